@@ -1,0 +1,36 @@
+import type { RunState } from '../model/index.ts';
+
+/** From each state, the states that may follow. `failed` and `cancelled` may follow any state that is not final. */
+const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
+  queued: ['admitted', 'refused'],
+  admitted: ['briefed'],
+  refused: [],
+  briefed: ['coded'],
+  coded: ['examined'],
+  examined: ['judged'],
+  judged: ['published'],
+  published: ['merged', 'closed'],
+  merged: [],
+  closed: [],
+  failed: [],
+  cancelled: [],
+};
+
+/** A run in a final state holds no resources and takes no further step; `published` still waits for its pull request. */
+export const isFinal = (state: RunState): boolean => NEXT[state].length === 0;
+
+/** The work of the run itself is over, whatever happens to its pull request later. */
+export const isOver = (state: RunState): boolean => isFinal(state) || state === 'published';
+
+export type Move =
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'same' }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** May a run go from one state to another? Asking for the state it is in is `same`: steps are repeated after a crash. */
+export function move(from: RunState, to: RunState): Move {
+  if (from === to) return { kind: 'same' };
+  if (NEXT[from].includes(to)) return { kind: 'moved' };
+  if ((to === 'failed' || to === 'cancelled') && !isOver(from)) return { kind: 'moved' };
+  return { kind: 'refused', why: `A run that is ${from} cannot become ${to}.` };
+}

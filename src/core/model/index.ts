@@ -1,0 +1,3 @@
+export * from './candidate.ts';
+export * from './fault.ts';
+export * from './run.ts';

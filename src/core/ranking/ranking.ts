@@ -1,0 +1,34 @@
+import type { Evidence } from '../evidence/index.ts';
+import type { Alias } from '../model/index.ts';
+import type { Weights } from '../policy/index.ts';
+
+/** What put one candidate behind the one above it. */
+export type Separator = 'gates' | 'regressions' | 'peer-tests' | 'metrics' | 'hash';
+
+export interface Metrics {
+  /** All ratios in [0, 1]; `total` in [0, 100]. Null where there is no evidence: the weights are then shared out anew. */
+  readonly tests: number | null;
+  readonly simplicity: number;
+  readonly speed: number;
+  readonly total: number;
+}
+
+export interface Ranked {
+  readonly alias: Alias;
+  /** 1-based. */
+  readonly place: number;
+  readonly survivor: boolean;
+  readonly regressions: number;
+  /** A = (1/2 + sum of shares over authors) / (1 + authors), in [0, 1]; 1/2 without peer tests. */
+  readonly peerShare: number;
+  readonly metrics: Metrics;
+  /** What decided between this one and the next; absent on the last. */
+  readonly aheadBy?: Separator;
+  /** One sentence: why it stands here. */
+  readonly because: string;
+}
+
+/** Same evidence in any order, same ranking. */
+export function rank(_evidence: readonly Evidence[], _weights: Weights): readonly Ranked[] {
+  throw new Error('replaced by the implementation');
+}

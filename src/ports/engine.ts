@@ -1,0 +1,63 @@
+import type { RunId } from '../core/model/index.ts';
+
+/** Values that survive a restart: plain JSON, under 64 KiB. Anything bigger is an artifact. */
+export type Plain =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Plain[]
+  | { readonly [key: string]: Plain | undefined };
+
+/** What a durable flow may do. A flow's body must be deterministic: all effects happen inside `step`. */
+export interface FlowContext {
+  readonly id: string;
+  /**
+   * Runs `work` once and remembers its result: after a crash a finished step is not repeated, one that was in
+   * flight is started again. `signal` aborts when the run is cancelled. Rejects with what `work` rejected with.
+   */
+  step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /**
+   * Starts the `candidate` flow once for each input, in order, on the queue of coders, and waits for all.
+   * Never rejects for one child: result i belongs to input i and says how it ended.
+   */
+  fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]>;
+}
+
+export interface ChildInput {
+  /** Unique within the run; the child's id is `<run>-<key>`. */
+  readonly key: string;
+  /** Children with the same partition share the per-repository limit. */
+  readonly partition: string;
+  readonly input: unknown;
+}
+export type ChildResult<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'failed'; readonly why: string };
+
+export interface Flows {
+  readonly run: (context: FlowContext, input: unknown) => Promise<unknown>;
+  readonly candidate: (context: FlowContext, input: unknown) => Promise<unknown>;
+}
+
+export type FlowStatus =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'done'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Durable execution of runs. One engine per process. */
+export interface Engine {
+  /** Starts work, and takes up the runs that this executor left unfinished when it stopped or died. */
+  launch(flows: Flows): Promise<void>;
+  /** Idempotent by id: a second start of the same id joins the first. Returns when the start is durable. */
+  start(id: RunId, input: unknown): Promise<void>;
+  /** Waits for the end of a run, however it ends. */
+  settled(id: RunId): Promise<Exclude<FlowStatus, { kind: 'running' }>>;
+  status(id: RunId): Promise<FlowStatus>;
+  /** Cancels a run and its candidates: running steps get their signal, no further step starts. */
+  cancel(id: RunId): Promise<void>;
+  /** Stops taking work and waits up to `graceMs` for running steps; what is unfinished goes on at the next launch. */
+  shutdown(graceMs?: number): Promise<void>;
+}

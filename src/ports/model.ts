@@ -1,0 +1,20 @@
+import type { z } from 'zod';
+import type { Lease, ModelRoute } from './gateway.ts';
+
+export interface Question<T> {
+  readonly route: ModelRoute;
+  readonly lease: Lease;
+  readonly instructions: string;
+  readonly prompt: string;
+  readonly schema: z.ZodType<T>;
+  readonly signal?: AbortSignal;
+}
+
+export type Answer<T> =
+  | { readonly kind: 'answer'; readonly value: T }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Asks a model for one schema-checked value. Never rejects for what the model or provider did. */
+export interface Model {
+  ask<T>(question: Question<T>): Promise<Answer<T>>;
+}

@@ -1,0 +1,86 @@
+/**
+ * The files a sandboxed command sees as /repo: read-only layers (topmost first) under one writable layer.
+ * Made by `Workspaces`; the host never reads `upper` with git or runs anything from it (I2).
+ */
+export interface WorkArea {
+  readonly id: string;
+  readonly lowers: readonly string[];
+  readonly upper: string;
+  readonly work: string;
+  readonly merged: string;
+  /** Writable, empty at first; seen as /home/agent. */
+  readonly home: string;
+}
+
+export interface Limits {
+  /** Wall time from the start of the command, milliseconds. */
+  readonly wallMs: number;
+  /** Milliseconds since the last output line before the command is stopped; absent: no limit of silence. */
+  readonly silenceMs?: number;
+  /** Resident and shared memory of the whole tree, bytes. */
+  readonly memoryBytes: number;
+  /** Bytes written to /repo and /home/agent. */
+  readonly diskBytes: number;
+  readonly processes: number;
+  /** Bytes of each stream that are kept: the first and the last half. */
+  readonly outputBytes: number;
+}
+
+/** Our defaults, tune on dev data. */
+export const DEFAULT_LIMITS: Limits = {
+  wallMs: 30 * 60_000,
+  memoryBytes: 4 * 2 ** 30,
+  diskBytes: 4 * 2 ** 30,
+  processes: 512,
+  outputBytes: 4 * 2 ** 20,
+};
+
+export interface ExecSpec {
+  readonly area: WorkArea;
+  /** First word is looked up on the sandbox's PATH (/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin). */
+  readonly argv: readonly [string, ...string[]];
+  /** The command's whole environment besides PATH, HOME, USER, TMPDIR, LANG. No secret may be passed here. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Unix socket of this candidate's gateway lease. Inside, `GW_URL` names an http://127.0.0.1 address of it. */
+  readonly gateway?: string;
+  /** Read-only host paths, mounted below /run/runoff or /opt only, never inside /repo (a mount point there is an escape). */
+  readonly binds?: readonly { readonly from: string; readonly to: string }[];
+  /** A host folder the command may write, seen as /out. */
+  readonly out?: string;
+  /** Mounts /repo read-only. */
+  readonly readOnly?: boolean;
+  readonly limits: Limits;
+  readonly onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
+  readonly signal?: AbortSignal;
+}
+
+export type StopReason = 'wall' | 'silence' | 'memory' | 'disk' | 'cancelled';
+
+export interface ExecResult {
+  /** Null when a signal ended the command. */
+  readonly exitCode: number | null;
+  /** Why we stopped it; null when it ended by itself. */
+  readonly stopped: StopReason | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Some output was left out of `stdout` or `stderr`. */
+  readonly truncated: boolean;
+  readonly ms: number;
+}
+
+export type SandboxProbe =
+  | { readonly kind: 'ready'; readonly backend: string; readonly detail: string }
+  | { readonly kind: 'missing'; readonly why: string; readonly remedy: string };
+
+export interface Sandbox {
+  /** Runs a harmless command the way `exec` would. Never rejects. */
+  probe(): Promise<SandboxProbe>;
+  /**
+   * Never rejects for what the command did: exit code, timeout and limits are in the result. Calls `onLine` while
+   * running. When it resolves, and at the latest ten seconds after abort, no process of the command is left.
+   * The command sees no network, no host file but /usr, its area and `binds`, and no host process.
+   * Rejects with SANDBOX_UNAVAILABLE when the sandbox itself could not be set up.
+   */
+  exec(spec: ExecSpec): Promise<ExecResult>;
+}

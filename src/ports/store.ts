@@ -1,0 +1,143 @@
+import type { Decision } from '../core/decision/index.ts';
+import type { Evidence } from '../core/evidence/index.ts';
+import type {
+  Alias,
+  ArtifactRef,
+  Brief,
+  Candidate,
+  FaultCode,
+  Origin,
+  RunId,
+  RunState,
+  Stage,
+  Task,
+  Usage,
+} from '../core/model/index.ts';
+import type { Ranked } from '../core/ranking/index.ts';
+
+/** All that is kept of a run besides its candidates and artifacts. Times are milliseconds since 1970 UTC. */
+export interface RunRecord {
+  readonly id: RunId;
+  readonly origin: Origin;
+  readonly state: RunState;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly title: string;
+  readonly task?: Task;
+  readonly brief?: Brief;
+  readonly evidence?: readonly Evidence[];
+  readonly ranking?: readonly Ranked[];
+  readonly decision?: Decision;
+  readonly outcome?: RunOutcome;
+  /** Why the run was refused or failed: what happened, and what to do next. */
+  readonly trouble?: {
+    readonly code: FaultCode | 'REFUSED';
+    readonly message: string;
+    readonly advice: string;
+  };
+  readonly stages: readonly StageTiming[];
+  /** Commands in use on base and candidates, for display. */
+  readonly checks?: { readonly setup?: string; readonly build?: string; readonly test: string };
+}
+
+export interface StageTiming {
+  readonly stage: Stage;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+}
+
+/** What a run left behind where its users look. */
+export type RunOutcome =
+  | {
+      readonly kind: 'pull';
+      readonly number: number;
+      readonly url: string;
+      readonly branch: string;
+      readonly branches: Readonly<Record<Alias, string>>;
+      readonly comparisonUrl: string;
+    }
+  | { readonly kind: 'branches'; readonly branches: Readonly<Record<Alias, string>> }
+  | {
+      readonly kind: 'table';
+      readonly comparisonUrl?: string;
+      readonly branches: Readonly<Record<Alias, string>>;
+    };
+
+/** Fields of a run that stages may set; `undefined` leaves a field as it is. */
+export type RunPatch = Partial<
+  Omit<RunRecord, 'id' | 'origin' | 'state' | 'createdAt' | 'updatedAt' | 'stages'>
+>;
+
+export interface Transition {
+  readonly from: RunState;
+  readonly to: RunState;
+  readonly cause: string;
+  readonly at: number;
+}
+
+/** One call through the gateway. */
+export interface LedgerRow {
+  readonly runId: RunId;
+  readonly spender: string;
+  readonly model: string;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  readonly tokensCached: number;
+  readonly usd: number;
+  /** False when the provider did not report usage and we estimated it. */
+  readonly exact: boolean;
+  readonly status: number;
+  readonly ms: number;
+  readonly at: number;
+}
+
+export interface Delivery {
+  /** GitHub's delivery id. */
+  readonly id: string;
+  readonly event: string;
+  /** Says the same for the same happening, whatever the delivery id: a replay finds it taken (I8). */
+  readonly semanticKey: string;
+  readonly runId: RunId;
+}
+
+export type Intent = { readonly state: 'planned' } | { readonly state: 'done'; readonly result: unknown };
+
+/** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
+export interface Store {
+  /** False when a run with this id exists; nothing is changed then. */
+  createRun(run: { id: RunId; origin: Origin; title: string; at: number }): Promise<boolean>;
+  /** Inbox: the delivery, its semantic key and the run in one transaction. False when either was seen before. */
+  acceptDelivery(delivery: Delivery, run: { origin: Origin; title: string; at: number }): Promise<boolean>;
+  run(id: RunId): Promise<RunRecord | null>;
+  /** Newest first. */
+  runs(limit: number): Promise<readonly RunRecord[]>;
+  /** Runs of an issue that are not in a final state, oldest first. */
+  livingRuns(repositoryId: number, issue: number): Promise<readonly RunRecord[]>;
+  /** All runs that are not in a final state. */
+  unfinished(): Promise<readonly RunRecord[]>;
+  updateRun(id: RunId, patch: RunPatch, at: number): Promise<void>;
+  /** Moves a run if `core/lifecycle` allows it from the state it has now; returns the state it then has. Asking for the state it is in changes nothing. */
+  transition(id: RunId, to: RunState, cause: string, at: number): Promise<RunState>;
+  transitions(id: RunId): Promise<readonly Transition[]>;
+  markStage(id: RunId, stage: Stage, mark: 'start' | 'end', at: number): Promise<void>;
+
+  /** Inserts or replaces by (run, alias). */
+  putCandidate(candidate: Candidate): Promise<void>;
+  /** By alias. */
+  candidates(id: RunId): Promise<readonly Candidate[]>;
+
+  addLedgerRow(row: LedgerRow): Promise<void>;
+  usage(id: RunId, spender?: string): Promise<Usage>;
+
+  /** Writes a planned intent unless the key has one; returns what stands there now. */
+  intend(runId: RunId, key: string): Promise<{ readonly fresh: boolean; readonly intent: Intent }>;
+  fulfil(runId: RunId, key: string, result: unknown): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Content-addressed files. Written whole or not at all; `get` checks the hash. */
+export interface Artifacts {
+  put(content: string): Promise<ArtifactRef>;
+  /** Rejects with INTERNAL when the file is gone or is not what was put. */
+  get(ref: ArtifactRef): Promise<string>;
+}

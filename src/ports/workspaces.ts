@@ -1,0 +1,84 @@
+import type { Sha } from '../core/model/index.ts';
+import type { WorkArea } from './sandbox.ts';
+
+/** Basic credentials for one remote, handed to git by environment only: never in argv, a URL or a config file (I3). */
+export interface GitCredential {
+  readonly username: string;
+  readonly password: string;
+}
+
+export type RepositorySource =
+  | { readonly kind: 'local'; readonly path: string }
+  | { readonly kind: 'remote'; readonly url: string; readonly credential: GitCredential };
+
+/** A prepared, immutable checkout of one commit; candidates are overlays over it. */
+export interface BaseCheckout {
+  readonly sha: Sha;
+  /** Key of the repository's mirror. */
+  readonly repositoryKey: string;
+  /** The checkout: has its own small `.git`, so that coders can use git. */
+  readonly lower: string;
+  /** Layers over `lower` that hold what `setup` installed, topmost first. */
+  readonly layers: readonly string[];
+}
+
+/** What a coder left behind, as data. `raw` is authoritative; `text` is a full binary patch in the same file order. */
+export interface CollectedPatch {
+  readonly tree: Sha;
+  /** `git diff-tree -r --raw -z --no-renames --no-abbrev base tree`, NULs kept. */
+  readonly raw: string;
+  /** `git diff-tree -r -p --binary --full-index --no-renames base tree`. */
+  readonly text: string;
+}
+
+export type Collected =
+  | { readonly kind: 'patch'; readonly patch: CollectedPatch }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'refused'; readonly why: string };
+
+export interface CommitSpec {
+  readonly base: Sha;
+  readonly tree: Sha;
+  readonly message: string;
+  readonly author: { readonly name: string; readonly email: string };
+  /** Author and committer time, seconds since 1970 UTC. */
+  readonly at: number;
+}
+
+export interface Workspaces {
+  /** Resolves a branch, tag or commit of a source; null when it has none such. Fetches a remote first. */
+  resolve(source: RepositorySource, ref: string): Promise<Sha | null>;
+  /** Text of a file at a commit that `resolve` returned; null when there is none. Files over 1 MiB are refused with a fault. */
+  readFile(source: RepositorySource, sha: Sha, path: string): Promise<string | null>;
+  /** Paths of all files at a commit, in git's order. */
+  listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
+  /** Makes the mirror and the prepared checkout, or finds the one made before. */
+  prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
+  /** A fresh area over the checkout; what an earlier crash left under the same id is removed first. */
+  open(base: BaseCheckout, id: string): Promise<WorkArea>;
+  /**
+   * Reads what changed in an area: git runs in a sandbox without network over the area mounted read-only, and the
+   * result leaves as a pack that is checked with fsck on its way into the run's object store. Host git never reads
+   * the area's `.git`, attributes, filters or hooks. No process may be running in the area.
+   */
+  collect(base: BaseCheckout, area: WorkArea): Promise<Collected>;
+  /** Writes one commit on the base with the collected tree; same spec, same commit. */
+  commit(base: BaseCheckout, spec: CommitSpec): Promise<Sha>;
+  /** Creates or moves a branch of a local repository to a commit. Refuses (fault) a branch that is checked out. */
+  branch(base: BaseCheckout, path: string, name: string, sha: Sha): Promise<void>;
+  /** Pushes a commit to a new branch; `exists` when the remote has the branch at another commit. Never forces. */
+  push(
+    base: BaseCheckout,
+    remote: { readonly url: string; readonly credential: GitCredential },
+    name: string,
+    sha: Sha,
+  ): Promise<
+    | { readonly kind: 'pushed' }
+    | { readonly kind: 'exists'; readonly at: Sha }
+    | { readonly kind: 'refused'; readonly why: string }
+  >;
+  /** Removes an area and all it holds; no error if it is gone already. */
+  remove(area: WorkArea): Promise<void>;
+  /** Removes every area whose id `keep` does not accept: what a crash left behind. Returns the ids removed. */
+  sweep(keep: (id: string) => boolean): Promise<readonly string[]>;
+}
