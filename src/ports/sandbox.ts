@@ -44,6 +44,8 @@ export interface ExecSpec {
   readonly stdin?: string;
   /** Unix socket of this candidate's gateway lease. Inside, `GW_URL` names an http://127.0.0.1 address of it. */
   readonly gateway?: string;
+  /** Exact `host:port` names the command may reach through a CONNECT proxy (HTTP_PROXY and HTTPS_PROXY are set); absent: none. */
+  readonly egress?: readonly string[];
   /** Read-only host paths, mounted below /run/runoff or /opt only, never inside /repo (a mount point there is an escape). */
   readonly binds?: readonly { readonly from: string; readonly to: string }[];
   /** A host folder the command may write, seen as /out. */

@@ -1,5 +1,5 @@
 import type { Sha } from '../core/model/index.ts';
-import type { WorkArea } from './sandbox.ts';
+import type { Limits, WorkArea } from './sandbox.ts';
 
 /** Basic credentials for one remote, handed to git by environment only: never in argv, a URL or a config file (I3). */
 export interface GitCredential {
@@ -54,6 +54,17 @@ export interface Workspaces {
   listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
   /** Makes the mirror and the prepared checkout, or finds the one made before. */
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
+  /**
+   * Runs the repository's own setup command on the base checkout, in a sandbox, once for each (commit, command), and
+   * keeps what it wrote as a layer for all candidates. No candidate and no issue text is near it. `failed` says why.
+   */
+  install(
+    base: BaseCheckout,
+    setup: { readonly command: string; readonly egress: readonly string[]; readonly limits: Limits },
+  ): Promise<
+    | { readonly kind: 'ready'; readonly base: BaseCheckout }
+    | { readonly kind: 'failed'; readonly why: string; readonly tail: string }
+  >;
   /** A fresh area over the checkout; what an earlier crash left under the same id is removed first. */
   open(base: BaseCheckout, id: string): Promise<WorkArea>;
   /**

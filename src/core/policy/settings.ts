@@ -71,6 +71,15 @@ export const Settings = z.strictObject({
   weights: Weights.prefault({}),
   /** Globs of files that no candidate may change. */
   protect: z.array(z.string().min(1).max(200)).max(100).default(['.github/**', '**/*.lock']),
+  network: z
+    .strictObject({
+      /** `host` or `host:port` (default port 443) that `checks.setup` may reach, within the operator's NETWORK_ALLOW. */
+      allow: z
+        .array(z.string().regex(/^[a-z0-9.-]{1,253}(:\d{1,5})?$/, 'write an exact host name, or host:port'))
+        .max(50)
+        .default([]),
+    })
+    .prefault({}),
   /** `hold`: the pushed commit asks GitHub's own CI not to start until a person says so. */
   ci: z.enum(['hold', 'run']).default('hold'),
 });
