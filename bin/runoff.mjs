@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+// Starts Runoff on the Node 24 that it ships with, whatever Node the host has.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const shipped = join(root, 'node_modules', '.bin', 'node');
+const node = existsSync(shipped) ? shipped : process.execPath;
+const child = spawn(node, [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
