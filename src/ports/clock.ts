@@ -1,9 +1,13 @@
 export interface Clock {
   /** Milliseconds since 1970 UTC. */
   now(): number;
+  /** Resolves after `ms`, or at once when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export interface Random {
   /** A fresh run id. */
   runId(): string;
+  /** 128 random bits, hex: a delimiter that text written before it cannot contain. */
+  nonce(): string;
 }

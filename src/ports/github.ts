@@ -37,6 +37,10 @@ export interface CommentFacts {
   readonly body: string;
   readonly url: string;
   readonly performedByAppId: number | null;
+  /** Milliseconds since 1970 UTC. */
+  readonly createdAt: number;
+  /** Milliseconds since 1970 UTC; later than `createdAt` when it was edited. */
+  readonly updatedAt: number;
 }
 
 export interface PullFacts {

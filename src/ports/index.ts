@@ -5,6 +5,7 @@ export * from './gateway.ts';
 export * from './github.ts';
 export * from './log.ts';
 export * from './model.ts';
+export * from './reports.ts';
 export * from './sandbox.ts';
 export * from './store.ts';
 export * from './workspaces.ts';

@@ -46,6 +46,17 @@ export interface CommitSpec {
 }
 
 export interface Workspaces {
+  /** What stands at a local path. Fault NOT_A_REPOSITORY when it is not inside a git work tree. */
+  describe(path: string): Promise<{
+    /** Absolute top folder of the work tree. */
+    readonly top: string;
+    /** Tracked files differ from the last commit, or untracked files are there that are not ignored. */
+    readonly dirty: boolean;
+    /** Name of the branch that is checked out; null when detached. */
+    readonly branch: string | null;
+    /** No commit yet. */
+    readonly empty: boolean;
+  }>;
   /** Resolves a branch, tag or commit of a source; null when it has none such. Fetches a remote first. */
   resolve(source: RepositorySource, ref: string): Promise<Sha | null>;
   /** Text of a file at a commit that `resolve` returned; null when there is none. Files over 1 MiB are refused with a fault. */

@@ -1,1 +1,12 @@
+export { addedTests, compareBase, EXIT_CODE, peerTests } from './compare.ts';
 export * from './evidence.ts';
+export {
+  isSurvivor,
+  SCOPE_LIMITS,
+  type ScopeLimits,
+  type StaticOptions,
+  staticGates,
+  testsRunGate,
+} from './gates.ts';
+export { type Finding, findTampering } from './tampering.ts';
+export { watchedFiles } from './watched.ts';

@@ -1,1 +1,14 @@
-export * from './settings.ts';
+export { assignAliases } from './aliases.ts';
+export { type Ceilings, capSettings, ceilingsOf } from './ceilings.ts';
+export { CHECK_FILES, type DetectedChecks, detectChecks } from './checks.ts';
+export { contestants, type Entrant } from './contestants.ts';
+export { Environment } from './environment.ts';
+export * from './operator.ts';
+export {
+  type ParsedSettings,
+  parseSettings,
+  type SettingsDefaults,
+  type SettingsProblem,
+} from './parse-settings.ts';
+export { type ReportFormat, type ReportPlan, reportPlan } from './report-plan.ts';
+export { CoderSetting, Settings, Weights } from './settings.ts';

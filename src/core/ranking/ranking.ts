@@ -1,34 +1,72 @@
-import type { Evidence } from '../evidence/index.ts';
-import type { Alias } from '../model/index.ts';
+import { type Evidence, GATES } from '../evidence/index.ts';
 import type { Weights } from '../policy/index.ts';
+import { metricsOf } from './metrics.ts';
+import { rounded, sum } from './numbers.ts';
+import type { Ranked, Separator, Standing } from './ranked.ts';
+import { reasonFor } from './reasons.ts';
 
-/** What put one candidate behind the one above it. */
-export type Separator = 'gates' | 'regressions' | 'peer-tests' | 'metrics' | 'hash';
-
-export interface Metrics {
-  /** All ratios in [0, 1]; `total` in [0, 100]. Null where there is no evidence: the weights are then shared out anew. */
-  readonly tests: number | null;
-  readonly simplicity: number;
-  readonly speed: number;
-  readonly total: number;
+/**
+ * Survivors first; then fewest regressions, larger share of the others' tests, larger metrics, and at last the hash
+ * of the patch. Same evidence in any order, same ranking.
+ */
+export function rank(evidence: readonly Evidence[], weights: Weights): readonly Ranked[] {
+  const survivors = evidence.filter((one) => one.survivor);
+  const standings = evidence
+    .map((one) => standingOf(one, survivors, weights))
+    .sort((a, b) => compare(a, b).order);
+  return standings.map((standing, i) => {
+    const above = standings[i - 1];
+    const below = standings[i + 1];
+    return {
+      alias: standing.evidence.alias,
+      place: i + 1,
+      survivor: standing.evidence.survivor,
+      regressions: standing.regressions,
+      peerShare: standing.peerShare,
+      metrics: standing.metrics,
+      ...(below ? { aheadBy: compare(standing, below).by } : {}),
+      because: reasonFor(
+        standing,
+        above && { standing: above, by: compare(above, standing).by },
+        below && { standing: below, by: compare(standing, below).by },
+      ),
+    };
+  });
 }
 
-export interface Ranked {
-  readonly alias: Alias;
-  /** 1-based. */
-  readonly place: number;
-  readonly survivor: boolean;
-  readonly regressions: number;
-  /** A = (1/2 + sum of shares over authors) / (1 + authors), in [0, 1]; 1/2 without peer tests. */
-  readonly peerShare: number;
-  readonly metrics: Metrics;
-  /** What decided between this one and the next; absent on the last. */
-  readonly aheadBy?: Separator;
-  /** One sentence: why it stands here. */
-  readonly because: string;
+function standingOf(evidence: Evidence, survivors: readonly Evidence[], weights: Weights): Standing {
+  return {
+    evidence,
+    gatesPassed: GATES.filter((name) => evidence.gates.some((gate) => gate.gate === name && gate.passed))
+      .length,
+    regressions: evidence.baseTests?.regressions.length ?? 0,
+    peerShare: peerShareOf(evidence),
+    metrics: metricsOf(evidence, survivors, weights),
+  };
 }
 
-/** Same evidence in any order, same ranking. */
-export function rank(_evidence: readonly Evidence[], _weights: Weights): readonly Ranked[] {
-  throw new Error('replaced by the implementation');
+/** CodeT's idea with own tests left out, one vote for each author, and a Laplace prior of one half. */
+function peerShareOf({ peerTests }: Evidence): number {
+  const shares = peerTests.filter((one) => one.total > 0).map((one) => one.passed / one.total);
+  return rounded((0.5 + sum(shares)) / (1 + shares.length));
 }
+
+/** Negative: a stands before b. */
+function compare(a: Standing, b: Standing): { readonly order: number; readonly by: Separator } {
+  const steps: readonly (readonly [Separator, number])[] = [
+    ['gates', Number(b.evidence.survivor) - Number(a.evidence.survivor)],
+    ['gates', b.gatesPassed - a.gatesPassed],
+    ['regressions', a.regressions - b.regressions],
+    ['peer-tests', b.peerShare - a.peerShare],
+    ['metrics', b.metrics.total - a.metrics.total],
+  ];
+  const step = steps.find(([, order]) => order !== 0);
+  if (step) return { by: step[0], order: step[1] };
+  return {
+    by: 'hash',
+    order:
+      byText(a.evidence.patchSha256, b.evidence.patchSha256) || byText(a.evidence.alias, b.evidence.alias),
+  };
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

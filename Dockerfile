@@ -1,0 +1,29 @@
+# Runoff with its sandbox, as an ordinary user. Not built by this repository's own checks, which have no container
+# engine: try it with `docker compose run --rm runoff doctor` before you rely on it.
+# Debian 12 by name: newer images carry a `mount` whose system calls deploy/seccomp-bwrap.json does not allow.
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --no-audit --no-fund
+
+FROM node:24-bookworm-slim
+# bubblewrap, util-linux: the sandbox. git: clones and pushes. ca-certificates: https of git and of Node.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git util-linux \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY --from=packages /app/node_modules ./node_modules
+COPY . .
+# `node` (uid 1000) comes with the image. It owns the data folder and nothing else: the code stays root's.
+RUN install -d -o node -g node -m 0700 /data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 RUNOFF_DATA=/data
+USER node
+# `.env` is read from, and the set-up flow writes to, the folder that Runoff is started in.
+WORKDIR /data
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=6s --start-period=30s --retries=3 \
+  CMD ["/app/node_modules/.bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Node directly, not npm: npm would not pass SIGTERM on.
+ENTRYPOINT ["/app/node_modules/.bin/node", "/app/src/main.ts"]
+CMD ["serve"]

@@ -1,0 +1,2 @@
+export { bundleBuiltinCoder } from './bundle.ts';
+export { BUILTIN_PATH, builtinCoder } from './coder.ts';

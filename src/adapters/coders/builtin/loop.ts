@@ -1,0 +1,114 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import {
+  APICallError,
+  isStepCount,
+  type LanguageModel,
+  type ModelMessage,
+  pruneMessages,
+  streamText,
+} from 'ai';
+import type { ModelProtocol } from '../../../ports/index.ts';
+import type { ProgressLine } from './events.ts';
+import { toolsFor } from './tools.ts';
+
+export interface LoopInput {
+  readonly protocol: ModelProtocol;
+  readonly model: string;
+  readonly url: string;
+  readonly key: string;
+  readonly root: string;
+  readonly instructions: string;
+  readonly task: string;
+  /** Aborts when the time is over or when we are told to stop. */
+  readonly signal: AbortSignal;
+  readonly emit: (line: ProgressLine) => void;
+}
+
+/** Turns of the model. Our default, tune on dev data. */
+const MOST_STEPS = 100;
+/** Output tokens of one turn where the protocol demands a number; the SDK lowers it to what a model can. */
+const OUTPUT_TOKENS = 32_000;
+/** Characters of conversation beyond which old tool calls are left out; about 130,000 tokens. */
+const MOST_CONVERSATION = 400_000;
+const KEPT_MESSAGES = 20;
+
+/** Lets the model work until it says that it is done. Returns the last event. Does not throw. */
+export async function work(input: LoopInput): Promise<Extract<ProgressLine, { type: 'end' }>> {
+  const { signal, emit } = input;
+  let failure: unknown;
+  let said = '';
+  let steps = 0;
+  const result = streamText({
+    model: languageModel(input),
+    tools: toolsFor({ root: input.root, signal, onOutput: () => emit({ type: 'alive' }) }),
+    instructions: input.instructions,
+    prompt: input.task,
+    abortSignal: signal,
+    stopWhen: isStepCount(MOST_STEPS),
+    prepareStep: ({ messages }) => ({ messages: shortened(messages) }),
+    providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } }, openai: { store: false } },
+    ...(input.protocol === 'anthropic' ? { maxOutputTokens: OUTPUT_TOKENS } : {}),
+    onStepEnd: () => {
+      steps += 1;
+    },
+    onError: ({ error }) => {
+      failure = error;
+    },
+  });
+  try {
+    for await (const part of result.stream) {
+      if (part.type === 'text-start') said = '';
+      else if (part.type === 'text-delta') said += part.text;
+      else if (part.type === 'text-end' && said.trim()) emit({ type: 'step', text: said });
+      else if (part.type === 'tool-call') emit({ type: 'step', text: callText(part.toolName, part.input) });
+      else if (part.type === 'error') failure = part.error;
+      if (part.type.endsWith('-delta')) emit({ type: 'alive' });
+    }
+  } catch (error) {
+    failure ??= error;
+  }
+  if (signal.aborted) return { type: 'end', ok: false, text: String(signal.reason) };
+  if (failure) return { type: 'end', ok: false, text: failureText(failure) };
+  if (steps >= MOST_STEPS) return { type: 'end', ok: false, text: `Stopped after ${MOST_STEPS} steps.` };
+  return { type: 'end', ok: true, text: said.trim() || 'Done.' };
+}
+
+function languageModel({ protocol, model, url, key }: LoopInput): LanguageModel {
+  const settings = { baseURL: `${url.replace(/\/+$/, '')}/v1`, apiKey: key };
+  switch (protocol) {
+    case 'anthropic':
+      return createAnthropic(settings)(model);
+    case 'openai-responses':
+      return createOpenAI(settings).responses(model);
+    case 'openai-chat':
+      return createOpenAICompatible({ ...settings, name: 'gateway', includeUsage: true })(model);
+  }
+}
+
+/** Keeps the task and the last turns when a conversation outgrows the models' context. */
+function shortened(messages: ModelMessage[]): ModelMessage[] {
+  if (JSON.stringify(messages).length <= MOST_CONVERSATION) return messages;
+  return pruneMessages({
+    messages,
+    reasoning: 'before-last-message',
+    toolCalls: `before-last-${KEPT_MESSAGES}-messages`,
+    emptyMessages: 'remove',
+  });
+}
+
+function callText(name: string, input: unknown): string {
+  const { command, path } =
+    typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+  return `${name}: ${String(command ?? path ?? '')}`;
+}
+
+function failureText(failure: unknown): string {
+  const cause = failure instanceof Error && 'lastError' in failure ? failure.lastError : failure;
+  if (APICallError.isInstance(cause) && cause.statusCode === 402)
+    return 'The budget for this work is used up.';
+  if (APICallError.isInstance(cause) && cause.statusCode)
+    return `The model answered with HTTP ${cause.statusCode}.`;
+  return `The model gave no answer: ${cause instanceof Error ? cause.message : String(cause)}`;
+}

@@ -1,0 +1,63 @@
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+import type { ProgressLine } from './events.ts';
+import { work } from './loop.ts';
+
+/** Text of `instructions.md`; put in place when this program is bundled. */
+declare const BUILTIN_INSTRUCTIONS: string;
+
+const Arguments = z.tuple([
+  z.enum(['anthropic', 'openai-chat', 'openai-responses']),
+  z.string().min(1),
+  z.coerce.number().positive(),
+]);
+const Environment = z.object({ GW_URL: z.url(), GW_KEY: z.string().min(1) });
+
+/** Seconds between two signs of life; the supervisor takes longer silence for a stall. */
+const ALIVE_EVERY = 10;
+/** Seconds before the end of the time at which we stop by ourselves; of short times a tenth. */
+const margin = (wallSeconds: number) => Math.min(15, wallSeconds / 10);
+
+/** The program that runs inside the sandbox: `PROTOCOL MODEL WALL_SECONDS`, the task on standard input. */
+async function main(): Promise<number> {
+  const [protocol, model, wallSeconds] = Arguments.parse(process.argv.slice(2));
+  const { GW_URL, GW_KEY } = Environment.parse(process.env);
+  const stop = new AbortController();
+  process.on('SIGTERM', () => stop.abort('Stopped from outside.'));
+  const timer = setTimeout(
+    () => stop.abort(`Stopped shortly before the limit of ${wallSeconds} s.`),
+    (wallSeconds - margin(wallSeconds)) * 1000,
+  );
+  const end = await work({
+    protocol,
+    model,
+    url: GW_URL,
+    key: GW_KEY,
+    root: process.cwd(),
+    instructions: BUILTIN_INSTRUCTIONS,
+    task: await text(process.stdin),
+    signal: stop.signal,
+    emit: emitter(),
+  });
+  clearTimeout(timer);
+  print(end);
+  return end.ok ? 0 : 1;
+}
+
+function emitter(): (line: ProgressLine) => void {
+  let last = 0;
+  return (line) => {
+    const now = performance.now();
+    if (line.type === 'alive' && now - last < ALIVE_EVERY * 1000) return;
+    last = now;
+    print(line);
+  };
+}
+
+function print(line: ProgressLine): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+const code = await main();
+// Only when standard output has taken everything: an exit at once would cut it off on a pipe.
+process.stdout.write('', () => process.exit(code));

@@ -1,0 +1,2 @@
+export { BUILTIN_PATH, builtinCoder, bundleBuiltinCoder } from './builtin/index.ts';
+export { coders } from './registry.ts';

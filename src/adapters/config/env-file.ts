@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { parseEnv } from 'node:util';
+import { Fault } from '../../core/model/index.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The variables of a `.env` file; none where there is no such file. Faults: ENVIRONMENT_INVALID when it cannot be read. */
+export async function readEnvFile(path: string): Promise<Readonly<Record<string, string>>> {
+  const text = await readText(path);
+  if (text === null) return {};
+  return Object.fromEntries(
+    Object.entries(parseEnv(text)).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** The environment over a `.env` file: what is set in the real environment wins, empty values included. */
+export const overFile = (file: Readonly<Record<string, string>>, env: Env): Env => ({
+  ...file,
+  ...defined(env),
+});
+
+/** `env` with PRIVATE_KEY read from the file PRIVATE_KEY_PATH, where only the path is set. Faults: ENVIRONMENT_INVALID. */
+export async function withPrivateKey(env: Env): Promise<Env> {
+  const path = env.PRIVATE_KEY_PATH?.trim();
+  if (!path || env.PRIVATE_KEY?.trim()) return env;
+  const key = await readText(path);
+  if (key === null) throw new Fault('ENVIRONMENT_INVALID', `PRIVATE_KEY_PATH: there is no file ${path}.`);
+  return { ...env, PRIVATE_KEY: key };
+}
+
+const defined = (env: Env): Env =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
+
+async function readText(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (thrown) {
+    const code = (thrown as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw new Fault('ENVIRONMENT_INVALID', `${path} cannot be read (${code ?? 'unknown reason'}).`, {
+      cause: thrown,
+    });
+  }
+}

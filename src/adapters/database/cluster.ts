@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Fault } from '../../core/model/index.ts';
+import type { Account } from './account.ts';
+import type { Binaries } from './binaries.ts';
+
+/** Owner of everything in the embedded database. */
+export const SUPERUSER = 'runoff';
+
+const Credentials = z.object({ password: z.string().min(1), port: z.int().min(0).max(65_535) });
+export type Credentials = z.infer<typeof Credentials>;
+
+/** One data folder and the file with its password; the folder's name carries Postgres' major version. */
+export interface Cluster {
+  readonly data: string;
+  readonly credentialsFile: string;
+}
+
+export const clusterAt = (dir: string, major: string): Cluster => ({
+  data: join(dir, `pg${major}`),
+  credentialsFile: join(dir, 'pg.json'),
+});
+
+export async function readCredentials(cluster: Cluster): Promise<Credentials> {
+  try {
+    return Credentials.parse(JSON.parse(await readFile(cluster.credentialsFile, 'utf8')));
+  } catch (error) {
+    throw new Fault(
+      'DATABASE_UNAVAILABLE',
+      `The embedded database cannot be opened: its password file ${cluster.credentialsFile} is missing, damaged or belongs to another user.`,
+      { cause: error },
+    );
+  }
+}
+
+export async function writeCredentials(cluster: Cluster, credentials: Credentials): Promise<void> {
+  const draft = `${cluster.credentialsFile}.${process.pid}`;
+  await writeFile(draft, JSON.stringify(credentials), { mode: 0o600 });
+  await rename(draft, cluster.credentialsFile);
+}
+
+function give(path: string, account: Account): void {
+  const { uid, gid } = account.ids;
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+}
+
+/** Environment of the server: nothing of ours, and none of the PG* variables that would change where it looks. */
+export const serverEnvironment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH ?? '/usr/bin:/bin',
+  LC_ALL: 'C',
+  TZ: 'UTC',
+});
+
+function initdb(draft: string, passwordFile: string, binaries: Binaries, account: Account, dir: string) {
+  const answer = spawnSync(
+    binaries.initdb,
+    [
+      ['-D', draft, '-U', SUPERUSER, `--pwfile=${passwordFile}`],
+      ['--auth=scram-sha-256', '-E', 'UTF8', '--locale=C', '--no-instructions'],
+    ].flat(),
+    { ...account.ids, env: serverEnvironment(), cwd: dir, encoding: 'utf8' },
+  );
+  if (answer.status === 0) return;
+  const why = answer.error?.message ?? answer.stderr.trim().slice(-600);
+  if (/no space left/i.test(why))
+    throw new Fault('DISK_FULL', `No room for the embedded database in ${dir}.`);
+  throw new Fault(
+    'DATABASE_UNAVAILABLE',
+    `The embedded database could not be set up in ${dir}: ${why}. Set DATABASE_URL to a Postgres server if its programs do not run on this system.`,
+  );
+}
+
+/** Makes the data folder unless it is there. To be called under the start lock; a folder is there whole or not at all. */
+export async function initialise(
+  cluster: Cluster,
+  binaries: Binaries,
+  account: Account,
+  dir: string,
+): Promise<void> {
+  if (existsSync(cluster.data)) return;
+  const draft = `${cluster.data}.new`;
+  const passwordFile = `${cluster.data}.password`;
+  const password = randomBytes(24).toString('hex');
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  give(draft, account);
+  try {
+    writeFileSync(passwordFile, password, { mode: 0o600 });
+    give(passwordFile, account);
+    initdb(draft, passwordFile, binaries, account, dir);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  // The password first: a folder without its password could never be opened.
+  await writeCredentials(cluster, { password, port: 0 });
+  await rename(draft, cluster.data);
+}

@@ -1,0 +1,1 @@
+export { type EmbeddedPostgres, startEmbeddedPostgres } from './launcher.ts';

@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import type { Log } from '../../ports/index.ts';
+import { openFolder, serverAccount } from './account.ts';
+import { installBinaries, removeOtherBinaries } from './binaries.ts';
+import {
+  type Cluster,
+  type Credentials,
+  clusterAt,
+  initialise,
+  readCredentials,
+  SUPERUSER,
+  writeCredentials,
+} from './cluster.ts';
+import { withLock } from './lock.ts';
+import { announce, type Presence } from './presence.ts';
+import { startServer, stopServer, untilReady } from './server.ts';
+
+/** A Postgres server on this machine, shared by all Runoff processes that use the same folder. */
+export interface EmbeddedPostgres {
+  /** What the server says, e.g. `18.4`. */
+  readonly version: string;
+  /** The server ran already: another process uses it, or one that crashed left it. */
+  readonly attached: boolean;
+  /** Connection string with password, for 127.0.0.1 only. Never log it. */
+  url(database: string): string;
+  /** Creates a database unless there is one. Names are lower-case words: `a-z`, `0-9`, `_`. */
+  ensureDatabase(name: string): Promise<void>;
+  /**
+   * Lets go of the server, and stops it when no other connection is left; waits for the end. Close stores and
+   * engines of this process first: their connections count as use. `force` stops it whoever is connected.
+   */
+  stop(options?: { readonly force?: boolean }): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  /**
+   * Folder for programs, data, password and log, e.g. /var/lib/runoff/pg. When we are root, the server runs as
+   * `postgres` or else `nobody`, and that user must be able to enter every folder on the way.
+   */
+  readonly dir: string;
+  readonly log?: Log;
+}
+
+const address = (credentials: Credentials, database: string): string =>
+  `postgresql://${SUPERUSER}:${credentials.password}@127.0.0.1:${credentials.port}/${database}`;
+
+async function createDatabase(presence: Presence, name: string): Promise<void> {
+  if (!/^[a-z][a-z0-9_]{0,62}$/.test(name)) {
+    throw new Fault('INTERNAL', `\`${name}\` cannot be the name of a database.`);
+  }
+  const found = await presence.query('select 1 from pg_database where datname = $1', [name]);
+  if (found.length !== 0) return;
+  try {
+    await presence.query(`create database ${name}`);
+  } catch (error) {
+    // Two processes asked at once: 42P04 is "exists", 23505 the same seen a moment earlier.
+    if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
+  }
+}
+
+async function usedByOthers(presence: Presence): Promise<boolean> {
+  const others = await presence.query(
+    "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1",
+  );
+  return others.length !== 0;
+}
+
+async function startOrAttach(dir: string, account: ReturnType<typeof serverAccount>, log: Log | undefined) {
+  const binaries = await installBinaries(dir);
+  const cluster: Cluster = clusterAt(dir, binaries.major);
+  await initialise(cluster, binaries, account, dir);
+  const credentials = await readCredentials(cluster);
+  const found = await untilReady(cluster, dir);
+  const server = found ?? (await startServer(cluster, binaries, account, dir, credentials.port));
+  const current = { ...credentials, port: server.port };
+  if (current.port !== credentials.port) await writeCredentials(cluster, current);
+  if (found === null) await removeOtherBinaries(dir, binaries.version);
+  const presence = await announce(address(current, 'postgres'), log);
+  const rows = await presence.query<{ server_version: string }>('show server_version');
+  return {
+    cluster,
+    credentials: current,
+    presence,
+    attached: found !== null,
+    version: rows[0]?.server_version ?? '',
+  };
+}
+
+/**
+ * Starts the Postgres server of `dir`, or attaches to the one that runs there; what is missing is set up first.
+ * The server outlives a crash of this process. Faults: DATABASE_UNAVAILABLE, DISK_FULL.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const account = serverAccount();
+  const dir = openFolder(options.dir, account);
+  const lock = join(dir, 'pg.lock');
+  const server = await withLock(lock, () => startOrAttach(dir, account, options.log));
+  const { cluster, credentials, presence, attached, version } = server;
+  options.log?.info({ dir, port: credentials.port, version, attached }, 'The embedded database is ready.');
+
+  async function letGo(force: boolean): Promise<void> {
+    // A server that is gone already has nothing to ask.
+    const used = force ? false : await usedByOthers(presence).catch(() => false);
+    await presence.end();
+    if (!used) await stopServer(cluster, dir);
+  }
+
+  let stopped: Promise<void> | undefined;
+  return {
+    version,
+    attached,
+    url: (database) => address(credentials, database),
+    ensureDatabase: (name) => createDatabase(presence, name),
+    stop({ force = false } = {}) {
+      stopped ??= withLock(lock, () => letGo(force));
+      return stopped;
+    },
+  };
+}

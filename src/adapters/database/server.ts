@@ -1,0 +1,202 @@
+import { spawn } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  fchownSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Fault } from '../../core/model/index.ts';
+import type { Account } from './account.ts';
+import type { Binaries } from './binaries.ts';
+import { type Cluster, serverEnvironment } from './cluster.ts';
+import { isAlive } from './lock.ts';
+
+/** Recovery after a crash replays at most `max_wal_size`; slow disks need a while for it. */
+const START_MS = 60_000;
+const STOP_MS = 60_000;
+const POLL_MS = 20;
+const LOG_BYTES = 5 * 2 ** 20;
+
+/**
+ * Small memory for a few connections of one box; durability stays on. Our defaults, measured on a two-core machine.
+ * No parallel, replication or I/O workers: each idle helper process costs more than it brings here.
+ */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '100',
+  shared_buffers: '16MB',
+  work_mem: '4MB',
+  maintenance_work_mem: '16MB',
+  max_wal_size: '256MB',
+  min_wal_size: '32MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  io_method: 'sync',
+  jit: 'off',
+  max_worker_processes: '0',
+  max_parallel_workers: '0',
+  max_logical_replication_workers: '0',
+  autovacuum_max_workers: '1',
+  autovacuum_worker_slots: '1',
+  log_checkpoints: 'off',
+} as const;
+
+/** What a running server says of itself in `postmaster.pid`. */
+export interface Running {
+  readonly pid: number;
+  readonly port: number;
+  readonly ready: boolean;
+}
+
+const pidFile = (cluster: Cluster): string => join(cluster.data, 'postmaster.pid');
+
+/** A pid can be another process by now, after a reboot or in a new container; Linux tells by the command line. */
+function isServerOf(cluster: Cluster, pid: number): boolean {
+  if (!isAlive(pid)) return false;
+  if (process.platform !== 'linux') return true;
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(cluster.data);
+  } catch {
+    return false;
+  }
+}
+
+export function running(cluster: Cluster): Running | null {
+  let lines: string[];
+  try {
+    lines = readFileSync(pidFile(cluster), 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  const pid = Number(lines[0]);
+  if (!isServerOf(cluster, pid)) return null;
+  return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((settle) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      settle(true);
+    });
+    socket.on('error', () => settle(false));
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((settle, fail) => {
+    const probe = createServer();
+    probe.on('error', fail);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => settle(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** The port of last time if nobody else has it, so that addresses in logs and tools stay good. */
+const choosePort = async (last: number): Promise<number> =>
+  last !== 0 && !(await answers(last)) ? last : freePort();
+
+function openLog(path: string, account: Account): number {
+  if (existsSync(path) && statSync(path).size > LOG_BYTES) renameSync(path, `${path}.1`);
+  const file = openSync(path, 'a', 0o600);
+  const { uid, gid } = account.ids;
+  if (uid !== undefined && gid !== undefined) fchownSync(file, uid, gid);
+  return file;
+}
+
+function launch(cluster: Cluster, binaries: Binaries, account: Account, dir: string, port: number) {
+  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const log = openLog(join(dir, 'pg.log'), account);
+  // Its own session: an interrupt on our terminal is for us, and we close our connections first.
+  const server = spawn(binaries.postgres, ['-D', cluster.data, '-p', String(port), ...settings], {
+    ...account.ids,
+    env: serverEnvironment(),
+    cwd: dir,
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  server.unref();
+  const ended = new Promise<string>((settle) => {
+    server.on('error', (error) => settle(error.message));
+    server.on('exit', (code, signal) => settle(`it ended with ${signal ?? code}`));
+  });
+  return ended;
+}
+
+function lastLines(dir: string): string {
+  try {
+    return readFileSync(join(dir, 'pg.log'), 'utf8').slice(-600).trim();
+  } catch {
+    return 'there is no log';
+  }
+}
+
+/** Starts the server and waits until it takes connections. To be called under the start lock, when `running` says null. */
+export async function startServer(
+  cluster: Cluster,
+  binaries: Binaries,
+  account: Account,
+  dir: string,
+  lastPort: number,
+): Promise<Running> {
+  // Nobody runs here, so the file is from a crash; left in place, a reused pid would keep Postgres from starting.
+  rmSync(pidFile(cluster), { force: true });
+  const ended = launch(cluster, binaries, account, dir, await choosePort(lastPort));
+  const giveUpAt = Date.now() + START_MS;
+  for (;;) {
+    const found = running(cluster);
+    if (found?.ready) return found;
+    const why = await Promise.race([ended, delay(POLL_MS, null)]);
+    if (why === null && Date.now() < giveUpAt) continue;
+    throw new Fault(
+      'DATABASE_UNAVAILABLE',
+      `The embedded database in ${dir} did not start (${why ?? 'it was not ready in time'}). Its log says: ${lastLines(dir)}`,
+    );
+  }
+}
+
+/** Waits for a server that somebody else began to start or whose start we saw half way. */
+export async function untilReady(cluster: Cluster, dir: string): Promise<Running | null> {
+  const giveUpAt = Date.now() + START_MS;
+  for (;;) {
+    const found = running(cluster);
+    if (found === null || found.ready) return found;
+    if (Date.now() > giveUpAt) {
+      throw new Fault(
+        'DATABASE_UNAVAILABLE',
+        `The embedded database in ${dir} (process ${found.pid}) does not get ready. Its log says: ${lastLines(dir)}`,
+      );
+    }
+    await delay(POLL_MS);
+  }
+}
+
+/** Ends open connections, writes everything out and waits until the server is gone. */
+export async function stopServer(cluster: Cluster, dir: string): Promise<void> {
+  const found = running(cluster);
+  if (found === null) return;
+  process.kill(found.pid, 'SIGINT');
+  const giveUpAt = Date.now() + STOP_MS;
+  // The file goes last; the process may stay behind as a zombie where nobody reaps it.
+  while (existsSync(pidFile(cluster)) && isAlive(found.pid)) {
+    if (Date.now() > giveUpAt) {
+      throw new Fault(
+        'DATABASE_UNAVAILABLE',
+        `The embedded database in ${dir} does not stop (process ${found.pid}).`,
+      );
+    }
+    await delay(POLL_MS);
+  }
+}

@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { Fault } from '../../core/model/index.ts';
+
+/** Any fixed number; the store's lock is another. */
+const LAUNCH_LOCK = 7_346_002;
+const LOCK_POLL_MS = 50;
+
+function unavailable(error: unknown): Fault {
+  const { message, code } = error as { message: string; code?: string };
+  return new Fault('DATABASE_UNAVAILABLE', `The database cannot be reached: ${message || code}.`, {
+    cause: error,
+  });
+}
+
+async function connect(url: string, applicationName: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: applicationName,
+    connectionTimeoutMillis: 10_000,
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    throw unavailable(error);
+  }
+  return client;
+}
+
+/**
+ * Tried again and again rather than waited for: DBOS builds indexes concurrently, which waits for every statement that
+ * is under way, and so would wait for those who wait for the lock.
+ */
+async function tryLock(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+    LAUNCH_LOCK,
+  ]);
+  return rows[0]?.taken ?? false;
+}
+
+/**
+ * Runs `work` while no other process launches an engine on this database: DBOS creates its schema without a lock of
+ * its own, and of two that do so at once one dies.
+ */
+export async function withLaunchLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await connect(url, 'runoff launch');
+  try {
+    while (!(await tryLock(client))) await delay(LOCK_POLL_MS);
+    return await work(client);
+  } finally {
+    // Closing the connection gives the lock back.
+    await client.end();
+  }
+}

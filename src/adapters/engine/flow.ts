@@ -1,0 +1,107 @@
+import { DBOS, Error as DbosErrors, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
+import type { ChildInput, ChildResult, FlowContext } from '../../ports/index.ts';
+import { failureOf, type Outcome, plain, revived } from './plain.ts';
+
+/** Milliseconds between two looks at a child that runs elsewhere. Our default: small beside a coder's minutes. */
+export const RESULT_POLL_MS = 200;
+
+/** What a flow wants of the engine that runs it. */
+export interface Host {
+  /** Aborts when this flow is cancelled by this process, or when the engine has shut down. */
+  readonly signal: AbortSignal;
+  /** No further step starts: the flow freezes where it is and goes on at the next launch. */
+  isStopping(): boolean;
+  /** The engine waits for this before it shuts down. */
+  track<T>(step: Promise<T>): Promise<T>;
+  startChild(id: string, parent: string, child: ChildInput): Promise<WorkflowHandle<unknown>>;
+}
+
+/** What a flow returns to the engine: wrapped, so that a result that is `undefined` has JSON too. */
+export interface FlowResult {
+  readonly value?: unknown;
+}
+
+/** Never settles. A frozen flow is forgotten with its process, or collected with its engine. */
+export const frozen = <T>(): Promise<T> => new Promise<T>(() => undefined);
+
+/** Ends of the flow itself, not of a child it waits for: they belong to DBOS. */
+function isOwnEnd(error: unknown, id: string): boolean {
+  if (error instanceof DbosErrors.DBOSWorkflowConflictError) return true;
+  return (
+    (error instanceof DbosErrors.DBOSWorkflowCancelledError ||
+      error instanceof DbosErrors.DBOSUnexpectedStepError ||
+      error instanceof DbosErrors.DBOSStepNondeterminismError) &&
+    error.workflowID === id
+  );
+}
+
+function whyChildEnded(error: unknown): string {
+  if (
+    error instanceof DbosErrors.DBOSWorkflowCancelledError ||
+    error instanceof DbosErrors.DBOSAwaitedWorkflowCancelledError
+  ) {
+    return 'It was cancelled.';
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The port's context for the flow `id`, to be used inside its DBOS workflow. */
+export function flowContext(id: string, host: Host): FlowContext {
+  /** Runs inside a DBOS step: failures become values, except those that DBOS has to see. */
+  async function attempt<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<Outcome> {
+    const cancelled = DBOS.stepStatus?.cancelSignal;
+    const signal = cancelled === undefined ? host.signal : AbortSignal.any([cancelled, host.signal]);
+    try {
+      const value = plain(`The result of step \`${name}\``, await work(signal));
+      return { ok: true, ...(value === undefined ? {} : { value }) };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return failureOf(error);
+    }
+  }
+
+  async function childResult<T>(handle: WorkflowHandle<unknown>): Promise<ChildResult<T>> {
+    try {
+      const { value } = (await handle.getResult({ pollingIntervalMs: RESULT_POLL_MS })) as FlowResult;
+      return { kind: 'done', value: value as T };
+    } catch (error) {
+      if (host.isStopping()) return frozen();
+      if (isOwnEnd(error, id)) throw error;
+      return { kind: 'failed', why: whyChildEnded(error) };
+    }
+  }
+
+  return {
+    id,
+    async step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+      if (host.isStopping()) return frozen();
+      let thrown: { readonly error: unknown } | null = null;
+      const watched = async (signal: AbortSignal): Promise<T> => {
+        try {
+          return await work(signal);
+        } catch (error) {
+          thrown = { error };
+          throw error;
+        }
+      };
+      const outcome = await host
+        .track(DBOS.runStep(() => attempt(name, watched), { name }))
+        .catch((error) => {
+          // The engine left before the step ended: its failure is ours, not the step's.
+          if (host.isStopping()) return frozen<Outcome>();
+          throw error;
+        });
+      if (outcome.ok) return outcome.value as T;
+      // On the first pass the very error of `work`; on a replay its likeness.
+      throw (thrown as { readonly error: unknown } | null)?.error ?? revived(outcome);
+    },
+    async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
+      if (host.isStopping()) return frozen();
+      const handles: WorkflowHandle<unknown>[] = [];
+      for (const input of inputs) handles.push(await host.startChild(`${id}-${input.key}`, id, input));
+      const results: ChildResult<T>[] = [];
+      for (const handle of handles) results.push(await childResult<T>(handle));
+      return results;
+    },
+  };
+}

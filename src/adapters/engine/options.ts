@@ -1,0 +1,62 @@
+import type { DBOSConfig } from '@dbos-inc/dbos-sdk';
+import type { Log } from '../../ports/index.ts';
+import { dbosLog } from './dbos-log.ts';
+import type { HeartbeatOptions } from './heartbeat.ts';
+
+/** One queue for all machines; the limits stand in one row of the database, and the last process to launch writes it. */
+export interface CoderQueue {
+  readonly name: string;
+  /** Candidates that one process codes at a time. */
+  readonly perWorker: number;
+  /** Candidates of one repository that are coded at a time, over all processes. */
+  readonly perPartition: number;
+}
+
+export interface DbosEngineOptions {
+  /** The same database as the store's, or another. DBOS keeps its tables in the schema `dbos`. */
+  readonly databaseUrl: string;
+  /**
+   * Unique among living processes and the same after a restart (host and slot, or `cli-<run>`): at launch the
+   * executor takes up what it left unfinished.
+   */
+  readonly executorId: string;
+  /** Pinned by hand: flows of another version are left alone, so it changes only when flows may not be resumed; default `1`. */
+  readonly applicationVersion?: string;
+  /** Null: a process of its own, which runs all its flows itself and shares no work with any other. */
+  readonly queue: CoderQueue | null;
+  /** Without a queue: candidates at a time in this process; default 3. */
+  readonly directConcurrency?: number;
+  /** With a queue: false for a process that takes candidates only, and leaves runs to others; default true. */
+  readonly takesRuns?: boolean;
+  /** With a queue; see the type for the defaults. */
+  readonly heartbeat?: HeartbeatOptions;
+  readonly log: Log;
+}
+
+/** Runs wait on a queue without limit: it decides which processes take them up, not how many at a time. */
+export const RUN_QUEUE = 'runs';
+/** Our default: a waiting flow is picked up after half of it on average, for two queries a round. */
+export const QUEUE_POLL_MS = 100;
+/** Connections at most; half of them may look for results. */
+const POOL_SIZE = 6;
+
+/** Processes that share work share this name; DBOS hands flows only to processes of the same name and version. */
+const SHARED_NAME = 'runoff';
+
+export function configOf(options: DbosEngineOptions): DBOSConfig {
+  const { databaseUrl, executorId, applicationVersion = '1', queue, takesRuns = true, log } = options;
+  const alone = queue === null;
+  return {
+    // Under a name of its own, so that nobody else takes up what this process left unfinished.
+    name: alone ? executorId : SHARED_NAME,
+    // A version belongs to one name.
+    applicationVersion: alone ? `${applicationVersion} ${executorId}` : applicationVersion,
+    executorID: executorId,
+    systemDatabaseUrl: databaseUrl,
+    systemDatabasePoolSize: POOL_SIZE,
+    listenQueues: alone ? [] : [...(takesRuns ? [RUN_QUEUE] : []), queue.name],
+    enablePatching: true,
+    enableOTLP: false,
+    logger: dbosLog(log),
+  };
+}

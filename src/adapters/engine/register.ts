@@ -1,0 +1,62 @@
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import type { ChildInput, FlowContext, Flows } from '../../ports/index.ts';
+import { type FlowResult, flowContext, frozen, type Host } from './flow.ts';
+import type { CoderQueue } from './options.ts';
+import { plain } from './plain.ts';
+import type { Residents } from './residents.ts';
+
+/** A flow that was started this often and never ended takes its process down each time. */
+const MAX_RESTARTS = 20;
+
+type FlowFunction = (input: unknown, parent: string | null) => Promise<FlowResult>;
+type Flow = (context: FlowContext, input: unknown) => Promise<unknown>;
+
+export interface Registered {
+  readonly run: FlowFunction;
+  readonly candidate: FlowFunction;
+}
+
+/** One pass of a flow, first or replayed. */
+async function pass(id: string, host: Host, flow: Flow, input: unknown): Promise<FlowResult> {
+  const value = plain(`The result of flow ${id}`, await flow(flowContext(id, host), input));
+  return value === undefined ? {} : { value };
+}
+
+/** Makes DBOS workflows of the two flows. The names stand in the database: they are never changed. */
+export function register(flows: Flows, residents: Residents, queue: CoderQueue | null): Registered {
+  const { places, isStopping, track } = residents;
+
+  const run: FlowFunction = DBOS.registerWorkflow(
+    async (input: unknown, parent: string | null) => {
+      const id = DBOS.workflowID ?? '';
+      return residents.host(id, parent, (signal) => pass(id, hostOf(signal), flows.run, input));
+    },
+    { name: 'run', maxRecoveryAttempts: MAX_RESTARTS },
+  );
+
+  const candidate: FlowFunction = DBOS.registerWorkflow(
+    async (input: unknown, parent: string | null) => {
+      const id = DBOS.workflowID ?? '';
+      return residents.host(id, parent, async (signal) => {
+        await places?.take(signal);
+        try {
+          if (isStopping()) return await frozen<FlowResult>();
+          return await pass(id, hostOf(signal), flows.candidate, input);
+        } finally {
+          places?.give();
+        }
+      });
+    },
+    { name: 'candidate', maxRecoveryAttempts: MAX_RESTARTS },
+  );
+
+  function startChild(id: string, parent: string, child: ChildInput) {
+    const where =
+      queue === null ? {} : { queueName: queue.name, enqueueOptions: { queuePartitionKey: child.partition } };
+    const input = plain(`The input of flow ${id}`, child.input);
+    return DBOS.startWorkflow(candidate, { workflowID: id, ...where })(input, parent);
+  }
+
+  const hostOf = (signal: AbortSignal): Host => ({ signal, isStopping, track, startChild });
+  return { run, candidate };
+}

@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Slots } from './slots.ts';
+
+/** The flows that run in this process now, and whether they may go on. */
+export interface Residents {
+  /** Lives a flow: `signal` aborts when it is cancelled from here or the engine has shut down. */
+  host<T>(id: string, parent: string | null, body: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Where candidates wait for their turn; null where a queue outside decides. */
+  readonly places: Slots | null;
+  isStopping(): boolean;
+  track<T>(step: Promise<T>): Promise<T>;
+  /** Aborts a flow and its children. */
+  abort(id: string): void;
+  /** From now on no step starts; waits for those under way, at most `graceMs`. */
+  settle(graceMs: number): Promise<void>;
+  abortAll(): void;
+}
+
+export function openResidents(places: Slots | null): Residents {
+  const living = new Map<string, { readonly abort: AbortController; readonly parent: string | null }>();
+  const steps = new Set<Promise<unknown>>();
+  let stopping = false;
+  return {
+    places,
+    isStopping: () => stopping,
+    async host(id, parent, body) {
+      const abort = new AbortController();
+      living.set(id, { abort, parent });
+      try {
+        return await body(abort.signal);
+      } finally {
+        living.delete(id);
+      }
+    },
+    track(step) {
+      steps.add(step);
+      const done = () => steps.delete(step);
+      step.then(done, done);
+      return step;
+    },
+    abort(id) {
+      for (const [other, { abort, parent }] of living) {
+        if (other === id || parent === id) abort.abort(new Error('The run was cancelled.'));
+      }
+    },
+    async settle(graceMs) {
+      stopping = true;
+      const patience = new AbortController();
+      await Promise.race([
+        Promise.allSettled(steps),
+        delay(graceMs, undefined, { signal: patience.signal }).catch(() => undefined),
+      ]);
+      patience.abort();
+    },
+    abortAll() {
+      for (const { abort } of living.values()) abort.abort(new Error('Runoff is shutting down.'));
+    },
+  };
+}

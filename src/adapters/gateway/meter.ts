@@ -1,0 +1,162 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { ModelProtocol } from '../../ports/index.ts';
+import type { Tokens } from './prices.ts';
+
+/** What an answer says it used. */
+export interface Reading {
+  /** Input as the provider counted it; null when it did not say. */
+  readonly input: Omit<Tokens, 'output'> | null;
+  /** Output as the provider counted it at the end; null when it did not say. */
+  readonly output: number | null;
+  /** Characters of text, reasoning and tool arguments that were seen. */
+  readonly characters: number;
+}
+
+export interface Meter {
+  readonly stream: boolean;
+  see(chunk: Buffer): void;
+  /** Characters so far; of an answer that is no stream, its bytes. */
+  characters(): number;
+  /** To be taken once, when no more comes. */
+  reading(): Reading;
+}
+
+/** A JSON answer, or one line of a stream, longer than this is not read for usage. */
+const MOST_BUFFERED = 32 * 2 ** 20;
+
+/** Reads usage from an answer as it passes. Providers repeat usage cumulatively: later figures win. */
+export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
+  const decoder = new StringDecoder('utf8');
+  const reading = { input: null, output: null, characters: 0 } as {
+    -readonly [K in keyof Reading]: Reading[K];
+  };
+  let text = '';
+
+  const take = (json: string) => {
+    const value = parse(json);
+    if (!value) return;
+    const usage = USAGE[protocol](value);
+    if (usage.input) reading.input = usage.input;
+    if (usage.output !== null) reading.output = usage.output;
+    reading.characters += VISIBLE[protocol](value);
+  };
+  const takeLines = () => {
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+      const line = text.slice(0, end);
+      text = text.slice(end + 1);
+      if (line.startsWith('data:')) take(line.slice(5));
+    }
+  };
+  return {
+    stream,
+    characters: () => reading.characters,
+    see(chunk) {
+      text += decoder.write(chunk);
+      if (stream) takeLines();
+      else reading.characters += chunk.length;
+      if (text.length > MOST_BUFFERED) text = '';
+    },
+    reading() {
+      if (stream) return { ...reading };
+      const { characters } = reading;
+      take(text);
+      return { ...reading, characters };
+    },
+  };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+const object = (value: unknown): Json => (isObject(value) ? value : {});
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const count = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.ceil(value) : 0;
+const length = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
+
+/** Null for what is no JSON object: comments, `[DONE]`, and a line cut in the middle carry no usage. */
+function parse(text: string): Json | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+type Found = Pick<Reading, 'input' | 'output'>;
+const NOTHING: Found = { input: null, output: null };
+
+const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
+  anthropic(event) {
+    const message = object(event.message);
+    const usage = object(message.usage ?? event.usage);
+    const cacheRead = count(usage.cache_read_input_tokens);
+    const cacheWrite = count(usage.cache_creation_input_tokens);
+    const hour = count(object(usage.cache_creation).ephemeral_1h_input_tokens);
+    const input = {
+      input: count(usage.input_tokens) + cacheRead + cacheWrite,
+      cacheRead,
+      cacheWrite,
+      cacheWriteHour: Math.min(hour, cacheWrite),
+    };
+    return {
+      input: typeof usage.input_tokens === 'number' ? input : null,
+      // The first event carries a placeholder for the output; the last one carries the sum.
+      output:
+        typeof usage.output_tokens === 'number' && event.type !== 'message_start'
+          ? count(usage.output_tokens)
+          : null,
+    };
+  },
+  'openai-chat'(event) {
+    if (!isObject(event.usage)) return NOTHING;
+    const { usage } = event;
+    const details = object(usage.prompt_tokens_details);
+    return openAiUsage(
+      usage.prompt_tokens,
+      details.cached_tokens ?? usage.prompt_cache_hit_tokens,
+      details.cache_write_tokens,
+      usage.completion_tokens,
+    );
+  },
+  'openai-responses'(event) {
+    const usage = object(event.response).usage ?? event.usage;
+    if (!isObject(usage)) return NOTHING;
+    const details = object(usage.input_tokens_details);
+    return openAiUsage(
+      usage.input_tokens,
+      details.cached_tokens,
+      details.cache_write_tokens,
+      usage.output_tokens,
+    );
+  },
+};
+
+function openAiUsage(input: unknown, cached: unknown, written: unknown, output: unknown): Found {
+  const all = count(input);
+  const cacheRead = Math.min(count(cached), all);
+  const cacheWrite = Math.min(count(written), all - cacheRead);
+  return { input: { input: all, cacheRead, cacheWrite, cacheWriteHour: 0 }, output: count(output) };
+}
+
+/** Characters that one event of a stream adds to the answer. */
+const VISIBLE: Readonly<Record<ModelProtocol, (event: Json) => number>> = {
+  anthropic(event) {
+    const delta = object(event.delta);
+    return length(delta.text) + length(delta.partial_json) + length(delta.thinking);
+  },
+  'openai-chat'(event) {
+    const choices = Array.isArray(event.choices) ? event.choices : [];
+    return choices.reduce<number>((sum, choice) => sum + chatDelta(object(object(choice).delta)), 0);
+  },
+  'openai-responses': (event) => length(event.delta),
+};
+
+function chatDelta(delta: Json): number {
+  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+  const inCalls = calls.reduce<number>(
+    (sum, call) => sum + length(object(object(call).function).arguments),
+    0,
+  );
+  return length(delta.content) + length(delta.reasoning_content) + length(delta.reasoning) + inCalls;
+}

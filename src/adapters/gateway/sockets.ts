@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { chmod, readdir, rm } from 'node:fs/promises';
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+
+/** The kernel's limit for the address of a unix socket is 108 bytes (unix(7)); a sandbox may add a prefix. */
+const LONGEST_PATH = 99;
+const NAME = /^gw-[0-9a-f]{12}\.sock$/;
+const socketName = () => `gw-${randomBytes(6).toString('hex')}.sock`;
+/** Bounds the memory that one sandbox can make us use, together with the limit of a body. */
+const MOST_CONNECTIONS = 24;
+
+/** Makes the folder of sockets, which others may enter but not list. */
+export function prepareSocketFolder(dir: string): void {
+  const bytes = Buffer.byteLength(join(dir, socketName()));
+  if (bytes > LONGEST_PATH) {
+    throw new Fault(
+      'ENVIRONMENT_INVALID',
+      `The gateway's sockets cannot lie in ${dir}: a socket's path would have ${bytes} bytes, and ${LONGEST_PATH} are possible. Choose a data folder with a shorter path.`,
+    );
+  }
+  mkdirSync(dir, { recursive: true, mode: 0o711 });
+}
+
+/** Removes sockets on which nobody listens: what a process that was killed left behind. */
+export async function removeStaleSockets(dir: string): Promise<void> {
+  const names = (await readdir(dir)).filter((name) => NAME.test(name));
+  for (const path of names.map((name) => join(dir, name))) {
+    if (!(await isAlive(path))) await rm(path, { force: true });
+  }
+}
+
+function isAlive(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(path);
+  socket.on('connect', () => resolve(true));
+  socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
+  return promise.finally(() => socket.destroy());
+}
+
+export interface Door {
+  readonly path: string;
+  /** Cuts all connections and removes the socket. */
+  close(): Promise<void>;
+}
+
+/** A server on a fresh socket that any user may connect to: in a sandbox the caller has another uid. */
+export async function openDoor(dir: string, listener: RequestListener): Promise<Door> {
+  const path = join(dir, socketName());
+  const server: Server = createServer(listener);
+  server.maxConnections = MOST_CONNECTIONS;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(path, resolve);
+  await promise;
+  await chmod(path, 0o666);
+  return {
+    path,
+    async close() {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      server.closeAllConnections();
+      await closed.promise;
+      await rm(path, { force: true });
+    },
+  };
+}

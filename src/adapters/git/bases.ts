@@ -1,0 +1,107 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Sha } from '../../core/model/index.ts';
+import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
+import { gitFault } from './faults.ts';
+import type { Git, GitCall, Owner } from './git.ts';
+import { exists, give, type Layout, makeWhole } from './layout.ts';
+import type { Mirrors } from './mirrors.ts';
+import { removeTree } from './tools.ts';
+import { shareWork } from './turns.ts';
+
+/** Commits of history a coder can look at; our default, tune on dev data. Other branches are never in there. */
+const HISTORY = 50;
+
+/**
+ * Files are checked out and collected byte for byte: a `.gitattributes` file can neither change content on the way
+ * nor hide a change. Where a repository asks for CRLF on checkout, coders see what is stored.
+ */
+export const BYTE_FOR_BYTE = '* -text -ident !eol !filter !working-tree-encoding !diff !merge\n';
+
+/** What is known of a base besides its files; `links` are its submodules, kept as they are in every candidate. */
+const BaseFacts = z.object({ tree: z.string().regex(/^[0-9a-f]{40}$/), links: z.array(z.string()) });
+export type BaseFacts = z.infer<typeof BaseFacts>;
+
+export interface Bases {
+  prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
+  facts(base: BaseCheckout): Promise<BaseFacts>;
+}
+
+export function openBases(git: Git, layout: Layout, mirrors: Mirrors, owner: Owner): Bases {
+  const once = shareWork<void>();
+
+  async function build(folder: string, key: string, sha: Sha): Promise<void> {
+    const lower = join(folder, 'lower');
+    await mkdir(lower);
+    await mkdir(join(folder, 'layers'));
+    await give(lower, owner);
+    await checkOut(git, lower, { mirror: layout.mirror(key), sha, owner });
+    const links = (await mirrors.entries(key, sha)).filter((entry) => entry.type === 'commit');
+    const tree = await git({ cwd: layout.mirror(key), args: ['rev-parse', `${sha}^{tree}`] });
+    if (tree.exitCode !== 0) throw gitFault('Preparing the checkout', tree);
+    const facts: BaseFacts = { tree: tree.stdout.trim(), links: links.map((entry) => entry.path) };
+    await writeFile(join(folder, 'facts.json'), JSON.stringify(facts));
+  }
+
+  return {
+    async prepare(source, sha) {
+      const key = await mirrors.hold(source, sha);
+      const path = layout.base(key, sha);
+      await once(path, async () => {
+        if (await exists(path)) return;
+        await mkdir(layout.bases(key), { recursive: true });
+        await makeWhole(path, (folder) => build(folder, key, sha), removeTree);
+      });
+      return { sha, repositoryKey: key, lower: join(path, 'lower'), layers: [] };
+    },
+
+    async facts(base) {
+      const file = join(layout.base(base.repositoryKey, base.sha), 'facts.json');
+      return BaseFacts.parse(JSON.parse(await readFile(file, 'utf8')));
+    },
+  };
+}
+
+/**
+ * The checkout has its own objects: a link to the mirror's would show coders every commit that any run fetched.
+ * Made by the owner itself, so that no file needs to change hands.
+ */
+async function checkOut(
+  git: Git,
+  lower: string,
+  from: { readonly mirror: string; readonly sha: Sha; readonly owner: Owner },
+): Promise<void> {
+  const asOwner = async (...args: string[]) => {
+    const call: GitCall = { cwd: lower, args, as: from.owner };
+    const done = await git(call);
+    if (done.exitCode !== 0) throw gitFault('Preparing the checkout', done);
+  };
+  await asOwner('init', '-q');
+  const info = join(lower, '.git', 'info');
+  await mkdir(info, { recursive: true });
+  await writeFile(join(info, 'attributes'), BYTE_FOR_BYTE);
+  await writeFile(join(lower, '.git', 'config'), LOCAL_SETTINGS);
+  for (const path of [info, join(info, 'attributes'), join(lower, '.git', 'config')]) {
+    await give(path, from.owner);
+  }
+  const fetch = ['fetch', '-q', `--depth=${HISTORY}`, '--no-tags', '--no-write-fetch-head'];
+  await asOwner(...fetch, from.mirror, from.sha);
+  await asOwner('reset', '-q', '--hard', from.sha);
+}
+
+// User ids and inodes differ between host and sandbox: without checkStat, the first `git status` of every coder
+// would read every file.
+const LOCAL_SETTINGS = `[core]
+	repositoryFormatVersion = 0
+	fileMode = true
+	bare = false
+	checkStat = minimal
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[user]
+	name = Coder
+	email = coder@localhost
+`;

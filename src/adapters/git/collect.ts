@@ -1,0 +1,206 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import {
+  type BaseCheckout,
+  DEFAULT_LIMITS,
+  type ExecResult,
+  type Sandbox,
+  type WorkArea,
+} from '../../ports/index.ts';
+import { type BaseFacts, BYTE_FOR_BYTE } from './bases.ts';
+import { COLLECTOR, collectorEnv, REFUSED_EXIT } from './collector-script.ts';
+import { isNoSpace } from './faults.ts';
+import type { Owner } from './git.ts';
+import { give, type Layout } from './layout.ts';
+import { readBounded } from './read-bounded.ts';
+import { openFolders, removeTree } from './tools.ts';
+
+export interface CollectLimits {
+  /** Files a candidate may change, add and delete together. */
+  readonly files: number;
+  /** Bytes of the pack that brings the new content to the host. */
+  readonly packBytes: number;
+  /** Bytes of all changed files, before and after together. */
+  readonly contentBytes: number;
+  /** Milliseconds the collector may take. */
+  readonly wallMs: number;
+}
+
+/** Our defaults, tune on dev data. */
+export const COLLECT_LIMITS: CollectLimits = {
+  files: 2_000,
+  packBytes: 50_000_000,
+  contentBytes: 100_000_000,
+  wallMs: 10 * 60_000,
+};
+
+// What lies in the area counts as disk use of the collector, and was limited when it was written.
+const ANY_DISK = 2 ** 42;
+const MAX_LIST_BYTES = 64_000_000;
+const WORD_BYTES = 200;
+
+/** What setup changed, so that it is not taken for a candidate's work. Lists are sorted and NUL-separated. */
+export interface SetupTraces {
+  readonly brought: Buffer;
+  /** `diff-index --raw -z` of the base files that setup changed. */
+  readonly raw: Buffer;
+}
+
+export type Gathered =
+  | { readonly kind: 'tree'; readonly tree: string; readonly pack: Buffer }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Runs the collector over areas; everything it says is read as untrusted data. */
+export interface Collector {
+  gather(base: BaseCheckout, area: WorkArea, known: Known): Promise<Gathered>;
+  traces(base: BaseCheckout, area: WorkArea, facts: BaseFacts): Promise<SetupTraces>;
+}
+export interface Known {
+  readonly facts: BaseFacts;
+  readonly traces: SetupTraces | null;
+}
+
+export function openCollector(
+  sandbox: Sandbox,
+  layout: Layout,
+  setting: { readonly owner: Owner; readonly limits: CollectLimits },
+): Collector {
+  const { owner, limits } = setting;
+
+  async function run(mode: 'candidate' | 'setup', base: BaseCheckout, area: WorkArea, known: Known) {
+    const [input, out] = [join(layout.area(area.id), 'in'), join(layout.area(area.id), 'out')];
+    await removeTree(input);
+    await removeTree(out);
+    await mkdir(out, { mode: 0o755 });
+    await give(out, owner);
+    await writeLists(input, known);
+    await openFolders(area.upper, owner);
+    const most = mode === 'setup' ? Number.MAX_SAFE_INTEGER : limits.contentBytes;
+    const skips = known.facts.links.flatMap((path) => ['-path', `./${globLiteral(path)}`, '-prune', '-o']);
+    const result = await sandbox.exec({
+      area,
+      argv: ['sh', '-c', COLLECTOR, 'collect', mode, base.sha, `${limits.files}`, `${most}`, ...skips],
+      env: collectorEnv(BYTE_FOR_BYTE),
+      readOnly: true,
+      out,
+      binds: [
+        { from: join(base.lower, '.git'), to: '/run/runoff/base' },
+        { from: area.upper, to: '/run/runoff/upper' },
+        { from: input, to: '/run/runoff/in' },
+      ],
+      limits: { ...DEFAULT_LIMITS, wallMs: limits.wallMs, diskBytes: ANY_DISK, outputBytes: 65_536 },
+    });
+    return { out, result, clear: () => Promise.all([removeTree(input), removeTree(out)]) };
+  }
+
+  return {
+    async gather(base, area, known) {
+      const { out, result, clear } = await run('candidate', base, area, known);
+      try {
+        const why = await refusal(result, out, limits);
+        if (why !== null) return { kind: 'refused', why };
+        const tree = await readBounded(join(out, 'tree'), WORD_BYTES);
+        const pack = await readBounded(join(out, 'pack'), limits.packBytes);
+        if (!tree || !pack) return { kind: 'refused', why: tooBig(limits.packBytes) };
+        return { kind: 'tree', tree: tree.toString('latin1').trim(), pack };
+      } finally {
+        await clear();
+      }
+    },
+
+    async traces(base, area, facts) {
+      const { out, result, clear } = await run('setup', base, area, { facts, traces: null });
+      try {
+        const why = await refusal(result, out, limits);
+        const brought = why === null ? await readBounded(join(out, 'brought'), MAX_LIST_BYTES) : null;
+        const raw = why === null ? await readBounded(join(out, 'raw'), MAX_LIST_BYTES) : null;
+        if (!brought || !raw) {
+          throw new Fault(
+            'INTERNAL',
+            `What setup wrote could not be listed: ${why ?? 'the list is too long'}`,
+          );
+        }
+        return { brought, raw };
+      } finally {
+        await clear();
+      }
+    },
+  };
+}
+
+async function writeLists(folder: string, { facts, traces }: Known): Promise<void> {
+  await mkdir(folder, { mode: 0o755 });
+  const altered = traces ? rawEntries(traces.raw).map((entry) => entry.path) : [];
+  const lists = {
+    links: joinSorted(facts.links.map((path) => Buffer.from(path))),
+    altered: joinSorted(altered),
+    brought: traces?.brought ?? Buffer.alloc(0),
+  };
+  for (const [name, content] of Object.entries(lists)) await writeFile(join(folder, name), content);
+}
+
+/** Why the candidate cannot be collected; null when it was. Faults are for what is not the candidate's doing. */
+async function refusal(result: ExecResult, out: string, limits: CollectLimits): Promise<string | null> {
+  if (result.stopped === 'wall') return 'Its files could not be read in time.';
+  if (result.stopped !== null) return `Reading its files was stopped (${result.stopped}).`;
+  if (result.exitCode === 0) return null;
+  if (result.exitCode === REFUSED_EXIT) {
+    const word = await readBounded(join(out, 'refused'), WORD_BYTES);
+    return refusalSentence(word?.toString('latin1') ?? '', limits);
+  }
+  if (isNoSpace(result.stderr)) {
+    throw new Fault('DISK_FULL', 'There was no space left for reading what a candidate changed.');
+  }
+  throw new Fault(
+    'INTERNAL',
+    `Collecting a patch failed with exit code ${result.exitCode}: ${result.stderr.slice(-600)}`,
+  );
+}
+
+function refusalSentence(word: string, limits: CollectLimits): string {
+  const [, kind, number] = /^(files|bytes) (\d{1,15})$/.exec(word) ?? [];
+  if (kind === 'files') return tooMany(Number(number), limits.files);
+  if (kind === 'bytes') return tooBig(limits.contentBytes);
+  return 'It has a file that git cannot store: a name git does not accept, or a file that may not be read.';
+}
+
+export const tooMany = (files: number, most: number): string =>
+  `It changes ${files} files; at most ${most} are allowed.`;
+export const tooBig = (most: number): string =>
+  `Its changed files hold more than ${Math.round(most / 1e6)} MB.`;
+
+export interface RawEntry {
+  readonly oldMode: string;
+  readonly newMode: string;
+  readonly oldOid: string;
+  readonly newOid: string;
+  readonly status: string;
+  readonly path: Buffer;
+}
+
+/** Reads `--raw -z --no-renames` output; paths stay bytes, since git's names are. */
+export function rawEntries(raw: Buffer): readonly RawEntry[] {
+  const entries: RawEntry[] = [];
+  for (let at = 0; at < raw.length; ) {
+    const headEnd = raw.indexOf(0, at);
+    const pathEnd = raw.indexOf(0, headEnd + 1);
+    const head = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([AMDT])$/.exec(
+      raw.toString('latin1', at, headEnd),
+    );
+    if (!head || headEnd < 0 || pathEnd < 0) throw new Fault('INTERNAL', 'A list of changes is damaged.');
+    const [, oldMode = '', newMode = '', oldOid = '', newOid = '', status = ''] = head;
+    entries.push({ oldMode, newMode, oldOid, newOid, status, path: raw.subarray(headEnd + 1, pathEnd) });
+    at = pathEnd + 1;
+  }
+  return entries;
+}
+
+/** In the order of `LC_ALL=C sort -z`, which `comm` needs. */
+function joinSorted(paths: readonly Buffer[]): Buffer {
+  const nul = Buffer.from([0]);
+  return Buffer.concat([...paths].sort(Buffer.compare).flatMap((path) => [path, nul]));
+}
+
+/** For `find -path`, whose argument is a pattern. */
+const globLiteral = (path: string): string => path.replace(/[\\*?[\]]/g, '\\$&');

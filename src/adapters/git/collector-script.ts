@@ -1,0 +1,112 @@
+/** Exit code of the collector when it refuses a candidate; `/out/refused` says why in one of the words below. */
+export const REFUSED_EXIT = 3;
+
+/**
+ * Runs in a sandbox without network, over an area mounted read-only, with no process of the candidate left.
+ *
+ *   sh -c COLLECTOR collect candidate|setup BASE MAX_FILES MAX_BYTES [find expressions that skip submodules]
+ *
+ * in:  /repo                  the candidate's tree; only its plain files and symlinks are looked at, and no `.git`
+ *      /run/runoff/upper      what the candidate wrote, as the overlay keeps it
+ *      /run/runoff/base       `.git` of the base checkout, which no candidate could write
+ *      /run/runoff/in/links   submodules of the base; sorted and NUL-separated, as all lists are
+ *      /run/runoff/in/brought paths that setup added; never collected
+ *      /run/runoff/in/altered paths of the base that setup changed
+ * out: /out/tree, /out/pack   a tree, and a pack of what it has that the base has not
+ *      /out/raw, /out/brought for `setup` instead: base files it changed, and files it added that are not ignored
+ *      /out/refused           `files N`, `bytes N` or `unreadable`
+ *
+ * Which files may have changed comes from the overlay, and their content is read: sizes and times can be forged. What is
+ * ignored is decided by the `.gitignore` files of the base alone, checked out by themselves: a candidate cannot hide a
+ * file by ignoring it. (`check-ignore` takes a name with a colon in front for a pattern, hence the `./`.) No file of a
+ * nested repository is read as configuration, since no `.git` is ever entered.
+ */
+export const COLLECTOR = String.raw`
+set -eu
+mode=$1 base=$2 files=$3 bytes=$4
+shift 4
+w=/tmp/collect in=/run/runoff/in
+mkdir -p $w/git/objects/info $w/git/info $w/git/refs $w/rules
+cd $w
+echo 'ref: refs/heads/none' > git/HEAD
+printf '[core]\nrepositoryFormatVersion=0\nbare=false\nfileMode=true\nsymlinks=true\n' > git/config
+echo /run/runoff/base/objects > git/objects/info/alternates
+printf '%s' "$ATTRIBUTES" > git/info/attributes
+
+refuse() { printf '%s' "$1" > /out/refused; exit 3; }
+list() { find . -mindepth 1 "$@" -name .git -prune -o '(' -type f -o -type l ')' -printf '%P\0'; }
+count() { tr -cd '\0' < "$1" | wc -c; }
+
+git read-tree "$base"
+git ls-files -z > all
+sort -z all | comm -z -23 - $in/links > tracked
+(cd /repo && list "$@") > all || refuse unreadable
+sort -z all > found
+(cd /run/runoff/upper && list) > all || refuse unreadable
+sort -zu all $in/altered > suspect
+comm -z -23 tracked found > gone
+comm -z -13 tracked found | comm -z -23 - $in/brought > untracked
+
+: > ignored
+if [ -s untracked ]; then
+  git --glob-pathspecs ls-files -z -- '**/.gitignore' > all
+  cd rules
+  export GIT_WORK_TREE=$w/rules
+  git checkout-index -q -z --stdin < ../all
+  sed -z 's|^|./|' ../untracked > ../asked
+  git check-ignore -z --stdin --no-index < ../asked > ../all || [ $? = 1 ] || refuse unreadable
+  cd ..
+  sed -z 's|^\./||' all | sort -z > ignored
+fi
+export GIT_WORK_TREE=/repo
+comm -z -23 untracked ignored > added
+if [ "$mode" = setup ]; then
+  cp added /out/brought
+  : > added
+fi
+
+n=$(count added)
+[ "$n" -le "$files" ] || refuse "files $n"
+
+comm -z -23 tracked suspect > calm
+git update-index -z --assume-unchanged --stdin < calm
+git update-index -q --ignore-submodules --refresh > /dev/null || [ $? = 1 ]
+git diff-files --name-only -z --ignore-submodules=all > all
+sort -z all | comm -z -12 - tracked | comm -z -12 - found > changed
+cat changed added > written
+(cd /repo && xargs -0 -r stat --printf='%s\n' --) < written > sizes || refuse unreadable
+total=0
+while read -r size; do total=$((total + size)); done < sizes
+[ "$total" -le "$bytes" ] || refuse "bytes $total"
+
+cd /repo
+git update-index -z --force-remove --stdin < $w/gone
+git update-index -z --add --replace --stdin < $w/written 2> $w/said || refuse unreadable
+[ ! -s $w/said ] || refuse unreadable
+cd $w
+git diff-index --cached --raw -z --no-abbrev --no-renames "$base" > raw
+if [ "$mode" = setup ]; then
+  cp raw /out/raw
+  exit 0
+fi
+git diff-index --cached --name-only -z --no-renames "$base" > all
+n=$(count all)
+[ "$n" -le "$files" ] || refuse "files $n"
+tree=$(git write-tree)
+printf '%s\n^%s^{tree}\n' "$tree" "$base" | git pack-objects -q --revs --stdout > /out/pack
+printf '%s\n' "$tree" > /out/tree
+`;
+
+/** The collector's whole environment besides what the sandbox gives. */
+export const collectorEnv = (attributes: string): Readonly<Record<string, string>> => ({
+  ATTRIBUTES: attributes,
+  LC_ALL: 'C',
+  GIT_DIR: '/tmp/collect/git',
+  GIT_INDEX_FILE: '/tmp/collect/index',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_TERMINAL_PROMPT: '0',
+});

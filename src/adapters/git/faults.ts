@@ -1,0 +1,37 @@
+import { Fault } from '../../core/model/index.ts';
+import type { GitDone } from './git.ts';
+
+const MAX_DETAIL = 600;
+const PROGRESS = /^remote: (Enumerating|Counting|Compressing|Total)/;
+const NO_SPACE = /No space left on device|ENOSPC|Disk quota exceeded/i;
+const DENIED =
+  /Authentication failed|Invalid username or|could not read Username|requested URL returned error: 40[134]|repository '.*' not found/i;
+
+/** What git said, short enough for a sentence, with anything that looks like a login in a URL taken out. */
+export function saidBy(done: GitDone): string {
+  const lines = done.stderr
+    .split('\n')
+    .filter((line) => /^(fatal|error|remote|warning): /.test(line) && !PROGRESS.test(line));
+  const said = (lines.length > 0 ? lines.join(' ') : done.stderr).trim().replace(/:\/\/[^/\s@]*@/g, '://');
+  return said.slice(0, MAX_DETAIL) || `it ended with exit code ${done.exitCode}`;
+}
+
+export const isNoSpace = (text: string): boolean => NO_SPACE.test(text);
+
+/** The fault behind a git command on our own stores that should have worked. */
+export function gitFault(what: string, done: GitDone): Fault {
+  const code = isNoSpace(done.stderr) ? 'DISK_FULL' : 'INTERNAL';
+  return new Fault(code, `${what} failed: ${saidBy(done)}`);
+}
+
+/** True when the remote answered and said no. */
+export const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
+
+/** The fault behind a git command that talks to a remote. */
+export function remoteFault(what: string, done: GitDone): Fault {
+  if (isNoSpace(done.stderr)) return gitFault(what, done);
+  return new Fault(
+    wasDenied(done) ? 'GITHUB_REFUSED' : 'GITHUB_UNAVAILABLE',
+    `${what} failed: ${saidBy(done)}`,
+  );
+}

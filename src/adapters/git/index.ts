@@ -1,0 +1,3 @@
+export type { CollectLimits } from './collect.ts';
+export { COLLECT_LIMITS } from './collect.ts';
+export { openWorkspaces, type WorkspacesOptions } from './workspaces.ts';

@@ -1,0 +1,56 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import type { Workspaces } from '../../ports/index.ts';
+import { gitFault } from './faults.ts';
+import type { Git } from './git.ts';
+import { exists } from './layout.ts';
+
+/** Nothing of a user's own repository is started because we look at it, though its settings are trusted. */
+const STARTS_NOTHING = { 'core.hooksPath': '/dev/null', 'core.fsmonitor': 'false' };
+
+/** What stands at a local path; reads the repository and writes nothing to it. */
+export async function describeLocal(
+  git: Git,
+  path: string,
+): Promise<Awaited<ReturnType<Workspaces['describe']>>> {
+  const nowhere = new Fault('NOT_A_REPOSITORY', `${path} is not inside a git work tree.`);
+  if (!(await isFolder(path))) throw nowhere;
+  const ask = (cwd: string, args: readonly string[], config: Readonly<Record<string, string>> = {}) =>
+    git({ cwd, args, env: { GIT_OPTIONAL_LOCKS: '0' }, config: { ...STARTS_NOTHING, ...config } });
+
+  const found = await ask(path, ['rev-parse', '--show-toplevel']);
+  const top = found.stdout.replace(/\n$/, '');
+  if (found.exitCode !== 0 || top === '') throw nowhere;
+  const head = await ask(top, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
+  const branch = await ask(top, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
+  const status = await ask(
+    top,
+    ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=dirty'],
+    await userIgnores(git, top),
+  );
+  if (status.exitCode !== 0) throw gitFault(`Reading the state of ${top}`, status);
+  return {
+    top,
+    dirty: status.stdout !== '',
+    branch: branch.exitCode === 0 ? branch.stdout.trim() : null,
+    empty: head.exitCode !== 0,
+  };
+}
+
+/** The one setting of the user's own that decides what counts as dirty: the ignore file for all their repositories. */
+async function userIgnores(git: Git, cwd: string): Promise<Readonly<Record<string, string>>> {
+  const home = homedir();
+  for (const file of [join(home, '.gitconfig'), join(home, '.config/git/config')]) {
+    if (!(await exists(file))) continue;
+    const args = ['config', '--file', file, '--type=path', '--get', 'core.excludesFile'];
+    const done = await git({ cwd, args, env: { HOME: home } });
+    if (done.exitCode === 0) return { 'core.excludesFile': done.stdout.trim() };
+  }
+  const byDefault = join(home, '.config/git/ignore');
+  return (await exists(byDefault)) ? { 'core.excludesFile': byDefault } : {};
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return exists(join(path, '.'));
+}

@@ -1,0 +1,81 @@
+import { isUtf8 } from 'node:buffer';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault, type Sha } from '../../core/model/index.ts';
+import { rawEntries } from './collect.ts';
+import { gitFault } from './faults.ts';
+import type { Git } from './git.ts';
+
+interface Diff {
+  readonly base: Sha;
+  readonly tree: Sha;
+  /** A folder of our own; output goes through a file, since it is bytes and not text. */
+  readonly scratch: string;
+}
+
+/** `git diff-tree -r --raw -z --no-renames --no-abbrev base tree`. */
+export async function rawDiff(git: Git, cwd: string, diff: Diff): Promise<Buffer> {
+  return diffTree(git, cwd, diff, ['--raw', '-z', '--no-abbrev']);
+}
+
+/**
+ * A patch that `git apply` takes, as text: what is not valid UTF-8 stands in it as a binary patch, as files with NUL
+ * bytes do anyway. Null where that cannot be: git writes the target of a link as text, whatever bytes it has.
+ */
+export async function patchText(
+  git: Git,
+  cwd: string,
+  diff: Diff & { readonly raw: Buffer },
+): Promise<string | null> {
+  const plain = await diffTree(git, cwd, diff, PATCH);
+  if (isUtf8(plain)) return plain.toString('utf8');
+  const allBinary = await diffTree(git, await binaryView(cwd, diff.scratch), diff, PATCH);
+  const [texts, binaries] = [sections(plain), sections(allBinary)];
+  // A file that became a link, or the reverse, has two sections.
+  const expected = rawEntries(diff.raw).reduce((sum, { status }) => sum + (status === 'T' ? 2 : 1), 0);
+  if (texts.length !== expected || binaries.length !== expected) {
+    throw new Fault('INTERNAL', `A patch of ${expected} sections came out with ${texts.length}.`);
+  }
+  const mixed = Buffer.concat(texts.map((text, at) => (isUtf8(text) ? text : (binaries[at] ?? text))));
+  return isUtf8(mixed) ? mixed.toString('utf8') : null;
+}
+
+const PATCH = [
+  ...['-p', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color'],
+  ...['--src-prefix=a/', '--dst-prefix=b/', '--diff-algorithm=myers', '--unified=3'],
+];
+
+async function diffTree(git: Git, cwd: string, diff: Diff, format: readonly string[]): Promise<Buffer> {
+  const file = join(diff.scratch, 'diff');
+  const done = await git({
+    cwd,
+    args: ['diff-tree', '-r', '--no-renames', ...format, `--output=${file}`, diff.base, diff.tree],
+  });
+  if (done.exitCode !== 0) throw gitFault('Comparing a candidate with its base', done);
+  return readFile(file);
+}
+
+/** A repository over the same objects in which every file counts as binary: attributes are the one way to say so. */
+async function binaryView(repository: string, scratch: string): Promise<string> {
+  const view = join(scratch, 'binary.git');
+  for (const folder of ['refs', 'info', 'objects/info']) await mkdir(join(view, folder), { recursive: true });
+  await writeFile(join(view, 'HEAD'), 'ref: refs/heads/none\n');
+  await writeFile(join(view, 'config'), '[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n');
+  await writeFile(join(view, 'info/attributes'), '* -diff -text\n');
+  await writeFile(join(view, 'objects/info/alternates'), `${join(repository, 'objects')}\n`);
+  return view;
+}
+
+const START = Buffer.from('\ndiff --git ');
+
+/** Cuts a patch before each `diff --git`: lines of content begin with another character, so none looks like it. */
+function sections(patch: Buffer): readonly Buffer[] {
+  const found: Buffer[] = [];
+  for (let at = 0; at < patch.length; ) {
+    const next = patch.indexOf(START, at);
+    const end = next < 0 ? patch.length : next + 1;
+    found.push(patch.subarray(at, end));
+    at = end;
+  }
+  return found;
+}

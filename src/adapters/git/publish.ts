@@ -1,0 +1,140 @@
+import { realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Fault, type Sha } from '../../core/model/index.ts';
+import type { Workspaces } from '../../ports/index.ts';
+import type { CandidateStore } from './candidate-store.ts';
+import { gitFault, remoteFault, saidBy, wasDenied } from './faults.ts';
+import type { Git, GitDone, Owner } from './git.ts';
+import { checkedSha, isSha } from './layout.ts';
+
+const SILENCE_MS = 10 * 60_000;
+/** The only branches that are ever pushed (I3). */
+const PUSHED = 'auto-dev/';
+
+export type Publishing = Pick<Workspaces, 'commit' | 'branch' | 'push'>;
+
+export function openPublishing(git: Git, store: CandidateStore): Publishing {
+  return {
+    async commit(base, spec) {
+      const cwd = await store.at(base.repositoryKey);
+      // The @ makes git take small numbers for seconds, too.
+      const date = `@${Math.trunc(spec.at)} +0000`;
+      const { name, email } = spec.author;
+      const done = await git({
+        cwd,
+        args: ['commit-tree', checkedSha(spec.tree), '-p', checkedSha(spec.base), '-F', '-'],
+        input: spec.message,
+        env: {
+          GIT_AUTHOR_NAME: name,
+          GIT_AUTHOR_EMAIL: email,
+          GIT_AUTHOR_DATE: date,
+          GIT_COMMITTER_NAME: name,
+          GIT_COMMITTER_EMAIL: email,
+          GIT_COMMITTER_DATE: date,
+        },
+      });
+      const sha = done.stdout.trim();
+      if (done.exitCode !== 0 || !isSha(sha)) throw gitFault('Writing a commit', done);
+      return sha;
+    },
+
+    async branch(base, path, name, sha) {
+      const [ref, from] = [await branchRef(git, name, path), await store.at(base.repositoryKey)];
+      const cwd = await realpath(path);
+      const flags = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-prune'];
+      const done = await git({
+        cwd,
+        args: ['fetch', '-q', ...flags, from, `+${checkedSha(sha)}:${ref}`],
+        env: { GIT_CEILING_DIRECTORIES: dirname(cwd) },
+        // The settings of a user's own repository are trusted, but nothing of theirs should start because of us.
+        config: { 'core.hooksPath': '/dev/null', 'core.logAllRefUpdates': 'true', 'gc.auto': '0' },
+        as: await userOf(cwd),
+      });
+      if (done.exitCode === 0) return;
+      if (/checked out/.test(done.stderr)) {
+        throw new Fault('INTERNAL', `Branch ${name} is checked out in ${path}, so it was left as it is.`);
+      }
+      throw gitFault(`Making branch ${name}`, done);
+    },
+
+    async push(base, remote, name, sha) {
+      if (!name.startsWith(PUSHED)) {
+        throw new Fault('INTERNAL', `Only branches under ${PUSHED} are pushed, and "${name}" is not.`);
+      }
+      const cwd = await store.at(base.repositoryKey);
+      const ref = await branchRef(git, name, cwd);
+      const there = await shaAt(git, cwd, remote, ref);
+      if (there !== null)
+        return there === checkedSha(sha) ? { kind: 'pushed' } : { kind: 'exists', at: there };
+      const done = await git({
+        cwd,
+        // The empty lease says: only if the branch does not exist. It can create, never overwrite.
+        args: [
+          'push',
+          '--porcelain',
+          '--progress',
+          '--no-verify',
+          `--force-with-lease=${ref}:`,
+          remote.url,
+          `${sha}:${ref}`,
+        ],
+        login: remote,
+        silenceMs: SILENCE_MS,
+      });
+      if (done.exitCode === 0) return { kind: 'pushed' };
+      return afterRefusal(done, () => shaAt(git, cwd, remote, ref), sha);
+    },
+  };
+}
+
+/** Somebody may have made the branch between our look and our push; whatever else was said is the remote's reason. */
+async function afterRefusal(
+  done: GitDone,
+  look: () => Promise<Sha | null>,
+  sha: Sha,
+): Promise<Awaited<ReturnType<Workspaces['push']>>> {
+  const status = done.stdout.split('\n').find((line) => line.startsWith('!\t'));
+  if (status === undefined) {
+    if (wasDenied(done)) return { kind: 'refused', why: saidBy(done) };
+    throw remoteFault('Pushing', done);
+  }
+  const at = await look();
+  if (at === sha) return { kind: 'pushed' };
+  if (at !== null) return { kind: 'exists', at };
+  const reason = status.split('\t')[2] ?? status;
+  const told = done.stderr.split('\n').filter((line) => /^remote: (error|fatal|warning|GH\d)/i.test(line));
+  return { kind: 'refused', why: [reason, ...told].join(' ').slice(0, 600) };
+}
+
+async function shaAt(
+  git: Git,
+  cwd: string,
+  remote: Parameters<Workspaces['push']>[1],
+  ref: string,
+): Promise<Sha | null> {
+  const done = await git({
+    cwd,
+    args: ['ls-remote', '-q', remote.url, ref],
+    login: remote,
+    silenceMs: SILENCE_MS,
+  });
+  if (done.exitCode !== 0) throw remoteFault(`Reading ${remote.url}`, done);
+  const line = done.stdout.split('\n').find((each) => each.slice(41) === ref);
+  return line ? line.slice(0, 40) : null;
+}
+
+async function branchRef(git: Git, name: string, cwd: string): Promise<string> {
+  const ref = `refs/heads/${name}`;
+  const done = await git({ cwd, args: ['check-ref-format', ref] });
+  if (done.exitCode !== 0 || name.startsWith('-')) {
+    throw new Fault('INTERNAL', `"${name.slice(0, 100)}" cannot be the name of a branch.`);
+  }
+  return ref;
+}
+
+/** As root, we write into a user's repository as that user: files of root in it would lock its owner out. */
+async function userOf(path: string): Promise<Owner> {
+  if (process.getuid?.() !== 0) return null;
+  const { uid, gid } = await stat(path);
+  return uid === 0 ? null : { uid, gid };
+}

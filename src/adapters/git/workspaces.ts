@@ -1,0 +1,97 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asFault } from '../../core/model/index.ts';
+import type { Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
+import { openAreas } from './areas.ts';
+import { openBases } from './bases.ts';
+import { openCandidateStore } from './candidate-store.ts';
+import { COLLECT_LIMITS, type CollectLimits, openCollector } from './collect.ts';
+import { type Owner, openGit } from './git.ts';
+import { layoutOf, makeLayout } from './layout.ts';
+import { describeLocal } from './local.ts';
+import { openMirrors } from './mirrors.ts';
+import { openPublishing } from './publish.ts';
+import { openSetup } from './setup.ts';
+import { removeTree } from './tools.ts';
+
+export interface WorkspacesOptions {
+  /**
+   * Folder for everything that is kept; made if absent. The owner must be able to enter it, and it must be on a file
+   * system that can hold the upper layer of an overlay (a container's own root cannot, a volume can).
+   */
+  readonly dataDir: string;
+  /** Setup and collecting run in it. */
+  readonly sandbox: Sandbox;
+  /** The user that sandboxed work runs as, to whom checkouts and areas belong; null where that is ourselves. */
+  readonly owner: Owner;
+  readonly log: Log;
+  /** Default: `COLLECT_LIMITS`. */
+  readonly limits?: Partial<CollectLimits>;
+}
+
+/**
+ * Repositories, checkouts and patches by git. Nothing is touched before the first call. `resolve` gives null for
+ * `HEAD` of an empty repository: it is the caller who knows whether that is REPOSITORY_EMPTY or BASE_MISSING.
+ * Every method rejects with a `Fault`; DISK_FULL wherever space ran out.
+ */
+export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+  const { sandbox, owner, log } = options;
+  const limits = { ...COLLECT_LIMITS, ...options.limits };
+  const layout = layoutOf(options.dataDir);
+  const git = openGit(layout.settingsFile);
+  const mirrors = openMirrors(git, layout);
+  const bases = openBases(git, layout, mirrors, owner);
+  const areas = openAreas(layout, owner);
+  const collector = openCollector(sandbox, layout, { owner, limits });
+  const setup = openSetup({ layout, areas, bases, collector, sandbox });
+  const store = openCandidateStore(git, layout, limits);
+  const publishing = openPublishing(git, store);
+
+  const collect: Workspaces['collect'] = async (base, area) => {
+    const known = { facts: await bases.facts(base), traces: await setup.traces(base) };
+    const gathered = await collector.gather(base, area, known);
+    if (gathered.kind === 'refused') return refused(log, area.id, gathered);
+    const scratch = join(layout.area(area.id), 'scratch');
+    await mkdir(scratch, { mode: 0o700 });
+    try {
+      const admitted = await store.admit(base.repositoryKey, gathered, known, scratch);
+      return admitted.kind === 'refused' ? refused(log, area.id, admitted) : admitted;
+    } finally {
+      await removeTree(scratch);
+    }
+  };
+
+  let ready: Promise<void> | null = null;
+  const prepared = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => {
+    return async (...args: A): Promise<R> => {
+      try {
+        ready ??= makeLayout(layout, owner);
+        await ready;
+        return await work(...args);
+      } catch (error) {
+        throw asFault(error);
+      }
+    };
+  };
+
+  return {
+    describe: prepared((path) => describeLocal(git, path)),
+    resolve: prepared(mirrors.resolve),
+    readFile: prepared(mirrors.readFile),
+    listFiles: prepared(mirrors.listFiles),
+    prepare: prepared(bases.prepare),
+    install: prepared(setup.install),
+    open: prepared(areas.open),
+    collect: prepared(collect),
+    commit: prepared(publishing.commit),
+    branch: prepared(publishing.branch),
+    push: prepared(publishing.push),
+    remove: prepared((area) => areas.remove(area.id)),
+    sweep: prepared(areas.sweep),
+  };
+}
+
+function refused(log: Log, area: string, refusal: Collected & { kind: 'refused' }): Collected {
+  log.warn({ area, why: refusal.why }, 'a patch was refused');
+  return refusal;
+}

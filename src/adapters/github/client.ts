@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAppAuth } from '@octokit/auth-app';
+import { retry } from '@octokit/plugin-retry';
+import { throttling } from '@octokit/plugin-throttling';
+import { Octokit } from '@octokit/rest';
+import type { Log } from '../../ports/index.ts';
+import { limited, limitedUntil, redacted, toFault } from './faults.ts';
+
+const Api = Octokit.plugin(throttling, retry);
+export type Api = InstanceType<typeof Api>;
+
+/** Longer than GitHub's own limit for one call, so that its answer comes first. */
+const CALL_TIMEOUT_MS = 30_000;
+/** Limits that last longer are reported instead of waited for. */
+const MAX_WAIT_SECONDS = 60;
+const MAX_LIMIT_RETRIES = 2;
+
+export interface ClientOptions {
+  readonly apiUrl: string;
+  readonly fetch: typeof fetch;
+  readonly throttle: boolean;
+  /** Milliseconds before the first repetition of a read; the next two wait 4 and 9 times as long. */
+  readonly backOffMs: number;
+  readonly log: Log;
+}
+
+type Credentials =
+  | { readonly kind: 'app'; readonly appId: number; readonly privateKey: string }
+  | { readonly kind: 'token'; readonly token: string };
+
+/**
+ * A REST client. With `repeat`, calls are repeated after server errors, network errors and short rate limits;
+ * without, each is sent once, whatever happens, after waiting for its turn.
+ */
+export function openClient(
+  options: ClientOptions,
+  credentials: Credentials,
+  use: { readonly repeat: boolean; readonly queue: string },
+): Api {
+  const mayRepeat = (seconds: number, count: number): boolean =>
+    use.repeat && seconds <= MAX_WAIT_SECONDS && count < MAX_LIMIT_RETRIES;
+  const onLimit = (seconds: number, _request: unknown, _octokit: unknown, count: number): boolean => {
+    const repeated = mayRepeat(seconds, count);
+    options.log.warn({ seconds, repeated }, "GitHub's rate limit is reached.");
+    return repeated;
+  };
+  return new Api({
+    ...(credentials.kind === 'app'
+      ? {
+          authStrategy: createAppAuth,
+          auth: { appId: credentials.appId, privateKey: credentials.privateKey },
+        }
+      : { auth: credentials.token }),
+    baseUrl: options.apiUrl,
+    userAgent: 'runoff',
+    request: { fetch: withTimeout(options.fetch) },
+    log: quiet(options.log),
+    throttle: options.throttle
+      ? { id: use.queue, onRateLimit: onLimit, onSecondaryRateLimit: onLimit }
+      : { enabled: false },
+    retry: {
+      enabled: use.repeat,
+      retryAfterBaseValue: options.backOffMs,
+      // Rate limits are the throttle's to repeat; the rest would be refused again.
+      doNotRetry: [400, 401, 403, 404, 410, 422, 451, ...(options.throttle ? [429] : [])],
+    },
+  });
+}
+
+function withTimeout(inner: typeof fetch): typeof fetch {
+  return (input, init) => {
+    const timeout = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    return inner(input, {
+      ...init,
+      signal: init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
+    });
+  };
+}
+
+/** The library reports every call that was not answered with success; most of those are somebody's answer. */
+const SERVER_FAULT = / - (?:429|5\d\d) with id /;
+
+/** The library's own words go to our log without tokens; its notes about ordinary calls go nowhere. */
+const quiet = (log: Log) => ({
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (message: string) => log.warn({ detail: redacted(message) }, 'The GitHub client warns.'),
+  error: (message: string) => {
+    if (SERVER_FAULT.test(message)) log.warn({ detail: redacted(message) }, 'A call to GitHub failed.');
+  },
+});
+
+/** Remembers until when GitHub asked an installation to wait. */
+export interface Limit {
+  /** Runs a call; what it throws becomes a fault. A limit that it meets is remembered. */
+  run<T>(doing: string, call: () => Promise<T>): Promise<T>;
+  /** Waits out a limit before a write is sent; rejects at once where that would take over a minute. */
+  pass(doing: string): Promise<void>;
+}
+
+export function openLimit(now: () => number): Limit {
+  let until = 0;
+  return {
+    run: async (doing, call) => {
+      try {
+        return await call();
+      } catch (error) {
+        until = Math.max(until, limitedUntil(error, now()) ?? 0);
+        throw toFault(error, doing, now());
+      }
+    },
+    pass: async (doing) => {
+      const wait = until - now();
+      if (wait > MAX_WAIT_SECONDS * 1000) throw limited(doing, until);
+      if (wait > 0) await sleep(wait);
+    },
+  };
+}

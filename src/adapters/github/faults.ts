@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { Fault } from '../../core/model/index.ts';
+
+const MAX_WORDS = 400;
+const TOKEN = /\b(?:gh[a-z]_\w+|github_pat_\w+|v1\.[0-9a-f]{40}|eyJ[\w-]+\.[\w-]+\.[\w-]+)/g;
+
+/** The text on one line, without anything that looks like a token of GitHub, cut to a readable length. */
+export const redacted = (text: string): string =>
+  text.replace(TOKEN, '[token]').replace(/\s+/g, ' ').trim().slice(0, MAX_WORDS);
+
+const HttpError = z.object({
+  message: z.string(),
+  status: z.number(),
+  response: z
+    .object({
+      headers: z.record(z.string(), z.unknown()).default({}),
+      data: z.unknown(),
+    })
+    .optional(),
+});
+type HttpError = z.infer<typeof HttpError>;
+
+const Refused = z.object({
+  message: z.string(),
+  errors: z
+    .array(z.union([z.string(), z.object({ message: z.string() }), z.object({ code: z.string() })]))
+    .optional()
+    .catch(undefined),
+});
+
+/** The HTTP status behind an error of the client; undefined where there was no answer. */
+export function statusOf(error: unknown): number | undefined {
+  const parsed = HttpError.safeParse(error);
+  return parsed.success && parsed.data.response ? parsed.data.status : undefined;
+}
+
+/**
+ * When GitHub's rate limit lets calls through again, milliseconds since 1970; null where an error is not about it.
+ * GitHub asks to wait a minute when it names no time (its REST documentation on rate limits).
+ */
+export function limitedUntil(error: unknown, now: number): number | null {
+  const parsed = HttpError.safeParse(error);
+  if (!parsed.success) return null;
+  const { status, message, response } = parsed.data;
+  if ((status !== 403 && status !== 429) || !response) return null;
+  const after = Number(response.headers['retry-after']);
+  if (Number.isFinite(after) && after > 0) return now + after * 1000;
+  const reset = Number(response.headers['x-ratelimit-reset']);
+  if (String(response.headers['x-ratelimit-remaining']) === '0' && Number.isFinite(reset))
+    return reset * 1000;
+  return status === 429 || /rate limit/i.test(message) ? now + 60_000 : null;
+}
+
+/** The fault behind an error of a call. `doing` completes "GitHub … while we tried to …". */
+export function toFault(error: unknown, doing: string, now: number): Fault {
+  if (error instanceof Fault) return error;
+  if (error instanceof z.ZodError) {
+    const [issue] = error.issues;
+    const where = issue ? ` (${issue.path.join('.') || 'answer'}: ${issue.message})` : '';
+    return unavailable(`GitHub answered in an unexpected form when asked to ${doing}${where}.`);
+  }
+  const until = limitedUntil(error, now);
+  if (until !== null) return limited(doing, until);
+  const parsed = HttpError.safeParse(error);
+  if (!parsed.success) {
+    const message = error instanceof Error ? error.message : String(error);
+    return new Fault('INTERNAL', redacted(`Could not ${doing}: ${message}`));
+  }
+  return httpFault(parsed.data, doing);
+}
+
+function httpFault({ status, message, response }: HttpError, doing: string): Fault {
+  if (!response) return unavailable(`GitHub did not answer when asked to ${doing}: ${message}.`);
+  if (status >= 500 || status === 408) {
+    return unavailable(`GitHub answered ${status} when asked to ${doing}.`);
+  }
+  return new Fault(
+    'GITHUB_REFUSED',
+    redacted(`GitHub refused to ${doing} (${status}): ${words(response.data)}`),
+  );
+}
+
+/** What GitHub itself says, without the links to its documentation. */
+function words(data: unknown): string {
+  const parsed = Refused.safeParse(data);
+  if (!parsed.success) return 'no reason given.';
+  const details = (parsed.data.errors ?? []).map((detail) => {
+    if (typeof detail === 'string') return detail;
+    return 'message' in detail ? detail.message : detail.code;
+  });
+  return [parsed.data.message, ...details].join('; ');
+}
+
+export const limited = (doing: string, until: number): Fault =>
+  unavailable(
+    `GitHub's rate limit is reached, so we could not ${doing}. Try again after ${new Date(until).toISOString()}.`,
+  );
+
+const unavailable = (message: string): Fault => new Fault('GITHUB_UNAVAILABLE', redacted(message));

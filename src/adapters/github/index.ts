@@ -1,0 +1,1 @@
+export { type GitHubOptions, openGitHub } from './github.ts';

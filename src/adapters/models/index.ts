@@ -1,0 +1,1 @@
+export { openModel } from './model.ts';

@@ -1,0 +1,132 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import {
+  APICallError,
+  generateText,
+  type LanguageModel,
+  type ModelMessage,
+  NoObjectGeneratedError,
+  Output,
+} from 'ai';
+import { z } from 'zod';
+import type { Answer, Lease, Model, ModelRoute, Question } from '../../ports/index.ts';
+import { socketFetch } from './socket-fetch.ts';
+
+/** How often a model is shown what was wrong with its answer. Our default. */
+const REPAIRS = 2;
+/** Reasoning included. Our default, tune on dev data. */
+const OUTPUT_TOKENS = 16_000;
+/** The host is never looked up: every request goes to the lease's socket. */
+const BASE_URL = 'http://gateway/v1';
+
+/** Asks models through the gateway for one value that fits a schema. */
+export function openModel(): Model {
+  return {
+    async ask(question) {
+      try {
+        return await askAndRepair(question);
+      } catch (error) {
+        return { kind: 'failed', why: reason(error, question) };
+      }
+    },
+  };
+}
+
+async function askAndRepair<T>(question: Question<T>): Promise<Answer<T>> {
+  const messages: ModelMessage[] = [{ role: 'user', content: question.prompt }];
+  let problem = '';
+  for (let round = 0; round <= REPAIRS; round += 1) {
+    const text = await generate(question, messages);
+    const read = readAnswer(question.schema, text);
+    if (read.kind === 'fits') return { kind: 'answer', value: read.value };
+    problem = read.problem;
+    messages.push(
+      // An empty message is refused by some providers.
+      { role: 'assistant', content: text.trim() || '(no answer)' },
+      {
+        role: 'user',
+        content: `That answer cannot be used:\n${problem}\nAnswer again with corrected JSON only.`,
+      },
+    );
+  }
+  const [first = ''] = problem.split('\n', 1);
+  return {
+    kind: 'failed',
+    why: `The model's answer was not in the form asked for, ${REPAIRS + 1} times: ${first}`,
+  };
+}
+
+/** The answer as text; the SDK's own check is left to us, so that a wrong answer can be shown to the model. */
+async function generate<T>(question: Question<T>, messages: ModelMessage[]): Promise<string> {
+  const { route, lease, instructions, schema, signal } = question;
+  // Servers that imitate OpenAI's chat protocol rarely take a schema, so they get it as text.
+  const inText = route.protocol === 'openai-chat';
+  const schemaText = JSON.stringify(z.toJSONSchema(schema, { io: 'input' }));
+  try {
+    const result = await generateText({
+      model: languageModel(route, lease),
+      instructions: inText
+        ? `${instructions}\n\nAnswer with one JSON object that fits this JSON schema, and nothing else:\n${schemaText}`
+        : instructions,
+      messages,
+      output: inText ? Output.json() : Output.object({ schema }),
+      maxOutputTokens: OUTPUT_TOKENS,
+      providerOptions: { openai: { store: false, strictJsonSchema: false } },
+      ...(signal ? { abortSignal: signal } : {}),
+    });
+    return result.text;
+  } catch (error) {
+    if (NoObjectGeneratedError.isInstance(error)) return error.text ?? '';
+    throw error;
+  }
+}
+
+function languageModel(route: ModelRoute, lease: Lease): LanguageModel {
+  const settings = { baseURL: BASE_URL, apiKey: lease.key, fetch: socketFetch(lease.socket) };
+  switch (route.protocol) {
+    case 'anthropic':
+      return createAnthropic(settings)(route.model);
+    case 'openai-responses':
+      return createOpenAI(settings).responses(route.model);
+    case 'openai-chat':
+      return createOpenAICompatible({ ...settings, name: 'gateway' })(route.model);
+  }
+}
+
+type Read<T> =
+  | { readonly kind: 'fits'; readonly value: T }
+  | { readonly kind: 'unfit'; readonly problem: string };
+
+function readAnswer<T>(schema: z.ZodType<T>, text: string): Read<T> {
+  const json = parseJson(text);
+  if (json === undefined) return { kind: 'unfit', problem: 'It is not valid JSON.' };
+  const parsed = schema.safeParse(json);
+  return parsed.success
+    ? { kind: 'fits', value: parsed.data }
+    : { kind: 'unfit', problem: z.prettifyError(parsed.error).slice(0, 2_000) };
+}
+
+/** Takes JSON also from between prose or code fences; undefined when there is none. */
+function parseJson(text: string): unknown {
+  const inner = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
+  for (const candidate of [text, inner]) {
+    try {
+      return JSON.parse(candidate);
+    } catch {
+      // Not JSON as a whole: the part between the outermost braces may be.
+    }
+  }
+  return undefined;
+}
+
+function reason<T>(error: unknown, { lease, signal }: Question<T>): string {
+  if (signal?.aborted) return 'The question was cancelled.';
+  const refusal = lease.refusal();
+  if (refusal) return refusal;
+  const cause = error instanceof Error && 'lastError' in error ? error.lastError : error;
+  if (APICallError.isInstance(cause) && cause.statusCode) {
+    return `The model provider answered with HTTP ${cause.statusCode}.`;
+  }
+  return 'The model gave no answer.';
+}

@@ -1,0 +1,1 @@
+export { readTestReport } from './read.ts';

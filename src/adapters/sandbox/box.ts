@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../core/model/index.ts';
+import { HOST_PATH } from './command.ts';
+import { inheritedDescriptors } from './inherited.ts';
+import { FD, type Launch } from './launch.ts';
+import { asOwner, type Owner } from './owner.ts';
+import { findInit, type Init, isAlive } from './processes.ts';
+
+/** Milliseconds a set-up may take before a box that is to be stopped is stopped from outside. */
+const SETUP_MS = 2000;
+/** Milliseconds in which a killed box must be gone, promised by the port. */
+const GONE_MS = 10_000;
+
+export interface BoxEnd {
+  /** As bubblewrap reports it, signals as 128 + number; null when it could not start the command or was killed. */
+  readonly reported: number | null;
+  /** How the launcher itself ended. */
+  readonly code: number | null;
+}
+
+/** A running sandbox. */
+export interface Box {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves once the sandbox's first process exists; null when the box ended without one. */
+  readonly init: Promise<Init | null>;
+  /** Resolves when no process is left and all output was read. Rejects with a fault when it could not be set up. */
+  readonly ended: Promise<BoxEnd>;
+  /** Ends every process of the box at once. */
+  kill(): void;
+}
+
+/** Starts a box. The app's death, even by SIGKILL, is the box's death. */
+export function startBox(
+  { argv: [file, ...args], options }: Launch,
+  stdin: string | undefined,
+  filter: Buffer,
+  owner: Owner | null,
+): Box {
+  const child = spawnWithoutLeaks(file, args, stdin !== undefined, owner);
+  const status = readStatus(child);
+  if (!child.stdout || !child.stderr) {
+    throw new Fault('SANDBOX_UNAVAILABLE', 'No sandbox can be started: Runoff has too many files open.');
+  }
+  preferAsOutOfMemoryVictim(child);
+  const streams: readonly (Readable | Writable | null | undefined)[] = child.stdio;
+  feed(child.stdin, stdin ?? '');
+  feed(streams[FD.seccomp], filter);
+  feed(streams[FD.options], options.map((option) => `${option}\0`).join(''));
+
+  let killed = false;
+  const kill = (): void => {
+    if (killed) return;
+    killed = true;
+    // The first process before its parent: the kernel reports its end only when the whole namespace is dead. While it
+    // is still being set up, killing the parent could leave it behind unseen.
+    const late = setTimeout(() => child.kill('SIGKILL'), SETUP_MS);
+    void status.init.then((init) => {
+      if (init !== null) {
+        clearTimeout(late);
+        killInit(init);
+      }
+    });
+    child.once('exit', () => clearTimeout(late));
+  };
+
+  return { stdout: child.stdout, stderr: child.stderr, init: status.init, ended: end(child, status), kill };
+}
+
+function spawnWithoutLeaks(file: string, args: string[], stdin: boolean, owner: Owner | null): ChildProcess {
+  const empty = openSync('/dev/null', 'r');
+  try {
+    return spawn(file, args, {
+      cwd: '/',
+      // /proc/1/environ inside shows the environment of the launcher: it must hold nothing.
+      env: { PATH: HOST_PATH },
+      stdio: descriptors(stdin, empty),
+      ...asOwner(owner),
+    });
+  } finally {
+    closeSync(empty);
+  }
+}
+
+/**
+ * Three standard ones and ours. bubblewrap hands every open descriptor on to the command, so whatever this process would
+ * pass on besides is covered by the empty device.
+ */
+function descriptors(stdin: boolean, empty: number): ('ignore' | 'pipe' | number)[] {
+  const wanted: ('ignore' | 'pipe' | number)[] = [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'];
+  for (const fd of Object.values(FD)) wanted[fd] = 'pipe';
+  for (const fd of inheritedDescriptors()) wanted[fd] ??= empty;
+  return Array.from(wanted, (use) => use ?? 'ignore');
+}
+
+async function end(child: ChildProcess, status: Status): Promise<BoxEnd> {
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(new Fault('SANDBOX_UNAVAILABLE', `The sandbox could not be started: ${error.message}`)),
+    );
+    child.once('exit', resolve);
+  });
+  const init = await status.init;
+  if (init !== null) await bury(init);
+  await closed;
+  return { reported: status.reported(), code };
+}
+
+/** bubblewrap leaves as soon as the command ended; what the command left running dies with the first process. */
+async function bury(init: Init): Promise<void> {
+  const deadline = performance.now() + GONE_MS;
+  while (isAlive(init)) {
+    if (performance.now() > deadline) {
+      throw new Fault(
+        'INTERNAL',
+        `Process ${init.pid} of a sandbox did not end within ten seconds of SIGKILL.`,
+      );
+    }
+    killInit(init);
+    await sleep(2);
+  }
+}
+
+function killInit(init: Init): void {
+  if (!isAlive(init)) return;
+  try {
+    process.kill(init.pid, 'SIGKILL');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+  }
+}
+
+interface Status {
+  readonly init: Promise<Init | null>;
+  reported(): number | null;
+}
+
+/** Reads the JSON lines that bubblewrap writes about itself; nothing in the sandbox holds that descriptor. */
+function readStatus(child: ChildProcess): Status {
+  const stream = child.stdio?.[FD.status] as Readable | null | undefined;
+  let text = '';
+  const init = new Promise<Init | null>((resolve) => {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const pid = /"child-pid": (\d+)/.exec(text)?.[1];
+      const namespace = /"pid-namespace": (\d+)/.exec(text)?.[1];
+      if (pid !== undefined && namespace !== undefined) resolve(findInit(Number(pid), namespace));
+    });
+    stream?.on('error', () => resolve(null));
+    stream?.on('close', () => resolve(null));
+    child.once('error', () => resolve(null));
+  });
+  return {
+    init,
+    reported: () => {
+      const code = /"exit-code": (\d+)/.exec(text)?.[1];
+      return code === undefined ? null : Number(code);
+    },
+  };
+}
+
+function feed(stream: Writable | Readable | null | undefined, content: string | Buffer): void {
+  if (stream === null || stream === undefined || !('end' in stream)) return;
+  // A reader that left early is no fault of ours; why it left shows in its exit code.
+  stream.on('error', () => undefined);
+  stream.end(content);
+}
+
+/** When the machine runs out of memory, the kernel shall take a sandbox before anything else. */
+function preferAsOutOfMemoryVictim(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    writeFileSync(`/proc/${child.pid}/oom_score_adj`, '1000');
+  } catch (thrown) {
+    // It may have failed to start, which its end tells; any other reason would leave the host unprotected.
+    if (!['ENOENT', 'ESRCH'].includes((thrown as NodeJS.ErrnoException).code ?? '')) {
+      child.kill('SIGKILL');
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// Runs inside the sandbox, as `node bridge.mjs [--gateway SOCKET] [--egress SOCKET] -- COMMAND…`: gives each unix socket
+// an address on the sandbox's own 127.0.0.1, because HTTP clients cannot name a socket, then runs the command.
+import { spawn } from 'node:child_process';
+import { connect, createServer } from 'node:net';
+import { constants } from 'node:os';
+
+/** Listens on a free port and ties every connection to the socket; resolves to the address. */
+function open(socket) {
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const host = connect({ path: socket, allowHalfOpen: true });
+    client.on('error', () => host.destroy());
+    host.on('error', () => client.destroy());
+    client.pipe(host);
+    host.pipe(client);
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`));
+  });
+}
+
+const proxyEnvironment = (proxy) => ({
+  ...Object.fromEntries(
+    [
+      'HTTP_PROXY',
+      'HTTPS_PROXY',
+      'http_proxy',
+      'https_proxy',
+      'npm_config_proxy',
+      'npm_config_https_proxy',
+    ].map((name) => [name, proxy]),
+  ),
+  NO_PROXY: 'localhost,127.0.0.1,::1',
+  no_proxy: 'localhost,127.0.0.1,::1',
+  // Node's own fetch asks for the proxy variables only then.
+  NODE_USE_ENV_PROXY: '1',
+});
+
+const split = process.argv.indexOf('--', 2);
+const [command, ...args] = process.argv.slice(split + 1);
+const socketOf = (name) => {
+  const at = process.argv.slice(0, split).indexOf(name);
+  return at === -1 ? undefined : process.argv[at + 1];
+};
+const gateway = socketOf('--gateway');
+const egress = socketOf('--egress');
+const env = {
+  ...process.env,
+  ...(egress ? proxyEnvironment(await open(egress)) : {}),
+  ...(gateway ? { GW_URL: await open(gateway) } : {}),
+};
+
+const child = spawn(command, args, { stdio: 'inherit', env });
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) process.on(signal, () => child.kill(signal));
+child.on('error', (error) => {
+  process.stderr.write(`${command}: ${error.message}\n`);
+  process.exit(error.code === 'ENOENT' ? 127 : 126);
+});
+child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -1,0 +1,101 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import type { ExecResult, ExecSpec, Sandbox, SandboxProbe } from '../../ports/index.ts';
+import { openCopies } from './copies.ts';
+import { type Dialler, openEgress, publicInternet } from './egress.ts';
+import { prepareEtc } from './etc.ts';
+import { launch, type Variant } from './launch.ts';
+import type { Owner } from './owner.ts';
+import { type Finding, findVariant } from './probe.ts';
+import { openProcessTable } from './processes.ts';
+import { readCeilings } from './rlimits.ts';
+import { run } from './run.ts';
+import { seccompFilter } from './seccomp.ts';
+import type { Architecture } from './syscalls.ts';
+
+export interface BubblewrapOptions {
+  /** Folder made by `prepareToolchain`, seen as /opt/runoff. */
+  readonly toolchain: string;
+  /** The ordinary user all sandboxes run as when Runoff is root; null when Runoff itself is an ordinary user. */
+  readonly owner: Owner | null;
+  /** Folder for the sandbox's own files; made when absent. `owner` must be able to reach it, nobody else writes it. */
+  readonly scratch: string;
+  /** Tests only: where `egress` names lead. Default: the public internet. */
+  readonly dialler?: Dialler;
+  /** Tests only: false to do without overlay mounts as if the kernel refused them. Default: the probe finds out. */
+  readonly overlay?: boolean;
+}
+
+/** The sandbox on bubblewrap, with a user namespace and an overlay mount of our own around it. Linux, x64 and arm64. */
+export function openBubblewrap(options: BubblewrapOptions): Sandbox {
+  const { owner, scratch, toolchain, dialler = publicInternet } = options;
+  const table = openProcessTable(() => performance.now());
+  const copies = openCopies(scratch, owner);
+
+  /** One run of a command on a host that is known to manage `variant`. */
+  const execAs = async (spec: ExecSpec, variant: Variant): Promise<ExecResult> => {
+    openToOwner(spec);
+    const egress = spec.egress?.length
+      ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
+      : null;
+    try {
+      const givenBytes = variant.overlay ? 0 : await copies.ensure(spec.area);
+      const started = launch({
+        spec,
+        variant,
+        toolchain,
+        etc: prepareEtc(scratch),
+        egress: egress?.socket ?? null,
+        ceilings: readCeilings(),
+      });
+      const filter = seccompFilter(process.arch as Architecture);
+      return await run({ spec, launch: started, filter, owner, table, givenBytes });
+    } finally {
+      await egress?.close();
+    }
+  };
+
+  // Found out once: it does not change while Runoff runs. What is missing may be mended, so that is looked at again.
+  let finding: Promise<Finding> | null = null;
+  const find = async (): Promise<Finding> => {
+    finding ??= findVariant({ owner, scratch, overlay: options.overlay ?? true, exec: execAs });
+    const found = await finding;
+    if (found.kind === 'missing') finding = null;
+    return found;
+  };
+
+  return {
+    async probe(): Promise<SandboxProbe> {
+      const found = await find();
+      if (found.kind === 'missing') return found;
+      return { kind: 'ready', backend: 'bubblewrap', detail: found.detail };
+    },
+    async exec(spec) {
+      const found = await find();
+      if (found.kind === 'missing') {
+        throw new Fault('SANDBOX_UNAVAILABLE', `${found.why} To mend it: ${found.remedy}`);
+      }
+      if (spec.signal?.aborted) {
+        return { exitCode: null, stopped: 'cancelled', stdout: '', stderr: '', truncated: false, ms: 0 };
+      }
+      return await execAs(spec, found.variant);
+    },
+  };
+}
+
+function folder(scratch: string, name: string): string {
+  const path = join(scratch, name);
+  mkdirSync(path, { recursive: true, mode: 0o755 });
+  return path;
+}
+
+/** A command may close its own folders (chmod 0) to make the next command's set-up fail; their owner opens them again. */
+function openToOwner({ area }: ExecSpec): void {
+  for (const path of [area.upper, area.home]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined)
+      throw new Fault('SANDBOX_UNAVAILABLE', `The area's folder ${path} does not exist.`);
+    if ((found.mode & 0o700) !== 0o700) chmodSync(path, found.mode | 0o700);
+  }
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { chmodSync, chownSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { connect, isIP, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { Fault } from '../../core/model/index.ts';
+import { isPublicAddress } from './addresses.ts';
+import type { Owner } from './owner.ts';
+
+/** Milliseconds to wait for a host to accept a connection, our default. */
+const CONNECT_MS = 15_000;
+/** Connections open at one time from one command, our default; package managers use up to 50. */
+const CONNECTIONS = 256;
+
+/** How names become addresses that may be dialled. */
+export interface Dialler {
+  /** All addresses of a host name. */
+  resolve(host: string): Promise<readonly string[]>;
+  mayDial(address: string): boolean;
+}
+
+export const publicInternet: Dialler = {
+  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  mayDial: isPublicAddress,
+};
+
+export interface EgressProxy {
+  /** Path of the unix socket that speaks CONNECT. */
+  readonly socket: string;
+  close(): Promise<void>;
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+// Names its letters in both cases: lowering first would turn the Kelvin sign and its like into ASCII letters.
+const AUTHORITY = new RegExp(`^((?:${LABEL}\\.)*${LABEL}):(\\d{1,5})$`);
+
+/** `host:port` by one strict grammar for settings and requests alike: an ASCII DNS name with a letter in its last label. */
+export function parseTarget(authority: string): Target | null {
+  const match = AUTHORITY.exec(authority);
+  const [host, digits] = [match?.[1]?.toLowerCase(), match?.[2]];
+  if (host === undefined || host.length > 253) return null;
+  const port = Number(digits);
+  // A last label of digits or 0x… would be read as an IPv4 address by some resolvers.
+  const last = host.split('.').at(-1) ?? '';
+  if (isIP(host) !== 0 || /^(?:\d+|0x[0-9a-f]*)$/.test(last) || port < 1 || port > 65_535) return null;
+  return { host, port };
+}
+
+function allowList(egress: readonly string[]): ReadonlySet<string> {
+  const names = egress.map((entry) => {
+    const target = parseTarget(entry);
+    if (target === null) {
+      throw new Fault(
+        'SETTINGS_INVALID',
+        `network.allow: "${entry}" is not a host name with a port, such as registry.example.org:443.`,
+      );
+    }
+    return `${target.host}:${target.port}`;
+  });
+  return new Set(names);
+}
+
+/**
+ * Serves a CONNECT proxy for one command on a fresh unix socket in `folder`. Only the exact `host:port` names in
+ * `egress` pass; a name is resolved once, and the address that was checked is the address that is dialled.
+ * Throws SETTINGS_INVALID for a malformed name.
+ */
+export async function openEgress(
+  egress: readonly string[],
+  folder: string,
+  owner: Owner | null,
+  dialler: Dialler,
+): Promise<EgressProxy> {
+  const allowed = allowList(egress);
+  const tunnels = new Set<Duplex>();
+  const server = createServer({ headersTimeout: 10_000 }, (_request, response) => {
+    response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' });
+    response.end('Only CONNECT to the allowed hosts passes here.\n');
+  });
+  server.on('connect', (request, client: Duplex, head: Buffer) => {
+    client.on('error', () => client.destroy());
+    if (tunnels.size >= CONNECTIONS) return refuse(client, '503 Service Unavailable', 'too many connections');
+    tunnels.add(client);
+    client.on('close', () => tunnels.delete(client));
+    void tunnel(request.url ?? '', client, head, allowed, dialler);
+  });
+  server.on('clientError', (_error, socket) => refuse(socket, '400 Bad Request', 'malformed request'));
+
+  const place = join(folder, randomBytes(6).toString('hex'));
+  mkdirSync(place, { mode: 0o700 });
+  if (owner !== null) chownSync(place, owner.uid, owner.gid);
+  // Bound through a descriptor of its folder: a socket's path may have 107 bytes only, a data folder's may be longer.
+  const fd = openSync(place, 'r');
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(`/proc/self/fd/${fd}/egress.sock`, resolve);
+    });
+    chmodSync(join(place, 'egress.sock'), 0o666);
+  } catch (thrown) {
+    closeSync(fd);
+    rmSync(place, { recursive: true, force: true });
+    throw thrown;
+  }
+  return {
+    socket: join(place, 'egress.sock'),
+    async close() {
+      for (const open of tunnels) open.destroy();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      closeSync(fd);
+      rmSync(place, { recursive: true, force: true });
+    },
+  };
+}
+
+function refuse(client: Duplex, status: string, reason: string): void {
+  client.end(`HTTP/1.1 ${status}\r\nX-Refused: ${reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+}
+
+async function tunnel(
+  authority: string,
+  client: Duplex,
+  head: Buffer,
+  allowed: ReadonlySet<string>,
+  dialler: Dialler,
+): Promise<void> {
+  const target = parseTarget(authority);
+  if (target === null || !allowed.has(`${target.host}:${target.port}`)) {
+    return refuse(client, '403 Forbidden', 'not in the list of allowed hosts');
+  }
+  const addresses = await dialler.resolve(target.host).catch(() => []);
+  const address = addresses.find((candidate) => dialler.mayDial(candidate));
+  if (address === undefined) {
+    return addresses.length === 0
+      ? refuse(client, '502 Bad Gateway', 'the name has no address')
+      : refuse(client, '403 Forbidden', 'the name leads to a private address');
+  }
+  if (!client.destroyed) splice(client, head, connect({ host: address, port: target.port }));
+}
+
+/** Ties client and server together; the end of either ends both. */
+function splice(client: Duplex, head: Buffer, server: Socket): void {
+  let connected = false;
+  server.setTimeout(CONNECT_MS, () => server.destroy(new Error('no answer')));
+  server.once('connect', () => {
+    connected = true;
+    server.setTimeout(0);
+    client.write('HTTP/1.1 200 OK\r\n\r\n');
+    if (head.length > 0) server.write(head);
+    server.pipe(client);
+    client.pipe(server);
+  });
+  server.on('error', () => {
+    if (connected) client.destroy();
+    else refuse(client, '502 Bad Gateway', 'the host does not answer');
+  });
+  server.on('close', () => client.end());
+  client.on('close', () => server.destroy());
+}

@@ -1,0 +1,173 @@
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { normalize } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import type { ExecSpec, WorkArea } from '../../ports/index.ts';
+import { PUBLIC_ETC, SYNTHETIC_ETC } from './etc.ts';
+import { INSIDE, INSIDE_PATH } from './layout.ts';
+import type { Ceilings } from './rlimits.ts';
+
+/** Descriptors that bubblewrap is given besides the three standard ones. */
+export const FD = { seccomp: 3, status: 4, options: 5 } as const;
+
+/** What this host can do, found out by the probe. */
+export interface Variant {
+  /** False: areas are full copies, because overlay mounts are refused. */
+  readonly overlay: boolean;
+  /** False in containers whose system call filter forbids setting a host name. */
+  readonly hostname: boolean;
+}
+
+export interface LaunchInput {
+  readonly spec: ExecSpec;
+  readonly variant: Variant;
+  /** Folder of the synthetic /etc. */
+  readonly etc: string;
+  /** Host folder to see as /opt/runoff; skipped when it does not exist. */
+  readonly toolchain: string;
+  /** Host path of the proxy's socket. */
+  readonly egress: string | null;
+  readonly ceilings: Ceilings;
+}
+
+export interface Launch {
+  readonly argv: readonly [string, ...string[]];
+  /** Options that bubblewrap reads from a descriptor, so that no value of them shows in the host's process list. */
+  readonly options: readonly string[];
+}
+
+/** Descriptors a process may have open, our default: bundlers and watchers need some thousands. */
+const OPEN_FILES = 8192;
+/** bubblewrap's monitor and the namespace's first process count too. */
+const OWN_PROCESSES = 2;
+/** Shares of the memory limit that files in /tmp and /dev/shm, and System V segments, may take; our defaults. */
+const SHARE = { tmp: 1 / 4, shm: 1 / 8, segments: 1 / 8 } as const;
+/** The unit of kernel.shmall. Larger pages exist on arm64 only, where the limit is then looser. */
+const PAGE = 4096;
+
+/**
+ * Runs as root of the outer namespace. It leaves when Runoff has died before the parent-death signal was set; older
+ * kernels do not let it bound System V segments, whose only other bound is then the machine's memory.
+ */
+const OUTER_SCRIPT = `set -e
+test "$PPID" = "$1"
+{ echo "$2" > /proc/sys/kernel/shmall; } 2> /dev/null || :
+if test -n "$3"; then mount -t overlay overlay -o "$3" "$4"; fi
+shift 4
+exec prlimit "$@"`;
+
+/** Command and bubblewrap options for one run of a command. Throws a fault for paths that cannot be mounted safely. */
+export function launch(input: LaunchInput): Launch {
+  const { spec, variant, ceilings } = input;
+  const { limits } = spec;
+  const segments = Math.ceil((limits.memoryBytes * SHARE.segments) / PAGE);
+  const overlay = variant.overlay ? overlayOptions(spec.area, spec.readOnly === true) : '';
+  const files = Math.min(OPEN_FILES, ceilings.files);
+  return {
+    argv: [
+      'setpriv',
+      ...['--pdeathsig', 'KILL', '--'],
+      // A user namespace of its own gives each sandbox its own count of processes; ids stay the ordinary user's.
+      ...['unshare', '--user', '--map-root-user', '--mount', '--ipc', '--propagation', 'private', '--'],
+      ...[
+        '/bin/sh',
+        '-c',
+        OUTER_SCRIPT,
+        'sh',
+        String(process.pid),
+        String(segments),
+        overlay,
+        spec.area.merged,
+      ],
+      '--core=0',
+      `--nproc=${Math.min(limits.processes + OWN_PROCESSES, ceilings.processes)}`,
+      `--nofile=${files}:${files}`,
+      `--fsize=${Math.min(limits.diskBytes, ceilings.fileBytes)}`,
+      ...['--', 'bwrap', '--args', String(FD.options), '--'],
+      ...commandLine(spec, input.egress !== null),
+    ],
+    options: options(input),
+  };
+}
+
+/** Mount options of an area. Read-only, the written files are just one more lower layer, so readers may run side by side. */
+function overlayOptions(area: WorkArea, readOnly: boolean): string {
+  const unsafe = [...area.lowers, area.upper, area.work].find((path) => /[,:\\"\n]/.test(path));
+  if (unsafe !== undefined) {
+    throw new Fault(
+      'SANDBOX_UNAVAILABLE',
+      `"${unsafe}" cannot be mounted: its name holds a comma, colon, quote or backslash. Move RUNOFF_DATA elsewhere.`,
+    );
+  }
+  const layers = readOnly
+    ? [`lowerdir=${[area.upper, ...area.lowers].join(':')}`]
+    : [`lowerdir=${area.lowers.join(':')}`, `upperdir=${area.upper}`, `workdir=${area.work}`];
+  return [...layers, 'userxattr', 'nosuid', 'nodev'].join(',');
+}
+
+function commandLine(spec: ExecSpec, egress: boolean): readonly string[] {
+  const bridges = [
+    ...(spec.gateway === undefined ? [] : ['--gateway', INSIDE.gateway]),
+    ...(egress ? ['--egress', INSIDE.egress] : []),
+  ];
+  return bridges.length === 0 ? spec.argv : [INSIDE.node, INSIDE.bridge, ...bridges, '--', ...spec.argv];
+}
+
+function options(input: LaunchInput): readonly string[] {
+  const { spec, variant, etc, toolchain, egress } = input;
+  const { limits, area } = spec;
+  const size = (share: number): string => String(Math.ceil(limits.memoryBytes * share));
+  const environment = {
+    PATH: INSIDE_PATH,
+    HOME: INSIDE.home,
+    USER: 'agent',
+    TMPDIR: '/tmp',
+    LANG: 'C.UTF-8',
+  };
+  const bind = (kind: string, from: string, to: string): string[] => [kind, from, to];
+  return [
+    ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
+    ...['--disable-userns', '--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL'],
+    ...(variant.hostname ? ['--hostname', 'sandbox'] : []),
+    ...['--die-with-parent', '--new-session', '--clearenv'],
+    ...['--seccomp', String(FD.seccomp), '--json-status-fd', String(FD.status)],
+    ...systemFolders(),
+    ...PUBLIC_ETC.flatMap((path) => bind('--ro-bind-try', path, path)),
+    ...SYNTHETIC_ETC.flatMap((name) => bind('--ro-bind', `${etc}/${name}`, `/etc/${name}`)),
+    ...['--symlink', '../usr/lib/os-release', '/etc/os-release', '--symlink', '/tmp', '/var/tmp'],
+    // /dev is a tmpfs of its own; open for writing, it would be a store that no limit sees.
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...['--size', size(SHARE.tmp), '--perms', '1777', '--tmpfs', '/tmp'],
+    ...['--size', size(SHARE.shm), '--perms', '1777', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ...bind('--bind', area.home, INSIDE.home),
+    ...bind(spec.readOnly ? '--ro-bind' : '--bind', variant.overlay ? area.merged : area.upper, INSIDE.repo),
+    ...(spec.out === undefined ? [] : bind('--bind', spec.out, INSIDE.out)),
+    ...(existsSync(toolchain) ? bind('--ro-bind', toolchain, INSIDE.toolchain) : []),
+    ...(spec.gateway === undefined ? [] : bind('--ro-bind', spec.gateway, INSIDE.gateway)),
+    ...(egress === null ? [] : bind('--ro-bind', egress, INSIDE.egress)),
+    ...(spec.binds ?? []).flatMap(({ from, to }) => bind('--ro-bind', from, mountPoint(to))),
+    ...['--remount-ro', '/', '--chdir', INSIDE.repo],
+    ...Object.entries({ ...environment, ...spec.env }).flatMap(([name, value]) => ['--setenv', name, value]),
+  ];
+}
+
+/**
+ * Refuses what is not below /run/runoff or /opt. A mount point in a folder the sandbox can write may be a symbolic
+ * link of its making, which bubblewrap before 0.12 follows out to the host (GHSA-pxhw-h44j-8pfx).
+ */
+function mountPoint(to: string): string {
+  const owned = Object.values<string>(INSIDE).some((path) => to === path || to.startsWith(`${path}/`));
+  if (owned || normalize(to) !== to || !/^\/(?:run\/runoff|opt)\/[^/]/.test(to)) {
+    throw new Fault('INTERNAL', `"${to}" is no place to mount something in a sandbox.`);
+  }
+  return to;
+}
+
+/** /usr, and the folders that a merged /usr turned into links, the way this host has them. */
+function systemFolders(): string[] {
+  const links = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((path) => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return [];
+    return found.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
+  });
+  return ['--ro-bind', '/usr', '/usr', ...links];
+}

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { asFault } from '../../core/model/index.ts';
+import { DEFAULT_LIMITS, type ExecResult, type ExecSpec, type WorkArea } from '../../ports/index.ts';
+import { runCommand } from './command.ts';
+import type { Variant } from './launch.ts';
+import type { Owner } from './owner.ts';
+import { SYSCALLS } from './syscalls.ts';
+
+export type Finding =
+  | { readonly kind: 'ready'; readonly variant: Variant; readonly detail: string }
+  | { readonly kind: 'missing'; readonly why: string; readonly remedy: string };
+
+interface Trial {
+  readonly owner: Owner | null;
+  readonly scratch: string;
+  /** False: overlay mounts are not tried. */
+  readonly overlay: boolean;
+  readonly exec: (spec: ExecSpec, variant: Variant) => Promise<ExecResult>;
+}
+
+/** 0.8 brought --disable-userns; without it a command could make namespaces of its own. */
+const OLDEST = [0, 8] as const;
+const INSTALL = 'sudo apt-get install bubblewrap util-linux';
+
+/** Runs `true` the way every command will run, in the strongest variant first. Never rejects. */
+export async function findVariant(trial: Trial): Promise<Finding> {
+  if (process.platform !== 'linux' || !(process.arch in SYSCALLS)) {
+    return {
+      kind: 'missing',
+      why: `The sandbox needs Linux on x64 or arm64; this is ${process.platform} on ${process.arch}.`,
+      remedy: 'Run Runoff in a Linux container or virtual machine.',
+    };
+  }
+  const uid = trial.owner?.uid ?? process.getuid?.();
+  if (uid === 0) {
+    return {
+      kind: 'missing',
+      why: 'Runoff runs as root without an ordinary user for its sandboxes; as root they could write kernel settings.',
+      remedy: 'Start Runoff as an ordinary user.',
+    };
+  }
+  const version = await runCommand(['bwrap', '--version'], trial.owner);
+  const found = /(\d+)\.(\d+)/.exec(version.stdout);
+  if (found === null) {
+    return { kind: 'missing', why: 'bubblewrap (bwrap) is not installed.', remedy: INSTALL };
+  }
+  const [major, minor] = [Number(found[1]), Number(found[2])];
+  if (major === OLDEST[0] && minor < OLDEST[1]) {
+    return {
+      kind: 'missing',
+      why: `bubblewrap ${found[0]} is too old: version ${OLDEST.join('.')} or newer is needed.`,
+      remedy: INSTALL,
+    };
+  }
+  return (await unreachable(trial)) ?? (await tryVariants(trial, version.stdout.trim()));
+}
+
+/** The finding for a scratch folder that is not there or that the sandboxes' user has no way to; null when all is well. */
+async function unreachable({ scratch, owner }: Trial): Promise<Finding | null> {
+  try {
+    mkdirSync(scratch, { recursive: true, mode: 0o755 });
+  } catch (thrown) {
+    const remedy = 'Set RUNOFF_DATA to a folder that Runoff can write.';
+    return { kind: 'missing', why: asFault(thrown).message, remedy };
+  }
+  if (owner === null || (await runCommand(['test', '-x', scratch], owner)).code === 0) return null;
+  return {
+    kind: 'missing',
+    why: `The sandboxes' user (uid ${owner.uid}) cannot reach ${scratch}: a folder above it is closed to other users.`,
+    remedy: 'Set RUNOFF_DATA to a folder that other users may enter, such as /var/lib/runoff.',
+  };
+}
+
+async function tryVariants(trial: Trial, version: string): Promise<Finding> {
+  const refusals: string[] = [];
+  for (const overlay of trial.overlay ? [true, false] : [false]) {
+    for (const hostname of [true, false]) {
+      const variant = { overlay, hostname };
+      const refusal = await refusalOf(trial, variant);
+      if (refusal === null) {
+        const how = overlay
+          ? 'overlay mounts'
+          : `full copies (no overlay mounts: ${refusals[0] ?? 'turned off'})`;
+        return { kind: 'ready', variant, detail: `${version}, ${how}` };
+      }
+      refusals.push(refusal);
+    }
+  }
+  // The last, plainest variant tells best what is missing altogether.
+  const why = refusals.at(-1) ?? '';
+  return { kind: 'missing', why, remedy: remedyFor(why) };
+}
+
+/** Why a variant does not work here; null when it does. */
+async function refusalOf(trial: Trial, variant: Variant): Promise<string | null> {
+  const root = join(trial.scratch, `probe-${randomBytes(6).toString('hex')}`);
+  try {
+    const area = makeArea(root, trial.owner);
+    const limits = { ...DEFAULT_LIMITS, wallMs: 20_000 };
+    const result = await trial.exec({ area, argv: ['true'], limits }, variant);
+    if (result.exitCode === 0) return null;
+    return result.stopped === 'wall' ? 'A trial command did not end in time.' : result.stderr.trim();
+  } catch (thrown) {
+    return asFault(thrown).message;
+  } finally {
+    removeArea(root);
+  }
+}
+
+function makeArea(root: string, owner: Owner | null): WorkArea {
+  const area: WorkArea = {
+    id: 'probe',
+    lowers: [join(root, 'lower')],
+    upper: join(root, 'upper'),
+    work: join(root, 'work'),
+    merged: join(root, 'merged'),
+    home: join(root, 'home'),
+  };
+  for (const path of [...area.lowers, area.upper, area.work, area.merged, area.home]) {
+    mkdirSync(path, { recursive: true, mode: 0o755 });
+    if (owner !== null) chownSync(path, owner.uid, owner.gid);
+  }
+  return area;
+}
+
+function removeArea(root: string): void {
+  // The kernel makes this folder, closed to everyone.
+  const closed = join(root, 'work', 'work');
+  if (existsSync(closed)) chmodSync(closed, 0o700);
+  rmSync(root, { recursive: true, force: true });
+}
+
+/** Kernel settings that turn user namespaces off, each with the value that does. */
+const SWITCHES = [
+  { file: 'user/max_user_namespaces', off: '0', mend: 'sudo sysctl -w user.max_user_namespaces=15000' },
+  {
+    file: 'kernel/unprivileged_userns_clone',
+    off: '0',
+    mend: 'sudo sysctl -w kernel.unprivileged_userns_clone=1',
+  },
+  {
+    file: 'kernel/apparmor_restrict_unprivileged_userns',
+    off: '1',
+    mend: 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
+  },
+] as const;
+
+function remedyFor(why: string): string {
+  if (/ENOENT|not found/.test(why)) return INSTALL;
+  const off = SWITCHES.find(({ file, off }) => {
+    const path = `/proc/sys/${file}`;
+    return existsSync(path) && readFileSync(path, 'utf8').trim() === off;
+  });
+  if (off !== undefined) return off.mend;
+  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv')) {
+    return 'Start the container with --security-opt systempaths=unconfined and a seccomp profile that allows user namespaces.';
+  }
+  return 'unshare --user --map-root-user --mount true   (must work for the user Runoff runs sandboxes as)';
+}

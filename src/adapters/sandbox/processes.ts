@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+
+/** Milliseconds for which one look at /proc serves every sandbox that asks. */
+const FRESH_MS = 100;
+/** Descriptors examined before other work gets a turn. */
+const DESCRIPTORS_AT_ONCE = 256;
+
+/** The first process of a sandbox's process namespace: when it ends, the kernel ends all others. */
+export interface Init {
+  readonly pid: number;
+  /** Start in clock ticks since boot: tells the process from a later one with the same id. */
+  readonly startedAt: string;
+  /** As /proc/PID/ns/pid names it, `pid:[4026532000]`. */
+  readonly namespace: string;
+}
+
+export interface ProcessTable {
+  /** Ids, as the host sees them, of all processes in a process namespace. */
+  within(namespace: string): readonly number[];
+}
+
+/** What `read` finds, or `otherwise` for a process that has just ended: /proc entries come and go between two calls. */
+function whileAlive<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** State letter and start time from /proc/PID/stat; null when there is no such process. */
+function stat(pid: number): { readonly state: string; readonly startedAt: string } | null {
+  const text = whileAlive(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
+  // The program's name, in parentheses, may hold anything; fields 3 and 22 of proc(5) follow the last one.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state, startedAt] = [fields[0], fields[19]];
+  return state && startedAt ? { state, startedAt } : null;
+}
+
+export function findInit(pid: number, namespaceId: string): Init | null {
+  const found = stat(pid);
+  return found === null ? null : { pid, startedAt: found.startedAt, namespace: `pid:[${namespaceId}]` };
+}
+
+/** False once the process is gone or a zombie; the kernel lets it become one only after all of its namespace are gone. */
+export function isAlive(init: Init): boolean {
+  const found = stat(init.pid);
+  return found !== null && found.startedAt === init.startedAt && found.state !== 'Z' && found.state !== 'X';
+}
+
+export function openProcessTable(now: () => number): ProcessTable {
+  let takenAt = Number.NEGATIVE_INFINITY;
+  let byNamespace: ReadonlyMap<string, readonly number[]> = new Map();
+  const take = (): ReadonlyMap<string, readonly number[]> => {
+    const found = new Map<string, number[]>();
+    for (const name of readdirSync('/proc')) {
+      if (!/^\d+$/.test(name)) continue;
+      const namespace = whileAlive(() => readlinkSync(`/proc/${name}/ns/pid`), '');
+      const pids = found.get(namespace);
+      if (pids === undefined) found.set(namespace, [Number(name)]);
+      else pids.push(Number(name));
+    }
+    return found;
+  };
+  return {
+    within(namespace) {
+      if (now() - takenAt > FRESH_MS) {
+        byNamespace = take();
+        takenAt = now();
+      }
+      return byNamespace.get(namespace) ?? [];
+    },
+  };
+}
+
+/** Bytes from `Name:  123 kB` lines of a /proc file; 0 when the process is gone. */
+function kilobytes(file: string, name: string): number {
+  const text = whileAlive(() => readFileSync(file, 'utf8'), '');
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024;
+}
+
+const MEMORY_FOLDERS = ['/tmp', '/dev/shm'] as const;
+
+/** Bytes that files in the sandbox's own in-memory folders hold. */
+function tmpfsBytes(init: Init): number {
+  const sizes = MEMORY_FOLDERS.map((folder) =>
+    whileAlive(() => {
+      const { blocks, bfree, bsize } = statfsSync(`/proc/${init.pid}/root${folder}`);
+      return (blocks - bfree) * bsize;
+    }, 0),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/**
+ * Bytes of memory a sandbox holds. Exact sharing is costly to read, so it is only read once the plain sum of resident
+ * sizes, which counts a shared page for each of its users, is over `limit`.
+ */
+export function memoryBytes(init: Init, pids: readonly number[], limit: number): number {
+  const files = tmpfsBytes(init);
+  const sum = (name: string, file: string): number =>
+    pids.reduce((total, pid) => total + kilobytes(`/proc/${pid}/${file}`, name), files);
+  const resident = sum('VmRSS', 'status');
+  return resident <= limit ? resident : sum('Pss', 'smaps_rollup');
+}
+
+/** Bytes of files that are deleted but still open, which no walk of the folders can see; in-memory folders apart. */
+export async function unlinkedBytes(init: Init, pids: readonly number[]): Promise<number> {
+  const inMemory = new Set(
+    MEMORY_FOLDERS.map((folder) => whileAlive(() => statSync(`/proc/${init.pid}/root${folder}`).dev, -1)),
+  );
+  const sizes = new Map<string, number>();
+  let examined = 0;
+  for (const pid of pids) {
+    for (const fd of whileAlive(() => readdirSync(`/proc/${pid}/fd`), [])) {
+      const file = whileAlive(() => statSync(`/proc/${pid}/fd/${fd}`), null);
+      if (file?.isFile() && file.nlink === 0 && !inMemory.has(file.dev)) {
+        sizes.set(`${file.dev}:${file.ino}`, file.blocks * 512);
+      }
+      examined += 1;
+      if (examined % DESCRIPTORS_AT_ONCE === 0) await setImmediate();
+    }
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,170 @@
+import { type Architecture, SYSCALLS } from './syscalls.ts';
+
+// Return values of a seccomp filter (linux/seccomp.h); the low 16 bits of ERRNO are the error.
+const ALLOW = 0x7fff0000;
+const KILL_PROCESS = 0x80000000;
+const ERRNO = 0x00050000;
+const EPERM = ERRNO | 1;
+const ENOSYS = ERRNO | 38;
+const EAFNOSUPPORT = ERRNO | 97;
+
+// Classic BPF opcodes (linux/bpf_common.h) and offsets into struct seccomp_data, low word of each argument first.
+const LOAD = 0x20;
+const JUMP_EQUAL = 0x15;
+const JUMP_AT_LEAST = 0x35;
+const MASK = 0x54;
+const RETURN = 0x06;
+const NUMBER = 0;
+const ARCH = 4;
+const argument = (index: number): number => 16 + 8 * index;
+
+/** Bit that marks the x32 calling convention, a second door to every x64 system call. */
+const X32_BIT = 0x40000000;
+
+/** CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}, and CLONE_NEWTIME, which lies in the byte of the exit signal. */
+const NEW_NAMESPACE = 0x7e020080;
+
+const AF = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
+/** ioctls that type into a terminal: TIOCSTI, TIOCLINUX. */
+const TYPING = [0x5412, 0x541c] as const;
+const FILE_TYPE = 0xf000;
+const DEVICE_TYPES = [0x6000, 0x2000] as const;
+
+/** Refused outright: namespaces, mounts, kernel keyring, kernel code, clocks, and side doors to other processes' files. */
+const REFUSED = [
+  'unshare',
+  'setns',
+  'mount',
+  'umount2',
+  'pivot_root',
+  'chroot',
+  'move_mount',
+  'open_tree',
+  'open_tree_attr',
+  'fsopen',
+  'fsconfig',
+  'fsmount',
+  'fspick',
+  'mount_setattr',
+  'swapon',
+  'swapoff',
+  'reboot',
+  'kexec_load',
+  'kexec_file_load',
+  'init_module',
+  'finit_module',
+  'delete_module',
+  'bpf',
+  'perf_event_open',
+  'userfaultfd',
+  'io_uring_setup',
+  'io_uring_enter',
+  'io_uring_register',
+  'add_key',
+  'request_key',
+  'keyctl',
+  'open_by_handle_at',
+  'name_to_handle_at',
+  'fanotify_init',
+  'syslog',
+  'acct',
+  'quotactl',
+  'quotactl_fd',
+  'settimeofday',
+  'clock_settime',
+  'adjtimex',
+  'clock_adjtime',
+  'iopl',
+  'ioperm',
+  'kcmp',
+  'lookup_dcookie',
+  'vhangup',
+  'nfsservctl',
+] as const;
+
+/**
+ * Answered with "no such call", for which every program has another way. clone3: its flags lie behind a pointer that a
+ * filter cannot read, and libc falls back to clone. memfd: memory that no process maps, so that a limit cannot see it.
+ */
+const ABSENT = ['clone3', 'memfd_create', 'memfd_secret'] as const;
+
+interface Instruction {
+  readonly code: number;
+  readonly whenTrue: number;
+  readonly whenFalse: number;
+  readonly operand: number;
+}
+
+const step = (code: number, operand: number, whenTrue = 0, whenFalse = 0): Instruction => ({
+  code,
+  operand,
+  whenTrue,
+  whenFalse,
+});
+const load = (offset: number): Instruction => step(LOAD, offset);
+const give = (verdict: number): Instruction => step(RETURN, verdict);
+const giveIfEqual = (value: number, verdict: number): Instruction[] => [
+  step(JUMP_EQUAL, value, 0, 1),
+  give(verdict),
+];
+/** Runs `body`, which must end in a return, only for system call `number`. */
+const forCall = (number: number, body: readonly Instruction[]): Instruction[] => [
+  step(JUMP_EQUAL, number, 0, body.length),
+  ...body,
+];
+
+const families = (allowed: readonly number[]): Instruction[] => [
+  load(argument(0)),
+  ...allowed.flatMap((family) => giveIfEqual(family, ALLOW)),
+  give(EAFNOSUPPORT),
+];
+const noDevices = (modeAt: number): Instruction[] => [
+  load(argument(modeAt)),
+  step(MASK, FILE_TYPE),
+  ...DEVICE_TYPES.flatMap((type) => giveIfEqual(type, EPERM)),
+  give(ALLOW),
+];
+
+/** The calls that are allowed for some arguments only. */
+const conditional = (): Readonly<Record<string, readonly Instruction[]>> => ({
+  clone: [load(argument(0)), step(MASK, NEW_NAMESPACE), ...giveIfEqual(0, ALLOW), give(EPERM)],
+  socket: families([AF.unix, AF.inet, AF.inet6, AF.netlink]),
+  socketpair: families([AF.unix]),
+  ioctl: [load(argument(1)), ...TYPING.flatMap((request) => giveIfEqual(request, EPERM)), give(ALLOW)],
+  mknod: noDevices(1),
+  mknodat: noDevices(2),
+});
+
+function program(arch: Architecture): Instruction[] {
+  const { audit, calls } = SYSCALLS[arch];
+  const known = (name: string): number[] => (calls[name] === undefined ? [] : [calls[name]]);
+  return [
+    load(ARCH),
+    step(JUMP_EQUAL, audit, 1, 0),
+    give(KILL_PROCESS),
+    load(NUMBER),
+    ...(arch === 'x64' ? [step(JUMP_AT_LEAST, X32_BIT, 0, 1), give(ENOSYS)] : []),
+    ...REFUSED.flatMap(known).flatMap((number) => giveIfEqual(number, EPERM)),
+    ...ABSENT.flatMap(known).flatMap((number) => giveIfEqual(number, ENOSYS)),
+    ...Object.entries(conditional()).flatMap(([name, body]) =>
+      known(name).flatMap((number) => forCall(number, body)),
+    ),
+    give(ALLOW),
+  ];
+}
+
+/**
+ * The system call filter of every sandbox as a classic BPF program, 8 bytes an instruction, for `bwrap --seccomp`.
+ * Little-endian, as both architectures are.
+ */
+export function seccompFilter(arch: Architecture): Buffer {
+  const instructions = program(arch);
+  const bytes = Buffer.alloc(instructions.length * 8);
+  instructions.forEach(({ code, whenTrue, whenFalse, operand }, index) => {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(whenTrue, index * 8 + 2);
+    bytes.writeUInt8(whenFalse, index * 8 + 3);
+    bytes.writeUInt32LE(operand >>> 0, index * 8 + 4);
+  });
+  return bytes;
+}

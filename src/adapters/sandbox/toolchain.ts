@@ -1,0 +1,121 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
+import { chmod, copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { z } from 'zod';
+import { Fault } from '../../core/model/index.ts';
+import { runCommand } from './command.ts';
+import { INSIDE } from './layout.ts';
+import type { Owner } from './owner.ts';
+
+export interface Toolchain {
+  /** Give it to `openBubblewrap` as `toolchain`. */
+  readonly dir: string;
+  /** Such as `24.1.0`. */
+  readonly nodeVersion: string;
+  /** Version of npm in it; null when this host has none. */
+  readonly npm: string | null;
+}
+
+const BRIDGE = join(import.meta.dirname, 'bridge.mjs');
+
+/**
+ * Copies what every sandbox needs, this Node, the host's npm and the bridge, to a folder below `dir` named after their
+ * versions, unless it is there already. A copy, because Runoff may be installed where `owner` cannot read.
+ * `environment` tells where npm is (npm_execpath, PATH).
+ */
+export async function prepareToolchain(options: {
+  readonly dir: string;
+  readonly owner: Owner | null;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}): Promise<Toolchain> {
+  const { owner, environment = process.env } = options;
+  const npm = findNpm(environment);
+  const nodeVersion = process.versions.node;
+  const dir = join(options.dir, nameOf(nodeVersion, npm));
+  if (!existsSync(dir)) await build(dir, npm);
+  await must([join(dir, 'bin/node'), '--version'], owner, `Sandboxes cannot run ${dir}/bin/node`);
+  return { dir, nodeVersion, npm: npm?.version ?? null };
+}
+
+interface NpmPackage {
+  readonly folder: string;
+  readonly version: string;
+}
+
+/** The bridge's own digest is part of the name, so that a newer Runoff does not run an older bridge. */
+function nameOf(nodeVersion: string, npm: NpmPackage | null): string {
+  const bridge = createHash('sha256').update(readFileSync(BRIDGE)).digest('hex').slice(0, 8);
+  return `node-${nodeVersion}-${process.arch}-npm-${npm?.version ?? 'none'}-${bridge}`;
+}
+
+const PackageFile = z.object({ name: z.string(), version: z.string().regex(/^[\w.+-]+$/) });
+
+/** The npm package that a path lies in, if it is npm's: npm_execpath may well be another package manager. */
+function npmPackageAround(path: string): NpmPackage | null {
+  if (!existsSync(path)) return null;
+  for (let folder = dirname(realpathSync(path)); folder !== dirname(folder); folder = dirname(folder)) {
+    const file = join(folder, 'package.json');
+    if (!existsSync(file)) continue;
+    const found = PackageFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    // Distributions that keep npm's dependencies elsewhere have a package that does not run when copied.
+    const whole = existsSync(join(folder, 'node_modules'));
+    return found.data?.name === 'npm' && whole ? { folder, version: found.data.version } : null;
+  }
+  return null;
+}
+
+function findNpm(environment: Readonly<Record<string, string | undefined>>): NpmPackage | null {
+  const places = [
+    environment.npm_execpath ?? '',
+    ...(environment.PATH ?? '').split(delimiter).map((folder) => join(folder, 'npm')),
+    join(dirname(process.execPath), '../lib/node_modules/npm/package.json'),
+  ];
+  for (const place of places) {
+    const found = place.startsWith('/') ? npmPackageAround(place) : null;
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+async function build(dir: string, npm: NpmPackage | null): Promise<void> {
+  const building = `${dir}.${randomBytes(6).toString('hex')}`;
+  try {
+    await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
+    // No hard link: a change of mode or owner would reach the original.
+    await copyFile(process.execPath, join(building, 'bin/node'), constants.COPYFILE_FICLONE);
+    await chmod(join(building, 'bin/node'), 0o755);
+    await copyFile(BRIDGE, join(building, 'bridge.mjs'));
+    await chmod(join(building, 'bridge.mjs'), 0o644);
+    if (npm !== null) await addNpm(building, npm);
+    await must(
+      ['chmod', '-R', 'a+rX', '--', building],
+      null,
+      'The toolchain could not be opened to sandboxes',
+    );
+    await rename(building, dir);
+  } catch (thrown) {
+    await rm(building, { recursive: true, force: true });
+    // Another process was faster; what it built is the same.
+    if (!existsSync(dir)) throw thrown;
+  }
+}
+
+async function addNpm(building: string, npm: NpmPackage): Promise<void> {
+  const copy = join(building, 'lib/node_modules/npm');
+  await cp(npm.folder, copy, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+  for (const program of ['npm', 'npx']) {
+    const script = `${INSIDE.toolchain}/lib/node_modules/npm/bin/${program}-cli.js`;
+    const path = join(building, 'bin', program);
+    await writeFile(path, `#!/bin/sh\nexec ${INSIDE.node} ${script} "$@"\n`, { mode: 0o755 });
+  }
+}
+
+async function must(
+  argv: readonly [string, ...string[]],
+  owner: Owner | null,
+  otherwise: string,
+): Promise<void> {
+  const end = await runCommand(argv, owner);
+  if (end.code !== 0) throw new Fault('SANDBOX_UNAVAILABLE', `${otherwise}: ${end.stderr.trim()}`);
+}

@@ -1,0 +1,62 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { asFault, Fault } from '../../core/model/index.ts';
+import type { Schema } from './schema.ts';
+
+/** Type number of `bigint`: our times and counts are far below 2^53, so they are read as numbers. */
+const BIGINT = 20;
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)),
+};
+
+export interface Connection {
+  readonly db: Kysely<Schema>;
+  close(): Promise<void>;
+}
+
+export function connect(url: string, poolSize: number): Connection {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    application_name: 'runoff store',
+    connectionTimeoutMillis: 10_000,
+    types,
+  });
+  // An idle connection broke: the pool drops it by itself, and the next query says so if there is no server.
+  pool.on('error', () => undefined);
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  return { db, close: () => db.destroy() };
+}
+
+/** Node's codes for a server that cannot be reached. */
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+/** SQLSTATE classes and codes: connection, authorisation, no such database, too many connections, shutdown. */
+const REFUSED = /^(08...|28...|3D000|53300|57P0.)$/;
+const BROKEN =
+  /connection terminated|timeout exceeded when trying to connect|connection error|driver has already been destroyed|after calling end/i;
+const NO_SUCH_RUN = '23503';
+const DISK_FULL = '53100';
+
+/** The fault behind what `pg` rejected with. Its messages name hosts and users, never a password. */
+export function asDatabaseFault(thrown: unknown): Fault {
+  if (thrown instanceof Fault) return thrown;
+  const { code = '', message } = thrown as { code?: string; message: string };
+  if (code === NO_SUCH_RUN) return new Fault('RUN_UNKNOWN', 'There is no such run.', { cause: thrown });
+  if (code === DISK_FULL) return new Fault('DISK_FULL', 'The database has no room left.', { cause: thrown });
+  if (UNREACHABLE.has(code) || REFUSED.test(code) || BROKEN.test(message)) {
+    return new Fault('DATABASE_UNAVAILABLE', `The database cannot be reached: ${message || code}.`, {
+      cause: thrown,
+    });
+  }
+  return asFault(thrown);
+}

@@ -1,0 +1,4 @@
+export { openArtifacts } from './artifacts.ts';
+export { migrate } from './migrate.ts';
+export { MIGRATIONS, type Migration } from './migrations/index.ts';
+export { openStore, type StoreOptions } from './store.ts';

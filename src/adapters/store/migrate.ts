@@ -1,0 +1,43 @@
+import { type Kysely, sql } from 'kysely';
+import { Fault } from '../../core/model/index.ts';
+import { MIGRATIONS, type Migration } from './migrations/index.ts';
+
+/** Any fixed number; the engine's lock is another. */
+const ADVISORY_LOCK = 7_346_001;
+
+/**
+ * Brings the schema `runoff` up to date, in one transaction under an advisory lock: several processes may open the
+ * database at once, and a failure leaves it as it was. Returns the versions that were applied.
+ * Rejects with DATABASE_UNAVAILABLE when a newer Runoff has written the database.
+ */
+export async function migrate<Schema>(
+  db: Kysely<Schema>,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<readonly number[]> {
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(tx);
+    await sql`create schema if not exists runoff`.execute(tx);
+    await sql`
+      create table if not exists runoff.migration (
+        version    integer primary key,
+        name       text not null,
+        applied_at timestamptz not null default now()
+      )`.execute(tx);
+    const { rows } = await sql<{ latest: number }>`
+      select coalesce(max(version), 0) as latest from runoff.migration`.execute(tx);
+    const latest = rows[0]?.latest ?? 0;
+    const known = migrations.at(-1)?.version ?? 0;
+    if (latest > known) {
+      throw new Fault(
+        'DATABASE_UNAVAILABLE',
+        `The database was written by a newer Runoff (schema ${latest}; this one knows ${known}). Use that version, or another database.`,
+      );
+    }
+    const missing = migrations.filter((migration) => migration.version > latest);
+    for (const { version, name, up } of missing) {
+      for (const statement of up) await statement.execute(tx);
+      await sql`insert into runoff.migration (version, name) values (${version}, ${name})`.execute(tx);
+    }
+    return missing.map((migration) => migration.version);
+  });
+}

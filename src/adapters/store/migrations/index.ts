@@ -1,0 +1,7 @@
+import { tables } from './0001-tables.ts';
+import type { Migration } from './migration.ts';
+
+export type { Migration } from './migration.ts';
+
+/** All steps of the schema, in order. A new file is registered here; nothing scans the folder. */
+export const MIGRATIONS: readonly Migration[] = [tables];

@@ -1,0 +1,155 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import {
+  CANDIDATE_STATES,
+  type Candidate,
+  Fault,
+  type Origin,
+  RUN_STATES,
+  type RunId,
+  STAGES,
+} from '../../core/model/index.ts';
+import type { LedgerRow, RunPatch, RunRecord, StageTiming, Transition } from '../../ports/index.ts';
+import type {
+  CandidateTable,
+  GatewayCallTable,
+  RunTable,
+  StageTimingTable,
+  TransitionTable,
+} from './schema.ts';
+
+/** Postgres stores neither NUL nor half a surrogate pair; models and test output produce both. */
+export const text = (value: string): string => value.toWellFormed().replaceAll('\0', '\ufffd');
+
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return text(value);
+  if (Array.isArray(value)) return value.map(storable);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [text(key), storable(entry)]));
+}
+
+/** JSON text for a jsonb column; `undefined` has no JSON and becomes null. */
+export const json = (value: unknown): string => JSON.stringify(storable(value)) ?? 'null';
+
+function oneOf<const Word extends string>(words: readonly Word[], found: string, what: string): Word {
+  const word = words.find((candidate) => candidate === found);
+  if (word === undefined) throw new Fault('INTERNAL', `The database holds an unknown ${what}: \`${found}\`.`);
+  return word;
+}
+
+export const runState = (found: string) => oneOf(RUN_STATES, found, 'state of a run');
+
+/** Leaves out what the database has no value for, so that absent stays absent. */
+function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  ) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+export interface NewRun {
+  readonly id: RunId;
+  readonly origin: Origin;
+  readonly title: string;
+  readonly request: unknown;
+  readonly at: number;
+}
+
+export function rowOfNewRun(run: NewRun): Insertable<RunTable> {
+  const { origin } = run;
+  return {
+    id: run.id,
+    origin: json(origin),
+    repository_id: origin.kind === 'github' ? origin.repositoryId : null,
+    issue: origin.kind === 'github' ? origin.issue : null,
+    state: 'queued',
+    title: text(run.title),
+    request: json(run.request),
+    created_at: run.at,
+    updated_at: run.at,
+  };
+}
+
+/** `undefined` leaves a column as it is. */
+export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable> {
+  const { title, request, task, brief, evidence, ranking, decision, outcome, trouble, checks } = patch;
+  const documents = { request, task, brief, evidence, ranking, decision, outcome, trouble, checks };
+  const columns = Object.entries(documents).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(columns.map(([column, value]) => [column, json(value)])),
+    ...(title === undefined ? {} : { title: text(title) }),
+    updated_at: at,
+  };
+}
+
+export function runOfRow(
+  row: Selectable<RunTable>,
+  stages: readonly Selectable<StageTimingTable>[],
+): RunRecord {
+  const { task, brief, evidence, ranking, decision, outcome, trouble, checks } = row;
+  return {
+    id: row.id,
+    origin: row.origin,
+    state: runState(row.state),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    title: row.title,
+    request: row.request,
+    ...present({ task, brief, evidence, ranking, decision, outcome, trouble, checks }),
+    stages: stages
+      .filter((stage) => stage.run_id === row.id)
+      .map(stageOfRow)
+      .toSorted((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage)),
+  };
+}
+
+const stageOfRow = (row: Selectable<StageTimingTable>): StageTiming => ({
+  stage: oneOf(STAGES, row.stage, 'stage'),
+  startedAt: row.started_at,
+  ...present({ endedAt: row.ended_at }),
+});
+
+export const transitionOfRow = (row: Selectable<TransitionTable>): Transition => ({
+  from: runState(row.from_state),
+  to: runState(row.to_state),
+  cause: row.cause,
+  at: row.at,
+});
+
+export const rowOfCandidate = (candidate: Candidate): Insertable<CandidateTable> => ({
+  run_id: candidate.runId,
+  alias: candidate.alias,
+  ordinal: candidate.ordinal,
+  contestant: json(candidate.contestant),
+  state: candidate.state,
+  patch: candidate.patch === undefined ? null : json(candidate.patch),
+  usage: json(candidate.usage),
+  ms: candidate.ms,
+  note: text(candidate.note),
+  coder_version: candidate.coderVersion === undefined ? null : text(candidate.coderVersion),
+});
+
+export const candidateOfRow = (row: Selectable<CandidateTable>): Candidate => ({
+  runId: row.run_id,
+  alias: row.alias,
+  ordinal: row.ordinal,
+  contestant: row.contestant,
+  state: oneOf(CANDIDATE_STATES, row.state, 'state of a candidate'),
+  ...present({ patch: row.patch }),
+  usage: row.usage,
+  ms: row.ms,
+  note: row.note,
+  ...present({ coderVersion: row.coder_version }),
+});
+
+export const rowOfCall = (call: LedgerRow): Insertable<GatewayCallTable> => ({
+  run_id: call.runId,
+  spender: text(call.spender),
+  model: text(call.model),
+  tokens_in: call.tokensIn,
+  tokens_out: call.tokensOut,
+  tokens_cached: call.tokensCached,
+  usd: call.usd,
+  exact: call.exact,
+  status: call.status,
+  ms: call.ms,
+  at: call.at,
+});

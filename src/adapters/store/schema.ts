@@ -1,0 +1,97 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { Brief, Candidate, Contestant, Origin, Task, Usage } from '../../core/model/index.ts';
+import type { RunRecord } from '../../ports/index.ts';
+
+/** A jsonb column: read as a value, written as JSON text. */
+type Json<T> = ColumnType<T, string, string>;
+type OptionalJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
+
+export interface RunTable {
+  id: string;
+  origin: Json<Origin>;
+  repository_id: number | null;
+  issue: number | null;
+  state: string;
+  title: string;
+  request: Json<unknown>;
+  created_at: number;
+  updated_at: number;
+  task: OptionalJson<Task>;
+  brief: OptionalJson<Brief>;
+  evidence: OptionalJson<NonNullable<RunRecord['evidence']>>;
+  ranking: OptionalJson<NonNullable<RunRecord['ranking']>>;
+  decision: OptionalJson<NonNullable<RunRecord['decision']>>;
+  outcome: OptionalJson<NonNullable<RunRecord['outcome']>>;
+  trouble: OptionalJson<NonNullable<RunRecord['trouble']>>;
+  checks: OptionalJson<NonNullable<RunRecord['checks']>>;
+}
+
+export interface CandidateTable {
+  run_id: string;
+  alias: string;
+  ordinal: number;
+  contestant: Json<Contestant>;
+  state: string;
+  patch: OptionalJson<NonNullable<Candidate['patch']>>;
+  usage: Json<Usage>;
+  ms: number;
+  note: string;
+  coder_version: string | null;
+}
+
+export interface TransitionTable {
+  id: Generated<number>;
+  run_id: string;
+  from_state: string;
+  to_state: string;
+  cause: string;
+  at: number;
+}
+
+export interface StageTimingTable {
+  run_id: string;
+  stage: string;
+  started_at: number;
+  ended_at: number | null;
+}
+
+export interface GatewayCallTable {
+  id: Generated<number>;
+  run_id: string;
+  spender: string;
+  model: string;
+  tokens_in: number;
+  tokens_out: number;
+  tokens_cached: number;
+  usd: number;
+  exact: boolean;
+  status: number;
+  ms: number;
+  at: number;
+}
+
+export interface DeliveryTable {
+  id: string;
+  event: string;
+  semantic_key: string;
+  run_id: string;
+  at: number;
+}
+
+export interface IntentTable {
+  run_id: string;
+  key: string;
+  state: 'planned' | 'done';
+  result: OptionalJson<unknown>;
+}
+
+/** The tables of `migrations/`, as of the last one. */
+export interface Schema {
+  'runoff.run': RunTable;
+  'runoff.candidate': CandidateTable;
+  'runoff.transition': TransitionTable;
+  'runoff.stage_timing': StageTimingTable;
+  'runoff.gateway_call': GatewayCallTable;
+  'runoff.delivery': DeliveryTable;
+  'runoff.intent': IntentTable;
+}

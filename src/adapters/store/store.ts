@@ -1,0 +1,277 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { isFinal, move } from '../../core/lifecycle/index.ts';
+import { Fault, RUN_STATES, type RunId } from '../../core/model/index.ts';
+import type { Intent, Store } from '../../ports/index.ts';
+import { asDatabaseFault, connect } from './connection.ts';
+import { migrate } from './migrate.ts';
+import {
+  candidateOfRow,
+  json,
+  type NewRun,
+  rowOfCall,
+  rowOfCandidate,
+  rowOfNewRun,
+  rowOfRunPatch,
+  runOfRow,
+  runState,
+  text,
+  transitionOfRow,
+} from './rows.ts';
+import type { Schema } from './schema.ts';
+
+export interface StoreOptions {
+  /** Connections at most; default 4. They are opened on demand and closed after ten idle seconds. */
+  readonly poolSize?: number;
+}
+
+const LIVING = RUN_STATES.filter((state) => !isFinal(state));
+
+const unknownRun = (id: RunId): Fault => new Fault('RUN_UNKNOWN', `There is no run ${id}.`);
+
+/** Opens the database at `url` and brings its schema up to date. Rejects with DATABASE_UNAVAILABLE. */
+export async function openStore(url: string, { poolSize = 4 }: StoreOptions = {}): Promise<Store> {
+  const { db, close } = connect(url, poolSize);
+  try {
+    await migrate(db);
+  } catch (error) {
+    await close();
+    throw asDatabaseFault(error);
+  }
+  return { ...runs(db), ...progress(db), ...ledger(db), ...intents(db), close };
+}
+
+type Db = Kysely<Schema>;
+type Tx = Transaction<Schema>;
+
+/** One method of the port: one transaction, and a fault from the catalogue for whatever goes wrong. */
+async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
+  try {
+    return await db.transaction().execute(work);
+  } catch (error) {
+    throw asDatabaseFault(error);
+  }
+}
+
+async function insertRun(tx: Tx, run: NewRun): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('runoff.run')
+    .values(rowOfNewRun(run))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+async function withStages(tx: Tx, rows: readonly Parameters<typeof runOfRow>[0][]) {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const stages = await tx.selectFrom('runoff.stage_timing').selectAll().where('run_id', 'in', ids).execute();
+  return rows.map((row) => runOfRow(row, stages));
+}
+
+function runs(db: Db) {
+  const all = (tx: Tx) => tx.selectFrom('runoff.run').selectAll();
+  return {
+    createRun: (run) => inTransaction(db, (tx) => insertRun(tx, run)),
+
+    acceptDelivery: (delivery, run) =>
+      inTransaction(db, async (tx) => {
+        const taken = await tx
+          .insertInto('runoff.delivery')
+          .values({
+            id: delivery.id,
+            event: delivery.event,
+            semantic_key: delivery.semanticKey,
+            run_id: delivery.runId,
+            at: run.at,
+          })
+          .onConflict((conflict) => conflict.doNothing())
+          .returning('id')
+          .executeTakeFirst();
+        if (taken === undefined) return false;
+        if (await insertRun(tx, { id: delivery.runId, ...run })) return true;
+        throw new Fault('INTERNAL', `Delivery ${delivery.id} asks for run ${delivery.runId}, which exists.`);
+      }),
+
+    run: (id) =>
+      inTransaction(
+        db,
+        async (tx) => (await withStages(tx, await all(tx).where('id', '=', id).execute()))[0] ?? null,
+      ),
+
+    runs: (limit) =>
+      inTransaction(db, async (tx) =>
+        withStages(
+          tx,
+          await all(tx).orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute(),
+        ),
+      ),
+
+    livingRuns: (repositoryId, issue) =>
+      inTransaction(db, async (tx) =>
+        withStages(
+          tx,
+          await all(tx)
+            .where('repository_id', '=', repositoryId)
+            .where('issue', '=', issue)
+            .where('state', 'in', LIVING)
+            .orderBy('created_at')
+            .orderBy('id')
+            .execute(),
+        ),
+      ),
+
+    unfinished: () =>
+      inTransaction(db, async (tx) =>
+        withStages(
+          tx,
+          await all(tx).where('state', 'in', LIVING).orderBy('created_at').orderBy('id').execute(),
+        ),
+      ),
+
+    updateRun: (id, patch, at) =>
+      inTransaction(db, async (tx) => {
+        const { numUpdatedRows } = await tx
+          .updateTable('runoff.run')
+          .set(rowOfRunPatch(patch, at))
+          .where('id', '=', id)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) throw unknownRun(id);
+      }),
+  } satisfies Partial<Store>;
+}
+
+function progress(db: Db) {
+  return {
+    transition: (id, to, cause, at) =>
+      inTransaction(db, async (tx) => {
+        const row = await tx
+          .selectFrom('runoff.run')
+          .select('state')
+          .where('id', '=', id)
+          .forUpdate()
+          .executeTakeFirst();
+        if (row === undefined) throw unknownRun(id);
+        const from = runState(row.state);
+        if (move(from, to).kind !== 'moved') return from;
+        await tx.updateTable('runoff.run').set({ state: to, updated_at: at }).where('id', '=', id).execute();
+        await tx
+          .insertInto('runoff.transition')
+          .values({ run_id: id, from_state: from, to_state: to, cause: text(cause), at })
+          .execute();
+        return to;
+      }),
+
+    transitions: (id) =>
+      inTransaction(db, async (tx) =>
+        (
+          await tx
+            .selectFrom('runoff.transition')
+            .selectAll()
+            .where('run_id', '=', id)
+            .orderBy('id')
+            .execute()
+        ).map(transitionOfRow),
+      ),
+
+    markStage: (id, stage, mark, at) =>
+      inTransaction(db, async (tx) => {
+        if (mark === 'end') {
+          await tx
+            .updateTable('runoff.stage_timing')
+            .set({ ended_at: at })
+            .where('run_id', '=', id)
+            .where('stage', '=', stage)
+            .execute();
+          return;
+        }
+        // A stage that is repeated after a crash keeps its first start and is under way again.
+        await tx
+          .insertInto('runoff.stage_timing')
+          .values({ run_id: id, stage, started_at: at, ended_at: null })
+          .onConflict((conflict) => conflict.columns(['run_id', 'stage']).doUpdateSet({ ended_at: null }))
+          .execute();
+      }),
+
+    putCandidate: (candidate) =>
+      inTransaction(db, async (tx) => {
+        const row = rowOfCandidate(candidate);
+        await tx
+          .insertInto('runoff.candidate')
+          .values(row)
+          .onConflict((conflict) => conflict.columns(['run_id', 'alias']).doUpdateSet(row))
+          .execute();
+      }),
+
+    candidates: (id) =>
+      inTransaction(db, async (tx) =>
+        (
+          await tx
+            .selectFrom('runoff.candidate')
+            .selectAll()
+            .where('run_id', '=', id)
+            .orderBy('alias')
+            .execute()
+        ).map(candidateOfRow),
+      ),
+  } satisfies Partial<Store>;
+}
+
+function ledger(db: Db) {
+  return {
+    addLedgerRow: (call) =>
+      inTransaction(db, async (tx) => {
+        await tx.insertInto('runoff.gateway_call').values(rowOfCall(call)).execute();
+      }),
+
+    usage: (id, spender) =>
+      inTransaction(db, async (tx) => {
+        const calls = tx.selectFrom('runoff.gateway_call').where('run_id', '=', id);
+        return (spender === undefined ? calls : calls.where('spender', '=', spender))
+          .select([
+            sql<number>`coalesce(sum(usd), 0)`.as('usd'),
+            sql<number>`coalesce(sum(tokens_in), 0)::bigint`.as('tokensIn'),
+            sql<number>`coalesce(sum(tokens_out), 0)::bigint`.as('tokensOut'),
+            sql<number>`count(*)`.as('calls'),
+          ])
+          .executeTakeFirstOrThrow();
+      }),
+  } satisfies Partial<Store>;
+}
+
+function intents(db: Db) {
+  return {
+    intend: (runId, key) =>
+      inTransaction(db, async (tx) => {
+        const inserted = await tx
+          .insertInto('runoff.intent')
+          .values({ run_id: runId, key, state: 'planned' })
+          .onConflict((conflict) => conflict.doNothing())
+          .returning('key')
+          .executeTakeFirst();
+        if (inserted !== undefined) return { fresh: true, intent: { state: 'planned' } as const };
+        const row = await tx
+          .selectFrom('runoff.intent')
+          .select(['state', 'result'])
+          .where('run_id', '=', runId)
+          .where('key', '=', key)
+          .executeTakeFirstOrThrow();
+        const intent: Intent =
+          row.state === 'done' ? { state: 'done', result: row.result } : { state: 'planned' };
+        return { fresh: false, intent };
+      }),
+
+    fulfil: (runId, key, result) =>
+      inTransaction(db, async (tx) => {
+        const { numUpdatedRows } = await tx
+          .updateTable('runoff.intent')
+          .set({ state: 'done', result: json(result) })
+          .where('run_id', '=', runId)
+          .where('key', '=', key)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) {
+          throw new Fault('INTERNAL', `Run ${runId} has no intent \`${key}\` that could be fulfilled.`);
+        }
+      }),
+  } satisfies Partial<Store>;
+}

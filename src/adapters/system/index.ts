@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock, Random } from '../../ports/index.ts';
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  async sleep(ms, signal) {
+    try {
+      await wait(ms, undefined, signal ? { signal } : {});
+    } catch (thrown) {
+      if (!signal?.aborted) throw thrown;
+    }
+  },
+};
+
+/** Crockford's base 32 in lower case: no i, l, o, u, so that an id can be read out and typed. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+export const systemRandom: Random = {
+  runId: () => `r${[...randomBytes(10)].map((byte) => ALPHABET[byte % 32]).join('')}`,
+  nonce: () => randomBytes(16).toString('hex'),
+};

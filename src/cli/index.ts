@@ -1,0 +1,172 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { asFault } from '../core/model/index.ts';
+import type { Overrides } from '../pipeline/index.ts';
+import { examineMachine } from './doctor.ts';
+import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
+import { resume, runHere } from './run.ts';
+import { EXIT, type Shell } from './runtime.ts';
+
+export type { DemoOptions, Finding, Needs, Runtime, Screen, Shell } from './runtime.ts';
+export { EXIT } from './runtime.ts';
+export { exitCode } from './run.ts';
+export { follow } from './follow.ts';
+export { printReport } from './print.ts';
+export { jsonText, runJson } from './render/index.ts';
+
+/** Runs the command line and returns the exit code. Never rejects: a fault is said on standard error. */
+export async function runCli(shell: Shell, argv: readonly string[]): Promise<number> {
+  let code: number = EXIT.done;
+  const program = build(shell, (result) => {
+    code = result;
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return code;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage;
+    const fault = asFault(thrown);
+    shell.screen.err(`\n${fault.message}\n→ ${fault.advice}\n`);
+    if (fault.code === 'INTERNAL') shell.screen.err(`${fault.stack ?? ''}\n`);
+    return fault.code === 'PROMPT_EMPTY' ? EXIT.usage : EXIT.failed;
+  }
+}
+
+const whole = (least: number) => (text: string) => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least) throw new InvalidArgumentError(`Give a whole number of at least ${least}.`);
+  return value;
+};
+const dollars = (text: string) => {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('Give US dollars, e.g. 2.50.');
+  return value;
+};
+const seconds = (text: string) => {
+  const found = /^(\d{1,5})(s|m|h)$/.exec(text);
+  if (!found) throw new InvalidArgumentError('Give a whole number and a unit: 90s, 30m or 2h.');
+  return Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
+};
+const names = (text: string) => text.split(',').map((name) => name.trim()).filter((name) => name !== '');
+
+const jsonOption = () => new Option('--json', 'print one JSON document on standard output');
+
+function build(shell: Shell, done: (code: number) => void): Command {
+  const program = new Command('runoff')
+    .description('Several coding agents write competing patches; the one that survives the evidence wins.')
+    .version(shell.version)
+    .configureOutput({ writeOut: (text) => shell.screen.out(text), writeErr: (text) => shell.screen.err(text) })
+    .showHelpAfterError('(add --help for what is possible)')
+    .addHelpText('after', '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 cancelled');
+  addWork(program, shell, done);
+  addInspection(program, shell, done);
+  program
+    .command('serve')
+    .description('the GitHub App: takes webhooks and runs what they ask for')
+    .action(async () => done(await shell.serve()));
+  program
+    .command('demo')
+    .description('the whole main job on this machine, offline, with scripted models')
+    .option('--keep', 'leave the servers running for a look; Ctrl-C ends them', false)
+    .addOption(jsonOption())
+    .action(async (o: { keep: boolean; json?: boolean }) =>
+      done(await shell.demo({ keep: o.keep, json: o.json ?? false }, shell.screen)),
+    );
+  program
+    .command('doctor')
+    .description('checks this machine and says for each fault what to do')
+    .addOption(jsonOption())
+    .action(async (o: { json?: boolean }) => done(await examineMachine(shell, o.json ?? false)));
+  exitOverrides(program);
+  return program;
+}
+
+/** Usage errors come back as exceptions, so that this module alone decides about the exit code. */
+function exitOverrides(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) exitOverrides(child);
+}
+
+interface RunFlags {
+  readonly file?: string;
+  readonly repo: string;
+  readonly base?: string;
+  readonly candidates?: number;
+  readonly coders?: readonly string[];
+  readonly models?: readonly string[];
+  readonly timeout?: number;
+  readonly budget?: number;
+  readonly json?: boolean;
+}
+
+function addWork(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('run')
+    .description('lets several coders compete on a repository of this disk')
+    .argument('[prompt]', 'what is to be done')
+    .option('--file <file>', 'read the task from a file instead')
+    .option('--repo <folder>', 'the repository', '.')
+    .option('--base <ref>', 'branch, tag or commit to start from (default: what is checked out)')
+    .option('-n, --candidates <count>', 'how many coders compete', whole(1))
+    .option('--coders <names>', 'agents, separated by commas; taken in turn', names)
+    .option('--models <names>', 'models as provider/model, separated by commas; taken in turn', names)
+    .option('--timeout <time>', 'wall time of one coder, e.g. 30m', seconds)
+    .option('--budget <dollars>', 'US dollars for the whole run', dollars)
+    .addOption(jsonOption())
+    .action(async (prompt: string | undefined, flags: RunFlags) => {
+      const { file, repo, base, json } = flags;
+      const options = { repo, json: json ?? false, overrides: overridesOf(flags), ...(file ? { file } : {}) };
+      done(await runHere(shell, prompt, base ? { ...options, base } : options));
+    });
+  program
+    .command('resume')
+    .description('goes on with a run whose process ended; nothing that was paid for is done twice')
+    .argument('<run>', 'id of the run')
+    .addOption(jsonOption())
+    .action(async (run: string, o: { json?: boolean }) => done(await resume(shell, run, o.json ?? false)));
+}
+
+/** Agents × models, taken in turn until both lists have been used up. */
+function overridesOf(flags: RunFlags): Overrides {
+  const agents = flags.coders ?? (flags.models ? ['builtin'] : []);
+  const models = flags.models ?? [];
+  const coders = Array.from({ length: Math.max(agents.length, models.length) }, (_, i) => {
+    const model = models[i % Math.max(models.length, 1)];
+    return { agent: agents[i % agents.length] ?? 'builtin', ...(model ? { model } : {}) };
+  });
+  return {
+    ...(flags.candidates ? { candidates: flags.candidates } : {}),
+    ...(coders.length > 0 ? { coders } : {}),
+    ...(flags.timeout ? { timeoutSeconds: flags.timeout } : {}),
+    ...(flags.budget ? { budgetUsd: flags.budget } : {}),
+  };
+}
+
+function addInspection(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('runs')
+    .description('the newest runs')
+    .option('--limit <count>', 'how many', whole(1), 20)
+    .addOption(jsonOption())
+    .action(async (o: { limit: number; json?: boolean }) => done(await listRuns(shell, o.limit, o.json ?? false)));
+  program
+    .command('status')
+    .description('where a run stands (default: the newest)')
+    .argument('[run]', 'id of the run')
+    .addOption(jsonOption())
+    .action(async (run: string | undefined, o: { json?: boolean }) => done(await showStatus(shell, run, o.json ?? false)));
+  program
+    .command('show')
+    .description('the comparison of a run, or the diff of one candidate')
+    .argument('<run>', 'id of the run')
+    .argument('[candidate]', 'letter of the candidate')
+    .addOption(jsonOption())
+    .action(async (run: string, alias: string | undefined, o: { json?: boolean }) =>
+      done(await showRun(shell, run, alias, o.json ?? false)),
+    );
+  program
+    .command('cancel')
+    .description('stops a run; what exists is kept')
+    .argument('<run>', 'id of the run')
+    .addOption(jsonOption())
+    .action(async (run: string, o: { json?: boolean }) => done(await cancelHere(shell, run, o.json ?? false)));
+}

@@ -1,0 +1,79 @@
+import { isOver } from '../core/lifecycle/index.ts';
+import { Fault, type RunId } from '../core/model/index.ts';
+import type { RunView } from '../core/reports/index.ts';
+import { cancelRun, diffsOf, flows, viewOf, type World } from '../pipeline/index.ts';
+import { viewById } from './follow.ts';
+import { printReport } from './print.ts';
+import { jsonText, renderProgress, runJson, shown } from './render/index.ts';
+import { EXIT, type Screen, type Shell } from './runtime.ts';
+
+const document = (value: unknown): string => `${jsonText(value)}\n`;
+
+async function inWorld(shell: Shell, work: (world: World, screen: Screen) => Promise<number>): Promise<number> {
+  const { world, close } = await shell.open({});
+  try {
+    return await work(world, shell.screen);
+  } finally {
+    await close();
+  }
+}
+
+/** `runoff runs`: the newest runs, one line each. */
+export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<number> =>
+  inWorld(shell, async (world, screen) => {
+    const views = [];
+    for (const run of await world.store.runs(limit)) views.push(await viewOf(world, run));
+    if (json) screen.out(document(views.map((view) => runJson(view))));
+    else if (views.length === 0) screen.out('No runs yet. Start one: runoff run "Fix the …"\n');
+    else screen.out(`${views.map(line).join('\n')}\n`);
+    return EXIT.done;
+  });
+
+const line = (view: RunView): string => {
+  const when = new Date(view.startedAt).toISOString().slice(0, 16).replace('T', ' ');
+  const where = view.origin.kind === 'github' ? `${view.origin.repository}#${view.origin.issue}` : view.origin.path;
+  return `${view.id}  ${when}  ${view.state.padEnd(9)}  ${shown(where)}  ${shown(view.title)}`;
+};
+
+/** `runoff status`: where a run stands, by default the newest. */
+export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean): Promise<number> =>
+  inWorld(shell, async (world, screen) => {
+    const id = runId ?? (await world.store.runs(1))[0]?.id;
+    if (!id) throw new Fault('RUN_UNKNOWN', 'There is no run yet.');
+    const view = await viewById(world, id);
+    if (json) screen.out(document(runJson(view)));
+    else if (isOver(view.state)) await printReport(world, view, shell);
+    else screen.out(`${renderProgress(view, screen.width ?? 100, screen.colour).join('\n')}\n`);
+    return EXIT.done;
+  });
+
+/** `runoff show`: the comparison of a run, or the diff of one of its candidates. */
+export const showRun = (shell: Shell, runId: RunId, alias: string | undefined, json: boolean): Promise<number> =>
+  inWorld(shell, async (world, screen) => {
+    const view = await viewById(world, runId);
+    if (!alias) {
+      if (json) screen.out(document(runJson(view)));
+      else await printReport(world, view, shell);
+      return EXIT.done;
+    }
+    const diff = (await diffsOf(world, runId))[alias.toUpperCase()];
+    if (!diff) throw new Fault('RUN_UNKNOWN', `Run ${runId} has no candidate ${alias} with a patch.`);
+    screen.out(json ? document({ alias: alias.toUpperCase(), diff: diff.text }) : diff.text);
+    return EXIT.done;
+  });
+
+/** `runoff cancel`: stops a run of this machine or of any worker on the same database. */
+export async function cancelHere(shell: Shell, runId: RunId, json: boolean): Promise<number> {
+  // An executor of its own name: it must be able to speak to the engine, and has nothing to take up.
+  const { world, close } = await shell.open({ executor: `cli-${shell.newRunId()}` });
+  try {
+    await viewById(world, runId);
+    await world.engine.launch(flows(world));
+    const stopped = await cancelRun(world, runId, 'cancelled from the command line');
+    const words = stopped ? `Run ${runId} is cancelled.` : `Run ${runId} was over already.`;
+    shell.screen.out(json ? document({ run: runId, cancelled: stopped }) : `${words}\n`);
+    return EXIT.done;
+  } finally {
+    await close();
+  }
+}

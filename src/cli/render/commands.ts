@@ -1,0 +1,45 @@
+import { branchOf, type RunView, shortSha, visibleCode } from '../../core/reports/index.ts';
+
+/** One word of a POSIX shell. */
+export function shellWord(text: string): string {
+  const safe = visibleCode(text);
+  return /^[\w./@%+=:,-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", "'\\''")}'`;
+}
+
+/** `git`, told where the repository is unless the reader stands in it. */
+function git(view: RunView, cwd: string | undefined): string {
+  if (view.origin.kind === 'github' || view.origin.path === cwd) return 'git';
+  return `git -C ${shellWord(view.origin.path)}`;
+}
+
+/** The command that takes the chosen candidate over; null where there is none or a pull request stands for it. */
+export function mergeCommand(view: RunView, cwd?: string): string | null {
+  if (view.origin.kind !== 'local' || view.decision?.kind !== 'winner') return null;
+  const branch = branchOf(view, view.decision.alias);
+  return branch === null ? null : `${git(view, cwd)} merge ${shellWord(branch)}`;
+}
+
+/** Commands that make sense now that the run is over, each with what it does. */
+export function nextCommands(view: RunView, cwd?: string): readonly (readonly [string, string])[] {
+  const winner = view.decision?.kind === 'winner' ? branchOf(view, view.decision.alias) : null;
+  const base = view.base ? shortSha(view.base.sha) : 'HEAD';
+  const call = git(view, cwd);
+  if (view.origin.kind === 'github') {
+    if (winner === null) return [];
+    return [
+      [
+        `${call} fetch origin ${shellWord(winner)} && ${call} diff ${base}...FETCH_HEAD`,
+        'read the change in your clone',
+      ],
+    ];
+  }
+  const merge = mergeCommand(view, cwd);
+  const all = `'runoff/${view.id}/*'`;
+  return [
+    ...(winner ? [[`${call} diff ${base}...${shellWord(winner)}`, 'read the chosen change'] as const] : []),
+    ...(merge ? [[merge, 'take it over'] as const] : []),
+    ...(Object.keys(view.outcome?.branches ?? {}).length > 0
+      ? [[`${call} branch --list ${all}`, 'see the branches of all candidates'] as const]
+      : []),
+  ];
+}

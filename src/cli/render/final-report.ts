@@ -1,0 +1,208 @@
+import {
+  afterNobody,
+  type Diffs,
+  plusMinus,
+  type RankRow,
+  type Reason,
+  type RunView,
+  rankRows,
+  reasons,
+  verdictWords,
+  visibleCode,
+} from '../../core/reports/index.ts';
+import { nextCommands } from './commands.ts';
+import { clipped, displayWidth, type Paint, padded, painter, shown, wrap } from './terminal.ts';
+
+export interface FinalReportOptions {
+  /** Columns; commands and addresses are never cut to them. */
+  readonly width: number;
+  readonly colour: boolean;
+  /** For the list of files that the chosen candidate changes. */
+  readonly diffs?: Diffs;
+  /** Working directory of the reader: commands leave `-C` out when it is the repository. */
+  readonly cwd?: string;
+  /** More commands to offer, each with what it does. */
+  readonly commands?: readonly (readonly [string, string])[];
+}
+
+/** What a reader wants to know when a run is over: the verdict, the table, the reasons, the result, the next command. */
+export function finalReport(view: RunView, options: FinalReportOptions): readonly string[] {
+  const paint = painter(options.colour);
+  const width = Math.max(20, options.width);
+  const sections = [
+    verdict(view, width, paint),
+    view.evidence.length === 0 ? [] : rankingTable(view, width, paint),
+    view.evidence.length === 0 ? [] : whyNot(view, width, paint),
+    changes(view, options.diffs ?? {}, width, paint),
+    result(view, paint),
+    next(view, options, paint),
+  ].filter((lines) => lines.length > 0);
+  return sections.flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}
+
+function verdict(view: RunView, width: number, paint: Paint): readonly string[] {
+  const { decision, trouble } = view;
+  if (trouble !== undefined) {
+    const title = view.state === 'refused' ? 'No run was started' : 'The run failed';
+    return [
+      paint('bad', title),
+      ...wrap(shown(trouble.message, 1_500), width),
+      ...wrap(`Next: ${shown(trouble.advice, 600)}`, width),
+    ];
+  }
+  if (view.state === 'cancelled') return [paint('bad', 'The run was cancelled')];
+  if (decision === undefined) return [paint('strong', `The run is ${view.state}`)];
+  if (decision.kind === 'none') {
+    const advice = view.origin.kind === 'local' ? LOCAL_ADVICE : afterNobody(view);
+    return [
+      paint('bad', 'No candidate passed'),
+      ...wrap(shown(decision.because, 600), width),
+      ...wrap(shown(advice, 600), width),
+    ];
+  }
+  return [
+    `${paint('good', `Winner: ${decision.alias}`)}  ${clipped(verdictWords(decision), width - 12)}`,
+    ...wrap(shown(decision.because, 600), width),
+  ];
+}
+
+const LOCAL_ADVICE =
+  'Nothing that was tried holds up. Make the task more precise (which behaviour, which test shows it) and start the run again.';
+
+interface Column {
+  readonly title: string;
+  readonly cell: (row: RankRow) => string;
+  readonly side: 'left' | 'right';
+}
+const COLUMNS: readonly Column[] = [
+  { title: '', cell: (row) => row.alias, side: 'left' },
+  { title: 'contestant', cell: (row) => shown(row.contestant, 80), side: 'left' },
+  { title: 'build', cell: (row) => row.build, side: 'left' },
+  { title: 'base tests', cell: (row) => row.baseTests, side: 'right' },
+  { title: 'peer tests', cell: (row) => row.peerTests, side: 'right' },
+  { title: 'lines', cell: (row) => row.lines, side: 'right' },
+  { title: 'cost', cell: (row) => row.cost, side: 'right' },
+  { title: 'time', cell: (row) => row.time, side: 'right' },
+  { title: 'verdict', cell: (row) => row.verdict, side: 'left' },
+];
+/** What a narrow terminal goes without, first to last. The name is cut before it goes. */
+const EXPENDABLE = ['contestant', 'time', 'cost', 'lines'];
+/** Least columns of a contestant's name. */
+const LEAST_NAME = 12;
+
+function rankingTable(view: RunView, width: number, paint: Paint): readonly string[] {
+  const rows = rankRows(view);
+  const columns = fittingColumns(rows, width);
+  const line = (text: (column: Column) => string): string => {
+    const cells = columns.map((column) => padded(text(column), column.width, column.side));
+    return clipped(cells.join('  ').trimEnd(), width);
+  };
+  const head = line((column) => column.title);
+  const body = rows.map((row) => {
+    const text = line((column) => column.cell(row));
+    return row.chosen ? paint('good', text) : text;
+  });
+  return [paint('dim', head), ...body];
+}
+
+function fittingColumns(rows: readonly RankRow[], width: number): readonly (Column & { width: number })[] {
+  let columns = COLUMNS.map((column) => ({
+    ...column,
+    width: Math.max(displayWidth(column.title), ...rows.map((row) => displayWidth(column.cell(row)))),
+  }));
+  const over = (): number => columns.reduce((sum, column) => sum + column.width + 2, -2) - width;
+  for (const title of EXPENDABLE) {
+    if (over() <= 0) break;
+    const cutTo = title === 'contestant' ? (columns[1]?.width ?? 0) - over() : 0;
+    columns =
+      cutTo >= LEAST_NAME
+        ? columns.map((column) => (column.title === title ? { ...column, width: cutTo } : column))
+        : columns.filter((column) => column.title !== title);
+  }
+  return columns;
+}
+
+function whyNot(view: RunView, width: number, paint: Paint): readonly string[] {
+  const entries = reasons(view);
+  if (entries.length === 0) return [];
+  return [paint('strong', 'Why not'), ...entries.flatMap((reason) => whyNotOne(reason, width, paint))];
+}
+
+/** Lines of a hunk that a terminal shows; all of it is in the comparison and on the branch. */
+const HUNK_LINES = 8;
+
+function whyNotOne(reason: Reason, width: number, paint: Paint): readonly string[] {
+  const indent = '     ';
+  const inner = width - indent.length;
+  const said = wrap(shown(reason.because), inner).map((line, index) =>
+    index === 0 ? `  ${padded(reason.alias, 1)}  ${line}` : `${indent}${line}`,
+  );
+  const failing = reason.failing.flatMap((tests) => [
+    `${indent}${clipped(`fails ${tests.of}:`, inner)}`,
+    ...tests.names.map((name) => `${indent}  ${clipped(shown(name), inner - 2)}`),
+    ...(tests.more > 0 ? [`${indent}  and ${tests.more} more`] : []),
+  ]);
+  return [
+    ...said,
+    ...failing,
+    ...hunkLines(reason.hunk ?? '', inner).map((line) => indent + paint('dim', line)),
+  ];
+}
+
+function hunkLines(hunk: string, width: number): readonly string[] {
+  if (hunk.trim() === '') return [];
+  const lines = hunk.replace(/\n$/, '').split('\n');
+  const kept = lines.slice(0, HUNK_LINES).map((line) => {
+    const spaced = line.slice(0, 500).replaceAll('\t', '  ').replace(/\r$/, '');
+    return clipped(`| ${visibleCode(spaced)}`, width);
+  });
+  return lines.length > HUNK_LINES ? [...kept, `| … ${lines.length - HUNK_LINES} more lines`] : kept;
+}
+
+/** Files listed before the rest is counted. */
+const FILES_SHOWN = 12;
+
+function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): readonly string[] {
+  const alias = view.decision?.kind === 'winner' ? view.decision.alias : null;
+  const files = alias === null ? [] : (diffs[alias]?.files ?? []);
+  if (files.length === 0) return [];
+  const sizes = files.map((file) => (file.binary ? 'binary' : plusMinus(file)));
+  const column = Math.max(...sizes.map(displayWidth));
+  return [
+    paint('strong', `What ${alias} changes`),
+    ...files
+      .slice(0, FILES_SHOWN)
+      .map((file, index) =>
+        clipped(`  ${padded(sizes[index] ?? '', column, 'right')}  ${shown(file.path)}`, width),
+      ),
+    ...(files.length > FILES_SHOWN ? [`  and ${files.length - FILES_SHOWN} more files`] : []),
+  ];
+}
+
+function result(view: RunView, paint: Paint): readonly string[] {
+  const { outcome } = view;
+  if (outcome === undefined) return [];
+  const branches = Object.entries(outcome.branches)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([alias, branch]) => `  ${shown(alias, 2)}  ${shown(branch)}`);
+  if (outcome.kind === 'branches')
+    return branches.length === 0 ? [] : [paint('strong', 'Branches'), ...branches];
+  const url = outcome.comparisonUrl;
+  return [
+    paint('strong', 'Result'),
+    ...(outcome.kind === 'pull'
+      ? [`  Draft pull request #${outcome.number}: ${shown(outcome.url, 1_000)}`]
+      : []),
+    ...(url === undefined ? [] : [`  Comparison: ${shown(url, 1_000)}`]),
+    ...branches,
+  ];
+}
+
+function next(view: RunView, options: FinalReportOptions, paint: Paint): readonly string[] {
+  const commands = [...nextCommands(view, options.cwd), ...(options.commands ?? [])];
+  if (commands.length === 0) return [];
+  return [
+    paint('strong', 'Next'),
+    ...commands.map(([command, does]) => `  ${command}   ${paint('dim', `# ${does}`)}`),
+  ];
+}

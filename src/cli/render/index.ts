@@ -1,0 +1,15 @@
+export { mergeCommand, nextCommands, shellWord } from './commands.ts';
+export { type FinalReportOptions, finalReport } from './final-report.ts';
+export {
+  type CandidateJson,
+  type CheckJson,
+  type CommentJson,
+  type DecisionJson,
+  type GitHubParts,
+  jsonText,
+  type PullJson,
+  type RunJson,
+  runJson,
+} from './json.ts';
+export { progressLine, renderProgress } from './progress.ts';
+export { clipped, displayWidth, type Paint, padded, painter, shown, type Tone, wrap } from './terminal.ts';

@@ -1,0 +1,205 @@
+import type { Evidence } from '../../core/evidence/index.ts';
+import type { Alias, Candidate } from '../../core/model/index.ts';
+import { contestantName, type RunView } from '../../core/reports/index.ts';
+import { mergeCommand } from './commands.ts';
+
+/** One thing that was checked on a candidate: a gate, the base tests, or the tests of one other survivor. */
+export interface CheckJson {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly detail: string;
+  readonly exitCode?: number | null;
+  readonly ms?: number;
+}
+
+export interface CandidateJson {
+  readonly alias: Alias;
+  readonly contestant: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly prompt: string;
+  readonly state: Candidate['state'];
+  readonly note: string;
+  readonly place: number | null;
+  readonly survivor: boolean;
+  readonly patch: {
+    readonly files: number;
+    readonly additions: number;
+    readonly deletions: number;
+    readonly sha256: string;
+  } | null;
+  readonly checks: readonly CheckJson[];
+  readonly tokens: { readonly in: number; readonly out: number };
+  readonly usd: number;
+  /** Wall time of the coder, milliseconds. */
+  readonly ms: number;
+}
+
+export interface PullJson {
+  readonly number: number;
+  readonly url: string;
+  readonly draft: boolean;
+  readonly head: string;
+  readonly base: string;
+  readonly body: string;
+}
+export interface CommentJson {
+  readonly id: number;
+  /** Number of the issue or pull request it stands on. */
+  readonly on: number;
+  readonly body: string;
+}
+
+/** What GitHub shows of a run, read back from there by the caller. */
+export interface GitHubParts {
+  readonly pull?: PullJson | null;
+  readonly comments?: readonly CommentJson[];
+  readonly issueLabels?: readonly string[];
+  /** Milliseconds; absent: the total and each stage of the run. */
+  readonly timings?: Readonly<Record<string, number>>;
+}
+
+/** The one document that `--json` prints; null and empty lists stand for what a local run does not have. */
+export interface RunJson {
+  readonly issue: { readonly repository: string; readonly number: number; readonly title: string } | null;
+  readonly run: {
+    readonly id: string;
+    readonly title: string;
+    readonly state: RunView['state'];
+    readonly base: RunView['base'] | null;
+    readonly checks: RunView['checks'] | null;
+    /** Times in milliseconds since 1970 UTC. */
+    readonly stages: readonly {
+      readonly stage: string;
+      readonly startedAt: number;
+      readonly endedAt: number | null;
+      readonly ms: number | null;
+    }[];
+    readonly candidates: readonly CandidateJson[];
+    readonly decision: DecisionJson | null;
+    readonly trouble: RunView['trouble'] | null;
+    readonly budget: { readonly run: number; readonly spent: number };
+  };
+  readonly branches: Readonly<Record<Alias, string>>;
+  /** The command that takes the winner over; null where a pull request does. */
+  readonly merge: string | null;
+  readonly pull: PullJson | null;
+  readonly comments: readonly CommentJson[];
+  readonly issueLabels: readonly string[];
+  readonly timings: Readonly<Record<string, number>>;
+}
+
+export interface DecisionJson {
+  readonly kind: 'winner' | 'none';
+  readonly alias: Alias | null;
+  readonly confidence: 'clear' | 'likely' | null;
+  readonly decidedBy: string;
+  readonly because: string;
+}
+
+export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
+  const { origin } = view;
+  return {
+    issue:
+      origin.kind === 'github'
+        ? { repository: origin.repository, number: origin.issue, title: view.title }
+        : null,
+    run: {
+      id: view.id,
+      title: view.title,
+      state: view.state,
+      base: view.base ?? null,
+      checks: view.checks ?? null,
+      stages: view.stages.map(({ stage, startedAt, endedAt }) => ({
+        stage,
+        startedAt,
+        endedAt: endedAt ?? null,
+        ms: endedAt === undefined ? null : endedAt - startedAt,
+      })),
+      candidates: view.candidates.map((candidate) => candidateJson(view, candidate)),
+      decision: decisionJson(view.decision),
+      trouble: view.trouble ?? null,
+      budget: { run: view.budget.run, spent: microDollars(view.budget.spent) },
+    },
+    branches: view.outcome?.branches ?? {},
+    merge: mergeCommand(view),
+    pull: github.pull ?? null,
+    comments: github.comments ?? [],
+    issueLabels: github.issueLabels ?? [],
+    timings: github.timings ?? timings(view),
+  };
+}
+
+/** Sums of prices carry noise behind the sixth place; nothing is priced finer. */
+const microDollars = (usd: number): number => Math.round(usd * 1e6) / 1e6;
+
+function decisionJson(decision: RunView['decision']): DecisionJson | null {
+  if (decision === undefined) return null;
+  const { kind, decidedBy, because } = decision;
+  if (decision.kind === 'none') return { kind, alias: null, confidence: null, decidedBy, because };
+  return { kind, alias: decision.alias, confidence: decision.confidence, decidedBy, because };
+}
+
+function timings(view: RunView): Readonly<Record<string, number>> {
+  const stages = view.stages.flatMap(({ stage, startedAt, endedAt }) =>
+    endedAt === undefined ? [] : [[stage, endedAt - startedAt] as const],
+  );
+  return { total: view.now - view.startedAt, ...Object.fromEntries(stages) };
+}
+
+function candidateJson(view: RunView, candidate: Candidate): CandidateJson {
+  const { alias, contestant, patch, usage } = candidate;
+  const evidence = view.evidence.find((one) => one.alias === alias);
+  return {
+    alias,
+    contestant: contestantName(contestant),
+    agent: contestant.agent,
+    model: contestant.model,
+    prompt: contestant.prompt,
+    state: candidate.state,
+    note: candidate.note,
+    place: view.ranking.find((ranked) => ranked.alias === alias)?.place ?? null,
+    survivor: evidence?.survivor ?? false,
+    patch: patch
+      ? { files: patch.files, additions: patch.additions, deletions: patch.deletions, sha256: patch.sha256 }
+      : null,
+    checks: evidence ? checksJson(evidence) : [],
+    tokens: { in: usage.tokensIn, out: usage.tokensOut },
+    usd: microDollars(usage.usd),
+    ms: candidate.ms,
+  };
+}
+
+function checksJson(evidence: Evidence): readonly CheckJson[] {
+  const tests = evidence.baseTests;
+  return [
+    ...evidence.gates.map(({ gate, passed, because }) => ({ name: gate, passed, detail: because })),
+    ...(tests
+      ? [
+          {
+            name: 'base-tests',
+            passed: tests.regressions.length === 0,
+            detail: `${tests.passed}/${tests.total} passed, ${tests.regressions.length} broken, ${tests.fixed.length} fixed`,
+            exitCode: tests.exitCode,
+            ms: tests.ms,
+          },
+        ]
+      : []),
+    ...evidence.peerTests.map((run) => ({
+      name: `peer-tests-of-${run.author}`,
+      passed: run.passed === run.total,
+      detail: `${run.passed}/${run.total} passed`,
+    })),
+  ];
+}
+
+/** As text for standard output. What a terminal obeys or nobody sees is written as an escape; the values stay the same. */
+export function jsonText(document: unknown): string {
+  return JSON.stringify(document, null, 2).replace(
+    /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu,
+    (character) =>
+      [...Array(character.length).keys()]
+        .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+        .join(''),
+  );
+}

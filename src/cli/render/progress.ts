@@ -1,0 +1,126 @@
+import type { Candidate } from '../../core/model/index.ts';
+import {
+  CANDIDATE_WORDS,
+  contestantName,
+  dollars,
+  elapsed,
+  money,
+  type RunView,
+  STAGE_WORDS,
+  stageNumber,
+  stageOf,
+  tokens,
+} from '../../core/reports/index.ts';
+import { clipped, displayWidth, padded, painter, shown, type Tone } from './terminal.ts';
+
+interface Column {
+  readonly width: number;
+  readonly side: 'left' | 'right';
+  readonly text: (candidate: Candidate) => string;
+}
+
+const GAP = '  ';
+/** A contestant's name is cut at this many columns, and left out under so many. */
+const NAME_COLUMNS = 48;
+const LEAST_NAME = 8;
+/** A note shorter than this says nothing; the contestant's name makes room for it. */
+const LEAST_NOTE = 16;
+
+/** The picture of a running run: a header and a line for each candidate, none wider than `width` columns. */
+export function renderProgress(view: RunView, width: number, colour: boolean): readonly string[] {
+  const paint = painter(colour);
+  const columns = columnsFor(view, width);
+  return [
+    paint('strong', clipped(header(view), width)),
+    ...byAlias(view).map((candidate) => {
+      const cells = columns.map((column) => padded(column.text(candidate), column.width, column.side));
+      return paint(TONES[candidate.state], clipped(cells.join(GAP).trimEnd(), width));
+    }),
+  ];
+}
+
+const TONES = {
+  queued: 'dim',
+  coding: 'strong',
+  coded: 'good',
+  examining: 'strong',
+  examined: 'good',
+  failed: 'bad',
+  cancelled: 'dim',
+} as const satisfies Record<Candidate['state'], Tone>;
+
+const byAlias = (view: RunView): readonly Candidate[] =>
+  [...view.candidates].sort((one, other) => (one.alias < other.alias ? -1 : 1));
+
+function header(view: RunView): string {
+  return [
+    `Runoff ${view.id}`,
+    nowDoing(view),
+    elapsed(view.now - view.startedAt),
+    view.budget.run > 0
+      ? `${money(view.budget.spent)} of $${dollars(view.budget.run)}`
+      : money(view.budget.spent),
+  ].join(GAP);
+}
+
+function nowDoing(view: RunView): string {
+  const stage = stageOf(view);
+  return stage === null ? view.state : `${stageNumber(stage)}: ${STAGE_WORDS[stage]}`;
+}
+
+const usedTokens = (candidate: Candidate): string =>
+  `${tokens(candidate.usage.tokensIn + candidate.usage.tokensOut)} tok`;
+
+function columnsFor(view: RunView, width: number): readonly Column[] {
+  const right: readonly Column[] = [
+    { width: 9, side: 'left', text: (candidate) => CANDIDATE_WORDS[candidate.state] },
+    { width: 7, side: 'right', text: (candidate) => elapsed(candidate.ms) },
+    { width: 10, side: 'right', text: usedTokens },
+    { width: 8, side: 'right', text: (candidate) => money(candidate.usage.usd) },
+  ];
+  const alias: Column = { width: 1, side: 'left', text: (candidate) => shown(candidate.alias, 2) };
+  const roomBeside = (columns: readonly Column[]): number =>
+    width - columns.reduce((sum, column) => sum + column.width + GAP.length, 0);
+  const name = nameColumn(view, roomBeside([alias, ...right]) - LEAST_NOTE - GAP.length);
+  const layout = name === null ? [alias, ...right] : [alias, name, ...right];
+  const note = roomBeside(layout);
+  if (note < 1) return layout;
+  return [...layout, { width: note, side: 'left', text: (candidate) => shown(candidate.note, 200) }];
+}
+
+/** The contestant's whole name where there is room, else model and prompt alone, else nothing. */
+function nameColumn(view: RunView, room: number): Column | null {
+  const widest = (text: Column['text']): number =>
+    Math.max(0, ...view.candidates.map((one) => displayWidth(text(one))));
+  const whole = Math.min(widest(nameOf), NAME_COLUMNS);
+  if (whole <= room) return { width: whole, side: 'left', text: nameOf };
+  const short = Math.min(widest(shortNameOf), room);
+  return short < LEAST_NAME ? null : { width: short, side: 'left', text: shortNameOf };
+}
+
+const shortNameOf = ({ contestant }: Candidate): string =>
+  shown(`${contestant.model.split('/').at(-1) ?? ''} (${contestant.prompt})`, 60);
+
+const nameOf = (candidate: Candidate): string => shown(contestantName(candidate.contestant), 80);
+
+/** What changed since the last look, one line each, for output that is no terminal. Nothing changed: no lines. */
+export function progressLine(previous: RunView | null, view: RunView): readonly string[] {
+  const time = padded(elapsed(view.now - view.startedAt), 7, 'right');
+  const lines: string[] = [];
+  if (previous?.state !== view.state) lines.push(`${time}  ${nowDoing(view)}`);
+  for (const candidate of byAlias(view)) {
+    const before = previous?.candidates.find((one) => one.alias === candidate.alias);
+    if (before?.state === candidate.state && before.note === candidate.note) continue;
+    lines.push(`${time}  ${shown(candidate.alias, 2)}: ${change(candidate)}`);
+  }
+  return lines;
+}
+
+function change(candidate: Candidate): string {
+  const note = shown(candidate.note, 160);
+  const what =
+    note === '' ? CANDIDATE_WORDS[candidate.state] : `${CANDIDATE_WORDS[candidate.state]}, ${note}`;
+  return candidate.usage.calls === 0
+    ? what
+    : `${what} (${usedTokens(candidate)}, ${money(candidate.usage.usd)})`;
+}

@@ -1,0 +1,67 @@
+import { oneLine } from '../../core/reports/index.ts';
+
+/** Drawn over two columns by every terminal: East Asian wide and full-width forms, emoji. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const NO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}]/u;
+
+/** Columns that a text takes on a terminal. Colours must not be in it yet. */
+export function displayWidth(text: string): number {
+  let columns = 0;
+  for (const character of text) {
+    if (NO_WIDTH.test(character)) continue;
+    columns += WIDE.test(character) ? 2 : 1;
+  }
+  return columns;
+}
+
+/** The longest beginning within `width` columns, ended with `…` where something was cut. */
+export function clipped(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  if (width < 1) return '';
+  let kept = '';
+  let columns = 0;
+  for (const character of text) {
+    columns += displayWidth(character);
+    if (columns > width - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/** Exactly `width` columns: cut or padded. */
+export function padded(text: string, width: number, side: 'left' | 'right' = 'left'): string {
+  const kept = clipped(text, width);
+  const space = ' '.repeat(Math.max(0, width - displayWidth(kept)));
+  return side === 'left' ? kept + space : space + kept;
+}
+
+/** Words in lines of at most `width` columns; a longer word stands on a line of its own, cut. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const grown = line === '' ? word : `${line} ${word}`;
+    if (displayWidth(grown) <= width) {
+      line = grown;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = clipped(word, width);
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+/** Text of others on a terminal: one line, nothing in it that a terminal obeys or that cannot be seen. */
+export const shown = (text: string, limit = 300): string => oneLine(text, limit);
+
+export type Tone = 'strong' | 'good' | 'bad' | 'dim';
+const SGR = { strong: 1, good: 32, bad: 31, dim: 2 } as const satisfies Record<Tone, number>;
+
+export type Paint = (tone: Tone, text: string) => string;
+
+/** Colours a finished text, or leaves it as it is where NO_COLOR or a pipe asks for that. */
+export const painter =
+  (colour: boolean): Paint =>
+  (tone, text) =>
+    colour && text !== '' ? `\u001b[${SGR[tone]}m${text}\u001b[0m` : text;

@@ -1,0 +1,98 @@
+import { resolve } from 'node:path';
+import { Fault, type RunId } from '../core/model/index.ts';
+import type { RunView } from '../core/reports/index.ts';
+import { cancelRun, flows, type Overrides, startLocalRun, startRun, type World } from '../pipeline/index.ts';
+import { follow, viewById } from './follow.ts';
+import { jsonText, runJson } from './render/index.ts';
+import { printReport } from './print.ts';
+import { EXIT, type Screen, type Shell } from './runtime.ts';
+
+export interface RunOptions {
+  readonly file?: string;
+  readonly repo: string;
+  readonly base?: string;
+  readonly overrides: Overrides;
+  readonly json: boolean;
+}
+
+/** `runoff run`: the whole pipeline on a local repository. */
+export async function runHere(shell: Shell, prompt: string | undefined, options: RunOptions): Promise<number> {
+  const body = await taskText(shell, prompt, options.file);
+  const runId = shell.newRunId();
+  const path = resolve(shell.cwd, options.repo);
+  return withEngine(shell, runId, options.json, async (world) => {
+    const { top } = await world.workspaces.describe(path);
+    await startLocalRun(world, {
+      runId,
+      origin: { kind: 'local', path: top },
+      title: titleOf(body),
+      body,
+      overrides: options.overrides,
+      ...(options.base ? { base: options.base } : {}),
+    });
+  });
+}
+
+/** `runoff resume`: goes on with a run whose process ended; finished candidates are not coded again. */
+export function resume(shell: Shell, runId: RunId, json: boolean): Promise<number> {
+  return withEngine(shell, runId, json, async (world) => {
+    const view = await viewById(world, runId);
+    if (view.origin.kind === 'github') {
+      throw new Fault('RUN_UNKNOWN', `Run ${runId} belongs to the GitHub App; \`runoff serve\` goes on with it by itself.`);
+    }
+    await startRun(world, runId);
+  });
+}
+
+async function taskText(shell: Shell, prompt: string | undefined, file: string | undefined): Promise<string> {
+  const text = file ? await shell.readText(resolve(shell.cwd, file)) : (prompt ?? '');
+  if (text.trim() === '') throw new Fault('PROMPT_EMPTY', 'There is no task: the prompt is empty.');
+  return text;
+}
+
+const titleOf = (text: string): string => (text.trim().split('\n')[0] ?? '').replace(/^#+\s*/, '').slice(0, 120);
+
+async function withEngine(
+  shell: Shell,
+  runId: RunId,
+  json: boolean,
+  begin: (world: World) => Promise<void>,
+): Promise<number> {
+  const { world, close } = await shell.open({ executor: `cli-${runId}` });
+  let interrupted = false;
+  const deaf = shell.onInterrupt(() => {
+    if (interrupted) return;
+    interrupted = true;
+    shell.screen.err('\nStopping: coders are killed, what exists is kept …\n');
+    cancelRun(world, runId, 'stopped from the terminal').catch((thrown: unknown) => {
+      shell.screen.err(`The run could not be cancelled: ${String(thrown)}\n`);
+    });
+  });
+  try {
+    await world.engine.launch(flows(world));
+    await begin(world);
+    const view = await follow(world, runId, json ? quiet(shell.screen) : shell.screen);
+    await world.engine.settled(runId);
+    if (json) shell.screen.out(`${jsonText(runJson(view))}\n`);
+    else await printReport(world, view, shell);
+    return exitCode(view);
+  } finally {
+    deaf();
+    await close();
+  }
+}
+
+const quiet = (screen: Screen): Screen => ({ ...screen, width: null });
+
+export function exitCode(view: RunView): number {
+  switch (view.state) {
+    case 'published':
+    case 'merged':
+    case 'closed':
+      return view.decision?.kind === 'winner' ? EXIT.done : EXIT.nothingSurvived;
+    case 'cancelled':
+      return EXIT.cancelled;
+    default:
+      return EXIT.failed;
+  }
+}

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { mkdir, statfs } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { coders } from '../adapters/coders/index.ts';
+import { startEmbeddedPostgres } from '../adapters/database/index.ts';
+import { openStore } from '../adapters/store/index.ts';
+import type { Finding } from '../cli/index.ts';
+import { asFault } from '../core/model/index.ts';
+import { missingForServe, type Operator } from '../core/policy/index.ts';
+import { openLog } from './log.ts';
+import { readOperator } from './operator.ts';
+import { dataPaths } from './paths.ts';
+import { openSandbox, ownerOf } from './runtime.ts';
+
+const run = promisify(execFile);
+
+/** Less free space than this is worth a word, bytes: a repository, its checkouts and the database must fit. */
+const LITTLE_SPACE = 2 * 2 ** 30;
+
+/** Looks at everything a run needs, in the order in which it would be missed. Changes nothing that stays. */
+export async function diagnose(env: NodeJS.ProcessEnv, cwd: string): Promise<readonly Finding[]> {
+  const findings = [nodeFinding(), await gitFinding()];
+  let operator: Operator;
+  try {
+    operator = await readOperator(env, cwd);
+  } catch (thrown) {
+    return [...findings, faultFinding('environment', thrown)];
+  }
+  return [
+    ...findings,
+    await checked('data folder', () => spaceIn(operator.data)),
+    await checked('sandbox', () => sandboxIn(operator)),
+    await checked('database', () => databaseOf(operator)),
+    ...(await agentFindings()),
+    ...keyFindings(operator),
+    appFinding(operator),
+  ];
+}
+
+function nodeFinding(): Finding {
+  const major = Number(process.versions.node.split('.')[0]);
+  return major >= 24
+    ? { name: 'Node', state: 'ok', detail: process.version }
+    : {
+        name: 'Node',
+        state: 'fault',
+        detail: `${process.version}; Runoff runs on 24`,
+        remedy: 'Run `npm run setup`: it installs Node 24 beside Runoff and changes nothing else.',
+      };
+}
+
+async function gitFinding(): Promise<Finding> {
+  try {
+    const { stdout } = await run('git', ['--version']);
+    return { name: 'git', state: 'ok', detail: stdout.trim() };
+  } catch {
+    return { name: 'git', state: 'fault', detail: 'not found', remedy: 'sudo apt-get install git' };
+  }
+}
+
+function faultFinding(name: string, thrown: unknown): Finding {
+  const fault = asFault(thrown);
+  return { name, state: 'fault', detail: fault.message, remedy: fault.advice };
+}
+
+async function checked(name: string, look: () => Promise<Omit<Finding, 'name'>>): Promise<Finding> {
+  try {
+    return { name, ...(await look()) };
+  } catch (thrown) {
+    return faultFinding(name, thrown);
+  }
+}
+
+async function spaceIn(data: string): Promise<Omit<Finding, 'name'>> {
+  await mkdir(data, { recursive: true });
+  const { bavail, bsize } = await statfs(data);
+  const free = bavail * bsize;
+  const detail = `${data}, ${(free / 2 ** 30).toFixed(1)} GiB free`;
+  if (free >= LITTLE_SPACE) return { state: 'ok', detail };
+  return { state: 'warning', detail, remedy: 'Free some space, or point RUNOFF_DATA to a bigger disk.' };
+}
+
+async function sandboxIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
+  const sandbox = await openSandbox(dataPaths(operator.data), ownerOf(operator));
+  const probe = await sandbox.probe();
+  return probe.kind === 'ready'
+    ? { state: 'ok', detail: `${probe.backend}: ${probe.detail}` }
+    : { state: 'fault', detail: probe.why, remedy: probe.remedy };
+}
+
+async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
+  if (operator.databaseUrl) {
+    const store = await openStore(operator.databaseUrl);
+    await store.close();
+    return { state: 'ok', detail: 'DATABASE_URL answers and its tables are up to date' };
+  }
+  const postgres = await startEmbeddedPostgres({ dir: dataPaths(operator.data).database, log: openLog(operator) });
+  await postgres.stop();
+  return { state: 'ok', detail: `embedded Postgres ${postgres.version}` };
+}
+
+async function agentFindings(): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const coder of coders().values()) {
+    const version = await coder.version();
+    findings.push(
+      version
+        ? { name: `coder ${coder.name}`, state: 'ok', detail: version }
+        : { name: `coder ${coder.name}`, state: 'warning', detail: 'not installed' },
+    );
+  }
+  return findings;
+}
+
+function keyFindings({ models }: Operator): readonly Finding[] {
+  const found = [
+    ...(models.anthropic ? [`ANTHROPIC_API_KEY${models.anthropic.baseUrl ? ' (own address)' : ''}`] : []),
+    ...(models.openai ? [`OPENAI_API_KEY${models.openai.baseUrl ? ' (own address)' : ''}`] : []),
+  ];
+  if (found.length > 0) return [{ name: 'model keys', state: 'ok', detail: found.join(', ') }];
+  return [
+    {
+      name: 'model keys',
+      state: 'warning',
+      detail: 'none is set; only the demo can run',
+      remedy: 'Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider).',
+    },
+  ];
+}
+
+function appFinding(operator: Operator): Finding {
+  const missing = missingForServe(operator);
+  return missing.length === 0
+    ? { name: 'GitHub App', state: 'ok', detail: `App ${operator.app?.appId ?? ''} on ${operator.github.apiUrl}` }
+    : {
+        name: 'GitHub App',
+        state: 'warning',
+        detail: `not configured (${missing.map((problem) => problem.name).join(', ')}); \`runoff run\` works without`,
+        remedy: 'Run `npm start`: it opens a page that makes the App and writes `.env`.',
+      };
+}

@@ -1,0 +1,4 @@
+export { diagnose } from './doctor.ts';
+export { readOperator } from './operator.ts';
+export { openAppGitHub, openRuntime, type RuntimeOptions } from './runtime.ts';
+export { type Served, serve, startApp } from './serve.ts';

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Folders below the data folder; one process or several may use them at the same time. */
+export interface DataPaths {
+  readonly database: string;
+  readonly artifacts: string;
+  readonly sockets: string;
+  readonly toolchain: string;
+  readonly scratch: string;
+}
+
+export const dataPaths = (data: string): DataPaths => ({
+  database: join(data, 'pg'),
+  artifacts: join(data, 'artifacts'),
+  sockets: join(data, 'gw'),
+  toolchain: join(data, 'toolchain'),
+  scratch: join(data, 'scratch'),
+});
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Files of our own that are not code of the app. */
+export const OWN = {
+  planner: here('../pipeline/brief/planner.md'),
+  coderPrompts: here('../pipeline/code/prompts'),
+  appManifest: here('../../app.yml'),
+} as const;
+
+/**
+ * Where data is kept unless RUNOFF_DATA says otherwise. For root it is not in the home folder: the sandbox's and the
+ * database's own users must be able to enter it.
+ */
+export function defaultData(env: NodeJS.ProcessEnv): string {
+  if (process.getuid?.() === 0) return '/var/lib/runoff';
+  return join(env.XDG_DATA_HOME ?? join(env.HOME ?? '/tmp', '.local', 'share'), 'runoff');
+}

@@ -1,0 +1,161 @@
+import { chmod, chown, mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { bundleBuiltinCoder, coders } from '../adapters/coders/index.ts';
+import { readSettingsText } from '../adapters/config/index.ts';
+import { startEmbeddedPostgres } from '../adapters/database/index.ts';
+import { openDbosEngine } from '../adapters/engine/index.ts';
+import { openGateway } from '../adapters/gateway/index.ts';
+import { openWorkspaces } from '../adapters/git/index.ts';
+import { openGitHub } from '../adapters/github/index.ts';
+import { openModel } from '../adapters/models/index.ts';
+import { readPrompts } from '../adapters/prompts/index.ts';
+import { readTestReport } from '../adapters/reports/index.ts';
+import { openBubblewrap, prepareToolchain } from '../adapters/sandbox/index.ts';
+import { openArtifacts, openStore } from '../adapters/store/index.ts';
+import { installSyntaxCheck } from '../adapters/syntax/index.ts';
+import { systemClock, systemRandom } from '../adapters/system/index.ts';
+import type { Needs, Runtime } from '../cli/index.ts';
+import { Fault } from '../core/model/index.ts';
+import { ceilingsOf, type Operator } from '../core/policy/index.ts';
+import { openAnnouncer } from '../pipeline/index.ts';
+import type { GitHub, Log, Sandbox, Store } from '../ports/index.ts';
+import { openLog } from './log.ts';
+import { dataPaths, OWN } from './paths.ts';
+import { providersOf } from './providers.ts';
+
+export interface RuntimeOptions {
+  /** Adds GitHub, for `serve` and the demo. */
+  readonly github?: GitHub;
+  readonly log?: Logger;
+}
+
+/** Of the durable flows: runs that wait for days must find the code that they began with. */
+const APPLICATION_VERSION = '1';
+
+/** The dedicated user all sandboxes run as when we are root; null when we are an ordinary user ourselves. */
+export const ownerOf = (operator: Operator): { uid: number; gid: number } | null =>
+  process.getuid?.() === 0 ? { uid: operator.sandboxUid, gid: operator.sandboxUid } : null;
+
+/**
+ * Puts the real world together: the database runs, the sandbox is proven (or it is a fault: never without one, I10).
+ * Whatever was opened is closed again when a later part fails.
+ */
+export async function openRuntime(operator: Operator, needs: Needs, options: RuntimeOptions = {}): Promise<Runtime> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closer of closers.splice(0).toReversed()) await closer();
+  };
+  try {
+    const world = await openParts(operator, needs, options, (closer) => closers.push(closer));
+    return { world, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+async function openParts(
+  operator: Operator,
+  needs: Needs,
+  options: RuntimeOptions,
+  later: (closer: () => Promise<void>) => void,
+): Promise<Runtime['world']> {
+  const log = options.log ?? openLog(operator);
+  const paths = dataPaths(operator.data);
+  const owner = ownerOf(operator);
+  await openData(operator.data, owner);
+  const databaseUrl = await openDatabase(operator, paths.database, log, later);
+  const store = await openStore(databaseUrl);
+  later(() => store.close());
+  const sandbox = await openSandbox(paths, owner);
+  const gateway = openGateway({
+    dir: paths.sockets,
+    providers: providersOf(operator),
+    prices: operator.modelPrices,
+    ledger: store,
+    clock: systemClock,
+    log,
+  });
+  later(() => gateway.close());
+  const announcer = openAnnouncer(announcerParts(store, log, options.github));
+  later(() => announcer.idle());
+  const engine = openDbosEngine({
+    databaseUrl,
+    executorId: needs.executor ?? 'reader',
+    applicationVersion: APPLICATION_VERSION,
+    queue: needs.executor?.startsWith('cli-')
+      ? null
+      : { name: 'coders', perWorker: operator.codersPerWorker, perPartition: operator.codersPerRepository },
+    log,
+  });
+  later(() => engine.shutdown());
+  return {
+    store,
+    artifacts: openArtifacts(paths.artifacts),
+    engine,
+    workspaces: openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
+    sandbox,
+    coders: coders(),
+    gateway,
+    model: openModel(),
+    reports: { readTests: readTestReport, readSettings: readSettingsText },
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    ...(options.github ? { github: options.github } : {}),
+    ceilings: ceilingsOf(operator),
+    defaults: {
+      models: operator.multiAgent.models.length > 0 ? operator.multiAgent.models : gateway.defaultModels(),
+      ...(operator.multiAgent.count ? { candidates: operator.multiAgent.count } : {}),
+    },
+    parallelChecks: availableParallelism(),
+    prompts: readPrompts({ planner: OWN.planner, coder: OWN.coderPrompts, overrides: operator.prompts }),
+    announcer,
+  };
+}
+
+const announcerParts = (store: Store, log: Log, github: GitHub | undefined) =>
+  github ? { store, clock: systemClock, log, github } : { store, clock: systemClock, log };
+
+/** The data folder: nobody but us and the sandbox's user may look in. */
+async function openData(data: string, owner: { uid: number; gid: number } | null): Promise<void> {
+  await mkdir(data, { recursive: true, mode: 0o711 });
+  await chmod(data, 0o711);
+  if (owner) await chown(data, 0, owner.gid);
+}
+
+async function openDatabase(
+  operator: Operator,
+  dir: string,
+  log: Log,
+  later: (closer: () => Promise<void>) => void,
+): Promise<string> {
+  if (operator.databaseUrl) return operator.databaseUrl;
+  const postgres = await startEmbeddedPostgres({ dir, log });
+  later(() => postgres.stop());
+  await postgres.ensureDatabase('runoff');
+  return postgres.url('runoff');
+}
+
+/** Proves the sandbox before anything else is opened: without one, nothing runs. */
+export async function openSandbox(
+  paths: { toolchain: string; scratch: string },
+  owner: { uid: number; gid: number } | null,
+): Promise<Sandbox> {
+  const toolchain = await prepareToolchain({ dir: paths.toolchain, owner });
+  await bundleBuiltinCoder(join(toolchain.dir, 'coders', 'builtin.mjs'));
+  await installSyntaxCheck(join(toolchain.dir, 'checks', 'syntax.mjs'));
+  const sandbox = openBubblewrap({ toolchain: toolchain.dir, owner, scratch: paths.scratch });
+  const probe = await sandbox.probe();
+  if (probe.kind === 'missing') throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
+  return sandbox;
+}
+
+/** GitHub as the operator's App; a fault says what is missing. */
+export function openAppGitHub(operator: Operator, log: Log, extra: { fetch?: typeof fetch; throttle?: boolean } = {}): GitHub {
+  if (!operator.app) throw new Fault('ENVIRONMENT_INVALID', 'No GitHub App is configured: APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are needed.');
+  const { appId, privateKey } = operator.app;
+  return openGitHub({ appId, privateKey, apiUrl: operator.github.apiUrl, gitUrl: operator.github.gitUrl, log, ...extra });
+}

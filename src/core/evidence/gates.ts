@@ -1,0 +1,142 @@
+import { matchesAny, type Patch, type PatchFile, productionPart } from '../patches/index.ts';
+import { hasContent } from './content.ts';
+import { GATES, type GateReport, type TestRun } from './evidence.ts';
+import { type Finding, findTampering } from './tampering.ts';
+
+/** How big a patch may be to be worth a reader's time. Our defaults, tune on dev data. */
+export interface ScopeLimits {
+  readonly files: number;
+  /** Added plus removed lines. */
+  readonly lines: number;
+  /** Characters of the whole patch, binary parts included. */
+  readonly textLength: number;
+  /** Characters of one added line of code: longer ones are minified or generated. */
+  readonly lineLength: number;
+}
+export const SCOPE_LIMITS: ScopeLimits = {
+  files: 300,
+  lines: 20_000,
+  textLength: 4 * 2 ** 20,
+  lineLength: 50_000,
+};
+
+export interface StaticOptions {
+  readonly limits?: Partial<ScopeLimits>;
+  /** Text on the base of the files that `watchedFiles` names; without it every doubtful line of them counts. */
+  readonly baseTexts?: Readonly<Record<string, string>>;
+}
+
+/** The gates that need nothing executed: `content`, `scope`, `untampered`. */
+export function staticGates(
+  patch: Patch,
+  settings: { readonly protect: readonly string[] },
+  options: StaticOptions = {},
+): readonly GateReport[] {
+  const tooBig = sizeFault(patch, { ...SCOPE_LIMITS, ...options.limits });
+  // A patch that is too big is out of the race: its lines are not worth the time.
+  return tooBig
+    ? [
+        failed('content', 'Not looked at: the patch is too big.'),
+        failed('scope', tooBig),
+        failed('untampered', 'Not looked at: the patch is too big.'),
+      ]
+    : [
+        contentGate(patch),
+        scopeGate(patch, settings.protect),
+        untamperedGate(patch, options.baseTexts ?? {}),
+      ];
+}
+
+/** Every gate is there and passed. */
+export const isSurvivor = (gates: readonly GateReport[]): boolean =>
+  GATES.every((name) => gates.some((report) => report.gate === name)) &&
+  gates.every((report) => report.passed);
+
+const passed = (gate: GateReport['gate'], because: string): GateReport => ({ gate, passed: true, because });
+const failed = (gate: GateReport['gate'], because: string, hunk?: string): GateReport =>
+  hunk === undefined ? { gate, passed: false, because } : { gate, passed: false, because, hunk };
+
+function contentGate(patch: Patch): GateReport {
+  const production = productionPart(patch);
+  if (patch.files.length === 0) return failed('content', 'The patch changes nothing.');
+  if (production.length === 0)
+    return failed('content', 'The patch changes tests or their configuration only.');
+  return production.some(hasContent)
+    ? passed('content', `The patch changes ${counted(production.length, 'production file')}.`)
+    : failed('content', 'The patch changes only white space and comments.');
+}
+
+function scopeGate(patch: Patch, protect: readonly string[]): GateReport {
+  const touched = patch.files.filter((file) => matchesAny(protect, file.path)).map((file) => file.path);
+  if (touched.length === 0)
+    return passed('scope', `${counted(patch.files.length, 'file')}, none of them protected.`);
+  return failed('scope', `The patch changes protected files: ${some(touched)}.`);
+}
+
+function sizeFault(patch: Patch, limits: ScopeLimits): string | null {
+  const lines = patch.files.reduce((total, file) => total + file.additions + file.deletions, 0);
+  const length = patch.files.reduce((total, file) => total + file.section.length, 0);
+  if (patch.files.length > limits.files)
+    return `The patch changes ${patch.files.length} files; at most ${limits.files} are accepted.`;
+  if (lines > limits.lines) return `The patch changes ${lines} lines; at most ${limits.lines} are accepted.`;
+  if (length > limits.textLength)
+    return `The patch is ${length} characters long; at most ${limits.textLength} are accepted.`;
+  const long = patch.files.find((file) => !file.binary && hasLongLine(file, limits.lineLength));
+  return long ? `${long.path} gets a line of more than ${limits.lineLength} characters.` : null;
+}
+
+const hasLongLine = (file: PatchFile, most: number): boolean =>
+  file.section.length > most &&
+  file.section.split('\n').some((line) => line.startsWith('+') && line.length > most + 1);
+
+function untamperedGate(patch: Patch, baseTexts: Readonly<Record<string, string>>): GateReport {
+  const findings = findTampering(patch, baseTexts);
+  const [first] = findings;
+  if (!first)
+    return passed(
+      'untampered',
+      'Tests, snapshots and their configuration are as they were, or only added to.',
+    );
+  const named = findings.slice(0, MOST_NAMED).map(sentenceOf);
+  const rest = findings.length > MOST_NAMED ? `; and ${findings.length - MOST_NAMED} more` : '';
+  return failed('untampered', `${named.join('; ')}${rest}.`, first.hunk);
+}
+
+const MOST_NAMED = 3;
+const sentenceOf = (finding: Finding): string =>
+  `${finding.path}${finding.line === undefined ? '' : `:${finding.line}`}: ${finding.what}`;
+
+const counted = (n: number, thing: string): string => `${n} ${thing}${n === 1 ? '' : 's'}`;
+const some = (items: readonly string[]): string =>
+  items.slice(0, 5).join(', ') + (items.length > 5 ? ` and ${items.length - 5} more` : '');
+
+/** Did the tests say anything at all? `base` is the same command on the base commit. */
+export function testsRunGate(base: TestRun, run: TestRun): GateReport {
+  if (run.stopped) return failed('tests-run', `The tests were stopped: ${STOPS[run.stopped]}.`, run.tail);
+  if (run.exitCode === null) return failed('tests-run', 'The test command was ended by a signal.', run.tail);
+  if (base.source === 'exit-code') {
+    return run.exitCode === 126 || run.exitCode === 127
+      ? failed('tests-run', `The test command could not be started (exit code ${run.exitCode}).`, run.tail)
+      : passed('tests-run', `The test command ended with exit code ${run.exitCode}.`);
+  }
+  if (run.source !== 'report') {
+    return failed(
+      'tests-run',
+      `The tests left no report, as they do on the base (exit code ${run.exitCode}).`,
+      run.tail,
+    );
+  }
+  const count = Object.keys(run.tests).length;
+  if (count === 0 && Object.keys(base.tests).length > 0) {
+    return failed('tests-run', `The report names no test (exit code ${run.exitCode}).`, run.tail);
+  }
+  return passed('tests-run', `${counted(count, 'test')} reported (exit code ${run.exitCode}).`);
+}
+
+const STOPS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
+  wall: 'they took too long',
+  silence: 'they gave no output for too long',
+  memory: 'they took too much memory',
+  disk: 'they wrote too much',
+  cancelled: 'the run was cancelled',
+};

@@ -1,0 +1,164 @@
+import { headerNames, names } from './quoting.ts';
+
+export interface DiffLine {
+  readonly kind: 'context' | 'added' | 'removed';
+  readonly text: string;
+  /** 1-based line in the new file; of a removed line, the line it stood before. */
+  readonly line: number;
+  /** The file ends here without a newline. */
+  readonly noNewline?: boolean;
+}
+
+export interface Hunk {
+  readonly oldStart: number;
+  readonly oldCount: number;
+  readonly newStart: number;
+  readonly newCount: number;
+  /** What git found to name the surroundings, often a function; may be empty. */
+  readonly heading: string;
+  readonly lines: readonly DiffLine[];
+}
+
+/** One `diff --git` block, taken apart. A change of type is two blocks. */
+export interface DiffBlock {
+  readonly oldMode?: string;
+  readonly newMode?: string;
+  /** Full object names of the `index` line; absent where only the mode changed. */
+  readonly oldSha?: string;
+  readonly newSha?: string;
+  readonly created: boolean;
+  readonly deleted: boolean;
+  readonly binary: boolean;
+  readonly hunks: readonly Hunk[];
+}
+
+export type DiffRead =
+  | { readonly kind: 'ok'; readonly block: DiffBlock }
+  | { readonly kind: 'refused'; readonly why: string };
+
+interface Header {
+  oldMode?: string;
+  newMode?: string;
+  oldSha?: string;
+  newSha?: string;
+  created: boolean;
+  deleted: boolean;
+  binary: boolean;
+}
+
+/** The blocks of a patch text, each with its `diff --git` line; null when text stands before the first. */
+export function splitBlocks(text: string): readonly string[] | null {
+  if (text === '') return [];
+  const starts: number[] = [];
+  for (let at = text.startsWith('diff --git ') ? 0 : -1; at >= 0; ) {
+    starts.push(at);
+    const next = text.indexOf('\ndiff --git ', at);
+    at = next < 0 ? -1 : next + 1;
+  }
+  if (starts.length === 0) return null;
+  return starts.map((start, i) => text.slice(start, starts[i + 1]));
+}
+
+/** Reads one block and checks that every line of it belongs to `path`. */
+export function readBlock(block: string, path: string): DiffRead {
+  if (!block.endsWith('\n')) return { kind: 'refused', why: 'ends in the middle of a line' };
+  const lines = block.slice(0, -1).split('\n');
+  if (!headerNames(lines[0] as string, path))
+    return { kind: 'refused', why: 'names another file in its first line' };
+  const header: Header = { created: false, deleted: false, binary: false };
+  let at = 1;
+  while (at < lines.length && readHeaderLine(lines[at] as string, header)) at++;
+  if (lines[at] === 'GIT binary patch') {
+    return { kind: 'ok', block: { ...header, binary: true, hunks: [] } };
+  }
+  if (at === lines.length) return { kind: 'ok', block: { ...header, hunks: [] } };
+  if (!fileLines(lines[at] as string, lines[at + 1] ?? '', path, header)) {
+    return { kind: 'refused', why: 'has a header line that is not expected here' };
+  }
+  const hunks = readHunks(lines, at + 2);
+  return hunks === null
+    ? { kind: 'refused', why: 'has a hunk that does not hold the lines it announces' }
+    : { kind: 'ok', block: { ...header, hunks } };
+}
+
+function readHeaderLine(line: string, header: Header): boolean {
+  const mode = /^(old|new|deleted file|new file) mode (\d{6})$/.exec(line);
+  if (mode) {
+    const value = mode[2] as string;
+    if (mode[1] === 'old' || mode[1] === 'deleted file') header.oldMode = value;
+    else header.newMode = value;
+    header.deleted ||= mode[1] === 'deleted file';
+    header.created ||= mode[1] === 'new file';
+    return true;
+  }
+  const index = /^index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})(?: (\d{6}))?$/.exec(line);
+  if (!index) return false;
+  header.oldSha = index[1] as string;
+  header.newSha = index[2] as string;
+  if (index[3]) {
+    header.oldMode = index[3];
+    header.newMode = index[3];
+  }
+  return true;
+}
+
+/** Git ends these lines with a tab when the path holds a space. */
+function fileLines(from: string, to: string, path: string, header: Header): boolean {
+  const field = (line: string) => line.slice(4).replace(/\t$/, '');
+  const fromOk = header.created ? field(from) === '/dev/null' : names(field(from), 'a/', path);
+  const toOk = header.deleted ? field(to) === '/dev/null' : names(field(to), 'b/', path);
+  return from.startsWith('--- ') && to.startsWith('+++ ') && fromOk && toOk;
+}
+
+const HUNK = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?: (.*))?$/s;
+
+function readHunks(lines: readonly string[], from: number): readonly Hunk[] | null {
+  const hunks: Hunk[] = [];
+  for (let at = from; at < lines.length; ) {
+    const head = HUNK.exec(lines[at] as string);
+    if (!head) return null;
+    const counts = {
+      oldStart: Number(head[1]),
+      oldCount: Number(head[2] ?? 1),
+      newStart: Number(head[3]),
+      newCount: Number(head[4] ?? 1),
+    };
+    const body = readBody(lines, at + 1, counts);
+    if (body === null) return null;
+    hunks.push({ ...counts, heading: head[5] ?? '', lines: body.lines });
+    at = body.next;
+  }
+  return hunks;
+}
+
+const KINDS: Readonly<Record<string, DiffLine['kind']>> = { ' ': 'context', '+': 'added', '-': 'removed' };
+
+function readBody(
+  lines: readonly string[],
+  from: number,
+  counts: { oldCount: number; newCount: number; newStart: number },
+): { lines: readonly DiffLine[]; next: number } | null {
+  const body: DiffLine[] = [];
+  let { oldCount, newCount, newStart: line } = counts;
+  let at = from;
+  while (oldCount > 0 || newCount > 0 || lines[at]?.startsWith('\\')) {
+    const text = lines[at++];
+    if (text === undefined) return null;
+    if (text.startsWith('\\')) {
+      const last = body.pop();
+      if (!last) return null;
+      body.push({ ...last, noNewline: true });
+      continue;
+    }
+    const kind = KINDS[text[0] ?? ''];
+    if (!kind) return null;
+    body.push({ kind, text: text.slice(1), line });
+    if (kind !== 'added') oldCount--;
+    if (kind !== 'removed') {
+      newCount--;
+      line++;
+    }
+    if (oldCount < 0 || newCount < 0) return null;
+  }
+  return { lines: body, next: at };
+}

@@ -1,0 +1,160 @@
+import { type DiffBlock, readBlock, splitBlocks } from './diff.ts';
+import { PATCH_LIMITS, type PatchLimits } from './limits.ts';
+import type { Patch, PatchFile } from './patch.ts';
+import { collisions, linkFault, pathFaults, shown } from './paths.ts';
+import { parseRaw, type RawEntry } from './raw.ts';
+import { roleOf } from './roles.ts';
+
+export type ParsedPatch =
+  | { readonly kind: 'patch'; readonly patch: Patch }
+  /** Sentences, each naming the file. */
+  | { readonly kind: 'refused'; readonly reasons: readonly string[] };
+
+export interface ParseOptions {
+  readonly limits?: Partial<PatchLimits>;
+  /** Paths of all files of the base commit; with them, collisions with files that the patch leaves alone are seen. */
+  readonly baseFiles?: readonly string[];
+}
+
+const ABSENT = '000000';
+const LINK = '120000';
+const GITLINK = '160000';
+const MODES: ReadonlySet<string> = new Set(['100644', '100755', LINK]);
+
+/**
+ * Reads a collected patch. `raw` (`git diff-tree -r --raw -z --no-renames --no-abbrev`) is authoritative; `text`
+ * (`-p --binary --full-index`) must tell the same files, modes and objects in the same order, or the patch is
+ * refused. Refused as well: what no candidate may put into a repository (gitlinks, links that lead out, `.git` in any
+ * disguise, workflows, paths that collide). Never throws, whatever the strings hold.
+ */
+export function parsePatch(raw: string, text: string, options: ParseOptions = {}): ParsedPatch {
+  const limits = { ...PATCH_LIMITS, ...options.limits };
+  if (text.length > limits.textLength) {
+    return refused([`The patch is longer than ${limits.textLength} characters.`]);
+  }
+  const list = parseRaw(raw);
+  if (list.kind === 'refused') return refused([list.why]);
+  const { entries } = list;
+  if (entries.length > limits.files) {
+    return refused([`The patch changes ${entries.length} files; at most ${limits.files} are read.`]);
+  }
+  const named = entries.flatMap((entry) =>
+    [...pathFaults(entry.path, limits), ...modeFaults(entry)].map((why) => `${shown(entry.path)} ${why}.`),
+  );
+  const faults = [...named, ...repeated(entries), ...collide(entries, options.baseFiles ?? [])];
+  if (faults.length > 0) return refused(bounded(faults, limits.reasons));
+  return readSections(entries, text, limits);
+}
+
+const refused = (reasons: readonly string[]): ParsedPatch => ({ kind: 'refused', reasons });
+
+const bounded = (reasons: readonly string[], most: number): readonly string[] =>
+  reasons.length <= most
+    ? reasons
+    : [...reasons.slice(0, most), `There are ${reasons.length - most} more reasons.`];
+
+function modeFaults(entry: RawEntry): readonly string[] {
+  if (entry.oldMode === GITLINK || entry.newMode === GITLINK)
+    return ['is a submodule (a gitlink): not accepted'];
+  const expected = { A: ABSENT, D: null, M: null, T: null }[entry.status];
+  const faults: string[] = [];
+  if (entry.status !== 'D' && !MODES.has(entry.newMode))
+    faults.push(`has mode ${entry.newMode}, which is not accepted`);
+  if (expected !== null && entry.oldMode !== expected) faults.push('is said to be new and has an old mode');
+  if (entry.status === 'D' && entry.newMode !== ABSENT)
+    faults.push('is said to be deleted and has a new mode');
+  return faults;
+}
+
+function repeated(entries: readonly RawEntry[]): readonly string[] {
+  const seen = new Set<string>();
+  return entries.flatMap(({ path }) => {
+    if (seen.has(path)) return [`${shown(path)} is listed twice.`];
+    seen.add(path);
+    return [];
+  });
+}
+
+function collide(entries: readonly RawEntry[], baseFiles: readonly string[]): readonly string[] {
+  const gone = new Set(entries.filter((entry) => entry.status === 'D').map((entry) => entry.path));
+  const present = entries.filter((entry) => entry.status !== 'D').map((entry) => entry.path);
+  return collisions(
+    present,
+    baseFiles.filter((path) => !gone.has(path)),
+  );
+}
+
+function readSections(entries: readonly RawEntry[], text: string, limits: PatchLimits): ParsedPatch {
+  const blocks = splitBlocks(text);
+  if (blocks === null) return refused(['The patch text has something in front of its first file.']);
+  const files: PatchFile[] = [];
+  const faults: string[] = [];
+  let at = 0;
+  for (const entry of entries) {
+    const section = blocks.slice(at, at + (entry.status === 'T' ? 2 : 1));
+    at += entry.status === 'T' ? 2 : 1;
+    const read = readSection(entry, section);
+    if (typeof read === 'string') faults.push(`${shown(entry.path)} ${read}.`);
+    else files.push(read);
+  }
+  if (at !== blocks.length)
+    faults.push(`The list names ${entries.length} files, the patch text does not match it.`);
+  return faults.length > 0 ? refused(bounded(faults, limits.reasons)) : { kind: 'patch', patch: { files } };
+}
+
+const CHANGES = { A: 'added', M: 'modified', D: 'deleted', T: 'type-changed' } as const;
+
+/** The file, or the clause that says what is wrong with it. */
+function readSection(entry: RawEntry, texts: readonly string[]): PatchFile | string {
+  if (texts.length === 0) return 'has no section in the patch text';
+  const blocks: DiffBlock[] = [];
+  for (const text of texts) {
+    const read = readBlock(text, entry.path);
+    if (read.kind === 'refused') return `has a section in the patch text that ${read.why}`;
+    blocks.push(read.block);
+  }
+  if (!agrees(entry, blocks))
+    return 'has a section in the patch text that does not agree with the list of changed files';
+  const binary = blocks.some((block) => block.binary);
+  const fault = entry.newMode === LINK ? linkOf(entry, blocks.at(-1) as DiffBlock) : null;
+  if (fault) return fault;
+  const lines = blocks.flatMap((block) => block.hunks).flatMap((hunk) => hunk.lines);
+  return {
+    path: entry.path,
+    change: CHANGES[entry.status],
+    oldMode: entry.oldMode,
+    newMode: entry.newMode,
+    role: roleOf(entry.path),
+    additions: lines.filter((line) => line.kind === 'added').length,
+    deletions: lines.filter((line) => line.kind === 'removed').length,
+    binary,
+    section: texts.join(''),
+  };
+}
+
+function agrees(entry: RawEntry, blocks: readonly DiffBlock[]): boolean {
+  const [first, second] = blocks;
+  if (!first) return false;
+  if (entry.status === 'T') {
+    if (!second?.created || !first.deleted || first.created || second.deleted) return false;
+    const modes = first.oldMode === entry.oldMode && second.newMode === entry.newMode;
+    return modes && first.oldSha === entry.oldSha && second.newSha === entry.newSha;
+  }
+  if (first.created !== (entry.status === 'A') || first.deleted !== (entry.status === 'D')) return false;
+  if (first.oldSha === undefined) return entry.oldSha === entry.newSha && modesAgree(entry, first);
+  return first.oldSha === entry.oldSha && first.newSha === entry.newSha && modesAgree(entry, first);
+}
+
+const modesAgree = (entry: RawEntry, block: DiffBlock): boolean =>
+  (block.oldMode ?? ABSENT) === entry.oldMode && (block.newMode ?? ABSENT) === entry.newMode;
+
+/** A link's target is the text of its blob: one line without a newline. */
+function linkOf(entry: RawEntry, block: DiffBlock): string | null {
+  if (entry.oldMode === LINK && entry.oldSha === entry.newSha) return null;
+  const lines = block.hunks.flatMap((hunk) => hunk.lines).filter((line) => line.kind !== 'removed');
+  const [only] = lines;
+  if (block.binary || lines.length !== 1 || only?.kind !== 'added' || !only.noNewline) {
+    return 'is a symbolic link with an unreadable target';
+  }
+  return linkFault(entry.path, only.text);
+}

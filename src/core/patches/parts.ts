@@ -1,0 +1,80 @@
+import { type DiffLine, type Hunk, readBlock, splitBlocks } from './diff.ts';
+import { parsePatch } from './parse.ts';
+import type { Patch, PatchFile } from './patch.ts';
+import { isSnapshot } from './roles.ts';
+
+/** Files that the candidate is judged by; test and runner files stand in their base version meanwhile. */
+export const productionPart = (patch: Patch): readonly PatchFile[] =>
+  patch.files.filter((file) => file.role === 'production');
+
+/** Tests with what they need: test files, fixtures and recorded snapshots. Runner configuration is not among them. */
+export const testPart = (patch: Patch): readonly PatchFile[] =>
+  patch.files.filter((file) => file.role === 'test' || isSnapshot(file.path));
+
+/** Added plus removed lines of production files. */
+export const productionLines = (patch: Patch): number =>
+  productionPart(patch).reduce((total, file) => total + file.additions + file.deletions, 0);
+
+/** Patch text of some files, for `git apply`; empty for none. */
+export const joinSections = (files: readonly PatchFile[]): string =>
+  files.map((file) => file.section).join('');
+
+/** The text hunks of a file's section; none for a binary file or a change of mode. */
+export function hunksOf(file: PatchFile): readonly Hunk[] {
+  return (splitBlocks(file.section) ?? []).flatMap((text) => {
+    const read = readBlock(text, file.path);
+    return read.kind === 'ok' ? read.block.hunks : [];
+  });
+}
+
+/** Counts for display; of a patch that is refused, what its list of files says. */
+export function summarise(collected: { readonly raw: string; readonly text: string }): {
+  readonly files: number;
+  readonly additions: number;
+  readonly deletions: number;
+} {
+  const parsed = parsePatch(collected.raw, collected.text);
+  if (parsed.kind === 'refused') {
+    return { files: Math.floor(collected.raw.split('\0').length / 2), additions: 0, deletions: 0 };
+  }
+  const { files } = parsed.patch;
+  const sum = (count: (file: PatchFile) => number) => files.reduce((total, file) => total + count(file), 0);
+  return {
+    files: files.length,
+    additions: sum((file) => file.additions),
+    deletions: sum((file) => file.deletions),
+  };
+}
+
+export type PatchedText =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'gone' }
+  /** Binary, a link, or hunks that do not fit this base text. */
+  | { readonly kind: 'unknown' };
+
+/** A file's text after the patch, from its text on the base; `base` is null for a file that the base does not have. */
+export function patchedText(base: string | null, file: PatchFile): PatchedText {
+  if (file.change === 'deleted') return { kind: 'gone' };
+  if (file.binary || file.change === 'type-changed') return { kind: 'unknown' };
+  const before = linesOf(base ?? '');
+  const after: string[] = [];
+  let read = 0;
+  for (const hunk of hunksOf(file)) {
+    const start = hunk.oldCount === 0 ? hunk.oldStart : hunk.oldStart - 1;
+    if (start < read || !fits(hunk, before, start)) return { kind: 'unknown' };
+    while (read < start) after.push(before[read++] as string);
+    read += hunk.oldCount;
+    for (const line of hunk.lines) if (line.kind !== 'removed') after.push(ended(line));
+  }
+  while (read < before.length) after.push(before[read++] as string);
+  return { kind: 'text', text: after.join('') };
+}
+
+const fits = (hunk: Hunk, before: readonly string[], start: number): boolean =>
+  start <= before.length &&
+  hunk.lines.filter((line) => line.kind !== 'added').every((line, i) => before[start + i] === ended(line));
+
+const ended = (line: DiffLine): string => (line.noNewline ? line.text : `${line.text}\n`);
+
+/** Lines with their newline; the last one may lack it. */
+const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? [];

@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import { duration } from './settings.ts';
+
+const whole = (least: number, most: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'write a whole number')
+    .transform(Number)
+    .pipe(z.number().min(least).max(most))
+    .prefault(String(fallback));
+
+const dollars = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}(\.\d{1,4})?$/, 'write an amount in US dollars, such as 5 or 2.50')
+    .transform(Number)
+    .pipe(z.number().positive())
+    .prefault(String(fallback));
+
+const list = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  )
+  .prefault('');
+
+const webAddress = z
+  .url({ protocol: /^https?$/, error: 'write an address that begins with https:// (or http://)' })
+  .refine(
+    (text) => !new URL(text).username && !new URL(text).password,
+    'must not hold a user name or password',
+  )
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const yesNo = (fallback: boolean) =>
+  z
+    .enum(['true', 'false', '1', '0'], 'write true or false')
+    .transform((text) => text === 'true' || text === '1')
+    .prefault(fallback ? 'true' : 'false');
+
+/** Base 64 of a PEM file, and `\n` written out, are what .env files and dashboards make of a key. */
+const privateKey = z
+  .string()
+  .transform((text) => (text.includes('-----BEGIN') ? text : fromBase64(text)).replaceAll('\\n', '\n'))
+  .refine(
+    (text) =>
+      /^-----BEGIN [A-Z ]*PRIVATE KEY-----\n[^-]+-----END [A-Z ]*PRIVATE KEY-----\s*$/.test(text.trim()),
+    "this is not a private key in PEM form; download one on the App's settings page",
+  );
+
+function fromBase64(text: string): string {
+  try {
+    return atob(text.replaceAll(/\s/g, ''));
+  } catch {
+    // Not base 64 either: the check for a PEM file says so.
+    return '';
+  }
+}
+
+const Prices = z.record(
+  z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model'),
+  z.strictObject({
+    input: z.number().nonnegative(),
+    output: z.number().nonnegative(),
+    cacheRead: z.number().nonnegative().optional(),
+    cacheWrite: z.number().nonnegative().optional(),
+  }),
+);
+
+const prices = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: 'custom', message: 'this is not JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(Prices)
+  .prefault('{}');
+
+const hostName = z
+  .string()
+  .regex(/^[a-zA-Z0-9.-]{1,253}(:\d{1,5})?$/, 'write a host name only, without https://');
+const hosts = list.pipe(
+  z.array(
+    z
+      .string()
+      .regex(/^[a-z0-9.-]{1,253}(:\d{1,5})?$/, 'write exact host names, or host:port, with commas between'),
+  ),
+);
+
+/** The operator's environment, by variable. `docs/configuration.md` and `.env.example` are made from the descriptions. */
+export const Environment = z.object({
+  APP_ID: z
+    .string()
+    .regex(/^\d{1,15}$/, 'write the number of the GitHub App')
+    .transform(Number)
+    .optional()
+    .describe(
+      'Number of the GitHub App. Needed by `runoff serve` only, with PRIVATE_KEY and WEBHOOK_SECRET.',
+    ),
+  PRIVATE_KEY: privateKey
+    .optional()
+    .describe("The App's private key: PEM text, also with \\n for its line ends, or base 64 of it."),
+  PRIVATE_KEY_PATH: z
+    .string()
+    .optional()
+    .describe(
+      "File that holds the App's private key; read when PRIVATE_KEY is not set. Keep its mode at 0600.",
+    ),
+  WEBHOOK_SECRET: z
+    .string()
+    .min(16, 'needs at least 16 characters; `openssl rand -hex 32` makes a good one')
+    .optional()
+    .describe(
+      "The App's webhook secret, at least 16 characters: deliveries that are not signed with it are refused.",
+    ),
+  GITHUB_API_URL: webAddress
+    .optional()
+    .describe("Address of GitHub's API. Default https://api.github.com, or what GHE_HOST implies."),
+  GHE_HOST: hostName.optional().describe('Host of a GitHub Enterprise Server, e.g. github.example.com.'),
+  GHE_PROTOCOL: z
+    .enum(['https', 'http'], 'write https or http')
+    .default('https')
+    .describe('Protocol of GHE_HOST: https or http. Default https.'),
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address to listen on. Default 127.0.0.1; 0.0.0.0 in a container.'),
+  PORT: whole(0, 65_535, 3000).describe('Port to listen on. Default 3000; 0 takes a free one.'),
+  RUNOFF_DATA: z
+    .string()
+    .min(1)
+    .describe(
+      'Folder for the embedded database, mirrors and artifacts. Default: the usual place for application data.',
+    ),
+  RUNOFF_PROMPTS: z.string().optional().describe('Folder of prompts that stand in for ours, by file name.'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'write postgres://user:password@host:port/database')
+    .optional()
+    .describe('A Postgres server; absent: an embedded one is started below RUNOFF_DATA.'),
+  ANTHROPIC_API_KEY: z.string().optional().describe('Key for Anthropic models.'),
+  ANTHROPIC_BASE_URL: webAddress.optional().describe("Another address for Anthropic's protocol."),
+  OPENAI_API_KEY: z
+    .string()
+    .optional()
+    .describe('Key for OpenAI models, or for the server at OPENAI_BASE_URL.'),
+  OPENAI_BASE_URL: webAddress
+    .optional()
+    .describe("Any server that speaks OpenAI's Chat Completions; a local one may need no key."),
+  OPENAI_MODEL: z.string().optional().describe('Default model at OPENAI_BASE_URL, as that server names it.'),
+  MODEL_PRICES: prices.describe(
+    'JSON: `{"provider/model": {"input": 3, "output": 15}}` in US dollars per million tokens (also cacheRead, cacheWrite), for models whose price is not known.',
+  ),
+  MAX_CANDIDATES: whole(1, 12, 6).describe('Most candidates of one run. Default 6.'),
+  MAX_BUDGET_RUN: dollars(10).describe('Most US dollars for one run. Default 10.'),
+  MAX_BUDGET_CANDIDATE: dollars(5).describe('Most US dollars for one coder. Default 5.'),
+  MAX_TIMEOUT: duration('2h').describe(
+    'Longest wall time of one coder, or of one build or test run: 90s, 30m or 2h. Default 2h.',
+  ),
+  CODERS_PER_WORKER: whole(1, 64, 4).describe('Coders that run at the same time on this machine. Default 4.'),
+  CODERS_PER_REPOSITORY: whole(1, 64, 4).describe(
+    'Coders that run at the same time for one repository. Default 4.',
+  ),
+  NETWORK_ALLOW: hosts.describe(
+    'Hosts (`host` or `host:port`, commas between) that `checks.setup` of a repository may ask for. Default none.',
+  ),
+  LOG_LEVEL: z
+    .enum(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'write trace, debug, info, warn, error, fatal or silent',
+    )
+    .default('info')
+    .describe('How much is logged: trace, debug, info, warn, error, fatal or silent. Default info.'),
+  MULTI_AGENT_MODE: yesNo(true).describe(
+    'false: one coder instead of several, through the same stages. Default true.',
+  ),
+  MULTI_AGENT_COUNT: z
+    .string()
+    .regex(/^\d{1,2}$/, 'write a whole number')
+    .transform(Number)
+    .pipe(z.number().min(1).max(12))
+    .optional()
+    .describe('Candidates of a run whose repository does not say how many.'),
+  MULTI_AGENT_MODELS: list
+    .pipe(z.array(z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model, with commas between')))
+    .describe('Models (`provider/model`, commas between) for coders that name none, in turn.'),
+  RUNOFF_SANDBOX_UID: whole(1000, 999_999_999, 64_190).describe(
+    'User id that sandboxes run as when Runoff runs as root. No real user may have it. Default 64190.',
+  ),
+});
+export type Environment = z.output<typeof Environment>;

@@ -1,0 +1,193 @@
+import { Environment } from './environment.ts';
+
+export interface GitHubApp {
+  readonly appId: number;
+  /** PEM. */
+  readonly privateKey: string;
+  readonly webhookSecret: string;
+}
+
+export interface ModelAccess {
+  readonly key: string;
+  readonly baseUrl?: string;
+}
+
+/** US dollars for a million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+/** What the operator decided, from the environment. Holds secrets: never log it, never hand it to a stage as a whole. */
+export interface Operator {
+  /** Absent until all of APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are set; the command line needs none of them. */
+  readonly app?: GitHubApp;
+  /** Which variables of the App are not set. */
+  readonly appLacks: readonly string[];
+  readonly github: {
+    readonly apiUrl: string;
+    /** Where repositories are cloned from, without a final slash. */
+    readonly gitUrl: string;
+  };
+  readonly http: { readonly host: string; readonly port: number };
+  /** Data folder. */
+  readonly data: string;
+  readonly prompts?: string;
+  readonly databaseUrl?: string;
+  readonly models: {
+    readonly anthropic?: ModelAccess;
+    readonly openai?: ModelAccess & { readonly model?: string };
+  };
+  /** By `provider/model`. */
+  readonly modelPrices: Readonly<Record<string, ModelPrice>>;
+  readonly max: {
+    readonly candidates: number;
+    readonly budgetRun: number;
+    readonly budgetCandidate: number;
+    readonly timeoutSeconds: number;
+  };
+  readonly codersPerWorker: number;
+  readonly codersPerRepository: number;
+  readonly networkAllow: readonly string[];
+  readonly logLevel: Environment['LOG_LEVEL'];
+  readonly multiAgent: {
+    /** False: one candidate per run. */
+    readonly enabled: boolean;
+    /** Candidates where the repository does not say. */
+    readonly count?: number;
+    /** Models for coders that name none; empty: the gateway's defaults. */
+    readonly models: readonly string[];
+  };
+  readonly sandboxUid: number;
+}
+
+export interface EnvironmentProblem {
+  /** The variable. */
+  readonly name: string;
+  /** Never holds the variable's value: it may be a secret. */
+  readonly message: string;
+}
+
+export type ParsedEnvironment =
+  | { readonly kind: 'ok'; readonly operator: Operator }
+  | { readonly kind: 'invalid'; readonly problems: readonly EnvironmentProblem[] };
+
+/** Reads the environment; other variables are left alone, an empty one counts as not set. */
+export function parseEnvironment(env: Readonly<Record<string, string | undefined>>): ParsedEnvironment {
+  const set = Object.fromEntries(
+    Object.keys(Environment.shape).flatMap((name) => {
+      const value = env[name]?.trim();
+      return value ? [[name, value]] : [];
+    }),
+  );
+  const parsed = Environment.safeParse(set);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message, code }) => ({
+      name: String(path[0]),
+      message: code === 'invalid_type' && path.length === 1 ? 'is not set' : where(path.slice(1)) + message,
+    }));
+    return { kind: 'invalid', problems };
+  }
+  const problems = contradictions(parsed.data);
+  return problems.length > 0
+    ? { kind: 'invalid', problems }
+    : { kind: 'ok', operator: operatorOf(parsed.data) };
+}
+
+const where = (path: readonly PropertyKey[]): string =>
+  path.length === 0 ? '' : `${path.map((key) => JSON.stringify(String(key).slice(0, 60))).join('.')}: `;
+
+function contradictions(env: Environment): readonly EnvironmentProblem[] {
+  const problems: EnvironmentProblem[] = [];
+  if (env.WEBHOOK_SECRET && new Set(env.WEBHOOK_SECRET).size < 6) {
+    problems.push({
+      name: 'WEBHOOK_SECRET',
+      message: 'is too easy to guess; `openssl rand -hex 32` makes a good one',
+    });
+  }
+  if (env.PRIVATE_KEY_PATH && !env.PRIVATE_KEY) {
+    problems.push({ name: 'PRIVATE_KEY_PATH', message: 'was not read: the file is missing or empty' });
+  }
+  if (env.ANTHROPIC_BASE_URL && !env.ANTHROPIC_API_KEY) {
+    problems.push({ name: 'ANTHROPIC_BASE_URL', message: 'is set without ANTHROPIC_API_KEY' });
+  }
+  if (env.GHE_HOST && env.GITHUB_API_URL) {
+    problems.push({ name: 'GHE_HOST', message: 'contradicts GITHUB_API_URL; set one of the two' });
+  }
+  return problems;
+}
+
+function operatorOf(env: Environment): Operator {
+  const { APP_ID, PRIVATE_KEY, WEBHOOK_SECRET } = env;
+  const lacks = Object.entries({ APP_ID, PRIVATE_KEY, WEBHOOK_SECRET }).filter(
+    ([, value]) => value === undefined,
+  );
+  return {
+    ...(APP_ID !== undefined && PRIVATE_KEY && WEBHOOK_SECRET
+      ? { app: { appId: APP_ID, privateKey: PRIVATE_KEY, webhookSecret: WEBHOOK_SECRET } }
+      : {}),
+    appLacks: lacks.map(([name]) => name),
+    github: githubOf(env),
+    http: { host: env.HOST, port: env.PORT },
+    data: env.RUNOFF_DATA,
+    ...(env.RUNOFF_PROMPTS ? { prompts: env.RUNOFF_PROMPTS } : {}),
+    ...(env.DATABASE_URL ? { databaseUrl: env.DATABASE_URL } : {}),
+    models: modelsOf(env),
+    modelPrices: env.MODEL_PRICES as Readonly<Record<string, ModelPrice>>,
+    max: {
+      candidates: env.MAX_CANDIDATES,
+      budgetRun: env.MAX_BUDGET_RUN,
+      budgetCandidate: env.MAX_BUDGET_CANDIDATE,
+      timeoutSeconds: env.MAX_TIMEOUT,
+    },
+    codersPerWorker: env.CODERS_PER_WORKER,
+    codersPerRepository: env.CODERS_PER_REPOSITORY,
+    networkAllow: env.NETWORK_ALLOW,
+    logLevel: env.LOG_LEVEL,
+    multiAgent: {
+      enabled: env.MULTI_AGENT_MODE,
+      ...(env.MULTI_AGENT_COUNT === undefined ? {} : { count: env.MULTI_AGENT_COUNT }),
+      models: env.MULTI_AGENT_MODELS,
+    },
+    sandboxUid: env.RUNOFF_SANDBOX_UID,
+  };
+}
+
+/** github.com, a host of GitHub Enterprise Cloud (`api.TENANT.ghe.com`), or a server with its API under `/api/v3`. */
+function githubOf(env: Environment): Operator['github'] {
+  if (env.GHE_HOST) {
+    const gitUrl = `${env.GHE_PROTOCOL}://${env.GHE_HOST}`;
+    return { apiUrl: `${gitUrl}/api/v3`, gitUrl };
+  }
+  const apiUrl = env.GITHUB_API_URL ?? 'https://api.github.com';
+  const { protocol, host } = new URL(apiUrl);
+  const web = host === 'api.github.com' || host.endsWith('.ghe.com') ? host.replace(/^api\./, '') : host;
+  return { apiUrl, gitUrl: `${protocol}//${web}` };
+}
+
+function modelsOf(env: Environment): Operator['models'] {
+  const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL } = env;
+  const address = (baseUrl: string | undefined) => (baseUrl ? { baseUrl } : {});
+  return {
+    ...(ANTHROPIC_API_KEY ? { anthropic: { key: ANTHROPIC_API_KEY, ...address(ANTHROPIC_BASE_URL) } } : {}),
+    ...(OPENAI_API_KEY || OPENAI_BASE_URL
+      ? {
+          openai: {
+            // A server of one's own often wants no key, but clients send one.
+            key: OPENAI_API_KEY ?? 'none',
+            ...address(OPENAI_BASE_URL),
+            ...(OPENAI_MODEL ? { model: OPENAI_MODEL } : {}),
+          },
+        }
+      : {}),
+  };
+}
+
+/** What `runoff serve` needs and does not have; empty when it can start. */
+export const missingForServe = (operator: Operator): readonly EnvironmentProblem[] =>
+  operator.appLacks.map((name) => ({
+    name,
+    message: `is not set; the GitHub App needs it (${Environment.shape[name as 'APP_ID'].description ?? ''})`,
+  }));

@@ -1,0 +1,33 @@
+import type { Brief } from '../model/index.ts';
+import { details, fill } from './layout.ts';
+import { code, sentence } from './safe.ts';
+import type { RunView } from './view.ts';
+
+const SUMMARY = 'The brief that every coder got';
+
+/** The brief, folded away. A model wrote it, so every line is made inert. */
+export function briefSection(view: RunView, room: number): string {
+  if (view.brief === undefined) return '';
+  const frame = details(SUMMARY, '').length;
+  const body = fill(lines(view.brief), room - frame, {
+    separator: '\n',
+    more: (left) => `\n(${left} more lines, left out for length)`,
+  });
+  return body === '' ? '' : details(SUMMARY, body);
+}
+
+function lines(brief: Brief): readonly string[] {
+  return [
+    `**Goal.** ${sentence(brief.goal, 2_000)}`,
+    ...list('Definition of done', brief.definitionOfDone),
+    ...list('Plan', brief.plan),
+    ...list('Assumptions', brief.assumptions),
+    ...list('Questions', brief.questions),
+    ...(brief.files.length === 0
+      ? []
+      : [`\n**Files that will probably change**\n`, ...brief.files.map((path) => `- ${code(path, 300)}`)]),
+  ];
+}
+
+const list = (title: string, items: readonly string[]): readonly string[] =>
+  items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${sentence(item, 500)}`)];

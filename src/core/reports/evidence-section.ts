@@ -1,0 +1,61 @@
+import type { Evidence } from '../evidence/index.ts';
+import { elapsed } from './format.ts';
+import { fill, tableRows } from './layout.ts';
+import { baseTestsWord, failedGate, standings } from './rows.ts';
+import { code } from './safe.ts';
+import type { ChecksView, RunView } from './view.ts';
+
+const HEAD = [
+  'candidate',
+  'gates',
+  'base tests',
+  'broke',
+  'fixed',
+  'exit code',
+  'test time',
+  'patch SHA-256',
+];
+
+/** What was executed, on which commit, with which commands and exit codes: enough to do it again. */
+export function evidenceSection(view: RunView, room: number): string {
+  const facts = [
+    '#### Evidence',
+    '',
+    ...(view.base ? [`- Base commit ${code(view.base.sha)} (${code(view.base.ref)})`] : []),
+    ...(view.checks ? [`- Commands: ${commands(view.checks)}`] : []),
+    "- Base tests: the base commit's own test files, run over each candidate's production code",
+    "- Peer tests: tests that another survivor added, run over this candidate's production code",
+  ].join('\n');
+  const rows = standings(view).flatMap(({ evidence }) => (evidence ? [row(evidence)] : []));
+  if (rows.length === 0) return facts;
+  const body = fill(tableRows(HEAD, 'llrrrrrl', rows), room - facts.length - 2, {
+    separator: '\n',
+    more: (left) => `\n(${left} more, left out for length)`,
+  });
+  return body === '' ? facts : `${facts}\n\n${body}`;
+}
+
+/** Commands come from the repository's settings; shown as they were run. */
+export function commands(checks: ChecksView): string {
+  return [
+    ...(checks.setup ? [`setup ${code(checks.setup, 200)}`] : []),
+    ...(checks.build ? [`build ${code(checks.build, 200)}`] : []),
+    `test ${code(checks.test, 200)}`,
+  ].join(', ');
+}
+
+function row(evidence: Evidence): readonly string[] {
+  const tests = evidence.baseTests;
+  const passed = evidence.gates.filter((gate) => gate.passed).length;
+  const stopped = failedGate(evidence);
+  return [
+    `**${evidence.alias}**`,
+    stopped === undefined ? `${passed}/${evidence.gates.length}` : `stopped at \`${stopped.gate}\``,
+    baseTestsWord(evidence),
+    tests ? String(tests.regressions.length) : '–',
+    tests ? String(tests.fixed.length) : '–',
+    tests ? String(tests.exitCode ?? 'none') : '–',
+    tests ? elapsed(tests.ms) : '–',
+    evidence.patchSha256 === '' ? '–' : code(evidence.patchSha256.slice(0, 16)),
+  ];
+}

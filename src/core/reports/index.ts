@@ -1,0 +1,33 @@
+export { branchName, branchOf, localBranch } from './branches.ts';
+export { comparison } from './comparison.ts';
+export { counted, dollars, elapsed, money, plusMinus, shortSha, tokens } from './format.ts';
+export { BODY_LIMIT } from './layout.ts';
+export { findMarker, type Marker, marker, REPORT_KINDS, type ReportKind } from './marker.ts';
+export { afterNobody, noWinner } from './outcome.ts';
+export { commitMessage, type PullText, pullRequest } from './pull.ts';
+export { type Refusal, type RefusalWords, refusalComment, refusalWords } from './refusal.ts';
+export { type FailingTests, type RankRow, type Reason, rankRows, reasons, standings } from './rows.ts';
+export { code, fencedDiff, htmlCode, link, plain, prose, sentence } from './safe.ts';
+export { statusComment } from './status.ts';
+export type {
+  ChecksView,
+  Diffs,
+  DiffView,
+  OriginView,
+  OutcomeView,
+  Report,
+  RunView,
+  StageView,
+  TroubleView,
+} from './view.ts';
+export { type Bounds, cut, oneLine, tailOf, visible, visibleCode, withoutEscapes } from './visible.ts';
+export {
+  CANDIDATE_WORDS,
+  contestantName,
+  GATE_WORDS,
+  SEPARATOR_WORDS,
+  STAGE_WORDS,
+  stageNumber,
+  stageOf,
+  verdictWords,
+} from './words.ts';

@@ -1,0 +1,32 @@
+import type { RunId } from '../model/index.ts';
+import type { Report } from './view.ts';
+
+export const REPORT_KINDS = ['status', 'comparison', 'outcome', 'refusal', 'pull'] as const;
+export type ReportKind = (typeof REPORT_KINDS)[number];
+
+const FIRST_LINE = /^<!-- runoff:([a-z]{1,20}):(r[0-9a-z]{1,32}) -->(?:\r?\n|$)/;
+
+/** Hidden first line of everything we write, by which a write that a crash cut off is found again. */
+export const marker = (kind: ReportKind, run: RunId): string => `<!-- runoff:${kind}:${run} -->`;
+
+export interface Marker {
+  readonly kind: ReportKind;
+  readonly run: RunId;
+}
+
+/**
+ * The marker on the first line of a body, or null. Anyone can write one: it only says which text to adopt after a
+ * crash, and only once the caller has checked that our own App wrote it. It is never state (I12).
+ */
+export function findMarker(body: string): Marker | null {
+  const found = FIRST_LINE.exec(body);
+  const kind = REPORT_KINDS.find((known) => known === found?.[1]);
+  const run = found?.[2];
+  return kind === undefined || run === undefined ? null : { kind, run };
+}
+
+/** A report from its blocks; empty ones are left out. */
+export function report(kind: ReportKind, run: RunId, blocks: readonly string[]): Report {
+  const first = marker(kind, run);
+  return { marker: first, body: `${[first, ...blocks.filter((block) => block !== '')].join('\n\n')}\n` };
+}

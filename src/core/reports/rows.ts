@@ -1,0 +1,138 @@
+import type { Evidence } from '../evidence/index.ts';
+import type { Alias, Candidate } from '../model/index.ts';
+import type { Ranked } from '../ranking/index.ts';
+import { counted, elapsed, money, plusMinus } from './format.ts';
+import type { RunView } from './view.ts';
+import { contestantName, GATE_WORDS, SEPARATOR_WORDS } from './words.ts';
+
+/** All that is known of one candidate, in one place. */
+export interface Standing {
+  readonly candidate: Candidate;
+  readonly evidence: Evidence | undefined;
+  readonly ranked: Ranked | undefined;
+  readonly chosen: boolean;
+}
+
+/** Every candidate once: by place, then those without a place by alias. */
+export function standings(view: RunView): readonly Standing[] {
+  const winner = view.decision?.kind === 'winner' ? view.decision.alias : null;
+  const placeOf = (alias: Alias): number =>
+    view.ranking.find((ranked) => ranked.alias === alias)?.place ?? Number.POSITIVE_INFINITY;
+  return view.candidates
+    .map((candidate) => ({
+      candidate,
+      evidence: view.evidence.find((evidence) => evidence.alias === candidate.alias),
+      ranked: view.ranking.find((ranked) => ranked.alias === candidate.alias),
+      chosen: candidate.alias === winner,
+    }))
+    .sort((one, other) => {
+      const [a, b] = [placeOf(one.candidate.alias), placeOf(other.candidate.alias)];
+      if (a !== b) return a < b ? -1 : 1;
+      return one.candidate.alias < other.candidate.alias ? -1 : 1;
+    });
+}
+
+/** One line of the ranking table, as plain text not yet fit for Markdown or a terminal. */
+export interface RankRow {
+  readonly alias: Alias;
+  readonly contestant: string;
+  readonly build: string;
+  readonly baseTests: string;
+  readonly peerTests: string;
+  readonly lines: string;
+  readonly cost: string;
+  readonly time: string;
+  readonly verdict: string;
+  readonly chosen: boolean;
+}
+
+export function rankRows(view: RunView): readonly RankRow[] {
+  return standings(view).map((standing) => ({
+    alias: standing.candidate.alias,
+    contestant: contestantName(standing.candidate.contestant),
+    build: buildWord(standing.evidence),
+    baseTests: baseTestsWord(standing.evidence),
+    peerTests: peerTestsWord(standing.evidence),
+    lines: standing.candidate.patch === undefined ? '–' : plusMinus(standing.candidate.patch),
+    cost: money(standing.candidate.usage.usd),
+    time: elapsed(standing.candidate.ms),
+    verdict: verdictWord(view, standing),
+    chosen: standing.chosen,
+  }));
+}
+
+function buildWord(evidence: Evidence | undefined): string {
+  const gate = evidence?.gates.find((report) => report.gate === 'builds');
+  if (gate === undefined) return '–';
+  return gate.passed ? 'ok' : 'failed';
+}
+
+export function baseTestsWord(evidence: Evidence | undefined): string {
+  const tests = evidence?.baseTests;
+  if (tests === undefined) return '–';
+  return tests.source === 'report' ? `${tests.passed}/${tests.total}` : `exit ${tests.exitCode ?? 'none'}`;
+}
+
+export function peerTestsWord(evidence: Evidence | undefined): string {
+  const runs = evidence?.peerTests ?? [];
+  const total = runs.reduce((sum, run) => sum + run.total, 0);
+  return total === 0 ? '–' : `${runs.reduce((sum, run) => sum + run.passed, 0)}/${total}`;
+}
+
+/** The gate that stopped a candidate; undefined for a survivor. */
+export const failedGate = (evidence: Evidence | undefined) =>
+  evidence?.gates.find((report) => !report.passed);
+
+function verdictWord(view: RunView, standing: Standing): string {
+  const { candidate, evidence, ranked } = standing;
+  if (standing.chosen) return 'chosen';
+  const gate = failedGate(evidence);
+  if (gate !== undefined) return GATE_WORDS[gate.gate];
+  if (candidate.state === 'cancelled') return 'cancelled';
+  if (evidence === undefined) return candidate.patch === undefined ? 'left no patch' : 'not examined';
+  const broken = evidence.baseTests?.regressions.length ?? 0;
+  if (broken > 0) return `breaks ${counted(broken, 'base test')}`;
+  const above = view.ranking.find((other) => other.place === (ranked?.place ?? 0) - 1);
+  if (above?.aheadBy === undefined) return evidence.survivor ? 'survived' : 'not a survivor';
+  return `behind ${above.alias} by ${SEPARATOR_WORDS[above.aheadBy]}`;
+}
+
+export interface FailingTests {
+  /** What they fail, e.g. `base tests`, `tests of B`. */
+  readonly of: string;
+  /** The first few names; candidates may have chosen them. */
+  readonly names: readonly string[];
+  readonly more: number;
+}
+
+/** Why a candidate was not chosen, as plain text. */
+export interface Reason {
+  readonly alias: Alias;
+  readonly because: string;
+  readonly failing: readonly FailingTests[];
+  /** The lines that broke a gate. */
+  readonly hunk?: string;
+}
+
+/** Names shown for each suite that a candidate fails. */
+const NAMES_SHOWN = 5;
+
+export function reasons(view: RunView): readonly Reason[] {
+  return standings(view)
+    .filter((standing) => !standing.chosen)
+    .map(({ candidate, evidence, ranked }) => {
+      const gate = failedGate(evidence);
+      const because = gate?.because ?? ranked?.because ?? candidate.note;
+      const failing = [
+        failingTests('base tests', evidence?.baseTests?.regressions ?? []),
+        ...(evidence?.peerTests ?? []).map((run) => failingTests(`tests of ${run.author}`, run.failing)),
+      ].filter((tests) => tests.names.length > 0);
+      return { alias: candidate.alias, because, failing, ...(gate?.hunk ? { hunk: gate.hunk } : {}) };
+    });
+}
+
+const failingTests = (of: string, names: readonly string[]): FailingTests => ({
+  of,
+  names: names.slice(0, NAMES_SHOWN),
+  more: Math.max(0, names.length - NAMES_SHOWN),
+});

@@ -1,0 +1,153 @@
+import { cut, oneLine, visibleCode } from './visible.ts';
+
+/**
+ * Text that others wrote (issue, candidate, model, settings), made inert for GitHub Markdown. GitHub looks for mentions
+ * and references in the rendered text, after entities are decoded, so escaping `@` is not enough: a zero-width space
+ * parts the sign from the name, and nothing is looked for inside code.
+ */
+const BREAK = '&#8203;';
+const EMPTY = '(empty)';
+
+const SPECIAL =
+  /[&<>`|\\*_[\]~$@#]|:\/\/|www\.|gh-(?=[0-9])|skip-(?=checks)|(?<![0-9a-z])[0-9a-f]{7,64}(?![0-9a-z])/gi;
+const REPLACED: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '`': '&#96;',
+  '|': '&#124;',
+  '\\': '&#92;',
+  // GitHub's own advice for a dollar sign that starts no formula.
+  $: '<span>$</span>',
+  '@': `@${BREAK}`,
+  '://': `:${BREAK}//`,
+};
+
+function inert(found: string, at: number, whole: string): string {
+  const fixed = REPLACED[found];
+  if (fixed !== undefined) return fixed;
+  if (found === '#') return /[0-9a-z]/i.test(whole.charAt(at + 1)) ? `\\#${BREAK}` : '\\#';
+  if (/^www\.$/i.test(found)) return `${found.slice(0, 3)}${BREAK}.`;
+  if (/^gh-$/i.test(found)) return `${found}${BREAK}`;
+  if (/^skip-$/i.test(found)) return `${found.slice(0, -1)}&#45;`;
+  // Seven hex digits may be a commit, which GitHub would link.
+  return found.length === 1 ? `\\${found}` : found.replace(/.{6}(?=.)/g, `$&${BREAK}`);
+}
+
+/** At the start of a line these begin a list, a rule, a heading's underline, a table's second row, a command to a bot. */
+const atLineStart = (text: string): string =>
+  text.replace(/^[-+=:/]/, '\\$&').replace(/^(\d{1,9})([.)])/, '$1\\$2');
+
+const escaped = (text: string): string => atLineStart(text.replace(SPECIAL, inert));
+
+/** One line of plain prose of at most `limit` code points, before escaping. Good in a paragraph, list item or cell. */
+export function prose(text: string, limit = 300): string {
+  return escaped(oneLine(text, limit)) || EMPTY;
+}
+
+const HTML_CODE = /:\/\/|www\.|(?<=gh)-(?=[0-9])|[^A-Za-z0-9 ,;.()/'"=\u0080-\u{10ffff}-]/giu;
+
+function inHtmlCode(found: string): string {
+  if (found === '://') return `&#58;${BREAK}//`;
+  if (/^www\.$/i.test(found)) return `${found.slice(0, 3)}${BREAK}.`;
+  return `&#${found.codePointAt(0)};${found === '@' ? BREAK : ''}`;
+}
+
+/** Code as an HTML element whose text holds no Markdown: the same inside `<summary>`, a table cell or a paragraph. */
+export function htmlCode(text: string, limit = 120): string {
+  return `<code>${(oneLine(text, limit) || EMPTY).replace(HTML_CODE, inHtmlCode)}</code>`;
+}
+
+/**
+ * What backticks would not hold, and what readers of the raw text act on even inside code: bots, and GitHub itself when
+ * a body becomes the message of a squashed commit.
+ */
+const NOT_IN_BACKTICKS = /[`|\\@#$]|:\/\/|www\.|gh-[0-9]|<!--|-->|\[(?:skip|no|ci|actions)\b|skip-checks/i;
+
+/** Inline code of at most `limit` code points, in backticks where they do. */
+export function code(text: string, limit = 120): string {
+  const line = oneLine(text, limit) || EMPTY;
+  return NOT_IN_BACKTICKS.test(line) ? htmlCode(line, limit) : `\`${line}\``;
+}
+
+/** Prose in which pairs of backticks mark code, as in our own sentences; every part is made inert. */
+export function sentence(text: string, limit = 400): string {
+  const parts = oneLine(text, limit).split(/`([^`]+)`/);
+  const rendered = parts.map((part, index) => {
+    if (index % 2 === 1) return code(part, limit);
+    // Two code spans that touch would read as one.
+    if (part === '') return index > 0 && index < parts.length - 1 ? ' ' : '';
+    return escaped(part);
+  });
+  return rendered.join('') || EMPTY;
+}
+
+function longestRun(text: string): number {
+  return (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
+}
+
+/** Code points of a fenced line; a longer one is cut, and the part is then not `whole`. */
+const LONGEST_LINE = 2_000;
+
+export interface FencedPart {
+  readonly block: string;
+  readonly shownLines: number;
+  readonly totalLines: number;
+  /** Nothing was left out: all lines, none of them cut. */
+  readonly whole: boolean;
+}
+
+/**
+ * A diff as one code block of at most `room` UTF-16 units, fence included, cut between lines. Null when not even the
+ * first line fits. The fence is longer than any run of backticks inside: CommonMark closes a block only with one at
+ * least as long.
+ */
+export function fencedDiff(text: string, room: number): FencedPart | null {
+  const lines = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
+  const kept: string[] = [];
+  let size = 'diff\n'.length;
+  let fence = 3;
+  let cutLines = 0;
+  for (const line of lines) {
+    const bounded = cut(line, { codePoints: LONGEST_LINE });
+    const shown = indentedCommand(visibleCode(bounded));
+    const grown = Math.max(fence, longestRun(shown) + 1);
+    if (size + shown.length + 1 + 2 * grown > room) break;
+    if (bounded !== line) cutLines += 1;
+    kept.push(shown);
+    size += shown.length + 1;
+    fence = grown;
+  }
+  if (kept.length === 0) return null;
+  const bar = '`'.repeat(fence);
+  return {
+    block: `${bar}diff\n${kept.join('\n')}\n${bar}`,
+    shownLines: kept.length,
+    totalLines: lines.length,
+    whole: kept.length === lines.length && cutLines === 0,
+  };
+}
+
+/** No line of a diff starts with a slash, but output shown in its place may, and bots take that for a command. */
+const indentedCommand = (line: string): string => (line.startsWith('/') ? ` ${line}` : line);
+
+/** A link of our own to an address that GitHub gave; anything but http(s) is shown as text. */
+export function link(label: string, url: string): string {
+  if (!/^https?:\/\/[!-~]+$/i.test(url)) return `${label} (${code(url, 300)})`;
+  return `[${label}](${url.replace(/[()<>\\`"|*_[\]~@]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)})`;
+}
+
+/**
+ * Text for places without Markdown that GitHub still searches: titles and commit messages. Signs are parted by a space,
+ * and the words that hold or start CI are taken apart.
+ */
+export function plain(text: string, limit: number): string {
+  const line = oneLine(text, 1_000)
+    .replace(/@(?=\S)/g, '@ ')
+    .replace(/#(?=[0-9a-z])/gi, '# ')
+    .replace(/gh-(?=[0-9])/gi, 'GH ')
+    .replace(/:\/\/(?=\S)/g, ':// ')
+    .replace(/[[\]]/g, (bracket) => (bracket === '[' ? '(' : ')'))
+    .replace(/skip-checks(?=\s*:)/gi, 'skip checks');
+  return cut(line.trim(), { codePoints: limit });
+}

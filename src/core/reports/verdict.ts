@@ -1,0 +1,24 @@
+import { counted } from './format.ts';
+import { code, sentence } from './safe.ts';
+import type { RunView } from './view.ts';
+import { verdictWords } from './words.ts';
+
+/** The first thing a reader sees: who won, how sure that is, what decided it. */
+export function verdictSection(view: RunView): string {
+  const decision = view.decision;
+  const heading = decision?.kind === 'winner' ? winnerLine(decision) : nobodyLine(view);
+  return [
+    `### ${heading}`,
+    decision === undefined ? '' : sentence(decision.because, 600),
+    `Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, built and tested in sandboxes on the same base commit.`,
+  ]
+    .filter((block) => block !== '')
+    .join('\n\n');
+}
+
+const winnerLine = (decision: Extract<RunView['decision'], { kind: 'winner' }>): string =>
+  `**${decision.alias}** — ${verdictWords(decision)}`;
+
+function nobodyLine(view: RunView): string {
+  return view.candidates.length === 1 ? 'The candidate did not pass' : 'No candidate passed';
+}

@@ -1,0 +1,89 @@
+import type { Decision } from '../decision/index.ts';
+import type { Evidence } from '../evidence/index.ts';
+import type { Alias, Brief, Candidate, FaultCode, RunId, RunState, Sha, Stage, Usd } from '../model/index.ts';
+import type { PatchFile } from '../patches/index.ts';
+import type { Settings } from '../policy/index.ts';
+import type { Ranked } from '../ranking/index.ts';
+
+/** Where a run came from, as far as a reader needs it. */
+export type OriginView =
+  | { readonly kind: 'github'; readonly repository: string; readonly issue: number }
+  | { readonly kind: 'local'; readonly path: string };
+
+export interface StageView {
+  readonly stage: Stage;
+  /** Milliseconds since 1970 UTC. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+}
+
+/** What a run left behind where its users look; the same shape as the store's. */
+export type OutcomeView =
+  | {
+      readonly kind: 'pull';
+      readonly number: number;
+      readonly url: string;
+      readonly branch: string;
+      readonly branches: Readonly<Record<Alias, string>>;
+      readonly comparisonUrl: string;
+    }
+  | { readonly kind: 'branches'; readonly branches: Readonly<Record<Alias, string>> }
+  | {
+      readonly kind: 'table';
+      readonly comparisonUrl?: string;
+      readonly branches: Readonly<Record<Alias, string>>;
+    };
+
+export interface TroubleView {
+  readonly code: FaultCode | 'REFUSED';
+  readonly message: string;
+  readonly advice: string;
+}
+
+export interface ChecksView {
+  readonly setup?: string;
+  readonly build?: string;
+  readonly test: string;
+}
+
+/** One run as its readers see it: everything a sentence about it may use. */
+export interface RunView {
+  readonly id: RunId;
+  readonly origin: OriginView;
+  readonly title: string;
+  readonly state: RunState;
+  readonly stages: readonly StageView[];
+  readonly candidates: readonly Candidate[];
+  readonly evidence: readonly Evidence[];
+  readonly ranking: readonly Ranked[];
+  readonly decision?: Decision;
+  readonly outcome?: OutcomeView;
+  readonly trouble?: TroubleView;
+  /** `spent` is what the gateway metered for the whole run, planner included. */
+  readonly budget: { readonly run: Usd; readonly spent: Usd };
+  readonly checks?: ChecksView;
+  readonly base?: { readonly ref: string; readonly sha: Sha };
+  readonly brief?: Brief;
+  /** The label that started the run and whose removal cancels it. */
+  readonly label: string;
+  /** `hold`: the pushed commits ask GitHub's own CI not to start. */
+  readonly ci: Settings['ci'];
+  /** Milliseconds since 1970 UTC. `now` is when the view was taken; of a run that is over, when it ended. */
+  readonly startedAt: number;
+  readonly now: number;
+}
+
+/** A candidate's patch as text, for the reports that show it. `core/patches` fills `files`. */
+export interface DiffView {
+  readonly text: string;
+  readonly files: readonly Pick<PatchFile, 'path' | 'change' | 'additions' | 'deletions' | 'binary'>[];
+  /** GitHub's page that compares base and branch; absent where no branch was pushed. */
+  readonly compareUrl?: string;
+}
+export type Diffs = Readonly<Record<Alias, DiffView>>;
+
+/** A comment or a pull request's body. The marker is also the first line of the body. */
+export interface Report {
+  readonly marker: string;
+  readonly body: string;
+}

@@ -1,0 +1,74 @@
+import type { Decision } from '../decision/index.ts';
+import type { GateName } from '../evidence/index.ts';
+import type { CandidateState, Contestant, RunState, Stage } from '../model/index.ts';
+import { STAGES } from '../model/index.ts';
+import type { Separator } from '../ranking/index.ts';
+import type { RunView } from './view.ts';
+
+/** What is going on in a stage, after "stage 3 of 6:". */
+export const STAGE_WORDS = {
+  admit: 'checking the request',
+  brief: 'writing the brief',
+  code: 'coders at work',
+  examine: 'building and testing every candidate',
+  judge: 'weighing the evidence',
+  publish: 'publishing the result',
+} as const satisfies Record<Stage, string>;
+
+/** What decided, after "decided by". */
+export const SEPARATOR_WORDS = {
+  gates: 'the gates',
+  regressions: 'base tests',
+  'peer-tests': 'peer tests',
+  metrics: 'metrics (tests, size, speed)',
+  hash: 'the last tie (patch hash)',
+} as const satisfies Record<Separator, string>;
+
+/** What a candidate did that failed a gate: a few words for a table. */
+export const GATE_WORDS = {
+  collected: 'left no usable patch',
+  content: 'changes nothing that counts',
+  safe: 'holds an unsafe entry',
+  scope: 'changes protected files',
+  untampered: 'tampers with tests',
+  parses: 'does not parse',
+  builds: 'does not build',
+  'tests-run': 'keeps the tests from running',
+} as const satisfies Record<GateName, string>;
+
+export const CANDIDATE_WORDS = {
+  queued: 'waiting',
+  coding: 'coding',
+  coded: 'coded',
+  examining: 'examining',
+  examined: 'examined',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const satisfies Record<CandidateState, string>;
+
+/** Stage that a run in this state is in or enters next; null when its own work is over. */
+const STAGE_OF = {
+  queued: 'admit',
+  admitted: 'brief',
+  refused: null,
+  briefed: 'code',
+  coded: 'examine',
+  examined: 'judge',
+  judged: 'publish',
+  published: null,
+  merged: null,
+  closed: null,
+  failed: null,
+  cancelled: null,
+} as const satisfies Record<RunState, Stage | null>;
+
+export const stageOf = (view: RunView): Stage | null => STAGE_OF[view.state];
+export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(stage) + 1} of ${STAGES.length}`;
+
+/** `builtin × anthropic/claude-sonnet-4-5 (careful)`. Names come from settings: not yet fit for Markdown. */
+export const contestantName = (who: Contestant): string => `${who.agent} × ${who.model} (${who.prompt})`;
+
+/** `LIKELY, decided by peer tests`. */
+export function verdictWords(decision: Extract<Decision, { kind: 'winner' }>): string {
+  return `${decision.confidence.toUpperCase()}, decided by ${SEPARATOR_WORDS[decision.decidedBy]}`;
+}

@@ -1,0 +1,159 @@
+import {
+  type DemoOptions,
+  exitCode,
+  follow,
+  jsonText,
+  printReport,
+  runJson,
+  type Screen,
+} from '../cli/index.ts';
+import { Fault, type RunId } from '../core/model/index.ts';
+import type { RunView } from '../core/reports/index.ts';
+import { LABEL } from '../pipeline/index.ts';
+import { ISSUE } from './sample/index.ts';
+import { MAINTAINER, openTheatre, REPOSITORY, type Theatre } from './stage.ts';
+
+/** Between pieces of a scripted answer: slow enough to be seen, fast enough for an impatient reader. */
+const PACE_MS = 25;
+const PATIENCE_MS = 30_000;
+
+/** The whole main job on this machine, offline: from a label to a draft pull request with its comparison. */
+export async function runDemo(
+  options: DemoOptions,
+  screen: Screen,
+  onInterrupt: (handler: () => void) => () => void,
+): Promise<number> {
+  const say = options.json ? () => {} : (text: string) => screen.err(text);
+  say(`${INTRODUCTION}\n\n`);
+  const began = performance.now();
+  const theatre = await openTheatre({ paceMs: PACE_MS, onStep: (text) => say(`  starting ${text} …\n`) });
+  try {
+    const issue = await labelAnIssue(theatre, say);
+    const runId = await runOf(theatre, issue);
+    const view = await follow(
+      theatre.world,
+      runId,
+      options.json ? { ...screen, width: null, err: () => {} } : screen,
+    );
+    await theatre.world.engine.settled(runId);
+    await theatre.github.settled();
+    const timings = {
+      ...theatre.timings,
+      run: view.now - view.startedAt,
+      total: Math.round(performance.now() - began),
+    };
+    await report(theatre, view, issue, timings, options, screen);
+    if (options.keep) await stay(theatre, view, issue, screen, onInterrupt);
+    return exitCode(view);
+  } finally {
+    await theatre.close();
+  }
+}
+
+const INTRODUCTION = [
+  'Runoff demo: an issue is labelled; four coders compete; the one that survives the evidence becomes a pull request.',
+  'The models are scripted (their answers are written beforehand). All else is real: the App, the webhooks, the durable',
+  'engine on Postgres, the sandboxes, the builds and tests, the decision, git and the pull request, on a GitHub that',
+  'runs on this machine. Nothing leaves it.',
+].join('\n');
+
+async function labelAnIssue({ github }: Theatre, say: (text: string) => void): Promise<number> {
+  const maintainer = github.as(MAINTAINER);
+  const issue = await maintainer.openIssue(REPOSITORY, ISSUE);
+  say(`\n  ${MAINTAINER} opens issue #${issue}: ${ISSUE.title}\n  ${MAINTAINER} labels it \`${LABEL}\`\n\n`);
+  await maintainer.addLabel(REPOSITORY, issue, LABEL);
+  return issue;
+}
+
+/** The run that the webhook started. */
+async function runOf({ world, github }: Theatre, issue: number): Promise<RunId> {
+  const until = world.clock.now() + PATIENCE_MS;
+  for (;;) {
+    const run = (await world.store.runs(5)).find(
+      (r) => r.origin.kind === 'github' && r.origin.issue === issue,
+    );
+    if (run) return run.id;
+    if (world.clock.now() > until) {
+      const seen = github.deliveries.map((d) => `${d.event}.${d.action ?? ''} → ${d.status}`).join(', ');
+      throw new Fault('INTERNAL', `The label started no run. Webhooks delivered: ${seen || 'none'}.`);
+    }
+    await world.clock.sleep(50);
+  }
+}
+
+async function report(
+  theatre: Theatre,
+  view: RunView,
+  issue: number,
+  timings: Readonly<Record<string, number>>,
+  { json }: DemoOptions,
+  screen: Screen,
+): Promise<void> {
+  const { world, github } = theatre;
+  if (!json) {
+    await printReport(world, view, { screen });
+    screen.out(`\n${timingLine(timings)}\n`);
+    return;
+  }
+  const maintainer = github.as(MAINTAINER);
+  const pull = (await maintainer.pulls(REPOSITORY))[0];
+  const places = [issue, ...(pull ? [pull.number] : [])];
+  const comments = [];
+  for (const on of places) {
+    for (const { id, body } of await maintainer.comments(REPOSITORY, on)) comments.push({ id, on, body });
+  }
+  const seen = (await maintainer.request(
+    'GET',
+    `/repos/${REPOSITORY.owner}/${REPOSITORY.name}/issues/${issue}`,
+  )) as {
+    labels: { name: string }[];
+  };
+  const document = runJson(view, {
+    ...(pull
+      ? {
+          pull: {
+            number: pull.number,
+            url: `${github.url}/${REPOSITORY.owner}/${REPOSITORY.name}/pull/${pull.number}`,
+            draft: pull.draft,
+            head: pull.head.ref,
+            base: pull.base.ref,
+            body: pull.body ?? '',
+          },
+        }
+      : {}),
+    comments,
+    issueLabels: seen.labels.map((label) => label.name),
+    timings,
+  });
+  screen.out(`${jsonText(document)}\n`);
+}
+
+const timingLine = (timings: Readonly<Record<string, number>>): string =>
+  `Time: ${Object.entries(timings)
+    .map(([name, ms]) => `${name} ${(ms / 1000).toFixed(1)} s`)
+    .join(' · ')}`;
+
+async function stay(
+  { github, app }: Theatre,
+  view: RunView,
+  issue: number,
+  screen: Screen,
+  onInterrupt: (handler: () => void) => () => void,
+): Promise<void> {
+  const repository = `${github.url}/${REPOSITORY.owner}/${REPOSITORY.name}`;
+  const pull = view.outcome?.kind === 'pull' ? view.outcome.number : null;
+  screen.err(
+    [
+      '',
+      'The servers stay for a look (Ctrl-C ends them):',
+      `  issue         ${repository}/issues/${issue}`,
+      ...(pull === null ? [] : [`  pull request  ${repository}/pull/${pull}`]),
+      `  clone         git clone ${repository}.git`,
+      `  App           ${app.url}/healthz`,
+      '',
+    ].join('\n'),
+  );
+  await new Promise<void>((resolve) => {
+    onInterrupt(resolve);
+  });
+}

@@ -1,0 +1,83 @@
+import type { Emulator } from './emulator.ts';
+import type { JsonObject } from './json.ts';
+import type { Delivery, Reaction, Role } from './types.ts';
+
+/** Whose token it is and what it may do. */
+export interface Holder {
+  readonly login: string;
+  /** Rights of an installation token; a user's token has all of its user's. */
+  readonly permissions?: Readonly<Record<string, string>>;
+  /** Milliseconds since 1970; absent for users. */
+  readonly expiresAt?: number;
+}
+
+export interface Repository {
+  readonly id: number;
+  readonly owner: string;
+  readonly name: string;
+  readonly fullName: string;
+  readonly private: boolean;
+  readonly directory: string;
+  readonly installationId: number;
+  readonly collaborators: Map<string, Role>;
+  /** Git objects that the emulator has. */
+  readonly imported: Set<string>;
+  /** Runs one job at a time: pushes and merges change refs in two places. */
+  readonly inTurn: <T>(job: () => Promise<T>) => Promise<T>;
+}
+
+export interface StoredReaction extends Reaction {
+  /** As REST shows it. */
+  readonly shown: JsonObject;
+}
+
+export interface Hooks {
+  readonly deliveries: readonly Delivery[];
+  /** Starts a delivery; what goes wrong on our side is thrown by `settled`. */
+  deliver(event: string, payload: JsonObject): void;
+  redeliver(guid: string): Promise<Delivery>;
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What the parts of the local GitHub share. */
+export interface Inside {
+  /** `http://127.0.0.1:<port>` */
+  readonly front: string;
+  readonly emulator: Emulator;
+  readonly repositories: ReadonlyMap<string, Repository>;
+  readonly tokens: Map<string, Holder>;
+  readonly reactions: StoredReaction[];
+  /** What edited issues, pull requests and comments said before, by their API addresses. */
+  readonly edited: Map<string, JsonObject>;
+  /** The App as comments name it. */
+  readonly app: JsonObject;
+  readonly hooks: Hooks;
+}
+
+const RANK = { pull: 0, triage: 1, push: 2, maintain: 3, admin: 4 } as const satisfies Record<Role, number>;
+
+/** A user's role in a repository; null for an outsider. */
+export const roleOf = (repository: Repository, login: string): Role | null =>
+  login === repository.owner ? 'admin' : (repository.collaborators.get(login) ?? null);
+
+export function hasRole(repository: Repository, login: string, least: Role): boolean {
+  const role = roleOf(repository, login);
+  return role !== null && RANK[role] >= RANK[least];
+}
+
+export const isRole = (name: string): name is Role => name in RANK;
+
+/** A token of the repository's owner for our own bookkeeping. */
+export const ownerToken = (inside: Inside, repository: Repository): string =>
+  inside.emulator.ownToken(repository.owner);
+
+/** Runs jobs one after the other, each when the one before has ended. */
+export function oneAtATime(): <T>(job: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const next = last.then(job, job);
+    last = next;
+    return next;
+  };
+}

@@ -1,0 +1,184 @@
+import { found } from './emulator.ts';
+import { branches, git } from './git.ts';
+import { type Inside, ownerToken, type Repository } from './inside.ts';
+import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from './json.ts';
+
+/** Puts right, in place, what GitHub always sends and the emulator leaves out or gets wrong. */
+export async function repaired(inside: Inside, value: Json): Promise<Json> {
+  if (Array.isArray(value)) {
+    for (const item of value) await repaired(inside, item);
+  } else if (isObject(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      if (typeof inner === 'string') value[key] = repairedText(inside, key, inner);
+      else if (inner !== undefined) await repaired(inside, inner);
+    }
+    repairRepository(value);
+    repairCheckRun(value);
+    repairComment(inside, value);
+    // The emulator's mail address of a bot is none that a mail server takes.
+    if (value.type === 'Bot' && 'email' in value) value.email = null;
+    await repairPull(inside, value);
+  }
+  return value;
+}
+
+/** A bot's login has brackets, which a URL may not. */
+const repairedText = (inside: Inside, key: string, text: string): string =>
+  key.endsWith('url') && text.startsWith(inside.front)
+    ? text.replaceAll('[', '%5B').replaceAll(']', '%5D')
+    : text;
+
+function repairRepository(value: JsonObject): void {
+  if (!('full_name' in value) || !('clone_url' in value)) return;
+  value.pushed_at ??= value.created_at;
+  if (!('permissions' in value) || !('forks_count' in value)) return;
+  value.network_count ??= value.forks_count;
+  value.subscribers_count ??= 0;
+}
+
+function repairCheckRun(value: JsonObject): void {
+  if (!isObject(value.output) || !('annotations_count' in value.output) || !value.url) return;
+  value.output.annotations_url = `${textAt(value, 'url')}/annotations`;
+  value.details_url ??= value.html_url;
+}
+
+function repairComment(inside: Inside, value: JsonObject): void {
+  if (!('issue_url' in value) || !('performed_via_github_app' in value)) return;
+  const byApp = textAt(value, 'user', 'login') === `${textAt(inside.app, 'slug')}[bot]`;
+  if (byApp) value.performed_via_github_app = inside.app;
+  // The emulator writes a comment twice to create it, and dates the second time as an edit.
+  if (!inside.edited.has(textAt(value, 'url'))) value.updated_at = value.created_at;
+}
+
+/** An open pull request follows its branch, and counts what the branch has over its base. */
+async function repairPull(inside: Inside, value: JsonObject): Promise<void> {
+  if ('merged_at' in value && 'head' in value) value.active_lock_reason ??= null;
+  const repository = inside.repositories.get(textAt(value, 'head', 'repo', 'full_name'));
+  if (!repository || value.state !== 'open' || !isObject(value.head) || !isObject(value.base)) return;
+  const tip = (await branches(repository.directory))[`refs/heads/${textAt(value.head, 'ref')}`];
+  if (tip === undefined) return;
+  value.head.sha = tip;
+  value.statuses_url = `${inside.front}/repos/${repository.fullName}/statuses/${tip}`;
+  objectAt(value, '_links', 'statuses').href = value.statuses_url;
+  if (!('changed_files' in value)) return;
+  const base = `refs/heads/${textAt(value.base, 'ref')}`;
+  const rows = (await git(repository.directory, 'diff', '--numstat', `${base}...${tip}`)).split('\n');
+  const counts = rows.filter((row) => row !== '').map((row) => row.split('\t'));
+  const sum = (column: 0 | 1): number => counts.reduce((total, row) => total + (Number(row[column]) || 0), 0);
+  value.changed_files = counts.length;
+  value.additions = sum(0);
+  value.deletions = sum(1);
+  value.commits = Number(await git(repository.directory, 'rev-list', '--count', `${base}..${tip}`));
+}
+
+/** A webhook as GitHub would name and fill it. */
+export async function repairedEvent(
+  inside: Inside,
+  event: string,
+  payload: JsonObject,
+): Promise<{ readonly event: string; readonly payload: JsonObject }> {
+  await repaired(inside, payload);
+  const repository = inside.repositories.get(textAt(payload, 'repository', 'full_name'));
+  if (!repository) return { event, payload };
+  await completeLabel(inside, repository, payload);
+  if (event === 'issue_comment') await markPull(inside, repository, objectAt(payload, 'issue'));
+  if (payload.action === 'edited') describeEdit(inside, payload);
+  if (event === 'pull_request') {
+    return { event, payload: { number: numberAt(payload, 'pull_request', 'number'), ...payload } };
+  }
+  // The emulator calls it an issue when a pull request is labelled.
+  if (event === 'issues' && isObject(payload.issue) && 'head' in payload.issue) {
+    const { issue, ...rest } = payload;
+    return {
+      event: 'pull_request',
+      payload: { ...rest, number: numberAt(issue, 'number'), pull_request: issue },
+    };
+  }
+  return { event, payload };
+}
+
+async function completeLabel(inside: Inside, repository: Repository, payload: JsonObject): Promise<void> {
+  if (!isObject(payload.label) || 'id' in payload.label) return;
+  const name = encodeURIComponent(textAt(payload.label, 'name'));
+  const path = `/repos/${repository.fullName}/labels/${name}`;
+  payload.label = await inside.emulator.call('GET', path, ownerToken(inside, repository));
+}
+
+/** What an edited text said before, which the emulator does not tell. */
+function describeEdit(inside: Inside, payload: JsonObject): void {
+  const now = objectAt(payload, ['comment', 'pull_request', 'issue'].find((key) => key in payload) ?? '');
+  const before = inside.edited.get(textAt(now, 'url')) ?? {};
+  const changed = ['title', 'body'].filter((key) => key in now && textAt(now, key) !== textAt(before, key));
+  payload.changes = Object.fromEntries(changed.map((key) => [key, { from: textAt(before, key) }]));
+}
+
+/** Every pull request is an issue too, and says so; the emulator's does not. */
+async function markPull(inside: Inside, repository: Repository, issue: JsonObject): Promise<void> {
+  const pull = await pullAt(inside, repository, numberAt(issue, 'number') ?? 0);
+  if (pull) Object.assign(issue, issueSideOf(pull));
+}
+
+/** A pull request as REST shows it; null when there is none with this number. */
+export async function pullAt(
+  inside: Inside,
+  repository: Repository,
+  number: number,
+): Promise<JsonObject | null> {
+  const path = `/repos/${repository.fullName}/pulls/${number}`;
+  const token = ownerToken(inside, repository);
+  const pull = await found(inside.emulator.call('GET', path, token));
+  if (!isObject(pull)) return null;
+  await repaired(inside, pull);
+  return pull;
+}
+
+const issueSideOf = (pull: JsonObject): JsonObject => ({
+  html_url: pull.html_url,
+  draft: pull.draft,
+  pull_request: {
+    url: pull.url,
+    html_url: pull.html_url,
+    diff_url: pull.diff_url,
+    patch_url: pull.patch_url,
+    merged_at: pull.merged_at,
+  },
+});
+
+/** The issue that a pull request also is. */
+export function pullAsIssue(pull: JsonObject): JsonObject {
+  const url = textAt(pull, 'issue_url');
+  const kept = Object.fromEntries(ISSUE_FIELDS.map((key) => [key, pull[key]]));
+  return {
+    ...kept,
+    url,
+    repository_url: url.replace(/\/issues\/\d+$/, ''),
+    labels_url: `${url}/labels{/name}`,
+    comments_url: `${url}/comments`,
+    events_url: `${url}/events`,
+    timeline_url: `${url}/timeline`,
+    state_reason: null,
+    closed_by: null,
+    performed_via_github_app: null,
+    ...issueSideOf(pull),
+  };
+}
+
+const ISSUE_FIELDS = [
+  'id',
+  'node_id',
+  'number',
+  'title',
+  'user',
+  'labels',
+  'state',
+  'locked',
+  'assignee',
+  'assignees',
+  'milestone',
+  'comments',
+  'created_at',
+  'updated_at',
+  'closed_at',
+  'body',
+  'author_association',
+] as const;

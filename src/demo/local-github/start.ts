@@ -1,0 +1,208 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { clientFor } from './client.ts';
+import { APP, appJwt, type Emulator, FIRST_INSTALLATION, startEmulator } from './emulator.ts';
+import { type Front, openFront, type Served } from './front.ts';
+import { bareDirectory, copyBare, currentBranch } from './git.ts';
+import { type HookRelay, openHooks } from './hooks.ts';
+import { type Holder, type Inside, oneAtATime, ownerToken, type Repository } from './inside.ts';
+import { type JsonObject, numberAt, objectAt, textAt } from './json.ts';
+import { simpleUser, takeOver } from './push.ts';
+import type { LocalGitHub, LocalGitHubOptions, LocalRepository } from './types.ts';
+
+/**
+ * A GitHub on 127.0.0.1: REST, App authentication, webhooks and git over HTTP, with a few pages to look at.
+ * Needs no network and no account. Rejects when a repository cannot be copied.
+ */
+export async function startLocalGitHub(options: LocalGitHubOptions): Promise<LocalGitHub> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    return await start(options, undo, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start(
+  options: LocalGitHubOptions,
+  undo: (() => Promise<unknown>)[],
+  close: () => Promise<void>,
+): Promise<LocalGitHub> {
+  const root = await mkdtemp(join(tmpdir(), 'local-github-'));
+  undo.push(() => rm(root, { recursive: true, force: true }));
+  const branchOf = new Map<LocalRepository, string>();
+  for (const repository of options.repositories) {
+    const directory = bareDirectory(root, `${repository.owner}/${repository.name}`);
+    await copyBare(repository.from, directory);
+    branchOf.set(repository, await currentBranch(directory));
+  }
+
+  let served: Served | undefined;
+  const front = await openFront(options.port ?? 0, () => served);
+  undo.push(() => front.close());
+  const hookPath = `/_hooks/${randomUUID()}`;
+  const secrets = {
+    webhook: randomBytes(32).toString('hex'),
+    userTokens: new Map(options.users.map((login) => [login, `ghp_${randomBytes(18).toString('hex')}`])),
+  };
+  const relay = openHooks({
+    secret: secrets.webhook,
+    appId: APP.id,
+    url: options.webhookUrl,
+    onDelivery: options.onDelivery,
+    inbox: new URL(hookPath, front.url),
+  });
+  undo.push(() => relay.close());
+
+  const owners = [...new Set(options.repositories.map(({ owner }) => owner))];
+  const emulator = await startEmulator({
+    front: front.url,
+    hookUrl: new URL(hookPath, front.url).href,
+    users: options.users,
+    tokens: Object.fromEntries([...secrets.userTokens].map(([login, token]) => [token, login])),
+    repositories: options.repositories.map((repository) => ({
+      owner: repository.owner,
+      name: repository.name,
+      private: repository.private ?? false,
+      defaultBranch: branchOf.get(repository) ?? 'main',
+    })),
+    owners,
+    nonce: randomUUID(),
+  });
+  undo.push(() => emulator.close());
+
+  const inside = await furnish({ options, front, emulator, relay, owners, root, secrets });
+  served = { inside, relay, hookPath };
+  return publicFace({ inside, emulator, relay, secrets, close, fetch: options.fetch });
+}
+
+interface Furnishing {
+  readonly options: LocalGitHubOptions;
+  readonly front: Front;
+  readonly emulator: Emulator;
+  readonly relay: HookRelay;
+  readonly owners: readonly string[];
+  readonly root: string;
+  readonly secrets: { readonly userTokens: ReadonlyMap<string, string> };
+}
+
+/** Brings the repositories, roles and the App's account into the emulator. */
+async function furnish(f: Furnishing): Promise<Inside> {
+  const repositories = new Map<string, Repository>();
+  const tokens = new Map<string, Holder>();
+  for (const [login, token] of f.secrets.userTokens) tokens.set(token, { login });
+  const app: JsonObject = {};
+  const inside: Inside = {
+    front: f.front.url,
+    emulator: f.emulator,
+    repositories,
+    tokens,
+    reactions: [],
+    edited: new Map(),
+    app,
+    hooks: f.relay,
+  };
+  for (const { owner, name, private: hidden = false } of f.options.repositories) {
+    const fullName = `${owner}/${name}`;
+    const facts = await f.emulator.call('GET', `/repos/${fullName}`, f.emulator.ownToken(owner));
+    const repository: Repository = {
+      id: numberAt(facts, 'id') ?? 0,
+      owner,
+      name,
+      fullName,
+      private: hidden,
+      directory: bareDirectory(f.root, fullName),
+      installationId: FIRST_INSTALLATION + f.owners.indexOf(owner),
+      collaborators: new Map(Object.entries(f.options.collaborators ?? {})),
+      imported: new Set(),
+      inTurn: oneAtATime(),
+    };
+    repositories.set(fullName, repository);
+    await takeOver(inside, repository, {}, ownerToken(inside, repository));
+    for (const [login, permission] of repository.collaborators) {
+      const path = `/repos/${fullName}/collaborators/${login}`;
+      await f.emulator.call('PUT', path, ownerToken(inside, repository), { permission });
+    }
+  }
+  await createBot(inside);
+  Object.assign(app, await describeApp(inside));
+  return inside;
+}
+
+/** The emulator makes the App's own account at its first write; so let it write the empty blob. */
+async function createBot(inside: Inside): Promise<void> {
+  const jwt = appJwt(inside.emulator.privateKey);
+  for (const repository of inside.repositories.values()) {
+    const path = `/app/installations/${repository.installationId}/access_tokens`;
+    const minted = await inside.emulator.call('POST', path, jwt, {});
+    const blob = { content: '', encoding: 'utf-8' };
+    const blobs = `/repos/${repository.fullName}/git/blobs`;
+    await inside.emulator.call('POST', blobs, textAt(minted, 'token'), blob);
+  }
+}
+
+/** The App as comments of its own name it. */
+async function describeApp(inside: Inside): Promise<JsonObject> {
+  const [first] = inside.repositories.values();
+  const owner = first?.owner ?? '';
+  const app = await inside.emulator.call('GET', '/app', appJwt(inside.emulator.privateKey));
+  const account = await inside.emulator.call('GET', `/users/${owner}`, inside.emulator.ownToken(owner));
+  const { installations_count, ...rest } = objectAt({ app }, 'app');
+  return { ...rest, owner: simpleUser(account) };
+}
+
+interface Face {
+  readonly inside: Inside;
+  readonly emulator: Emulator;
+  readonly relay: HookRelay;
+  readonly secrets: { readonly webhook: string; readonly userTokens: ReadonlyMap<string, string> };
+  readonly close: () => Promise<void>;
+  readonly fetch: typeof fetch | undefined;
+}
+
+function publicFace({ inside, emulator, relay, secrets, close, fetch }: Face): LocalGitHub {
+  const apiUrl = `${inside.front}/api/v3`;
+  const token = (login: string): string => {
+    const own = secrets.userTokens.get(login);
+    if (own === undefined) throw new Error(`The local GitHub has no user ${login}.`);
+    return own;
+  };
+  const repositoryAt = (owner: string, name: string): Repository => {
+    const repository = inside.repositories.get(`${owner}/${name}`);
+    if (!repository) throw new Error(`The local GitHub has no repository ${owner}/${name}.`);
+    return repository;
+  };
+  return {
+    url: inside.front,
+    apiUrl,
+    appId: APP.id,
+    botLogin: APP.botLogin,
+    privateKey: emulator.privateKey,
+    webhookSecret: secrets.webhook,
+    installationId: FIRST_INSTALLATION,
+    deliveries: relay.deliveries,
+    reactions: inside.reactions,
+    as: (login) => clientFor(apiUrl, token(login), fetch),
+    token,
+    handle: (owner, name) => {
+      const { id, installationId } = repositoryAt(owner, name);
+      return { installationId, repositoryId: id, owner, name };
+    },
+    setRole: async ({ owner, name }, login, role) => {
+      const path = `/repos/${owner}/${name}/collaborators/${login}`;
+      const client = clientFor(apiUrl, token(owner));
+      if (role === null) await client.request('DELETE', path);
+      else await client.request('PUT', path, { permission: role });
+    },
+    directory: (owner, name) => repositoryAt(owner, name).directory,
+    redeliver: (guid) => relay.redeliver(guid),
+    settled: () => relay.settled(),
+    close,
+  };
+}

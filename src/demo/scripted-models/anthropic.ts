@@ -1,0 +1,75 @@
+import { event, list, object, pieces, type Speech, type Wire } from './wire.ts';
+
+/** Anthropic Messages. */
+export const anthropic: Wire = {
+  ask(body) {
+    const blocks = list(body.messages).flatMap((message) => list(message.content));
+    const forced = list(body.tools).find((tool) => tool.name === 'json');
+    const native = object(object(body.output_config).format).type ?? object(body.output_format).type;
+    return {
+      results: blocks.filter((block) => block.type === 'tool_result').length,
+      structured: forced ? { kind: 'tool', name: 'json' } : native ? { kind: 'text' } : null,
+    };
+  },
+
+  whole: (speech) => ({
+    ...message(speech),
+    content: blocks(speech),
+    stop_reason: stopReason(speech),
+    usage: { input_tokens: speech.inputTokens, output_tokens: speech.outputTokens },
+  }),
+
+  stream(speech) {
+    const send = (type: string, data: object) => event(type, { type, ...data });
+    return [
+      send('message_start', {
+        message: {
+          ...message(speech),
+          content: [],
+          usage: { input_tokens: speech.inputTokens, output_tokens: 1 },
+        },
+      }),
+      ...blocks(speech).flatMap((block, index) => {
+        const tool = block.type === 'tool_use';
+        const text = tool ? JSON.stringify(block.input) : block.text;
+        const delta = (part: string) =>
+          tool ? { type: 'input_json_delta', partial_json: part } : { type: 'text_delta', text: part };
+        return [
+          send('content_block_start', {
+            index,
+            content_block: tool ? { ...block, input: {} } : { ...block, text: '' },
+          }),
+          ...pieces(text).map((part) => send('content_block_delta', { index, delta: delta(part) })),
+          send('content_block_stop', { index }),
+        ];
+      }),
+      send('message_delta', {
+        delta: { stop_reason: stopReason(speech), stop_sequence: null },
+        usage: { output_tokens: speech.outputTokens },
+      }),
+      send('message_stop', {}),
+    ];
+  },
+};
+
+const message = (speech: Speech) => ({
+  id: `msg_${speech.id}`,
+  type: 'message',
+  role: 'assistant',
+  model: speech.model,
+  stop_reason: null,
+  stop_sequence: null,
+});
+
+const stopReason = ({ turn }: Speech) => (turn.kind === 'call' ? 'tool_use' : 'end_turn');
+
+type Block =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object };
+
+function blocks({ turn, id }: Speech): readonly Block[] {
+  const text: readonly Block[] = turn.text ? [{ type: 'text', text: turn.text }] : [];
+  return turn.kind === 'call'
+    ? [...text, { type: 'tool_use', id: `toolu_${id}`, name: turn.tool, input: turn.input }]
+    : text;
+}

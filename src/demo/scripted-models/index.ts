@@ -1,0 +1,7 @@
+export type { Script, Scripts, Turn } from './script.ts';
+export {
+  type ScriptedModels,
+  type ScriptedModelsOptions,
+  type SeenRequest,
+  startScriptedModels,
+} from './server.ts';

@@ -1,0 +1,145 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { openAppGitHub, openRuntime, type Served, startApp } from '../compose/index.ts';
+import { Fault } from '../core/model/index.ts';
+import { parseEnvironment } from '../core/policy/index.ts';
+import type { World } from '../pipeline/index.ts';
+import { type LocalGitHub, type LocalGitHubOptions, startLocalGitHub } from './local-github/index.ts';
+import { SCRIPTS, SCRIPTED_PRICES } from './sample/index.ts';
+import { makeSampleRepository } from './sample-repository.ts';
+import { type Scripts, startScriptedModels } from './scripted-models/index.ts';
+
+export const REPOSITORY = { owner: 'alice', name: 'tally' } as const;
+export const MAINTAINER = 'alice';
+
+/** Everything the demo runs: a local GitHub, scripted models, and the App as `runoff serve` starts it. */
+export interface Theatre {
+  /** Folder that holds all of it. */
+  readonly home: string;
+  readonly github: LocalGitHub;
+  readonly world: World;
+  readonly app: Served;
+  /** Milliseconds that each part took to start. */
+  readonly timings: Readonly<Record<string, number>>;
+  close(): Promise<void>;
+}
+
+export interface TheatreOptions {
+  /** Folder for all of it; absent: a temporary one that `close` removes. */
+  readonly home?: string;
+  /** Text of `.github/auto-dev.yml` in the sample repository; absent: the sample's own. */
+  readonly settings?: string;
+  /** Further logins, with what they may do. */
+  readonly collaborators?: LocalGitHubOptions['collaborators'];
+  /** What the App's calls to GitHub are made with. */
+  readonly fetch?: typeof fetch;
+  /** Keeps to GitHub's pace; default true. */
+  readonly throttle?: boolean;
+  readonly onDelivery?: LocalGitHubOptions['onDelivery'];
+  /** What the models answer; absent: the sample's scripts. */
+  readonly scripts?: Scripts;
+  /** Milliseconds between pieces of a scripted answer, so that progress can be seen. */
+  readonly paceMs: number;
+  /** Says what starts; for the terminal. */
+  readonly onStep: (text: string) => void;
+}
+
+/** Starts all of it on 127.0.0.1, in a folder of its own that `close` removes. */
+export async function openTheatre(options: TheatreOptions): Promise<Theatre> {
+  const { paceMs, onStep } = options;
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const closer of closers.splice(0).toReversed()) await closer();
+  };
+  const timings: Record<string, number> = {};
+  const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    onStep(name);
+    const began = performance.now();
+    const result = await work();
+    timings[name] = Math.round(performance.now() - began);
+    return result;
+  };
+  try {
+    const home = options.home ?? (await mkdtemp(join(tmpdir(), 'runoff-demo-')));
+    if (!options.home) closers.push(() => rm(home, { recursive: true, force: true }));
+    // The sandbox's and the database's own users must be able to pass through.
+    await chmod(home, 0o711);
+    const { github, webhook } = await timed('local GitHub', () => openGitHub(home, options));
+    closers.push(() => github.close());
+    const models = await timed('scripted models', () => startScriptedModels({ scripts: options.scripts ?? SCRIPTS, paceMs }));
+    closers.push(() => models.close());
+    const { app, world } = await timed('database, sandbox, engine, App', () =>
+      openApp(home, github, models.url, options),
+    );
+    closers.push(() => app.close());
+    webhook(`${app.url}/api/github/webhooks`);
+    return { home, github, world, app, timings, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+async function openGitHub(
+  home: string,
+  options: TheatreOptions,
+): Promise<{ github: LocalGitHub; webhook: (url: string) => void }> {
+  const from = join(home, 'tally');
+  await mkdir(from);
+  await makeSampleRepository(from, options.settings);
+  let url: string | undefined;
+  const github = await startLocalGitHub({
+    users: [MAINTAINER, ...Object.keys(options.collaborators ?? {})],
+    repositories: [{ ...REPOSITORY, from }],
+    webhookUrl: () => url,
+    ...(options.collaborators ? { collaborators: options.collaborators } : {}),
+    ...(options.onDelivery ? { onDelivery: options.onDelivery } : {}),
+  });
+  return {
+    github,
+    webhook: (to) => {
+      url = to;
+    },
+  };
+}
+
+async function openApp(
+  home: string,
+  github: LocalGitHub,
+  models: string,
+  options: TheatreOptions,
+): Promise<{ app: Served; world: World }> {
+  const parsed = parseEnvironment({
+    RUNOFF_DATA: join(home, 'data'),
+    APP_ID: String(github.appId),
+    PRIVATE_KEY: github.privateKey,
+    WEBHOOK_SECRET: github.webhookSecret,
+    GITHUB_API_URL: github.apiUrl,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',
+    ANTHROPIC_BASE_URL: models,
+    OPENAI_API_KEY: 'scripted-key-for-openai',
+    OPENAI_BASE_URL: `${models}/v1`,
+    MODEL_PRICES: JSON.stringify(SCRIPTED_PRICES),
+    CODERS_PER_WORKER: '4',
+    CODERS_PER_REPOSITORY: '4',
+  });
+  if (parsed.kind === 'invalid')
+    throw new Fault('INTERNAL', `The demo's own settings are invalid: ${JSON.stringify(parsed.problems)}`);
+  const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' }, pino.destination(2));
+  const { fetch, throttle } = options;
+  const asApp = openAppGitHub(parsed.operator, log, {
+    ...(fetch ? { fetch } : {}),
+    ...(throttle === undefined ? {} : { throttle }),
+  });
+  const runtime = await openRuntime(parsed.operator, { executor: 'demo' }, { github: asApp, log });
+  try {
+    return { app: await startApp(parsed.operator, runtime), world: runtime.world };
+  } catch (thrown) {
+    await runtime.close();
+    throw thrown;
+  }
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { runCli, type Screen, type Shell } from './cli/index.ts';
+import { diagnose, openRuntime, readOperator, serve } from './compose/index.ts';
+import { systemRandom } from './adapters/system/index.ts';
+import { runDemo } from './demo/index.ts';
+
+const screen: Screen = {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  width: process.stderr.isTTY ? (process.stderr.columns ?? 80) : null,
+  colour: process.stderr.isTTY === true && !process.env.NO_COLOR,
+};
+
+function onInterrupt(handler: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.on(signal, handler);
+  return () => {
+    for (const signal of signals) process.off(signal, handler);
+  };
+}
+
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+
+const shell: Shell = {
+  open: async (needs) => openRuntime(await readOperator(process.env, process.cwd()), needs),
+  serve: async () => serve(await readOperator(process.env, process.cwd()), { onInterrupt, screen }),
+  demo: (options, where) => runDemo(options, where, onInterrupt),
+  doctor: () => diagnose(process.env, process.cwd()),
+  newRunId: () => systemRandom.runId(),
+  readText: (path) => readFile(path, 'utf8'),
+  version: manifest.version,
+  cwd: process.cwd(),
+  screen,
+  onInterrupt,
+};
+
+process.exitCode = await runCli(shell, process.argv.slice(2));

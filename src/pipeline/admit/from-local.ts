@@ -1,0 +1,17 @@
+import { Fault, type LocalOrigin } from '../../core/model/index.ts';
+import type { World } from '../world.ts';
+import type { Gathered } from './index.ts';
+import type { RunRequest } from './request.ts';
+
+/** The user's own repository: no permission to check, but a state that candidates can start from. */
+export async function fromLocal(world: World, origin: LocalOrigin, request: RunRequest): Promise<Gathered> {
+  const found = await world.workspaces.describe(origin.path);
+  if (found.empty) throw new Fault('REPOSITORY_EMPTY', `${origin.path} has no commit yet.`);
+  if (found.dirty && !request.base) {
+    throw new Fault('REPOSITORY_DIRTY', `${origin.path} has changes that are not committed; candidates would not see them.`);
+  }
+  const ref = request.base ?? found.branch ?? 'HEAD';
+  const sha = await world.workspaces.resolve({ kind: 'local', path: found.top }, ref);
+  if (!sha) throw new Fault('BASE_MISSING', `${origin.path} has no branch, tag or commit named ${JSON.stringify(ref)}.`);
+  return { kind: 'gathered', base: { ref, sha }, comments: [] };
+}

@@ -1,0 +1,64 @@
+import { isOver } from '../../core/lifecycle/index.ts';
+import { Fault, type Origin, type Task } from '../../core/model/index.ts';
+import type { Refusal } from '../../core/reports/index.ts';
+import { sayRefused } from './refuse.ts';
+import { loadRun, sourceOf } from '../task.ts';
+import type { World } from '../world.ts';
+import { fromGitHub } from './from-github.ts';
+import { fromLocal } from './from-local.ts';
+import type { RunRequest } from './request.ts';
+import { settle } from './settle.ts';
+
+export { Overrides, RunRequest } from './request.ts';
+
+/** Where the task starts and what was said about it, before settings are known. */
+export interface Gathered {
+  readonly kind: 'gathered';
+  readonly base: Task['base'];
+  readonly comments: Task['comments'];
+}
+export interface Refused {
+  readonly kind: 'refused';
+  readonly refusal: Refusal;
+}
+
+/** May this run start? Freezes the task, its base commit and its settings, or refuses and says why. */
+export async function admit(world: World, request: RunRequest): Promise<'go' | 'refused'> {
+  const run = await loadRun(world, request.runId);
+  if (run.state !== 'queued') return isOver(run.state) ? 'refused' : 'go';
+  await world.store.markStage(run.id, 'admit', 'start', world.clock.now());
+
+  const body = await world.artifacts.get(request.text.body);
+  if (`${request.text.title}${body}`.trim() === '') throw new Fault('PROMPT_EMPTY', 'The task has no text.');
+  const gathered = await gather(world, run.origin, request);
+  if (gathered.kind === 'refused') return refuse(world, request, run.origin, gathered.refusal);
+
+  const source = await sourceOf(world, run);
+  const settled = await settle(world, source, gathered.base.sha, request);
+  if (settled.kind === 'refused') return refuse(world, request, run.origin, settled.refusal);
+
+  const task: Task = {
+    runId: run.id,
+    origin: run.origin,
+    title: request.text.title,
+    body,
+    comments: gathered.comments,
+    base: gathered.base,
+    settings: settled.settings,
+  };
+  const { checks } = settled;
+  await world.store.updateRun(run.id, { task, checks }, world.clock.now());
+  await world.store.markStage(run.id, 'admit', 'end', world.clock.now());
+  await world.store.transition(run.id, 'admitted', 'the run may start', world.clock.now());
+  world.announcer.soon(run.id);
+  return 'go';
+}
+
+function gather(world: World, origin: Origin, request: RunRequest): Promise<Gathered | Refused> {
+  return origin.kind === 'github' ? fromGitHub(world, origin, request) : fromLocal(world, origin, request);
+}
+
+async function refuse(world: World, request: RunRequest, origin: Origin, refusal: Refusal): Promise<'refused'> {
+  await sayRefused(world, request.runId, origin, refusal);
+  return 'refused';
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** What the command line sets over the repository's settings; the operator's ceilings still apply. */
+export const Overrides = z.strictObject({
+  candidates: z.number().int().min(1).optional(),
+  coders: z.array(z.strictObject({ agent: z.string(), model: z.string().optional() })).min(1).optional(),
+  timeoutSeconds: z.number().int().positive().optional(),
+  budgetUsd: z.number().positive().optional(),
+});
+export type Overrides = z.infer<typeof Overrides>;
+
+const Ref = z.object({ sha256: z.string(), bytes: z.number() });
+
+/** What a run is started with: the engine keeps it, so it is plain JSON and small. */
+export const RunRequest = z.strictObject({
+  runId: z.string(),
+  /** The task's text as it was at the trigger: later edits are not read (I5). */
+  text: z.strictObject({ title: z.string(), body: Ref }),
+  /** Milliseconds since 1970 UTC; comments written or edited after it are not read. */
+  triggeredAt: z.number(),
+  /** Branch, tag or commit to start from; absent: the default branch, or what is checked out. */
+  base: z.string().optional(),
+  overrides: Overrides.default({}),
+});
+export type RunRequest = z.infer<typeof RunRequest>;

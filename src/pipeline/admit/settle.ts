@@ -1,0 +1,91 @@
+import { Fault, type Sha } from '../../core/model/index.ts';
+import {
+  capSettings,
+  CHECK_FILES,
+  contestants,
+  detectChecks,
+  parseSettings,
+  type Settings,
+} from '../../core/policy/index.ts';
+import type { RepositorySource, RunRecord } from '../../ports/index.ts';
+import type { World } from '../world.ts';
+import type { Refused } from './index.ts';
+import type { Overrides, RunRequest } from './request.ts';
+
+export const SETTINGS_FILE = '.github/auto-dev.yml';
+
+interface Settled {
+  readonly kind: 'settled';
+  /** As they will be used: overrides applied, lowered to the operator's ceilings, checks filled in. */
+  readonly settings: Settings;
+  readonly checks: NonNullable<RunRecord['checks']>;
+}
+
+/** Reads the settings of the base commit, and proves before anything is spent that the run can be done with them. */
+export async function settle(
+  world: World,
+  source: RepositorySource,
+  sha: Sha,
+  request: RunRequest,
+): Promise<Settled | Refused> {
+  const read = await readSettings(world, source, sha);
+  if (read.kind === 'invalid') {
+    return { kind: 'refused', refusal: { kind: 'settings-invalid', file: SETTINGS_FILE, problems: read.problems } };
+  }
+  const { settings } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
+  requireCoders(world, settings);
+  const detected = await detect(world, source, sha);
+  const test = settings.checks.test ?? detected.test;
+  if (!test) return { kind: 'refused', refusal: { kind: 'no-test-command', file: SETTINGS_FILE } };
+  const build = settings.checks.build ?? detected.build;
+  const checks = { ...settings.checks, test, ...(build ? { build } : {}) };
+  const shown = { test, ...(build ? { build } : {}), ...(checks.setup ? { setup: checks.setup } : {}) };
+  return { kind: 'settled', settings: { ...settings, checks }, checks: shown };
+}
+
+type ReadSettings = { kind: 'ok'; settings: Settings } | { kind: 'invalid'; problems: readonly string[] };
+
+async function readSettings(world: World, source: RepositorySource, sha: Sha): Promise<ReadSettings> {
+  const text = await world.workspaces.readFile(source, sha, SETTINGS_FILE);
+  const file = text === null ? null : world.reports.readSettings(text, SETTINGS_FILE);
+  if (file?.kind === 'invalid') return { kind: 'invalid', problems: file.problems };
+  const parsed = parseSettings(file?.value ?? {}, world.defaults);
+  if (parsed.kind === 'ok') return { kind: 'ok', settings: parsed.settings };
+  const problems = parsed.problems.map((p) => `${file?.locate(p.path) ?? ''}${p.message}`);
+  return { kind: 'invalid', problems };
+}
+
+function applyOverrides(settings: Settings, overrides: Overrides): Settings {
+  const { candidates, coders, timeoutSeconds, budgetUsd } = overrides;
+  const count = candidates ?? (coders ? Math.max(coders.length, 1) : settings.candidates);
+  return {
+    ...settings,
+    candidates: count,
+    coders: coders ?? settings.coders,
+    timeout: { ...settings.timeout, ...(timeoutSeconds ? { candidate: timeoutSeconds } : {}) },
+    budget: budgetUsd
+      ? { run: budgetUsd, candidate: Math.min(settings.budget.candidate, budgetUsd) }
+      : settings.budget,
+  };
+}
+
+/** Faults on an unknown agent, a missing key or an unknown price. */
+function requireCoders(world: World, settings: Settings): void {
+  for (const { agent, model } of contestants(settings, world.defaults.models, [...world.prompts.coder.keys()])) {
+    if (!world.coders.has(agent)) {
+      const known = [...world.coders.keys()].join(', ');
+      throw new Fault('AGENT_UNKNOWN', `There is no coder named ${JSON.stringify(agent)}; known: ${known}.`);
+    }
+    world.gateway.route(model);
+  }
+}
+
+async function detect(world: World, source: RepositorySource, sha: Sha) {
+  const files = await world.workspaces.listFiles(source, sha);
+  const read: Record<string, string> = {};
+  for (const file of files.filter((name) => CHECK_FILES.includes(name))) {
+    const text = await world.workspaces.readFile(source, sha, file);
+    if (text !== null) read[file] = text;
+  }
+  return detectChecks({ files, read });
+}

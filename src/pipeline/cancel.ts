@@ -1,0 +1,19 @@
+import { isOver } from '../core/lifecycle/index.ts';
+import type { RunId } from '../core/model/index.ts';
+import { loadRun } from './task.ts';
+import type { World } from './world.ts';
+
+/** Stops a run: no further step starts, coders are killed, what exists is kept. False when it was over already. */
+export async function cancelRun(world: World, runId: RunId, cause: string): Promise<boolean> {
+  const run = await loadRun(world, runId);
+  if (isOver(run.state)) return false;
+  await world.engine.cancel(runId);
+  const state = await world.store.transition(runId, 'cancelled', cause, world.clock.now());
+  for (const candidate of await world.store.candidates(runId)) {
+    if (candidate.state === 'queued' || candidate.state === 'coding') {
+      await world.store.putCandidate({ ...candidate, state: 'cancelled', note: 'cancelled' });
+    }
+  }
+  await world.announcer.finish(runId);
+  return state === 'cancelled';
+}

@@ -1,0 +1,149 @@
+import { type Alias, type Candidate, Fault, type RunId, type Task } from '../../core/model/index.ts';
+import { summarise } from '../../core/patches/index.ts';
+import {
+  type BaseCheckout,
+  type Coder,
+  type CollectedPatch,
+  DEFAULT_LIMITS,
+  type ExecResult,
+  type Lease,
+  type WorkArea,
+} from '../../ports/index.ts';
+import { loadRun, loadTask, prepareBase } from '../task.ts';
+import type { World } from '../world.ts';
+import { progressOf } from './progress.ts';
+import { taskText } from './task-text.ts';
+
+/** A lease outlives its coder a little, so that a last call is not refused for the clock. */
+const LEASE_SLACK_MS = 60_000;
+
+/**
+ * Runs one coder in its own sandboxed clone and keeps what it left behind. Judged by the patch and the gateway's
+ * ledger, never by an exit code. Does nothing when the candidate was finished before a crash.
+ */
+export async function writeCandidate(world: World, runId: RunId, alias: Alias, signal: AbortSignal): Promise<void> {
+  const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
+  if (!candidate) throw new Fault('INTERNAL', `Run ${runId} has no candidate ${alias}.`);
+  if (candidate.state !== 'queued' && candidate.state !== 'coding') return;
+
+  const task = await loadTask(world, runId);
+  const base = await prepareBase(world, task);
+  const area = await world.workspaces.open(base, `${runId}-${alias}`);
+  const progress = progressOf(world.store, candidate, () => world.announcer.soon(runId));
+  const lease = await openLease(world, task, candidate, (usage) => progress.set({ usage }));
+  const startedAt = world.clock.now();
+  try {
+    const coder = coderOf(world, candidate);
+    const coderVersion = await coder.version();
+    progress.set({ state: 'coding', note: 'starts', ...(coderVersion ? { coderVersion } : {}) });
+    const result = await runCoder(world, { task, candidate, coder, area, lease, signal }, (note) =>
+      progress.set({ note, ms: world.clock.now() - startedAt }),
+    );
+    if (result.stopped === 'cancelled') {
+      progress.set({ state: 'cancelled', note: 'cancelled' });
+      throw new DOMException('The run was cancelled.', 'AbortError');
+    }
+    const outcome = await keepPatch(world, base, area, why(result, lease));
+    progress.set({ ...outcome, ms: world.clock.now() - startedAt, usage: lease.usage() });
+  } finally {
+    await lease.close();
+    await world.workspaces.remove(area);
+    await progress.flush();
+  }
+}
+
+function openLease(world: World, task: Task, candidate: Candidate, onUsage: (usage: Candidate['usage']) => void): Promise<Lease> {
+  const { budget, timeout } = task.settings;
+  return world.gateway.open(
+    {
+      runId: candidate.runId,
+      spender: candidate.alias,
+      models: [candidate.contestant.model],
+      capUsd: budget.candidate,
+      runCapUsd: budget.run,
+      ttlMs: timeout.candidate * 1000 + LEASE_SLACK_MS,
+    },
+    onUsage,
+  );
+}
+
+function coderOf(world: World, candidate: Candidate): Coder {
+  const coder = world.coders.get(candidate.contestant.agent);
+  if (!coder) throw new Fault('AGENT_UNKNOWN', `There is no coder named ${JSON.stringify(candidate.contestant.agent)}.`);
+  return coder;
+}
+
+interface Work {
+  readonly task: Task;
+  readonly candidate: Candidate;
+  readonly coder: Coder;
+  readonly area: WorkArea;
+  readonly lease: Lease;
+  readonly signal: AbortSignal;
+}
+
+async function runCoder(world: World, work: Work, onNote: (note: string) => void): Promise<ExecResult> {
+  const { task, candidate, coder, area, lease, signal } = work;
+  const { brief } = await loadRun(world, task.runId);
+  if (!brief) throw new Fault('INTERNAL', `Run ${task.runId} has no brief although it is being coded.`);
+  const variant = world.prompts.coder.get(candidate.contestant.prompt);
+  if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(candidate.contestant.prompt)}.`);
+  const { timeout } = task.settings;
+  const route = world.gateway.route(candidate.contestant.model);
+  const launch = coder.launch({
+    ...route,
+    prompt: taskText(variant, brief, task, world.random.nonce()),
+    wallSeconds: timeout.candidate,
+  });
+  return world.sandbox.exec({
+    area,
+    argv: launch.argv,
+    env: { ...launch.env, GW_KEY: lease.key },
+    stdin: launch.stdin,
+    gateway: lease.socket,
+    limits: { ...DEFAULT_LIMITS, wallMs: timeout.candidate * 1000, silenceMs: timeout.silence * 1000 },
+    onLine: (line, stream) => {
+      const event = stream === 'stdout' ? coder.read(line) : null;
+      if (event?.text) onNote(event.text);
+    },
+    signal,
+  });
+}
+
+type Kept = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
+
+async function keepPatch(world: World, base: BaseCheckout, area: WorkArea, ending: string | null): Promise<Kept> {
+  const collected = await world.workspaces.collect(base, area);
+  switch (collected.kind) {
+    case 'empty':
+      return { state: 'failed', note: ending ?? 'ended without changing a file' };
+    case 'refused':
+      return { state: 'failed', note: `its patch was refused: ${collected.why}` };
+    case 'patch':
+      return { state: 'coded', note: ending ? `${ending}; what it had written is judged` : 'done', patch: await store(world, collected.patch) };
+  }
+}
+
+async function store(world: World, patch: CollectedPatch): Promise<NonNullable<Candidate['patch']>> {
+  const text = await world.artifacts.put(patch.text);
+  const raw = await world.artifacts.put(patch.raw);
+  return { ...summarise(patch), sha256: text.sha256, tree: patch.tree, text, raw };
+}
+
+/** One clause for people when the coder did not end well; null when it did. */
+function why(result: ExecResult, lease: Lease): string | null {
+  const refusal = lease.refusal();
+  if (refusal) return `stopped by the gateway: ${refusal}`;
+  switch (result.stopped) {
+    case 'wall':
+      return `stopped after ${Math.round(result.ms / 1000)} s, its time limit`;
+    case 'silence':
+      return 'stopped: no output for too long';
+    case 'memory':
+    case 'disk':
+      return `stopped: it used more ${result.stopped} than it may`;
+    case 'cancelled':
+    case null:
+      return result.exitCode === 0 ? null : `ended with exit code ${result.exitCode ?? 'none'}`;
+  }
+}

@@ -1,0 +1,103 @@
+import type { RunId, Task } from '../../core/model/index.ts';
+import type { TestRun } from '../../core/evidence/index.ts';
+import { type ReportPlan, reportPlan } from '../../core/policy/index.ts';
+import { tailOf } from '../../core/reports/index.ts';
+import type { BaseCheckout, ExecResult, WorkArea } from '../../ports/index.ts';
+import { checkLimits } from '../task.ts';
+import type { World } from '../world.ts';
+
+/** One place where commands of a run are executed: a fresh overlay over `base`. */
+export interface Bench {
+  readonly world: World;
+  readonly task: Task;
+  readonly base: BaseCheckout;
+  readonly plan: ReportPlan;
+  readonly signal: AbortSignal;
+}
+
+/** Where a runner writes its report: the area's own home, which nothing on the host reads. */
+const REPORTS = '/home/agent';
+
+export const openBench = (world: World, task: Task, base: BaseCheckout, packageJson: string | null, signal: AbortSignal): Bench => ({
+  world,
+  task,
+  base,
+  plan: reportPlan(task.settings.checks.test ?? '', packageJson ?? undefined, REPORTS),
+  signal,
+});
+
+/** `examine` areas of a run: swept together when the run ends. */
+export const areaId = (runId: RunId, ...parts: readonly string[]): string => [runId, 'x', ...parts].join('-');
+
+/** Opens a fresh area, does the work in it and removes it, whatever happens. */
+export async function inArea<T>(bench: Bench, id: string, work: (area: WorkArea) => Promise<T>): Promise<T> {
+  const area = await bench.world.workspaces.open(bench.base, id);
+  try {
+    return await work(area);
+  } finally {
+    await bench.world.workspaces.remove(area);
+  }
+}
+
+/** Runs one of the repository's own commands. Rejects with AbortError when the run was cancelled. */
+export async function runCommand(
+  bench: Bench,
+  area: WorkArea,
+  command: { readonly argv: readonly [string, ...string[]]; readonly env?: Readonly<Record<string, string>>; readonly stdin?: string },
+): Promise<ExecResult> {
+  const result = await bench.world.sandbox.exec({
+    area,
+    argv: command.argv,
+    env: { CI: '1', ...command.env },
+    ...(command.stdin === undefined ? {} : { stdin: command.stdin }),
+    limits: checkLimits(bench.task),
+    signal: bench.signal,
+  });
+  if (result.stopped === 'cancelled') throw new DOMException('The run was cancelled.', 'AbortError');
+  return result;
+}
+
+/** Applies patch text inside the sandbox; null when it applied, else git's own words. */
+export async function applyPatch(bench: Bench, area: WorkArea, text: string): Promise<string | null> {
+  if (text === '') return null;
+  const argv = ['git', 'apply', '--whitespace=nowarn', '-'] as const;
+  const result = await runCommand(bench, area, { argv: [...argv], stdin: text });
+  return result.exitCode === 0 ? null : tailOf(result.stderr, 5) || `git apply ended with exit code ${result.exitCode}`;
+}
+
+/** Runs the build command, if there is one; null when it passed, else the end of its output. */
+export async function build(bench: Bench, area: WorkArea): Promise<{ exitCode: number | null; tail: string } | null> {
+  const command = bench.task.settings.checks.build;
+  if (!command) return null;
+  const result = await runCommand(bench, area, { argv: ['sh', '-c', command] });
+  if (result.exitCode === 0 && !result.stopped) return null;
+  const stopped = result.stopped ? `stopped: ${result.stopped}\n` : '';
+  return { exitCode: result.exitCode, tail: `${stopped}${tailOf(`${result.stdout}\n${result.stderr}`, 20)}` };
+}
+
+/** Runs the tests and reads the runner's report, if the runner can write one. */
+export async function runTests(bench: Bench, area: WorkArea): Promise<TestRun> {
+  const { plan, world } = bench;
+  const result = await runCommand(bench, area, { argv: ['sh', '-c', plan.command], env: plan.env });
+  const report = plan.report ? await readReport(bench, area, plan.report.file) : null;
+  const read = plan.report && report !== null ? world.reports.readTests(plan.report.format, report) : null;
+  const structured = read?.kind === 'ok';
+  return {
+    source: structured ? 'report' : 'exit-code',
+    exitCode: result.exitCode,
+    stopped: result.stopped,
+    ms: result.ms,
+    tests: structured ? read.tests : {},
+    tail: tailOf(`${result.stdout}\n${result.stderr}`, 40),
+  };
+}
+
+const REPORT_BYTES = 32 * 2 ** 20;
+const READ_MS = 20_000;
+
+/** A report leaves the sandbox as output of a second command: the host opens no file that a candidate could have made. */
+async function readReport(bench: Bench, area: WorkArea, file: string): Promise<string | null> {
+  const limits = { ...checkLimits(bench.task), wallMs: READ_MS, outputBytes: REPORT_BYTES };
+  const result = await bench.world.sandbox.exec({ area, argv: ['cat', file], limits, signal: bench.signal });
+  return result.exitCode === 0 && !result.truncated ? result.stdout : null;
+}

@@ -1,0 +1,57 @@
+import type { FlowContext, Flows } from '../ports/index.ts';
+import { admit, RunRequest } from './admit/index.ts';
+import { brief } from './brief/index.ts';
+import { CandidateInput, code, codeOne } from './code/index.ts';
+import { checkBase, examine } from './examine/index.ts';
+import { type Guarded, guard } from './guard.ts';
+import { judge } from './judge/index.ts';
+import { conclude, publish } from './publish/index.ts';
+import type { World } from './world.ts';
+
+export { Overrides, RunRequest } from './admit/index.ts';
+export { cancelRun } from './cancel.ts';
+export { openAnnouncer } from './publish/index.ts';
+export { startLocalRun, startRun, takeUpQueued } from './start.ts';
+export { diffsOf, LABEL, viewOf } from './view.ts';
+export type { Announcer, PromptLibrary, World } from './world.ts';
+
+/** How a run ended, small enough to be the engine's result; all else is in the store. */
+export type RunEnd = 'published' | 'refused' | 'failed';
+
+/** One run, top to bottom. Each stage is a durable step: after a crash, finished ones are not repeated. */
+export async function runTask(world: World, context: FlowContext, request: RunRequest): Promise<RunEnd> {
+  const { runId } = request;
+  const stage = <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<Guarded<T>> =>
+    context.step(name, (signal) => guard(world, name, () => work(signal)));
+
+  const admitted = await stage('admit', () => admit(world, request));
+  if (admitted.kind === 'fault') return conclude(world, context, runId, admitted.fault);
+  if (admitted.value === 'refused') return 'refused';
+
+  // The base must build and pass before anything is spent on coders; the planner thinks meanwhile.
+  const [briefed, base] = await Promise.all([
+    stage('brief', (signal) => brief(world, runId, signal)),
+    stage('base', (signal) => checkBase(world, runId, signal)),
+  ]);
+  if (base.kind === 'fault') return conclude(world, context, runId, base.fault);
+  if (briefed.kind === 'fault') return conclude(world, context, runId, briefed.fault);
+
+  const coded = await code(world, context, runId, stage);
+  if (coded.kind === 'fault') return conclude(world, context, runId, coded.fault);
+
+  const examined = await stage('examine', (signal) => examine(world, runId, base.value, signal));
+  if (examined.kind === 'fault') return conclude(world, context, runId, examined.fault);
+
+  const judged = await stage('judge', () => judge(world, runId));
+  if (judged.kind === 'fault') return conclude(world, context, runId, judged.fault);
+
+  const published = await publish(world, context, runId, stage);
+  if (published.kind === 'fault') return conclude(world, context, runId, published.fault);
+  return 'published';
+}
+
+/** The two flows of the durable engine: a run, and one candidate of it. */
+export const flows = (world: World): Flows => ({
+  run: (context, input) => runTask(world, context, RunRequest.parse(input)),
+  candidate: (context, input) => codeOne(world, context, CandidateInput.parse(input)),
+});

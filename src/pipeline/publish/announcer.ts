@@ -1,0 +1,141 @@
+import type { GitHubOrigin, RunId } from '../../core/model/index.ts';
+import { isOver } from '../../core/lifecycle/index.ts';
+import { findMarker, statusComment } from '../../core/reports/index.ts';
+import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
+import { handleOf } from '../task.ts';
+import { viewOf } from '../view.ts';
+import type { Announcer } from '../world.ts';
+import { once } from '../once.ts';
+
+/** Shortest time between two edits of one status comment, so that a run stays far below GitHub's limits. */
+const EDIT_EVERY_MS = 5_000;
+const RUNNING = 'auto-dev:running';
+const DONE = { published: 'auto-dev:done', none: 'auto-dev:none', failed: 'auto-dev:failed' } as const;
+
+interface Parts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly github?: GitHub;
+}
+
+/** The edits of one run, one after another. */
+interface Lane {
+  /** Not before this time, milliseconds since 1970 UTC. */
+  next: number;
+  work: Promise<void>;
+  waiting: boolean;
+  /** Ends the waiting between edits: the run is over. */
+  readonly hurry: AbortController;
+}
+
+/** The announcer of one process. Local runs have nobody to announce to: for them it does nothing. */
+export function openAnnouncer(parts: Parts): Announcer {
+  const lanes = new Map<RunId, Lane>();
+
+  const lane = (runId: RunId) => {
+    const known = lanes.get(runId) ?? { next: 0, work: Promise.resolve(), waiting: false, hurry: new AbortController() };
+    lanes.set(runId, known);
+    return known;
+  };
+  const enqueue = (runId: RunId, work: () => Promise<void>): Promise<void> => {
+    const own = lane(runId);
+    own.work = own.work.then(work).catch((thrown: unknown) => {
+      parts.log.warn({ run: runId, err: thrown }, 'the status comment could not be written');
+    });
+    return own.work;
+  };
+
+  return {
+    soon(runId) {
+      const own = lane(runId);
+      if (!parts.github || own.waiting) return;
+      own.waiting = true;
+      void enqueue(runId, async () => {
+        await parts.clock.sleep(Math.max(0, own.next - parts.clock.now()), own.hurry.signal);
+        own.waiting = false;
+        own.next = parts.clock.now() + EDIT_EVERY_MS;
+        await announce(parts, runId);
+      });
+    },
+    async finish(runId) {
+      if (!parts.github) return;
+      lane(runId).hurry.abort();
+      await enqueue(runId, () => announce(parts, runId));
+      lanes.delete(runId);
+    },
+    async idle() {
+      await Promise.all([...lanes.values()].map((own) => own.work));
+    },
+  };
+}
+
+async function announce(parts: Parts, runId: RunId): Promise<void> {
+  const run = await parts.store.run(runId);
+  if (run?.origin.kind !== 'github' || !parts.github) return;
+  const { origin } = run;
+  const publisher = await parts.github.publisher(handleOf(origin));
+  try {
+    if (!isOver(run.state)) await greet(parts, publisher, run, origin);
+    await writeStatus(parts, parts.github, publisher, run, origin);
+    if (isOver(run.state)) await close(parts, publisher, run, origin);
+  } finally {
+    await publisher.close();
+  }
+}
+
+/** 👀 and the label that says a run is on: once, and harmless to repeat. */
+async function greet(parts: Parts, publisher: Publisher, run: RunRecord, origin: GitHubOrigin): Promise<void> {
+  const nothing = async () => null;
+  await once(parts.store, run.id, 'greet', {
+    look: nothing,
+    write: async () => {
+      await publisher.react({ issue: origin.issue }, 'eyes');
+      await publisher.setLabels(origin.issue, { add: [RUNNING], remove: Object.values(DONE) });
+      return true;
+    },
+  });
+}
+
+async function writeStatus(
+  parts: Parts,
+  github: GitHub,
+  publisher: Publisher,
+  run: RunRecord,
+  origin: GitHubOrigin,
+): Promise<void> {
+  const { body } = statusComment(await viewOf(parts, run));
+  let fresh = false;
+  const comment = await once(parts.store, run.id, 'status', {
+    look: () => adopt(github, origin, run.id),
+    write: async () => {
+      fresh = true;
+      return publisher.comment(origin.issue, body);
+    },
+  });
+  if (!fresh) await publisher.editComment(comment.id, body);
+}
+
+/** The comment that we wrote before a crash kept us from recording it: by its marker and our own App's id (I12). */
+async function adopt(github: GitHub, origin: GitHubOrigin, runId: RunId): Promise<{ id: number; url: string } | null> {
+  const reader = await github.reader(handleOf(origin));
+  const found = (await reader.comments(origin.issue)).find((comment) => {
+    const marker = findMarker(comment.body);
+    return comment.performedByAppId === github.appId && marker?.kind === 'status' && marker.run === runId;
+  });
+  return found ? { id: found.id, url: found.url } : null;
+}
+
+async function close(parts: Parts, publisher: Publisher, run: RunRecord, origin: GitHubOrigin): Promise<void> {
+  const won = run.state === 'published' && run.decision?.kind === 'winner';
+  const label = won ? DONE.published : run.state === 'published' ? DONE.none : DONE.failed;
+  const quiet = run.state === 'cancelled' || run.state === 'refused';
+  await once(parts.store, run.id, 'close', {
+    look: async () => null,
+    write: async () => {
+      await publisher.setLabels(origin.issue, { add: quiet ? [] : [label], remove: [RUNNING] });
+      if (!quiet) await publisher.react({ issue: origin.issue }, won ? 'rocket' : 'confused');
+      return true;
+    },
+  });
+}

@@ -1,0 +1,37 @@
+import type { Alias, Sha, Task } from '../../core/model/index.ts';
+import { commitMessage } from '../../core/reports/index.ts';
+import type { BaseCheckout } from '../../ports/index.ts';
+import { loadRun, sourceOf } from '../task.ts';
+import { viewOf } from '../view.ts';
+import type { World } from '../world.ts';
+
+/** The commits of all candidates whose patch is safe to keep in a repository, each one commit on the base. */
+export interface Commits {
+  readonly base: BaseCheckout;
+  readonly byAlias: ReadonlyMap<Alias, Sha>;
+}
+
+const AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com' };
+
+/** Writes the commits ourselves, with our message: a candidate's own commits, names and messages never leave the sandbox. */
+export async function commitCandidates(world: World, task: Task): Promise<Commits> {
+  const run = await loadRun(world, task.runId);
+  const view = await viewOf(world, run);
+  const base = await world.workspaces.prepare(await sourceOf(world, task), task.base.sha);
+  const byAlias = new Map<Alias, Sha>();
+  for (const candidate of await world.store.candidates(task.runId)) {
+    const gates = run.evidence?.find((e) => e.alias === candidate.alias)?.gates ?? [];
+    const safe = gates.some((gate) => gate.gate === 'safe' && gate.passed);
+    if (!candidate.patch || !safe) continue;
+    const sha = await world.workspaces.commit(base, {
+      base: task.base.sha,
+      tree: candidate.patch.tree,
+      message: commitMessage(view, candidate.alias),
+      author: AUTHOR,
+      // The same second on every try, so that a repeated step writes the same commit.
+      at: Math.floor(run.createdAt / 1000),
+    });
+    byAlias.set(candidate.alias, sha);
+  }
+  return { base, byAlias };
+}

@@ -1,0 +1,66 @@
+import { Fault, type GitHubOrigin, type RunId, type Task } from '../core/model/index.ts';
+import {
+  type BaseCheckout,
+  DEFAULT_LIMITS,
+  type GitHub,
+  type Limits,
+  type RepositoryHandle,
+  type RepositorySource,
+  type RunRecord,
+} from '../ports/index.ts';
+import type { World } from './world.ts';
+
+export async function loadRun(world: World, runId: RunId): Promise<RunRecord> {
+  const run = await world.store.run(runId);
+  if (!run) throw new Fault('RUN_UNKNOWN', `There is no run ${runId}.`);
+  return run;
+}
+
+/** The frozen task of an admitted run. */
+export async function loadTask(world: World, runId: RunId): Promise<Task> {
+  const { task } = await loadRun(world, runId);
+  if (!task) throw new Fault('INTERNAL', `Run ${runId} has no task although it was admitted.`);
+  return task;
+}
+
+export const handleOf = (origin: GitHubOrigin): RepositoryHandle => ({
+  installationId: origin.installationId,
+  repositoryId: origin.repositoryId,
+  owner: origin.owner,
+  name: origin.name,
+});
+
+export function requireGitHub(world: World): GitHub {
+  if (!world.github) {
+    throw new Fault('ENVIRONMENT_INVALID', 'This run came from GitHub, but no GitHub App is configured here (APP_ID, PRIVATE_KEY).');
+  }
+  return world.github;
+}
+
+/** Where the task's code is fetched from; a token for a remote is minted now. */
+export async function sourceOf(world: World, task: Pick<Task, 'origin'>): Promise<RepositorySource> {
+  const { origin } = task;
+  if (origin.kind === 'local') return { kind: 'local', path: origin.path };
+  const reader = await requireGitHub(world).reader(handleOf(origin));
+  const facts = await reader.repository();
+  return { kind: 'remote', url: facts.cloneUrl, credential: await reader.credential() };
+}
+
+/** The prepared checkout of the task's base commit with what `checks.setup` installed; made once, then found again. */
+export async function prepareBase(world: World, task: Task): Promise<BaseCheckout> {
+  const bare = await world.workspaces.prepare(await sourceOf(world, task), task.base.sha);
+  const { setup } = task.settings.checks;
+  if (!setup) return bare;
+  const installed = await world.workspaces.install(bare, {
+    command: setup,
+    egress: task.settings.network.allow.map((host) => (host.includes(':') ? host : `${host}:443`)),
+    limits: checkLimits(task),
+  });
+  if (installed.kind === 'failed') {
+    throw new Fault('BASE_BROKEN', `The setup command \`${setup}\` failed on the base commit: ${installed.why} ${installed.tail}`.trim());
+  }
+  return installed.base;
+}
+
+/** Limits of one build or one run of the tests. */
+export const checkLimits = (task: Task): Limits => ({ ...DEFAULT_LIMITS, wallMs: task.settings.timeout.check * 1000 });

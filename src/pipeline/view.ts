@@ -1,0 +1,63 @@
+import { isOver } from '../core/lifecycle/index.ts';
+import type { Origin, RunId } from '../core/model/index.ts';
+import { parsePatch } from '../core/patches/index.ts';
+import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
+import type { Candidate, Usd } from '../core/model/index.ts';
+import type { Artifacts, Clock, RunRecord, Store } from '../ports/index.ts';
+
+/** Label that starts a run, and whose removal cancels it. */
+export const LABEL = 'auto-dev';
+
+/** A run as its readers see it, from what is stored. */
+export async function viewOf(world: { store: Store; clock: Clock }, run: RunRecord): Promise<RunView> {
+  const candidates = await world.store.candidates(run.id);
+  const { usd } = await world.store.usage(run.id);
+  return viewFrom(run, candidates, usd, isOver(run.state) ? run.updatedAt : world.clock.now());
+}
+
+function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, now: number): RunView {
+  const { task, decision, outcome, trouble, checks, brief } = run;
+  return {
+    id: run.id,
+    origin: originView(run.origin),
+    title: run.title,
+    state: run.state,
+    stages: run.stages,
+    candidates,
+    evidence: run.evidence ?? [],
+    ranking: run.ranking ?? [],
+    ...(decision ? { decision } : {}),
+    ...(outcome ? { outcome } : {}),
+    ...(trouble ? { trouble } : {}),
+    ...(checks ? { checks } : {}),
+    ...(task ? { base: task.base } : {}),
+    ...(brief ? { brief } : {}),
+    budget: { run: task?.settings.budget.run ?? 0, spent },
+    label: LABEL,
+    ci: task?.settings.ci ?? 'hold',
+    startedAt: run.createdAt,
+    now,
+  };
+}
+
+const originView = (origin: Origin): OriginView =>
+  origin.kind === 'github'
+    ? { kind: 'github', repository: `${origin.owner}/${origin.name}`, issue: origin.issue }
+    : { kind: 'local', path: origin.path };
+
+/** The patches of a run's candidates as text. `compareUrl` says where a pushed branch can be compared, if it was pushed. */
+export async function diffsOf(
+  world: { store: Store; artifacts: Artifacts },
+  runId: RunId,
+  compareUrl: (alias: string) => string | undefined = () => undefined,
+): Promise<Diffs> {
+  const diffs: Record<string, DiffView> = {};
+  for (const { alias, patch } of await world.store.candidates(runId)) {
+    if (!patch) continue;
+    const text = await world.artifacts.get(patch.text);
+    const parsed = parsePatch(await world.artifacts.get(patch.raw), text);
+    const url = compareUrl(alias);
+    diffs[alias] = { text, files: parsed.kind === 'patch' ? parsed.patch.files : [], ...(url ? { compareUrl: url } : {}) };
+  }
+  return diffs;
+}

@@ -1,0 +1,175 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Fault } from '../core/model/index.ts';
+import type { Log } from '../ports/index.ts';
+import { readBody, refuseBody } from './body.ts';
+import { frontPage, notFound, type Page, SECURITY_HEADERS } from './page.ts';
+import type { SetupPages } from './setup.ts';
+
+/** Probot's middleware: answers the request and resolves with true, or resolves with anything else and leaves it alone. */
+export type WebhookMiddleware = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+export interface Health {
+  readonly ok: boolean;
+  /** One line for each part, e.g. `database: 'reachable'`. Anybody can read it: no secret, path or address. */
+  readonly detail: Readonly<Record<string, string>>;
+}
+
+export interface WebOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Absent while the App is being set up: deliveries are then answered with 503. */
+  readonly webhook?: WebhookMiddleware;
+  /** E.g. `/api/github/webhooks`. */
+  readonly webhooksPath: string;
+  readonly health: () => Promise<Health>;
+  readonly setup?: SetupPages;
+  /** Longest webhook body, bytes. Default 5 MiB, ours: GitHub sends up to 25 MB, but an issue event stays below 1 MB. */
+  readonly bodyLimitBytes?: number;
+  readonly log: Log;
+}
+
+export interface Web {
+  /** Where a browser on this machine finds it. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no further connection and lets requests in flight finish for at most `graceMs`, then cuts them off. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Our defaults: GitHub sends a delivery at once and waits ten seconds for the answer. */
+const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 } as const;
+const HEALTH_MS = 5_000;
+const BODY_LIMIT = 5 * 2 ** 20;
+
+interface Site extends WebOptions {
+  readonly bodyLimitBytes: number;
+  /** Filled in when the port is known. */
+  readonly url: () => string;
+}
+
+/** Starts the HTTP server. Fault ENVIRONMENT_INVALID when host and port cannot be listened on. */
+export async function startWeb(options: WebOptions): Promise<Web> {
+  const server = createServer(TIMEOUTS);
+  const url = (): string => urlOf(options.host, (server.address() as AddressInfo).port);
+  const site: Site = { ...options, bodyLimitBytes: options.bodyLimitBytes ?? BODY_LIMIT, url };
+  server.on('request', (request, response) => {
+    if (!server.listening) response.setHeader('connection', 'close');
+    void answer(site, request, response);
+  });
+  await listen(server, options);
+  const address = url();
+  return {
+    url: address,
+    port: (server.address() as AddressInfo).port,
+    close: (graceMs) => close(server, graceMs),
+  };
+}
+
+/** Never rejects. The log gets the path without its query, which may hold a code or a token, and never a body. */
+async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { log } = site;
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+  const url = URL.parse(request.url ?? '', 'http://localhost');
+  const about = { method: request.method, path: url?.pathname.slice(0, 200) };
+  response.once('finish', () => {
+    if (response.statusCode === 413) log.warn(about, 'a request was refused: its body is too long');
+  });
+  try {
+    if (!url) send(response, { ...notFound(), status: 400 }, request.method);
+    else await route(site, request, response, url);
+  } catch (thrown) {
+    if (request.socket.destroyed) {
+      log.info(about, 'a sender went away before its request was answered');
+    } else log.error({ ...about, err: thrown }, 'a request failed');
+    if (!response.headersSent) response.writeHead(500);
+    response.end();
+  }
+}
+
+async function route(
+  site: Site,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+): Promise<void> {
+  const path = url.pathname.replace(/(?<=.)\/+$/, '');
+  if (path === site.webhooksPath) return deliver(site, request, response);
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return send(response, notFound(), request.method);
+  if (path === '/healthz') return sendHealth(site, response);
+  if (path === '/') return send(response, frontPage(), request.method);
+  const asked = { path, query: url.searchParams, baseUrl: site.url() };
+  send(response, (await site.setup?.answer(asked)) ?? notFound(), request.method);
+}
+
+/** Hands a delivery to Probot with its body read: Probot itself sets no limit and takes `body` as it is (a string). */
+async function deliver(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (!site.webhook) {
+    response.writeHead(503, { 'content-type': 'text/plain' }).end('The GitHub App is not set up yet.\n');
+    return;
+  }
+  const body = await readBody(request, site.bodyLimitBytes);
+  if (body === null) return refuseBody(request, response, site.bodyLimitBytes);
+  const taken = await site.webhook(Object.assign(request, { body }), response);
+  if (taken !== true && !response.headersSent) send(response, notFound(), request.method);
+}
+
+async function sendHealth(site: Site, response: ServerResponse): Promise<void> {
+  const health = await within(HEALTH_MS, site.health()).catch((thrown: unknown): Health => {
+    site.log.error({ err: thrown }, 'the health check failed');
+    return { ok: false, detail: { health: 'the check itself failed; the log says why' } };
+  });
+  response.writeHead(health.ok ? 200 : 503, { 'content-type': 'application/json' });
+  response.end(`${JSON.stringify({ ok: health.ok, detail: health.detail })}\n`);
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`It took longer than ${ms} ms.`)), ms);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+}
+
+function send(response: ServerResponse, page: Page, method: string | undefined): void {
+  response.writeHead(page.status, { 'content-type': 'text/html; charset=utf-8', ...page.headers });
+  response.end(method === 'HEAD' ? undefined : page.html);
+}
+
+function listen(server: Server, { host, port, log }: WebOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException): void => {
+      const why = error.code === 'EADDRINUSE' ? 'another program listens there' : error.message;
+      const message = `Cannot listen on ${host}, port ${port} (HOST, PORT): ${why}.`;
+      reject(new Fault('ENVIRONMENT_INVALID', message, { cause: error }));
+    };
+    server.once('error', refuse);
+    server.listen(port, host, () => {
+      server.off('error', refuse);
+      server.on('error', (error) => log.error({ err: error }, 'the HTTP server cannot take connections'));
+      resolve();
+    });
+  });
+}
+
+/** `close` of Node ends idle connections; those in flight end with their answer, or when the grace is over. */
+function close(server: Server, graceMs: number): Promise<void> {
+  if (!server.listening) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    // A connection that was in flight when we began to close may be kept alive by an answer begun before.
+    const sweep = setInterval(() => server.closeIdleConnections(), 100);
+    server.close(() => {
+      clearTimeout(timer);
+      clearInterval(sweep);
+      resolve();
+    });
+  });
+}
+
+const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '']);
+
+function urlOf(host: string, port: number): string {
+  const name = ANY_ADDRESS.has(host) ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}

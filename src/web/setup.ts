@@ -1,0 +1,169 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Log, Random } from '../ports/index.ts';
+import { convertCode } from './conversion.ts';
+import type { Keeper } from './keeper.ts';
+import { manifestFrom } from './manifest.ts';
+import type { Page } from './page.ts';
+import { setupAsk, setupDone, setupForm, setupNotKept, setupProblem } from './setup-pages.ts';
+
+export interface SetupQuestion {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Of this server, as a browser on this machine sees it. */
+  readonly baseUrl: string;
+}
+
+/** Null for a path that is not part of the set-up. */
+export interface SetupPages {
+  answer(question: SetupQuestion): Promise<Page | null>;
+}
+
+export interface SetupOptions {
+  /** `app.yml`, parsed. */
+  readonly appFile: unknown;
+  /** GitHub for browsers, e.g. `https://github.com`. */
+  readonly gitUrl: string;
+  /** GitHub's REST API, e.g. `https://api.github.com`, or `https://HOST/api/v3`. */
+  readonly apiUrl: string;
+  /** Where GitHub reaches this server; absent: the page asks for it. */
+  readonly publicUrl?: string;
+  readonly webhooksPath: string;
+  readonly keeper: Keeper;
+  readonly fetch: typeof fetch;
+  readonly random: Pick<Random, 'nonce'>;
+  readonly log: Log;
+}
+
+export interface Setup {
+  readonly pages: SetupPages;
+  /** What to open in a browser. Whoever has it can set Runoff up: for the terminal only, never for a log. */
+  link(baseUrl: string): string;
+  /** Resolves when the credentials are written; Runoff must then be started again. */
+  readonly done: Promise<void>;
+}
+
+const CALLBACK = '/setup/callback';
+const AGAIN = 'Open the link from the terminal again to begin anew.';
+const FINISHED = 'Runoff is set up already. Stop it and start it again to use the new settings.';
+
+/**
+ * The pages that register the GitHub App. The token in the link guards them until the set-up is done. Each form
+ * carries a state that GitHub brings back; a state is good for one answer, so that a captured link does nothing.
+ */
+export function openSetup(options: SetupOptions): Setup {
+  const token = options.random.nonce();
+  const states = new Set<string>();
+  const done = Promise.withResolvers<void>();
+  const progress = { finished: false };
+
+  const pages: SetupPages = {
+    async answer({ path, query, baseUrl }) {
+      if (path !== '/setup' && path !== CALLBACK) return null;
+      if (progress.finished) return setupProblem(410, FINISHED);
+      if (path === '/setup') {
+        if (!same(query.get('token'), token)) {
+          return setupProblem(403, 'This page needs the token of the link that was printed in the terminal.');
+        }
+        return form(options, query, baseUrl, token, states);
+      }
+      if (!states.delete(query.get('state') ?? '')) {
+        return setupProblem(
+          403,
+          'GitHub’s answer does not belong to a set-up that was begun here, or came twice.',
+          AGAIN,
+        );
+      }
+      const result = await takeCode(options, query.get('code'));
+      if (result.kept) {
+        progress.finished = true;
+        done.resolve();
+      }
+      return result.page;
+    },
+  };
+  return { pages, link: (baseUrl) => `${baseUrl}/setup?token=${token}`, done: done.promise };
+}
+
+const NO_ADDRESS = 'That is not the address of a server: write https://, its name, and nothing secret.';
+
+/** States that are waited for at most; a page that is loaded over and over forgets its oldest ones. */
+const MOST_STATES = 20;
+
+async function form(
+  options: SetupOptions,
+  query: URLSearchParams,
+  baseUrl: string,
+  token: string,
+  states: Set<string>,
+): Promise<Page> {
+  const { keeper, webhooksPath } = options;
+  const given = query.get('publicUrl')?.trim() || options.publicUrl;
+  const publicUrl = given === undefined ? null : webAddress(given);
+  if (publicUrl === null) return setupAsk(token, given === undefined ? null : NO_ADDRESS);
+  const organization = query.get('organization')?.trim() || undefined;
+  if (organization !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(organization)) {
+    return setupAsk(token, 'That is not the login of an organisation: letters, digits and hyphens only.');
+  }
+  const unwritable = await keeper.check();
+  if (unwritable !== null)
+    return setupProblem(500, unwritable, 'Make them writable for this user, then load this page again.');
+
+  const state = options.random.nonce();
+  states.add(state);
+  for (const oldest of [...states].slice(0, -MOST_STATES)) states.delete(oldest);
+  const settings = organization === undefined ? '/settings' : `/organizations/${organization}/settings`;
+  return setupForm({
+    manifest: manifestFrom(options.appFile, {
+      publicUrl,
+      webhooksPath,
+      redirectUrl: `${baseUrl}${CALLBACK}`,
+    }),
+    action: `${options.gitUrl.replace(/\/+$/, '')}${settings}/apps/new?state=${state}`,
+    token,
+    local: isLocal(publicUrl),
+    ...(organization === undefined ? {} : { organization }),
+  });
+}
+
+async function takeCode(options: SetupOptions, code: string | null): Promise<{ kept: boolean; page: Page }> {
+  const { log, keeper } = options;
+  const problem = (status: number, ...sentences: string[]) => ({
+    kept: false,
+    page: setupProblem(status, ...sentences, AGAIN),
+  });
+  if (code === null) return problem(400, 'GitHub came back without a code: the App was not registered.');
+  const conversion = await convertCode(options, code);
+  if (conversion.kind === 'failed') {
+    log.warn({ why: conversion.why }, 'the App could not be registered');
+    return problem(conversion.status, conversion.why);
+  }
+  const { app } = conversion;
+  try {
+    const kept = await keeper.keep(app.credentials);
+    log.info({ app: app.credentials.appId }, 'the App is registered and its credentials are written');
+    return { kept: true, page: setupDone(app, kept) };
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    log.error(
+      { app: app.credentials.appId, why },
+      'the App is registered, but its credentials could not be written',
+    );
+    return { kept: false, page: setupNotKept(app.appUrl, why) };
+  }
+}
+
+/** Compares in a time that says nothing about the token. */
+function same(given: string | null, token: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return given !== null && timingSafeEqual(digest(given), digest(token));
+}
+
+const isLocal = (url: string): boolean =>
+  /^(localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(URL.parse(url)?.hostname ?? '');
+
+/** The address without a final slash, query or fragment; null when it is none that GitHub could be given. */
+function webAddress(text: string): string | null {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return null;
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}

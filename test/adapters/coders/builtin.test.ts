@@ -1,0 +1,160 @@
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  BUILTIN_PATH,
+  builtinCoder,
+  bundleBuiltinCoder,
+  coders,
+} from '../../../src/adapters/coders/index.ts';
+import type { Scripts, Turn } from '../../../src/demo/scripted-models/index.ts';
+import type { ModelRoute } from '../../../src/ports/index.ts';
+import { coderContract } from '../../contracts/coder.suite.ts';
+import { openBench } from './workbench.ts';
+
+coderContract('builtin', () => ({
+  coder: builtinCoder(),
+  step: JSON.stringify({ type: 'step', text: 'bash: npm test' }),
+  end: JSON.stringify({ type: 'end', ok: true, text: 'Done.' }),
+}));
+
+test('the registry knows it by name', () => {
+  expect([...coders().keys()]).toEqual(['builtin']);
+});
+
+test('it is started with the sandbox’s own node, and nothing but protocol, model and time', () => {
+  const { argv } = builtinCoder().launch({
+    model: 'm',
+    protocol: 'openai-chat',
+    prompt: 'x',
+    wallSeconds: 60,
+  });
+  expect(argv).toEqual(['/opt/runoff/bin/node', BUILTIN_PATH, 'openai-chat', 'm', '60']);
+});
+
+const call = (tool: string, input: Readonly<Record<string, unknown>>): Turn => ({
+  kind: 'call',
+  text: '',
+  tool,
+  input,
+});
+const WORKER: Scripts = {
+  'scripted-heron': {
+    turns: [
+      call('bash', { command: 'echo "key: $GW_KEY$GW_URL"' }),
+      call('write', { path: 'a.txt', content: 'one' }),
+      call('edit', { path: 'a.txt', old: 'one', new: 'two' }),
+      call('edit', { path: '../a.txt', old: 'one', new: 'two' }),
+      call('juggle', { balls: 3 }),
+      call('write', { path: 7 }),
+      { kind: 'text', text: 'All is done.' },
+    ],
+  },
+  'scripted-stork': { turns: [{ kind: 'hang' }], afterwards: 'repeat' },
+  'scripted-mole': { turns: [call('bash', { command: 'echo again' })], afterwards: 'repeat' },
+};
+
+const ROUTES: readonly ModelRoute[] = [
+  { protocol: 'anthropic', model: 'scripted-heron' },
+  { protocol: 'openai-chat', model: 'scripted-heron' },
+  { protocol: 'openai-responses', model: 'scripted-heron' },
+];
+const HERON = ['anthropic/scripted-heron', 'openai/scripted-heron'];
+
+describe('the builtin coder', () => {
+  test.each(ROUTES)('works with its tools over $protocol, and goes on after mistakes', async (route) => {
+    await using bench = await openBench(WORKER);
+    const cwd = join(bench.home, 'repo');
+    await mkdir(cwd);
+    const lease = await bench.rig.open({ models: HERON });
+    const done = await bench.work(cwd, lease, route);
+    expect(done).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') });
+    expect(await readFile(join(cwd, 'a.txt'), 'utf8')).toBe('two');
+    expect(await readdir(cwd)).toEqual(['a.txt']);
+    expect(done.events.map((event) => event.text)).toEqual(
+      expect.arrayContaining(['bash: echo "key: $GW_KEY$GW_URL"', 'write: a.txt', 'edit: a.txt']),
+    );
+    expect(done.events.at(-1)).toEqual({ kind: 'end', ok: true, text: 'All is done.' });
+
+    const last = bench.models.requests.at(-1)?.body ?? '';
+    for (const said of ['key: \\n', 'edited a.txt', 'outside of the repository', 'juggle'])
+      expect(last).toContain(said);
+    expect(bench.models.requests).toHaveLength(7);
+    expect(bench.rig.ledger.rows.every((row) => row.exact)).toBe(true);
+    expect(done.stdout + last).not.toContain(lease.key);
+  });
+
+  test('is told how to work, and what the task is', async () => {
+    await using bench = await openBench(WORKER);
+    await bench.work(bench.home, await bench.rig.open({ models: HERON }), ROUTES[0] as ModelRoute);
+    const [first] = bench.models.requests;
+    expect(first?.body).toContain('You are a software engineer');
+    expect(first?.body).toContain('Mend what the issue says.');
+  });
+
+  test('stops by itself before its time is over', async () => {
+    await using bench = await openBench(WORKER);
+    const lease = await bench.rig.open({ models: ['anthropic/scripted-stork'] });
+    const stork: ModelRoute = { protocol: 'anthropic', model: 'scripted-stork' };
+    const done = await bench.work(bench.home, lease, stork, 2);
+    expect(done.code).toBe(1);
+    expect(done.events.at(-1)).toMatchObject({
+      kind: 'end',
+      ok: false,
+      text: expect.stringContaining('limit of 2 s'),
+    });
+    await lease.close();
+    expect(bench.rig.ledger.rows).toMatchObject([{ exact: false, status: 499 }]);
+  });
+
+  test.each(['anthropic', 'openai-chat'] as const)(
+    'ends at once when its budget is used up (%s)',
+    async (protocol) => {
+      await using bench = await openBench(WORKER);
+      const models = ['anthropic/scripted-mole', 'openai/scripted-mole'];
+      const lease = await bench.rig.open({ models, capUsd: 0.02 });
+      const done = await bench.work(bench.home, lease, { protocol, model: 'scripted-mole' });
+      expect(done.events.at(-1)).toEqual({
+        kind: 'end',
+        ok: false,
+        text: 'The budget for this work is used up.',
+      });
+      expect(lease.usage().usd).toBeLessThanOrEqual(0.02);
+      expect(lease.usage().calls).toBeGreaterThan(1);
+      expect(lease.refusal()).toContain('of A');
+    },
+  );
+
+  test('says what is wrong when its model is not there', async () => {
+    await using bench = await openBench({});
+    const done = await bench.work(
+      bench.home,
+      await bench.rig.open({ models: HERON }),
+      ROUTES[0] as ModelRoute,
+    );
+    expect(done.events).toEqual([{ kind: 'end', ok: false, text: 'The model answered with HTTP 404.' }]);
+  });
+});
+
+describe('the bundle', () => {
+  test('is one file that all may read, written only when the sources changed', async () => {
+    await using bench = await openBench({});
+    const { program } = bench;
+    expect((await stat(program)).mode & 0o444).toBe(0o444);
+    const past = new Date(0);
+    await utimes(program, past, past);
+    await bundleBuiltinCoder(program);
+    expect((await stat(program)).mtimeMs).toBe(0);
+
+    const whole = await readFile(program, 'utf8');
+    await writeFile(program, whole.replace(/^\/\/ .*\n/, '// of another version\n'));
+    await bundleBuiltinCoder(program);
+    expect(await readFile(program, 'utf8')).toBe(whole);
+    expect(await readdir(join(program, '..'))).toEqual(['builtin.mjs']);
+  });
+
+  test('holds no trace of where it was made', async () => {
+    await using bench = await openBench({});
+    expect(await readFile(bench.program, 'utf8')).not.toContain(process.cwd());
+  });
+});

@@ -1,0 +1,159 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { editRepoFile, writeRepoFile } from '../../../src/adapters/coders/builtin/files.ts';
+import { createClip } from '../../../src/adapters/coders/builtin/output.ts';
+import { runShell, type ShellOptions } from '../../../src/adapters/coders/builtin/shell.ts';
+
+let home: string;
+let root: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'coder-'));
+  root = join(home, 'repo');
+  await mkdir(join(root, 'src'), { recursive: true });
+  await writeFile(join(home, 'secret'), 'outside');
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const text = (path: string) => readFile(join(home, path), 'utf8');
+
+describe('write', () => {
+  test('makes folders and overwrites', async () => {
+    expect(await writeRepoFile(root, 'a/b/c.txt', 'one')).toBe('wrote a/b/c.txt');
+    await writeRepoFile(root, join(root, 'a/b/c.txt'), 'two');
+    expect(await text('repo/a/b/c.txt')).toBe('two');
+  });
+
+  test('keeps to the repository, also where links lead out of it', async () => {
+    await symlink(home, join(root, 'out'));
+    await symlink(join(home, 'secret'), join(root, 'link'));
+    await symlink(join(home, 'new'), join(root, 'dangling'));
+    await mkdir(join(home, 'repo-beside'));
+    for (const path of [
+      '../secret',
+      '/etc/passwd',
+      'out/secret',
+      'out/a/b',
+      'link',
+      'dangling',
+      '.',
+      '../repo-beside/x',
+    ]) {
+      expect(await writeRepoFile(root, path, 'changed')).toContain('outside of the repository');
+      expect(await editRepoFile(root, path, 'outside', 'changed')).toContain('outside of the repository');
+    }
+    expect(await text('secret')).toBe('outside');
+  });
+
+  test('follows links that stay inside, and works where the repository is reached by a link', async () => {
+    await symlink('src', join(root, 'lib'));
+    await symlink(root, join(home, 'alias'));
+    await writeRepoFile(join(home, 'alias'), 'lib/x.js', 'ok');
+    expect(await text('repo/src/x.js')).toBe('ok');
+  });
+});
+
+describe('edit', () => {
+  test('replaces one exact occurrence, taking nothing for a pattern', async () => {
+    await writeRepoFile(root, 'a.js', 'const a = 1; // $&\n');
+    expect(await editRepoFile(root, 'a.js', '1; // $&', "2; // $' $1 $&")).toBe('edited a.js');
+    expect(await text('repo/a.js')).toBe("const a = 2; // $' $1 $&\n");
+  });
+
+  test.each([
+    ['nowhere', 'c', '0 times'],
+    ['twice', 'a', '2 times'],
+    ['as nothing', '', 'old is empty'],
+  ])('refuses a text that occurs %s', async (_, old, why) => {
+    await writeRepoFile(root, 'a.txt', 'a b a');
+    expect(await editRepoFile(root, 'a.txt', old, 'x')).toContain(why);
+    expect(await text('repo/a.txt')).toBe('a b a');
+  });
+});
+
+describe('bash', () => {
+  const shell = (command: string, options: Partial<ShellOptions> = {}) =>
+    runShell(command, {
+      cwd: root,
+      timeoutSeconds: 20,
+      outputCharacters: 200,
+      signal: new AbortController().signal,
+      onOutput: () => {},
+      ...options,
+    });
+
+  test('gives output of both streams and the exit code', async () => {
+    expect(await shell('pwd; echo oops >&2; exit 3')).toMatch(/repo\n(oops\n)?[\s\S]*\[exit code 3\]$/);
+  });
+
+  test('keeps the first and the last part of long output', async () => {
+    const output = await shell('echo BEGIN; seq 1 10000; echo END');
+    expect(output).toMatch(/^BEGIN[\s\S]*characters left out[\s\S]*END\n\n?\[exit code 0\]$/);
+    expect(output.length).toBeLessThan(400);
+  });
+
+  test('does not pass the gateway’s key or address on', async () => {
+    process.env.GW_KEY = 'gw-canary';
+    process.env.GW_URL = 'http://canary.example';
+    try {
+      expect(await shell('env', { outputCharacters: 100_000 })).not.toContain('canary');
+    } finally {
+      delete process.env.GW_KEY;
+      delete process.env.GW_URL;
+    }
+  });
+
+  test('ends a command that takes too long, with all that it started', async () => {
+    const output = await shell('sleep 300 & echo $!; wait', { timeoutSeconds: 1 });
+    expect(output).toContain('stopped after 1 s');
+    await expectDead(Number.parseInt(output, 10));
+  });
+
+  test('leaves nothing running in the background', async () => {
+    const output = await shell('sleep 300 & echo $!');
+    expect(output).toContain('exit code 0');
+    await expectDead(Number.parseInt(output, 10));
+  });
+
+  test('does not wait for a daemon that keeps the output open', async () => {
+    const output = await shell('setsid sleep 300 & echo $!');
+    expect(output).toContain('exit code 0');
+    process.kill(Number.parseInt(output, 10), 'SIGKILL');
+  });
+
+  test('ends when the time for the task is over', async () => {
+    const stop = new AbortController();
+    const running = shell('echo up; sleep 300', { signal: stop.signal, onOutput: () => stop.abort() });
+    expect(await running).toContain('the time for the whole task is over');
+  });
+});
+
+async function expectDead(pid: number): Promise<void> {
+  await expect
+    .poll(async () => {
+      const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') X');
+      return state.split(') ')[1]?.[0];
+    })
+    .toMatch(/[XZ]/);
+}
+
+test('a clip keeps both ends and never more than it may, however the text arrives', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string()), fc.integer({ min: 2, max: 40 }), (parts, most) => {
+      const clip = createClip(most);
+      for (const part of parts) clip.add(part);
+      const whole = parts.join('');
+      const half = Math.floor(most / 2);
+      const clipped = clip.text();
+      if (whole.length <= half * 2) {
+        expect(clipped).toBe(whole);
+        return;
+      }
+      expect(clipped.startsWith(whole.slice(0, half))).toBe(true);
+      expect(clipped.endsWith(whole.slice(-half))).toBe(true);
+      expect(clipped).toContain(`${whole.length - half * 2} characters left out`);
+    }),
+  );
+});

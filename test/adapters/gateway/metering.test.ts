@@ -1,0 +1,260 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  ask,
+  begin,
+  json,
+  message,
+  openRig,
+  PRICE,
+  PROMPT,
+  type Provider,
+  sse,
+  startProvider,
+} from './rig.ts';
+
+let provider: Provider;
+afterEach(() => provider.close());
+
+const CHAT = '/v1/chat/completions';
+const RESPONSES = '/v1/responses';
+const usd = (input: number, output: number, read = 0, written = 0) =>
+  ((input - read - written) * PRICE.input +
+    read * PRICE.cacheRead +
+    written * PRICE.cacheWrite +
+    output * PRICE.output) /
+  1e6;
+
+describe('usage is read from', () => {
+  test('an Anthropic answer', async () => {
+    const extra = { cache_read_input_tokens: 400, cache_creation_input_tokens: 60 };
+    provider = await startProvider((_, response) => json(response, 200, message(100, 20, extra)));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    expect(JSON.parse((await ask(lease)).text).content).toEqual([{ type: 'text', text: 'ok' }]);
+    expect(rig.ledger.rows).toEqual([
+      {
+        runId: 'r1',
+        spender: 'A',
+        model: 'anthropic/m',
+        tokensIn: 560,
+        tokensOut: 20,
+        tokensCached: 400,
+        usd: expect.closeTo(usd(560, 20, 400, 60), 9),
+        exact: true,
+        status: 200,
+        ms: 0,
+        at: rig.clock.now(),
+      },
+    ]);
+  });
+
+  test('an Anthropic stream, where later figures win', async () => {
+    provider = await startProvider((_, response) => {
+      sse(response, { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } });
+      sse(response, { type: 'content_block_delta', delta: { type: 'text_delta', text: 'hello' } });
+      sse(response, { type: 'message_delta', delta: {}, usage: { output_tokens: 7 } });
+      sse(
+        response,
+        { type: 'message_delta', delta: {}, usage: { output_tokens: 9 } },
+        { type: 'message_stop' },
+      );
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    const reply = await ask(await rig.open(), { body: { ...PROMPT, stream: true } });
+    expect(reply.headers['content-type']).toBe('text/event-stream');
+    expect(reply.text.match(/^data:/gm)).toHaveLength(5);
+    expect(rig.ledger.rows).toMatchObject([{ tokensIn: 100, tokensOut: 9, exact: true }]);
+  });
+
+  test('a chat answer and a chat stream, which is made to tell it', async () => {
+    const usage = { prompt_tokens: 50, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 40 } };
+    provider = await startProvider((body, response) => {
+      if (!body.stream) return json(response, 200, { choices: [{ message: { content: 'ok' } }], usage });
+      sse(response, { choices: [{ delta: { content: 'ok' } }], usage: null });
+      if ((body.stream_options as { include_usage?: boolean })?.include_usage)
+        sse(response, { choices: [], usage });
+      sse(response, '[DONE]');
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    await ask(lease, { path: CHAT });
+    await ask(lease, { path: CHAT, body: { ...PROMPT, stream: true, stream_options: { other: 1 } } });
+    const row = { tokensIn: 50, tokensOut: 5, tokensCached: 40, exact: true, model: 'openai/m' };
+    expect(rig.ledger.rows).toMatchObject([row, row]);
+    expect(lease.usage()).toMatchObject({ tokensIn: 100, tokensOut: 10, calls: 2 });
+  });
+
+  test('a Responses answer and stream', async () => {
+    const usage = { input_tokens: 50, output_tokens: 5, input_tokens_details: { cached_tokens: 40 } };
+    provider = await startProvider((body, response) => {
+      if (!body.stream) return json(response, 200, { output: [], usage });
+      sse(response, { type: 'response.created', response: { usage: null } });
+      sse(response, { type: 'response.output_text.delta', delta: 'ok' });
+      sse(response, { type: 'response.completed', response: { usage } });
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    await ask(lease, { path: RESPONSES, body: { model: 'm', input: 'hi' } });
+    await ask(lease, { path: RESPONSES, body: { model: 'm', input: 'hi', stream: true } });
+    const row = { tokensIn: 50, tokensOut: 5, tokensCached: 40, exact: true };
+    expect(rig.ledger.rows).toMatchObject([row, row]);
+  });
+
+  test('figures and characters that are cut between two chunks', async () => {
+    const whole = Buffer.from(
+      `data: ${JSON.stringify({ type: 'message_start', message: { usage: { input_tokens: 9 } } })}\r\n\r\n` +
+        `data: ${JSON.stringify({ delta: { text: 'ä€😀' } })}\r\n\r\n` +
+        `data: ${JSON.stringify({ type: 'message_delta', usage: { output_tokens: 3 } })}\r\n\r\n`,
+    );
+    provider = await startProvider(async (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const byte of whole) {
+        response.write(Buffer.of(byte));
+        await turn();
+      }
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    const reply = await ask(await rig.open());
+    expect(reply.text).toBe(whole.toString());
+    expect(rig.ledger.rows).toMatchObject([{ tokensIn: 9, tokensOut: 3, exact: true }]);
+  });
+});
+
+describe('usage is estimated, and marked so,', () => {
+  test('when a provider tells none', async () => {
+    provider = await startProvider((_, response) => {
+      sse(response, { choices: [{ delta: { content: 'x'.repeat(300) } }] }, '[DONE]');
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    await ask(await rig.open(), { path: CHAT, body: { ...PROMPT, stream: true } });
+    const [row] = rig.ledger.rows;
+    expect(row).toMatchObject({ exact: false, tokensOut: 100, status: 200 });
+    expect(row?.tokensIn).toBeGreaterThan(10);
+  });
+
+  test('when the provider breaks off; what it told before counts', async () => {
+    provider = await startProvider((_, response) => {
+      sse(response, { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } });
+      sse(response, { delta: { text: 'x'.repeat(90) } });
+      setImmediate(() => response.destroy());
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    await expect(ask(lease)).rejects.toThrow();
+    await lease.close();
+    expect(rig.ledger.rows).toMatchObject([{ tokensIn: 100, tokensOut: 30, exact: false, status: 502 }]);
+    expect(lease.refusal()).toContain('broke off');
+  });
+
+  test('when the agent hangs up: reasoning that it did not wait for is charged by time', async () => {
+    provider = await startProvider((_, response) =>
+      sse(response, { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } }),
+    );
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const answer = await begin(lease);
+    await new Promise((resolve) => answer.once('data', resolve));
+    rig.clock.advance(5_000);
+    answer.destroy();
+    await provider.aborted;
+    await lease.close();
+    expect(rig.ledger.rows).toMatchObject([{ tokensIn: 100, tokensOut: 500, exact: false, status: 499 }]);
+  });
+
+  test('but never higher than what the call could have written', async () => {
+    provider = await startProvider(() => {});
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const hanging = begin(lease).catch(() => {});
+    await expect.poll(() => provider.seen.length).toBe(1);
+    rig.clock.advance(3_600_000);
+    await lease.close();
+    await hanging;
+    await provider.aborted;
+    expect(rig.ledger.rows).toMatchObject([{ tokensOut: PROMPT.max_tokens, exact: false, status: 499 }]);
+  });
+});
+
+test('closing the gateway books what is in flight and ends the upstream call', async () => {
+  provider = await startProvider((_, response) => sse(response, { delta: { text: 'x'.repeat(30) } }));
+  await using rig = await openRig(provider.url);
+  const answer = await begin(await rig.open());
+  answer.on('error', () => {});
+  await new Promise((resolve) => answer.once('data', resolve));
+  await rig.gateway.close();
+  await provider.aborted;
+  expect(rig.ledger.rows).toMatchObject([{ tokensOut: 10, exact: false }]);
+});
+
+test('an answer ends only when it is in the ledger', async () => {
+  provider = await startProvider((_, response) => json(response, 200, message(1, 1)));
+  await using rig = await openRig(provider.url);
+  await ask(await rig.open());
+  expect(rig.ledger.rows).toHaveLength(1);
+});
+
+test('an answer that is read slowly is not piled up in memory', async () => {
+  const size = 64 * 2 ** 20;
+  let written = 0;
+  provider = await startProvider(async (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const line = Buffer.from(`: ${'x'.repeat(64 * 1024)}\n`);
+    while (written < size && !response.destroyed) {
+      written += line.length;
+      if (!response.write(line)) {
+        const drained = new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+        await drained;
+      }
+    }
+    response.end();
+  });
+  await using rig = await openRig(provider.url);
+  const answer = await begin(await rig.open());
+  let before = -1;
+  await expect
+    .poll(
+      () => {
+        const still = before === written;
+        before = written;
+        return still;
+      },
+      { interval: 200, timeout: 20_000 },
+    )
+    .toBe(true);
+  expect(written).toBeLessThan(size / 2);
+  let read = 0;
+  for await (const chunk of answer) read += chunk.length;
+  expect(read).toBeGreaterThanOrEqual(size);
+});
+
+describe('the table of prices', () => {
+  test('knows cached and long-lived input, and its figures reach the ledger', async () => {
+    const extra = {
+      cache_read_input_tokens: 1_000_000,
+      cache_creation_input_tokens: 500_000,
+      cache_creation: { ephemeral_1h_input_tokens: 500_000 },
+    };
+    provider = await startProvider((_, response) => json(response, 200, message(0, 100_000, extra)));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ models: ['anthropic/claude-sonnet-5'], capUsd: 100, runCapUsd: 100 });
+    await ask(lease, { body: { ...PROMPT, model: 'claude-sonnet-5' } });
+    // A million read at 0.20, half a million kept for an hour at 4, a tenth of a million written at 10.
+    expect(lease.usage().usd).toBeCloseTo(0.2 + 2 + 1, 6);
+  });
+
+  test('is not asked when the operator set a price', async () => {
+    provider = await startProvider((_, response) => json(response, 200, message(1_000_000, 0)));
+    await using rig = await openRig(provider.url, {
+      prices: { 'anthropic/claude-sonnet-5': { input: 7, output: 1 } },
+    });
+    const lease = await rig.open({ models: ['anthropic/claude-sonnet-5'], capUsd: 100, runCapUsd: 100 });
+    await ask(lease, { body: { ...PROMPT, model: 'claude-sonnet-5' } });
+    expect(lease.usage().usd).toBeCloseTo(7, 6);
+  });
+});

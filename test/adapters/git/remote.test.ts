@@ -1,0 +1,203 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patchOf } from '../../contracts/workspaces.suite.ts';
+import { type GitServer, startGitServer } from './server.ts';
+import { type GitWorld, git, openGitWorld } from './world.ts';
+
+describe('a repository behind a URL', { timeout: 60_000 }, () => {
+  let world: GitWorld;
+  let server: GitServer;
+  let folder: string;
+  beforeAll(async () => {
+    world = openGitWorld();
+    folder = world.folder();
+    server = await startGitServer(folder);
+  });
+  afterAll(async () => {
+    await server.close();
+    world.close();
+  });
+
+  let count = 0;
+  /** A repository on the server, and what a run knows of it. */
+  function published(files: Readonly<Record<string, string>> = { 'a.txt': 'one\n' }) {
+    const { path, sha } = world.repository(files);
+    const name = `repo-${++count}`;
+    const bare = join(folder, `${name}.git`);
+    git(path, 'clone', '-q', '--bare', path, bare);
+    git(path, 'remote', 'add', 'origin', bare);
+    return {
+      path,
+      sha,
+      bare,
+      source: { kind: 'remote', url: server.url(name), credential: server.credential } as const,
+    };
+  }
+  async function changed(remote: ReturnType<typeof published>) {
+    const base = await world.workspaces.prepare(remote.source, remote.sha);
+    const area = await world.workspaces.open(base, `area-${count}`);
+    await world.run(area, 'echo two > a.txt');
+    const { tree } = patchOf(await world.workspaces.collect(base, area));
+    const author = { name: 'Runoff', email: 'runoff@example.org' };
+    const spec = { base: remote.sha, tree, message: 'Fix', author, at: 1_700_000_000 };
+    const sha = await world.workspaces.commit(base, spec);
+    const other = await world.workspaces.commit(base, { ...spec, message: 'Other' });
+    return {
+      base,
+      sha,
+      other,
+      push: (name: string, what = sha) => world.workspaces.push(base, remote.source, name, what),
+    };
+  }
+
+  test('is resolved by branch, tag, HEAD and commit', async () => {
+    const remote = published();
+    git(remote.bare, 'tag', '-a', '-m', 'one', 'v1', remote.sha);
+    for (const ref of ['main', 'v1', 'HEAD', remote.sha]) {
+      expect(await world.workspaces.resolve(remote.source, ref), ref).toBe(remote.sha);
+    }
+    for (const ref of ['gone', 'refs/heads/main', 'mai*', '-q', '0123456789'.repeat(4)]) {
+      expect(await world.workspaces.resolve(remote.source, ref), ref).toBeNull();
+    }
+  });
+
+  test('is read as it is now, each time', async () => {
+    const remote = published();
+    expect(await world.workspaces.resolve(remote.source, 'main')).toBe(remote.sha);
+    git(remote.path, 'commit', '-q', '--allow-empty', '-m', 'Next');
+    git(remote.path, 'push', '-q', 'origin', 'main');
+    const next = git(remote.path, 'rev-parse', 'HEAD');
+    expect(await world.workspaces.resolve(remote.source, 'main')).toBe(next);
+    expect(await world.workspaces.listFiles(remote.source, next)).toEqual(['a.txt']);
+  });
+
+  test('is not asked again for a commit that is there', async () => {
+    const remote = published();
+    await world.workspaces.prepare(remote.source, remote.sha);
+    const before = server.seen.requests.length;
+    await world.workspaces.prepare(remote.source, remote.sha);
+    await world.workspaces.readFile(remote.source, remote.sha, 'a.txt');
+    expect(server.seen.requests).toHaveLength(before);
+  });
+
+  test('gets a new branch, and nothing else is changed', async () => {
+    const remote = published();
+    const { sha, push } = await changed(remote);
+    expect(await push('auto-dev/7/r1/A')).toEqual({ kind: 'pushed' });
+    expect(git(remote.bare, 'for-each-ref', '--format=%(refname) %(objectname)')).toBe(
+      `refs/heads/auto-dev/7/r1/A ${sha}\nrefs/heads/main ${remote.sha}`,
+    );
+    expect(git(remote.bare, 'show', `${sha}:a.txt`)).toBe('two');
+  });
+
+  test('a branch at the same commit counts as pushed, one at another commit is left alone', async () => {
+    const remote = published();
+    const { sha, other, push } = await changed(remote);
+    await push('auto-dev/7/A');
+    expect(await push('auto-dev/7/A')).toEqual({ kind: 'pushed' });
+    expect(await push('auto-dev/7/A', other)).toEqual({ kind: 'exists', at: sha });
+    expect(git(remote.bare, 'rev-parse', 'auto-dev/7/A')).toBe(sha);
+  });
+
+  test('a branch that appears at the last moment is not overwritten', async () => {
+    const remote = published();
+    const { sha, push } = await changed(remote);
+    server.beforePush = () => {
+      server.beforePush = null;
+      git(remote.bare, 'update-ref', 'refs/heads/auto-dev/7/A', remote.sha);
+    };
+    expect(await push('auto-dev/7/A')).toEqual({ kind: 'exists', at: remote.sha });
+    expect(git(remote.bare, 'rev-parse', 'auto-dev/7/A')).toBe(remote.sha);
+    expect(sha).not.toBe(remote.sha);
+  });
+
+  test('its own rules can refuse a branch', async () => {
+    const remote = published();
+    const { push } = await changed(remote);
+    const hook = join(remote.bare, 'hooks', 'pre-receive');
+    writeFileSync(hook, '#!/bin/sh\necho "error: GH013: Repository rule violations found" >&2\nexit 1\n');
+    chmodSync(hook, 0o755);
+    const result = await push('auto-dev/7/A');
+    expect(result).toMatchObject({ kind: 'refused', why: expect.stringContaining('GH013') });
+    expect(git(remote.bare, 'branch', '--list', 'auto-dev/*')).toBe('');
+  });
+
+  test('only auto-dev/ branches are ever pushed', async () => {
+    const remote = published();
+    const { push } = await changed(remote);
+    const before = server.seen.requests.length;
+    for (const name of ['main', 'feature', 'auto-dev', 'x/auto-dev/a', 'auto-dev/../main']) {
+      await expect(push(name), name).rejects.toMatchObject({ name: 'Fault' });
+    }
+    expect(server.seen.requests).toHaveLength(before);
+  });
+
+  test('a base that the remote has moved on from is not sent again', async () => {
+    const remote = published({ 'a.txt': 'one\n', 'noise.txt': randomBytes(300_000).toString('base64') });
+    const { push } = await changed(remote);
+    git(remote.path, 'commit', '-q', '--allow-empty', '-m', 'Next');
+    git(remote.path, 'push', '-q', 'origin', 'main');
+    const before = server.seen.pushedBytes;
+    expect(await push('auto-dev/7/A')).toEqual({ kind: 'pushed' });
+    expect(server.seen.pushedBytes - before).toBeLessThan(20_000);
+  });
+
+  test('the token stands in no file, no argument and no message', async () => {
+    const remote = published();
+    const { push } = await changed(remote);
+    let processes = '';
+    server.beforePush = () => {
+      processes += execFileSync('ps', ['-eo', 'args', '-ww']).toString();
+    };
+    expect(await push('auto-dev/7/A')).toEqual({ kind: 'pushed' });
+    server.beforePush = null;
+    expect(processes).toContain(`git push`);
+    const encoded = Buffer.from(`x-access-token:${server.credential.password}`).toString('base64');
+    for (const secret of [server.credential.password, encoded]) {
+      expect(processes).not.toContain(secret);
+      const found = execFileSync('sh', ['-c', 'grep -raF -- "$1" "$2" || true', 'sh', secret, world.dataDir]);
+      expect(found.toString()).toBe('');
+    }
+    const wrong = { ...remote.source, credential: { username: 'x', password: 'ghs_wrong' } };
+    const error = await world.workspaces.resolve(wrong, 'main').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'GITHUB_REFUSED' });
+    expect(String(error)).not.toContain('ghs_wrong');
+  });
+
+  test.each([
+    [401, 'GITHUB_REFUSED'],
+    [403, 'GITHUB_REFUSED'],
+    [404, 'GITHUB_REFUSED'],
+    [500, 'GITHUB_UNAVAILABLE'],
+    [503, 'GITHUB_UNAVAILABLE'],
+  ])('status %i is the fault %s', async (status, code) => {
+    const remote = published();
+    server.status = status;
+    try {
+      await expect(world.workspaces.resolve(remote.source, 'main')).rejects.toMatchObject({ code });
+      await expect(world.workspaces.prepare(remote.source, remote.sha)).rejects.toMatchObject({ code });
+    } finally {
+      server.status = null;
+    }
+  });
+
+  test('a server that is not there is the fault GITHUB_UNAVAILABLE', async () => {
+    const gone = await startGitServer(folder);
+    const source = { kind: 'remote', url: gone.url('x'), credential: gone.credential } as const;
+    await gone.close();
+    await expect(world.workspaces.resolve(source, 'main')).rejects.toMatchObject({
+      code: 'GITHUB_UNAVAILABLE',
+    });
+  });
+
+  test.each(['ext::sh -c touch% /tmp/x', 'file:///etc', '/etc', 'https://user:pass@example.org/a.git'])(
+    'the address %s is refused before anything is run',
+    async (url) => {
+      const source = { kind: 'remote', url, credential: server.credential } as const;
+      await expect(world.workspaces.resolve(source, 'main')).rejects.toMatchObject({ code: 'INTERNAL' });
+    },
+  );
+});

@@ -1,0 +1,498 @@
+import { generateKeyPairSync } from 'node:crypto';
+import nock from 'nock';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type GitHubOptions, openGitHub } from '../../../src/adapters/github/index.ts';
+import type { Log } from '../../../src/ports/index.ts';
+
+// What GitHub does on a bad day, replayed on intercepted requests: nothing here reaches a network.
+
+const API = 'https://api.github.com';
+const READ_TOKEN = 'ghs_readreadreadreadreadreadreadread0001';
+const WRITE_TOKEN = 'ghs_writewritewritewritewritewrite00001';
+const HANDLE = { installationId: 2, repositoryId: 5, owner: 'o', name: 'r' };
+const READER_RIGHTS = { contents: 'read', issues: 'read', metadata: 'read', pull_requests: 'read' };
+const PUBLISHER_RIGHTS = { contents: 'write', issues: 'write', pull_requests: 'write' };
+
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
+});
+
+const logged: unknown[] = [];
+const log: Log = {
+  info: (...line) => void logged.push(line),
+  warn: (...line) => void logged.push(line),
+  error: (...line) => void logged.push(line),
+};
+
+const open = (options: Partial<GitHubOptions> = {}) =>
+  openGitHub({
+    appId: 1,
+    privateKey,
+    apiUrl: API,
+    gitUrl: 'https://github.com',
+    throttle: false,
+    backOffMs: 1,
+    log,
+    ...options,
+  });
+
+const minted = (token: string) => ({
+  token,
+  expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  permissions: {},
+});
+const mints = (token: string, rights: Record<string, string>, times = 1) =>
+  nock(API)
+    .post('/app/installations/2/access_tokens', { repository_ids: [5], permissions: rights })
+    .matchHeader('authorization', /^bearer eyJ/)
+    .times(times)
+    .reply(201, minted(token));
+
+async function reader(options: Partial<GitHubOptions> = {}) {
+  mints(READ_TOKEN, READER_RIGHTS);
+  return open(options).reader(HANDLE);
+}
+async function publisher(options: Partial<GitHubOptions> = {}) {
+  mints(WRITE_TOKEN, PUBLISHER_RIGHTS);
+  return open(options).publisher(HANDLE);
+}
+
+const ISSUE = {
+  number: 7,
+  title: 'Broken',
+  body: null,
+  state: 'open',
+  labels: [],
+  user: { id: 9, login: 'alice', type: 'User' },
+};
+const COMMENT = {
+  id: 12,
+  user: { id: 99, login: 'auto-dev[bot]', type: 'Bot' },
+  author_association: 'NONE',
+  body: 'hello',
+  html_url: 'https://github.com/o/r/issues/7#issuecomment-12',
+  performed_via_github_app: { id: 1 },
+  created_at: '2026-01-02T03:04:05Z',
+  updated_at: '2026-01-02T03:04:05Z',
+};
+const ISSUE_PATH = '/repos/o/r/issues/7';
+const COMMENTS_PATH = '/repos/o/r/issues/7/comments';
+
+beforeAll(() => nock.disableNetConnect());
+beforeEach(() => {
+  logged.length = 0;
+});
+afterEach(() => {
+  const unused = nock.pendingMocks();
+  nock.cleanAll();
+  expect(unused).toEqual([]);
+});
+afterAll(() => {
+  nock.enableNetConnect();
+  nock.restore();
+});
+
+describe('tokens', () => {
+  test('are minted for one repository with exactly the rights of the role', async () => {
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).matchHeader('authorization', `token ${READ_TOKEN}`).reply(200, ISSUE);
+    expect(await alice.issue(7)).toMatchObject({ title: 'Broken', body: '' });
+
+    const bot = await publisher();
+    nock(API)
+      .post(COMMENTS_PATH, { body: 'hello' })
+      .matchHeader('authorization', `token ${WRITE_TOKEN}`)
+      .reply(201, COMMENT);
+    expect(await bot.comment(7, 'hello')).toEqual({ id: 12, url: COMMENT.html_url });
+    nock(API).delete('/installation/token').matchHeader('authorization', `token ${WRITE_TOKEN}`).reply(204);
+    await bot.close();
+  });
+
+  test('serve all readers of a repository for fifty minutes; a fetch gets a new one', async () => {
+    let now = Date.now();
+    const github = open({ now: () => now });
+    nock(API).get(ISSUE_PATH).times(4).reply(200, ISSUE);
+    mints(READ_TOKEN, READER_RIGHTS);
+    await (await github.reader(HANDLE)).issue(7);
+    await (await github.reader(HANDLE)).issue(7);
+    now += 49 * 60_000;
+    await (await github.reader(HANDLE)).issue(7);
+    now += 60_000;
+    mints(READ_TOKEN, READER_RIGHTS);
+    await (await github.reader(HANDLE)).issue(7);
+    mints('ghs_fresh', READER_RIGHTS);
+    expect(await (await github.reader(HANDLE)).credential()).toEqual({
+      username: 'x-access-token',
+      password: 'ghs_fresh',
+    });
+  });
+
+  test('are minted anew when GitHub stops taking them, but only once', async () => {
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).matchHeader('authorization', `token ${READ_TOKEN}`).reply(401, {
+      message: 'Bad credentials',
+    });
+    mints('ghs_second', READER_RIGHTS);
+    nock(API).get(ISSUE_PATH).matchHeader('authorization', 'token ghs_second').twice().reply(200, ISSUE);
+    await alice.issue(7);
+    await alice.issue(7);
+
+    nock(API).get(ISSUE_PATH).twice().reply(401, { message: 'Bad credentials' });
+    mints('ghs_third', READER_RIGHTS);
+    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+  });
+
+  test('that the App may not have are refused before anything is published', async () => {
+    nock(API)
+      .post('/app/installations/2/access_tokens')
+      .reply(422, { message: 'The permissions requested are not granted to this installation.' });
+    await expect(open().publisher(HANDLE)).rejects.toMatchObject({
+      code: 'GITHUB_REFUSED',
+      message: expect.stringContaining('not granted to this installation'),
+    });
+  });
+
+  test('of an App that was uninstalled are refused', async () => {
+    nock(API).post('/app/installations/2/access_tokens').reply(404, { message: 'Not Found' });
+    const alice = await open().reader(HANDLE);
+    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+  });
+
+  test('that cannot be given back do not fail the run', async () => {
+    const bot = await publisher();
+    nock(API).delete('/installation/token').reply(500, { message: 'boom' });
+    await bot.close();
+    expect(logged).toHaveLength(2);
+  });
+
+  test('need a key that can sign', async () => {
+    const alice = await open({ privateKey: 'not a key' }).reader(HANDLE);
+    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+  });
+
+  test('never appear in faults or logs', async () => {
+    const bot = await publisher();
+    nock(API).post(COMMENTS_PATH).reply(502, `proxy says: authorization: token ${WRITE_TOKEN}`);
+    nock(API)
+      .post(COMMENTS_PATH)
+      .reply(422, { message: `bad ${WRITE_TOKEN}`, errors: [WRITE_TOKEN] });
+    nock(API).post(COMMENTS_PATH).replyWithError(`reset while sending ${WRITE_TOKEN}`);
+    for (let i = 0; i < 3; i++) {
+      const fault: unknown = await bot.comment(7, 'x').catch((error: unknown) => error);
+      expect(fault).toBeInstanceOf(Error);
+      expect(everythingIn(fault)).not.toContain(WRITE_TOKEN);
+    }
+    nock(API).delete('/installation/token').replyWithError(`reset ${WRITE_TOKEN}`);
+    await bot.close();
+    expect(everythingIn(logged)).not.toContain(WRITE_TOKEN);
+    expect(everythingIn(logged)).toContain('502');
+  });
+});
+
+/** All text in a value, also in properties that JSON leaves out, and in causes. */
+function everythingIn(value: unknown, seen = new Set<unknown>()): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (seen.has(value)) return '';
+  seen.add(value);
+  const record = value as Record<string, unknown>;
+  return Object.getOwnPropertyNames(value)
+    .map((key) => `${key}=${everythingIn(record[key], seen)}`)
+    .join(' ');
+}
+
+describe('server errors', () => {
+  test('a read is repeated until GitHub answers', async () => {
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).reply(500, { message: 'boom' });
+    nock(API).get(ISSUE_PATH).reply(502, '<html>bad gateway</html>');
+    nock(API)
+      .get(ISSUE_PATH)
+      .replyWithError(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    nock(API).get(ISSUE_PATH).reply(200, ISSUE);
+    expect(await alice.issue(7)).toMatchObject({ number: 7 });
+  });
+
+  test('a read gives up after three repetitions', async () => {
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).times(4).reply(503, '');
+    await expect(alice.issue(7)).rejects.toMatchObject({
+      code: 'GITHUB_UNAVAILABLE',
+      message: 'GitHub answered 503 when asked to read issue #7.',
+    });
+  });
+
+  test('a token is asked for again after a server error', async () => {
+    nock(API).post('/app/installations/2/access_tokens').reply(502, '');
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).reply(200, ISSUE);
+    expect(await alice.issue(7)).toMatchObject({ number: 7 });
+  });
+
+  // A second request would find no answer here, and be reported with another message.
+  test.each([500, 502, 503, 504])('a write that is answered %i is sent once', async (status) => {
+    const bot = await publisher();
+    nock(API).post(COMMENTS_PATH).reply(status, {});
+    await expect(bot.comment(7, 'x')).rejects.toMatchObject({
+      code: 'GITHUB_UNAVAILABLE',
+      message: `GitHub answered ${status} when asked to comment on #7.`,
+    });
+  });
+
+  test('a write whose connection breaks is sent once', async () => {
+    const bot = await publisher();
+    nock(API).post(COMMENTS_PATH).replyWithError('socket hang up');
+    await expect(bot.comment(7, 'x')).rejects.toMatchObject({
+      code: 'GITHUB_UNAVAILABLE',
+      message: 'GitHub did not answer when asked to comment on #7: socket hang up.',
+    });
+  });
+});
+
+describe('rate limits', () => {
+  const secondary = { message: 'You have exceeded a secondary rate limit.' };
+
+  test('a read waits as long as GitHub asks and is repeated', async () => {
+    const alice = await reader({ throttle: true });
+    nock(API).get(ISSUE_PATH).reply(403, secondary, { 'retry-after': '1' });
+    nock(API).get(ISSUE_PATH).reply(200, ISSUE);
+    expect(await alice.issue(7)).toMatchObject({ number: 7 });
+  });
+
+  test('a read is repeated at most twice for it', async () => {
+    const alice = await reader({ throttle: true });
+    nock(API).get(ISSUE_PATH).times(3).reply(429, secondary, { 'retry-after': '1' });
+    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
+  });
+
+  test('a write is not repeated, and the next one is not even sent before the time', async () => {
+    const bot = await publisher({ throttle: true });
+    nock(API).post(COMMENTS_PATH).reply(403, secondary, { 'retry-after': '3600' });
+    const about = { code: 'GITHUB_UNAVAILABLE', message: expect.stringContaining('Try again after 20') };
+    await expect(bot.comment(7, 'x')).rejects.toMatchObject(about);
+    await expect(bot.comment(7, 'x')).rejects.toMatchObject(about);
+  });
+
+  test('a write that has to wait a moment is sent after it, when it is asked for again', async () => {
+    const bot = await publisher({ throttle: true });
+    nock(API).post(COMMENTS_PATH).reply(403, secondary, { 'retry-after': '1' });
+    await expect(bot.comment(7, 'x')).rejects.toMatchObject({
+      message: expect.stringContaining('rate limit is reached'),
+    });
+    nock(API).post(COMMENTS_PATH).reply(201, COMMENT);
+    const from = performance.now();
+    await bot.comment(7, 'x');
+    // Timers may fire a little early.
+    expect(performance.now() - from).toBeGreaterThan(800);
+  });
+
+  test('the hourly limit is reported with its end', async () => {
+    const alice = await reader({ throttle: true });
+    const reset = Math.ceil(Date.now() / 1000) + 1800;
+    nock(API)
+      .get(ISSUE_PATH)
+      .reply(
+        403,
+        { message: 'API rate limit exceeded' },
+        { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) },
+      );
+    await expect(alice.issue(7)).rejects.toMatchObject({
+      code: 'GITHUB_UNAVAILABLE',
+      message: expect.stringContaining(new Date(reset * 1000).toISOString()),
+    });
+  });
+});
+
+describe('refusals', () => {
+  test('say what GitHub said', async () => {
+    const bot = await publisher();
+    nock(API)
+      .post('/repos/o/r/pulls', { head: 'auto-dev/7/A', base: 'main', title: 't', body: 'b', draft: true })
+      .reply(422, {
+        message: 'Validation Failed',
+        errors: [
+          { resource: 'PullRequest', code: 'custom', message: 'A pull request already exists for o:x.' },
+        ],
+        documentation_url: 'https://docs.github.com/rest',
+      });
+    const pull = { head: 'auto-dev/7/A', base: 'main', title: 't', body: 'b' };
+    await expect(bot.openDraftPull(pull)).rejects.toMatchObject({
+      code: 'GITHUB_REFUSED',
+      message:
+        'GitHub refused to open a draft pull request from auto-dev/7/A (422): Validation Failed; A pull request already exists for o:x.',
+    });
+  });
+
+  test.each([403, 404, 410, 422])('a read that is answered %i is not repeated', async (status) => {
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).reply(status, { message: 'No.' });
+    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+  });
+
+  test('a label that appeared in between is no obstacle', async () => {
+    const bot = await publisher();
+    nock(API).get('/repos/o/r/labels/auto-dev%3Arunning').reply(404, { message: 'Not Found' });
+    nock(API).post('/repos/o/r/labels').reply(422, { message: 'Validation Failed' });
+    nock(API)
+      .post('/repos/o/r/issues/7/labels', { labels: ['auto-dev:running'] })
+      .reply(200, []);
+    await bot.setLabels(7, { add: ['auto-dev:running'], remove: [] });
+  });
+
+  test.each([
+    ['another App', { ...COMMENT, performed_via_github_app: { id: 2 } }],
+    ['a person', { ...COMMENT, performed_via_github_app: null }],
+    ['nobody that GitHub names', { ...COMMENT, performed_via_github_app: undefined }],
+  ])('a comment by %s is not edited', async (_who, comment) => {
+    const bot = await publisher();
+    nock(API).get('/repos/o/r/issues/comments/12').reply(200, comment);
+    await expect(bot.editComment(12, 'x')).rejects.toMatchObject({ code: 'INTERNAL' });
+  });
+});
+
+describe('odd answers', () => {
+  test.each([
+    ['another shape', JSON.stringify({ hello: 1 })],
+    ['a number for a title', JSON.stringify({ ...ISSUE, title: 5 })],
+    ['a list', '[]'],
+    ['half of it', '{"number": 7, "tit'],
+    ['nothing', ''],
+  ])('%s instead of an issue is a fault', async (_what, body) => {
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).reply(200, body, { 'content-type': 'application/json' });
+    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
+  });
+
+  test('a page of HTML instead of an issue is a fault', async () => {
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).reply(200, '<html>', { 'content-type': 'text/html' });
+    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
+  });
+
+  test('a deleted author is shown as GitHub shows them', async () => {
+    const alice = await reader();
+    nock(API)
+      .get(ISSUE_PATH)
+      .reply(200, { ...ISSUE, user: null });
+    expect((await alice.issue(7)).author).toEqual({ id: 0, login: 'ghost' });
+  });
+
+  test('a pull request from elsewhere is not taken for ours', async () => {
+    const alice = await reader();
+    const pull = {
+      number: 3,
+      html_url: 'https://github.com/o/r/pull/3',
+      draft: true,
+      body: '',
+      head: { ref: 'auto-dev/7/A', sha: 'a'.repeat(40), repo: { id: 5 } },
+      base: { ref: 'main' },
+    };
+    nock(API)
+      .get('/repos/o/r/pulls')
+      .query(true)
+      .reply(200, [
+        { ...pull, number: 1, head: { ...pull.head, ref: 'other' } },
+        { ...pull, number: 2, head: { ...pull.head, repo: { id: 6 } } },
+        pull,
+      ]);
+    expect(await alice.pullByHead('auto-dev/7/A')).toMatchObject({ number: 3 });
+    nock(API)
+      .get('/repos/o/r/pulls')
+      .query(true)
+      .reply(200, [{ ...pull, head: { ...pull.head, repo: null } }]);
+    expect(await alice.pullByHead('auto-dev/7/A')).toBeNull();
+  });
+});
+
+describe('permission', () => {
+  const alice = { id: 9, login: 'alice' };
+  const user = { id: 9, login: 'alice', type: 'User' };
+  const asks = (answer: unknown, status = 200) =>
+    nock(API)
+      .get('/repos/o/r/collaborators/alice/permission')
+      .reply(status, answer as nock.Body);
+
+  test.each([
+    [{ permission: 'admin', role_name: 'admin', user }, 'admin'],
+    [{ permission: 'write', role_name: 'maintain', user }, 'maintain'],
+    [{ permission: 'write', role_name: 'write', user }, 'write'],
+    [{ permission: 'write', role_name: 'release-crew', user }, 'write'],
+    [{ permission: 'write', user }, 'write'],
+    [{ permission: 'read', role_name: 'triage', user }, 'triage'],
+    [{ permission: 'read', role_name: 'read', user }, 'read'],
+    // A role of an organisation may be called anything; the base permission decides.
+    [{ permission: 'read', role_name: 'admin', user }, 'read'],
+    [{ permission: 'none', role_name: 'admin', user }, 'none'],
+    [{ permission: 'superuser', role_name: 'admin', user }, 'none'],
+    [{ permission: 'admin', role_name: 'admin', user: { ...user, id: 10 } }, 'none'],
+    [{ permission: 'admin', role_name: 'admin', user: { ...user, type: 'Bot' } }, 'none'],
+    [{ permission: 'admin', role_name: 'admin', user: { ...user, type: 'Organization' } }, 'none'],
+    [{ permission: 'admin', role_name: 'admin', user: null }, 'none'],
+    [{ permission: 'admin', role_name: 'admin' }, 'none'],
+  ])('%j is %s', async (answer, permission) => {
+    const github = await reader();
+    asks(answer);
+    expect(await github.permission(alice)).toBe(permission);
+  });
+
+  test.each([
+    [500, {}],
+    [404, { message: 'alice is not a user' }],
+    [403, { message: 'Resource not accessible by integration' }],
+    [200, { permission: 5 }],
+    [200, 'yes'],
+  ])('an answer %i %j is never a permission', async (status, answer) => {
+    const github = await reader();
+    const times = status === 500 ? 4 : 1;
+    for (let i = 0; i < times; i++) asks(answer, status);
+    await expect(github.permission(alice)).rejects.toThrow();
+  });
+
+  test.each(['auto-dev[bot]', '../../evil', 'a/b', '', 'ａｌｉｃｅ', 'a b'])(
+    'nobody is asked about %j',
+    async (login) => {
+      expect(await (await open().reader(HANDLE)).permission({ id: 9, login })).toBe('none');
+    },
+  );
+});
+
+describe('servers', () => {
+  test("GitHub Enterprise's base path is kept, and git goes to the configured server", async () => {
+    nock('https://git.example.com')
+      .post('/api/v3/app/installations/2/access_tokens')
+      .reply(201, minted(READ_TOKEN))
+      .get('/api/v3/repos/o/r')
+      .reply(200, {
+        id: 5,
+        full_name: 'o/r',
+        private: true,
+        default_branch: 'trunk',
+        html_url: 'https://git.example.com/o/r',
+        clone_url: 'https://evil.example.com/o/r.git',
+      });
+    const github = open({ apiUrl: 'https://git.example.com/api/v3/', gitUrl: 'https://git.example.com/' });
+    expect(await (await github.reader(HANDLE)).repository()).toMatchObject({
+      private: true,
+      defaultBranch: 'trunk',
+      cloneUrl: 'https://git.example.com/o/r.git',
+    });
+  });
+
+  test.each(['http://api.github.com', 'https://user:pass@github.com', 'ftp://x', 'nonsense', ''])(
+    'the address %j is refused',
+    (apiUrl) => {
+      expect(() => open({ apiUrl })).toThrow(expect.objectContaining({ code: 'ENVIRONMENT_INVALID' }));
+      expect(() => open({ gitUrl: apiUrl })).toThrow(
+        expect.objectContaining({ code: 'ENVIRONMENT_INVALID' }),
+      );
+    },
+  );
+
+  test.each(['http://127.0.0.1:3000/api/v3', 'http://localhost:3000', 'http://[::1]:80'])(
+    'the address %j is this machine, so it may be plain',
+    (apiUrl) => {
+      expect(open({ apiUrl, gitUrl: apiUrl }).appId).toBe(1);
+    },
+  );
+});

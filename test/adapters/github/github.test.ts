@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openGitHub } from '../../../src/adapters/github/index.ts';
+import type { Log } from '../../../src/ports/index.ts';
+import type { Violation } from '../../contracts/github/contract.ts';
+import { type GitHubBench, githubContract } from '../../contracts/github.suite.ts';
+import { type GitHubWorld, git, openGitHubWorld } from '../../world/github.ts';
+
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const seen = new Set<string>();
+const violations: Violation[] = [];
+
+async function openBench(isPrivate: boolean): Promise<GitHubBench> {
+  const world = await openGitHubWorld({ private: isPrivate });
+  const { github: server, repository: at } = world;
+  const alice = server.as('alice');
+  const account = async (login: string) => {
+    const found = await alice.request('GET', `/users/${encodeURIComponent(login)}`);
+    const { id } = found as { id: number };
+    return { id, login };
+  };
+  const list = async <T>(path: string): Promise<readonly T[]> =>
+    (await alice.request('GET', `/repos/${at.owner}/${at.name}${path}`)) as unknown as T[];
+  return {
+    github: openGitHub({
+      appId: server.appId,
+      privateKey: server.privateKey,
+      apiUrl: server.apiUrl,
+      gitUrl: server.url,
+      fetch: world.fetch,
+      throttle: false,
+      log: silent,
+    }),
+    repository: server.handle(at.owner, at.name),
+    isPrivate,
+    cloneUrl: `${server.url}/alice/demo.git`,
+    account,
+    bot: () => account(server.botLogin),
+    openIssue: (issue) => alice.openIssue(at, issue),
+    comment: (login, issue, body) => server.as(login).comment(at, issue, body),
+    labels: async (issue) =>
+      (await list<{ name: string }>(`/issues/${issue}/labels`)).map(({ name }) => name),
+    reactions: async (target) => {
+      const path = 'issue' in target ? `/issues/${target.issue}` : `/issues/comments/${target.comment}`;
+      return (await list<{ content: string }>(`${path}/reactions`)).map(({ content }) => content);
+    },
+    push: (branch) => world.push(branch, { 'fix.txt': branch }, server.token('alice')),
+    closePull: (number) => alice.closePull(at, number),
+    setRole: (login, role) => server.setRole(at, login, role),
+    tries: (password) => triesGit(world, password),
+    close: async () => {
+      await server.settled();
+      violations.push(...world.contract.violations);
+      for (const operation of world.contract.seen) seen.add(operation);
+      await world.close();
+    },
+  };
+}
+
+async function triesGit(world: GitHubWorld, token: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'tries-'));
+  const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+    work.then(
+      () => true,
+      () => false,
+    );
+  const remote = `${world.github.url}/alice/demo.git`;
+  const fetch = await succeeds(git(folder, ['ls-remote', remote], token));
+  const push = await succeeds(world.push(`auto-dev/try/${randomUUID()}`, { 'try.txt': 'x' }, token));
+  await rm(folder, { recursive: true, force: true });
+  return { fetch, push };
+}
+
+githubContract('a public repository on the local GitHub', () => openBench(false));
+githubContract('a private repository on the local GitHub', () => openBench(true));
+
+// The tests below come after both suites, so that nothing they did is left out.
+test("no request, answer or webhook broke GitHub's own descriptions", () => {
+  expect(violations).toEqual([]);
+});
+
+test('the checks saw every kind of call that the adapter makes', () => {
+  expect([...seen]).toEqual(
+    expect.arrayContaining([
+      'apps/create-installation-access-token',
+      'apps/revoke-installation-access-token',
+      'issues/add-labels',
+      'issues/create-comment',
+      'issues/create-label',
+      'issues/get',
+      'issues/get-comment',
+      'issues/get-label',
+      'issues/list-comments',
+      'issues/remove-label',
+      'issues/update-comment',
+      'pulls/create',
+      'pulls/list',
+      'reactions/create-for-issue',
+      'reactions/create-for-issue-comment',
+      'repos/get',
+      'repos/get-collaborator-permission-level',
+    ]),
+  );
+});

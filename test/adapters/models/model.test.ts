@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { openModel } from '../../../src/adapters/models/index.ts';
+import type { Lease, ModelRoute } from '../../../src/ports/index.ts';
+import { json, message, openRig, type Provider, startProvider } from '../gateway/rig.ts';
+
+let provider: Provider;
+afterEach(() => provider.close());
+
+const Plan = z.object({ goal: z.string().min(1).max(50), steps: z.array(z.string()).max(3) });
+const GOOD = { goal: 'read quotes', steps: ['test', 'parser'] };
+const model = openModel();
+const ask = (route: ModelRoute, lease: Lease, signal?: AbortSignal) =>
+  model.ask({
+    route,
+    lease,
+    instructions: 'You plan.',
+    prompt: 'Plan it.',
+    schema: Plan,
+    ...(signal ? { signal } : {}),
+  });
+
+/** A provider that gives one text after the other, in the protocol that it is asked in. */
+const saying = (...texts: readonly string[]) =>
+  startProvider((body, response, request) => {
+    const text = texts[Math.min(provider.seen.length, texts.length) - 1] ?? '';
+    const usage = { input_tokens: 10, output_tokens: 5 };
+    if (request.url === '/v1/messages') {
+      const tool = (body.tools as { name: string }[] | undefined)?.[0];
+      const input = tool && parse(text);
+      const content = input
+        ? [{ type: 'tool_use', id: 't1', name: tool.name, input }]
+        : [{ type: 'text', text }];
+      return json(response, 200, {
+        ...message(10, 5),
+        content,
+        stop_reason: input ? 'tool_use' : 'end_turn',
+      });
+    }
+    if (request.url === '/v1/responses') {
+      const item = { type: 'message', id: 'm1', role: 'assistant', status: 'completed' };
+      const output = [{ ...item, content: [{ type: 'output_text', text, annotations: [] }] }];
+      return json(response, 200, { id: 'r1', created_at: 0, model: 'm', output, usage });
+    }
+    return json(response, 200, {
+      id: 'c1',
+      choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 10, completion_tokens: 5 },
+    });
+  });
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const ROUTES: readonly ModelRoute[] = [
+  { protocol: 'anthropic', model: 'm' },
+  { protocol: 'anthropic', model: 'claude-sonnet-5' },
+  { protocol: 'openai-chat', model: 'm' },
+  { protocol: 'openai-responses', model: 'm' },
+];
+const MODELS = ['anthropic/m', 'openai/m', 'anthropic/claude-sonnet-5'];
+
+describe.each(ROUTES)('asked as $protocol ($model)', (route) => {
+  test('gives a value that fits the schema', async () => {
+    provider = await saying(JSON.stringify(GOOD));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ models: MODELS });
+    expect(await ask(route, lease)).toEqual({ kind: 'answer', value: GOOD });
+    expect(lease.usage().calls).toBe(1);
+    const sent = provider.seen[0]?.body ?? '';
+    for (const text of ['You plan.', 'Plan it.', 'goal', 'steps']) expect(sent).toContain(text);
+    // The limits reach the model, in the schema or in words.
+    expect(sent).toMatch(/max ?length/i);
+  });
+
+  test('is shown what was wrong, twice at most', async () => {
+    provider = await saying(JSON.stringify({ goal: 'x', steps: 'none' }), 'I cannot.', JSON.stringify(GOOD));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ models: MODELS });
+    expect(await ask(route, lease)).toEqual({ kind: 'answer', value: GOOD });
+    expect(provider.seen).toHaveLength(3);
+    expect(provider.seen[1]?.body).toContain('expected array');
+    expect(provider.seen[2]?.body).toContain('I cannot.');
+  });
+
+  test('fails, without rejecting, when it never gives what was asked for', async () => {
+    provider = await saying('{"goal":""}');
+    await using rig = await openRig(provider.url);
+    const answer = await ask(route, await rig.open({ models: MODELS }));
+    expect(answer).toMatchObject({ kind: 'failed', why: expect.stringContaining('3 times') });
+    expect(provider.seen).toHaveLength(3);
+  });
+
+  test('fails with the gateway’s reason when the budget is used up', async () => {
+    provider = await saying(JSON.stringify(GOOD));
+    await using rig = await openRig(provider.url);
+    const answer = await ask(route, await rig.open({ models: MODELS, capUsd: 0 }));
+    expect(answer).toMatchObject({ kind: 'failed', why: expect.stringContaining('used up') });
+    expect(provider.seen).toHaveLength(0);
+  });
+
+  test('fails when the provider refuses, is silent, or sends rubbish', async () => {
+    provider = await startProvider((_, response) => json(response, 400, { error: { message: 'no' } }));
+    await using rig = await openRig(provider.url);
+    expect(await ask(route, await rig.open({ models: MODELS }))).toMatchObject({
+      kind: 'failed',
+      why: expect.stringContaining('HTTP 400'),
+    });
+    await provider.close();
+    provider = await startProvider((_, response) => response.end('<html>'));
+    await using other = await openRig(provider.url);
+    expect(await ask(route, await other.open({ models: MODELS }))).toMatchObject({ kind: 'failed' });
+  });
+
+  test('stops when it is cancelled', async () => {
+    provider = await startProvider(() => {});
+    await using rig = await openRig(provider.url);
+    const stop = new AbortController();
+    const answer = ask(route, await rig.open({ models: MODELS }), stop.signal);
+    await expect.poll(() => provider.seen.length).toBe(1);
+    stop.abort();
+    expect(await answer).toEqual({ kind: 'failed', why: 'The question was cancelled.' });
+    await provider.aborted;
+  });
+});
+
+test('JSON is found between prose and fences', async () => {
+  provider = await saying(`Here it is:\n\`\`\`json\n${JSON.stringify(GOOD)}\n\`\`\`\nGood luck!`);
+  await using rig = await openRig(provider.url);
+  const answer = await ask({ protocol: 'openai-chat', model: 'm' }, await rig.open({ models: MODELS }));
+  expect(answer).toEqual({ kind: 'answer', value: GOOD });
+  expect(provider.seen).toHaveLength(1);
+});
+
+test('a lease that is closed is a failure, not an exception', async () => {
+  provider = await saying(JSON.stringify(GOOD));
+  await using rig = await openRig(provider.url);
+  const lease = await rig.open({ models: MODELS });
+  await lease.close();
+  expect(await ask({ protocol: 'anthropic', model: 'm' }, lease)).toMatchObject({ kind: 'failed' });
+});

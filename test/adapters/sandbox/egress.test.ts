@@ -1,0 +1,188 @@
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Dialler,
+  type EgressProxy,
+  openEgress,
+  parseTarget,
+  publicInternet,
+} from '../../../src/adapters/sandbox/egress.ts';
+import { openWorkbench, script, shell, type Workbench } from './workbench.ts';
+
+/** Names lead to this machine, except those that stand for a trap. */
+const local: Dialler = {
+  resolve: async (host) => {
+    if (host === 'gone.test') throw new Error('no such name');
+    return host === 'inside.test' ? ['10.0.0.7', '::ffff:127.0.0.1'] : ['127.0.0.1'];
+  },
+  mayDial: (address) => address === '127.0.0.1',
+};
+
+describe('a proxy for one command', () => {
+  let bench: Workbench;
+  let registry: Server;
+  let port: number;
+  let proxy: EgressProxy;
+  beforeAll(async () => {
+    bench = await openWorkbench({ dialler: local });
+    registry = createTcpServer((socket) => socket.on('data', (data) => socket.end(`registry got ${data}`)));
+    await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
+    port = (registry.address() as AddressInfo).port;
+    const allowed = ['Registry.test', 'inside.test', 'gone.test'].map((host) => `${host}:${port}`);
+    proxy = await openEgress(allowed, bench.folder(), bench.owner, local);
+  }, 60_000);
+  afterAll(async () => {
+    await proxy.close();
+    registry.close();
+    bench.close();
+  });
+
+  const ask = (
+    path: string,
+    { method = 'CONNECT', socketPath = proxy.socket }: { method?: string; socketPath?: string } = {},
+  ) =>
+    new Promise<{ status: number | undefined; headers: IncomingHttpHeaders; body: string }>(
+      (resolve, reject) => {
+        const call = request({ socketPath, method, path, headers: { host: 'x' } });
+        call.on('error', reject);
+        call.on('response', (response) => {
+          resolve({ status: response.statusCode, headers: response.headers, body: '' });
+          response.resume();
+        });
+        call.on('connect', (response, socket) => {
+          let body = '';
+          socket.setEncoding('utf8').on('data', (text: string) => {
+            body += text;
+          });
+          socket.on('end', () => resolve({ status: response.statusCode, headers: response.headers, body }));
+          if (response.statusCode === 200) socket.write('hello');
+        });
+        call.end();
+      },
+    );
+
+  test('reaches the allowed host', async () => {
+    expect(await ask(`registry.test:${port}`)).toMatchObject({ status: 200, body: 'registry got hello' });
+    expect(await ask(`REGISTRY.test:${port}`)).toMatchObject({ status: 200 });
+  });
+
+  test('reaches nothing else', async () => {
+    const refused = [
+      `other.test:${port}`,
+      'registry.test:443',
+      `registry.test.:${port}`,
+      `registry.test.evil.test:${port}`,
+      `evilregistry.test:${port}`,
+      `a.registry.test:${port}`,
+      `127.0.0.1:${port}`,
+      `[::1]:${port}`,
+      `2130706433:${port}`,
+      `0x7f000001:${port}`,
+      `127.1:${port}`,
+      `user@registry.test:${port}`,
+      'registry.test',
+      'registry.test:0',
+      'registry.test:99999',
+    ];
+    for (const authority of refused)
+      expect([authority, (await ask(authority)).status]).toEqual([authority, 403]);
+  });
+
+  test('does not follow an allowed name to a private address', async () => {
+    const { status, headers } = await ask(`inside.test:${port}`);
+    expect([status, headers['x-refused']]).toEqual([403, 'the name leads to a private address']);
+  });
+
+  test('says so when a name or a host is not there', async () => {
+    expect(await ask(`gone.test:${port}`)).toMatchObject({ status: 502 });
+    const closed = createTcpServer();
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+    const unused = (closed.address() as AddressInfo).port;
+    await new Promise((resolve) => closed.close(resolve));
+    const other = await openEgress([`registry.test:${unused}`], bench.folder(), bench.owner, local);
+    expect(await ask(`registry.test:${unused}`, { socketPath: other.socket })).toMatchObject({ status: 502 });
+    await other.close();
+  });
+
+  test('forwards no plain request', async () => {
+    expect(await ask(`http://registry.test:${port}/`, { method: 'GET' })).toMatchObject({ status: 403 });
+    expect(await ask('/v1/messages', { method: 'POST' })).toMatchObject({ status: 403 });
+  });
+
+  test('is what a command in the sandbox finds in its environment', async () => {
+    const site = createServer((_request, response) => response.end('a package'));
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    const at = (site.address() as AddressInfo).port;
+    const line = `curl --silent --proxytunnel http://registry.test:${at}/; echo; curl --silent --proxytunnel http://other.test:${at}/ || echo refused; echo $http_proxy`;
+    const egress = [`registry.test:${at}`];
+    const result = await bench.sandbox.exec(shell(bench.area(), line, { egress }));
+    expect(result.stdout).toMatch(/^a package\nrefused\nhttp:\/\/127\.0\.0\.1:\d+\n$/);
+    site.close();
+    site.closeAllConnections();
+  });
+
+  test('works beside the gateway, and is gone for the next command', async () => {
+    const area = bench.area();
+    const gateway = createServer((_request, response) => response.end('a model'));
+    const socketPath = `${bench.folder()}/g`;
+    await new Promise<void>((resolve) => gateway.listen(socketPath, resolve));
+    const { chmodSync } = await import('node:fs');
+    chmodSync(socketPath, 0o666);
+    const call =
+      'console.log(await (await fetch(process.env.GW_URL)).text(), Boolean(process.env.HTTPS_PROXY))';
+    const both = await bench.sandbox.exec(
+      script(area, call, { gateway: socketPath, egress: [`registry.test:${port}`] }),
+    );
+    expect(both.stdout).toBe('a model true\n');
+    const after = await bench.sandbox.exec(shell(area, 'ls /run/runoff; env | grep -ci proxy'));
+    expect(after.stdout).toBe('0\n');
+    gateway.close();
+    gateway.closeAllConnections();
+  });
+
+  test('is refused for a malformed entry, with its name', async () => {
+    const running = bench.sandbox.exec(shell(bench.area(), 'true', { egress: ['https://registry.test'] }));
+    await expect(running).rejects.toMatchObject({
+      code: 'SETTINGS_INVALID',
+      message: expect.stringContaining('https://registry.test'),
+    });
+  });
+});
+
+test('a name of the host itself leads nowhere', async () => {
+  const addresses = await publicInternet.resolve('localhost');
+  expect(addresses.length).toBeGreaterThan(0);
+  expect(addresses.filter((address) => publicInternet.mayDial(address))).toEqual([]);
+});
+
+test('no text but host:port is a target', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+      const target = parseTarget(text);
+      if (target !== null) expect(text.toLowerCase()).toMatch(/^[a-z0-9.-]+:\d{1,5}$/);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.domain(), fc.integer({ min: 1, max: 65_535 }), (host, port) => {
+      expect(parseTarget(`${host}:${port}`)).toEqual({ host: host.toLowerCase(), port });
+    }),
+  );
+  fc.assert(
+    fc.property(fc.oneof(fc.ipV4(), fc.ipV4Extended(), fc.ipV6()), (address) => {
+      expect(parseTarget(`${address}:443`)).toBeNull();
+    }),
+  );
+  const traps = [
+    'a.test\0.evil:443',
+    'a.test:443\n',
+    ' a.test:443',
+    'a.test:443/x',
+    '\uff45.test:443',
+    '\u212a.test:443',
+    'a..test:443',
+    '-a.test:443',
+  ];
+  for (const trap of traps) expect([trap, parseTarget(trap)]).toEqual([trap, null]);
+});

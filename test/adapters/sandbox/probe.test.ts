@@ -1,0 +1,69 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBubblewrap } from '../../../src/adapters/sandbox/index.ts';
+import { openWorkbench, shell, type Workbench } from './workbench.ts';
+
+describe('the probe', () => {
+  let bench: Workbench;
+  beforeAll(async () => {
+    bench = await openWorkbench();
+  }, 60_000);
+  afterAll(() => bench.close());
+
+  test('names backend, version and how areas are made', async () => {
+    const copies = openBubblewrap({ ...bench.options, overlay: false });
+    expect(await bench.sandbox.probe()).toEqual({
+      kind: 'ready',
+      backend: 'bubblewrap',
+      detail: expect.stringMatching(/^bubblewrap \d+\.\d+\.\d+, overlay mounts$/),
+    });
+    expect(await copies.probe()).toMatchObject({
+      kind: 'ready',
+      detail: expect.stringContaining('full copies'),
+    });
+  });
+
+  test('leaves nothing behind', async () => {
+    await bench.sandbox.probe();
+    const left = readdirSync(join(bench.root, 'scratch')).filter((name) => name.startsWith('probe'));
+    expect(left).toEqual([]);
+  });
+
+  test.runIf(process.getuid?.() === 0)(
+    'refuses to run sandboxes as root, and so does every command',
+    async () => {
+      const asRoot = openBubblewrap({ ...bench.options, owner: null });
+      expect(await asRoot.probe()).toMatchObject({
+        kind: 'missing',
+        remedy: 'Start Runoff as an ordinary user.',
+      });
+      await expect(asRoot.exec(shell(bench.area(), 'true'))).rejects.toMatchObject({
+        code: 'SANDBOX_UNAVAILABLE',
+      });
+    },
+  );
+
+  test('says what went wrong when its folder cannot be made, and looks again', async () => {
+    writeFileSync(join(bench.root, 'file'), '');
+    const blocked = openBubblewrap({ ...bench.options, scratch: join(bench.root, 'file/scratch') });
+    const remedy = 'Set RUNOFF_DATA to a folder that Runoff can write.';
+    expect(await blocked.probe()).toMatchObject({
+      kind: 'missing',
+      why: expect.stringContaining('ENOTDIR'),
+      remedy,
+    });
+    expect(await blocked.probe()).toMatchObject({ kind: 'missing' });
+  });
+
+  test.runIf(process.getuid?.() === 0)('says so when sandboxes cannot reach its folder', async () => {
+    const closed = join(bench.root, 'closed');
+    mkdirSync(closed, { mode: 0o700 });
+    const blocked = openBubblewrap({ ...bench.options, scratch: join(closed, 'scratch') });
+    expect(await blocked.probe()).toMatchObject({
+      kind: 'missing',
+      why: expect.stringContaining(`cannot reach ${closed}/scratch`),
+      remedy: expect.stringContaining('RUNOFF_DATA'),
+    });
+  });
+});

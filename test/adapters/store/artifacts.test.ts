@@ -1,0 +1,45 @@
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openArtifacts } from '../../../src/adapters/store/index.ts';
+import { artifactsContract } from '../../contracts/artifacts.suite.ts';
+import { memoryArtifacts } from '../../world/memory-store.ts';
+
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'runoff-artifacts-'));
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+const fresh = async () => mkdtemp(join(home, 'dir-'));
+
+artifactsContract('files', async () => openArtifacts(await fresh()));
+artifactsContract('memory', async () => memoryArtifacts());
+
+const pathOf = (dir: string, sha256: string) => join(dir, sha256.slice(0, 2), sha256.slice(2));
+
+test('a file lies under its hash, and no draft is left beside it', async () => {
+  const dir = await fresh();
+  const { sha256 } = await openArtifacts(dir).put('hello');
+  expect(await readFile(pathOf(dir, sha256), 'utf8')).toBe('hello');
+  expect(await readdir(join(dir, sha256.slice(0, 2)))).toEqual([sha256.slice(2)]);
+});
+
+test('a file that was changed on disk is not handed out, and putting the content again repairs it', async () => {
+  const dir = await fresh();
+  const artifacts = openArtifacts(dir);
+  const ref = await artifacts.put('hello');
+  await chmod(pathOf(dir, ref.sha256), 0o600);
+  await writeFile(pathOf(dir, ref.sha256), 'hellp');
+  await expect(artifacts.get(ref)).rejects.toThrow(/is not what was put there/);
+  await artifacts.put('hello');
+  expect(await artifacts.get(ref)).toBe('hello');
+});
+
+test('a name that is no hash never becomes a path', async () => {
+  const artifacts = openArtifacts(await fresh());
+  await expect(artifacts.get({ sha256: '../../../../etc/passwd', bytes: 1 })).rejects.toThrow(
+    /is not the name of an artifact/,
+  );
+});

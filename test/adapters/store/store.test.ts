@@ -1,0 +1,75 @@
+import { createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { openStore } from '../../../src/adapters/store/index.ts';
+import { storeContract } from '../../contracts/store.suite.ts';
+import { freshDatabase } from '../../world/database.ts';
+import { memoryStore } from '../../world/memory-store.ts';
+
+storeContract('Postgres', async () => {
+  const database = await freshDatabase();
+  const store = await openStore(database.url);
+  return {
+    store,
+    async close() {
+      await store.close();
+      await database.drop();
+    },
+  };
+});
+storeContract('memory', async () => {
+  const store = memoryStore();
+  return { store, close: () => store.close() };
+});
+
+describe('a database in trouble', () => {
+  const unavailable = { name: 'Fault', code: 'DATABASE_UNAVAILABLE' };
+
+  test('nobody listens', async () => {
+    const port = await new Promise<number>((settle) => {
+      const probe = createServer().listen(0, '127.0.0.1', () => {
+        const address = probe.address();
+        probe.close(() => settle(typeof address === 'object' && address !== null ? address.port : 0));
+      });
+    });
+    await expect(openStore(`postgresql://u:p@127.0.0.1:${port}/x`)).rejects.toMatchObject(unavailable);
+  });
+
+  test('wrong password, and the message does not repeat it', async () => {
+    const { url, drop } = await freshDatabase();
+    const wrong = new URL(url);
+    wrong.password = 'open-sesame';
+    const refused = await openStore(wrong.href).catch((fault: unknown) => fault);
+    expect(refused).toMatchObject(unavailable);
+    expect(String(refused)).not.toContain('open-sesame');
+    await drop();
+  });
+
+  test('no such database', async () => {
+    const { url, drop } = await freshDatabase();
+    await expect(openStore(`${url}_not`)).rejects.toMatchObject(unavailable);
+    await drop();
+  });
+
+  test('the server goes away under an open store, which says so instead of crashing', async () => {
+    const database = await freshDatabase();
+    const store = await openStore(database.url);
+    await store.createRun({
+      id: 'r1',
+      origin: { kind: 'local', path: '/x' },
+      title: 'x',
+      request: null,
+      at: 1,
+    });
+    await database.drop();
+    await expect(store.run('r1')).rejects.toMatchObject(unavailable);
+    await store.close();
+  });
+
+  test('a closed store says so', async () => {
+    const database = await freshDatabase();
+    const store = await openStore(database.url);
+    await store.close();
+    await expect(store.runs(1)).rejects.toMatchObject(unavailable);
+    await database.drop();
+  });
+});

@@ -1,0 +1,346 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BaseCheckout, Sandbox, WorkArea } from '../../src/ports/index.ts';
+import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
+import { changes, patchOf } from '../contracts/workspaces.suite.ts';
+
+// Every attack leaves a mark in the candidate's home, in /out and on the host if its program is started. The control
+// starts plain git in the candidate's own sandbox, to show that the attack works where nothing stops it.
+
+const FILES = {
+  'a.js': 'export const a = 1;\n',
+  'b.txt': 'b\n',
+  'sub/c.js': 'c\n',
+  '.gitignore': 'node_modules/\n',
+};
+
+let world: GitWorld;
+let base: BaseCheckout;
+/** What collecting left in /out and in the home, each time. */
+let leftBehind: string[] = [];
+let canary: string;
+
+beforeAll(async () => {
+  world = openGitWorld();
+  canary = join(world.root, 'canary');
+  const { path, sha } = world.repository(FILES);
+  base = await world.workspaces.prepare({ kind: 'local', path }, sha);
+}, 60_000);
+afterAll(() => world.close());
+
+/** The real sandbox, looked at after each collecting. */
+const watched = (): Sandbox => ({
+  probe: () => world.sandbox.probe(),
+  async exec(spec) {
+    const result = await world.sandbox.exec(spec);
+    leftBehind = [...readdirSync(spec.out ?? ''), ...readdirSync(spec.area.home)];
+    return result;
+  },
+});
+
+let count = 0;
+async function attacked(line: string): Promise<WorkArea> {
+  const area = await world.workspaces.open(base, `attack-${++count}`);
+  const prepared = await world.run(area, `${payload()}\n${line}`);
+  if (prepared.exitCode !== 0) throw new Error(`the attack failed: ${prepared.stderr}`);
+  return area;
+}
+
+/** Installs the program that attacks want git to start; it acts as a filter that changes nothing. */
+const payload = (): string => `cat > /home/agent/evil <<'END'
+#!/bin/sh
+touch /home/agent/mark /out/mark ${canary} 2>/dev/null
+cat
+exit 0
+END
+chmod 755 /home/agent/evil; rm .git/info/attributes`;
+
+async function plainGit(area: WorkArea): Promise<boolean> {
+  await world.run(
+    area,
+    `cd /repo; for d in . nested sub; do test -e $d/.git && (cd $d; git status; git diff; git add -A; git stash
+      git checkout -q -b x; git commit -qm x --allow-empty; timeout 3 git ls-remote origin) </dev/null; done; exit 0`,
+  );
+  const fired = existsSync(join(area.home, 'mark'));
+  rmSync(join(area.home, 'mark'), { force: true });
+  return fired;
+}
+
+async function collectWatched(area: WorkArea) {
+  leftBehind = [];
+  const collected = await world.another({ sandbox: watched() }).collect(base, area);
+  expect(leftBehind).not.toContain('mark');
+  expect(existsSync(canary)).toBe(false);
+  return collected;
+}
+
+const digest = (folder: string): string => {
+  const hash = createHash('sha256');
+  const names = readdirSync(folder, { recursive: true }).map(String).sort();
+  for (const name of names) {
+    const path = join(folder, name);
+    const facts = lstatSync(path);
+    const content = facts.isFile() ? readFileSync(path) : facts.isSymbolicLink() ? readlinkSync(path) : '';
+    hash.update(`${name}\0${facts.mode}\0${facts.uid}\0${facts.mtimeMs}\0`).update(content);
+  }
+  return hash.digest('hex');
+};
+
+const RUN = '/home/agent/evil';
+const FILTER = `git config filter.x.clean ${RUN}; git config filter.x.smudge ${RUN}; git config filter.x.required true
+  echo '* filter=x' > .gitattributes; echo changed >> b.txt`;
+
+describe('a candidate that makes git run its program', { timeout: 90_000 }, () => {
+  const attacks: Readonly<Record<string, string>> = {
+    'core.fsmonitor': `git config core.fsmonitor ${RUN}; echo x >> b.txt`,
+    'filter.clean and .gitattributes': FILTER,
+    'filter.process': `git config filter.x.process ${RUN}; echo '* filter=x' > .gitattributes; echo x >> b.txt`,
+    'core.hooksPath': `mkdir h; for n in pre-commit post-checkout post-index-change reference-transaction; do
+      cp ${RUN} h/$n; done; git config core.hooksPath h`,
+    'hooks in .git': `mkdir -p .git/hooks; for n in pre-commit post-checkout post-index-change; do
+      cp ${RUN} .git/hooks/$n; done; echo x >> b.txt`,
+    'diff.external': `git config diff.external ${RUN}; echo x >> b.txt`,
+    textconv: `git config diff.x.textconv ${RUN}; echo '* diff=x' > .gitattributes; git add .gitattributes; echo x >> b.txt`,
+    'include.path': `printf '[core]\\nfsmonitor = ${RUN}\\n' > cfg; git config include.path ../cfg`,
+    'settings in its home': `printf '[core]\\nfsmonitor = ${RUN}\\n' > /home/agent/.gitconfig`,
+    'insteadOf and ext::': `git remote add origin good; git config url."ext::${RUN} ".insteadOf good
+      git config protocol.ext.allow always; echo x >> b.txt`,
+    'a nested repository with a monitor': `git init -q nested; git -C nested config core.fsmonitor ${RUN}
+      echo y > nested/y`,
+    'a nested repository with a filter': `git init -q nested; echo y > nested/y; git -C nested add y
+      git -C nested commit -qm y; git -C nested config filter.x.clean ${RUN}; echo '* filter=x' > nested/.gitattributes
+      echo z >> nested/y`,
+    'a submodule with a monitor': `git init -q nested; git -C nested commit -qm y --allow-empty
+      git add nested 2>/dev/null; git -C nested config core.fsmonitor ${RUN}; echo y > nested/y`,
+    'a repository in place of a folder': `git init -q sub; git -C sub config core.fsmonitor ${RUN}; echo y >> sub/c.js`,
+    'a .git file that points into the tree': `mv .git moved; git --git-dir=moved config core.bare false
+      git --git-dir=moved config core.fsmonitor ${RUN}; echo 'gitdir: moved' > .git; echo x >> b.txt`,
+    'a .git link that points into the tree': `mv .git moved; git --git-dir=moved config core.fsmonitor ${RUN}
+      ln -s moved .git; echo x >> b.txt`,
+  };
+  test.each(Object.keys(attacks))('by %s starts nothing', async (name) => {
+    const area = await attacked(attacks[name] ?? '');
+    // First, so that the control leaves no trace in what is collected.
+    const collected = await collectWatched(area);
+    expect(collected.kind).toBe('patch');
+    expect(await plainGit(area), 'the attack works in plain git').toBe(true);
+    await world.workspaces.remove(area);
+  });
+
+  test('starts nothing on the host when its area is opened again, swept or removed', async () => {
+    const area = await attacked(FILTER);
+    await world.workspaces.open(base, area.id);
+    await world.workspaces.remove(area);
+    await world.workspaces.sweep(() => true);
+    expect(existsSync(canary)).toBe(false);
+  });
+});
+
+describe('a candidate that hides a change', { timeout: 90_000 }, () => {
+  async function collected(line: string) {
+    const area = await world.workspaces.open(base, `hide-${++count}`);
+    const prepared = await world.run(area, line);
+    if (prepared.exitCode !== 0) throw new Error(prepared.stderr);
+    const result = await collectWatched(area);
+    await world.workspaces.remove(area);
+    return result;
+  }
+
+  test.each([
+    '-diff',
+    'binary',
+    'diff=none',
+    '-text',
+    'filter=lfs',
+    'linguist-generated',
+    'export-ignore',
+    'merge=ours',
+  ])('with attribute %s, in three places, shows it as text', async (attribute) => {
+    const result = await collected(
+      `echo '* ${attribute}' | tee .gitattributes sub/.gitattributes .git/info/attributes >/dev/null
+         echo 'export const hidden = 2;' >> a.js; echo evil >> sub/c.js`,
+    );
+    expect(changes(result)).toEqual(['A .gitattributes', 'M a.js', 'A sub/.gitattributes', 'M sub/c.js']);
+    expect(patchOf(result).text).toContain('+export const hidden = 2;\n');
+    expect(patchOf(result).text).toContain('+evil\n');
+    expect(patchOf(result).text).not.toContain('Binary files');
+  });
+
+  test('by an ignore rule of its own shows it', async () => {
+    const result = await collected(
+      `echo hidden.js >> .gitignore; echo '*' > sub/.gitignore; echo '*' >> .git/info/exclude
+       git config core.excludesFile /repo/ex; echo '*' > ex; echo x > hidden.js; echo x > sub/new.js; mkdir node_modules
+       echo x > node_modules/still-ignored.js`,
+    );
+    expect(changes(result)).toEqual([
+      'M .gitignore',
+      'A ex',
+      'A hidden.js',
+      'A sub/.gitignore',
+      'A sub/new.js',
+    ]);
+  });
+
+  test('by taking a rule of the base away adds nothing but that', async () => {
+    const result = await collected('rm .gitignore; mkdir node_modules; echo x > node_modules/y');
+    expect(changes(result)).toEqual(['D .gitignore']);
+  });
+
+  test.each([
+    'git update-index --assume-unchanged a.js',
+    'git update-index --skip-worktree a.js',
+    'git config core.worktree /tmp',
+    'git config core.fileMode false; git config core.ignoreCase true; git config core.sparseCheckout true',
+    'git sparse-checkout set nothing; cp /home/agent/kept a.js',
+    'git commit -qam hidden; git tag v1',
+    'rm -rf .git',
+    'rm -rf .git; echo text > .git',
+    'rm -rf .git; ln -s /etc .git',
+    'git replace -f HEAD:a.js $(git hash-object -w a.js)',
+    'echo HEAD > .git/HEAD; rm .git/index; rm -rf .git/objects',
+  ])('by playing with its repository shows it: %s', async (line) => {
+    const result = await collected(`echo evil > a.js; cp a.js /home/agent/kept; ${line}`);
+    expect(changes(result)).toContain('M a.js');
+    expect(patchOf(result).text).toContain('+evil\n');
+  });
+
+  test('by keeping size and time of the file shows it', async () => {
+    const result = await collected(
+      `touch -r a.js /home/agent/when; printf 'export const a = 7;\\n' > a.js; touch -r /home/agent/when a.js`,
+    );
+    expect(changes(result)).toEqual(['M a.js']);
+  });
+
+  test('in a nested repository shows its files, and no gitlink', async () => {
+    const result = await collected(
+      `git init -q nested; echo y > nested/y; git -C nested add y; git -C nested commit -qm y
+       git clone -q --bare nested bare.git; rm -rf bare.git/hooks; mkdir -p x; git init -q x/.git`,
+    );
+    expect(changes(result)).toContain('A nested/y');
+    expect(patchOf(result).raw).not.toContain('160000');
+    expect(patchOf(result).raw).not.toMatch(/(^|[/\0])\.git[/\0]/);
+  });
+});
+
+describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
+  async function area(line: string): Promise<WorkArea> {
+    const opened = await world.workspaces.open(base, `kinds-${++count}`);
+    const prepared = await world.run(opened, line);
+    if (prepared.exitCode !== 0) throw new Error(prepared.stderr);
+    return opened;
+  }
+
+  test('links are collected as links, never followed', async () => {
+    const result = await collectWatched(
+      await area(
+        `ln -s /etc/passwd out; ln -s ../../../../etc/shadow rel; ln -s / root; ln -s missing gone; rm -r sub
+         ln -s /etc sub; rm a.js; ln -s /etc/hostname a.js`,
+      ),
+    );
+    expect(changes(result)).toEqual([
+      ...['T a.js', 'A gone', 'A out', 'A rel', 'A root', 'A sub', 'D sub/c.js'],
+    ]);
+    const { raw, text } = patchOf(result);
+    expect(raw.match(/:\d{6} 120000/g)).toHaveLength(6);
+    expect(text).not.toContain('root:x:');
+  });
+
+  test('pipes, sockets and folders are no files', async () => {
+    const result = await collectWatched(
+      await area(
+        `mkfifo pipe; mkdir -p empty/one; rm b.txt; mkfifo b.txt; echo real > real
+         perl -MSocket -e 'socket(S,PF_UNIX,SOCK_STREAM,0); bind(S,sockaddr_un("sock")) or die'; test -S sock`,
+      ),
+    );
+    expect(changes(result)).toEqual(['D b.txt', 'A real']);
+  });
+
+  test('odd names come out as they are', async () => {
+    const names = [
+      ...[
+        'new\nline',
+        'tab\tbed',
+        '-rf',
+        '--all',
+        '"quoted"',
+        "it's",
+        'back\\slash',
+        ':(top)x',
+        ':/',
+        '!neg',
+        '#hash',
+      ],
+      ...[
+        ' lead',
+        'trail ',
+        '*',
+        '?',
+        '[a]',
+        '\u202egpj.exe',
+        'n'.repeat(255),
+        'a/-b/c d',
+        '\u0001ctl',
+        'ü',
+        'u\u0308',
+      ],
+    ];
+    const script = names.map((name) => {
+      const quoted = `'./${name.replaceAll("'", "'\\''")}'`;
+      return `mkdir -p "$(dirname ${quoted})"; echo x > ${quoted}`;
+    });
+    const result = await collectWatched(await area(script.join('\n')));
+    const order = (one: string, two: string) => Buffer.compare(Buffer.from(one), Buffer.from(two));
+    expect(changes(result)).toEqual([...names].sort(order).map((name) => `A ${name}`));
+  });
+
+  test.each(['.GIT/x', 'sub/.Git/config', 'git~1', '.git./x'])(
+    'a name that git refuses is refused: %s',
+    async (name) => {
+      const result = await collectWatched(await area(`mkdir -p "$(dirname ${name})"; echo x > ${name}`));
+      expect(result).toMatchObject({ kind: 'refused', why: expect.stringContaining('name') });
+    },
+  );
+
+  test('a .gitmodules that carries an option is refused by fsck', async () => {
+    const modules = `printf '[submodule "x"]\\n\\tpath = x\\n\\turl = --upload-pack=touch\\n' > .gitmodules`;
+    expect(await collectWatched(await area(modules))).toMatchObject({
+      kind: 'refused',
+      why: expect.stringContaining('fsck'),
+    });
+    expect(await collectWatched(await area('ln -s a.js .gitmodules'))).toMatchObject({ kind: 'refused' });
+  });
+
+  test('20,000 files are refused, quickly enough, and removed', async () => {
+    const many = await area('mkdir m; cd m; seq 20000 | xargs touch');
+    expect(await collectWatched(many)).toMatchObject({
+      kind: 'refused',
+      why: expect.stringContaining('20000'),
+    });
+    await world.workspaces.remove(many);
+    expect(existsSync(many.upper)).toBe(false);
+  });
+
+  test('hundreds of ignored files are no reason', async () => {
+    const result = await collectWatched(
+      await area('mkdir node_modules; (cd node_modules; seq 3000 | xargs touch); echo x > a.js'),
+    );
+    expect(changes(result)).toEqual(['M a.js']);
+  });
+});
+
+test('after all of this, the base is the same byte for byte', { timeout: 60_000 }, async () => {
+  const before = digest(base.lower);
+  const area = await attacked(
+    `${FILTER}; chmod -R 777 .; rm -rf sub; git gc -q; git commit -qam x; echo x > .git/HEAD`,
+  );
+  await collectWatched(area);
+  await world.workspaces.remove(area);
+  expect(digest(base.lower)).toBe(before);
+  expect(readFileSync(join(base.lower, 'a.js'), 'utf8')).toBe(FILES['a.js']);
+  expect(
+    execFileSync('git', ['-c', 'safe.directory=*', 'status', '--porcelain'], { cwd: base.lower }).toString(),
+  ).toBe('');
+});

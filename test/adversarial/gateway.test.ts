@@ -1,0 +1,443 @@
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createRedactor } from '../../src/adapters/gateway/redact.ts';
+import {
+  ANTHROPIC_KEY,
+  ask,
+  json,
+  message,
+  OPENAI_KEY,
+  openRig,
+  PROMPT,
+  type Provider,
+  type Rig,
+  sse,
+  startProvider,
+} from '../adapters/gateway/rig.ts';
+
+let provider: Provider;
+afterEach(() => provider.close());
+
+const honest = () => startProvider((_, response) => json(response, 200, message(1, 1)));
+const CHAT = '/v1/chat/completions';
+const RESPONSES = '/v1/responses';
+
+/** Nothing of this must ever hold a real key. */
+function expectNoKeys(...texts: readonly unknown[]): void {
+  const all = JSON.stringify(texts);
+  for (const key of [ANTHROPIC_KEY, OPENAI_KEY]) expect(all).not.toContain(key);
+}
+
+describe('a candidate with a key that is not its own', () => {
+  test.each([
+    ['none', null, {}],
+    ['an invented one', `gw-${'A'.repeat(43)}`, {}],
+    ['an empty one', '', {}],
+    ['a very long one', 'x'.repeat(10_000), {}],
+    ['a guess at the real one', ANTHROPIC_KEY, {}],
+    ['an authorisation of another kind', null, { authorization: 'Basic Z3c6Z3c=' }],
+  ])('is refused with %s', async (_, key, headers) => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const reply = await ask(await rig.open(), { key, headers });
+    expect(reply.status).toBe(403);
+    expect(provider.seen).toEqual([]);
+  });
+
+  test('is refused with the key of another candidate, also on the list of models', async () => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const [own, other] = [await rig.open(), await rig.open({ spender: 'B' })];
+    expect((await ask(own, { key: other.key })).status).toBe(403);
+    expect((await ask(own, { key: other.key, method: 'GET', path: '/v1/models' })).status).toBe(403);
+  });
+
+  test('is refused when its own has expired', async () => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ ttlMs: 1000 });
+    rig.clock.advance(999);
+    expect((await ask(lease)).status).toBe(200);
+    rig.clock.advance(1);
+    expect((await ask(lease)).status).toBe(403);
+    expect(lease.refusal()).toContain('expired');
+  });
+});
+
+describe('a candidate that looks for another way', () => {
+  test.each([
+    ['POST', '/v1/files'],
+    ['POST', '/v1/messages/batches'],
+    ['POST', '/v1/embeddings'],
+    ['GET', '/v1/organizations/me'],
+    ['GET', '/v1/messages'],
+    ['DELETE', '/v1/models'],
+    ['PUT', '/v1/messages'],
+    ['POST', '/v1/messages/'],
+    ['POST', '//v1/messages'],
+    ['POST', '/v1//messages'],
+    ['POST', '/v1/../v1/messages'],
+    ['POST', '/v1/messages/../files'],
+    ['POST', '/v1/%6dessages'],
+    ['POST', '/V1/messages'],
+    ['POST', '/v1/messages;x'],
+    ['POST', '/v1/messages%3Fx'],
+    ['POST', 'http://169.254.169.254/v1/messages'],
+    ['POST', 'https://api.openai.com/v1/chat/completions'],
+    ['GET', '/'],
+    ['HEAD', '/v1/models'],
+    ['OPTIONS', '*'],
+  ])('finds nothing at %s %s', async (method, path) => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    expect((await ask(await rig.open(), { method, path })).status).toBe(404);
+    expect(provider.seen).toEqual([]);
+  });
+
+  test('has no tunnel, upgrade, pipelined second request or raw bytes', async () => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const attacks = [
+      'CONNECT api.anthropic.com:443 HTTP/1.1\r\nHost: x\r\n\r\n',
+      'GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+      'POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nPOST /v1/files HTTP/1.1\r\n\r\n',
+      'POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 20\r\n\r\n{}',
+      '\x16\x03\x01\x02\x00\x01\x00',
+    ];
+    for (const attack of attacks) expect(await raw(lease.socket, attack)).not.toMatch(/^HTTP\/1\.1 (1|2)/);
+    expect(provider.seen).toEqual([]);
+    // The gate still stands open for its owner.
+    expect((await ask(lease)).status).toBe(200);
+  });
+
+  test('gets no other model, however it is written', async () => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ models: ['anthropic/m'] });
+    const names = [
+      'x',
+      'M',
+      'm ',
+      'anthropic/m',
+      '../m',
+      '',
+      null,
+      ['m'],
+      { toString: 'm' },
+      '__proto__',
+      'm\0',
+    ];
+    for (const model of names) {
+      expect((await ask(lease, { body: { ...PROMPT, model } })).status).toBe(403);
+    }
+    // The same name at another provider is another model.
+    expect((await ask(lease, { path: CHAT })).status).toBe(403);
+    expect((await ask(lease, { raw: '{"model":"m","model":"x","messages":[]}' })).status).toBe(403);
+    expect(provider.seen).toEqual([]);
+    expect((await ask(lease, { raw: '{"model":"x","model":"m","messages":[]}' })).status).toBe(200);
+    expect(JSON.parse(provider.seen[0]?.body ?? '').model).toBe('m');
+    expect(provider.seen[0]?.body).not.toContain('"x"');
+  });
+
+  test('sees only its own models on the list', async () => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const reply = await ask(await rig.open({ models: ['anthropic/m'] }), {
+      method: 'GET',
+      path: '/v1/models',
+    });
+    expect(JSON.parse(reply.text).data).toMatchObject([{ id: 'm' }]);
+    expect(provider.seen).toEqual([]);
+  });
+
+  test.each([
+    ['no JSON', 'model=m', 400],
+    ['a list', '[]', 400],
+    ['a packed body', gzipSync(JSON.stringify(PROMPT)), 400],
+    ['17 MiB', Buffer.alloc(17 * 2 ** 20, 0x20), 413],
+  ])('is refused with a body of %s', async (_, body, status) => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const reply = await ask(lease, { raw: body }).catch(() => null);
+    // The connection may be cut while a body that is too large is still being sent.
+    if (reply) expect(reply.status).toBe(status);
+    expect(provider.seen).toEqual([]);
+    expect((await ask(lease)).status).toBe(200);
+  });
+});
+
+describe('a candidate that would borrow the provider’s network or memory', () => {
+  const image = (source: object) => [{ role: 'user', content: [{ type: 'image', source }] }];
+  const chatImage = (url: string) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+  const URL_OUT = 'https://attacker.example/?leak=1';
+  test.each<[string, string, object]>([
+    ['web search', '/v1/messages', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+    ['web fetch', '/v1/messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
+    ['code run there', '/v1/messages', { tools: [{ type: 'code_execution_20250825', name: 'x' }] }],
+    ['a remote MCP server', '/v1/messages', { mcp_servers: [{ type: 'url', url: URL_OUT, name: 'x' }] }],
+    ['an image by address', '/v1/messages', { messages: image({ type: 'url', url: URL_OUT }) }],
+    ['a stored file', '/v1/messages', { messages: image({ type: 'file', file_id: 'file_1' }) }],
+    [
+      'an image by address in a tool result',
+      '/v1/messages',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'tool_result', content: [{ source: { type: 'url', url: URL_OUT } }] }],
+          },
+        ],
+      },
+    ],
+    ['web search in a chat', CHAT, { web_search_options: {} }],
+    ['an image by address in a chat', CHAT, { messages: chatImage(URL_OUT) }],
+    ['a hosted tool', RESPONSES, { tools: [{ type: 'mcp', server_url: URL_OUT }] }],
+    [
+      'a hosted tool in an item',
+      RESPONSES,
+      { input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] },
+    ],
+    [
+      'a hosted tool in a namespace',
+      RESPONSES,
+      { tools: [{ type: 'namespace', tools: [{ type: 'web_search' }] }] },
+    ],
+    [
+      'a shell in a container',
+      RESPONSES,
+      { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
+    ],
+    ['a file by address', RESPONSES, { input: [{ content: [{ type: 'input_file', file_url: URL_OUT }] }] }],
+    [
+      'an image by address in a response',
+      RESPONSES,
+      { input: [{ content: [{ type: 'input_image', image_url: URL_OUT }] }] },
+    ],
+    ['somebody’s earlier response', RESPONSES, { previous_response_id: 'resp_1' }],
+    ['a stored prompt', RESPONSES, { prompt: { id: 'pmpt_1' } }],
+    ['work in the background', RESPONSES, { background: true }],
+  ])('is refused %s', async (_, path, body) => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    expect((await ask(lease, { path, body: { ...PROMPT, ...body } })).status).toBe(403);
+    expect(provider.seen).toEqual([]);
+  });
+
+  test('keeps what agents do use: own tools, pictures in the request, any tool arguments', async () => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const schema = { type: 'object', properties: { file_id: { type: 'string' }, source: { type: 'url' } } };
+    const calls: [string, object][] = [
+      [
+        '/v1/messages',
+        {
+          tools: [
+            { name: 'bash', input_schema: schema },
+            { type: 'bash_20250124', name: 'bash' },
+          ],
+        },
+      ],
+      ['/v1/messages', { messages: image({ type: 'base64', media_type: 'image/png', data: 'AA==' }) }],
+      [
+        '/v1/messages',
+        {
+          messages: [
+            {
+              role: 'assistant',
+              content: [{ type: 'tool_use', id: '1', name: 'x', input: { source: { type: 'url' } } }],
+            },
+          ],
+        },
+      ],
+      [CHAT, { tools: [{ type: 'function', function: { name: 'bash', parameters: schema } }] }],
+      [CHAT, { messages: chatImage('data:image/png;base64,AA==') }],
+      [RESPONSES, { input: [], tools: [{ type: 'custom', name: 'apply_patch' }, { type: 'local_shell' }] }],
+    ];
+    for (const [path, body] of calls) {
+      expect((await ask(lease, { path, body: { ...PROMPT, ...body } })).status).toBe(200);
+    }
+  });
+
+  test('pays the listed price: dearer service is taken out of the request', async () => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    await ask(await rig.open(), {
+      path: CHAT,
+      body: {
+        ...PROMPT,
+        n: 50,
+        service_tier: 'priority',
+        speed: 'fast',
+        inference_geo: 'us',
+        temperature: 0,
+      },
+    });
+    expect(JSON.parse(provider.seen[0]?.body ?? '')).toEqual({ ...PROMPT, temperature: 0 });
+  });
+});
+
+describe('the real keys', () => {
+  const traces = async (rig: Rig, ...more: unknown[]) =>
+    expectNoKeys(rig.ledger.rows, rig.log.lines, await rig.ledger.usage('r1'), ...more);
+
+  test('reach the provider, and the candidate’s own authorisation does not', async () => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const smuggled = {
+      authorization: `Bearer ${lease.key}`,
+      cookie: 'a=b',
+      'x-api-key': lease.key,
+      'api-key': 'other',
+      'openai-organization': 'org-other',
+      'x-forwarded-for': '1.2.3.4',
+      'proxy-authorization': 'Basic eA==',
+      forwarded: 'for=1.2.3.4',
+      host: 'attacker.example',
+      'anthropic-beta': 'some-beta',
+    };
+    await ask(lease, { headers: smuggled });
+    await ask(lease, { path: CHAT, headers: smuggled });
+    const [claude, gpt] = provider.seen.map((seen) => seen.headers);
+    expect(claude).toMatchObject({ 'x-api-key': ANTHROPIC_KEY, 'anthropic-beta': 'some-beta' });
+    expect(gpt?.authorization).toBe(`Bearer ${OPENAI_KEY}`);
+    expect(claude?.authorization).toBeUndefined();
+    expect(gpt?.['x-api-key']).toBeUndefined();
+    for (const headers of [claude, gpt]) {
+      const all = JSON.stringify(headers);
+      for (const trace of [lease.key, 'org-other', '1.2.3.4', 'attacker', 'a=b', 'other'])
+        expect(all).not.toContain(trace);
+    }
+    await traces(rig, lease);
+  });
+
+  test.each([400, 401, 403, 404, 429, 500, 200])(
+    'stay secret when a provider echoes them with HTTP %d',
+    async (status) => {
+      provider = await startProvider((_, response, request) => {
+        response.setHeader('x-request-id', `id ${request.headers['x-api-key']}`);
+        response.setHeader('set-cookie', `key=${ANTHROPIC_KEY}`);
+        response.setHeader('location', `https://attacker.example/${ANTHROPIC_KEY}`);
+        json(response, status, { error: { message: `Incorrect key: ${ANTHROPIC_KEY}, not ${OPENAI_KEY}.` } });
+      });
+      await using rig = await openRig(provider.url);
+      const lease = await rig.open();
+      const reply = await ask(lease);
+      expectNoKeys(reply, lease.refusal());
+      await traces(rig, lease);
+      if (![401, 403].includes(status)) expect(reply.text).toContain('[redacted]');
+    },
+  );
+
+  test('stay secret in a stream that is cut anywhere', async () => {
+    provider = await startProvider((_, response) => {
+      sse(response, { delta: { text: 'a' } });
+      for (const byte of Buffer.from(`data: {"delta":{"text":"${OPENAI_KEY}${ANTHROPIC_KEY}"}}\n\n`)) {
+        response.write(Buffer.of(byte));
+      }
+      response.end(`: ${ANTHROPIC_KEY.slice(0, -1)}`);
+    });
+    await using rig = await openRig(provider.url);
+    const reply = await ask(await rig.open());
+    expectNoKeys(reply);
+    // A part of a key is no key: what was held back comes at the end.
+    expect(reply.text.endsWith(ANTHROPIC_KEY.slice(0, -1))).toBe(true);
+  });
+
+  test('stay secret when the provider is not there', async () => {
+    provider = await honest();
+    await provider.close();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const reply = await ask(lease);
+    expect(reply.status).toBe(502);
+    expect(lease.refusal()).toContain('cannot be reached');
+    expect(lease.usage().usd).toBe(0);
+    await traces(rig, lease, reply);
+    provider = await honest();
+  });
+
+  test('are not sent on when the provider redirects', async () => {
+    const elsewhere = await honest();
+    provider = await startProvider((_, response) => {
+      response.writeHead(307, { location: `${elsewhere.url}/v1/messages` });
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    expect((await ask(await rig.open())).status).toBe(502);
+    expect(elsewhere.seen).toEqual([]);
+    await elsewhere.close();
+  });
+
+  test('cannot hide in an answer that we cannot read', async () => {
+    provider = await startProvider((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      response.end(gzipSync(ANTHROPIC_KEY));
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const reply = await ask(lease);
+    expect(reply.status).toBe(502);
+    expect(reply.headers['content-encoding']).toBeUndefined();
+    expect(lease.usage().usd).toBeGreaterThan(0);
+  });
+
+  test('are found in any text, however it is split, and nothing else is changed', () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.constantFrom(ANTHROPIC_KEY, OPENAI_KEY, ANTHROPIC_KEY.slice(0, 9), OPENAI_KEY.slice(5)),
+    );
+    provider = { close: async () => {} } as Provider;
+    fc.assert(
+      fc.property(fc.array(piece), fc.array(fc.nat({ max: 30 })), (pieces, cuts) => {
+        const whole = Buffer.from(pieces.join(''));
+        const redactor = createRedactor([ANTHROPIC_KEY, OPENAI_KEY]);
+        const out: Buffer[] = [];
+        let at = 0;
+        for (const size of cuts) {
+          out.push(redactor.push(whole.subarray(at, at + size)));
+          at += size;
+        }
+        out.push(redactor.push(whole.subarray(at)), redactor.end());
+        const expected = whole
+          .toString()
+          .replaceAll(ANTHROPIC_KEY, '[redacted]')
+          .replaceAll(OPENAI_KEY, '[redacted]');
+        expect(Buffer.concat(out).toString()).toBe(expected);
+      }),
+    );
+  });
+});
+
+test('a refusal says nothing of money, keys or providers, and asks not to try again', async () => {
+  provider = await honest();
+  await using rig = await openRig(provider.url);
+  const lease = await rig.open({ capUsd: 0 });
+  for (const path of ['/v1/messages', CHAT, RESPONSES]) {
+    const reply = await ask(lease, { path });
+    expect(reply).toMatchObject({ status: 402, headers: { 'x-should-retry': 'false', connection: 'close' } });
+    expect(reply.text).not.toMatch(/\$|RESOURCE_EXHAUSTED|exhausted|rate|quota|anthropic|openai/i);
+  }
+});
+
+/** Sends bytes as they are; resolves with what came back when the other side closed. */
+function raw(path: string, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    let text = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (data) => {
+      text += data;
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', () => {});
+    socket.write(bytes, 'latin1');
+    socket.end();
+  });
+}

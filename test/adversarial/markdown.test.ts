@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  commitMessage,
+  comparison,
+  noWinner,
+  pullRequest,
+  type RunView,
+  refusalComment,
+  statusComment,
+  visibleCode,
+} from '../../src/core/reports/index.ts';
+import { CORPUS, hostile, poisoned, poisonedDiffs } from '../core/reports/hostile.ts';
+import { scan } from '../core/reports/scanner.ts';
+
+/** Every text that goes to GitHub, about one run, with everything that others write set to `text`. */
+function everything(text: string): readonly string[] {
+  const view = poisoned(text);
+  const diffs = poisonedDiffs(view, `+${text}`);
+  const failed: RunView = {
+    ...view,
+    state: 'failed',
+    trouble: { code: 'INTERNAL', message: text, advice: text },
+  };
+  const { decision: _decision, ...undecided } = view;
+  const none = { ...undecided, decision: { kind: 'none', decidedBy: 'gates', because: text } } as const;
+  return [
+    statusComment({ ...view, state: 'briefed' }).body,
+    statusComment({ ...view, state: 'published' }).body,
+    statusComment({ ...view, state: 'cancelled' }).body,
+    statusComment(failed).body,
+    comparison(view, diffs).body,
+    noWinner(none, diffs).body,
+    pullRequest(view, 'B', diffs).body,
+    refusalComment(view.id, { kind: 'settings-invalid', file: text, problems: [text, text] }).body,
+    refusalComment(view.id, { kind: 'no-permission', login: text }).body,
+    refusalComment(view.id, { kind: 'base-missing', ref: text }).body,
+  ];
+}
+
+const OUR_TAGS = /<!-- runoff:[a-z]+:r7k2m9q4xa -->|<\/?(?:details|summary|code|b)>|<span>\$<\/span>/g;
+
+/** What GitHub, a bot or a browser would act on in text outside code blocks. */
+const ACTED_ON: readonly (readonly [string, RegExp])[] = [
+  ['a mention', /@[\w-]/],
+  ['a reference', /(?<!&)#\d(?<!^Fixes #7)/],
+  ['a reference by GH-', /gh-\d/i],
+  ['an address', /:\/\/|www\.\w/i],
+  ['a command at the start of a line', /^\s*\//],
+  ['a word that holds CI', /\[(?:skip ci|ci skip|no ci)\]|skip-checks:/i],
+  ['an unseen character', /(?!\t)[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u],
+  ['a cell of its own', /\\\|/],
+];
+
+/** What Markdown or HTML would act on outside inline code as well. */
+const MARKUP: readonly (readonly [string, RegExp])[] = [
+  ['an image or link', /(?<!\\)\]\(/],
+  ['a definition', /^\s*\[[^\]]*\]:/],
+  ['HTML', /</],
+];
+
+/** Text of others never brings a backtick of its own into a line, so that spans are what they look like. */
+function actedOn(line: string): readonly string[] {
+  const bare = line.replace(/`[^`]*`/g, 'code').replace(OUR_TAGS, '');
+  const found = [
+    ...MARKUP.filter(([, pattern]) => pattern.test(bare)),
+    ...ACTED_ON.filter(([, pattern]) => pattern.test(line)),
+  ];
+  return [...found.map(([name]) => name), ...(bare.includes('`') ? ['a torn code span'] : [])];
+}
+
+const harm = (body: string): readonly string[] =>
+  scan(body).outside.flatMap((line) => actedOn(line).map((name) => `${name}: ${line.slice(0, 300)}`));
+
+describe('text of others is inert wherever it appears', () => {
+  test.each(CORPUS)('%j', (text) => {
+    expect(everything(text).flatMap(harm)).toEqual([]);
+  });
+
+  test('whatever they combine', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(everything(text).flatMap(harm)).toEqual([]);
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+
+  test('the check itself sees harm where there is some', () => {
+    const bad = [
+      'hi @ada',
+      'fixes #1',
+      'see https://x.test',
+      '![x](y)',
+      '/merge',
+      '<b onclick=x>',
+      'a\u202eb',
+    ];
+    expect(bad.filter((line) => harm(line).length === 0)).toEqual([]);
+    expect(harm('Fixes #7')).toEqual([]);
+  });
+});
+
+describe('the shape of a report does not depend on what others write', () => {
+  const tables = (body: string): readonly number[] =>
+    scan(body)
+      .outside.filter((line) => line.startsWith('| '))
+      .map((line) => line.split('|').length);
+  const frame = (body: string) => ({
+    tables: tables(body),
+    blocks: scan(body).blocks.length,
+    unclosed: scan(body).unclosed,
+    opened: scan(body).outside.filter((line) => line === '<details>').length,
+    closed: scan(body).outside.filter((line) => line === '</details>').length,
+    headings: scan(body).outside.filter((line) => line.startsWith('#')),
+  });
+
+  test('same tables, code blocks, folds and headings as for a harmless text', () => {
+    const harmless = everything('x').map(frame);
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(everything(text).map(frame)).toEqual(harmless);
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+
+  test('each diff is exactly one code block that holds the whole diff, unseen characters named', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const view = poisoned('x');
+        const diff = `+${text}`;
+        const { blocks, unclosed } = scan(comparison(view, poisonedDiffs(view, diff)).body);
+        const expected = visibleCode(diff)
+          .replace(/\n$/, '')
+          .split('\n')
+          .map((line) => (line.startsWith('/') ? ` ${line}` : line));
+        const diffs = blocks.slice(1);
+        expect(unclosed).toBe(false);
+        expect(diffs).toEqual(Array.from({ length: 3 }, () => ({ info: 'diff', lines: expected })));
+      }),
+      { numRuns: 200 },
+    );
+  }, 60_000);
+});
+
+test('no title can add a trailer, a reference or a word for CI to our commit', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const view = { ...poisoned(text), ci: 'run' } as const;
+      const [chosen, other] = [commitMessage(view, 'B'), commitMessage(view, 'C')];
+      expect(chosen.split('\n')).toHaveLength(7);
+      expect(other.split('\n')).toHaveLength(7);
+      expect(chosen.startsWith('Fix #7: ')).toBe(true);
+      expect([...(chosen.split('\n')[0] ?? '')].length).toBeLessThanOrEqual(72);
+      expect(chosen.slice('Fix #7: '.length)).not.toMatch(/#\w|@\w|:\/\/\w|gh-\d|\[skip|skip-checks:/i);
+      expect(other).not.toMatch(/#\w|@\w|:\/\/\w|gh-\d|\[skip|skip-checks:/i);
+    }),
+    { numRuns: 300 },
+  );
+});

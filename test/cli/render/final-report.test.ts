@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { displayWidth, finalReport, mergeCommand, shellWord } from '../../../src/cli/render/index.ts';
+import { hostile, poisoned, poisonedDiffs } from '../../core/reports/hostile.ts';
+import { coding, diffsOf, judged, local, nobody, published, RUN } from '../../core/reports/sample.ts';
+
+const plain = { width: 100, colour: false } as const;
+const text = (lines: readonly string[]): string => lines.join('\n');
+
+describe('the final report', () => {
+  test('of a local run ends with the commands that take the winner over', () => {
+    const view = local();
+    expect(text(finalReport(view, { ...plain, diffs: diffsOf(view) }))).toMatchInlineSnapshot(`
+      "Winner: B  LIKELY, decided by peer tests
+      B passes all tests that C added, C fails one of the 4 that B added.
+
+         contestant           build  base tests  peer tests   lines   cost    time  verdict
+      B  builtin × anthropi…  ok        412/412         2/2  +13 −3  $0.13  1m 12s  chosen
+      C  builtin × anthropi…  ok        412/412         3/4  +14 −3  $0.14  1m 42s  behind B by peer tests
+      A  builtin × anthropi…  ok        411/412           –  +12 −3  $0.12     42s  breaks 1 base test
+      D  builtin × anthropi…  –         412/412           –  +15 −3  $0.15  2m 12s  tampers with tests
+
+      Why not
+        C  It fails 1 of 4 tests that B added; B passes all 2 of its.
+           fails tests of B:
+             test/b.test.ts > last > of one item
+        A  It breaks 1 test that passes on base.
+           fails base tests:
+             test/list.test.ts > last > of an empty list
+        D  It removes an assertion in \`test/list.test.ts\`, line 41.
+           | @@ -40,3 +40,2 @@
+           |  test("last", () => {
+           | -  expect(last([1])).toBe(1);
+
+      What B changes
+         +1 −1  src/list.ts
+        +11 −0  test/list.test.ts
+
+      Branches
+        A  runoff/r7k2m9q4xa/A
+        B  runoff/r7k2m9q4xa/B
+        C  runoff/r7k2m9q4xa/C
+        D  runoff/r7k2m9q4xa/D
+
+      Next
+        git -C /home/ada/lists diff 3f2a9c81d04b...runoff/r7k2m9q4xa/B   # read the chosen change
+        git -C /home/ada/lists merge runoff/r7k2m9q4xa/B   # take it over
+        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # see the branches of all candidates"
+    `);
+  });
+
+  test('of a run on GitHub names the pull request', () => {
+    expect(text(finalReport(published(), plain)).split('\n\n').slice(-2).join('\n\n')).toMatchInlineSnapshot(`
+      "Result
+        Draft pull request #8: https://github.test/acme/lists/pull/8
+        Comparison: https://github.test/acme/lists/pull/8#issuecomment-1
+        A  auto-dev/7/r7k2m9q4xa/A
+        B  auto-dev/7/r7k2m9q4xa/B
+        C  auto-dev/7/r7k2m9q4xa/C
+        D  auto-dev/7/r7k2m9q4xa/D
+
+      Next
+        git fetch origin auto-dev/7/r7k2m9q4xa/B && git diff 3f2a9c81d04b...FETCH_HEAD   # read the change in your clone"
+    `);
+  });
+
+  test('when nobody survived says what to do', () => {
+    const { candidates } = nobody();
+    const branches = Object.fromEntries(candidates.map(({ alias }) => [alias, `runoff/${RUN}/${alias}`]));
+    const view = nobody({
+      state: 'published',
+      origin: { kind: 'local', path: '/home/ada/lists' },
+      outcome: { kind: 'branches', branches },
+    });
+    expect(text(finalReport(view, { width: 64, colour: false }))).toMatchInlineSnapshot(`
+      "No candidate passed
+      Every candidate breaks tests that pass on base.
+      Nothing that was tried holds up. Make the task more precise
+      (which behaviour, which test shows it) and start the run again.
+
+         build  base tests  peer tests   lines  verdict
+      A  ok        411/412           –  +12 −3  breaks 1 base test
+      D  –         412/412           –  +15 −3  tampers with tests
+
+      Why not
+        A  It breaks 1 test that passes on base.
+           fails base tests:
+             test/list.test.ts > last > of an empty list
+        D  It removes an assertion in \`test/list.test.ts\`, line 41.
+           | @@ -40,3 +40,2 @@
+           |  test("last", () => {
+           | -  expect(last([1])).toBe(1);
+
+      Branches
+        A  runoff/r7k2m9q4xa/A
+        D  runoff/r7k2m9q4xa/D
+
+      Next
+        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # see the branches of all candidates"
+    `);
+  });
+
+  test('of a run that failed, was refused or was cancelled', () => {
+    const trouble = {
+      code: 'MODEL_UNAVAILABLE',
+      message: 'The provider answered 401 to every call.',
+      advice: 'Check the key with `runoff doctor`.',
+    } as const;
+    expect(text(finalReport({ ...coding(), state: 'failed', trouble }, plain))).toMatchInlineSnapshot(`
+      "The run failed
+      The provider answered 401 to every call.
+      Next: Check the key with \`runoff doctor\`."
+    `);
+    const refused = { ...trouble, code: 'REFUSED' } as const;
+    expect(finalReport({ ...coding(), state: 'refused', trouble: refused }, plain)[0]).toBe(
+      'No run was started',
+    );
+    expect(finalReport({ ...coding(), state: 'cancelled' }, plain)).toEqual(['The run was cancelled']);
+  });
+
+  test('offers the commands it is given', () => {
+    const lines = finalReport(local(), {
+      ...plain,
+      commands: [['runoff show r7k2m9q4xa C', 'read another']],
+    });
+    expect(lines.at(-1)).toBe('  runoff show r7k2m9q4xa C   # read another');
+  });
+
+  test('keeps verdicts readable on a narrow terminal', () => {
+    for (const width of [60, 80, 100, 140]) {
+      const lines = finalReport(judged(), { width, colour: false });
+      expect(lines.some((line) => line.startsWith('C') && line.endsWith('behind B by peer tests'))).toBe(
+        true,
+      );
+    }
+  });
+
+  test('keeps to the width and holds nothing that a terminal obeys, whatever others wrote', () => {
+    fc.assert(
+      fc.property(hostile, fc.integer({ min: 20, max: 140 }), (bad, width) => {
+        const view = { ...poisoned(bad), state: 'published' } as const;
+        for (const one of [
+          view,
+          { ...view, decision: { kind: 'none', decidedBy: 'gates', because: bad } } as const,
+        ]) {
+          const lines = finalReport(one, { width, colour: false, diffs: poisonedDiffs(view, `+${bad}`) });
+          for (const line of lines) {
+            expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+            expect(displayWidth(line)).toBeLessThanOrEqual(width);
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('the merge command', () => {
+  test('says where the repository is, unless the reader stands in it', () => {
+    expect(mergeCommand(local())).toBe(`git -C /home/ada/lists merge runoff/${RUN}/B`);
+    expect(mergeCommand(local(), '/home/ada/lists')).toBe(`git merge runoff/${RUN}/B`);
+  });
+
+  test('is none where a pull request stands for it, or nobody won', () => {
+    expect(mergeCommand(published())).toBeNull();
+    expect(mergeCommand(nobody({ origin: { kind: 'local', path: '/x' } }))).toBeNull();
+  });
+
+  test('quotes a path as a shell needs it', () => {
+    expect(shellWord("/home/o'neil/my lists")).toBe(`'/home/o'\\''neil/my lists'`);
+    expect(shellWord('$(rm -rf .)')).toBe("'$(rm -rf .)'");
+    expect(shellWord('a\u202eb')).toBe("'a<U+202E>b'");
+  });
+});

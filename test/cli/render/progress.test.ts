@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { displayWidth, progressLine, renderProgress } from '../../../src/cli/render/index.ts';
+import { hostile, poisoned } from '../../core/reports/hostile.ts';
+import { candidate, coding, published } from '../../core/reports/sample.ts';
+
+const ESC = '\u001b';
+const COLOURS = new RegExp(`${ESC}\\[(?:0|1|2|31|32)m`, 'g');
+
+describe('the live picture', () => {
+  test('has a header and a line for each candidate', () => {
+    expect(renderProgress(coding(), 120, false).join('\n')).toMatchInlineSnapshot(`
+      "Runoff r7k2m9q4xa  stage 3 of 6: coders at work  1m 12s  $0.58 of $5.00
+      A  builtin × anthropic/model-1 (plain)    coding         42s   12.3k tok     $0.12  edits \`src/list.ts\`
+      B  builtin × anthropic/model-2 (careful)  coded       1m 12s   12.3k tok     $0.13
+      C  builtin × anthropic/model-3 (plain)    failed      1m 42s   12.3k tok     $0.14  stopped after 5m of silence
+      D  builtin × anthropic/model-4 (careful)  waiting          –       0 tok     $0.00"
+    `);
+  });
+
+  test('on 80 columns names the model and keeps the note', () => {
+    expect(renderProgress(coding(), 80, false).join('\n')).toMatchInlineSnapshot(`
+      "Runoff r7k2m9q4xa  stage 3 of 6: coders at work  1m 12s  $0.58 of $5.00
+      A  model-1 (plain)    coding         42s   12.3k tok     $0.12  edits \`src/list…
+      B  model-2 (careful)  coded       1m 12s   12.3k tok     $0.13
+      C  model-3 (plain)    failed      1m 42s   12.3k tok     $0.14  stopped after 5…
+      D  model-4 (careful)  waiting          –       0 tok     $0.00"
+    `);
+  });
+
+  test('on very few columns keeps alias, state and time', () => {
+    expect(renderProgress(coding(), 24, false).join('\n')).toMatchInlineSnapshot(`
+      "Runoff r7k2m9q4xa  stag…
+      A  coding         42s  …
+      B  coded       1m 12s  …
+      C  failed      1m 42s  …
+      D  waiting          –  …"
+    `);
+  });
+
+  test('when the run is over says so', () => {
+    expect(renderProgress(published(), 80, false)[0]).toContain('published');
+  });
+
+  test('is coloured only when asked', () => {
+    expect(renderProgress(coding(), 80, false).join('')).not.toContain('\u001b');
+    const coloured = renderProgress(coding(), 80, true).map((line) => line.replace(COLOURS, ''));
+    expect(coloured).toEqual(renderProgress(coding(), 80, false));
+  });
+
+  test('no line is wider than the terminal or holds anything that it obeys, whatever is in names and notes', () => {
+    fc.assert(
+      fc.property(hostile, fc.integer({ min: 1, max: 160 }), (text, width) => {
+        const view = { ...poisoned(text), state: 'briefed' } as const;
+        const lines = renderProgress(view, width, true).map((line) => line.replace(COLOURS, ''));
+        expect(lines).toHaveLength(5);
+        for (const line of lines) {
+          expect(displayWidth(line)).toBeLessThanOrEqual(width);
+          expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('plain lines', () => {
+  test('begin with what is known', () => {
+    expect(progressLine(null, coding()).join('\n')).toMatchInlineSnapshot(`
+      " 1m 12s  stage 3 of 6: coders at work
+       1m 12s  A: coding, edits \`src/list.ts\` (12.3k tok, $0.12)
+       1m 12s  B: coded (12.3k tok, $0.13)
+       1m 12s  C: failed, stopped after 5m of silence (12.3k tok, $0.14)
+       1m 12s  D: waiting"
+    `);
+  });
+
+  test('tell only what changed', () => {
+    const before = coding();
+    const now = before.now + 8_000;
+    const after = {
+      ...before,
+      now,
+      candidates: before.candidates.map((one) =>
+        one.alias === 'D' ? candidate('D', { state: 'coding', note: 'reads the tests' }) : one,
+      ),
+    };
+    expect(progressLine(before, after)).toEqual([' 1m 20s  D: coding, reads the tests (12.3k tok, $0.15)']);
+    expect(progressLine(after, { ...after, now: now + 1_000 })).toEqual([]);
+  });
+
+  test('tell of each new stage and of the end', () => {
+    const view = coding();
+    expect(progressLine(view, { ...view, state: 'coded' })).toEqual([
+      ' 1m 12s  stage 4 of 6: building and testing every candidate',
+    ]);
+    expect(progressLine(view, { ...view, state: 'failed' })).toEqual([' 1m 12s  failed']);
+  });
+
+  test('hold nothing that a terminal obeys', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        for (const line of progressLine(null, poisoned(text)))
+          expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+      }),
+    );
+  });
+});

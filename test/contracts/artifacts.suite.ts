@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Artifacts } from '../../src/ports/index.ts';
+
+export function artifactsContract(name: string, open: () => Promise<Artifacts>): void {
+  describe(`artifacts: ${name}`, () => {
+    test('any text comes back as it was put', async () => {
+      const artifacts = await open();
+      await fc.assert(
+        fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 2_000 }), async (content) => {
+          const ref = await artifacts.put(content);
+          expect(ref.bytes).toBe(Buffer.byteLength(content));
+          expect(await artifacts.get(ref)).toBe(content);
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    test('the name is the SHA-256 of the content, so the same content has the same name', async () => {
+      const artifacts = await open();
+      const ref = await artifacts.put('diff --git a/x b/x\n');
+      expect(ref).toEqual({
+        sha256: '1a059963bbf3198857755a48c741d351e21515186ce951464b89a0de0797c081',
+        bytes: 19,
+      });
+      expect(await artifacts.put('diff --git a/x b/x\n')).toEqual(ref);
+    });
+
+    test('two writers of the same content do not disturb each other', async () => {
+      const artifacts = await open();
+      const content = 'x'.repeat(300_000);
+      const refs = await Promise.all(Array.from({ length: 8 }, () => artifacts.put(content)));
+      expect(new Set(refs.map((ref) => ref.sha256)).size).toBe(1);
+      for (const ref of refs) expect(await artifacts.get(ref)).toBe(content);
+    });
+
+    test('what was never put is a fault', async () => {
+      const artifacts = await open();
+      await expect(artifacts.get({ sha256: 'a'.repeat(64), bytes: 3 })).rejects.toMatchObject({
+        code: 'INTERNAL',
+      });
+    });
+
+    test('a size that does not fit is a fault', async () => {
+      const artifacts = await open();
+      const ref = await artifacts.put('abc');
+      await expect(artifacts.get({ ...ref, bytes: 4 })).rejects.toMatchObject({ code: 'INTERNAL' });
+    });
+  });
+}

@@ -1,0 +1,505 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { Fault } from '../../src/core/model/index.ts';
+import type { ChildResult, Engine, FlowContext, Flows } from '../../src/ports/index.ts';
+
+/** Durable state that engines can be opened on, one after the other. */
+export interface EngineWorld {
+  engine(): Engine;
+  close(): Promise<void>;
+}
+
+/** How many candidates run at a time in the worlds that the suite is given. */
+export const CANDIDATES_AT_A_TIME = 2;
+
+type Body = (context: FlowContext, input: unknown) => Promise<unknown>;
+const nothing: Body = async () => null;
+const flowsOf = (run: Body, candidate: Body = nothing): Flows => ({ run, candidate });
+
+/** Something a test waits for, or makes a step wait for. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+/** Resolves when the signal aborts, the way a coder's process ends. */
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((settle) => {
+    if (signal.aborted) settle();
+    else signal.addEventListener('abort', () => settle(), { once: true });
+  });
+
+export function engineContract(name: string, open: () => Promise<EngineWorld>): void {
+  describe(`engine: ${name}`, () => {
+    const worlds: EngineWorld[] = [];
+    const engines: Engine[] = [];
+
+    async function world() {
+      const opened = await open();
+      worlds.push(opened);
+      return {
+        async launched(flows: Flows): Promise<Engine> {
+          const engine = opened.engine();
+          engines.push(engine);
+          await engine.launch(flows);
+          return engine;
+        },
+      };
+    }
+    const launched = async (run: Body, candidate?: Body): Promise<Engine> =>
+      (await world()).launched(flowsOf(run, candidate));
+
+    afterEach(async () => {
+      for (const engine of engines.splice(0)) await engine.shutdown(0);
+      for (const opened of worlds.splice(0)) await opened.close();
+    });
+
+    describe('runs', () => {
+      test('a run gets its input, and its result is there for whoever asks', async () => {
+        const engine = await launched(async ({ id, step }, input) => {
+          const doubled = await step('double', async () => (input as { n: number }).n * 2);
+          return { id, doubled };
+        });
+        await engine.start('r1', { n: 21 });
+        const done = { kind: 'done', value: { id: 'r1', doubled: 42 } };
+        expect(await engine.settled('r1')).toEqual(done);
+        expect(await engine.status('r1')).toEqual(done);
+        expect(await engine.settled('r1')).toEqual(done);
+      });
+
+      test('a run without a result is done all the same', async () => {
+        const engine = await launched(async () => undefined);
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({ kind: 'done', value: undefined });
+      });
+
+      test('a run that rejects has failed, and says why', async () => {
+        const engine = await launched(async () => {
+          throw new Fault('BASE_BROKEN', 'The build fails on the base commit.');
+        });
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({
+          kind: 'failed',
+          why: 'The build fails on the base commit.',
+        });
+      });
+
+      test('a run that was never started is unknown', async () => {
+        const engine = await launched(nothing);
+        expect(await engine.status('r9')).toEqual({ kind: 'unknown' });
+        expect(await engine.settled('r9')).toEqual({ kind: 'unknown' });
+      });
+
+      test('a second start of the same run joins the first', async () => {
+        const inputs: unknown[] = [];
+        const go = gate();
+        const engine = await launched(async ({ step }, input) => {
+          await step('note', async () => {
+            inputs.push(input);
+            await go.opened;
+          });
+          return input;
+        });
+        await Promise.all([engine.start('r1', 'first'), engine.start('r1', 'first')]);
+        await engine.start('r1', 'second');
+        expect(await engine.status('r1')).toEqual({ kind: 'running' });
+        go.open();
+        expect(await engine.settled('r1')).toEqual({ kind: 'done', value: 'first' });
+        await engine.start('r1', 'third');
+        expect(await engine.settled('r1')).toEqual({ kind: 'done', value: 'first' });
+        expect(inputs).toEqual(['first']);
+      });
+
+      test('several runs go on side by side', async () => {
+        const all = Array.from({ length: 5 }, gate);
+        const engine = await launched(async ({ step }, input) => {
+          const mine = input as number;
+          await step('meet', async () => {
+            all[mine]?.open();
+            await Promise.all(all.map((one) => one.opened));
+          });
+          return mine;
+        });
+        for (const i of all.keys()) await engine.start(`r${i}`, i);
+        for (const i of all.keys()) {
+          expect(await engine.settled(`r${i}`)).toEqual({ kind: 'done', value: i });
+        }
+      });
+
+      test('an engine that is not launched says so', async () => {
+        const opened = await open();
+        worlds.push(opened);
+        await expect(opened.engine().start('r1', null)).rejects.toMatchObject({ code: 'INTERNAL' });
+        await expect(opened.engine().status('r1')).rejects.toMatchObject({ code: 'INTERNAL' });
+        await opened.engine().shutdown();
+      });
+    });
+
+    describe('steps', () => {
+      test('a step gives back plain JSON, as it would be read after a restart', async () => {
+        const engine = await launched(({ step }) =>
+          step('look', async () => ({ at: new Date(0), gone: undefined, list: [1, undefined, 'x'] })),
+        );
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({
+          kind: 'done',
+          value: { at: '1970-01-01T00:00:00.000Z', list: [1, null, 'x'] },
+        });
+      });
+
+      test('a step rejects with what its work rejected with, and the run can go on', async () => {
+        const fault = new Fault('MODEL_UNAVAILABLE', 'The model does not answer.');
+        const caught: unknown[] = [];
+        const engine = await launched(async ({ step }) => {
+          for (const thrown of [fault, new TypeError('x is not a function')]) {
+            await step('ask', async () => {
+              throw thrown;
+            }).catch((error: unknown) => caught.push(error));
+          }
+          return step('go on', async () => 'went on');
+        });
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({ kind: 'done', value: 'went on' });
+        expect(caught[0]).toBe(fault);
+        expect(caught[1]).toBeInstanceOf(TypeError);
+      });
+
+      test('steps may run side by side', async () => {
+        const [left, right] = [gate(), gate()];
+        const engine = await launched(({ step }) =>
+          Promise.all([
+            step('left', async () => {
+              left.open();
+              await right.opened;
+              return 'l';
+            }),
+            step('right', async () => {
+              right.open();
+              await left.opened;
+              return 'r';
+            }),
+          ]),
+        );
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({ kind: 'done', value: ['l', 'r'] });
+      });
+
+      test('more than 64 KiB is refused, and the fault names the step', async () => {
+        const engine = await launched(({ step }) => step('read the log', async () => 'ü'.repeat(40_000)));
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({
+          kind: 'failed',
+          why: expect.stringContaining('step `read the log`'),
+        });
+        await expect(engine.start('r2', 'x'.repeat(70_000))).rejects.toMatchObject({ code: 'INTERNAL' });
+        expect(await engine.status('r2')).toEqual({ kind: 'unknown' });
+      });
+
+      test('a run can catch the fault of a step that is too big', async () => {
+        const engine = await launched(async ({ step }) =>
+          step('big', async () => 'x'.repeat(70_000)).catch((error: Fault) => error.code),
+        );
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({ kind: 'done', value: 'INTERNAL' });
+      });
+    });
+
+    describe('candidates', () => {
+      const inputs = (count: number) =>
+        Array.from({ length: count }, (_, i) => ({ key: `${i}`, partition: 'acme/shop', input: i }));
+
+      test('results stand in the order of the inputs, whoever ends first', async () => {
+        const done = Array.from({ length: CANDIDATES_AT_A_TIME }, gate);
+        const engine = await launched(
+          ({ fanOut }) => fanOut(inputs(CANDIDATES_AT_A_TIME)),
+          async ({ id, step }, input) => {
+            const mine = input as number;
+            // Each waits for the one after it.
+            await step('code', () => done[mine + 1]?.opened ?? Promise.resolve());
+            done[mine]?.open();
+            return id;
+          },
+        );
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({
+          kind: 'done',
+          value: [
+            { kind: 'done', value: 'r1-0' },
+            { kind: 'done', value: 'r1-1' },
+          ],
+        });
+      });
+
+      test('a candidate that fails is a value and does not disturb the others', async () => {
+        const engine = await launched(
+          ({ fanOut }) => fanOut(inputs(3)),
+          ({ step }, input) =>
+            step('code', async () => {
+              if (input === 1) throw new Fault('MODEL_UNAVAILABLE', 'The model does not answer.');
+              return input;
+            }),
+        );
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({
+          kind: 'done',
+          value: [
+            { kind: 'done', value: 0 },
+            { kind: 'failed', why: 'The model does not answer.' },
+            { kind: 'done', value: 2 },
+          ],
+        });
+      });
+
+      test('no candidates, no results', async () => {
+        const engine = await launched(({ fanOut }) => fanOut([]));
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({ kind: 'done', value: [] });
+      });
+
+      test('as many run at a time as there are places, and all get their turn', async () => {
+        let now = 0;
+        let most = 0;
+        const full = gate();
+        const engine = await launched(
+          ({ fanOut }) => fanOut(inputs(6)),
+          ({ step }) =>
+            step('code', async () => {
+              now += 1;
+              most = Math.max(most, now);
+              if (now === CANDIDATES_AT_A_TIME) full.open();
+              await full.opened;
+              // Lets others in, if they could come.
+              await new Promise((settle) => setTimeout(settle, 20));
+              now -= 1;
+            }),
+        );
+        await engine.start('r1', null);
+        const ended = await engine.settled('r1');
+        expect(ended.kind === 'done' ? (ended.value as ChildResult<null>[]) : []).toHaveLength(6);
+        expect(most).toBe(CANDIDATES_AT_A_TIME);
+      });
+    });
+
+    describe('cancelling', () => {
+      test('the running step gets its signal, and no further step starts', async () => {
+        const started = gate();
+        const stopped = gate();
+        const later: string[] = [];
+        const engine = await launched(async ({ step }) => {
+          await step('plan', async (signal) => {
+            started.open();
+            await untilAborted(signal);
+            stopped.open();
+            throw signal.reason;
+          });
+          await step('later', async () => later.push('ran'));
+        });
+        await engine.start('r1', null);
+        await started.opened;
+        await engine.cancel('r1');
+        await stopped.opened;
+        expect(await engine.settled('r1')).toEqual({ kind: 'cancelled' });
+        expect(later).toEqual([]);
+      });
+
+      test('a run that catches the end of its step does not go on either', async () => {
+        const started = gate();
+        const later: string[] = [];
+        const tried = gate();
+        const engine = await launched(async ({ step }) => {
+          try {
+            await step('plan', async (signal) => {
+              started.open();
+              await untilAborted(signal);
+            });
+          } catch {
+            // As a pipeline does that writes down a failure.
+          } finally {
+            tried.open();
+          }
+          await step('later', async () => later.push('ran'));
+        });
+        await engine.start('r1', null);
+        await started.opened;
+        await engine.cancel('r1');
+        await tried.opened;
+        expect(await engine.settled('r1')).toEqual({ kind: 'cancelled' });
+        expect(later).toEqual([]);
+      });
+
+      test('candidates that run get their signal, and those that wait never start', async () => {
+        const running = Array.from({ length: CANDIDATES_AT_A_TIME }, gate);
+        const stopped = Array.from({ length: CANDIDATES_AT_A_TIME }, gate);
+        const begun: number[] = [];
+        const engine = await launched(
+          ({ fanOut }) =>
+            fanOut(Array.from({ length: 5 }, (_, i) => ({ key: `${i}`, partition: 'p', input: i }))),
+          ({ step }, input) =>
+            step('code', async (signal) => {
+              const place = begun.push(input as number) - 1;
+              running[place]?.open();
+              await untilAborted(signal);
+              stopped[place]?.open();
+            }),
+        );
+        await engine.start('r1', null);
+        await Promise.all(running.map((one) => one.opened));
+        await engine.cancel('r1');
+        await Promise.all(stopped.map((one) => one.opened));
+        expect(await engine.settled('r1')).toEqual({ kind: 'cancelled' });
+        // One whose turn to be started had not come is unknown.
+        for (const i of [0, 1, 2, 3, 4]) {
+          expect(['cancelled', 'unknown']).toContain((await engine.settled(`r1-${i}`)).kind);
+        }
+        await engine.shutdown(0);
+        expect(begun).toHaveLength(CANDIDATES_AT_A_TIME);
+      });
+
+      test('what has ended stays as it ended, and what never was stays unknown', async () => {
+        const engine = await launched(async () => 'ended');
+        await engine.start('r1', null);
+        await engine.settled('r1');
+        await engine.cancel('r1');
+        await engine.cancel('r9');
+        expect(await engine.status('r1')).toEqual({ kind: 'done', value: 'ended' });
+        expect(await engine.status('r9')).toEqual({ kind: 'unknown' });
+      });
+
+      test('a cancelled run does not come back when it is started again', async () => {
+        const started = gate();
+        const engine = await launched(({ step }) =>
+          step('plan', async (signal) => {
+            started.open();
+            await untilAborted(signal);
+          }),
+        );
+        await engine.start('r1', null);
+        await started.opened;
+        await engine.cancel('r1');
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({ kind: 'cancelled' });
+      });
+    });
+
+    describe('stopping and going on', () => {
+      test('a step under way is waited for; the next engine repeats no finished step', async () => {
+        const durable = await world();
+        const ran: string[] = [];
+        const inPlan = gate();
+        const planned = gate();
+        const flows = (pass: number) =>
+          flowsOf(async ({ step }) => {
+            const brief = await step('brief', async () => ran.push(`brief ${pass}`));
+            await step('plan', async () => {
+              inPlan.open();
+              await planned.opened;
+              ran.push(`plan ${pass}`);
+            });
+            await step('publish', async () => ran.push(`publish ${pass}`));
+            return brief;
+          });
+        const first = await durable.launched(flows(1));
+        await first.start('r1', null);
+        await inPlan.opened;
+        const leaving = first.shutdown();
+        planned.open();
+        await leaving;
+        expect(ran).toEqual(['brief 1', 'plan 1']);
+
+        const second = await durable.launched(flows(2));
+        expect(await second.settled('r1')).toEqual({ kind: 'done', value: 1 });
+        expect(ran).toEqual(['brief 1', 'plan 1', 'publish 2']);
+      });
+
+      test('a step that outlasts the grace is told to stop, and runs again at the next launch', async () => {
+        const durable = await world();
+        const coding = gate();
+        const told = gate();
+        const first = await durable.launched(
+          flowsOf(
+            ({ fanOut }) => fanOut([{ key: 'A', partition: 'p', input: null }]),
+            ({ step }) =>
+              step('code', async (signal) => {
+                coding.open();
+                await untilAborted(signal);
+                told.open();
+                return 'half a patch';
+              }),
+          ),
+        );
+        await first.start('r1', null);
+        await coding.opened;
+        await first.shutdown(0);
+        await told.opened;
+
+        const second = await durable.launched(
+          flowsOf(
+            ({ fanOut }) => fanOut([{ key: 'A', partition: 'p', input: null }]),
+            ({ step }) => step('code', async () => 'a whole patch'),
+          ),
+        );
+        expect(await second.settled('r1')).toEqual({
+          kind: 'done',
+          value: [{ kind: 'done', value: 'a whole patch' }],
+        });
+      });
+
+      test('a fault of an earlier pass is the same fault on the next', async () => {
+        const durable = await world();
+        const waiting = gate();
+        const run =
+          (pass: number): Body =>
+          async ({ step }) => {
+            const caught = await step('ask', async () => {
+              throw new Fault('MODEL_PRICE_UNKNOWN', `No price, pass ${pass}.`);
+            }).catch((error: unknown) => error);
+            await step('wait', async (signal) => {
+              waiting.open();
+              if (pass === 1) await untilAborted(signal);
+            });
+            throw caught;
+          };
+        const first = await durable.launched(flowsOf(run(1)));
+        await first.start('r1', null);
+        await waiting.opened;
+        await first.shutdown(0);
+        const caught: unknown[] = [];
+        const second = await durable.launched(
+          flowsOf((context, input) =>
+            run(2)(context, input).catch((error: unknown) => {
+              caught.push(error);
+              return 'caught';
+            }),
+          ),
+        );
+        expect(await second.settled('r1')).toEqual({ kind: 'done', value: 'caught' });
+        expect(caught[0]).toBeInstanceOf(Fault);
+        expect(caught[0]).toMatchObject({ code: 'MODEL_PRICE_UNKNOWN', message: 'No price, pass 1.' });
+      });
+
+      test('whoever waits for a run is told when the engine leaves', async () => {
+        const started = gate();
+        const engine = await launched(({ step }) =>
+          step('plan', async (signal) => {
+            started.open();
+            await untilAborted(signal);
+          }),
+        );
+        await engine.start('r1', null);
+        await started.opened;
+        const waiting = engine.settled('r1').catch((fault: unknown) => fault);
+        await engine.shutdown(0);
+        expect(await waiting).toMatchObject({ code: 'INTERNAL' });
+      });
+
+      test('a run that ended before is not run again', async () => {
+        const durable = await world();
+        const first = await durable.launched(flowsOf(async () => 'first'));
+        await first.start('r1', null);
+        await first.settled('r1');
+        await first.shutdown();
+        const second = await durable.launched(flowsOf(async () => 'second'));
+        expect(await second.settled('r1')).toEqual({ kind: 'done', value: 'first' });
+      });
+    });
+  });
+}

@@ -1,0 +1,253 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
+
+type Schema = boolean | { readonly [keyword: string]: unknown };
+type Ref = { readonly $ref: string };
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+interface ResponseBody {
+  readonly schema: Schema | null;
+}
+interface Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly (Parameter | Ref)[];
+  readonly body: { readonly required: boolean; readonly schema: Schema | null } | null;
+  readonly responses: Readonly<Record<string, ResponseBody | Ref>>;
+}
+interface RestDescription {
+  readonly operations: readonly Operation[];
+  readonly components: {
+    readonly parameters?: Readonly<Record<string, Parameter>>;
+    readonly responses?: Readonly<Record<string, ResponseBody>>;
+  };
+}
+interface WebhookDescription {
+  readonly events: Readonly<Record<string, Schema>>;
+  readonly components: object;
+}
+
+export interface Violation {
+  /** Operation id, or webhook name such as `issues-labeled`. */
+  readonly operation: string;
+  /** `body`, `query.page`, `response 201`, `webhook`, … */
+  readonly where: string;
+  readonly message: string;
+}
+
+type Check = (key: string, schema: Schema, data: unknown) => readonly string[];
+
+/** A checker of values against schemas whose `#/components/…` references resolve in `components`. */
+function checker(components: object): Check {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
+  // The module is CommonJS; its type names the namespace, not the function that Node hands over.
+  (ajvFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+  for (const format of ['int64', 'repo.nwo', 'ssh', 'ssh-key fingerprint', 'timestamp']) {
+    ajv.addFormat(format, true);
+  }
+  ajv.addSchema({ $id: 'github', components }, 'github');
+  const compiled = new Map<string, ValidateFunction>();
+  return (key, schema, data) => {
+    const validate = compiled.get(key) ?? ajv.compile(rooted(schema) as Schema);
+    compiled.set(key, validate);
+    return validate(data) ? [] : (validate.errors ?? []).map(sentence);
+  };
+}
+
+/** The same schema with references that start at the registered components. */
+function rooted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rooted);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) =>
+      key === '$ref' && typeof inner === 'string' && inner.startsWith('#')
+        ? [key, `github${inner}`]
+        : [key, rooted(inner)],
+    ),
+  );
+}
+
+function sentence(error: ErrorObject): string {
+  const { allowedValues, additionalProperty } = error.params as Record<string, unknown>;
+  const detail = allowedValues ? ` ${JSON.stringify(allowedValues)}` : '';
+  const extra = typeof additionalProperty === 'string' ? ` (${additionalProperty})` : '';
+  return `${error.instancePath || '/'} ${error.message}${detail}${extra}`;
+}
+
+/** GitHub's request schemas allow unknown fields; here they are refused, so that a misspelt one is seen. */
+function closed(schema: Schema): Schema {
+  return typeof schema === 'object' && 'properties' in schema && !('additionalProperties' in schema)
+    ? { ...schema, additionalProperties: false }
+    : schema;
+}
+
+/** A path or query value as the type that its schema names. */
+function typed(raw: string, schema: Schema): unknown {
+  const type = typeof schema === 'object' ? schema.type : undefined;
+  if ((type === 'integer' || type === 'number') && raw !== '' && Number.isFinite(Number(raw)))
+    return Number(raw);
+  if (type === 'boolean' && (raw === 'true' || raw === 'false')) return raw === 'true';
+  return raw;
+}
+
+interface Route {
+  readonly operation: Operation;
+  readonly pattern: RegExp;
+  readonly names: readonly string[];
+  readonly literalLength: number;
+  readonly parameters: readonly Parameter[];
+}
+
+function routes(description: RestDescription): readonly Route[] {
+  const parameter = (p: Parameter | Ref): Parameter => {
+    if (!('$ref' in p)) return p;
+    const found = description.components.parameters?.[p.$ref.split('/').at(-1) ?? ''];
+    if (!found) throw new Error(`The contract lacks ${p.$ref}.`);
+    return found;
+  };
+  return description.operations
+    .map((operation) => {
+      const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+      const literal = operation.path.replaceAll(/\{\w+\}/g, '');
+      const source = operation.path.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '([^/]+)');
+      return {
+        operation,
+        pattern: new RegExp(`^${source}$`),
+        names,
+        literalLength: literal.length,
+        parameters: operation.parameters.map(parameter),
+      };
+    })
+    .sort((a, b) => b.literalLength - a.literalLength);
+}
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+}
+
+function requestViolations(route: Route, call: Call, check: Check): readonly Violation[] {
+  const { operation, parameters } = route;
+  const found: Violation[] = [];
+  const add = (where: string, messages: readonly string[]): void => {
+    for (const message of messages) found.push({ operation: operation.id, where, message });
+  };
+  const value = (place: Parameter['in'], name: string, raw: string): void => {
+    const parameter = parameters.find((p) => p.in === place && p.name === name);
+    if (!parameter) {
+      add(place, [`unknown parameter ${name}`]);
+      return;
+    }
+    const key = `${operation.id} ${place} ${name}`;
+    add(`${place}.${name}`, check(key, parameter.schema, typed(raw, parameter.schema)));
+  };
+  const values = route.pattern.exec(call.path)?.slice(1) ?? [];
+  route.names.forEach((name, i) => {
+    value('path', name, decodeURIComponent(values[i] ?? ''));
+  });
+  for (const [name, raw] of call.query) value('query', name, raw);
+  for (const p of parameters) {
+    if (p.in === 'query' && p.required && !call.query.has(p.name)) add('query', [`missing ${p.name}`]);
+  }
+  if (call.body !== undefined && !operation.body) add('body', ['the operation takes no body']);
+  if (operation.body?.schema && (call.body !== undefined || operation.body.required)) {
+    add('body', check(`${operation.id} body`, closed(operation.body.schema), call.body));
+  }
+  return found;
+}
+
+const readDescription = <T>(name: string): T =>
+  JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as T;
+
+export interface GitHubContract {
+  /** Everything that did not fit GitHub's descriptions, in the order seen. */
+  readonly violations: readonly Violation[];
+  /** Operation ids and webhook names seen so far. */
+  readonly seen: ReadonlySet<string>;
+  /**
+   * The same fetch, with request and answer of every call checked.
+   * `prefix` is a base path that is not part of GitHub's description, e.g. `/api/v3`.
+   */
+  watch(inner: typeof fetch, prefix?: string): typeof fetch;
+  webhook(event: string, payload: unknown): void;
+}
+
+/** A recorder of violations of GitHub's own REST and webhook descriptions. */
+export function openGitHubContract(): GitHubContract {
+  const rest = readDescription<RestDescription>('rest.json');
+  const hooks = readDescription<WebhookDescription>('webhooks.json');
+  const table = routes(rest);
+  const checkRest = checker(rest.components);
+  const checkHook = checker(hooks.components);
+  const violations: Violation[] = [];
+  const seen = new Set<string>();
+
+  const responseBody = (operation: Operation, status: number): ResponseBody | undefined => {
+    const response = operation.responses[String(status)] ?? operation.responses.default;
+    if (!response || !('$ref' in response)) return response;
+    return rest.components.responses?.[response.$ref.split('/').at(-1) ?? ''];
+  };
+
+  function request(call: Call): Operation | undefined {
+    const route = table.find((r) => r.operation.method === call.method && r.pattern.test(call.path));
+    if (!route) {
+      const operation = `${call.method} ${call.path}`;
+      violations.push({ operation, where: 'request', message: 'no such operation in the contract' });
+      return undefined;
+    }
+    seen.add(route.operation.id);
+    violations.push(...requestViolations(route, call, checkRest));
+    return route.operation;
+  }
+
+  async function response(operation: Operation, answer: Response): Promise<void> {
+    const add = (message: string): void => {
+      violations.push({ operation: operation.id, where: `response ${answer.status}`, message });
+    };
+    const described = responseBody(operation, answer.status);
+    // GitHub documents few of its refusals; only an undocumented success tells of a wrong stand-in.
+    if (!described && answer.status < 400) add('undocumented status');
+    if (!described?.schema) return;
+    const isJson = answer.headers.get('content-type')?.includes('json');
+    if (!isJson) {
+      add('the answer is not JSON');
+      return;
+    }
+    const key = `${operation.id} ${answer.status}`;
+    checkRest(key, described.schema, await answer.clone().json()).forEach(add);
+  }
+
+  return {
+    violations,
+    seen,
+    watch: (inner, prefix = '') => {
+      const watched: typeof fetch = async (input, init) => {
+        const url = new URL(input instanceof Request ? input.url : input);
+        const path = url.pathname.startsWith(prefix) ? url.pathname.slice(prefix.length) : url.pathname;
+        const method = (init?.method ?? 'GET').toUpperCase();
+        const body = typeof init?.body === 'string' && init.body ? JSON.parse(init.body) : undefined;
+        const operation = request({ method, path, query: url.searchParams, body });
+        const answer = await inner(input, init);
+        if (operation) await response(operation, answer);
+        return answer;
+      };
+      return watched;
+    },
+    webhook: (event, payload) => {
+      const { action } = payload as { action?: string };
+      const operation = (action ? `${event}-${action}` : event).replaceAll('_', '-');
+      const schema = hooks.events[operation];
+      seen.add(operation);
+      const messages = schema ? checkHook(operation, schema, payload) : ['no such webhook in the contract'];
+      for (const message of messages) violations.push({ operation, where: 'webhook', message });
+    },
+  };
+}

@@ -1,0 +1,336 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  DEFAULT_LIMITS,
+  type ExecSpec,
+  type Limits,
+  type Sandbox,
+  type WorkArea,
+} from '../../src/ports/index.ts';
+
+export interface SandboxWorld {
+  readonly sandbox: Sandbox;
+  /** A new area whose lower layer holds some files. */
+  area(files?: Readonly<Record<string, string>>): WorkArea;
+  /** A new host folder that a sandbox may be given to write. */
+  folder(): string;
+  close(): void | Promise<void>;
+}
+
+const limited = (limits: Partial<Limits> = {}): Limits => ({ ...DEFAULT_LIMITS, wallMs: 60_000, ...limits });
+
+/** How many host processes have `mark` in their command line. */
+function processesWith(mark: string): number {
+  const lines = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      } catch {
+        return '';
+      }
+    });
+  return lines.filter((line) => line.includes(mark)).length;
+}
+
+/** A duration nobody else sleeps for, to find a process by. */
+const markedSleep = (): string => `9${randomBytes(4).readUInt32LE()}`;
+
+/** The promises of the `Sandbox` port, for every adapter. */
+export function sandboxContract(name: string, open: () => Promise<SandboxWorld>): void {
+  describe(`a sandbox on ${name}`, { timeout: 90_000 }, () => {
+    let world: SandboxWorld;
+    beforeAll(async () => {
+      world = await open();
+    }, 90_000);
+    afterAll(async () => {
+      await world.close();
+    });
+    const exec = (area: WorkArea, argv: ExecSpec['argv'], more: Partial<ExecSpec> = {}) =>
+      world.sandbox.exec({ area, argv, limits: limited(), ...more });
+    const sh = (area: WorkArea, line: string, more: Partial<ExecSpec> = {}) =>
+      exec(area, ['sh', '-c', line], more);
+
+    test('says that it is ready', async () => {
+      expect(await world.sandbox.probe()).toMatchObject({ kind: 'ready' });
+    });
+
+    describe('result', () => {
+      test('holds exit code and both streams, and lines arrive while it runs', async () => {
+        const area = world.area();
+        const heard: string[] = [];
+        const result = await sh(area, 'echo one; echo two >&2; printf three; exit 7', {
+          onLine: (line, stream) => heard.push(`${stream}: ${line}`),
+        });
+        expect(result).toMatchObject({
+          exitCode: 7,
+          stopped: null,
+          stdout: 'one\nthree',
+          stderr: 'two\n',
+          truncated: false,
+        });
+        expect(heard.toSorted()).toEqual(['stderr: two', 'stdout: one', 'stdout: three']);
+      });
+
+      test('has no exit code when a signal ended the command', async () => {
+        expect(await sh(world.area(), 'kill -SEGV $$')).toMatchObject({ exitCode: null, stopped: null });
+      });
+
+      test('of a command that does not exist is 127, of one that is no program 126', async () => {
+        const area = world.area({ 'notes.txt': 'words' });
+        expect(await exec(area, ['no-such-program'])).toMatchObject({ exitCode: 127, stopped: null });
+        expect(await exec(area, ['/repo/notes.txt'])).toMatchObject({ exitCode: 126, stopped: null });
+      });
+
+      test('keeps the first and the last half of long output', async () => {
+        const line = 'i=0; while [ $i -lt 20000 ]; do echo "line $i"; i=$((i+1)); done';
+        const result = await sh(world.area(), line, { limits: limited({ outputBytes: 1000 }) });
+        expect(result).toMatchObject({ exitCode: 0, truncated: true });
+        expect(result.stdout).toMatch(/^line 0\nline 1\n/);
+        expect(result.stdout).toMatch(/line 19999\n$/);
+        expect(result.stdout.length).toBeLessThan(1100);
+      });
+
+      test('is a fault of the catalogue when the area is not there', async () => {
+        const area = world.area();
+        const broken = { ...area, lowers: [join(area.upper, 'missing')] };
+        await expect(exec(broken, ['true'])).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
+      });
+
+      test('is what the line callback threw, and the command is stopped', async () => {
+        const mark = markedSleep();
+        const running = sh(world.area(), `echo now; sleep ${mark}`, {
+          onLine: () => {
+            throw new Error('the caller broke');
+          },
+        });
+        await expect(running).rejects.toThrow('the caller broke');
+        expect(processesWith(mark)).toBe(0);
+      });
+    });
+
+    describe('files', () => {
+      test('are the layers, and what is written stays in its own area', async () => {
+        const area = world.area({ 'src/a.txt': 'base\n' });
+        const other: WorkArea = { ...world.area(), lowers: area.lowers };
+        const change = 'cat src/a.txt; echo changed > src/a.txt; echo new > b.txt; echo kept > ~/notes';
+        expect((await sh(area, change)).stdout).toBe('base\n');
+        expect((await sh(area, 'cat src/a.txt b.txt ~/notes')).stdout).toBe('changed\nnew\nkept\n');
+        expect((await sh(other, 'cat src/a.txt; ls; ls ~')).stdout).toBe('base\nsrc\n');
+        expect(readFileSync(join(area.lowers[0] ?? '', 'src/a.txt'), 'utf8')).toBe('base\n');
+      });
+
+      test('of several layers come from the topmost', async () => {
+        const base = world.area({ 'a.txt': 'base\n', 'b.txt': 'base\n' });
+        const layer = world.area({ 'b.txt': 'layer\n' });
+        const area: WorkArea = { ...world.area(), lowers: [...layer.lowers, ...base.lowers] };
+        expect((await sh(area, 'cat a.txt b.txt')).stdout).toBe('base\nlayer\n');
+      });
+
+      test('written by one command are a layer for the next area', async () => {
+        const base = world.area({ 'a.txt': 'base\n' });
+        await sh(base, 'mkdir deps && echo installed > deps/x');
+        const area: WorkArea = { ...world.area(), lowers: [base.upper, ...base.lowers] };
+        expect((await sh(area, 'cat a.txt deps/x')).stdout).toBe('base\ninstalled\n');
+      });
+
+      test('read-only show what was written, take no change, and serve readers side by side', async () => {
+        const area = world.area({ 'a.txt': 'base\n', 'gone.txt': 'base\n' });
+        await sh(area, 'echo changed > a.txt; rm gone.txt');
+        const read = () => sh(area, 'cat a.txt; ls; touch x || echo refused', { readOnly: true });
+        const results = await Promise.all([read(), read()]);
+        for (const { stdout } of results) expect(stdout).toBe('changed\na.txt\nrefused\n');
+      });
+
+      test('of the host are there where they were asked for, and only to read', async () => {
+        const tools = world.folder();
+        writeFileSync(join(tools, 'hello'), '#!/bin/sh\necho hello from the host\n');
+        chmodSync(join(tools, 'hello'), 0o755);
+        const result = await sh(world.area(), '/opt/tools/hello; touch /opt/tools/x || echo refused', {
+          binds: [{ from: tools, to: '/opt/tools' }],
+        });
+        expect(result.stdout).toBe('hello from the host\nrefused\n');
+      });
+
+      test.each(['/repo/node_modules', '/home/agent/bin', '/out/x', '/etc/passwd', '/opt/../repo/x', '/opt'])(
+        'are never mounted at %s',
+        async (to) => {
+          const running = exec(world.area(), ['true'], { binds: [{ from: world.folder(), to }] });
+          await expect(running).rejects.toThrow('no place to mount');
+        },
+      );
+
+      test('left in /out are the caller’s', async () => {
+        const out = world.folder();
+        await sh(world.area(), 'echo report > /out/report.txt', { out });
+        expect(readFileSync(join(out, 'report.txt'), 'utf8')).toBe('report\n');
+      });
+
+      test('a command closed to itself do not stop the next one', async () => {
+        const area = world.area();
+        expect(await sh(area, 'chmod 0 /repo ~')).toMatchObject({ exitCode: 0 });
+        expect(await sh(area, 'touch /repo/x ~/y')).toMatchObject({ exitCode: 0 });
+      });
+    });
+
+    describe('surroundings', () => {
+      test('are a named environment and nothing else', async () => {
+        const result = await exec(world.area(), ['env'], { env: { TASK: 'sum = a b\n"c"' } });
+        const names = result.stdout.split('\n').flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
+        expect(names.filter((name) => name !== 'PWD').toSorted()).toEqual([
+          'HOME',
+          'LANG',
+          'PATH',
+          'TASK',
+          'TMPDIR',
+          'USER',
+        ]);
+        expect(result.stdout).toContain('TASK=sum = a b\n"c"\n');
+        expect(result.stdout).toContain('PATH=/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin\n');
+      });
+
+      test('include the text given to standard input, read or not', async () => {
+        expect((await exec(world.area(), ['cat'], { stdin: 'grüße\n' })).stdout).toBe('grüße\n');
+        expect((await exec(world.area(), ['cat'])).stdout).toBe('');
+        const unread = await exec(world.area(), ['true'], { stdin: 'x'.repeat(2 ** 20) });
+        expect(unread).toMatchObject({ exitCode: 0 });
+      });
+
+      test('have no network, not even this machine', async () => {
+        const server = createTcpServer((socket) => socket.end('host'));
+        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+        const { port } = server.address() as AddressInfo;
+        const reached = await new Promise((resolve) =>
+          connect(port, '127.0.0.1').on('data', (data) => resolve(`${data}`)),
+        );
+        const attempt = `require("net").connect(${port}, "127.0.0.1").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))`;
+        const result = await exec(world.area(), ['/opt/runoff/bin/node', '-e', attempt]);
+        server.close();
+        expect([reached, result.stdout]).toEqual(['host', 'ECONNREFUSED\n']);
+      });
+
+      test('include the gateway when there is one', async () => {
+        const socket = join(world.folder(), 'gateway.sock');
+        const server = createServer((request, response) => {
+          let text = '';
+          request.setEncoding('utf8').on('data', (chunk: string) => {
+            text += chunk;
+          });
+          request.on('end', () => response.end(`${request.method} ${request.url} ${text}`));
+        });
+        await new Promise<void>((resolve) => server.listen(socket, resolve));
+        chmodSync(socket, 0o666);
+        const call = `const r = await fetch(process.env.GW_URL + "/v1/messages", { method: "POST", body: "hello" }); console.log(await r.text()); process.exit(5)`;
+        const argv = ['/opt/runoff/bin/node', '--input-type=module', '-e', call] as const;
+        const result = await exec(world.area(), [...argv], { gateway: socket });
+        server.close();
+        server.closeAllConnections();
+        expect(result).toMatchObject({ exitCode: 5, stdout: 'POST /v1/messages hello\n' });
+      });
+
+      test('behind the gateway keep exit codes, signals and the environment', async () => {
+        const socket = join(world.folder(), 'gateway.sock');
+        const server = createServer();
+        await new Promise<void>((resolve) => server.listen(socket, resolve));
+        chmodSync(socket, 0o666);
+        const through = (argv: ExecSpec['argv']) =>
+          exec(world.area(), argv, { gateway: socket, env: { TASK: 'x' }, stdin: 'typed' });
+        expect(await through(['sh', '-c', 'echo $TASK; cat; exit 3'])).toMatchObject({
+          exitCode: 3,
+          stdout: 'x\ntyped',
+        });
+        expect(await through(['sh', '-c', 'kill -KILL $$'])).toMatchObject({ exitCode: null, stopped: null });
+        expect(await through(['no-such-program'])).toMatchObject({ exitCode: 127 });
+        server.close();
+      });
+    });
+
+    describe('limits', () => {
+      test('of wall time end a command that ignores every signal', async () => {
+        const line = 'trap "" TERM INT HUP QUIT; while :; do sleep 1; done';
+        const result = await sh(world.area(), line, { limits: limited({ wallMs: 500 }) });
+        expect(result).toMatchObject({ exitCode: null, stopped: 'wall' });
+        expect(result.ms).toBeGreaterThanOrEqual(500);
+      });
+
+      test('of silence count from the last output', async () => {
+        const talks = 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.5; done; sleep 600';
+        const result = await sh(world.area(), talks, { limits: limited({ silenceMs: 2000 }) });
+        expect(result).toMatchObject({ exitCode: null, stopped: 'silence', stdout: '1\n2\n3\n4\n5\n6\n' });
+      });
+
+      test('of memory hold for the whole tree', async () => {
+        const hold = 'const b = Buffer.alloc(120e6, 1); setInterval(() => b[0], 1000)';
+        const line = `for i in 1 2 3 4; do /opt/runoff/bin/node -e '${hold}' & done; wait`;
+        const result = await sh(world.area(), line, { limits: limited({ memoryBytes: 400e6 }) });
+        expect(result).toMatchObject({ exitCode: null, stopped: 'memory' });
+      });
+
+      test.each(['/repo', '/home/agent'])('of disk hold for %s', async (folder) => {
+        const line = `mkdir ${folder}/d; i=0; while :; do head -c 4000000 /dev/zero > ${folder}/d/$i; i=$((i+1)); sleep 0.02; done`;
+        const result = await sh(world.area(), line, { limits: limited({ diskBytes: 40e6 }) });
+        expect(result).toMatchObject({ exitCode: null, stopped: 'disk' });
+      });
+
+      test('do not touch a command that keeps them', async () => {
+        const line = 'head -c 20000000 /dev/zero > big; sleep 1.5; echo fine';
+        const tight = limited({ diskBytes: 60e6, memoryBytes: 300e6, silenceMs: 30_000, processes: 20 });
+        expect(await sh(world.area(), line, { limits: tight })).toMatchObject({
+          exitCode: 0,
+          stdout: 'fine\n',
+        });
+      });
+
+      test('of processes hold', async () => {
+        const line = 'for i in $(seq 60); do sleep 30 & done; echo started all';
+        const result = await sh(world.area(), line, { limits: limited({ processes: 30 }) });
+        expect(result.stdout).not.toContain('started all');
+        expect(result.stderr).toMatch(/fork/i);
+      });
+    });
+
+    describe('the end', () => {
+      test('comes on abort, and at once when aborted before', async () => {
+        const cancel = new AbortController();
+        const mark = markedSleep();
+        const running = sh(world.area(), `echo up; sleep ${mark}`, {
+          signal: cancel.signal,
+          onLine: () => cancel.abort(),
+        });
+        expect(await running).toMatchObject({ exitCode: null, stopped: 'cancelled', stdout: 'up\n' });
+        expect(processesWith(mark)).toBe(0);
+        const never = await sh(world.area(), 'echo ran', { signal: cancel.signal });
+        expect(never).toMatchObject({ exitCode: null, stopped: 'cancelled', stdout: '' });
+      });
+
+      test('aborted at any moment of the start leaves nothing', async () => {
+        const mark = markedSleep();
+        const area = world.area();
+        for (const ms of [0, 1, 2, 4, 6, 8, 10, 12, 15, 20]) {
+          const result = await sh(area, `sleep ${mark}`, { signal: AbortSignal.timeout(ms) });
+          expect(result).toMatchObject({ exitCode: null, stopped: 'cancelled' });
+          expect(processesWith(mark)).toBe(0);
+        }
+      });
+
+      test('of a command is the end of all it left running', async () => {
+        const mark = markedSleep();
+        const line = `(setsid sh -c 'trap "" TERM HUP INT; sleep ${mark}' &) ; sleep 0.2; echo done`;
+        expect(await sh(world.area(), line)).toMatchObject({ exitCode: 0, stdout: 'done\n' });
+        expect(processesWith(mark)).toBe(0);
+      });
+
+      test('comes on time for a daemon that holds the output open', async () => {
+        const mark = markedSleep();
+        const line = `(setsid setsid sh -c 'trap "" TERM HUP INT; sleep ${mark}' &) ; sleep ${mark}`;
+        const result = await sh(world.area(), line, { limits: limited({ wallMs: 700 }) });
+        expect(result).toMatchObject({ exitCode: null, stopped: 'wall' });
+        expect(processesWith(mark)).toBe(0);
+      });
+    });
+  });
+}

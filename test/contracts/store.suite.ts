@@ -1,0 +1,372 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type Candidate,
+  type GitHubOrigin,
+  type LocalOrigin,
+  NO_USAGE,
+  type RunState,
+  type Task,
+} from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/policy/index.ts';
+import type { LedgerRow, Store } from '../../src/ports/index.ts';
+
+export interface OpenStore {
+  readonly store: Store;
+  close(): Promise<void>;
+}
+
+const local: LocalOrigin = { kind: 'local', path: '/srv/repo' };
+const issue = (number: number, repositoryId = 42): GitHubOrigin => ({
+  kind: 'github',
+  installationId: 1,
+  repositoryId,
+  owner: 'acme',
+  name: 'shop',
+  issue: number,
+  requestedBy: { id: 5, login: 'mona' },
+});
+
+const sha = 'a'.repeat(40);
+const candidate = (runId: string, alias: string, over: Partial<Candidate> = {}): Candidate => ({
+  runId,
+  alias,
+  ordinal: 0,
+  contestant: { agent: 'builtin', model: 'anthropic/claude-sonnet-4-5', prompt: 'plain' },
+  state: 'coding',
+  usage: { usd: 0.25, tokensIn: 10, tokensOut: 20, calls: 3 },
+  ms: 1234.5,
+  note: 'reads the tests',
+  ...over,
+});
+const call = (over: Partial<LedgerRow>): LedgerRow => ({
+  runId: 'r1',
+  spender: 'A',
+  model: 'anthropic/claude-sonnet-4-5',
+  tokensIn: 100,
+  tokensOut: 50,
+  tokensCached: 10,
+  usd: 0.5,
+  exact: true,
+  status: 200,
+  ms: 12.5,
+  at: 1,
+  ...over,
+});
+const task = (runId: string): Task => ({
+  runId,
+  origin: local,
+  title: 'Fix the rounding',
+  body: 'It rounds down.\n\n"quotes", \\backslashes\\ and ünïcødé 🎉',
+  comments: [{ author: 'mona', body: 'please' }],
+  base: { ref: 'main', sha },
+  settings: Settings.parse({}),
+});
+
+/** `open` gives an empty store. */
+export function storeContract(name: string, open: () => Promise<OpenStore>): void {
+  const opened: OpenStore[] = [];
+  const fresh = async (): Promise<Store> => {
+    const one = await open();
+    opened.push(one);
+    return one.store;
+  };
+  const create = (store: Store, id: string, at = 1) =>
+    store.createRun({ id, origin: local, title: `Run ${id}`, request: { kind: 'prompt' }, at });
+
+  describe(`store: ${name}`, () => {
+    afterEach(async () => {
+      for (const one of opened.splice(0)) await one.close();
+    });
+
+    describe('runs', () => {
+      test('a new run is queued and holds what it was created with', async () => {
+        const store = await fresh();
+        const request = { kind: 'prompt', text: 'fix it', n: [1, null, true] };
+        expect(await store.createRun({ id: 'r1', origin: local, title: 'Fix', request, at: 7 })).toBe(true);
+        expect(await store.run('r1')).toEqual({
+          id: 'r1',
+          origin: local,
+          state: 'queued',
+          createdAt: 7,
+          updatedAt: 7,
+          title: 'Fix',
+          request,
+          stages: [],
+        });
+      });
+
+      test('a second run of the same id changes nothing', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        expect(await create(store, 'r1', 2)).toBe(false);
+        expect(await store.run('r1')).toMatchObject({ createdAt: 1 });
+      });
+
+      test('an unknown run reads as null, and writing to it is a fault', async () => {
+        const store = await fresh();
+        expect(await store.run('nope')).toBeNull();
+        expect(await store.candidates('nope')).toEqual([]);
+        expect(await store.transitions('nope')).toEqual([]);
+        const fault = { code: 'RUN_UNKNOWN' };
+        await expect(store.updateRun('nope', { title: 'x' }, 1)).rejects.toMatchObject(fault);
+        await expect(store.transition('nope', 'admitted', 'x', 1)).rejects.toMatchObject(fault);
+        await expect(store.markStage('nope', 'code', 'start', 1)).rejects.toMatchObject(fault);
+        await expect(store.putCandidate(candidate('nope', 'A'))).rejects.toMatchObject(fault);
+        await expect(store.intend('nope', 'pull')).rejects.toMatchObject(fault);
+      });
+
+      test('a patch sets its fields and leaves the others', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        const trouble = { code: 'REFUSED', message: 'No.', advice: 'Ask.' } as const;
+        await store.updateRun('r1', { task: task('r1'), checks: { test: 'npm test' } }, 2);
+        await store.updateRun('r1', { title: 'Better', evidence: [], trouble }, 3);
+        expect(await store.run('r1')).toMatchObject({
+          title: 'Better',
+          updatedAt: 3,
+          createdAt: 1,
+          task: task('r1'),
+          checks: { test: 'npm test' },
+          evidence: [],
+          trouble,
+        });
+        expect(await store.run('r1')).not.toHaveProperty('decision');
+      });
+
+      test('lists are newest first, and as long as asked', async () => {
+        const store = await fresh();
+        for (const [id, at] of [
+          ['r2', 20],
+          ['r1', 10],
+          ['r3', 30],
+        ] as const)
+          await create(store, id, at);
+        expect((await store.runs(2)).map((run) => run.id)).toEqual(['r3', 'r2']);
+        expect(await store.runs(0)).toEqual([]);
+      });
+
+      test('living runs of an issue leave out ended ones and other issues, oldest first', async () => {
+        const store = await fresh();
+        const start = (id: string, origin: GitHubOrigin, at: number) =>
+          store.createRun({ id, origin, title: id, request: null, at });
+        await start('young', issue(7), 30);
+        await start('old', issue(7), 10);
+        await start('ended', issue(7), 20);
+        await start('elsewhere', issue(8), 20);
+        await start('other-repository', issue(7, 43), 20);
+        await create(store, 'local', 5);
+        await store.transition('ended', 'cancelled', 'asked', 40);
+        expect((await store.livingRuns(42, 7)).map((run) => run.id)).toEqual(['old', 'young']);
+        const unfinished = await store.unfinished();
+        expect(unfinished.map((run) => run.id)).toEqual([
+          'local',
+          'old',
+          'elsewhere',
+          'other-repository',
+          'young',
+        ]);
+      });
+
+      test('any text and any JSON can be stored', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        await fc.assert(
+          fc.asyncProperty(
+            fc.string({ unit: 'binary', maxLength: 200 }).map((text) => text.replaceAll('\0', '')),
+            fc
+              .jsonValue({ noUnicodeString: false })
+              .filter((value) => !JSON.stringify(value).includes('\\u')),
+            async (title, value) => {
+              await store.updateRun('r1', { title, request: { value } }, 2);
+              const run = await store.run('r1');
+              expect(run?.title).toBe(title);
+              // Minus zero has no JSON.
+              expect(run?.request).toEqual(JSON.parse(JSON.stringify({ value })));
+            },
+          ),
+          { numRuns: 40 },
+        );
+      });
+
+      test('text that no database takes is stored all the same', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        const odd = 'a\0b \ud800 c';
+        await store.updateRun('r1', { title: odd, request: { [odd]: odd } }, 2);
+        await store.putCandidate(candidate('r1', 'A', { note: odd }));
+        await store.transition('r1', 'failed', odd, 3);
+        expect((await store.run('r1'))?.title).toMatch(/^a.b . c$/s);
+      });
+    });
+
+    describe('states', () => {
+      test('a legal move is made and written down with its cause and time', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        expect(await store.transition('r1', 'admitted', 'label by mona', 2)).toBe('admitted');
+        expect(await store.transition('r1', 'briefed', 'planned', 3)).toBe('briefed');
+        expect(await store.run('r1')).toMatchObject({ state: 'briefed', updatedAt: 3 });
+        expect(await store.transitions('r1')).toEqual([
+          { from: 'queued', to: 'admitted', cause: 'label by mona', at: 2 },
+          { from: 'admitted', to: 'briefed', cause: 'planned', at: 3 },
+        ]);
+      });
+
+      test('an illegal move and a repeated one change nothing and say where the run stands', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        expect(await store.transition('r1', 'judged', 'skipped ahead', 2)).toBe('queued');
+        await store.transition('r1', 'cancelled', 'asked', 3);
+        expect(await store.transition('r1', 'cancelled', 'asked twice', 4)).toBe('cancelled');
+        expect(await store.transition('r1', 'admitted', 'too late', 5)).toBe('cancelled');
+        expect(await store.run('r1')).toMatchObject({ state: 'cancelled', updatedAt: 3 });
+        expect(await store.transitions('r1')).toHaveLength(1);
+      });
+
+      test('of many that move a run at once, exactly one does', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        const wishes = Array.from({ length: 12 }, (_, i): RunState => (i % 2 === 0 ? 'admitted' : 'refused'));
+        const answers = await Promise.all(wishes.map((to, i) => store.transition('r1', to, `${i}`, i)));
+        const transitions = await store.transitions('r1');
+        expect(transitions).toHaveLength(1);
+        expect(new Set(answers)).toEqual(new Set([transitions[0]?.to]));
+      });
+
+      test('stages are listed as they flow; a repeated start keeps the first and reopens the stage', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        await store.markStage('r1', 'code', 'start', 30);
+        await store.markStage('r1', 'admit', 'start', 10);
+        await store.markStage('r1', 'admit', 'end', 20);
+        await store.markStage('r1', 'judge', 'end', 25);
+        expect((await store.run('r1'))?.stages).toEqual([
+          { stage: 'admit', startedAt: 10, endedAt: 20 },
+          { stage: 'code', startedAt: 30 },
+        ]);
+        await store.markStage('r1', 'admit', 'start', 40);
+        expect((await store.run('r1'))?.stages[0]).toEqual({ stage: 'admit', startedAt: 10 });
+        expect((await store.runs(1))[0]?.stages).toHaveLength(2);
+      });
+    });
+
+    describe('candidates', () => {
+      test('a candidate is replaced by its run and alias, and the list is by alias', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        await create(store, 'r2');
+        await store.putCandidate(candidate('r1', 'B', { ordinal: 0 }));
+        await store.putCandidate(candidate('r1', 'A', { ordinal: 1, coderVersion: '1.2.3' }));
+        await store.putCandidate(candidate('r2', 'A'));
+        const patch = {
+          files: 1,
+          additions: 2,
+          deletions: 3,
+          sha256: 'f'.repeat(64),
+          tree: sha,
+          text: { sha256: 'e'.repeat(64), bytes: 9 },
+          raw: { sha256: 'd'.repeat(64), bytes: 8 },
+        };
+        const coded = candidate('r1', 'B', { state: 'coded', patch, note: 'done' });
+        await store.putCandidate(coded);
+        expect(await store.candidates('r1')).toEqual([
+          candidate('r1', 'A', { ordinal: 1, coderVersion: '1.2.3' }),
+          coded,
+        ]);
+      });
+
+      test('a patch that is gone in the replacement is gone in the store', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        await store.putCandidate(candidate('r1', 'A', { coderVersion: '1' }));
+        await store.putCandidate(candidate('r1', 'A'));
+        expect((await store.candidates('r1'))[0]).not.toHaveProperty('coderVersion');
+      });
+    });
+
+    describe('ledger', () => {
+      test('usage adds up a run, or one spender in it', async () => {
+        const store = await fresh();
+        await store.addLedgerRow(call({}));
+        await store.addLedgerRow(call({ usd: 0.25, tokensIn: 3_000_000_000 }));
+        await store.addLedgerRow(call({ spender: 'brief', usd: 1 }));
+        await store.addLedgerRow(call({ runId: 'r2', usd: 100 }));
+        expect(await store.usage('r1', 'A')).toEqual({
+          usd: 0.75,
+          tokensIn: 3_000_000_100,
+          tokensOut: 100,
+          calls: 2,
+        });
+        expect(await store.usage('r1')).toMatchObject({ usd: 1.75, calls: 3 });
+        expect(await store.usage('r3')).toEqual(NO_USAGE);
+        expect(await store.usage('r1', 'B')).toEqual(NO_USAGE);
+      });
+    });
+
+    describe('inbox and intents', () => {
+      const run = { origin: issue(7), title: 'Issue 7', request: { kind: 'issue' }, at: 1 };
+      const delivery = { id: 'd1', event: 'issues.labeled', semanticKey: '42#7:label:9', runId: 'r1' };
+
+      test('a delivery is accepted once, and a replay under another id finds its key taken', async () => {
+        const store = await fresh();
+        expect(await store.acceptDelivery(delivery, run)).toBe(true);
+        expect(await store.acceptDelivery(delivery, run)).toBe(false);
+        expect(await store.acceptDelivery({ ...delivery, id: 'd2', runId: 'r2' }, run)).toBe(false);
+        expect(await store.acceptDelivery({ ...delivery, semanticKey: 'other', runId: 'r3' }, run)).toBe(
+          false,
+        );
+        expect((await store.runs(9)).map((one) => one.id)).toEqual(['r1']);
+        expect(await store.run('r1')).toMatchObject({ title: 'Issue 7', state: 'queued', origin: issue(7) });
+      });
+
+      test('of many replays at once, one starts a run', async () => {
+        const store = await fresh();
+        const accepted = await Promise.all(
+          Array.from({ length: 10 }, (_, i) =>
+            store.acceptDelivery({ ...delivery, id: `d${i}`, runId: `r${i}` }, run),
+          ),
+        );
+        expect(accepted.filter(Boolean)).toHaveLength(1);
+        expect(await store.runs(99)).toHaveLength(1);
+      });
+
+      test('a delivery for a run that exists leaves nothing behind', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        await expect(store.acceptDelivery(delivery, run)).rejects.toMatchObject({ code: 'INTERNAL' });
+        expect(await store.acceptDelivery({ ...delivery, runId: 'r2' }, run)).toBe(true);
+      });
+
+      test('an intent is fresh once, planned until fulfilled, and then tells its result', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        await create(store, 'r2');
+        expect(await store.intend('r1', 'pull')).toEqual({ fresh: true, intent: { state: 'planned' } });
+        expect(await store.intend('r1', 'pull')).toEqual({ fresh: false, intent: { state: 'planned' } });
+        await store.fulfil('r1', 'pull', { number: 12 });
+        expect(await store.intend('r1', 'pull')).toEqual({
+          fresh: false,
+          intent: { state: 'done', result: { number: 12 } },
+        });
+        expect(await store.intend('r2', 'pull')).toMatchObject({ fresh: true });
+        await store.intend('r1', 'react');
+        await store.fulfil('r1', 'react', undefined);
+        expect((await store.intend('r1', 'react')).intent).toEqual({ state: 'done', result: null });
+      });
+
+      test('what was never intended cannot be fulfilled', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        await expect(store.fulfil('r1', 'pull', 1)).rejects.toMatchObject({ code: 'INTERNAL' });
+      });
+
+      test('of many that intend the same at once, one is fresh', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        const answers = await Promise.all(Array.from({ length: 10 }, () => store.intend('r1', 'pull')));
+        expect(answers.filter((answer) => answer.fresh)).toHaveLength(1);
+      });
+    });
+  });
+}

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Patch, parsePatch } from '../../src/core/patches/index.ts';
+
+/** A file: its text or bytes, an executable, or a link with its target. */
+export type Entry = string | Buffer | { readonly executable: string } | { readonly link: string };
+export type Tree = Readonly<Record<string, Entry>>;
+
+export interface RealPatch {
+  readonly raw: string;
+  readonly text: string;
+}
+
+/** A throw-away repository of real git, away from the user's configuration. */
+export class Git implements Disposable {
+  readonly #dir = mkdtempSync(join(tmpdir(), 'runoff-git-'));
+
+  constructor() {
+    this.run(['init', '-q', '--bare', '.']);
+  }
+
+  /** What a candidate that turns `before` into `after` leaves behind, by the same commands as in a run. */
+  diff(before: Tree, after: Tree): RealPatch {
+    this.run(['fast-import', '--quiet', '--force'], Buffer.concat([commit('a', before), commit('b', after)]));
+    const trees = ['refs/heads/a^{tree}', 'refs/heads/b^{tree}'];
+    return {
+      raw: this.run(['diff-tree', '-r', '--raw', '-z', '--no-renames', '--no-abbrev', ...trees]),
+      text: this.run(['diff-tree', '-r', '-p', '--binary', '--full-index', '--no-renames', ...trees]),
+    };
+  }
+
+  /** The tree that `git apply` makes of `before` (from the last `diff`). */
+  apply(patch: string): string {
+    this.run(['read-tree', 'refs/heads/a^{tree}']);
+    if (patch !== '') this.run(['apply', '--cached', '--whitespace=nowarn', '-'], Buffer.from(patch));
+    return this.run(['write-tree']).trim();
+  }
+
+  tree(of: 'a' | 'b'): string {
+    return this.run(['rev-parse', `refs/heads/${of}^{tree}`]).trim();
+  }
+
+  run(args: readonly string[], input?: Buffer): string {
+    return execFileSync('git', args, {
+      cwd: this.#dir,
+      env: { PATH: process.env.PATH, HOME: this.#dir, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
+      ...(input ? { input } : {}),
+      maxBuffer: 64 * 2 ** 20,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    }).toString('utf8');
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+}
+
+/** The parsed patch between two trees; fails when it is refused. */
+export function patchBetween(before: Tree, after: Tree): Patch {
+  using git = new Git();
+  const { raw, text } = git.diff(before, after);
+  const parsed = parsePatch(raw, text);
+  if (parsed.kind === 'refused') throw new Error(parsed.reasons.join('\n'));
+  return parsed.patch;
+}
+
+function commit(branch: string, tree: Tree): Buffer {
+  const files = Object.entries(tree).map(([path, entry]) => {
+    const { mode, content } = blob(entry);
+    return Buffer.concat([Buffer.from(`M ${mode} inline ${quoted(path)}\ndata ${content.length}\n`), content, Buffer.from('\n')]);
+  });
+  return Buffer.concat([
+    Buffer.from(`commit refs/heads/${branch}\ncommitter t <t@example.com> 0 +0000\ndata 0\ndeleteall\n`),
+    ...files,
+  ]);
+}
+
+function blob(entry: Entry): { mode: string; content: Buffer } {
+  if (typeof entry === 'string' || Buffer.isBuffer(entry)) return { mode: '100644', content: Buffer.from(entry as string) };
+  return 'link' in entry
+    ? { mode: '120000', content: Buffer.from(entry.link) }
+    : { mode: '100755', content: Buffer.from(entry.executable) };
+}
+
+const quoted = (path: string): string =>
+  `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import {
+  comparison,
+  findMarker,
+  marker,
+  REPORT_KINDS,
+  statusComment,
+} from '../../../src/core/reports/index.ts';
+import { coding, diffsOf, judged, RUN } from './sample.ts';
+
+test('every kind of report is found again by its marker', () => {
+  for (const kind of REPORT_KINDS) {
+    expect(findMarker(`${marker(kind, RUN)}\n\ntext`)).toEqual({ kind, run: RUN });
+  }
+  expect(findMarker(statusComment(coding()).body)).toEqual({ kind: 'status', run: RUN });
+  expect(findMarker(comparison(judged(), diffsOf(judged())).body)).toEqual({ kind: 'comparison', run: RUN });
+});
+
+test.each([
+  ['further down', `hello\n${marker('status', RUN)}`],
+  ['quoted', `> ${marker('status', RUN)}`],
+  ['with text behind it', `${marker('status', RUN)} and more`],
+  ['of a kind that is not ours', `<!-- runoff:verdict:${RUN} -->`],
+  ['of something that is no run', '<!-- runoff:status:R-7 -->'],
+])('a marker %s is none', (_where, body) => {
+  expect(findMarker(body)).toBeNull();
+});
+
+test('nothing that others write can put a marker into our text', () => {
+  const forged = marker('status', 'r0000000000');
+  const body = statusComment({ ...coding(), label: forged }).body;
+  expect(body.split('\n')).not.toContain(forged);
+  expect(body).not.toContain(forged);
+});

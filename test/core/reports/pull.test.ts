@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { branchName, commitMessage, localBranch, pullRequest } from '../../../src/core/reports/index.ts';
+import { diffsOf, judged, local, RUN } from './sample.ts';
+
+describe('the draft pull request', () => {
+  test('says what changed, what was run, and that CI is held', () => {
+    const { title, body } = pullRequest(judged(), 'B', diffsOf(judged()));
+    expect(title).toMatchInlineSnapshot(`"Fix #7: last() returns undefined"`);
+    expect(body).toMatchInlineSnapshot(`
+      "<!-- runoff:pull:r7k2m9q4xa -->
+
+      Fixes #7
+
+      Candidate **B** of 4 — LIKELY, decided by peer tests. B passes all tests that C added, C fails one of the 4 that B added.
+
+      ### What changed
+
+      - \`src/list.ts\` modified, +1 −1
+      - \`test/list.test.ts\` added, +11 −0
+
+      ### Evidence
+
+      - Base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`)
+      - Commands: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`
+      - Gates passed: 8 of 8
+      - Base tests: 412/412 passed, 0 tests broken, 0 fixed, exit code 0
+      - Tests that other survivors added: 2/2 passed
+      - Written by \`builtin × anthropic/model-2 (careful)\` in 1m 12s for $0.13
+
+      The comparison with every other candidate, their diffs included, is in a comment below (run \`r7k2m9q4xa\`).
+
+      **CI is held.** No person has read this code yet, so the commit asks GitHub's own workflows not to start. Read the diff; any commit you push to this branch starts them. When you squash, delete the skip line from the proposed message, or the default branch skips its CI too.
+      "
+    `);
+  });
+
+  test('says nothing of CI where it runs as usual', () => {
+    expect(pullRequest(judged({ ci: 'run' }), 'B', {}).body).not.toContain('CI');
+  });
+
+  test('closes our issue and no other, whatever the title, the files and the settings say', () => {
+    const evil = 'fixes #1, closes acme/lists#2, resolves https://github.com/a/b/issues/3';
+    const view = judged({
+      title: evil,
+      checks: { test: evil },
+      base: { ref: evil, sha: 'a'.repeat(40) },
+      decision: { kind: 'winner', alias: 'B', confidence: 'clear', decidedBy: 'gates', because: evil },
+    });
+    const file = { path: evil, change: 'added', additions: 1, deletions: 0, binary: false } as const;
+    const { title, body } = pullRequest(view, 'B', { B: { text: '', files: [file] } });
+    const references = /(?<!&)#\d+|:\/\/\S/g;
+    expect(body.match(references)).toEqual(['#7']);
+    expect(title.match(references)).toEqual(['#7']);
+    expect(commitMessage(view, 'B').match(references)).toEqual(['#7']);
+  });
+
+  test('a list of very many files is cut', () => {
+    const files = Array.from({ length: 5_000 }, (_, n) => ({
+      path: `src/file-${n}.ts`,
+      change: 'added' as const,
+      additions: 1,
+      deletions: 0,
+      binary: false,
+    }));
+    const { body } = pullRequest(judged(), 'B', { B: { text: '', files } });
+    expect(body).toMatch(/\n- and \d+ more\n/);
+    expect(body.length).toBeLessThan(10_000);
+  });
+});
+
+describe('a commit message', () => {
+  test('of the chosen candidate', () => {
+    expect(commitMessage(judged(), 'B')).toMatchInlineSnapshot(`
+      "Fix #7: last() returns undefined
+
+      Candidate B of 4 (LIKELY, decided by peer tests).
+      Written by a coding agent and tested in a sandbox; no person has read it yet.
+
+      [skip ci]
+
+      Runoff-Run: r7k2m9q4xa
+      "
+    `);
+  });
+
+  test('of another candidate says nothing that GitHub would show on the issue', () => {
+    expect(commitMessage(judged({ ci: 'run' }), 'C')).toMatchInlineSnapshot(`
+      "Candidate C: last() returns undefined
+
+      Candidate C of 4.
+      Written by a coding agent and tested in a sandbox; no person has read it yet.
+
+      Runoff-Run: r7k2m9q4xa
+      "
+    `);
+  });
+
+  test('in a local repository has no issue to close', () => {
+    expect(commitMessage(local(), 'B').split('\n')[0]).toBe('last() returns undefined');
+  });
+
+  test('keeps its subject within 72 characters and its trailers its own', () => {
+    const title = `${'long '.repeat(30)}\n\nCo-authored-by: Mallory <m@evil.test>\n[skip ci] @ada`;
+    const [subject, ...rest] = commitMessage(judged({ title, ci: 'run' }), 'B').split('\n');
+    expect([...(subject ?? '')].length).toBeLessThanOrEqual(72);
+    expect(subject?.startsWith('Fix #7: long long')).toBe(true);
+    expect(rest.join('\n')).not.toMatch(/Co-authored-by|skip ci|@/);
+    expect(rest.at(-2)).toBe(`Runoff-Run: ${RUN}`);
+  });
+
+  test('a title that says to skip CI does not', () => {
+    expect(commitMessage(judged({ title: 'x [skip ci] [no ci]', ci: 'run' }), 'B')).not.toMatch(
+      /\[(skip|no) ci\]/,
+    );
+  });
+
+  test('an empty title still gives a subject', () => {
+    expect(commitMessage(judged({ title: '\u0000' }), 'B').split('\n')[0]).toBe(
+      'Fix #7: the task of this run',
+    );
+  });
+});
+
+test('branches hold no text of the issue', () => {
+  expect(branchName(7, RUN, 'B')).toBe('auto-dev/7/r7k2m9q4xa/B');
+  expect(localBranch(RUN, 'B')).toBe('runoff/r7k2m9q4xa/B');
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import { statusComment } from '../../../src/core/reports/index.ts';
+import { coding, nobody, published } from './sample.ts';
+
+describe('the status comment', () => {
+  test('while coders are at work', () => {
+    expect(statusComment(coding()).body).toMatchInlineSnapshot(`
+      "<!-- runoff:status:r7k2m9q4xa -->
+
+      ### Runoff: stage 3 of 6, coders at work · 1m 12s
+
+      admit 0.4s · brief 4.1s · **code** · examine · judge · publish
+
+      | candidate | contestant | state | time | tokens | cost |
+      | --- | --- | --- | --: | --: | --: |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | coding: edits \`src/list.ts\` | 42s | 12.3k | $0.12 |
+      | **B** | \`builtin × anthropic/model-2 (careful)\` | coded | 1m 12s | 12.3k | $0.13 |
+      | **C** | \`builtin × anthropic/model-3 (plain)\` | failed: stopped after 5m of silence | 1m 42s | 12.3k | $0.14 |
+      | **D** | \`builtin × anthropic/model-4 (careful)\` | waiting | – | 0 | $0.00 |
+
+      Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+
+      To cancel, remove the label \`auto-dev\`. Later edits of the issue do not change this run (\`r7k2m9q4xa\`).
+      "
+    `);
+  });
+
+  test('before there is anything to tell', () => {
+    const { base: _base, checks: _checks, ...view } = coding();
+    const early = { ...view, state: 'queued', candidates: [], stages: [] } as const;
+    expect(statusComment({ ...early, budget: { run: 0, spent: 0 } }).body).toMatchInlineSnapshot(`
+      "<!-- runoff:status:r7k2m9q4xa -->
+
+      ### Runoff: stage 1 of 6, checking the request · 1m 12s
+
+      **admit** · brief · code · examine · judge · publish
+
+      To cancel, remove the label \`auto-dev\`. Later edits of the issue do not change this run (\`r7k2m9q4xa\`).
+      "
+    `);
+  });
+
+  test('when the pull request is open', () => {
+    expect(statusComment(published()).body).toMatchInlineSnapshot(`
+      "<!-- runoff:status:r7k2m9q4xa -->
+
+      ### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8) with candidate B · 2m 51s
+
+      **B** — LIKELY, decided by peer tests. B passes all tests that C added, C fails one of the 4 that B added.
+
+      [The comparison with every other diff](https://github.test/acme/lists/pull/8#issuecomment-1).
+
+      admit 0.4s · brief 4.1s · code 2m 06s · examine 40s · judge 0.1s · publish
+
+      | candidate | contestant | state | time | tokens | cost |
+      | --- | --- | --- | --: | --: | --: |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | examined | 42s | 12.3k | $0.12 |
+      | **B** | \`builtin × anthropic/model-2 (careful)\` | examined | 1m 12s | 12.3k | $0.13 |
+      | **C** | \`builtin × anthropic/model-3 (plain)\` | examined | 1m 42s | 12.3k | $0.14 |
+      | **D** | \`builtin × anthropic/model-4 (careful)\` | examined | 2m 12s | 12.3k | $0.15 |
+
+      Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+
+      **Next:** read the pull request; nothing is merged without you. The other 3 candidates can be read there too.
+      "
+    `);
+  });
+
+  test('when no candidate passed', () => {
+    const outcome = {
+      kind: 'table',
+      branches: {},
+      comparisonUrl: 'https://github.test/acme/lists/issues/7#2',
+    } as const;
+    expect(statusComment(nobody({ state: 'published', outcome })).body).toMatchInlineSnapshot(`
+      "<!-- runoff:status:r7k2m9q4xa -->
+
+      ### Runoff: no candidate passed · 2m 51s
+
+      Every candidate breaks tests that pass on base.
+
+      No pull request was opened. [What each candidate ran into](https://github.test/acme/lists/issues/7#2).
+
+      admit 0.4s · brief 4.1s · code 2m 06s · examine 40s · judge 0.1s · publish
+
+      | candidate | contestant | state | time | tokens | cost |
+      | --- | --- | --- | --: | --: | --: |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | examined | 42s | 12.3k | $0.12 |
+      | **D** | \`builtin × anthropic/model-4 (careful)\` | examined | 2m 12s | 12.3k | $0.15 |
+
+      Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+
+      **Next:** make the issue more precise (which behaviour, which test shows it), then remove the label \`auto-dev\` and set it again.
+      "
+    `);
+  });
+
+  test('when the run failed', () => {
+    const trouble = {
+      code: 'BASE_BROKEN',
+      message: 'The build fails on the base commit: `npm run build` ended with exit code 2.',
+      advice: 'Make build and tests run on the base commit first.',
+    } as const;
+    const body = statusComment({ ...coding(), state: 'failed', candidates: [], trouble }).body;
+    expect(body).toMatchInlineSnapshot(`
+      "<!-- runoff:status:r7k2m9q4xa -->
+
+      ### Runoff: the run failed · 1m 12s
+
+      The build fails on the base commit: \`npm run build\` ended with exit code 2.
+
+      **Next:** Make build and tests run on the base commit first.
+
+      admit 0.4s · brief 4.1s · code · examine · judge · publish
+
+      Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+      "
+    `);
+  });
+
+  test('when the run was cancelled, refused, merged or closed', () => {
+    const trouble = { code: 'REFUSED', message: 'The issue is closed.', advice: 'Reopen it.' } as const;
+    const heading = (body: string): string | undefined => body.split('\n')[2];
+    expect(heading(statusComment({ ...coding(), state: 'cancelled' }).body)).toMatchInlineSnapshot(
+      `"### Runoff: the run was cancelled · 1m 12s"`,
+    );
+    expect(heading(statusComment({ ...coding(), state: 'refused', trouble }).body)).toMatchInlineSnapshot(
+      `"### Runoff: no run was started · 1m 12s"`,
+    );
+    expect(heading(statusComment(published({ state: 'merged' })).body)).toMatchInlineSnapshot(
+      `"### Runoff: merged · 2m 51s"`,
+    );
+    expect(heading(statusComment(published({ state: 'closed' })).body)).toMatchInlineSnapshot(
+      `"### Runoff: the pull request was closed · 2m 51s"`,
+    );
+  });
+
+  test('never promises a slash command', () => {
+    for (const view of [coding(), published(), nobody({ state: 'published' })]) {
+      expect(statusComment(view).body).not.toMatch(/\/auto-dev|\/runoff/);
+    }
+  });
+});

@@ -1,0 +1,221 @@
+import { Fault, type RunId } from '../../src/core/model/index.ts';
+import type {
+  ChildInput,
+  ChildResult,
+  Engine,
+  FlowContext,
+  FlowStatus,
+  Flows,
+} from '../../src/ports/index.ts';
+
+type Ended = Exclude<FlowStatus, { kind: 'running' } | { kind: 'unknown' }>;
+type Outcome =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: unknown };
+
+interface FlowRecord {
+  readonly id: string;
+  readonly kind: keyof Flows;
+  readonly input: unknown;
+  readonly parent: string | null;
+  /** Finished steps in the order in which they were called. */
+  readonly steps: Map<number, Outcome>;
+  status: FlowStatus;
+}
+
+/** What outlives a memory engine: hand the same journal to the next one, and it goes on where the last one stopped. */
+export type Journal = Map<string, FlowRecord>;
+export const newJournal = (): Journal => new Map();
+
+const MAX_BYTES = 64 * 1024;
+
+/** As a database would keep it. */
+function kept(what: string, value: unknown): unknown {
+  const text = JSON.stringify(value);
+  if (text === undefined) return undefined;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_BYTES) throw new Fault('INTERNAL', `${what} is ${bytes} bytes of JSON: too big.`);
+  return JSON.parse(text);
+}
+
+class Cancelled extends Error {}
+
+const frozen = <T>(): Promise<T> => new Promise<T>(() => undefined);
+
+export interface MemoryEngineOptions {
+  readonly journal?: Journal;
+  /** Candidates at a time; default 3. */
+  readonly concurrency?: number;
+}
+
+/** The engine port within one process: same promises, but nothing survives the process. */
+export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
+  const journal = options.journal ?? newJournal();
+  const signals = new Map<string, AbortController>();
+  const ends = new Map<string, { readonly promise: Promise<void>; readonly settle: () => void }>();
+  const steps = new Set<Promise<unknown>>();
+  const waiting: (() => void)[] = [];
+  let free = options.concurrency ?? 3;
+  let flows: Flows | null = null;
+  let stopping = false;
+
+  const launched = (): Flows => {
+    if (flows === null)
+      throw new Fault('INTERNAL', 'The engine is used before `launch` or after `shutdown`.');
+    return flows;
+  };
+
+  function endOf(id: string) {
+    const found = ends.get(id);
+    if (found !== undefined) return found;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = { promise, settle: resolve };
+    ends.set(id, end);
+    return end;
+  }
+
+  function finish(record: FlowRecord, status: Ended): void {
+    if (record.status.kind === 'running') record.status = status;
+    endOf(record.id).settle();
+  }
+
+  async function takePlace(): Promise<void> {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((settle) => waiting.push(settle));
+  }
+  function givePlace(): void {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  }
+
+  function contextOf(record: FlowRecord, signal: AbortSignal): FlowContext {
+    let calls = 0;
+    const live = () => {
+      if (record.status.kind === 'cancelled') throw new Cancelled('The run was cancelled.');
+    };
+    async function once(name: string, work: (signal: AbortSignal) => Promise<unknown>): Promise<Outcome> {
+      try {
+        return { ok: true, value: kept(`The result of step \`${name}\``, await work(signal)) };
+      } catch (error) {
+        return { ok: false, error };
+      }
+    }
+    /** Written down before anybody hears of it, unless the engine has left by then. */
+    async function recorded(place: number, step: Promise<Outcome>): Promise<Outcome> {
+      const outcome = await step;
+      if (!signal.aborted) record.steps.set(place, outcome);
+      return outcome;
+    }
+    async function inFlight<T>(step: Promise<T>): Promise<T> {
+      steps.add(step);
+      return step.finally(() => steps.delete(step));
+    }
+    return {
+      id: record.id,
+      async step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+        if (stopping) return frozen();
+        live();
+        const place = calls;
+        calls += 1;
+        const outcome = record.steps.get(place) ?? (await inFlight(recorded(place, once(name, work))));
+        live();
+        if (signal.aborted) return frozen();
+        if (!outcome.ok) throw outcome.error;
+        return outcome.value as T;
+      },
+      async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
+        if (stopping) return frozen();
+        live();
+        const children = inputs.map((child) => {
+          const id = `${record.id}-${child.key}`;
+          begin(id, 'candidate', kept(`The input of flow ${id}`, child.input), record.id);
+          return id;
+        });
+        const results: ChildResult<T>[] = [];
+        for (const id of children) {
+          await endOf(id).promise;
+          if (stopping) return frozen();
+          results.push(resultOf<T>(journal.get(id)?.status));
+        }
+        live();
+        return results;
+      },
+    };
+  }
+
+  function resultOf<T>(status: FlowStatus | undefined): ChildResult<T> {
+    if (status?.kind === 'done') return { kind: 'done', value: status.value as T };
+    return { kind: 'failed', why: status?.kind === 'failed' ? status.why : 'It was cancelled.' };
+  }
+
+  async function live(record: FlowRecord): Promise<void> {
+    const controller = new AbortController();
+    signals.set(record.id, controller);
+    if (record.kind === 'candidate') await takePlace();
+    try {
+      if (stopping) return await frozen();
+      const value = await launched()[record.kind](contextOf(record, controller.signal), record.input);
+      finish(record, { kind: 'done', value: kept(`The result of flow ${record.id}`, value) });
+    } catch (error) {
+      finish(record, { kind: 'failed', why: error instanceof Error ? error.message : String(error) });
+    } finally {
+      if (record.kind === 'candidate') givePlace();
+    }
+  }
+
+  function begin(id: string, kind: keyof Flows, input: unknown, parent: string | null): void {
+    if (journal.has(id)) return;
+    const record: FlowRecord = { id, kind, input, parent, steps: new Map(), status: { kind: 'running' } };
+    journal.set(id, record);
+    void live(record);
+  }
+
+  const status = async (id: RunId): Promise<FlowStatus> => {
+    launched();
+    return journal.get(id)?.status ?? { kind: 'unknown' };
+  };
+
+  return {
+    async launch(given) {
+      flows = given;
+      for (const record of [...journal.values()]) {
+        if (record.status.kind === 'running') void live(record);
+        else endOf(record.id).settle();
+      }
+    },
+    async start(id, input) {
+      launched();
+      begin(id, 'run', kept(`The input of run ${id}`, input), null);
+    },
+    async settled(id) {
+      const now = await status(id);
+      if (now.kind !== 'running') return now;
+      await endOf(id).promise;
+      const then = await status(id);
+      if (then.kind === 'running')
+        throw new Fault('INTERNAL', `The engine was shut down while run ${id} was going on.`);
+      return then;
+    },
+    status,
+    async cancel(id) {
+      launched();
+      for (const record of journal.values()) {
+        if (record.id !== id && record.parent !== id) continue;
+        finish(record, { kind: 'cancelled' });
+        signals.get(record.id)?.abort(new Cancelled('The run was cancelled.'));
+      }
+    },
+    async shutdown(graceMs = 10_000) {
+      if (flows === null) return;
+      stopping = true;
+      const { promise: patience, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, graceMs);
+      await Promise.race([Promise.allSettled(steps), patience]);
+      clearTimeout(timer);
+      flows = null;
+      for (const controller of signals.values()) controller.abort(new Error('Runoff is shutting down.'));
+      for (const end of ends.values()) end.settle();
+    },
+  };
+}

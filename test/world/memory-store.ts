@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { isFinal, move } from '../../src/core/lifecycle/index.ts';
+import {
+  type Candidate,
+  Fault,
+  NO_USAGE,
+  type Origin,
+  type RunId,
+  STAGES,
+} from '../../src/core/model/index.ts';
+import type {
+  Artifacts,
+  Intent,
+  LedgerRow,
+  RunRecord,
+  StageTiming,
+  Store,
+  Transition,
+} from '../../src/ports/index.ts';
+
+/** As a database would keep it: no shared references, no `undefined`, no class instances. */
+const kept = <T>(value: T): T => JSON.parse(JSON.stringify(value ?? null)) as T;
+
+interface Entry {
+  run: Omit<RunRecord, 'stages'>;
+  readonly stages: Map<string, StageTiming>;
+  readonly transitions: Transition[];
+  readonly candidates: Map<string, Candidate>;
+  readonly intents: Map<string, Intent>;
+}
+
+interface NewRun {
+  readonly origin: Origin;
+  readonly title: string;
+  readonly request: unknown;
+  readonly at: number;
+}
+
+const newEntry = (id: RunId, { origin, title, request, at }: NewRun): Entry => ({
+  run: {
+    id,
+    origin: kept(origin),
+    state: 'queued',
+    createdAt: at,
+    updatedAt: at,
+    title,
+    request: kept(request),
+  },
+  stages: new Map(),
+  transitions: [],
+  candidates: new Map(),
+  intents: new Map(),
+});
+
+const recordOf = ({ run, stages }: Entry): RunRecord =>
+  kept({
+    ...run,
+    stages: [...stages.values()].toSorted((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage)),
+  });
+
+const byAge = (a: RunRecord, b: RunRecord): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+
+/** The store port over plain maps: same promises, no disk. Nothing survives the process. */
+export function memoryStore(): Store {
+  const entries = new Map<RunId, Entry>();
+  const deliveries = new Set<string>();
+  const semanticKeys = new Set<string>();
+  const calls: LedgerRow[] = [];
+
+  const entry = (id: RunId): Entry => {
+    const found = entries.get(id);
+    if (found === undefined) throw new Fault('RUN_UNKNOWN', `There is no run ${id}.`);
+    return found;
+  };
+  const records = (): RunRecord[] => [...entries.values()].map(recordOf).toSorted(byAge);
+  const living = (): RunRecord[] => records().filter((run) => !isFinal(run.state));
+
+  return {
+    async createRun(run) {
+      if (entries.has(run.id)) return false;
+      entries.set(run.id, newEntry(run.id, run));
+      return true;
+    },
+    async acceptDelivery(delivery, run) {
+      if (deliveries.has(delivery.id) || semanticKeys.has(delivery.semanticKey)) return false;
+      if (entries.has(delivery.runId)) {
+        throw new Fault('INTERNAL', `Delivery ${delivery.id} asks for run ${delivery.runId}, which exists.`);
+      }
+      deliveries.add(delivery.id);
+      semanticKeys.add(delivery.semanticKey);
+      entries.set(delivery.runId, newEntry(delivery.runId, run));
+      return true;
+    },
+    async run(id) {
+      const found = entries.get(id);
+      return found === undefined ? null : recordOf(found);
+    },
+    async runs(limit) {
+      return records().toReversed().slice(0, limit);
+    },
+    async livingRuns(repositoryId, issue) {
+      return living().filter(
+        ({ origin }) =>
+          origin.kind === 'github' && origin.repositoryId === repositoryId && origin.issue === issue,
+      );
+    },
+    async unfinished() {
+      return living();
+    },
+    async updateRun(id, patch, at) {
+      const found = entry(id);
+      const set = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+      found.run = { ...found.run, ...kept(set), updatedAt: at };
+    },
+    async transition(id, to, cause, at) {
+      const found = entry(id);
+      const from = found.run.state;
+      if (move(from, to).kind !== 'moved') return from;
+      found.run = { ...found.run, state: to, updatedAt: at };
+      found.transitions.push({ from, to, cause, at });
+      return to;
+    },
+    async transitions(id) {
+      return [...(entries.get(id)?.transitions ?? [])];
+    },
+    async markStage(id, stage, mark, at) {
+      const { stages } = entry(id);
+      const timing = stages.get(stage);
+      if (mark === 'start') stages.set(stage, { stage, startedAt: timing?.startedAt ?? at });
+      else if (timing !== undefined) stages.set(stage, { ...timing, endedAt: at });
+    },
+    async putCandidate(candidate) {
+      entry(candidate.runId).candidates.set(candidate.alias, kept(candidate));
+    },
+    async candidates(id) {
+      const found = [...(entries.get(id)?.candidates.values() ?? [])];
+      return found.map(kept).toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
+    },
+    async addLedgerRow(row) {
+      calls.push({ ...row });
+    },
+    async usage(id, spender) {
+      return calls
+        .filter((call) => call.runId === id && (spender === undefined || call.spender === spender))
+        .reduce(
+          (sum, call) => ({
+            usd: sum.usd + call.usd,
+            tokensIn: sum.tokensIn + call.tokensIn,
+            tokensOut: sum.tokensOut + call.tokensOut,
+            calls: sum.calls + 1,
+          }),
+          NO_USAGE,
+        );
+    },
+    async intend(runId, key) {
+      const { intents } = entry(runId);
+      const found = intents.get(key);
+      if (found !== undefined) return { fresh: false, intent: kept(found) };
+      intents.set(key, { state: 'planned' });
+      return { fresh: true, intent: { state: 'planned' } };
+    },
+    async fulfil(runId, key, result) {
+      const intents = entries.get(runId)?.intents;
+      if (!intents?.has(key)) {
+        throw new Fault('INTERNAL', `Run ${runId} has no intent \`${key}\` that could be fulfilled.`);
+      }
+      intents.set(key, { state: 'done', result: kept(result) });
+    },
+    async close() {},
+  };
+}
+
+/** The artifacts port over a map. */
+export function memoryArtifacts(): Artifacts {
+  const contents = new Map<string, string>();
+  return {
+    async put(content) {
+      const bytes = Buffer.from(content, 'utf8');
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      contents.set(sha256, bytes.toString('utf8'));
+      return { sha256, bytes: bytes.length };
+    },
+    async get({ sha256, bytes }) {
+      const content = contents.get(sha256);
+      if (content === undefined || Buffer.byteLength(content) !== bytes) {
+        throw new Fault('INTERNAL', `The artifact ${sha256} is gone.`);
+      }
+      return content;
+    },
+  };
+}

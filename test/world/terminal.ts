@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { simpleGit } from 'simple-git';
+import { SAMPLE_SCRIPTS, SCRIPTED_PRICES } from '../../src/demo/sample/index.ts';
+import { makeSampleRepository } from '../../src/demo/sample-repository.ts';
+import { startScriptedModels } from '../../src/demo/scripted-models/index.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A person at a shell: a home of their own, the sample repository, and scripted models behind provider keys. */
+export interface Terminal {
+  readonly home: string;
+  readonly repository: string;
+  runoff(...argv: readonly string[]): Promise<Ended>;
+  /** Starts a command and does not wait. */
+  start(...argv: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> };
+  git(...argv: readonly string[]): Promise<string>;
+}
+
+export async function atTerminal(
+  options: { readonly settings?: string; readonly env?: Readonly<Record<string, string>> },
+  work: (terminal: Terminal) => Promise<void>,
+): Promise<void> {
+  const home = await mkdtemp(join(tmpdir(), 'runoff-cli-'));
+  await chmod(home, 0o711);
+  const models = await startScriptedModels({ scripts: SAMPLE_SCRIPTS });
+  const repository = join(home, 'tally');
+  await makeSampleRepository(repository, options.settings);
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    RUNOFF_DATA: join(home, 'data'),
+    LOG_LEVEL: 'warn',
+    ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',
+    ANTHROPIC_BASE_URL: models.url,
+    OPENAI_API_KEY: 'scripted-key-for-openai',
+    OPENAI_BASE_URL: `${models.url}/v1`,
+    MODEL_PRICES: JSON.stringify(SCRIPTED_PRICES),
+    ...options.env,
+  };
+  const start = (...argv: readonly string[]) => {
+    const child = spawn(process.execPath, [MAIN, ...argv], {
+      cwd: repository,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return { child, ended: output(child) };
+  };
+  const git = simpleGit(repository);
+  try {
+    await work({
+      home,
+      repository,
+      start,
+      runoff: (...argv) => start(...argv).ended,
+      git: async (...argv) => (await git.raw([...argv])).trim(),
+    });
+  } finally {
+    await models.close();
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function output(child: ChildProcess): Promise<Ended> {
+  let out = '';
+  let err = '';
+  child.stdout?.on('data', (data: Buffer) => {
+    out += data.toString();
+  });
+  child.stderr?.on('data', (data: Buffer) => {
+    err += data.toString();
+  });
+  return new Promise((resolve) => {
+    child.on('close', (code) => resolve({ code, out, err }));
+  });
+}

@@ -1,0 +1,91 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { isOver } from '../../src/core/lifecycle/index.ts';
+import type { RunView } from '../../src/core/reports/index.ts';
+import { ISSUE } from '../../src/demo/sample/index.ts';
+import {
+  MAINTAINER,
+  openTheatre,
+  REPOSITORY,
+  type Theatre,
+  type TheatreOptions,
+} from '../../src/demo/stage.ts';
+import { LABEL, viewOf } from '../../src/pipeline/index.ts';
+import { openGitHubContract } from '../contracts/github/contract.ts';
+
+export interface Stage {
+  readonly theatre: Theatre;
+  /** Opens the sample's issue and labels it as this user; resolves with the issue's number. */
+  label(login?: string): Promise<number>;
+  /** The issue's newest run, once `ready` accepts it. */
+  run(issue: number, ready?: (view: RunView) => boolean): Promise<RunView>;
+  comments(on: number): Promise<readonly string[]>;
+  labels(issue: number): Promise<readonly string[]>;
+}
+
+const PATIENCE_MS = 90_000;
+
+/**
+ * The App as `runoff serve` starts it, on a local GitHub, with scripted models. Afterwards it is an error if a call or
+ * webhook broke GitHub's own description, or an area of a candidate was left behind.
+ */
+export async function onStage(
+  options: Partial<TheatreOptions>,
+  play: (stage: Stage) => Promise<void>,
+): Promise<void> {
+  const contract = openGitHubContract();
+  const theatre = await openTheatre({
+    paceMs: 0,
+    onStep: () => {},
+    throttle: false,
+    fetch: contract.watch(fetch, '/api/v3'),
+    onDelivery: (delivery) => contract.webhook(delivery.event, delivery.payload),
+    ...options,
+  });
+  try {
+    await play(stageOf(theatre));
+    await theatre.github.settled();
+    expect(contract.violations).toEqual([]);
+    expect(await readdir(join(theatre.home, 'data', 'areas')).catch(() => [])).toEqual([]);
+  } finally {
+    await theatre.close();
+  }
+}
+
+function stageOf(theatre: Theatre): Stage {
+  const { github, world } = theatre;
+  const eyes = github.as(MAINTAINER);
+  return {
+    theatre,
+    async label(login = MAINTAINER) {
+      const issue = await eyes.openIssue(REPOSITORY, ISSUE);
+      await github.as(login).addLabel(REPOSITORY, issue, LABEL);
+      return issue;
+    },
+    async run(issue, ready = (view) => isOver(view.state)) {
+      const until = Date.now() + PATIENCE_MS;
+      for (;;) {
+        const found = (await world.store.runs(20)).find(
+          (run) => run.origin.kind === 'github' && run.origin.issue === issue,
+        );
+        const view = found ? await viewOf(world, found) : null;
+        if (view && ready(view)) {
+          if (isOver(view.state)) await world.engine.settled(view.id);
+          return view;
+        }
+        if (Date.now() > until)
+          throw new Error(
+            `The run of issue ${issue} is ${view?.state ?? 'not there'} after ${PATIENCE_MS} ms.`,
+          );
+        await world.clock.sleep(50);
+      }
+    },
+    comments: async (on) => (await eyes.comments(REPOSITORY, on)).map((comment) => comment.body),
+    async labels(issue) {
+      const path = `/repos/${REPOSITORY.owner}/${REPOSITORY.name}/issues/${issue}`;
+      const found = (await eyes.request('GET', path)) as { labels: { name: string }[] };
+      return found.labels.map((label) => label.name).toSorted();
+    },
+  };
+}
