@@ -8,16 +8,23 @@ export const app =
   (probot: Probot): void => {
     probot.on('issues.labeled', (context) => onLabel(world, context));
     probot.on('issues.unlabeled', async (context) => {
-      if (context.payload.label?.name === LABEL) await onWithdrawn(world, context, `the label ${LABEL} was taken off`);
+      if (context.payload.label?.name === LABEL)
+        await onWithdrawn(world, context, `the label ${LABEL} was taken off`);
     });
     probot.on('issues.closed', (context) => onWithdrawn(world, context, 'the issue was closed'));
     probot.on('issues.deleted', (context) => onWithdrawn(world, context, 'the issue was deleted'));
-    probot.on('issues.transferred', (context) => onWithdrawn(world, context, 'the issue was moved to another repository'));
+    probot.on('issues.transferred', (context) =>
+      onWithdrawn(world, context, 'the issue was moved to another repository'),
+    );
     probot.on('pull_request.closed', async (context) => {
       const { repository, pull_request: pull } = context.payload;
       // A fork may have a branch of the same name; ours are in the repository itself.
       if (pull.head.repo?.id !== repository.id) return;
-      await pullClosed(world, { repositoryId: repository.id, head: pull.head.ref, merged: pull.merged === true });
+      await pullClosed(world, {
+        repositoryId: repository.id,
+        head: pull.head.ref,
+        merged: pull.merged === true,
+      });
     });
   };
 
@@ -36,7 +43,10 @@ async function onLabel(world: World, context: Context<'issues.labeled'>): Promis
     },
     sender: { id: sender.id, login: sender.login, isBot: sender.type !== 'User' },
   });
-  world.log.info({ delivery: context.id, repository: repository.id, issue: issue.number, ...taken }, 'label seen');
+  world.log.info(
+    { delivery: context.id, repository: repository.id, issue: issue.number, ...taken },
+    'label seen',
+  );
 }
 
 async function onWithdrawn(

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { systemRandom } from './adapters/system/index.ts';
 import { runCli, type Screen, type Shell } from './cli/index.ts';
 import { diagnose, openRuntime, readOperator, serve } from './compose/index.ts';
-import { systemRandom } from './adapters/system/index.ts';
 import { runDemo } from './demo/index.ts';
 
 const screen: Screen = {
@@ -20,7 +20,9 @@ function onInterrupt(handler: () => void): () => void {
   };
 }
 
-const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 const shell: Shell = {
   open: async (needs) => openRuntime(await readOperator(process.env, process.cwd()), needs),

@@ -16,6 +16,7 @@ function words(findings: readonly Finding[], faults: number): string {
     `${SIGNS[finding.state]}  ${finding.name.padEnd(width)}  ${finding.detail}`,
     ...(finding.remedy ? [`      ${' '.repeat(width)}  → ${finding.remedy}`] : []),
   ]);
-  const last = faults === 0 ? 'Runoff can run here. Next: runoff demo' : `${faults} to mend before Runoff can run here.`;
+  const last =
+    faults === 0 ? 'Runoff can run here. Next: runoff demo' : `${faults} to mend before Runoff can run here.`;
   return `${[...lines, '', last].join('\n')}\n`;
 }

@@ -6,12 +6,12 @@ import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
 import { resume, runHere } from './run.ts';
 import { EXIT, type Shell } from './runtime.ts';
 
-export type { DemoOptions, Finding, Needs, Runtime, Screen, Shell } from './runtime.ts';
-export { EXIT } from './runtime.ts';
-export { exitCode } from './run.ts';
 export { follow } from './follow.ts';
 export { printReport } from './print.ts';
 export { jsonText, runJson } from './render/index.ts';
+export { exitCode } from './run.ts';
+export type { DemoOptions, Finding, Needs, Runtime, Screen, Shell } from './runtime.ts';
+export { EXIT } from './runtime.ts';
 
 /** Runs the command line and returns the exit code. Never rejects: a fault is said on standard error. */
 export async function runCli(shell: Shell, argv: readonly string[]): Promise<number> {
@@ -33,7 +33,8 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
 
 const whole = (least: number) => (text: string) => {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < least) throw new InvalidArgumentError(`Give a whole number of at least ${least}.`);
+  if (!Number.isInteger(value) || value < least)
+    throw new InvalidArgumentError(`Give a whole number of at least ${least}.`);
   return value;
 };
 const dollars = (text: string) => {
@@ -46,7 +47,11 @@ const seconds = (text: string) => {
   if (!found) throw new InvalidArgumentError('Give a whole number and a unit: 90s, 30m or 2h.');
   return Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
 };
-const names = (text: string) => text.split(',').map((name) => name.trim()).filter((name) => name !== '');
+const names = (text: string) =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 
 const jsonOption = () => new Option('--json', 'print one JSON document on standard output');
 
@@ -54,9 +59,15 @@ function build(shell: Shell, done: (code: number) => void): Command {
   const program = new Command('runoff')
     .description('Several coding agents write competing patches; the one that survives the evidence wins.')
     .version(shell.version)
-    .configureOutput({ writeOut: (text) => shell.screen.out(text), writeErr: (text) => shell.screen.err(text) })
+    .configureOutput({
+      writeOut: (text) => shell.screen.out(text),
+      writeErr: (text) => shell.screen.err(text),
+    })
     .showHelpAfterError('(add --help for what is possible)')
-    .addHelpText('after', '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 cancelled');
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 cancelled',
+    );
   addWork(program, shell, done);
   addInspection(program, shell, done);
   program
@@ -147,13 +158,17 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     .description('the newest runs')
     .option('--limit <count>', 'how many', whole(1), 20)
     .addOption(jsonOption())
-    .action(async (o: { limit: number; json?: boolean }) => done(await listRuns(shell, o.limit, o.json ?? false)));
+    .action(async (o: { limit: number; json?: boolean }) =>
+      done(await listRuns(shell, o.limit, o.json ?? false)),
+    );
   program
     .command('status')
     .description('where a run stands (default: the newest)')
     .argument('[run]', 'id of the run')
     .addOption(jsonOption())
-    .action(async (run: string | undefined, o: { json?: boolean }) => done(await showStatus(shell, run, o.json ?? false)));
+    .action(async (run: string | undefined, o: { json?: boolean }) =>
+      done(await showStatus(shell, run, o.json ?? false)),
+    );
   program
     .command('show')
     .description('the comparison of a run, or the diff of one candidate')
@@ -168,5 +183,7 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     .description('stops a run; what exists is kept')
     .argument('<run>', 'id of the run')
     .addOption(jsonOption())
-    .action(async (run: string, o: { json?: boolean }) => done(await cancelHere(shell, run, o.json ?? false)));
+    .action(async (run: string, o: { json?: boolean }) =>
+      done(await cancelHere(shell, run, o.json ?? false)),
+    );
 }

@@ -9,7 +9,10 @@ import { EXIT, type Screen, type Shell } from './runtime.ts';
 
 const document = (value: unknown): string => `${jsonText(value)}\n`;
 
-async function inWorld(shell: Shell, work: (world: World, screen: Screen) => Promise<number>): Promise<number> {
+async function inWorld(
+  shell: Shell,
+  work: (world: World, screen: Screen) => Promise<number>,
+): Promise<number> {
   const { world, close } = await shell.open({});
   try {
     return await work(world, shell.screen);
@@ -31,7 +34,8 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
 
 const line = (view: RunView): string => {
   const when = new Date(view.startedAt).toISOString().slice(0, 16).replace('T', ' ');
-  const where = view.origin.kind === 'github' ? `${view.origin.repository}#${view.origin.issue}` : view.origin.path;
+  const where =
+    view.origin.kind === 'github' ? `${view.origin.repository}#${view.origin.issue}` : view.origin.path;
   return `${view.id}  ${when}  ${view.state.padEnd(9)}  ${shown(where)}  ${shown(view.title)}`;
 };
 
@@ -48,7 +52,12 @@ export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean
   });
 
 /** `runoff show`: the comparison of a run, or the diff of one of its candidates. */
-export const showRun = (shell: Shell, runId: RunId, alias: string | undefined, json: boolean): Promise<number> =>
+export const showRun = (
+  shell: Shell,
+  runId: RunId,
+  alias: string | undefined,
+  json: boolean,
+): Promise<number> =>
   inWorld(shell, async (world, screen) => {
     const view = await viewById(world, runId);
     if (!alias) {

@@ -3,8 +3,8 @@ import { Fault, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import { cancelRun, flows, type Overrides, startLocalRun, startRun, type World } from '../pipeline/index.ts';
 import { follow, viewById } from './follow.ts';
-import { jsonText, runJson } from './render/index.ts';
 import { printReport } from './print.ts';
+import { jsonText, runJson } from './render/index.ts';
 import { EXIT, type Screen, type Shell } from './runtime.ts';
 
 export interface RunOptions {
@@ -16,7 +16,11 @@ export interface RunOptions {
 }
 
 /** `runoff run`: the whole pipeline on a local repository. */
-export async function runHere(shell: Shell, prompt: string | undefined, options: RunOptions): Promise<number> {
+export async function runHere(
+  shell: Shell,
+  prompt: string | undefined,
+  options: RunOptions,
+): Promise<number> {
   const body = await taskText(shell, prompt, options.file);
   const runId = shell.newRunId();
   const path = resolve(shell.cwd, options.repo);
@@ -38,7 +42,10 @@ export function resume(shell: Shell, runId: RunId, json: boolean): Promise<numbe
   return withEngine(shell, runId, json, async (world) => {
     const view = await viewById(world, runId);
     if (view.origin.kind === 'github') {
-      throw new Fault('RUN_UNKNOWN', `Run ${runId} belongs to the GitHub App; \`runoff serve\` goes on with it by itself.`);
+      throw new Fault(
+        'RUN_UNKNOWN',
+        `Run ${runId} belongs to the GitHub App; \`runoff serve\` goes on with it by itself.`,
+      );
     }
     await startRun(world, runId);
   });
@@ -50,7 +57,8 @@ async function taskText(shell: Shell, prompt: string | undefined, file: string |
   return text;
 }
 
-const titleOf = (text: string): string => (text.trim().split('\n')[0] ?? '').replace(/^#+\s*/, '').slice(0, 120);
+const titleOf = (text: string): string =>
+  (text.trim().split('\n')[0] ?? '').replace(/^#+\s*/, '').slice(0, 120);
 
 async function withEngine(
   shell: Shell,

@@ -94,7 +94,10 @@ async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
     await store.close();
     return { state: 'ok', detail: 'DATABASE_URL answers and its tables are up to date' };
   }
-  const postgres = await startEmbeddedPostgres({ dir: dataPaths(operator.data).database, log: openLog(operator) });
+  const postgres = await startEmbeddedPostgres({
+    dir: dataPaths(operator.data).database,
+    log: openLog(operator),
+  });
   await postgres.stop();
   return { state: 'ok', detail: `embedded Postgres ${postgres.version}` };
 }
@@ -131,7 +134,11 @@ function keyFindings({ models }: Operator): readonly Finding[] {
 function appFinding(operator: Operator): Finding {
   const missing = missingForServe(operator);
   return missing.length === 0
-    ? { name: 'GitHub App', state: 'ok', detail: `App ${operator.app?.appId ?? ''} on ${operator.github.apiUrl}` }
+    ? {
+        name: 'GitHub App',
+        state: 'ok',
+        detail: `App ${operator.app?.appId ?? ''} on ${operator.github.apiUrl}`,
+      }
     : {
         name: 'GitHub App',
         state: 'warning',

@@ -5,7 +5,9 @@ import type { Operator } from '../core/policy/index.ts';
 export function providersOf(operator: Operator): Providers {
   const { anthropic, openai } = operator.models;
   return {
-    ...(anthropic ? { anthropic: { key: anthropic.key, baseUrl: anthropic.baseUrl ?? PROVIDER_URLS.anthropic } } : {}),
+    ...(anthropic
+      ? { anthropic: { key: anthropic.key, baseUrl: anthropic.baseUrl ?? PROVIDER_URLS.anthropic } }
+      : {}),
     ...(openai
       ? {
           openai: {

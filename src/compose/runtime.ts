@@ -19,8 +19,8 @@ import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import type { Needs, Runtime } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/policy/index.ts';
-import { openAnnouncer } from '../pipeline/index.ts';
-import type { GitHub, Log, Sandbox, Store } from '../ports/index.ts';
+import { openAnnouncer, type World } from '../pipeline/index.ts';
+import type { Engine, GitHub, Log, Sandbox, Store } from '../ports/index.ts';
 import { openLog } from './log.ts';
 import { dataPaths, OWN } from './paths.ts';
 import { providersOf } from './providers.ts';
@@ -29,6 +29,8 @@ export interface RuntimeOptions {
   /** Adds GitHub, for `serve` and the demo. */
   readonly github?: GitHub;
   readonly log?: Logger;
+  /** No other process uses the data folder: the embedded database is stopped whoever is connected. */
+  readonly ownsData?: boolean;
 }
 
 /** Of the durable flows: runs that wait for days must find the code that they began with. */
@@ -42,7 +44,11 @@ export const ownerOf = (operator: Operator): { uid: number; gid: number } | null
  * Puts the real world together: the database runs, the sandbox is proven (or it is a fault: never without one, I10).
  * Whatever was opened is closed again when a later part fails.
  */
-export async function openRuntime(operator: Operator, needs: Needs, options: RuntimeOptions = {}): Promise<Runtime> {
+export async function openRuntime(
+  operator: Operator,
+  needs: Needs,
+  options: RuntimeOptions = {},
+): Promise<Runtime> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).toReversed()) await closer();
@@ -56,17 +62,19 @@ export async function openRuntime(operator: Operator, needs: Needs, options: Run
   }
 }
 
+type Later = (closer: () => Promise<void>) => void;
+
 async function openParts(
   operator: Operator,
   needs: Needs,
   options: RuntimeOptions,
-  later: (closer: () => Promise<void>) => void,
-): Promise<Runtime['world']> {
+  later: Later,
+): Promise<World> {
   const log = options.log ?? openLog(operator);
   const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
   await openData(operator.data, owner);
-  const databaseUrl = await openDatabase(operator, paths.database, log, later);
+  const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
   const store = await openStore(databaseUrl);
   later(() => store.close());
   const sandbox = await openSandbox(paths, owner);
@@ -81,39 +89,51 @@ async function openParts(
   later(() => gateway.close());
   const announcer = openAnnouncer(announcerParts(store, log, options.github));
   later(() => announcer.idle());
-  const engine = openDbosEngine({
-    databaseUrl,
-    executorId: needs.executor ?? 'reader',
-    applicationVersion: APPLICATION_VERSION,
-    queue: needs.executor?.startsWith('cli-')
-      ? null
-      : { name: 'coders', perWorker: operator.codersPerWorker, perPartition: operator.codersPerRepository },
-    log,
-  });
+  const engine = openEngine(operator, databaseUrl, needs.executor ?? 'cli-reader', log);
   later(() => engine.shutdown());
   return {
+    ...unchanging(operator),
     store,
     artifacts: openArtifacts(paths.artifacts),
     engine,
     workspaces: openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
     sandbox,
-    coders: coders(),
     gateway,
-    model: openModel(),
-    reports: { readTests: readTestReport, readSettings: readSettingsText },
-    clock: systemClock,
-    random: systemRandom,
     log,
     ...(options.github ? { github: options.github } : {}),
-    ceilings: ceilingsOf(operator),
     defaults: {
       models: operator.multiAgent.models.length > 0 ? operator.multiAgent.models : gateway.defaultModels(),
       ...(operator.multiAgent.count ? { candidates: operator.multiAgent.count } : {}),
     },
-    parallelChecks: availableParallelism(),
-    prompts: readPrompts({ planner: OWN.planner, coder: OWN.coderPrompts, overrides: operator.prompts }),
     announcer,
   };
+}
+
+/** Parts that hold nothing open. */
+const unchanging = (operator: Operator) => ({
+  coders: coders(),
+  model: openModel(),
+  reports: { readTests: readTestReport, readSettings: readSettingsText },
+  clock: systemClock,
+  random: systemRandom,
+  ceilings: ceilingsOf(operator),
+  parallelChecks: availableParallelism(),
+  prompts: readPrompts({ planner: OWN.planner, coder: OWN.coderPrompts, overrides: operator.prompts }),
+});
+
+/** The App shares its work through queues; the command line runs all of its own run in its own process. */
+function openEngine(operator: Operator, databaseUrl: string, executorId: string, log: Log): Engine {
+  const alone = executorId.startsWith('cli-');
+  return openDbosEngine({
+    databaseUrl,
+    executorId,
+    applicationVersion: APPLICATION_VERSION,
+    queue: alone
+      ? null
+      : { name: 'coders', perWorker: operator.codersPerWorker, perPartition: operator.codersPerRepository },
+    directConcurrency: operator.codersPerWorker,
+    log,
+  });
 }
 
 const announcerParts = (store: Store, log: Log, github: GitHub | undefined) =>
@@ -126,15 +146,10 @@ async function openData(data: string, owner: { uid: number; gid: number } | null
   if (owner) await chown(data, 0, owner.gid);
 }
 
-async function openDatabase(
-  operator: Operator,
-  dir: string,
-  log: Log,
-  later: (closer: () => Promise<void>) => void,
-): Promise<string> {
+async function openDatabase(operator: Operator, ownsData: boolean, log: Log, later: Later): Promise<string> {
   if (operator.databaseUrl) return operator.databaseUrl;
-  const postgres = await startEmbeddedPostgres({ dir, log });
-  later(() => postgres.stop());
+  const postgres = await startEmbeddedPostgres({ dir: dataPaths(operator.data).database, log });
+  later(() => postgres.stop({ force: ownsData }));
   await postgres.ensureDatabase('runoff');
   return postgres.url('runoff');
 }
@@ -149,13 +164,29 @@ export async function openSandbox(
   await installSyntaxCheck(join(toolchain.dir, 'checks', 'syntax.mjs'));
   const sandbox = openBubblewrap({ toolchain: toolchain.dir, owner, scratch: paths.scratch });
   const probe = await sandbox.probe();
-  if (probe.kind === 'missing') throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
+  if (probe.kind === 'missing')
+    throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
   return sandbox;
 }
 
 /** GitHub as the operator's App; a fault says what is missing. */
-export function openAppGitHub(operator: Operator, log: Log, extra: { fetch?: typeof fetch; throttle?: boolean } = {}): GitHub {
-  if (!operator.app) throw new Fault('ENVIRONMENT_INVALID', 'No GitHub App is configured: APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are needed.');
+export function openAppGitHub(
+  operator: Operator,
+  log: Log,
+  extra: { fetch?: typeof fetch; throttle?: boolean } = {},
+): GitHub {
+  if (!operator.app)
+    throw new Fault(
+      'ENVIRONMENT_INVALID',
+      'No GitHub App is configured: APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are needed.',
+    );
   const { appId, privateKey } = operator.app;
-  return openGitHub({ appId, privateKey, apiUrl: operator.github.apiUrl, gitUrl: operator.github.gitUrl, log, ...extra });
+  return openGitHub({
+    appId,
+    privateKey,
+    apiUrl: operator.github.apiUrl,
+    gitUrl: operator.github.gitUrl,
+    log,
+    ...extra,
+  });
 }

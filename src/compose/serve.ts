@@ -6,14 +6,18 @@ import { parse } from 'yaml';
 import { systemRandom } from '../adapters/system/index.ts';
 import { app } from '../app.ts';
 import { EXIT, type Runtime, type Screen } from '../cli/index.ts';
+import { Fault } from '../core/model/index.ts';
 import { missingForServe, type Operator } from '../core/policy/index.ts';
 import { flows, takeUpQueued } from '../pipeline/index.ts';
-import { fileKeeper, openSetup, startWeb } from '../web/index.ts';
+import { fileKeeper, type Health, openSetup, startWeb } from '../web/index.ts';
 import { openLog } from './log.ts';
 import { OWN } from './paths.ts';
 import { openAppGitHub, openRuntime } from './runtime.ts';
 
 export const WEBHOOKS_PATH = '/api/github/webhooks';
+
+/** APP_ID, PRIVATE_KEY and WEBHOOK_SECRET. */
+const APP_VARIABLES = 3;
 
 /** Milliseconds that running steps get at SIGTERM; what is unfinished goes on at the next start. */
 const GRACE_MS = 8_000;
@@ -60,12 +64,25 @@ export async function startApp(operator: Operator, runtime: Runtime): Promise<Se
   };
 }
 
-async function healthOf({ world }: Runtime): Promise<{ ok: boolean; detail: Record<string, string> }> {
-  const [database, sandbox] = await Promise.all([
-    world.store.runs(1).then(() => 'ok', (thrown: unknown) => `fault: ${String(thrown)}`),
-    world.sandbox.probe().then((probe) => (probe.kind === 'ready' ? 'ok' : `fault: ${probe.why}`)),
-  ]);
-  return { ok: database === 'ok' && sandbox === 'ok', detail: { database, sandbox } };
+/** Anybody can read it, so it says which part is down, and the log says why. */
+async function healthOf({ world }: Runtime): Promise<Health> {
+  const reachable = await world.store.runs(1).then(
+    () => true,
+    (thrown: unknown) => {
+      world.log.error({ err: thrown }, 'health: the database does not answer');
+      return false;
+    },
+  );
+  const sandbox = await world.sandbox.probe();
+  if (sandbox.kind === 'missing') world.log.error({ why: sandbox.why }, 'health: there is no sandbox');
+  const ok = reachable && sandbox.kind === 'ready';
+  return {
+    ok,
+    detail: {
+      database: reachable ? 'ok' : 'not reachable',
+      sandbox: sandbox.kind === 'ready' ? 'ok' : 'missing',
+    },
+  };
 }
 
 interface Surroundings {
@@ -77,7 +94,15 @@ interface Surroundings {
 export async function serve(operator: Operator, surroundings: Surroundings): Promise<number> {
   const { screen } = surroundings;
   const missing = missingForServe(operator);
-  const served = missing.length > 0 ? await serveSetup(operator, missing.map((problem) => problem.name), screen) : await serveApp(operator);
+  requireAllOrNothing(operator, missing.length);
+  const served =
+    missing.length > 0
+      ? await serveSetup(
+          operator,
+          missing.map((problem) => problem.name),
+          screen,
+        )
+      : await serveApp(operator);
   screen.err(`Runoff listens at ${served.url}\n`);
   await new Promise<void>((resolve) => {
     surroundings.onInterrupt(resolve);
@@ -85,6 +110,16 @@ export async function serve(operator: Operator, surroundings: Surroundings): Pro
   screen.err('Stopping: what is unfinished goes on at the next start …\n');
   await served.close();
   return EXIT.done;
+}
+
+/** Half an App is a mistake, not a wish for a new one. */
+function requireAllOrNothing(operator: Operator, missing: number): void {
+  if (missing > 0 && missing < APP_VARIABLES) {
+    throw new Fault(
+      'ENVIRONMENT_INVALID',
+      `The GitHub App is only partly configured: ${operator.appLacks.join(', ')} missing. Set all of them, or none to make a new App.`,
+    );
+  }
 }
 
 async function serveApp(operator: Operator): Promise<Served> {
@@ -109,14 +144,16 @@ async function serveSetup(operator: Operator, missing: readonly string[], screen
     log,
   });
   const web = await startWeb({
-    host: '127.0.0.1',
+    host: operator.http.host,
     port: operator.http.port,
     webhooksPath: WEBHOOKS_PATH,
     health: async () => ({ ok: false, detail: { app: 'not set up yet' } }),
     setup: setup.pages,
     log,
   });
-  screen.err(`No GitHub App is configured (${missing.join(', ')}). Make one here:\n\n    ${setup.link(web.url)}\n\n`);
+  screen.err(
+    `No GitHub App is configured (${missing.join(', ')}). Make one here:\n\n    ${setup.link(web.url)}\n\n`,
+  );
   setup.done.then(
     () => screen.err('The App is set up. Stop Runoff and start it again to use it.\n'),
     () => {},

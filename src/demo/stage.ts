@@ -7,7 +7,7 @@ import { Fault } from '../core/model/index.ts';
 import { parseEnvironment } from '../core/policy/index.ts';
 import type { World } from '../pipeline/index.ts';
 import { type LocalGitHub, type LocalGitHubOptions, startLocalGitHub } from './local-github/index.ts';
-import { SCRIPTS, SCRIPTED_PRICES } from './sample/index.ts';
+import { SCRIPTED_PRICES, SCRIPTS } from './sample/index.ts';
 import { makeSampleRepository } from './sample-repository.ts';
 import { type Scripts, startScriptedModels } from './scripted-models/index.ts';
 
@@ -68,7 +68,9 @@ export async function openTheatre(options: TheatreOptions): Promise<Theatre> {
     await chmod(home, 0o711);
     const { github, webhook } = await timed('local GitHub', () => openGitHub(home, options));
     closers.push(() => github.close());
-    const models = await timed('scripted models', () => startScriptedModels({ scripts: options.scripts ?? SCRIPTS, paceMs }));
+    const models = await timed('scripted models', () =>
+      startScriptedModels({ scripts: options.scripts ?? SCRIPTS, paceMs }),
+    );
     closers.push(() => models.close());
     const { app, world } = await timed('database, sandbox, engine, App', () =>
       openApp(home, github, models.url, options),
@@ -135,7 +137,11 @@ async function openApp(
     ...(fetch ? { fetch } : {}),
     ...(throttle === undefined ? {} : { throttle }),
   });
-  const runtime = await openRuntime(parsed.operator, { executor: 'demo' }, { github: asApp, log });
+  const runtime = await openRuntime(
+    parsed.operator,
+    { executor: 'demo' },
+    { github: asApp, log, ownsData: true },
+  );
   try {
     return { app: await startApp(parsed.operator, runtime), world: runtime.world };
   } catch (thrown) {

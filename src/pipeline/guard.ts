@@ -1,4 +1,4 @@
-import { asFault, type FaultCode, Fault } from '../core/model/index.ts';
+import { asFault, Fault, type FaultCode } from '../core/model/index.ts';
 import type { World } from './world.ts';
 
 /** A fault as plain data: what a durable step may return. */
@@ -7,7 +7,9 @@ export interface FaultData {
   readonly message: string;
 }
 
-export type Guarded<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'fault'; readonly fault: FaultData };
+export type Guarded<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'fault'; readonly fault: FaultData };
 
 /** A stage as the run sees it: named, durable, and faults come back as values. */
 export type StageRunner = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) => Promise<Guarded<T>>;
@@ -22,7 +24,10 @@ export async function guard<T>(world: World, stage: string, work: () => Promise<
   } catch (thrown) {
     if (thrown instanceof DOMException && thrown.name === 'AbortError') throw thrown;
     const fault = asFault(thrown);
-    world.log[fault.code === 'INTERNAL' ? 'error' : 'warn']({ stage, code: fault.code, err: thrown }, fault.message);
+    world.log[fault.code === 'INTERNAL' ? 'error' : 'warn'](
+      { stage, code: fault.code, err: thrown },
+      fault.message,
+    );
     return { kind: 'fault', fault: { code: fault.code, message: fault.message } };
   }
 }

@@ -1,6 +1,6 @@
 import type { LocalOrigin, RunId } from '../core/model/index.ts';
-import { loadRun } from './task.ts';
 import type { RunRequest } from './admit/index.ts';
+import { loadRun } from './task.ts';
 import type { World } from './world.ts';
 
 /** Hands a stored run to the durable engine; starting it twice joins the first. */
@@ -12,19 +12,34 @@ export async function startRun(world: World, runId: RunId): Promise<void> {
 /** A run on a repository of this disk. Its text goes to an artifact, so that a long task fits. */
 export async function startLocalRun(
   world: World,
-  wish: { origin: LocalOrigin; runId: RunId; title: string; body: string; base?: string; overrides: RunRequest['overrides'] },
+  wish: {
+    origin: LocalOrigin;
+    runId: RunId;
+    title: string;
+    body: string;
+    base?: string;
+    overrides: RunRequest['overrides'];
+  },
 ): Promise<void> {
   const { runId, origin, title, overrides } = wish;
   const at = world.clock.now();
   const text = { title, body: await world.artifacts.put(wish.body) };
-  const request: RunRequest = { runId, text, triggeredAt: at, overrides, ...(wish.base ? { base: wish.base } : {}) };
+  const request: RunRequest = {
+    runId,
+    text,
+    triggeredAt: at,
+    overrides,
+    ...(wish.base ? { base: wish.base } : {}),
+  };
   await world.store.createRun({ id: runId, origin, title, request, at });
   await startRun(world, runId);
 }
 
 /** Starts what was accepted but not handed to the engine before a crash. Returns how many. */
 export async function takeUpQueued(world: World): Promise<number> {
-  const queued = (await world.store.unfinished()).filter((run) => run.state === 'queued' && run.origin.kind === 'github');
+  const queued = (await world.store.unfinished()).filter(
+    (run) => run.state === 'queued' && run.origin.kind === 'github',
+  );
   for (const run of queued) await startRun(world, run.id);
   return queued.length;
 }

@@ -32,7 +32,10 @@ export const handleOf = (origin: GitHubOrigin): RepositoryHandle => ({
 
 export function requireGitHub(world: World): GitHub {
   if (!world.github) {
-    throw new Fault('ENVIRONMENT_INVALID', 'This run came from GitHub, but no GitHub App is configured here (APP_ID, PRIVATE_KEY).');
+    throw new Fault(
+      'ENVIRONMENT_INVALID',
+      'This run came from GitHub, but no GitHub App is configured here (APP_ID, PRIVATE_KEY).',
+    );
   }
   return world.github;
 }
@@ -57,10 +60,16 @@ export async function prepareBase(world: World, task: Task): Promise<BaseCheckou
     limits: checkLimits(task),
   });
   if (installed.kind === 'failed') {
-    throw new Fault('BASE_BROKEN', `The setup command \`${setup}\` failed on the base commit: ${installed.why} ${installed.tail}`.trim());
+    throw new Fault(
+      'BASE_BROKEN',
+      `The setup command \`${setup}\` failed on the base commit: ${installed.why} ${installed.tail}`.trim(),
+    );
   }
   return installed.base;
 }
 
 /** Limits of one build or one run of the tests. */
-export const checkLimits = (task: Task): Limits => ({ ...DEFAULT_LIMITS, wallMs: task.settings.timeout.check * 1000 });
+export const checkLimits = (task: Task): Limits => ({
+  ...DEFAULT_LIMITS,
+  wallMs: task.settings.timeout.check * 1000,
+});

@@ -1,8 +1,7 @@
 import { isOver } from '../core/lifecycle/index.ts';
-import type { Origin, RunId } from '../core/model/index.ts';
+import type { Candidate, Origin, RunId, Usd } from '../core/model/index.ts';
 import { parsePatch } from '../core/patches/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
-import type { Candidate, Usd } from '../core/model/index.ts';
 import type { Artifacts, Clock, RunRecord, Store } from '../ports/index.ts';
 
 /** Label that starts a run, and whose removal cancels it. */
@@ -57,7 +56,11 @@ export async function diffsOf(
     const text = await world.artifacts.get(patch.text);
     const parsed = parsePatch(await world.artifacts.get(patch.raw), text);
     const url = compareUrl(alias);
-    diffs[alias] = { text, files: parsed.kind === 'patch' ? parsed.patch.files : [], ...(url ? { compareUrl: url } : {}) };
+    diffs[alias] = {
+      text,
+      files: parsed.kind === 'patch' ? parsed.patch.files : [],
+      ...(url ? { compareUrl: url } : {}),
+    };
   }
   return diffs;
 }

@@ -1,5 +1,5 @@
-import type { Ceilings } from '../core/policy/index.ts';
 import type { RunId } from '../core/model/index.ts';
+import type { Ceilings } from '../core/policy/index.ts';
 import type {
   Artifacts,
   Clock,

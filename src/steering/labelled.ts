@@ -6,11 +6,18 @@ export interface LabelEvent {
   readonly deliveryId: string;
   readonly installationId: number;
   readonly repository: { readonly id: number; readonly owner: string; readonly name: string };
-  readonly issue: { readonly number: number; readonly title: string; readonly body: string; readonly updatedAt: number };
+  readonly issue: {
+    readonly number: number;
+    readonly title: string;
+    readonly body: string;
+    readonly updatedAt: number;
+  };
   readonly sender: { readonly id: number; readonly login: string; readonly isBot: boolean };
 }
 
-export type Taken = { readonly kind: 'started'; readonly runId: RunId } | { readonly kind: 'ignored'; readonly why: string };
+export type Taken =
+  | { readonly kind: 'started'; readonly runId: RunId }
+  | { readonly kind: 'ignored'; readonly why: string };
 
 /**
  * Takes a label as a wish for a run. The delivery and the run are one transaction (I8): a redelivery, or a replay

@@ -46,6 +46,8 @@ async function attacked(line: string): Promise<WorkArea> {
   const area = await world.workspaces.open(base, `attack-${++count}`);
   const prepared = await world.run(area, `${payload()}\n${line}`);
   if (prepared.exitCode !== 0) throw new Error(`the attack failed: ${prepared.stderr}`);
+  // A candidate's own git may have started it: that is no news.
+  rmSync(join(area.home, 'mark'), { force: true });
   return area;
 }
 
@@ -105,7 +107,7 @@ describe('a candidate that makes git run its program', { timeout: 90_000 }, () =
     'diff.external': `git config diff.external ${RUN}; echo x >> b.txt`,
     textconv: `git config diff.x.textconv ${RUN}; echo '* diff=x' > .gitattributes; git add .gitattributes; echo x >> b.txt`,
     'include.path': `printf '[core]\\nfsmonitor = ${RUN}\\n' > cfg; git config include.path ../cfg`,
-    'settings in its home': `printf '[core]\\nfsmonitor = ${RUN}\\n' > /home/agent/.gitconfig`,
+    'settings in its home': `printf '[core]\\nfsmonitor = ${RUN}\\n' > /home/agent/.gitconfig; echo x >> b.txt`,
     'insteadOf and ext::': `git remote add origin good; git config url."ext::${RUN} ".insteadOf good
       git config protocol.ext.allow always; echo x >> b.txt`,
     'a nested repository with a monitor': `git init -q nested; git -C nested config core.fsmonitor ${RUN}
@@ -269,7 +271,7 @@ describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
         "it's",
         'back\\slash',
         ':(top)x',
-        ':/',
+        ':/z',
         '!neg',
         '#hash',
       ],

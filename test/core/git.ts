@@ -45,7 +45,12 @@ export class Git implements Disposable {
   run(args: readonly string[], input?: Buffer): string {
     return execFileSync('git', args, {
       cwd: this.#dir,
-      env: { PATH: process.env.PATH, HOME: this.#dir, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
+      env: {
+        PATH: process.env.PATH,
+        HOME: this.#dir,
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: '/dev/null',
+      },
       ...(input ? { input } : {}),
       maxBuffer: 64 * 2 ** 20,
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -69,7 +74,11 @@ export function patchBetween(before: Tree, after: Tree): Patch {
 function commit(branch: string, tree: Tree): Buffer {
   const files = Object.entries(tree).map(([path, entry]) => {
     const { mode, content } = blob(entry);
-    return Buffer.concat([Buffer.from(`M ${mode} inline ${quoted(path)}\ndata ${content.length}\n`), content, Buffer.from('\n')]);
+    return Buffer.concat([
+      Buffer.from(`M ${mode} inline ${quoted(path)}\ndata ${content.length}\n`),
+      content,
+      Buffer.from('\n'),
+    ]);
   });
   return Buffer.concat([
     Buffer.from(`commit refs/heads/${branch}\ncommitter t <t@example.com> 0 +0000\ndata 0\ndeleteall\n`),
@@ -78,7 +87,8 @@ function commit(branch: string, tree: Tree): Buffer {
 }
 
 function blob(entry: Entry): { mode: string; content: Buffer } {
-  if (typeof entry === 'string' || Buffer.isBuffer(entry)) return { mode: '100644', content: Buffer.from(entry as string) };
+  if (typeof entry === 'string' || Buffer.isBuffer(entry))
+    return { mode: '100644', content: Buffer.from(entry as string) };
   return 'link' in entry
     ? { mode: '120000', content: Buffer.from(entry.link) }
     : { mode: '100755', content: Buffer.from(entry.executable) };

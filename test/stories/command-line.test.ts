@@ -10,35 +10,45 @@ import { atTerminal } from '../world/terminal.ts';
 const MINUTES = 60_000;
 const PROMPT = `${ISSUE.title}\n\n${ISSUE.body}`;
 
-test('runoff run on a local repository leaves every candidate on a branch and names the winner', { timeout: 3 * MINUTES }, () =>
-  atTerminal({}, async (me) => {
-    const before = await me.git('rev-parse', 'HEAD');
-    const ended = await me.runoff('run', PROMPT, '-n', '4', '--json');
-    expect(ended).toMatchObject({ code: 0 });
-    const { run, branches, merge } = JSON.parse(ended.out) as RunJson;
+test(
+  'runoff run on a local repository leaves every candidate on a branch and names the winner',
+  { timeout: 3 * MINUTES },
+  () =>
+    atTerminal({}, async (me) => {
+      const before = await me.git('rev-parse', 'HEAD');
+      const ended = await me.runoff('run', PROMPT, '-n', '4', '--json');
+      expect(ended).toMatchObject({ code: 0 });
+      const { run, branches, merge } = JSON.parse(ended.out) as RunJson;
 
-    expect(run).toMatchObject({ state: 'published', decision: { kind: 'winner', confidence: 'clear' } });
-    const winner = run.decision?.alias ?? '';
-    expect(merge).toContain(`runoff/${run.id}/${winner}`);
-    expect(Object.keys(branches ?? {}).toSorted()).toEqual(['A', 'B', 'C', 'D']);
-    expect(await me.git('status', '--porcelain')).toBe('');
-    expect(await me.git('rev-parse', 'HEAD')).toBe(before);
+      expect(run).toMatchObject({ state: 'published', decision: { kind: 'winner', confidence: 'clear' } });
+      const winner = run.decision?.alias ?? '';
+      expect(merge).toContain(`runoff/${run.id}/${winner}`);
+      expect(Object.keys(branches ?? {}).toSorted()).toEqual(['A', 'B', 'C', 'D']);
+      expect(await me.git('status', '--porcelain')).toBe('');
+      expect(await me.git('rev-parse', 'HEAD')).toBe(before);
 
-    // The merge command works, and the project's own tests then pass with the candidate's new ones.
-    await me.git('merge', '--no-edit', `runoff/${run.id}/${winner}`);
-    expect(await me.git('diff', '--stat', before, 'HEAD')).toContain('src/csv.js');
+      // The merge command works, and the project's own tests then pass with the candidate's new ones.
+      await me.git('merge', '--no-edit', `runoff/${run.id}/${winner}`);
+      expect(await me.git('diff', '--stat', before, 'HEAD')).toContain('src/csv.js');
 
-    // What was kept can be read again; nothing of the clones is left.
-    const shown = await me.runoff('show', run.id, winner);
-    expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('diff --git') });
-    expect(await me.runoff('runs')).toMatchObject({ code: 0, out: expect.stringContaining(run.id) });
-    expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
-  }),
+      // What was kept can be read again; nothing of the clones is left.
+      const shown = await me.runoff('show', run.id, winner);
+      expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('diff --git') });
+      expect(await me.runoff('runs')).toMatchObject({ code: 0, out: expect.stringContaining(run.id) });
+      expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
+    }),
 );
 
 test('nothing survives: exit code 3, and the table says why', { timeout: 2 * MINUTES }, () =>
   atTerminal({}, async (me) => {
-    const ended = await me.runoff('run', PROMPT, '--models', 'anthropic/scripted-mole,anthropic/scripted-idle', '-n', '2');
+    const ended = await me.runoff(
+      'run',
+      PROMPT,
+      '--models',
+      'anthropic/scripted-mole,anthropic/scripted-idle',
+      '-n',
+      '2',
+    );
     expect(ended.code).toBe(3);
     expect(ended.out).toMatch(/tampers with tests/);
     expect(ended.err).toMatch(/coders at work/);
@@ -59,27 +69,33 @@ test('interrupted: cancelled, coders killed, exit code 130', { timeout: 2 * MINU
   }),
 );
 
-test('killed with -9 while coders work: resume goes on, and finished candidates are not coded again', { timeout: 3 * MINUTES }, () =>
-  atTerminal({}, async (me) => {
-    const models = 'anthropic/scripted-heron,anthropic/scripted-stork';
-    const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2', '--timeout', '20s');
-    await new Promise<void>((resolve) => {
-      child.stderr?.on('data', (data: Buffer) => {
-        if (/scripted-heron.*done/.test(data.toString())) resolve();
+test(
+  'killed with -9 while coders work: resume goes on, and finished candidates are not coded again',
+  { timeout: 3 * MINUTES },
+  () =>
+    atTerminal({}, async (me) => {
+      const models = 'anthropic/scripted-heron,anthropic/scripted-stork';
+      const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2', '--timeout', '20s');
+      await new Promise<void>((resolve) => {
+        child.stderr?.on('data', (data: Buffer) => {
+          if (/scripted-heron.*done/.test(data.toString())) resolve();
+        });
       });
-    });
-    child.kill('SIGKILL');
-    await ended;
-    const [interrupted] = JSON.parse((await me.runoff('runs', '--json')).out) as RunJson[];
-    const heron = interrupted?.run.candidates.find((c) => c.model.endsWith('heron'));
-    expect(heron?.state).toBe('coded');
+      child.kill('SIGKILL');
+      await ended;
+      const [interrupted] = JSON.parse((await me.runoff('runs', '--json')).out) as RunJson[];
+      const heron = interrupted?.run.candidates.find((c) => c.model.endsWith('heron'));
+      expect(heron?.state).toBe('coded');
 
-    const resumed = await me.runoff('resume', interrupted?.run.id ?? '', '--json');
-    expect(resumed).toMatchObject({ code: 0 });
-    const { run } = JSON.parse(resumed.out) as RunJson;
-    expect(run.candidates.find((c) => c.model.endsWith('heron'))).toMatchObject({ usd: heron?.usd, ms: heron?.ms });
-    expect(run.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });
-  }),
+      const resumed = await me.runoff('resume', interrupted?.run.id ?? '', '--json');
+      expect(resumed).toMatchObject({ code: 0 });
+      const { run } = JSON.parse(resumed.out) as RunJson;
+      expect(run.candidates.find((c) => c.model.endsWith('heron'))).toMatchObject({
+        usd: heron?.usd,
+        ms: heron?.ms,
+      });
+      expect(run.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });
+    }),
 );
 
 const refusals: readonly [string, readonly string[], RegExp, number][] = [
@@ -87,7 +103,12 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
   ['the folder is no repository', ['run', 'x', '--repo', '/usr'], /\/usr.*→ Give `--repo`/s, 1],
   ['the base does not exist', ['run', 'x', '--base', 'no-such'], /no-such.*→ Name a branch/s, 1],
   ['the agent does not exist', ['run', 'x', '--coders', 'nobody'], /nobody.*builtin.*→ Name one of/s, 1],
-  ['the price is unknown', ['run', 'x', '--models', 'openai/no-such-model'], /No price is known.*→ Set MODEL_PRICES/s, 1],
+  [
+    'the price is unknown',
+    ['run', 'x', '--models', 'openai/no-such-model'],
+    /No price is known.*→ Set MODEL_PRICES/s,
+    1,
+  ],
   ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s, 2],
   ['the number is none', ['run', 'x', '-n', 'many'], /whole number/, 2],
   ['the run does not exist', ['show', 'r0000000000'], /r0000000000.*→ `runoff runs`/s, 1],
@@ -97,33 +118,73 @@ test('bad input ends in one clear sentence with the next step', { timeout: 3 * M
   atTerminal({}, async (me) => {
     for (const [, argv, words, code] of refusals) {
       const ended = await me.runoff(...argv);
-      expect({ argv, code: ended.code, err: ended.err }).toEqual({ argv, code, err: expect.stringMatching(words) });
+      expect({ argv, code: ended.code, err: ended.err }).toEqual({
+        argv,
+        code,
+        err: expect.stringMatching(words),
+      });
     }
   }),
 );
 
-test('a dirty, an empty and a test-less repository are refused with what to do', { timeout: 3 * MINUTES }, () =>
-  atTerminal({}, async (me) => {
-    await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
-    expect(await me.runoff('run', PROMPT)).toMatchObject({ code: 1, err: expect.stringMatching(/not committed.*→ Commit or stash/s) });
+test(
+  'a dirty, an empty and a test-less repository are refused with what to do',
+  { timeout: 3 * MINUTES },
+  () =>
+    atTerminal({}, async (me) => {
+      await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
+      expect(await me.runoff('run', PROMPT)).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/not committed.*→ Commit or stash/s),
+      });
 
-    const folder = await mkdtemp(join(tmpdir(), 'runoff-empty-'));
-    try {
-      await me.git('init', '--quiet', folder);
-      expect(await me.runoff('run', PROMPT, '--repo', folder)).toMatchObject({ code: 1, err: expect.stringMatching(/no commit yet/) });
-      await writeFile(join(folder, 'notes.txt'), 'no tests here\n');
-      await me.git('-C', folder, 'add', '--all');
-      await me.git('-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '-m', 'notes');
-      const ended = await me.runoff('run', PROMPT, '--repo', folder, '--models', 'anthropic/scripted-heron');
-      expect(ended).toMatchObject({ code: 1, out: expect.stringMatching(/No test command/) });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }),
+      const folder = await mkdtemp(join(tmpdir(), 'runoff-empty-'));
+      try {
+        await me.git('init', '--quiet', folder);
+        expect(await me.runoff('run', PROMPT, '--repo', folder)).toMatchObject({
+          code: 1,
+          err: expect.stringMatching(/no commit yet/),
+        });
+        await writeFile(join(folder, 'notes.txt'), 'no tests here\n');
+        await me.git('-C', folder, 'add', '--all');
+        await me.git(
+          '-C',
+          folder,
+          '-c',
+          'user.name=a',
+          '-c',
+          'user.email=a@example.com',
+          'commit',
+          '--quiet',
+          '-m',
+          'notes',
+        );
+        const ended = await me.runoff(
+          'run',
+          PROMPT,
+          '--repo',
+          folder,
+          '--models',
+          'anthropic/scripted-heron',
+        );
+        expect(ended).toMatchObject({ code: 1, out: expect.stringMatching(/No test command/) });
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    }),
 );
 
 test('without a key: says which one to set, and nothing is spent', { timeout: MINUTES }, () =>
-  atTerminal({ settings: stringify({ candidates: 2 }), env: { ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '', OPENAI_API_KEY: '', OPENAI_BASE_URL: '' } }, async (me) => {
-    expect(await me.runoff('run', PROMPT)).toMatchObject({ code: 1, out: expect.stringMatching(/ANTHROPIC_API_KEY/) });
-  }),
+  atTerminal(
+    {
+      settings: stringify({ candidates: 2 }),
+      env: { ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '', OPENAI_API_KEY: '', OPENAI_BASE_URL: '' },
+    },
+    async (me) => {
+      expect(await me.runoff('run', PROMPT)).toMatchObject({
+        code: 1,
+        out: expect.stringMatching(/ANTHROPIC_API_KEY/),
+      });
+    },
+  ),
 );

@@ -35,7 +35,7 @@ export async function atTerminal(
   const models = await startScriptedModels({ scripts: SAMPLE_SCRIPTS });
   const repository = join(home, 'tally');
   await makeSampleRepository(repository, options.settings);
-  const env = {
+  const env: NodeJS.ProcessEnv = {
     PATH: process.env.PATH ?? '',
     HOME: home,
     RUNOFF_DATA: join(home, 'data'),

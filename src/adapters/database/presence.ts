@@ -40,17 +40,21 @@ export async function announce(url: string, log: Log | undefined): Promise<Prese
     );
   }
   client.unref();
-  let queries = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  async function ask<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[]) {
+    client.ref();
+    try {
+      return (await client.query<Row>(sql, [...values])).rows;
+    } finally {
+      client.unref();
+    }
+  }
   return {
-    async query<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
-      queries += 1;
-      client.ref();
-      try {
-        return (await client.query<Row>(sql, [...values])).rows;
-      } finally {
-        queries -= 1;
-        if (queries === 0) client.unref();
-      }
+    // One after the other: a connection answers one question at a time.
+    query<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
+      const answer = last.then(() => ask<Row>(sql, values));
+      last = answer.catch(() => undefined);
+      return answer;
     },
     async end() {
       ending = true;

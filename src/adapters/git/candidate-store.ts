@@ -1,5 +1,5 @@
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import type { CollectedPatch } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE } from './bases.ts';
 import { type CollectLimits, type Gathered, type Known, rawEntries, tooBig, tooMany } from './collect.ts';
@@ -42,22 +42,22 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
     return path;
   }
 
-  /** Null when the content was taken in, else why not. */
-  async function takeIn(cwd: string, tree: string, pack: Buffer): Promise<string | null> {
+  /** Null when the content is sound, else why not. */
+  async function unpack(quarantine: Git, cwd: string, tree: string, pack: Buffer): Promise<string | null> {
     if (!isSha(tree)) return CORRUPT;
-    const done = await git({
+    const done = await quarantine({
       cwd,
       args: ['index-pack', '--stdin', '--strict', `--max-input-size=${limits.packBytes}`],
       input: pack,
     });
     if (isNoSpace(done.stderr)) throw gitFault("Taking in a candidate's content", done);
     if (done.exitCode !== 0) return CORRUPT;
-    const type = await git({ cwd, args: ['cat-file', '-t', tree] });
+    const type = await quarantine({ cwd, args: ['cat-file', '-t', tree] });
     return type.stdout.trim() === 'tree' ? null : CORRUPT;
   }
 
   /** Null when the changes may be shown, else why not. */
-  async function objection(cwd: string, raw: Buffer): Promise<string | null> {
+  async function objection(quarantine: Git, cwd: string, raw: Buffer): Promise<string | null> {
     const entries = rawEntries(raw);
     if (entries.length > limits.files) return tooMany(entries.length, limits.files);
     if (entries.some((entry) => entry.newMode === '160000')) return SUBMODULE;
@@ -66,7 +66,7 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
     const oids = entries
       .flatMap((entry) => [entry.oldMode === '160000' ? '' : entry.oldOid, entry.newOid])
       .filter((oid) => !/^0*$/.test(oid));
-    const sizes = await git({
+    const sizes = await quarantine({
       cwd,
       args: ['cat-file', '--batch-check=%(objecttype) %(objectsize)'],
       input: `${oids.join('\n')}\n`,
@@ -87,18 +87,41 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
     async admit(key, gathered, { facts, traces }, scratch) {
       if (gathered.tree === facts.tree) return { kind: 'empty' };
       const cwd = await at(key);
-      const why = await takeIn(cwd, gathered.tree, gathered.pack);
+      const objects = join(scratch, 'objects');
+      const quarantine = quarantined(git, objects, join(cwd, 'objects'));
+      await mkdir(join(objects, 'pack'), { recursive: true });
+      const why = await unpack(quarantine, cwd, gathered.tree, gathered.pack);
       if (why !== null) return { kind: 'refused', why };
       const tree = traces
-        ? await withoutSetup(git, cwd, { base: facts.tree, tree: gathered.tree, traces, scratch })
+        ? await withoutSetup(quarantine, cwd, { base: facts.tree, tree: gathered.tree, traces, scratch })
         : gathered.tree;
       if (tree === facts.tree) return { kind: 'empty' };
-      const raw = await rawDiff(git, cwd, { base: facts.tree, tree, scratch });
-      const objected = await objection(cwd, raw);
+      const raw = await rawDiff(quarantine, cwd, { base: facts.tree, tree, scratch });
+      const objected = await objection(quarantine, cwd, raw);
       if (objected !== null) return { kind: 'refused', why: objected };
-      const text = await patchText(git, cwd, { base: facts.tree, tree, raw, scratch });
+      const text = await patchText(quarantine, cwd, { base: facts.tree, tree, raw, scratch });
       if (text === null) return { kind: 'refused', why: ODD_LINK };
+      await moveObjects(objects, join(cwd, 'objects'));
       return { kind: 'patch', patch: { tree, raw: raw.toString('utf8'), text } };
     },
   };
+}
+
+/** Git that writes objects to a folder of their own, as receive-pack does: what is refused is gone with the folder. */
+function quarantined(git: Git, objects: string, besides: string): Git {
+  const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: besides };
+  return (call) => git({ ...call, env: { ...call.env, ...env } });
+}
+
+/** A pack counts from the moment its index is there, so that comes last. */
+async function moveObjects(from: string, to: string): Promise<void> {
+  const entries = await readdir(from, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(from, join(entry.parentPath, entry.name)));
+  const isIndex = (file: string): number => (file.endsWith('.idx') ? 1 : 0);
+  for (const file of files.sort((one, two) => isIndex(one) - isIndex(two))) {
+    await mkdir(dirname(join(to, file)), { recursive: true });
+    await rename(join(from, file), join(to, file));
+  }
 }

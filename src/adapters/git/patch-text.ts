@@ -29,7 +29,7 @@ export async function patchText(
 ): Promise<string | null> {
   const plain = await diffTree(git, cwd, diff, PATCH);
   if (isUtf8(plain)) return plain.toString('utf8');
-  const allBinary = await diffTree(git, await binaryView(cwd, diff.scratch), diff, PATCH);
+  const allBinary = await diffTree(git, await binaryView(diff.scratch), diff, PATCH);
   const [texts, binaries] = [sections(plain), sections(allBinary)];
   // A file that became a link, or the reverse, has two sections.
   const expected = rawEntries(diff.raw).reduce((sum, { status }) => sum + (status === 'T' ? 2 : 1), 0);
@@ -55,14 +55,13 @@ async function diffTree(git: Git, cwd: string, diff: Diff, format: readonly stri
   return readFile(file);
 }
 
-/** A repository over the same objects in which every file counts as binary: attributes are the one way to say so. */
-async function binaryView(repository: string, scratch: string): Promise<string> {
+/** A repository in which every file counts as binary: attributes are the one way to say so. Objects come by environment. */
+async function binaryView(scratch: string): Promise<string> {
   const view = join(scratch, 'binary.git');
-  for (const folder of ['refs', 'info', 'objects/info']) await mkdir(join(view, folder), { recursive: true });
+  for (const folder of ['refs', 'info', 'objects']) await mkdir(join(view, folder), { recursive: true });
   await writeFile(join(view, 'HEAD'), 'ref: refs/heads/none\n');
   await writeFile(join(view, 'config'), '[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n');
   await writeFile(join(view, 'info/attributes'), '* -diff -text\n');
-  await writeFile(join(view, 'objects/info/alternates'), `${join(repository, 'objects')}\n`);
   return view;
 }
 

@@ -69,6 +69,8 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
 const LOCAL_ADVICE =
   'Nothing that was tried holds up. Make the task more precise (which behaviour, which test shows it) and start the run again.';
 
+const GAP = '  ';
+
 interface Column {
   readonly title: string;
   readonly cell: (row: RankRow) => string;
@@ -85,7 +87,13 @@ const COLUMNS: readonly Column[] = [
   { title: 'time', cell: (row) => row.time, side: 'right' },
   { title: 'verdict', cell: (row) => row.verdict, side: 'left' },
 ];
-/** What a narrow terminal goes without, first to last. The name is cut before it goes. */
+/** A name that fits beside what matters more. */
+const SHORT_NAME: Column = {
+  title: 'contestant',
+  cell: (row) => shown(row.contestantShort, 60),
+  side: 'left',
+};
+/** What a narrow terminal goes without, first to last. The name is shortened, then cut, before it goes. */
 const EXPENDABLE = ['contestant', 'time', 'cost', 'lines'];
 /** Least columns of a contestant's name. */
 const LEAST_NAME = 12;
@@ -95,7 +103,7 @@ function rankingTable(view: RunView, width: number, paint: Paint): readonly stri
   const columns = fittingColumns(rows, width);
   const line = (text: (column: Column) => string): string => {
     const cells = columns.map((column) => padded(text(column), column.width, column.side));
-    return clipped(cells.join('  ').trimEnd(), width);
+    return clipped(cells.join(GAP).trimEnd(), width);
   };
   const head = line((column) => column.title);
   const body = rows.map((row) => {
@@ -105,15 +113,24 @@ function rankingTable(view: RunView, width: number, paint: Paint): readonly stri
   return [paint('dim', head), ...body];
 }
 
-function fittingColumns(rows: readonly RankRow[], width: number): readonly (Column & { width: number })[] {
-  let columns = COLUMNS.map((column) => ({
-    ...column,
-    width: Math.max(displayWidth(column.title), ...rows.map((row) => displayWidth(column.cell(row)))),
-  }));
-  const over = (): number => columns.reduce((sum, column) => sum + column.width + 2, -2) - width;
+type Sized = Column & { readonly width: number };
+
+function fittingColumns(rows: readonly RankRow[], width: number): readonly Sized[] {
+  const sized = (column: Column): Sized => {
+    const cells = rows.map((row) => displayWidth(column.cell(row)));
+    return { ...column, width: Math.max(displayWidth(column.title), ...cells) };
+  };
+  const over = (columns: readonly Sized[]): number =>
+    columns.reduce((sum, column) => sum + column.width + GAP.length, -GAP.length) - width;
+
+  let columns: readonly Sized[] = COLUMNS.map(sized);
+  if (over(columns) > 0) {
+    columns = columns.map((column) => (column.title === SHORT_NAME.title ? sized(SHORT_NAME) : column));
+  }
   for (const title of EXPENDABLE) {
-    if (over() <= 0) break;
-    const cutTo = title === 'contestant' ? (columns[1]?.width ?? 0) - over() : 0;
+    const excess = over(columns);
+    if (excess <= 0) break;
+    const cutTo = title === SHORT_NAME.title ? (columns[1]?.width ?? 0) - excess : 0;
     columns =
       cutTo >= LEAST_NAME
         ? columns.map((column) => (column.title === title ? { ...column, width: cutTo } : column))
@@ -156,7 +173,9 @@ function hunkLines(hunk: string, width: number): readonly string[] {
     const spaced = line.slice(0, 500).replaceAll('\t', '  ').replace(/\r$/, '');
     return clipped(`| ${visibleCode(spaced)}`, width);
   });
-  return lines.length > HUNK_LINES ? [...kept, `| … ${lines.length - HUNK_LINES} more lines`] : kept;
+  return lines.length > HUNK_LINES
+    ? [...kept, clipped(`| … ${lines.length - HUNK_LINES} more lines`, width)]
+    : kept;
 }
 
 /** Files listed before the rest is counted. */

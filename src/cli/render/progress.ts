@@ -7,6 +7,7 @@ import {
   money,
   type RunView,
   STAGE_WORDS,
+  shortContestantName,
   stageNumber,
   stageOf,
   tokens,
@@ -98,8 +99,7 @@ function nameColumn(view: RunView, room: number): Column | null {
   return short < LEAST_NAME ? null : { width: short, side: 'left', text: shortNameOf };
 }
 
-const shortNameOf = ({ contestant }: Candidate): string =>
-  shown(`${contestant.model.split('/').at(-1) ?? ''} (${contestant.prompt})`, 60);
+const shortNameOf = (candidate: Candidate): string => shown(shortContestantName(candidate.contestant), 60);
 
 const nameOf = (candidate: Candidate): string => shown(contestantName(candidate.contestant), 80);
 

@@ -14,7 +14,7 @@ import { changedParts } from './watched.ts';
 /** One place where a patch makes its own examination easier. */
 export interface Finding {
   readonly path: string;
-  /** 1-based line in the patched file; absent where the whole file is meant. */
+  /** 1-based, in the patched file; of a removed line, in the base. Absent where the whole file is meant. */
   readonly line?: number;
   /** What was done, as a clause. */
   readonly what: string;

@@ -17,8 +17,8 @@ export function changedParts(file: PatchFile, baseText: string | undefined): rea
   const after = partsOf(file.path, patched.text);
   if (before === null) return [];
   if (after === null) return ['its syntax: it is not JSON any more'];
-  const names = new Set([...before.keys(), ...after.keys()]);
-  return [...names].filter((name) => before.get(name) !== after.get(name));
+  const names = new Set([...before.decisive, ...after.decisive]);
+  return [...names].filter((name) => before.parts.get(name) !== after.parts.get(name));
 }
 
 /** Without the base text: every changed line that could belong to such a part counts. */
@@ -30,28 +30,39 @@ function guessed(file: PatchFile): readonly string[] {
   return changed.filter((line) => suspect.test(line)).map((line) => line.slice(1).trim().slice(0, 80));
 }
 
-function partsOf(path: string, text: string): ReadonlyMap<string, string> | null {
+/** A file's parts by name, and which of them decide; the others matter if they decide in the other version. */
+interface Parts {
+  readonly parts: ReadonlyMap<string, string>;
+  readonly decisive: Iterable<string>;
+}
+
+function partsOf(path: string, text: string): Parts | null {
   if (path.endsWith('package.json')) return packageParts(text);
-  return /akefile$/.test(path) ? makeParts(text) : tableParts(text);
+  const parts = /akefile$/.test(path) ? makeParts(text) : tableParts(text);
+  return { parts, decisive: parts.keys() };
 }
 
 const RUNNER_KEYS = ['jest', 'vitest', 'mocha', 'ava', 'c8', 'nyc', 'tap'] as const;
 /** Scripts that package managers start by themselves around an installation, a test or a build. */
 const HOOK = /^(?:pre|post)?(?:test|build|check|install|prepare|pack)(?:$|[:.-])/;
 
-function packageParts(text: string): ReadonlyMap<string, string> | null {
+function packageParts(text: string): Parts | null {
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
+    // The caller tells a base that was broken before from a patch that broke it.
     return null;
   }
   if (!isRecord(value)) return null;
-  const parts = new Map<string, string>();
-  for (const key of RUNNER_KEYS) if (Object.hasOwn(value, key)) parts.set(key, canonical(value[key]));
-  const scripts = isRecord(value.scripts) ? value.scripts : {};
-  for (const name of decisive(scripts)) parts.set(`scripts.${name}`, canonical(scripts[name]));
-  return parts;
+  const manifest = value;
+  const scripts = isRecord(manifest.scripts) ? manifest.scripts : {};
+  const keys = RUNNER_KEYS.filter((key) => Object.hasOwn(manifest, key));
+  const parts = new Map<string, string>([
+    ...keys.map((key) => [key, canonical(manifest[key])] as const),
+    ...Object.entries(scripts).map(([name, script]) => [`scripts.${name}`, canonical(script)] as const),
+  ]);
+  return { parts, decisive: [...keys, ...[...decisive(scripts)].map((name) => `scripts.${name}`)] };
 }
 
 /** The hooks, and every script that one of them starts. */

@@ -3,7 +3,7 @@ import { headerNames, names } from './quoting.ts';
 export interface DiffLine {
   readonly kind: 'context' | 'added' | 'removed';
   readonly text: string;
-  /** 1-based line in the new file; of a removed line, the line it stood before. */
+  /** 1-based, in the new file; of a removed line, in the old one. */
   readonly line: number;
   /** The file ends here without a newline. */
   readonly noNewline?: boolean;
@@ -136,12 +136,13 @@ const KINDS: Readonly<Record<string, DiffLine['kind']>> = { ' ': 'context', '+':
 function readBody(
   lines: readonly string[],
   from: number,
-  counts: { oldCount: number; newCount: number; newStart: number },
+  counts: Pick<Hunk, 'oldStart' | 'oldCount' | 'newStart' | 'newCount'>,
 ): { lines: readonly DiffLine[]; next: number } | null {
   const body: DiffLine[] = [];
-  let { oldCount, newCount, newStart: line } = counts;
+  let { oldStart: oldLine, newStart: newLine } = counts;
+  const [oldEnd, newEnd] = [oldLine + counts.oldCount, newLine + counts.newCount];
   let at = from;
-  while (oldCount > 0 || newCount > 0 || lines[at]?.startsWith('\\')) {
+  while (oldLine < oldEnd || newLine < newEnd || lines[at]?.startsWith('\\')) {
     const text = lines[at++];
     if (text === undefined) return null;
     if (text.startsWith('\\')) {
@@ -152,13 +153,10 @@ function readBody(
     }
     const kind = KINDS[text[0] ?? ''];
     if (!kind) return null;
-    body.push({ kind, text: text.slice(1), line });
-    if (kind !== 'added') oldCount--;
-    if (kind !== 'removed') {
-      newCount--;
-      line++;
-    }
-    if (oldCount < 0 || newCount < 0) return null;
+    body.push({ kind, text: text.slice(1), line: kind === 'removed' ? oldLine : newLine });
+    oldLine += kind === 'added' ? 0 : 1;
+    newLine += kind === 'removed' ? 0 : 1;
+    if (oldLine > oldEnd || newLine > newEnd) return null;
   }
   return { lines: body, next: at };
 }

@@ -27,6 +27,7 @@ export {
   GATE_WORDS,
   SEPARATOR_WORDS,
   STAGE_WORDS,
+  shortContestantName,
   stageNumber,
   stageOf,
   verdictWords,

@@ -3,7 +3,7 @@ import type { Alias, Candidate } from '../model/index.ts';
 import type { Ranked } from '../ranking/index.ts';
 import { counted, elapsed, money, plusMinus } from './format.ts';
 import type { RunView } from './view.ts';
-import { contestantName, GATE_WORDS, SEPARATOR_WORDS } from './words.ts';
+import { contestantName, GATE_WORDS, SEPARATOR_WORDS, shortContestantName } from './words.ts';
 
 /** All that is known of one candidate, in one place. */
 export interface Standing {
@@ -36,6 +36,8 @@ export function standings(view: RunView): readonly Standing[] {
 export interface RankRow {
   readonly alias: Alias;
   readonly contestant: string;
+  /** Model and prompt alone. */
+  readonly contestantShort: string;
   readonly build: string;
   readonly baseTests: string;
   readonly peerTests: string;
@@ -50,6 +52,7 @@ export function rankRows(view: RunView): readonly RankRow[] {
   return standings(view).map((standing) => ({
     alias: standing.candidate.alias,
     contestant: contestantName(standing.candidate.contestant),
+    contestantShort: shortContestantName(standing.candidate.contestant),
     build: buildWord(standing.evidence),
     baseTests: baseTestsWord(standing.evidence),
     peerTests: peerTestsWord(standing.evidence),

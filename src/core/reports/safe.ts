@@ -144,7 +144,7 @@ export function link(label: string, url: string): string {
 export function plain(text: string, limit: number): string {
   const line = oneLine(text, 1_000)
     .replace(/@(?=\S)/g, '@ ')
-    .replace(/#(?=[0-9a-z])/gi, '# ')
+    .replace(/#(?=\w)/g, '# ')
     .replace(/gh-(?=[0-9])/gi, 'GH ')
     .replace(/:\/\/(?=\S)/g, ':// ')
     .replace(/[[\]]/g, (bracket) => (bracket === '[' ? '(' : ')'))

@@ -68,6 +68,10 @@ export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(sta
 /** `builtin × anthropic/claude-sonnet-4-5 (careful)`. Names come from settings: not yet fit for Markdown. */
 export const contestantName = (who: Contestant): string => `${who.agent} × ${who.model} (${who.prompt})`;
 
+/** `model-2 (careful)`, where the whole name has no room. */
+export const shortContestantName = (who: Contestant): string =>
+  `${who.model.split('/').at(-1) || who.model} (${who.prompt})`;
+
 /** `LIKELY, decided by peer tests`. */
 export function verdictWords(decision: Extract<Decision, { kind: 'winner' }>): string {
   return `${decision.confidence.toUpperCase()}, decided by ${SEPARATOR_WORDS[decision.decidedBy]}`;

@@ -10,7 +10,11 @@ const MOST_AUTHORS = 20;
 const MAY_STEER: ReadonlySet<Permission> = new Set(['admin', 'maintain', 'write']);
 
 /** Checks that a writer asked for this run on an open issue that has no other run, and reads the writers' comments. */
-export async function fromGitHub(world: World, origin: GitHubOrigin, request: RunRequest): Promise<Gathered | Refused> {
+export async function fromGitHub(
+  world: World,
+  origin: GitHubOrigin,
+  request: RunRequest,
+): Promise<Gathered | Refused> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
   if (!(await maySteer(world, reader, origin.requestedBy))) {
     return refused({ kind: 'no-permission', login: origin.requestedBy.login });
@@ -62,7 +66,9 @@ async function writersComments(
   for (const author of newestAuthors(before)) {
     if (await maySteer(world, reader, author)) trusted.add(author.id);
   }
-  return before.filter((c) => trusted.has(c.author.id)).map((c) => ({ author: c.author.login, body: c.body }));
+  return before
+    .filter((c) => trusted.has(c.author.id))
+    .map((c) => ({ author: c.author.login, body: c.body }));
 }
 
 function newestAuthors(comments: readonly CommentFacts[]): readonly Actor[] {

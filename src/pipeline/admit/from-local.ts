@@ -8,10 +8,17 @@ export async function fromLocal(world: World, origin: LocalOrigin, request: RunR
   const found = await world.workspaces.describe(origin.path);
   if (found.empty) throw new Fault('REPOSITORY_EMPTY', `${origin.path} has no commit yet.`);
   if (found.dirty && !request.base) {
-    throw new Fault('REPOSITORY_DIRTY', `${origin.path} has changes that are not committed; candidates would not see them.`);
+    throw new Fault(
+      'REPOSITORY_DIRTY',
+      `${origin.path} has changes that are not committed; candidates would not see them.`,
+    );
   }
   const ref = request.base ?? found.branch ?? 'HEAD';
   const sha = await world.workspaces.resolve({ kind: 'local', path: found.top }, ref);
-  if (!sha) throw new Fault('BASE_MISSING', `${origin.path} has no branch, tag or commit named ${JSON.stringify(ref)}.`);
+  if (!sha)
+    throw new Fault(
+      'BASE_MISSING',
+      `${origin.path} has no branch, tag or commit named ${JSON.stringify(ref)}.`,
+    );
   return { kind: 'gathered', base: { ref, sha }, comments: [] };
 }

@@ -1,11 +1,11 @@
 import { isOver } from '../../core/lifecycle/index.ts';
 import { Fault, type Origin, type Task } from '../../core/model/index.ts';
 import type { Refusal } from '../../core/reports/index.ts';
-import { sayRefused } from './refuse.ts';
 import { loadRun, sourceOf } from '../task.ts';
 import type { World } from '../world.ts';
 import { fromGitHub } from './from-github.ts';
 import { fromLocal } from './from-local.ts';
+import { sayRefused } from './refuse.ts';
 import type { RunRequest } from './request.ts';
 import { settle } from './settle.ts';
 
@@ -58,7 +58,12 @@ function gather(world: World, origin: Origin, request: RunRequest): Promise<Gath
   return origin.kind === 'github' ? fromGitHub(world, origin, request) : fromLocal(world, origin, request);
 }
 
-async function refuse(world: World, request: RunRequest, origin: Origin, refusal: Refusal): Promise<'refused'> {
+async function refuse(
+  world: World,
+  request: RunRequest,
+  origin: Origin,
+  refusal: Refusal,
+): Promise<'refused'> {
   await sayRefused(world, request.runId, origin, refusal);
   return 'refused';
 }

@@ -8,7 +8,12 @@ import type { World } from '../world.ts';
  * Records why a run may not start, and says it. To somebody without the right to start one we answer with a reaction
  * only: a stranger must not be able to make us write (I4, I9).
  */
-export async function sayRefused(world: World, runId: RunId, origin: Origin, refusal: Refusal): Promise<void> {
+export async function sayRefused(
+  world: World,
+  runId: RunId,
+  origin: Origin,
+  refusal: Refusal,
+): Promise<void> {
   const { message, advice } = refusalWords(refusal);
   await world.store.updateRun(runId, { trouble: { code: 'REFUSED', message, advice } }, world.clock.now());
   if (origin.kind === 'github') {
@@ -18,7 +23,8 @@ export async function sayRefused(world: World, runId: RunId, origin: Origin, ref
         look: async () => null,
         async write() {
           await publisher.react({ issue: origin.issue }, 'confused');
-          if (refusal.kind !== 'no-permission') await publisher.comment(origin.issue, refusalComment(runId, refusal).body);
+          if (refusal.kind !== 'no-permission')
+            await publisher.comment(origin.issue, refusalComment(runId, refusal).body);
           return true;
         },
       });

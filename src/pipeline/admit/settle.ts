@@ -1,7 +1,7 @@
 import { Fault, type Sha } from '../../core/model/index.ts';
 import {
-  capSettings,
   CHECK_FILES,
+  capSettings,
   contestants,
   detectChecks,
   parseSettings,
@@ -30,7 +30,10 @@ export async function settle(
 ): Promise<Settled | Refused> {
   const read = await readSettings(world, source, sha);
   if (read.kind === 'invalid') {
-    return { kind: 'refused', refusal: { kind: 'settings-invalid', file: SETTINGS_FILE, problems: read.problems } };
+    return {
+      kind: 'refused',
+      refusal: { kind: 'settings-invalid', file: SETTINGS_FILE, problems: read.problems },
+    };
   }
   const { settings } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
   requireCoders(world, settings);
@@ -71,7 +74,9 @@ function applyOverrides(settings: Settings, overrides: Overrides): Settings {
 
 /** Faults on an unknown agent, a missing key or an unknown price. */
 function requireCoders(world: World, settings: Settings): void {
-  for (const { agent, model } of contestants(settings, world.defaults.models, [...world.prompts.coder.keys()])) {
+  for (const { agent, model } of contestants(settings, world.defaults.models, [
+    ...world.prompts.coder.keys(),
+  ])) {
     if (!world.coders.has(agent)) {
       const known = [...world.coders.keys()].join(', ');
       throw new Fault('AGENT_UNKNOWN', `There is no coder named ${JSON.stringify(agent)}; known: ${known}.`);

@@ -40,7 +40,10 @@ async function askPlanner(world: World, runId: RunId, signal: AbortSignal): Prom
       signal,
     });
     if (answer.kind === 'failed') {
-      throw new Fault('MODEL_UNAVAILABLE', `The planner (${planner}) gave no brief: ${lease.refusal() ?? answer.why}`);
+      throw new Fault(
+        'MODEL_UNAVAILABLE',
+        `The planner (${planner}) gave no brief: ${lease.refusal() ?? answer.why}`,
+      );
     }
     await world.store.updateRun(runId, { brief: answer.value }, world.clock.now());
   } finally {
@@ -57,7 +60,8 @@ function plannerModel(world: World, task: Task): string {
 /** Untrusted text stands between delimiters that carry a fresh nonce, so it cannot close them itself. */
 async function question(world: World, task: Task): Promise<string> {
   const nonce = world.random.nonce();
-  const block = (name: string, text: string) => `<<<${name} ${nonce}\n${text.slice(0, MOST_TEXT)}\n${name} ${nonce}>>>`;
+  const block = (name: string, text: string) =>
+    `<<<${name} ${nonce}\n${text.slice(0, MOST_TEXT)}\n${name} ${nonce}>>>`;
   const paths = await world.workspaces.listFiles(await sourceOf(world, task), task.base.sha);
   const listed = paths.slice(0, MOST_PATHS).join('\n');
   const cut = paths.length > MOST_PATHS ? `\n(${paths.length - MOST_PATHS} more paths are not shown)` : '';

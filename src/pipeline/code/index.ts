@@ -46,14 +46,19 @@ async function lineUp(world: World, runId: RunId): Promise<readonly ChildInput[]
       const fresh = { runId, alias, ordinal, contestant, usage: NO_USAGE, ms: 0 };
       await world.store.putCandidate({ ...fresh, state: 'queued', note: 'waits for a place' });
     }
-    inputs.push({ key: alias, partition: partitionOf(task.origin), input: { runId, alias } satisfies CandidateInput });
+    inputs.push({
+      key: alias,
+      partition: partitionOf(task.origin),
+      input: { runId, alias } satisfies CandidateInput,
+    });
   }
   world.announcer.soon(runId);
   return inputs;
 }
 
-const partitionOf = (origin: { kind: 'github'; repositoryId: number } | { kind: 'local'; path: string }): string =>
-  origin.kind === 'github' ? `github-${origin.repositoryId}` : `local-${origin.path}`;
+const partitionOf = (
+  origin: { kind: 'github'; repositoryId: number } | { kind: 'local'; path: string },
+): string => (origin.kind === 'github' ? `github-${origin.repositoryId}` : `local-${origin.path}`);
 
 async function closeStage(
   world: World,
@@ -64,8 +69,17 @@ async function closeStage(
   const candidates = await world.store.candidates(runId);
   for (const [i, result] of results.entries()) {
     const candidate = candidates.find((c) => c.alias === inputs[i]?.key);
-    if (result.kind === 'failed' && candidate && candidate.state !== 'coded' && candidate.state !== 'failed') {
-      await world.store.putCandidate({ ...candidate, state: 'failed', note: `stopped by a fault: ${result.why}` });
+    if (
+      result.kind === 'failed' &&
+      candidate &&
+      candidate.state !== 'coded' &&
+      candidate.state !== 'failed'
+    ) {
+      await world.store.putCandidate({
+        ...candidate,
+        state: 'failed',
+        note: `stopped by a fault: ${result.why}`,
+      });
     }
   }
   await world.store.markStage(runId, 'code', 'end', world.clock.now());

@@ -9,7 +9,11 @@ export interface Progress {
 }
 
 /** Serialises writes of one candidate's row: a coder's chatter becomes at most one write at a time. */
-export function progressOf(store: Pick<Store, 'putCandidate'>, start: Candidate, onState: () => void): Progress {
+export function progressOf(
+  store: Pick<Store, 'putCandidate'>,
+  start: Candidate,
+  onState: () => void,
+): Progress {
   let current = start;
   let dirty = false;
   let writing: Promise<void> = Promise.resolve();

@@ -21,7 +21,12 @@ const LEASE_SLACK_MS = 60_000;
  * Runs one coder in its own sandboxed clone and keeps what it left behind. Judged by the patch and the gateway's
  * ledger, never by an exit code. Does nothing when the candidate was finished before a crash.
  */
-export async function writeCandidate(world: World, runId: RunId, alias: Alias, signal: AbortSignal): Promise<void> {
+export async function writeCandidate(
+  world: World,
+  runId: RunId,
+  alias: Alias,
+  signal: AbortSignal,
+): Promise<void> {
   const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
   if (!candidate) throw new Fault('INTERNAL', `Run ${runId} has no candidate ${alias}.`);
   if (candidate.state !== 'queued' && candidate.state !== 'coding') return;
@@ -52,7 +57,12 @@ export async function writeCandidate(world: World, runId: RunId, alias: Alias, s
   }
 }
 
-function openLease(world: World, task: Task, candidate: Candidate, onUsage: (usage: Candidate['usage']) => void): Promise<Lease> {
+function openLease(
+  world: World,
+  task: Task,
+  candidate: Candidate,
+  onUsage: (usage: Candidate['usage']) => void,
+): Promise<Lease> {
   const { budget, timeout } = task.settings;
   return world.gateway.open(
     {
@@ -69,7 +79,11 @@ function openLease(world: World, task: Task, candidate: Candidate, onUsage: (usa
 
 function coderOf(world: World, candidate: Candidate): Coder {
   const coder = world.coders.get(candidate.contestant.agent);
-  if (!coder) throw new Fault('AGENT_UNKNOWN', `There is no coder named ${JSON.stringify(candidate.contestant.agent)}.`);
+  if (!coder)
+    throw new Fault(
+      'AGENT_UNKNOWN',
+      `There is no coder named ${JSON.stringify(candidate.contestant.agent)}.`,
+    );
   return coder;
 }
 
@@ -87,7 +101,11 @@ async function runCoder(world: World, work: Work, onNote: (note: string) => void
   const { brief } = await loadRun(world, task.runId);
   if (!brief) throw new Fault('INTERNAL', `Run ${task.runId} has no brief although it is being coded.`);
   const variant = world.prompts.coder.get(candidate.contestant.prompt);
-  if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(candidate.contestant.prompt)}.`);
+  if (!variant)
+    throw new Fault(
+      'SETTINGS_INVALID',
+      `There is no prompt variant ${JSON.stringify(candidate.contestant.prompt)}.`,
+    );
   const { timeout } = task.settings;
   const route = world.gateway.route(candidate.contestant.model);
   const launch = coder.launch({
@@ -112,7 +130,12 @@ async function runCoder(world: World, work: Work, onNote: (note: string) => void
 
 type Kept = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
 
-async function keepPatch(world: World, base: BaseCheckout, area: WorkArea, ending: string | null): Promise<Kept> {
+async function keepPatch(
+  world: World,
+  base: BaseCheckout,
+  area: WorkArea,
+  ending: string | null,
+): Promise<Kept> {
   const collected = await world.workspaces.collect(base, area);
   switch (collected.kind) {
     case 'empty':
@@ -120,7 +143,11 @@ async function keepPatch(world: World, base: BaseCheckout, area: WorkArea, endin
     case 'refused':
       return { state: 'failed', note: `its patch was refused: ${collected.why}` };
     case 'patch':
-      return { state: 'coded', note: ending ? `${ending}; what it had written is judged` : 'done', patch: await store(world, collected.patch) };
+      return {
+        state: 'coded',
+        note: ending ? `${ending}; what it had written is judged` : 'done',
+        patch: await store(world, collected.patch),
+      };
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Evidence, isSurvivor, type PeerTests, peerTests, type TestRun } from '../../core/evidence/index.ts';
+import { type Evidence, isSurvivor, type PeerTests, peerTests } from '../../core/evidence/index.ts';
 import { productionLines } from '../../core/patches/index.ts';
 import { areaId, type Bench } from './execute.ts';
 import { type Examined, runWithTests } from './one.ts';
@@ -8,11 +8,12 @@ import { inParallel } from './parallel.ts';
 export async function crossExecute(
   bench: Bench,
   examined: readonly Examined[],
-  onBase: TestRun,
 ): Promise<readonly Evidence[]> {
   const survivors = examined.filter((one) => isSurvivor(one.gates));
   const pairs = survivors.flatMap((author) =>
-    author.added.length === 0 ? [] : survivors.filter((peer) => peer !== author).map((peer) => ({ author, peer })),
+    author.added.length === 0
+      ? []
+      : survivors.filter((peer) => peer !== author).map((peer) => ({ author, peer })),
   );
   const results = new Map<Examined, PeerTests[]>();
   await inParallel(bench.world.parallelChecks, pairs, async ({ author, peer }) => {

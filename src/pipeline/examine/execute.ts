@@ -1,5 +1,5 @@
-import type { RunId, Task } from '../../core/model/index.ts';
 import type { TestRun } from '../../core/evidence/index.ts';
+import type { RunId, Task } from '../../core/model/index.ts';
 import { type ReportPlan, reportPlan } from '../../core/policy/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
 import type { BaseCheckout, ExecResult, WorkArea } from '../../ports/index.ts';
@@ -18,7 +18,13 @@ export interface Bench {
 /** Where a runner writes its report: the area's own home, which nothing on the host reads. */
 const REPORTS = '/home/agent';
 
-export const openBench = (world: World, task: Task, base: BaseCheckout, packageJson: string | null, signal: AbortSignal): Bench => ({
+export const openBench = (
+  world: World,
+  task: Task,
+  base: BaseCheckout,
+  packageJson: string | null,
+  signal: AbortSignal,
+): Bench => ({
   world,
   task,
   base,
@@ -43,7 +49,11 @@ export async function inArea<T>(bench: Bench, id: string, work: (area: WorkArea)
 export async function runCommand(
   bench: Bench,
   area: WorkArea,
-  command: { readonly argv: readonly [string, ...string[]]; readonly env?: Readonly<Record<string, string>>; readonly stdin?: string },
+  command: {
+    readonly argv: readonly [string, ...string[]];
+    readonly env?: Readonly<Record<string, string>>;
+    readonly stdin?: string;
+  },
 ): Promise<ExecResult> {
   const result = await bench.world.sandbox.exec({
     area,
@@ -62,11 +72,16 @@ export async function applyPatch(bench: Bench, area: WorkArea, text: string): Pr
   if (text === '') return null;
   const argv = ['git', 'apply', '--whitespace=nowarn', '-'] as const;
   const result = await runCommand(bench, area, { argv: [...argv], stdin: text });
-  return result.exitCode === 0 ? null : tailOf(result.stderr, 5) || `git apply ended with exit code ${result.exitCode}`;
+  return result.exitCode === 0
+    ? null
+    : tailOf(result.stderr, 5) || `git apply ended with exit code ${result.exitCode}`;
 }
 
 /** Runs the build command, if there is one; null when it passed, else the end of its output. */
-export async function build(bench: Bench, area: WorkArea): Promise<{ exitCode: number | null; tail: string } | null> {
+export async function build(
+  bench: Bench,
+  area: WorkArea,
+): Promise<{ exitCode: number | null; tail: string } | null> {
   const command = bench.task.settings.checks.build;
   if (!command) return null;
   const result = await runCommand(bench, area, { argv: ['sh', '-c', command] });

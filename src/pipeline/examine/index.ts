@@ -1,12 +1,12 @@
 import type { Evidence, TestRun } from '../../core/evidence/index.ts';
 import { type ArtifactRef, type Candidate, Fault, type RunId } from '../../core/model/index.ts';
-import { readBasePackage } from './base.ts';
 import { loadRun, loadTask, prepareBase } from '../task.ts';
 import type { World } from '../world.ts';
+import { readBasePackage } from './base.ts';
 import { crossExecute } from './cross.ts';
-import { type Bench, areaId, build, inArea, openBench, runTests } from './execute.ts';
-import { inParallel } from './parallel.ts';
+import { areaId, type Bench, build, inArea, openBench, runTests } from './execute.ts';
 import { type Examined, examineOne, sealed } from './one.ts';
+import { inParallel } from './parallel.ts';
 
 /**
  * Builds and tests the base commit itself, so that a failure is the candidate's own. Returns the test run, stored.
@@ -18,11 +18,18 @@ export async function checkBase(world: World, runId: RunId, signal: AbortSignal)
     const broken = await build(bench, area);
     const { checks } = bench.task.settings;
     if (broken) {
-      throw new Fault('BASE_BROKEN', `The build \`${checks.build}\` fails on the base commit (exit code ${broken.exitCode ?? 'none'}):\n${broken.tail}`);
+      throw new Fault(
+        'BASE_BROKEN',
+        `The build \`${checks.build}\` fails on the base commit (exit code ${broken.exitCode ?? 'none'}):\n${broken.tail}`,
+      );
     }
     const run = await runTests(bench, area);
     const unusable = whyUnusable(run);
-    if (unusable) throw new Fault('BASE_BROKEN', `The tests \`${checks.test}\` ${unusable} on the base commit:\n${run.tail}`);
+    if (unusable)
+      throw new Fault(
+        'BASE_BROKEN',
+        `The tests \`${checks.test}\` ${unusable} on the base commit:\n${run.tail}`,
+      );
     return world.artifacts.put(JSON.stringify(run));
   });
 }
@@ -30,13 +37,19 @@ export async function checkBase(world: World, runId: RunId, signal: AbortSignal)
 /** A base run that cannot tell a regression from what was broken before. */
 function whyUnusable(run: TestRun): string | null {
   if (run.stopped) return `were stopped (${run.stopped})`;
-  if (run.source === 'exit-code') return run.exitCode === 0 ? null : `end with exit code ${run.exitCode ?? 'none'} and give no report`;
+  if (run.source === 'exit-code')
+    return run.exitCode === 0 ? null : `end with exit code ${run.exitCode ?? 'none'} and give no report`;
   const outcomes = Object.values(run.tests);
   return outcomes.length > 0 && !outcomes.includes('passed') ? 'have none that passes' : null;
 }
 
 /** Builds and tests every candidate on the pinned base, then every survivor against the other survivors' tests. */
-export async function examine(world: World, runId: RunId, baseRun: ArtifactRef, signal: AbortSignal): Promise<'examined'> {
+export async function examine(
+  world: World,
+  runId: RunId,
+  baseRun: ArtifactRef,
+  signal: AbortSignal,
+): Promise<'examined'> {
   await world.store.markStage(runId, 'examine', 'start', world.clock.now());
   const run = await loadRun(world, runId);
   if (!run.evidence) {
@@ -65,14 +78,19 @@ async function gatherEvidence(
       examined.push(await examineOne(bench, candidate, onBase));
     });
     examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
-    return await crossExecute(bench, examined, onBase);
+    return await crossExecute(bench, examined);
   } finally {
     for (const one of examined) if (one.built) await world.workspaces.remove(one.built);
     for (const candidate of candidates) await note(world, candidate, sealed(candidate), candidate.note);
   }
 }
 
-async function note(world: World, candidate: Candidate, state: Candidate['state'], text: string): Promise<void> {
+async function note(
+  world: World,
+  candidate: Candidate,
+  state: Candidate['state'],
+  text: string,
+): Promise<void> {
   if (candidate.state === 'coded') await world.store.putCandidate({ ...candidate, state, note: text });
 }
 

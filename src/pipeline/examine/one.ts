@@ -2,8 +2,8 @@ import {
   addedTests,
   type BaseTests,
   compareBase,
-  type GateReport,
   GATES,
+  type GateReport,
   staticGates,
   type TestRun,
   testsRunGate,
@@ -39,12 +39,23 @@ const fail = (gate: GateReport['gate'], because: string, hunk?: string): GateRep
 export async function examineOne(bench: Bench, candidate: Candidate, onBase: TestRun): Promise<Examined> {
   if (!candidate.patch) return { candidate, gates: [fail('collected', candidate.note)], added: [] };
   const { artifacts } = bench.world;
-  const parsed = parsePatch(await artifacts.get(candidate.patch.raw), await artifacts.get(candidate.patch.text));
+  const parsed = parsePatch(
+    await artifacts.get(candidate.patch.raw),
+    await artifacts.get(candidate.patch.text),
+  );
   if (parsed.kind === 'refused') {
-    return { candidate, gates: [pass('collected', 'a patch'), fail('safe', parsed.reasons.join(' '))], added: [] };
+    return {
+      candidate,
+      gates: [pass('collected', 'a patch'), fail('safe', parsed.reasons.join(' '))],
+      added: [],
+    };
   }
   const { patch } = parsed;
-  const gates = [pass('collected', 'a patch'), pass('safe', 'only ordinary files'), ...staticGates(patch, bench.task.settings, { baseTexts: await baseTexts(bench, patch) })];
+  const gates = [
+    pass('collected', 'a patch'),
+    pass('safe', 'only ordinary files'),
+    ...staticGates(patch, bench.task.settings, { baseTexts: await baseTexts(bench, patch) }),
+  ];
   const empty = gates.some((gate) => gate.gate === 'content' && !gate.passed);
   if (empty) return { candidate, gates: inOrder(gates), patch, added: [] };
   return execute(bench, candidate, patch, gates, onBase);
@@ -68,10 +79,14 @@ async function execute(
   gates: readonly GateReport[],
   onBase: TestRun,
 ): Promise<Examined> {
-  const built = await bench.world.workspaces.open(bench.base, areaId(candidate.runId, candidate.alias, 'built'));
+  const built = await bench.world.workspaces.open(
+    bench.base,
+    areaId(candidate.runId, candidate.alias, 'built'),
+  );
   const soFar = { candidate, patch, built, added: [] };
   const refused = await applyPatch(bench, built, joinSections(productionPart(patch)));
-  if (refused) return { ...soFar, gates: inOrder([...gates, fail('collected', `does not apply: ${refused}`)]) };
+  if (refused)
+    return { ...soFar, gates: inOrder([...gates, fail('collected', `does not apply: ${refused}`)]) };
   const troubles = await parseTroubles(bench, built, productionPart(patch));
   if (troubles) return { ...soFar, gates: inOrder([...gates, fail('parses', troubles)]) };
   const parses = pass('parses', 'every changed file whose language we can check parses');
@@ -80,8 +95,13 @@ async function execute(
     const because = `the build ends with exit code ${broken.exitCode ?? 'none'}`;
     return { ...soFar, gates: inOrder([...gates, parses, fail('builds', because, broken.tail)]) };
   }
-  const builds = pass('builds', bench.task.settings.checks.build ? 'exit code 0' : 'there is no build command');
-  const run = await inArea(over(bench, built), areaId(candidate.runId, candidate.alias, 'base'), (area) => runTests(bench, area));
+  const builds = pass(
+    'builds',
+    bench.task.settings.checks.build ? 'exit code 0' : 'there is no build command',
+  );
+  const run = await inArea(over(bench, built), areaId(candidate.runId, candidate.alias, 'base'), (area) =>
+    runTests(bench, area),
+  );
   return {
     ...soFar,
     gates: inOrder([...gates, parses, builds, testsRunGate(onBase, run)]),
@@ -91,9 +111,15 @@ async function execute(
 }
 
 /** The same bench, with a candidate's built tree as its topmost read-only layer. */
-export const over = (bench: Bench, built: WorkArea): Bench => ({ ...bench, base: withLayer(bench.base, built) });
+export const over = (bench: Bench, built: WorkArea): Bench => ({
+  ...bench,
+  base: withLayer(bench.base, built),
+});
 
-const withLayer = (base: BaseCheckout, built: WorkArea): BaseCheckout => ({ ...base, layers: [built.upper, ...base.layers] });
+const withLayer = (base: BaseCheckout, built: WorkArea): BaseCheckout => ({
+  ...base,
+  layers: [built.upper, ...base.layers],
+});
 
 async function ownTests(
   bench: Bench,
@@ -107,7 +133,12 @@ async function ownTests(
 }
 
 /** One candidate's test files on another's built production code; null when the author changed no test file. */
-export async function runWithTests(bench: Bench, built: WorkArea, id: string, author: Patch): Promise<TestRun | null> {
+export async function runWithTests(
+  bench: Bench,
+  built: WorkArea,
+  id: string,
+  author: Patch,
+): Promise<TestRun | null> {
   const tests = joinSections(testPart(author));
   if (tests === '') return null;
   return inArea(over(bench, built), id, async (area) => {

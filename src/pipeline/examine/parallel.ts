@@ -1,5 +1,9 @@
 /** Runs `work` over the items, at most `width` at a time, in order of the items; rejects with the first failure once all under way have ended. */
-export async function inParallel<T>(width: number, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(
+  width: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = items.values();
   const failures: unknown[] = [];
   const lane = async () => {

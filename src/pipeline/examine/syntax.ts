@@ -14,10 +14,16 @@ const CHECKER = '/opt/runoff/checks/syntax.mjs';
  * Changed files that do not parse although their base version does (or that are new), as one sentence; null when all is
  * well. Files in languages that we cannot parse are left to the build.
  */
-export async function parseTroubles(bench: Bench, area: WorkArea, files: readonly PatchFile[]): Promise<string | null> {
+export async function parseTroubles(
+  bench: Bench,
+  area: WorkArea,
+  files: readonly PatchFile[],
+): Promise<string | null> {
   const paths = files.filter((file) => file.change !== 'deleted').map((file) => file.path);
   const found = await check(bench, area, paths);
-  const modified = found.filter((trouble) => files.some((file) => file.path === trouble.path && file.change === 'modified'));
+  const modified = found.filter((trouble) =>
+    files.some((file) => file.path === trouble.path && file.change === 'modified'),
+  );
   const before = modified.length > 0 ? await onBase(bench, area.id, modified) : new Set<string>();
   const theirs = found.filter((trouble) => !before.has(trouble.path));
   return theirs.length === 0 ? null : theirs.slice(0, 3).map(sentence).join('; ');
@@ -28,7 +34,11 @@ const sentence = ({ path, line, message }: Trouble): string =>
 
 async function onBase(bench: Bench, id: string, troubles: readonly Trouble[]): Promise<ReadonlySet<string>> {
   const paths = troubles.map((trouble) => trouble.path);
-  return inArea(bench, `${id}-syntax`, async (area) => new Set((await check(bench, area, paths)).map((t) => t.path)));
+  return inArea(
+    bench,
+    `${id}-syntax`,
+    async (area) => new Set((await check(bench, area, paths)).map((t) => t.path)),
+  );
 }
 
 async function check(bench: Bench, area: WorkArea, paths: readonly string[]): Promise<readonly Trouble[]> {
@@ -37,7 +47,10 @@ async function check(bench: Bench, area: WorkArea, paths: readonly string[]): Pr
   const result = await runCommand(bench, area, { argv: [...argv], stdin: JSON.stringify(paths) });
   const parsed = result.exitCode === 0 ? Troubles.safeParse(JSON.parse(result.stdout)) : null;
   if (!parsed?.success) {
-    throw new Fault('INTERNAL', `The syntax check did not run (exit code ${result.exitCode ?? 'none'}): ${result.stderr.slice(0, 500)}`);
+    throw new Fault(
+      'INTERNAL',
+      `The syntax check did not run (exit code ${result.exitCode ?? 'none'}): ${result.stderr.slice(0, 500)}`,
+    );
   }
   return parsed.data;
 }

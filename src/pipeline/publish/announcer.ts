@@ -1,11 +1,11 @@
-import type { GitHubOrigin, RunId } from '../../core/model/index.ts';
 import { isOver } from '../../core/lifecycle/index.ts';
+import type { GitHubOrigin, RunId } from '../../core/model/index.ts';
 import { findMarker, statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
+import { once } from '../once.ts';
 import { handleOf } from '../task.ts';
 import { viewOf } from '../view.ts';
 import type { Announcer } from '../world.ts';
-import { once } from '../once.ts';
 
 /** Shortest time between two edits of one status comment, so that a run stays far below GitHub's limits. */
 const EDIT_EVERY_MS = 5_000;
@@ -34,7 +34,12 @@ export function openAnnouncer(parts: Parts): Announcer {
   const lanes = new Map<RunId, Lane>();
 
   const lane = (runId: RunId) => {
-    const known = lanes.get(runId) ?? { next: 0, work: Promise.resolve(), waiting: false, hurry: new AbortController() };
+    const known = lanes.get(runId) ?? {
+      next: 0,
+      work: Promise.resolve(),
+      waiting: false,
+      hurry: new AbortController(),
+    };
     lanes.set(runId, known);
     return known;
   };
@@ -85,7 +90,12 @@ async function announce(parts: Parts, runId: RunId): Promise<void> {
 }
 
 /** 👀 and the label that says a run is on: once, and harmless to repeat. */
-async function greet(parts: Parts, publisher: Publisher, run: RunRecord, origin: GitHubOrigin): Promise<void> {
+async function greet(
+  parts: Parts,
+  publisher: Publisher,
+  run: RunRecord,
+  origin: GitHubOrigin,
+): Promise<void> {
   const nothing = async () => null;
   await once(parts.store, run.id, 'greet', {
     look: nothing,
@@ -117,7 +127,11 @@ async function writeStatus(
 }
 
 /** The comment that we wrote before a crash kept us from recording it: by its marker and our own App's id (I12). */
-async function adopt(github: GitHub, origin: GitHubOrigin, runId: RunId): Promise<{ id: number; url: string } | null> {
+async function adopt(
+  github: GitHub,
+  origin: GitHubOrigin,
+  runId: RunId,
+): Promise<{ id: number; url: string } | null> {
   const reader = await github.reader(handleOf(origin));
   const found = (await reader.comments(origin.issue)).find((comment) => {
     const marker = findMarker(comment.body);
@@ -126,7 +140,12 @@ async function adopt(github: GitHub, origin: GitHubOrigin, runId: RunId): Promis
   return found ? { id: found.id, url: found.url } : null;
 }
 
-async function close(parts: Parts, publisher: Publisher, run: RunRecord, origin: GitHubOrigin): Promise<void> {
+async function close(
+  parts: Parts,
+  publisher: Publisher,
+  run: RunRecord,
+  origin: GitHubOrigin,
+): Promise<void> {
   const won = run.state === 'published' && run.decision?.kind === 'winner';
   const label = won ? DONE.published : run.state === 'published' ? DONE.none : DONE.failed;
   const quiet = run.state === 'cancelled' || run.state === 'refused';

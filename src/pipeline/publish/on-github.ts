@@ -1,11 +1,18 @@
 import { type Alias, Fault, type GitHubOrigin, type Sha, type Task } from '../../core/model/index.ts';
-import { branchName, comparison, findMarker, noWinner, pullRequest, type Report } from '../../core/reports/index.ts';
+import {
+  branchName,
+  comparison,
+  findMarker,
+  noWinner,
+  pullRequest,
+  type Report,
+} from '../../core/reports/index.ts';
 import type { GitHubReader, Publisher, PullFacts, RepositoryFacts, RunOutcome } from '../../ports/index.ts';
+import { once } from '../once.ts';
 import { handleOf, loadRun, requireGitHub } from '../task.ts';
 import { diffsOf, viewOf } from '../view.ts';
 import type { World } from '../world.ts';
 import type { Commits } from './commits.ts';
-import { once } from '../once.ts';
 
 /** Everything that the writes of one run need; the publisher's token is given back at the end. */
 interface Desk {
@@ -75,9 +82,13 @@ async function push(desk: Desk, alias: Alias, branch: string): Promise<void> {
   const remote = { url: desk.facts.cloneUrl, credential: await desk.publisher.credential() };
   const result = await desk.world.workspaces.push(desk.commits.base, remote, branch, sha);
   if (result.kind === 'exists') {
-    throw new Fault('GITHUB_REFUSED', `The branch ${branch} exists already at ${result.at} and is not ours to move.`);
+    throw new Fault(
+      'GITHUB_REFUSED',
+      `The branch ${branch} exists already at ${result.at} and is not ours to move.`,
+    );
   }
-  if (result.kind === 'refused') throw new Fault('GITHUB_REFUSED', `The push of ${branch} was refused: ${result.why}`);
+  if (result.kind === 'refused')
+    throw new Fault('GITHUB_REFUSED', `The push of ${branch} was refused: ${result.why}`);
 }
 
 /** Every other candidate's branch, and the winner's that was pushed before. */

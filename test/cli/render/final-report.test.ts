@@ -14,11 +14,11 @@ describe('the final report', () => {
       "Winner: B  LIKELY, decided by peer tests
       B passes all tests that C added, C fails one of the 4 that B added.
 
-         contestant           build  base tests  peer tests   lines   cost    time  verdict
-      B  builtin × anthropi…  ok        412/412         2/2  +13 −3  $0.13  1m 12s  chosen
-      C  builtin × anthropi…  ok        412/412         3/4  +14 −3  $0.14  1m 42s  behind B by peer tests
-      A  builtin × anthropi…  ok        411/412           –  +12 −3  $0.12     42s  breaks 1 base test
-      D  builtin × anthropi…  –         412/412           –  +15 −3  $0.15  2m 12s  tampers with tests
+         contestant         build  base tests  peer tests   lines   cost    time  verdict
+      B  model-2 (careful)  ok        412/412         2/2  +13 −3  $0.13  1m 12s  chosen
+      C  model-3 (plain)    ok        412/412         3/4  +14 −3  $0.14  1m 42s  behind B by peer tests
+      A  model-1 (plain)    ok        411/412           –  +12 −3  $0.12     42s  breaks 1 base test
+      D  model-4 (careful)  –         412/412           –  +15 −3  $0.15  2m 12s  tampers with tests
 
       Why not
         C  It fails 1 of 4 tests that B added; B passes all 2 of its.
@@ -150,7 +150,7 @@ describe('the final report', () => {
           }
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 1500 },
     );
   });
 });

@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { freshDatabase, type TestDatabase } from '../../world/database.ts';
+import type { ExecutorOptions, Happening } from './executor.ts';
+import { executors } from './executors.ts';
+
+const TIMEOUT = 120_000;
+
+let database: TestDatabase;
+let all: ReturnType<typeof executors>;
+beforeEach(async () => {
+  database = await freshDatabase();
+  all = executors();
+});
+afterEach(async () => {
+  await all.killAll();
+  await database.drop();
+});
+
+const queue = { name: 'coders', perWorker: 3, perPartition: 3 };
+const start = (executorId: string, over: Partial<ExecutorOptions> = {}) =>
+  all.start({ databaseUrl: database.url, executorId, queue, hold: [], ...over });
+const ready = (by: string) => (happening: Happening) => happening.what === 'ready' && happening.by === by;
+const began = (flow: string, step: string, by?: string) => (happening: Happening) =>
+  happening.what === 'start' &&
+  happening.flow === flow &&
+  happening.step === step &&
+  (by === undefined || happening.by === by);
+const settled = (flow: string) => (happening: Happening) =>
+  happening.what === 'settled' && happening.flow === flow;
+
+const FLOWS = ['r1-A', 'r1-B', 'r1-C'];
+const doneBy = (by: string) => ({
+  kind: 'done',
+  value: FLOWS.map(() => ({ kind: 'done', value: `turn 2 by ${by}` })),
+});
+/** The plan and the first turns ended before the crash, the second turns were in flight, the rest is yet to come. */
+const AFTER_ONE_CRASH = {
+  'r1 plan': 1,
+  ...Object.fromEntries(
+    FLOWS.flatMap((flow) => [
+      [`${flow} turn 1`, 1],
+      [`${flow} turn 2`, 2],
+    ]),
+  ),
+  'r1 publish': 1,
+};
+
+describe('killed with -9 while three candidates work', () => {
+  const worlds = [
+    ['on a shared queue', 'box-1', {}],
+    ['in a process of its own', 'cli-r1', { queue: null, directConcurrency: 3 }],
+  ] as const;
+  test.each(worlds)(
+    '%s: the same executor goes on, and no finished step is repeated',
+    async (_name, id, over) => {
+      const first = start(id, { ...over, hold: ['turn 2'] });
+      await first.until(ready(id));
+      first.tell({ do: 'start', id: 'r1' });
+      await Promise.all(FLOWS.map((flow) => first.until(began(flow, 'turn 2'))));
+      await first.kill();
+
+      const second = start(id, over);
+      second.tell({ do: 'settle', id: 'r1' });
+      expect((await second.until(settled('r1'))).value).toEqual(doneBy(id));
+      expect(all.begun()).toEqual(AFTER_ONE_CRASH);
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'for good: another executor takes over after a while, and nothing is repeated either',
+    async () => {
+      const heartbeat = { everyMs: 200, staleMs: 3_000 };
+      const first = start('box-1', { heartbeat, hold: ['turn 2'] });
+      await first.until(ready('box-1'));
+      first.tell({ do: 'start', id: 'r1' });
+      await Promise.all(FLOWS.map((flow) => first.until(began(flow, 'turn 2'))));
+      await first.kill();
+
+      const second = start('box-2', { heartbeat });
+      await second.until(ready('box-2'));
+      second.tell({ do: 'settle', id: 'r1' });
+      expect((await second.until(settled('r1'))).value).toEqual(doneBy('box-2'));
+      expect(all.begun()).toEqual(AFTER_ONE_CRASH);
+      expect(await database.query('select executor_id from runoff_engine.executor')).toEqual([
+        { executor_id: 'box-2' },
+      ]);
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'a run of the command line waits for its own process, however long others look for the dead',
+    async () => {
+      const first = start('cli-r1', { queue: null, hold: ['turn 1'] });
+      await first.until(ready('cli-r1'));
+      first.tell({ do: 'start', id: 'r1' });
+      await first.until(began('r1-A', 'turn 1'));
+      await first.kill();
+
+      const server = start('box-1', { heartbeat: { everyMs: 50, staleMs: 100 } });
+      await server.until(ready('box-1'));
+      server.tell({ do: 'start', id: 'r2' });
+      server.tell({ do: 'settle', id: 'r2' });
+      await server.until(settled('r2'));
+      server.tell({ do: 'status', id: 'r1' });
+      expect(await server.until((one) => one.what === 'status')).toMatchObject({
+        value: { kind: 'running' },
+      });
+      expect(all.happenings.filter((one) => one.by === 'box-1' && one.flow?.startsWith('r1-'))).toEqual([]);
+
+      const again = start('cli-r1', { queue: null });
+      again.tell({ do: 'settle', id: 'r1' });
+      expect((await again.until(settled('r1'))).value).toEqual(doneBy('cli-r1'));
+    },
+    TIMEOUT,
+  );
+});
+
+describe('several processes', () => {
+  test(
+    'that launch at once on an empty database all get ready, open no port and say nothing',
+    async () => {
+      const names = ['box-1', 'box-2', 'box-3'];
+      const started = names.map((name) => start(name));
+      for (const [i, one] of started.entries()) {
+        expect((await one.until(ready(names[i] ?? ''))).value).toEqual([]);
+      }
+      for (const one of started) one.tell({ do: 'shutdown', id: '' });
+      for (const one of started) {
+        expect(await one.ended()).toBe(0);
+        expect(one.complaints()).toBe('');
+      }
+      expect(all.happenings.filter((one) => one.what === 'log')).toEqual([]);
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'a worker takes candidates and leaves runs to the server',
+    async () => {
+      const worker = start('worker-1', { takesRuns: false });
+      await worker.until(ready('worker-1'));
+      worker.tell({ do: 'start', id: 'r1' });
+      await worker.until((one) => one.what === 'did' && one.by === 'worker-1');
+      const server = start('box-1', { hold: ['turn 1'], queue: { ...queue, perWorker: 1 } });
+      await server.until(began('r1', 'plan', 'box-1'));
+      await server.until(began('r1-A', 'turn 1'));
+      await server.kill();
+      // Nobody takes up the run, but the candidates that still wait are the worker's too.
+      expect(all.happenings.filter((one) => one.by === 'worker-1' && one.flow === 'r1')).toEqual([]);
+
+      const again = start('box-1');
+      again.tell({ do: 'settle', id: 'r1' });
+      expect((await again.until(settled('r1'))).value).toMatchObject({ kind: 'done' });
+      expect(all.happenings.filter((one) => one.by === 'worker-1' && one.flow === 'r1')).toEqual([]);
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'one can look at the run of another and cancel it',
+    async () => {
+      const owner = start('cli-r1', { queue: null, hold: ['turn 1'] });
+      await owner.until(ready('cli-r1'));
+      owner.tell({ do: 'start', id: 'r1' });
+      owner.tell({ do: 'settle', id: 'r1' });
+      await Promise.all(FLOWS.map((flow) => owner.until(began(flow, 'turn 1'))));
+
+      const other = start('cli-cancel', { queue: null });
+      await other.until(ready('cli-cancel'));
+      other.tell({ do: 'status', id: 'r1' });
+      expect(await other.until((one) => one.what === 'status')).toMatchObject({ value: { kind: 'running' } });
+      other.tell({ do: 'cancel', id: 'r1' });
+      await Promise.all(
+        FLOWS.map((flow) => owner.until((one) => one.what === 'aborted' && one.flow === flow)),
+      );
+      expect((await owner.until(settled('r1'))).value).toEqual({ kind: 'cancelled' });
+      expect(all.begun()).not.toHaveProperty('r1 publish');
+    },
+    TIMEOUT,
+  );
+});

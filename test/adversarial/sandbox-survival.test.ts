@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openWorkbench, shell, type Workbench } from '../adapters/sandbox/workbench.ts';
+
+const ADAPTER = new URL('../../src/adapters/sandbox/index.ts', import.meta.url).pathname;
+
+/** An app with one running sandbox, to be killed. It says "up" when the command in the sandbox does. */
+const APP = `
+  import { openBubblewrap } from ${JSON.stringify(ADAPTER)};
+  const { options, spec } = JSON.parse(process.env.JOB);
+  const sandbox = openBubblewrap(options);
+  await sandbox.probe();
+  console.log('starting');
+  await sandbox.exec({ ...spec, onLine: (line) => console.log(line) });`;
+
+const processesWith = (mark: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
+      } catch {
+        return false;
+      }
+    });
+
+describe('when the app is killed', { timeout: 120_000 }, () => {
+  let bench: Workbench;
+  beforeAll(async () => {
+    bench = await openWorkbench();
+  }, 60_000);
+  afterAll(() => bench.close());
+
+  const mark = (): string => `8${randomBytes(4).readUInt32LE()}`;
+  const startApp = (line: string) => {
+    const job = JSON.stringify({ options: bench.options, spec: shell(bench.area(), line) });
+    const app = spawn(process.execPath, ['--input-type=module', '-e', APP], {
+      env: { ...process.env, JOB: job },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    app.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    return { app, says: (word: string) => expect.poll(() => said, { timeout: 60_000 }).toContain(word) };
+  };
+  const nobodyLeft = (id: string) => expect.poll(() => processesWith(id), { timeout: 20_000 }).toEqual([]);
+
+  test('with SIGKILL, its sandboxes die with it, daemons and all', async () => {
+    const id = mark();
+    const line = `(setsid sh -c 'trap "" TERM HUP INT; sleep ${id}' &); echo up; trap "" TERM; sleep ${id}`;
+    const { app, says } = startApp(line);
+    await says('up\n');
+    expect(processesWith(id).length).toBeGreaterThanOrEqual(2);
+    app.kill('SIGKILL');
+    await once(app, 'close');
+    await nobodyLeft(id);
+  });
+
+  test('at any moment of a start, nothing survives', async () => {
+    for (const ms of [0, 2, 4, 6, 8, 10, 12, 14, 17, 20, 25]) {
+      const id = mark();
+      const { app, says } = startApp(`sleep ${id}`);
+      await says('starting\n');
+      await sleep(ms);
+      app.kill('SIGKILL');
+      await once(app, 'close');
+      await nobodyLeft(id);
+    }
+  });
+
+  test('and when only a launcher is killed, its sandbox is gone and the others are not', async () => {
+    const [id, other] = [mark(), mark()];
+    const stop = new AbortController();
+    const survivor = bench.sandbox.exec(shell(bench.area(), `sleep ${other}`, { signal: stop.signal }));
+    const onLine = (): void => {
+      for (const pid of processesWith(id)) process.kill(pid, 'SIGKILL');
+    };
+    const killed = await bench.sandbox.exec(shell(bench.area(), `echo up; sleep ${id}`, { onLine }));
+    expect(killed).toMatchObject({ exitCode: null, stopped: null });
+    await nobodyLeft(id);
+    expect(processesWith(other)).not.toEqual([]);
+    stop.abort();
+    expect(await survivor).toMatchObject({ stopped: 'cancelled' });
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import {
+  GATES,
+  type GateReport,
+  isSurvivor,
+  staticGates,
+  type TestRun,
+  testsRunGate,
+} from '../../../src/core/evidence/index.ts';
+import { patchBetween, type Tree } from '../git.ts';
+
+const PROTECT = ['.github/**', '**/*.lock'];
+const gates = (before: Tree, after: Tree, limits = {}): Record<string, GateReport> =>
+  Object.fromEntries(
+    staticGates(patchBetween(before, after), { protect: PROTECT }, { limits }).map((report) => [
+      report.gate,
+      report,
+    ]),
+  );
+const content = (path: string, before: string, after: string): boolean | undefined =>
+  gates({ [path]: before }, { [path]: after }).content?.passed;
+
+describe('content', () => {
+  test('tests alone are no content', () => {
+    const { content: report } = gates({}, { 'test/a.test.ts': "test('a', () => {});\n" });
+    expect(report).toEqual({
+      gate: 'content',
+      passed: false,
+      because: 'The patch changes tests or their configuration only.',
+    });
+  });
+
+  test.each([
+    ['src/a.ts', 'f(a);\n', 'f( a );\n'],
+    ['src/a.ts', 'f(a);\ng();\n', 'f(a); g();\n'],
+    ['src/a.ts', 'f(a);\n', 'f(a);\n\n\n'],
+    ['src/a.ts', 'f(a);\n', '// calls f\nf(a); // really\n'],
+    ['src/a.ts', 'f(a);\n', '/**\n * calls f\n */\nf(a);\n'],
+    ['src/a.ts', 'f(a);\n', 'f(a);\r\n'],
+    ['src/a.py', 'f(a)\n', '# calls f\nf(a)   \n'],
+    ['src/a.go', 'f(a)\n', '\tf(a)\n'],
+  ])('in %s, %j -> %j is none', (path, before, after) => {
+    expect(content(path, before, after)).toBe(false);
+  });
+
+  test.each([
+    ['src/a.ts', 'f(a);\n', 'f(b);\n'],
+    ['src/a.ts', "f('a b');\n", "f('ab');\n"],
+    ['src/a.ts', 'return x\n', 'returnx\n'],
+    ['src/a.ts', 'const u = "http://a";\n', 'const u = "http://b";\n'],
+    ['src/a.ts', 'const t = `\n a\n`;\n', 'const t = `\n  a\n`;\n'],
+    ['src/a.ts', 'a();\nb();\nc();\n', 'b();\nc();\na();\n'],
+    ['src/a.ts', '/* a */ f();\n', '/* a */ g();\n'],
+    ['src/a.py', 'if a:\n  b()\n  c()\n', 'if a:\n  b()\nc()\n'],
+    ['src/a.css', '#a { }\n', '#b { }\n'],
+    ['README.md', '# Title\n', '# Other title\n'],
+    ['a.sh', '#!/bin/sh\n', '#!/bin/bash\n'],
+  ])('in %s, %j -> %j is some', (path, before, after) => {
+    expect(content(path, before, after)).toBe(true);
+  });
+
+  test('modes, links, binary files and removals are content', () => {
+    expect(gates({ 'a.sh': 'x\n' }, { 'a.sh': { executable: 'x\n' } }).content?.passed).toBe(true);
+    expect(gates({}, { a: { link: 'b' } }).content?.passed).toBe(true);
+    expect(gates({}, { 'a.png': Buffer.from([0, 1, 2]) }).content?.passed).toBe(true);
+    expect(gates({ 'src/a.ts': '// x\n' }, {}).content?.passed).toBe(true);
+  });
+});
+
+describe('scope', () => {
+  test('protected files are named', () => {
+    const { scope } = gates({ 'yarn.lock': 'a\n' }, { 'yarn.lock': 'b\n', 'src/a.ts': 'x\n' });
+    expect(scope).toEqual({
+      gate: 'scope',
+      passed: false,
+      because: 'The patch changes protected files: yarn.lock.',
+    });
+    expect(gates({}, { 'src/a.ts': 'x\n' }).scope?.passed).toBe(true);
+  });
+
+  test.each([
+    [{ files: 1 }, 'changes 2 files; at most 1'],
+    [{ lines: 1 }, 'changes 2 lines; at most 1'],
+    [{ textLength: 100 }, 'characters long; at most 100'],
+    [{ lineLength: 50 }, 'a.ts gets a line of more than 50 characters'],
+  ])('with %j: %s', (limits, why) => {
+    const found = gates({}, { 'a.ts': `${'x'.repeat(60)}\n`, 'b.ts': 'y\n' }, limits);
+    expect(found.scope?.because).toContain(why);
+    expect(Object.values(found).map((report) => report.passed)).toEqual([false, false, false]);
+  });
+});
+
+test('untampered names the first places and shows the lines', () => {
+  const before = {
+    'test/a.test.ts': "test('a', () => {\n  expect(1).toBe(1);\n});\n",
+    'vitest.config.ts': 'a\n',
+  };
+  const { untampered } = gates(before, { 'src/a.ts': 'process.exit(0);\n' });
+  expect(untampered).toEqual({
+    gate: 'untampered',
+    passed: false,
+    because:
+      'src/a.ts:1: production code ends the process (`process.exit`); test/a.test.ts: a test file was removed; vitest.config.ts: configuration of the tests or of CI was removed.',
+    hunk: '+process.exit(0);',
+  });
+  expect(gates(before, { ...before, 'src/a.ts': 'x();\n' }).untampered?.passed).toBe(true);
+});
+
+test('a survivor passed all gates, and none is missing', () => {
+  const all = GATES.map((gate) => ({ gate, passed: true, because: '' }));
+  expect(isSurvivor(all)).toBe(true);
+  expect(isSurvivor(all.slice(1))).toBe(false);
+  expect(isSurvivor(all.map((report, i) => ({ ...report, passed: i !== 3 })))).toBe(false);
+  expect(isSurvivor([])).toBe(false);
+});
+
+describe('tests-run', () => {
+  const run = (fields: Partial<TestRun>): TestRun => ({
+    source: 'report',
+    exitCode: 0,
+    stopped: null,
+    ms: 1,
+    tests: { a: 'passed' },
+    tail: 'the end',
+    ...fields,
+  });
+  const verdict = (base: Partial<TestRun>, own: Partial<TestRun>) => testsRunGate(run(base), run(own));
+  const plain = { source: 'exit-code', tests: {} } as const;
+
+  test('failing tests are tests that ran', () => {
+    expect(verdict({}, { exitCode: 1, tests: { a: 'failed' } }).passed).toBe(true);
+    expect(verdict(plain, { ...plain, exitCode: 1 }).passed).toBe(true);
+  });
+
+  test.each<[Partial<TestRun>, Partial<TestRun>, string]>([
+    [{}, { stopped: 'wall' }, 'they took too long'],
+    [{}, { exitCode: null }, 'ended by a signal'],
+    [{}, { ...plain, exitCode: 0 }, 'left no report'],
+    [{}, { tests: {} }, 'names no test'],
+    [plain, { ...plain, exitCode: 127 }, 'could not be started'],
+  ])('base %j, candidate %j: %s', (base, own, why) => {
+    const report = verdict(base, own);
+    expect(report).toMatchObject({ gate: 'tests-run', passed: false, hunk: 'the end' });
+    expect(report.because).toContain(why);
+  });
+});

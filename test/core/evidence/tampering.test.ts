@@ -1,0 +1,308 @@
+import { describe, expect, test } from 'vitest';
+import { findTampering } from '../../../src/core/evidence/index.ts';
+import { patchBetween, type Tree } from '../git.ts';
+
+const SUITE = `import { test, expect } from 'vitest';
+test('adds', () => {
+  expect(add(1, 2)).toBe(3);
+  expect(add(0, 0)).toBe(0);
+});
+test('subtracts', () => {
+  expect(sub(3, 2)).toBe(1);
+});
+`;
+
+/** `path:line what`, for each finding. */
+const found = (
+  before: Tree,
+  after: Tree,
+  baseTexts: Readonly<Record<string, string>> = {},
+): readonly string[] =>
+  findTampering(patchBetween(before, after), baseTexts).map(
+    ({ path, line, what }) => `${path}${line === undefined ? '' : `:${line}`} ${what}`,
+  );
+const suite = (change: (text: string) => string): readonly string[] =>
+  found({ 'test/a.test.ts': SUITE }, { 'test/a.test.ts': change(SUITE) });
+/** What adding these lines to a production file gives. */
+const adding = (path: string, ...lines: readonly string[]): readonly string[] =>
+  found({ [path]: 'one\n' }, { [path]: `one\n${lines.join('\n')}\n` });
+
+describe('tests of the base', () => {
+  test('assertions that are only added are fine', () => {
+    expect(suite((text) => text.replace('toBe(0);', "toBe(0);\n  expect(add('1', 1)).toBe(2);"))).toEqual([]);
+    expect(suite((text) => `${text}test('more', () => {\n  expect(1).toBe(1);\n});\n`)).toEqual([]);
+  });
+
+  test('a removed assertion is named with its line and what stands around it', () => {
+    const before = { 'test/a.test.ts': SUITE };
+    const after = { 'test/a.test.ts': SUITE.replace('  expect(add(0, 0)).toBe(0);\n', '') };
+    expect(findTampering(patchBetween(before, after), {})).toEqual([
+      {
+        path: 'test/a.test.ts',
+        line: 4,
+        what: '1 assertion was removed from a test',
+        hunk: " import { test, expect } from 'vitest';\n test('adds', () => {\n   expect(add(1, 2)).toBe(3);\n-  expect(add(0, 0)).toBe(0);\n });\n test('subtracts', () => {\n   expect(sub(3, 2)).toBe(1);",
+      },
+    ]);
+  });
+
+  test('an assertion that is commented out is removed', () => {
+    expect(suite((text) => text.replace('  expect(add(0', '  // expect(add(0'))).toEqual([
+      'test/a.test.ts:4 1 assertion was removed from a test',
+    ]);
+  });
+
+  test('a changed expectation is left to the base version of the test', () => {
+    expect(suite((text) => text.replace('toBe(3)', 'toBe(4)'))).toEqual([]);
+  });
+
+  test('a test that is removed, or only moved', () => {
+    const [first, second] = [
+      SUITE.slice(0, SUITE.indexOf("test('sub")),
+      SUITE.slice(SUITE.indexOf("test('sub")),
+    ];
+    expect(suite(() => first)).toEqual([
+      'test/a.test.ts:6 1 test was removed',
+      'test/a.test.ts:7 1 assertion was removed from a test',
+    ]);
+    const head = first.slice(0, first.indexOf('test('));
+    expect(suite(() => head + second + first.slice(head.length))).toEqual([]);
+  });
+
+  test('a whole file that goes', () => {
+    expect(found({ 'test/a.test.ts': SUITE }, {})).toEqual(['test/a.test.ts a test file was removed']);
+    expect(
+      found({ 'test/fixtures/in.bin': Buffer.from([0, 1]) }, { 'test/fixtures/in.bin': Buffer.from([0, 2]) }),
+    ).toEqual(['test/fixtures/in.bin a binary file of the tests was changed']);
+    expect(found({ 'test/a.test.ts': SUITE }, { 'test/a.test.ts': { link: 'b' } })).toEqual([
+      'test/a.test.ts a test file became something else',
+    ]);
+  });
+
+  test.each([
+    ["test('adds'", "test.skip('adds'"],
+    ["test('adds'", "test.todo('adds'"],
+    ["test('adds'", "test.skipIf(true)('adds'"],
+    ["test('adds'", "test.concurrent.skip('adds'"],
+    ["test('adds'", "xtest('adds'"],
+    ["test('adds', ", "test('adds', { skip: true }, "],
+    ["test('adds', ", "test('adds', { todo: 'later' }, "],
+    ['  expect(sub', '  t.skip();\n  expect(sub'],
+    ['  expect(sub', '  this.skip();\n  expect(sub'],
+  ])('skipped: %s -> %s', (from, to) => {
+    expect(suite((text) => text.replace(from, to))).toContainEqual(
+      expect.stringContaining('a test was skipped'),
+    );
+  });
+
+  test.each([
+    ["test('adds'", "test.only('adds'"],
+    ["test('adds'", "fit('adds'"],
+  ])('focused: %s -> %s', (from, to) => {
+    expect(suite((text) => text.replace(from, to))).toEqual([expect.stringContaining('a test was focused')]);
+  });
+
+  test('a test that was skipped before may stay so, and be run again', () => {
+    const skipped = SUITE.replace("test('adds'", "test.skip('adds'");
+    expect(found({ 'a.test.ts': skipped }, { 'a.test.ts': SUITE })).toEqual([]);
+    expect(found({ 'a.test.ts': skipped }, { 'a.test.ts': skipped.replace('adds', 'adds up') })).toEqual([]);
+  });
+
+  test('words that only look like it are left alone', () => {
+    expect(
+      suite((text) =>
+        text.replace('toBe(0);', 'toBe(0);\n  expect(list({ skip: 10, take: 5 })).toEqual([]);'),
+      ),
+    ).toEqual([]);
+    expect(suite((text) => text.replace('toBe(0);', 'toBe(0);\n  // never use it.only( here'))).toEqual([]);
+  });
+
+  test.each<[string, string, string]>([
+    [
+      'test_a.py',
+      'def test_a():\n    assert f() == 1\n',
+      '@pytest.mark.skip\ndef test_a():\n    assert f() == 1\n',
+    ],
+    [
+      'test_a.py',
+      'def test_a():\n    assert f() == 1\n',
+      'def test_a():\n    pytest.skip("x")\n    assert f() == 1\n',
+    ],
+    ['a_test.go', 'func TestA(t *testing.T) {\n}\n', 'func TestA(t *testing.T) {\n\tt.Skip("x")\n}\n'],
+    ['a_test.go', 'package a\n', '//go:build never\npackage a\n'],
+    ['tests/a.rs', '#[test]\nfn a() {}\n', '#[test]\n#[ignore]\nfn a() {}\n'],
+    ['src/test/ATest.java', '@Test\nvoid a() {}\n', '@Disabled\n@Test\nvoid a() {}\n'],
+    ['spec/a_spec.rb', "it 'a' do\nend\n", "xit 'a' do\nend\n"],
+    ['tests/ATest.php', 'function testA() {\n}\n', 'function testA() {\n$this->markTestSkipped();\n}\n'],
+  ])('in %s: %j -> %j', (path, before, after) => {
+    expect(found({ [path]: before }, { [path]: after })).toContainEqual(
+      expect.stringContaining('a test was skipped'),
+    );
+  });
+
+  test.each<[string, string, string]>([
+    [
+      'test_a.py',
+      'def test_a():\n    assert f() == 1\n    assert g()\n',
+      'def test_a():\n    assert f() == 1\n',
+    ],
+    ['a_test.go', 'func TestA(t *testing.T) {\n\tt.Errorf("x")\n}\n', 'func TestA(t *testing.T) {\n}\n'],
+    ['tests/a.rs', '#[test]\nfn a() {\n  assert_eq!(1, 1);\n}\n', '#[test]\nfn a() {\n}\n'],
+    [
+      'src/lib.rs',
+      'mod tests {\n#[test]\nfn a() {\n  assert_eq!(1, 1);\n}\n}\n',
+      'mod tests {\n#[test]\nfn a() {\n}\n}\n',
+    ],
+  ])('an assertion less in %s', (path, before, after) => {
+    expect(found({ [path]: before }, { [path]: after })).toContainEqual(
+      expect.stringContaining('1 assertion was removed'),
+    );
+  });
+
+  test('a unit test inside production code counts too', () => {
+    const lib = 'pub fn f() {}\n#[cfg(test)]\nmod tests {\n  #[test]\n  fn works() {}\n}\n';
+    expect(found({ 'src/lib.rs': lib }, { 'src/lib.rs': 'pub fn f() { 1; }\n' })).toEqual([
+      'src/lib.rs:4 1 test was removed',
+    ]);
+  });
+});
+
+describe('new tests', () => {
+  test('may be skipped, but may not silence others', () => {
+    expect(found({}, { 'test/new.test.ts': SUITE.replace("test('adds'", "test.skip('adds'") })).toEqual([]);
+    expect(found({}, { 'test/new.test.ts': SUITE.replace("test('adds'", "test.only('adds'") })).toEqual([
+      'test/new.test.ts:2 a test was focused, which silences the others',
+    ]);
+  });
+});
+
+describe('configuration and snapshots', () => {
+  test('configuration of the runner may not come, change or go', () => {
+    const config = 'vitest.config.ts';
+    expect(found({}, { [config]: 'x' })).toEqual([`${config} configuration of the tests or of CI was added`]);
+    expect(found({ [config]: 'x' }, { [config]: 'y' })).toEqual([
+      `${config} configuration of the tests or of CI was changed`,
+    ]);
+    expect(found({ [config]: 'x' }, {})).toEqual([
+      `${config} configuration of the tests or of CI was removed`,
+    ]);
+  });
+
+  test('snapshots may only grow', () => {
+    const snap = 'src/__snapshots__/a.test.ts.snap';
+    expect(found({}, { [snap]: 'a\n' })).toEqual([]);
+    expect(found({ [snap]: 'a\n' }, { [snap]: 'a\nb\n' })).toEqual([]);
+    expect(found({ [snap]: 'a\n' }, { [snap]: 'b\n' })).toEqual([
+      `${snap} a recorded snapshot was changed or removed`,
+    ]);
+  });
+
+  const manifest = (fields: object): string => `${JSON.stringify({ name: 'x', ...fields }, null, 2)}\n`;
+  const inPackage = (before: object, after: object, known = true): readonly string[] => {
+    const text = manifest(before);
+    const texts = known ? { 'package.json': text } : {};
+    return found({ 'package.json': text }, { 'package.json': manifest(after) }, texts);
+  };
+  const scripts = { test: 'npm run unit && npm run lint', unit: 'vitest run', lint: 'eslint .', dev: 'vite' };
+
+  test('package.json: scripts that decide about the tests, and those they start', () => {
+    expect(inPackage({ scripts }, { scripts: { ...scripts, test: 'true' } })).toEqual([
+      'package.json it decides how tests or build run, and this part was changed: scripts.test',
+    ]);
+    expect(inPackage({ scripts }, { scripts: { ...scripts, unit: 'true' } })).toEqual([
+      expect.stringContaining('scripts.unit'),
+    ]);
+    expect(inPackage({ scripts }, { scripts: { ...scripts, pretest: 'rm -r test' } })).toEqual([
+      expect.stringContaining('scripts.pretest'),
+    ]);
+    expect(inPackage({}, { jest: { testPathIgnorePatterns: ['a'] } })).toEqual([
+      expect.stringContaining(': jest'),
+    ]);
+  });
+
+  test('package.json: all else may change, and order says nothing', () => {
+    expect(inPackage({ scripts }, { scripts: { ...scripts, dev: 'vite --host' }, version: '2.0.0' })).toEqual(
+      [],
+    );
+    const jest = { a: 1, b: { c: 2, d: 3 } };
+    expect(inPackage({ jest }, { jest: { b: { d: 3, c: 2 }, a: 1 } })).toEqual([]);
+  });
+
+  test('package.json: without its base text, every doubtful line counts', () => {
+    expect(inPackage({ scripts }, { scripts: { ...scripts, test: 'true' } }, false)).not.toEqual([]);
+    expect(inPackage({ scripts }, { scripts, version: '2.0.0' }, false)).toEqual([]);
+  });
+
+  test('package.json: one that is no JSON any more', () => {
+    const text = manifest({ scripts });
+    expect(
+      found({ 'package.json': text }, { 'package.json': text.slice(0, -3) }, { 'package.json': text }),
+    ).toEqual([expect.stringContaining('its syntax')]);
+  });
+
+  test('pyproject.toml and makefiles: the parts about tests', () => {
+    const toml =
+      '[project]\nname = "x"\n[tool.pytest.ini_options]\naddopts = "-q"\n[tool.black]\nline-length = 80\n';
+    const inToml = (change: (text: string) => string) =>
+      found({ 'pyproject.toml': toml }, { 'pyproject.toml': change(toml) }, { 'pyproject.toml': toml });
+    expect(inToml((text) => text.replace('"-q"', '"--ignore=tests"'))).toEqual([
+      expect.stringContaining('tool.pytest.ini_options'),
+    ]);
+    expect(inToml((text) => text.replace('80', '100'))).toEqual([]);
+    const make = 'build:\n\tcc a.c\n\ntest: build\n\t./run-tests\n\nclean:\n\trm -f a\n';
+    const inMake = (change: (text: string) => string) =>
+      found({ Makefile: make }, { Makefile: change(make) }, { Makefile: make });
+    expect(inMake((text) => text.replace('\t./run-tests', '\ttrue'))).toEqual([
+      expect.stringContaining(': test'),
+    ]);
+    expect(inMake((text) => text.replace('rm -f a', 'rm -f a b'))).toEqual([]);
+  });
+});
+
+describe('production code that knows it is being tested', () => {
+  test.each([
+    ['src/a.js', 'if (process.env.NODE_TEST_CONTEXT) return 3;'],
+    ['src/a.ts', 'if (process.env.VITEST) return 3;'],
+    ['src/a.ts', 'const w = process.env.JEST_WORKER_ID;'],
+    ['src/a.ts', "if (process.env.NODE_ENV === 'test') return 3;"],
+    ['src/a.ts', "if ('test' == process.env['NODE_ENV']) return 3;"],
+    ['src/a.ts', 'if (process.env.CI) return 3;'],
+    ['src/a.py', "if 'PYTEST_CURRENT_TEST' in os.environ:"],
+    ['src/a.py', "if 'pytest' in sys.modules:"],
+    ['src/a.py', "if os.environ.get('CI'):"],
+    ['a.go', 'if testing.Testing() { return }'],
+    ['src/a.ts', 'process.exit(0);'],
+    ['src/a.ts', 'process.exit();'],
+    ['src/a.ts', "process['exit'](code);"],
+    ['src/a.ts', 'process.exitCode = 0;'],
+    ['src/a.py', 'os._exit(0)'],
+    ['src/a.py', 'sys.exit()'],
+    ['a.go', 'os.Exit(0)'],
+    ['src/lib.rs', 'std::process::exit(0);'],
+    ['bin/cli.ts', 'if (process.env.VITEST) return 3;'],
+  ])('%s: %s', (path, line) => {
+    expect(adding(path, line)).toEqual([expect.stringMatching(/:2 production code (asks|ends)/)]);
+  });
+
+  test.each([
+    ['src/a.ts', 'process.exit(1);'],
+    ['src/a.py', 'sys.exit(2)'],
+    ['bin/cli.ts', 'process.exit(code);'],
+    ['src/a.ts', "if (process.env.NODE_ENV === 'production') cache();"],
+    ['src/a.ts', 'const CI = confidence(x);'],
+    ['src/a.ts', '// process.exit(0) would end it'],
+    ['README.md', 'Set NODE_ENV === "test" and process.exit(0).'],
+  ])('%s: %s is fine', (path, line) => {
+    expect(adding(path, line)).toEqual([]);
+  });
+
+  test('a line that only moves is not new', () => {
+    const before = { 'src/a.ts': 'process.exit(0);\na\nb\nc\n' };
+    expect(found(before, { 'src/a.ts': 'a\nb\nc\n  process.exit(0);\n' })).toEqual([]);
+    expect(found(before, { 'src/a.ts': 'a\nb\nc\nprocess.exit(0);\nprocess.exit(0);\n' })).toHaveLength(1);
+  });
+
+  test('a long line hides nothing', () => {
+    expect(adding('src/a.js', `${'x;'.repeat(9_000)}process.exit(0);${'y;'.repeat(9_000)}`)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import {
+  hunksOf,
+  joinSections,
+  patchedText,
+  productionLines,
+  productionPart,
+  summarise,
+  testPart,
+} from '../../../src/core/patches/index.ts';
+import { Git, patchBetween } from '../git.ts';
+
+const before = { 'src/a.ts': '1\n2\n3\n', 'test/a.test.ts': 'x\n', 'vitest.config.ts': 'a\n' };
+const after = {
+  'src/a.ts': '1\ntwo\n3\n4\n',
+  'test/a.test.ts': 'x\ny\n',
+  'test/__snapshots__/a.snap': 's\n',
+  'vitest.config.ts': 'b\n',
+};
+
+test('a patch is split into production and tests; configuration of the runner is in neither', () => {
+  const patch = patchBetween(before, after);
+  expect(productionPart(patch).map((file) => file.path)).toEqual(['src/a.ts']);
+  expect(testPart(patch).map((file) => file.path)).toEqual(['test/__snapshots__/a.snap', 'test/a.test.ts']);
+  expect(productionLines(patch)).toBe(3);
+  expect(joinSections([])).toBe('');
+});
+
+test('hunks tell kind and line of every line', () => {
+  const [file] = productionPart(patchBetween(before, after));
+  const lines = file ? hunksOf(file).flatMap((hunk) => hunk.lines) : [];
+  expect(lines.map(({ kind, line, text }) => `${line} ${kind} ${text}`)).toEqual([
+    '1 context 1',
+    '2 removed 2',
+    '2 added two',
+    '3 context 3',
+    '4 added 4',
+  ]);
+});
+
+test('a patch is counted, also one that is refused', () => {
+  using git = new Git();
+  expect(summarise(git.diff(before, after))).toEqual({ files: 4, additions: 5, deletions: 2 });
+  expect(summarise(git.diff({}, { a: { link: '/etc' } }))).toEqual({ files: 1, additions: 0, deletions: 0 });
+  expect(summarise({ raw: '', text: '' })).toEqual({ files: 0, additions: 0, deletions: 0 });
+});
+
+test('a patch on a text that is not its base says so', () => {
+  const [file] = productionPart(patchBetween(before, after));
+  if (!file) throw new Error('no production file');
+  expect(patchedText('1\nother\n3\n', file)).toEqual({ kind: 'unknown' });
+  expect(patchedText('1\n2\n', file)).toEqual({ kind: 'unknown' });
+  expect(patchedText('1\n2\n3\n', file)).toEqual({ kind: 'text', text: '1\ntwo\n3\n4\n' });
+  const [gone] = productionPart(patchBetween(before, {}));
+  expect(gone && patchedText('1\n2\n3\n', gone)).toEqual({ kind: 'gone' });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import { type ParseOptions, parsePatch } from '../../../src/core/patches/index.ts';
+import { Git, type Tree } from '../git.ts';
+
+const NONE = '0'.repeat(40);
+const SHA = 'a'.repeat(40);
+
+/** Git itself will not make most of these trees, so the list is written by hand. */
+const listed = (path: string, mode = '100644') => `:000000 ${mode} ${NONE} ${SHA} A\0${path}\0`;
+const reasons = (raw: string, text = '', options?: ParseOptions): string => {
+  const parsed = parsePatch(raw, text, options);
+  return parsed.kind === 'refused' ? parsed.reasons.join('\n') : 'accepted';
+};
+
+/** A link made by real git. */
+const link = (path: string, target: string): string => {
+  using git = new Git();
+  const { raw, text } = git.diff({}, { [path]: { link: target } });
+  return reasons(raw, text);
+};
+
+describe('paths that no candidate may write', () => {
+  test.each([
+    ['.git/config', 'reaches into `.git`'],
+    ['sub/.GIT/hooks/pre-commit', 'reaches into `.git`'],
+    ['git~1/config', 'reaches into `.git`'],
+    ['.git. ./config', 'reaches into `.git`'],
+    ['.git::$INDEX_ALLOCATION/config', 'reaches into `.git`'],
+    ['.g\u200cit/config', 'reaches into `.git`'],
+    ['.gitmodules', 'submodules are not accepted'],
+    ['sub/.GitModules', 'submodules are not accepted'],
+    ['../outside', 'a `.` or `..` component'],
+    ['a/../../b', 'a `.` or `..` component'],
+    ['/etc/passwd', 'is not a relative path'],
+    ['', 'is not a relative path'],
+    ['a//b', 'an empty component'],
+    ['a\\b', 'a backslash'],
+    ['a\nb', 'a control, invisible or direction-changing character'],
+    ['a\u202eb', 'a control, invisible or direction-changing character'],
+    ['a\u{e0041}b', 'a control, invisible or direction-changing character'],
+    ['a\ufffdb', 'is not valid UTF-8'],
+    ['.github/workflows/ci.yml', 'is a workflow of GitHub Actions'],
+    ['.GitHub/Workflows/x/ci.yml', 'is a workflow of GitHub Actions'],
+    ['é'.repeat(128), 'a component of more than 255 bytes'],
+    ['ab/'.repeat(400), 'is longer than 1024 bytes'],
+  ])('%j is refused: %s', (path, why) => {
+    expect(reasons(listed(path))).toContain(why);
+  });
+
+  test.each([
+    '.gitignore',
+    '.gitattributes',
+    'git/x',
+    'a.git/x',
+    '.github/ISSUE_TEMPLATE.md',
+    '…',
+    'a..b',
+    'é'.repeat(127),
+  ])('%j is no reason to refuse', (path) => {
+    expect(reasons(listed(path))).toMatch(/has no section in the patch text/);
+  });
+
+  test('what is shown of a path hides nothing', () => {
+    expect(reasons(listed('a\u202e\n"b'))).toContain('"a\\u{202e}\\n\\"b"');
+  });
+});
+
+describe('kinds of files', () => {
+  test.each([
+    ['160000', 'is a submodule'],
+    ['040000', 'mode 040000'],
+    ['100600', 'mode 100600'],
+    ['100664', 'mode 100664'],
+  ])('mode %s is refused', (mode, why) => {
+    expect(reasons(listed('x', mode))).toContain(why);
+  });
+
+  test('a submodule may not go either', () => {
+    expect(reasons(`:160000 000000 ${SHA} ${NONE} D\0lib\0`)).toContain('is a submodule');
+  });
+});
+
+describe('symbolic links', () => {
+  test.each([
+    ['a', '/etc/passwd', 'to an absolute path'],
+    ['a', 'C:/windows', 'to an absolute path'],
+    ['a', '..', 'leads out of the repository'],
+    ['sub/a', '../../x', 'leads out of the repository'],
+    ['sub/a', 'b/../../../x', 'leads out of the repository'],
+    // `d` may be a link to `.`, and then this is the folder above the repository.
+    ['a', 'd/../x', 'leads out of the repository'],
+    ['a', '.git/hooks', 'into `.git`'],
+    ['sub/a', '../.GIT', 'into `.git`'],
+    ['a', 'x\ny', 'an unreadable target'],
+    ['a', 'x\\y', 'an unreadable target'],
+  ])('%s -> %j is refused: %s', (path, target, why) => {
+    expect(link(path, target)).toContain(why);
+  });
+
+  test.each([
+    ['a', 'b'],
+    ['a', './b/c'],
+    ['sub/deep/a', '../../x'],
+    ['sub/a', '..'],
+    ['a', '.'],
+  ])('%s -> %s stays inside', (path, target) => {
+    expect(link(path, target)).toBe('accepted');
+  });
+
+  test('a file that becomes a link is looked at as well', () => {
+    using git = new Git();
+    const { raw, text } = git.diff({ a: 'x\n' }, { a: { link: '/etc/shadow' } });
+    expect(reasons(raw, text)).toContain('to an absolute path');
+  });
+});
+
+describe('names that some file systems take for one', () => {
+  const between = (before: Tree, after: Tree, options?: ParseOptions): string => {
+    using git = new Git();
+    const { raw, text } = git.diff(before, after);
+    return reasons(raw, text, options);
+  };
+
+  test('two new files that differ in case', () => {
+    expect(between({}, { 'src/A.ts': 'x', 'src/a.ts': 'y' })).toContain('is the same file as');
+  });
+  test('two new files that differ in Unicode form', () => {
+    expect(between({}, { '\u00e9.ts': 'x', 'e\u0301.ts': 'y' })).toContain('is the same file as');
+  });
+  test('a new file and a folder', () => {
+    expect(between({}, { 'Src/a.ts': 'x', src: 'y' })).toContain('is the same file as');
+  });
+  test('a new file and one that the base has', () => {
+    const options = { baseFiles: ['README.md', 'src/index.ts'] };
+    expect(between({}, { 'readme.md': 'x' }, options)).toContain('is the same file as "README.md"');
+    expect(between({}, { 'src/other.ts': 'x' }, options)).toBe('accepted');
+  });
+  test('a file whose name changes in case only may be renamed', () => {
+    expect(between({ 'README.md': 'x\n' }, { 'readme.md': 'x\n' }, { baseFiles: ['README.md'] })).toBe(
+      'accepted',
+    );
+  });
+  test('a file may become a folder', () => {
+    expect(between({ a: 'x' }, { 'a/b': 'x' }, { baseFiles: ['a'] })).toBe('accepted');
+  });
+});
+
+describe('sizes', () => {
+  test('too many files, and too much text', () => {
+    const raw = listed('a') + listed('b') + listed('c');
+    expect(reasons(raw, '', { limits: { files: 2 } })).toBe('The patch changes 3 files; at most 2 are read.');
+    expect(reasons(raw, 'x'.repeat(11), { limits: { textLength: 10 } })).toBe(
+      'The patch is longer than 10 characters.',
+    );
+  });
+  test('reasons are counted, not all told', () => {
+    const raw = Array.from({ length: 30 }, (_, i) => listed(`../${i}`)).join('');
+    const parsed = parsePatch(raw, '');
+    expect(parsed.kind === 'refused' && parsed.reasons.length).toBe(21);
+    expect(parsed.kind === 'refused' && parsed.reasons.at(-1)).toBe('There are 10 more reasons.');
+  });
+});
+
+test('a list that is cut or repeats a file is refused', () => {
+  expect(reasons(listed('a').slice(0, -1))).toContain('in the middle of an entry');
+  expect(reasons(`${listed('a')}x\0`)).toContain('without a path');
+  expect(reasons('junk\0a\0')).toContain('is not readable');
+  expect(reasons(listed('a') + listed('a'))).toContain('listed twice');
+});
