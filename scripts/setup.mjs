@@ -19,7 +19,12 @@ const stop = (text) => {
 };
 
 function run(command, args, options = {}) {
-  const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8', ...options });
+  const result = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    ...options,
+  });
   return { ok: result.status === 0, output: `${result.stdout ?? ''}${result.stderr ?? ''}`.trim() };
 }
 
@@ -31,13 +36,17 @@ function checkHost() {
 
 /** The lock file's hash, and whether development packages are wanted: a match means there is nothing to install. */
 const wanted = (withDev) =>
-  `${createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')} ${withDev ? 'all' : 'production'}`;
+  `${createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')} ${withDev ? 'all' : 'production'}`;
 
 function installPackages() {
   const have = existsSync(stamp) ? readFileSync(stamp, 'utf8').trim() : '';
   if (have === wanted(true) || (production && have === wanted(false))) return;
   say('Setting up: installing npm packages (once, about half a minute) …');
-  const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, [process.env.npm_execpath]] : ['npm', []];
+  const npm = process.env.npm_execpath?.endsWith('.js')
+    ? [process.execPath, [process.env.npm_execpath]]
+    : ['npm', []];
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(production ? ['--omit=dev'] : [])];
   const result = run(npm[0], [...npm[1], ...args], { env: { ...process.env, npm_config_loglevel: 'error' } });
   if (!result.ok) stop(`npm could not install the packages:\n${result.output}`);
@@ -47,13 +56,16 @@ function installPackages() {
 function checkRuntime() {
   const node = join(root, 'node_modules', '.bin', 'node');
   if (!run(node, ['--version']).ok) {
-    stop('Node 24 for this platform did not install. Runoff runs on Linux x64 and arm64; elsewhere use the container.');
+    stop(
+      'Node 24 for this platform did not install. Runoff runs on Linux x64 and arm64; elsewhere use the container.',
+    );
   }
 }
 
 function installBubblewrap() {
   if (run('bwrap', ['--version']).ok) return;
-  const byHand = 'Runoff runs every candidate in a bubblewrap sandbox and never without one. Install it with:\n\n    sudo apt-get install bubblewrap\n';
+  const byHand =
+    'Runoff runs every candidate in a bubblewrap sandbox and never without one. Install it with:\n\n    sudo apt-get install bubblewrap\n';
   const debian = existsSync('/usr/bin/apt-get');
   if (process.platform !== 'linux' || !debian || process.getuid?.() !== 0) stop(byHand);
   say('Setting up: installing bubblewrap (Debian package) …');

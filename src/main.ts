@@ -1,8 +1,11 @@
+import './compose/blank-variables.ts';
+
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { systemRandom } from './adapters/system/index.ts';
 import { runCli, type Screen, type Shell } from './cli/index.ts';
 import { diagnose, openRuntime, readOperator, serve } from './compose/index.ts';
+import type { Operator } from './core/policy/index.ts';
 import { runDemo } from './demo/index.ts';
 
 const screen: Screen = {
@@ -20,12 +23,16 @@ function onInterrupt(handler: () => void): () => void {
   };
 }
 
+/** People at a terminal read sentences, not log lines, unless they ask for them. */
+const onTerminal = (operator: Operator): Operator =>
+  process.env.LOG_LEVEL ? operator : { ...operator, logLevel: 'silent' };
+
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
 const shell: Shell = {
-  open: async (needs) => openRuntime(await readOperator(process.env, process.cwd()), needs),
+  open: async (needs) => openRuntime(onTerminal(await readOperator(process.env, process.cwd())), needs),
   serve: async () => serve(await readOperator(process.env, process.cwd()), { onInterrupt, screen }),
   demo: (options, where) => runDemo(options, where, onInterrupt),
   doctor: () => diagnose(process.env, process.cwd()),

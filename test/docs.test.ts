@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { referenceFiles } from '../scripts/write-docs.ts';
 import { GATES } from '../src/core/evidence/index.ts';
 import { CANDIDATE_STATES, FAULTS, RUN_STATES, STAGES } from '../src/core/model/index.ts';
 import { Environment } from '../src/core/policy/index.ts';
@@ -40,7 +41,11 @@ describe('docs/troubleshooting.md', () => {
   });
 });
 
-describe.skipIf(!has('.env.example'))('.env.example', () => {
+test.each(Object.entries(referenceFiles()))('%s is what `npm run docs` writes', (path, text) => {
+  expect(read(path)).toBe(text);
+});
+
+describe('.env.example', () => {
   test('shows every variable that is read, and no other', () => {
     const shown = [...read('.env.example').matchAll(/^#? ?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
     expect([...new Set(shown)].sort()).toEqual(Object.keys(Environment.shape).sort());

@@ -3,6 +3,7 @@ import { asFault } from '../core/model/index.ts';
 import type { Overrides } from '../pipeline/index.ts';
 import { examineMachine } from './doctor.ts';
 import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
+import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { EXIT, type Shell } from './runtime.ts';
 
@@ -25,6 +26,9 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage;
     const fault = asFault(thrown);
+    const { code: name, message, advice } = fault;
+    if (argv.includes('--json'))
+      shell.screen.out(`${jsonText({ error: { code: name, message, advice } })}\n`);
     shell.screen.err(`\n${fault.message}\n→ ${fault.advice}\n`);
     if (fault.code === 'INTERNAL') shell.screen.err(`${fault.stack ?? ''}\n`);
     return fault.code === 'PROMPT_EMPTY' ? EXIT.usage : EXIT.failed;

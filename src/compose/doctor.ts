@@ -22,7 +22,7 @@ export async function diagnose(env: NodeJS.ProcessEnv, cwd: string): Promise<rea
   const findings = [nodeFinding(), await gitFinding()];
   let operator: Operator;
   try {
-    operator = await readOperator(env, cwd);
+    operator = { ...(await readOperator(env, cwd)), logLevel: 'silent' };
   } catch (thrown) {
     return [...findings, faultFinding('environment', thrown)];
   }

@@ -17,8 +17,13 @@ export const DEMO_SETTINGS = stringify({
 });
 
 /** Makes the sample project a git repository of one commit on `main`. */
-export async function makeSampleRepository(folder: string, settings = DEMO_SETTINGS): Promise<void> {
+export async function makeSampleRepository(
+  folder: string,
+  settings = DEMO_SETTINGS,
+  furnish: (folder: string) => Promise<void> = async () => {},
+): Promise<void> {
   await copySample(folder);
+  await furnish(folder);
   await mkdir(join(folder, '.github'), { recursive: true });
   await writeFile(join(folder, '.github', 'auto-dev.yml'), settings);
   const git = simpleGit(folder);

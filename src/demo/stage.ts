@@ -29,6 +29,8 @@ export interface Theatre {
 export interface TheatreOptions {
   /** Folder for all of it; absent: a temporary one that `close` removes. */
   readonly home?: string;
+  /** Adds to the sample repository's files before its first commit. */
+  readonly furnish?: (folder: string) => Promise<void>;
   /** Text of `.github/auto-dev.yml` in the sample repository; absent: the sample's own. */
   readonly settings?: string;
   /** Further logins, with what they may do. */
@@ -90,7 +92,7 @@ async function openGitHub(
 ): Promise<{ github: LocalGitHub; webhook: (url: string) => void }> {
   const from = join(home, 'tally');
   await mkdir(from);
-  await makeSampleRepository(from, options.settings);
+  await makeSampleRepository(from, options.settings, options.furnish);
   let url: string | undefined;
   const github = await startLocalGitHub({
     users: [MAINTAINER, ...Object.keys(options.collaborators ?? {})],

@@ -13,5 +13,9 @@ export interface Reports {
 }
 
 export type SettingsFile =
-  | { readonly kind: 'ok'; readonly value: unknown; readonly locate: (path: readonly PropertyKey[]) => string }
+  | {
+      readonly kind: 'ok';
+      readonly value: unknown;
+      readonly locate: (path: readonly PropertyKey[]) => string;
+    }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };

@@ -107,9 +107,18 @@ export type Intent = { readonly state: 'planned' } | { readonly state: 'done'; r
 /** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
 export interface Store {
   /** False when a run with this id exists; nothing is changed then. */
-  createRun(run: { id: RunId; origin: Origin; title: string; request: unknown; at: number }): Promise<boolean>;
+  createRun(run: {
+    id: RunId;
+    origin: Origin;
+    title: string;
+    request: unknown;
+    at: number;
+  }): Promise<boolean>;
   /** Inbox: the delivery, its semantic key and the run in one transaction. False when either was seen before. */
-  acceptDelivery(delivery: Delivery, run: { origin: Origin; title: string; request: unknown; at: number }): Promise<boolean>;
+  acceptDelivery(
+    delivery: Delivery,
+    run: { origin: Origin; title: string; request: unknown; at: number },
+  ): Promise<boolean>;
   run(id: RunId): Promise<RunRecord | null>;
   /** Newest first. */
   runs(limit: number): Promise<readonly RunRecord[]>;

@@ -133,9 +133,9 @@ describe('resources', { timeout: 120_000 }, () => {
 
   describe('output', () => {
     test.each([
-      ['without line ends', 'head -c 1500000000 /dev/zero'],
-      ['of short lines', 'yes | head -c 100000000'],
-      ['on both streams', 'head -c 300000000 /dev/zero & head -c 300000000 /dev/zero >&2; wait'],
+      ['without line ends', 'head -c 600000000 /dev/zero'],
+      ['of short lines', 'yes | head -c 40000000'],
+      ['on both streams', 'head -c 200000000 /dev/zero & head -c 200000000 /dev/zero >&2; wait'],
     ])('in a flood %s does not grow our memory', async (_what, line) => {
       const before = process.memoryUsage().rss;
       let peak = before;

@@ -1,44 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  DEFAULT_LIMITS,
-  type ExecSpec,
-  type Limits,
-  type Sandbox,
-  type WorkArea,
-} from '../../src/ports/index.ts';
+import type { ExecSpec, WorkArea } from '../../src/ports/index.ts';
+import { limited, markedSleep, processesWith, type SandboxWorld, sandboxLimits } from './sandbox.limits.ts';
 
-export interface SandboxWorld {
-  readonly sandbox: Sandbox;
-  /** A new area whose lower layer holds some files. */
-  area(files?: Readonly<Record<string, string>>): WorkArea;
-  /** A new host folder that a sandbox may be given to write. */
-  folder(): string;
-  close(): void | Promise<void>;
-}
-
-const limited = (limits: Partial<Limits> = {}): Limits => ({ ...DEFAULT_LIMITS, wallMs: 60_000, ...limits });
-
-/** How many host processes have `mark` in their command line. */
-function processesWith(mark: string): number {
-  const lines = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      } catch {
-        return '';
-      }
-    });
-  return lines.filter((line) => line.includes(mark)).length;
-}
-
-/** A duration nobody else sleeps for, to find a process by. */
-const markedSleep = (): string => `9${randomBytes(4).readUInt32LE()}`;
+export type { SandboxWorld };
 
 /** The promises of the `Sandbox` port, for every adapter. */
 export function sandboxContract(name: string, open: () => Promise<SandboxWorld>): void {
@@ -249,88 +217,6 @@ export function sandboxContract(name: string, open: () => Promise<SandboxWorld>)
       });
     });
 
-    describe('limits', () => {
-      test('of wall time end a command that ignores every signal', async () => {
-        const line = 'trap "" TERM INT HUP QUIT; while :; do sleep 1; done';
-        const result = await sh(world.area(), line, { limits: limited({ wallMs: 500 }) });
-        expect(result).toMatchObject({ exitCode: null, stopped: 'wall' });
-        expect(result.ms).toBeGreaterThanOrEqual(500);
-      });
-
-      test('of silence count from the last output', async () => {
-        const talks = 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.5; done; sleep 600';
-        const result = await sh(world.area(), talks, { limits: limited({ silenceMs: 2000 }) });
-        expect(result).toMatchObject({ exitCode: null, stopped: 'silence', stdout: '1\n2\n3\n4\n5\n6\n' });
-      });
-
-      test('of memory hold for the whole tree', async () => {
-        const hold = 'const b = Buffer.alloc(120e6, 1); setInterval(() => b[0], 1000)';
-        const line = `for i in 1 2 3 4; do /opt/runoff/bin/node -e '${hold}' & done; wait`;
-        const result = await sh(world.area(), line, { limits: limited({ memoryBytes: 400e6 }) });
-        expect(result).toMatchObject({ exitCode: null, stopped: 'memory' });
-      });
-
-      test.each(['/repo', '/home/agent'])('of disk hold for %s', async (folder) => {
-        const line = `mkdir ${folder}/d; i=0; while :; do head -c 4000000 /dev/zero > ${folder}/d/$i; i=$((i+1)); sleep 0.02; done`;
-        const result = await sh(world.area(), line, { limits: limited({ diskBytes: 40e6 }) });
-        expect(result).toMatchObject({ exitCode: null, stopped: 'disk' });
-      });
-
-      test('do not touch a command that keeps them', async () => {
-        const line = 'head -c 20000000 /dev/zero > big; sleep 1.5; echo fine';
-        const tight = limited({ diskBytes: 60e6, memoryBytes: 300e6, silenceMs: 30_000, processes: 20 });
-        expect(await sh(world.area(), line, { limits: tight })).toMatchObject({
-          exitCode: 0,
-          stdout: 'fine\n',
-        });
-      });
-
-      test('of processes hold', async () => {
-        const line = 'for i in $(seq 60); do sleep 30 & done; echo started all';
-        const result = await sh(world.area(), line, { limits: limited({ processes: 30 }) });
-        expect(result.stdout).not.toContain('started all');
-        expect(result.stderr).toMatch(/fork/i);
-      });
-    });
-
-    describe('the end', () => {
-      test('comes on abort, and at once when aborted before', async () => {
-        const cancel = new AbortController();
-        const mark = markedSleep();
-        const running = sh(world.area(), `echo up; sleep ${mark}`, {
-          signal: cancel.signal,
-          onLine: () => cancel.abort(),
-        });
-        expect(await running).toMatchObject({ exitCode: null, stopped: 'cancelled', stdout: 'up\n' });
-        expect(processesWith(mark)).toBe(0);
-        const never = await sh(world.area(), 'echo ran', { signal: cancel.signal });
-        expect(never).toMatchObject({ exitCode: null, stopped: 'cancelled', stdout: '' });
-      });
-
-      test('aborted at any moment of the start leaves nothing', async () => {
-        const mark = markedSleep();
-        const area = world.area();
-        for (const ms of [0, 1, 2, 4, 6, 8, 10, 12, 15, 20]) {
-          const result = await sh(area, `sleep ${mark}`, { signal: AbortSignal.timeout(ms) });
-          expect(result).toMatchObject({ exitCode: null, stopped: 'cancelled' });
-          expect(processesWith(mark)).toBe(0);
-        }
-      });
-
-      test('of a command is the end of all it left running', async () => {
-        const mark = markedSleep();
-        const line = `(setsid sh -c 'trap "" TERM HUP INT; sleep ${mark}' &) ; sleep 0.2; echo done`;
-        expect(await sh(world.area(), line)).toMatchObject({ exitCode: 0, stdout: 'done\n' });
-        expect(processesWith(mark)).toBe(0);
-      });
-
-      test('comes on time for a daemon that holds the output open', async () => {
-        const mark = markedSleep();
-        const line = `(setsid setsid sh -c 'trap "" TERM HUP INT; sleep ${mark}' &) ; sleep ${mark}`;
-        const result = await sh(world.area(), line, { limits: limited({ wallMs: 700 }) });
-        expect(result).toMatchObject({ exitCode: null, stopped: 'wall' });
-        expect(processesWith(mark)).toBe(0);
-      });
-    });
+    sandboxLimits(() => world);
   });
 }

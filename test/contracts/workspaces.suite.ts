@@ -301,6 +301,20 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         expect(patchOf(collected).text).toContain('-{}\n+{2}\n');
       });
 
+      test("leaves the repository's own settings and hooks as they were", async () => {
+        const { base } = await based({ 'a.txt': 'one\n' });
+        const command = `mkdir -p .git/hooks; git config core.hooksPath mine; echo lib > lib
+          printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`;
+        const installed = await workspaces.install(base, setup(command));
+        if (installed.kind !== 'ready') throw new Error(installed.why);
+        const area = await workspaces.open(installed.base, anArea());
+        const seen = await world.run(
+          area,
+          'cat lib; git config core.hooksPath; git commit -q --allow-empty -m x && echo ok',
+        );
+        expect(seen.stdout).toBe('lib\nok\n');
+      });
+
       test('runs a command once for each commit', async () => {
         const { base } = await based({ 'a.txt': 'one\n' });
         const command = 'head -c 16 /dev/urandom | od -An -tx1 > stamp';

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { simpleGit } from 'simple-git';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { RunJson } from '../../src/cli/render/json.ts';
@@ -78,7 +79,7 @@ test(
       const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2', '--timeout', '20s');
       await new Promise<void>((resolve) => {
         child.stderr?.on('data', (data: Buffer) => {
-          if (/scripted-heron.*done/.test(data.toString())) resolve();
+          if (/coded, done/.test(data.toString())) resolve();
         });
       });
       child.kill('SIGKILL');
@@ -101,12 +102,12 @@ test(
 const refusals: readonly [string, readonly string[], RegExp, number][] = [
   ['the prompt is empty', ['run', '  '], /no task.*→ Say what to do/s, 2],
   ['the folder is no repository', ['run', 'x', '--repo', '/usr'], /\/usr.*→ Give `--repo`/s, 1],
-  ['the base does not exist', ['run', 'x', '--base', 'no-such'], /no-such.*→ Name a branch/s, 1],
-  ['the agent does not exist', ['run', 'x', '--coders', 'nobody'], /nobody.*builtin.*→ Name one of/s, 1],
+  ['the base does not exist', ['run', 'x', '--base', 'no-such'], /no-such.*Next: Name a branch/s, 1],
+  ['the agent does not exist', ['run', 'x', '--coders', 'nobody'], /nobody.*builtin.*Next: Name one of/s, 1],
   [
     'the price is unknown',
     ['run', 'x', '--models', 'openai/no-such-model'],
-    /No price is known.*→ Set MODEL_PRICES/s,
+    /No price is known.*Next: Set MODEL_PRICES/s,
     1,
   ],
   ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s, 2],
@@ -118,11 +119,8 @@ test('bad input ends in one clear sentence with the next step', { timeout: 3 * M
   atTerminal({}, async (me) => {
     for (const [, argv, words, code] of refusals) {
       const ended = await me.runoff(...argv);
-      expect({ argv, code: ended.code, err: ended.err }).toEqual({
-        argv,
-        code,
-        err: expect.stringMatching(words),
-      });
+      const said = ended.out + ended.err;
+      expect({ argv, code: ended.code, said }).toEqual({ argv, code, said: expect.stringMatching(words) });
     }
   }),
 );
@@ -135,7 +133,7 @@ test(
       await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
       expect(await me.runoff('run', PROMPT)).toMatchObject({
         code: 1,
-        err: expect.stringMatching(/not committed.*→ Commit or stash/s),
+        out: expect.stringMatching(/not committed.*Next: Commit or stash/s),
       });
 
       const folder = await mkdtemp(join(tmpdir(), 'runoff-empty-'));
@@ -143,22 +141,12 @@ test(
         await me.git('init', '--quiet', folder);
         expect(await me.runoff('run', PROMPT, '--repo', folder)).toMatchObject({
           code: 1,
-          err: expect.stringMatching(/no commit yet/),
+          out: expect.stringMatching(/no commit yet/),
         });
         await writeFile(join(folder, 'notes.txt'), 'no tests here\n');
-        await me.git('-C', folder, 'add', '--all');
-        await me.git(
-          '-C',
-          folder,
-          '-c',
-          'user.name=a',
-          '-c',
-          'user.email=a@example.com',
-          'commit',
-          '--quiet',
-          '-m',
-          'notes',
-        );
+        const theirs = simpleGit(folder);
+        await theirs.add(['--all']);
+        await theirs.addConfig('user.name', 'a').addConfig('user.email', 'a@example.com').commit('notes');
         const ended = await me.runoff(
           'run',
           PROMPT,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/adapters/database/index.ts';
@@ -20,6 +21,16 @@ async function once(url: string, sql: string, values: readonly unknown[] = []) {
   } finally {
     await client.end();
   }
+}
+
+/** Connections that are just closing get a moment: pools do not wait for them, and a forced end is an error there. */
+async function remove(home: string, name: string): Promise<void> {
+  for (let look = 0; look < 60; look += 1) {
+    const left = await once(home, 'select 1 from pg_stat_activity where datname = $1 limit 1', [name]);
+    if (left.length === 0) break;
+    await delay(25);
+  }
+  await once(home, `drop database if exists ${name} with (force)`);
 }
 
 /** Nothing in a test run has to survive a power cut: without waiting for the disk it takes half the time. */
@@ -54,6 +65,6 @@ export async function freshDatabase(options: { readonly copyOf?: TestDatabase } 
     name,
     url,
     query: (sql, values) => once(url, sql, values),
-    drop: () => once(home, `drop database if exists ${name} with (force)`).then(() => undefined),
+    drop: () => remove(home, name),
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { simpleGit } from 'simple-git';
-import { SAMPLE_SCRIPTS, SCRIPTED_PRICES } from '../../src/demo/sample/index.ts';
+import { SCRIPTED_PRICES, SCRIPTS } from '../../src/demo/sample/index.ts';
 import { makeSampleRepository } from '../../src/demo/sample-repository.ts';
 import { startScriptedModels } from '../../src/demo/scripted-models/index.ts';
 
@@ -32,14 +32,13 @@ export async function atTerminal(
 ): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'runoff-cli-'));
   await chmod(home, 0o711);
-  const models = await startScriptedModels({ scripts: SAMPLE_SCRIPTS });
+  const models = await startScriptedModels({ scripts: SCRIPTS });
   const repository = join(home, 'tally');
   await makeSampleRepository(repository, options.settings);
   const env: NodeJS.ProcessEnv = {
     PATH: process.env.PATH ?? '',
     HOME: home,
     RUNOFF_DATA: join(home, 'data'),
-    LOG_LEVEL: 'warn',
     ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',
     ANTHROPIC_BASE_URL: models.url,
     OPENAI_API_KEY: 'scripted-key-for-openai',

@@ -1,7 +1,6 @@
 import {
   type Document,
   isAlias,
-  isCollection,
   isMap,
   isNode,
   isPair,
@@ -49,6 +48,7 @@ export function readSettingsText(text: string, fileName: string): SettingsFile {
     document = parseDocument(text, {
       lineCounter: lines,
       prettyErrors: false,
+      resolveKnownTags: false,
       schema: 'core',
       strict: true,
       stringKeys: true,
@@ -120,7 +120,7 @@ function problemsOf(document: Document.Parsed): readonly Problem[] {
   return found;
 }
 
-/** What YAML can do and settings may not. */
+/** What YAML can do and settings may not. Tags are among the parser's own complaints: it knows none. */
 function whyRefused(node: unknown): string | null {
   if (isAlias(node)) return 'Aliases (`*name`) are not accepted; write the value again.';
   if (isPair(node)) {
@@ -129,10 +129,9 @@ function whyRefused(node: unknown): string | null {
     return FORBIDDEN_KEYS.has(key) ? `The key \`${key}\` is not accepted.` : null;
   }
   if (!isNode(node)) return null;
-  if ('anchor' in node && node.anchor) return 'Anchors (`&name`) are not accepted; write the value again.';
-  // `tag` is also set on some nodes that have none in the text.
-  const written = (isScalar(node) || isCollection(node)) && node.srcToken ? node.tag : undefined;
-  return written && !written.startsWith('tag:yaml.org,2002:') ? 'Tags (`!name`) are not accepted.' : null;
+  return 'anchor' in node && node.anchor
+    ? 'Anchors (`&name`) are not accepted; write the value again.'
+    : null;
 }
 
 const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
@@ -154,6 +153,7 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): numb
 }
 
 function sentence(message: string): string {
-  const line = (message.split('\n', 1)[0] ?? '').slice(0, MOST_MESSAGE);
+  const line = message.split('\n', 1)[0] ?? '';
+  if (line.length > MOST_MESSAGE) return `${line.slice(0, MOST_MESSAGE)}….`;
   return /[.!?]$/.test(line) ? line : `${line}.`;
 }

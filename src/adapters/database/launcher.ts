@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { Fault } from '../../core/model/index.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { asFault, Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
-import { openFolder, serverAccount } from './account.ts';
+import { type Account, openFolder, serverAccount } from './account.ts';
 import { installBinaries, removeOtherBinaries } from './binaries.ts';
 import {
   type Cluster,
@@ -42,6 +43,12 @@ export interface EmbeddedPostgresOptions {
   readonly log?: Log;
 }
 
+const ATTACH_TRIALS = 6;
+const ATTACH_PAUSE_MS = 250;
+/** A server process outlives the connection that it served by a moment. */
+const SETTLE_MS = 1_500;
+const LOOK_EVERY_MS = 50;
+
 const address = (credentials: Credentials, database: string): string =>
   `postgresql://${SUPERUSER}:${credentials.password}@127.0.0.1:${credentials.port}/${database}`;
 
@@ -59,32 +66,72 @@ async function createDatabase(presence: Presence, name: string): Promise<void> {
   }
 }
 
+/** Is another process of ours, or a person, connected? Our own process has closed its stores and engines by now. */
 async function usedByOthers(presence: Presence): Promise<boolean> {
-  const others = await presence.query(
-    "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1",
-  );
-  return others.length !== 0;
+  const until = Date.now() + SETTLE_MS;
+  for (;;) {
+    const others = await presence.query(
+      "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1",
+    );
+    if (others.length === 0 || Date.now() > until) return others.length !== 0;
+    await delay(LOOK_EVERY_MS);
+  }
 }
 
-async function startOrAttach(dir: string, account: ReturnType<typeof serverAccount>, log: Log | undefined) {
+interface Reached {
+  readonly credentials: Credentials;
+  readonly presence: Presence;
+  readonly attached: boolean;
+}
+
+/** A server that was killed may look alive for a moment longer: a connection is the proof. */
+async function reach(
+  cluster: Cluster,
+  start: (lastPort: number) => Promise<{ readonly port: number }>,
+  dir: string,
+  log: Log | undefined,
+): Promise<Reached> {
+  for (let trial = 1; ; trial += 1) {
+    const stored = await readCredentials(cluster);
+    const found = await untilReady(cluster, dir);
+    const { port } = found ?? (await start(stored.port));
+    const credentials = { ...stored, port };
+    if (port !== stored.port) await writeCredentials(cluster, credentials);
+    try {
+      const presence = await announce(address(credentials, 'postgres'), log);
+      return { credentials, presence, attached: found !== null };
+    } catch (error) {
+      if (found === null || trial === ATTACH_TRIALS) throw error;
+      await delay(ATTACH_PAUSE_MS);
+    }
+  }
+}
+
+async function startOrAttach(dir: string, account: Account, log: Log | undefined) {
   const binaries = await installBinaries(dir);
   const cluster: Cluster = clusterAt(dir, binaries.major);
   await initialise(cluster, binaries, account, dir);
-  const credentials = await readCredentials(cluster);
-  const found = await untilReady(cluster, dir);
-  const server = found ?? (await startServer(cluster, binaries, account, dir, credentials.port));
-  const current = { ...credentials, port: server.port };
-  if (current.port !== credentials.port) await writeCredentials(cluster, current);
-  if (found === null) await removeOtherBinaries(dir, binaries.version);
-  const presence = await announce(address(current, 'postgres'), log);
-  const rows = await presence.query<{ server_version: string }>('show server_version');
-  return {
-    cluster,
-    credentials: current,
-    presence,
-    attached: found !== null,
-    version: rows[0]?.server_version ?? '',
-  };
+  const start = (lastPort: number) => startServer(cluster, binaries, account, dir, lastPort);
+  const reached = await reach(cluster, start, dir, log);
+  if (!reached.attached) await removeOtherBinaries(dir, binaries.version);
+  const rows = await reached.presence.query<{ server_version: string }>('show server_version');
+  return { ...reached, cluster, version: rows[0]?.server_version ?? '' };
+}
+
+async function openServer(options: EmbeddedPostgresOptions, account: Account) {
+  const dir = openFolder(options.dir, account);
+  const lock = join(dir, 'pg.lock');
+  return { dir, lock, server: await withLock(lock, () => startOrAttach(dir, account, options.log)) };
+}
+
+function asStartFault(error: unknown, dir: string): Fault {
+  const { code } = error as { code?: string };
+  if (code !== 'EACCES' && code !== 'EPERM') return asFault(error);
+  return new Fault(
+    'DATABASE_UNAVAILABLE',
+    `The embedded database in ${dir} is closed to this user: ${(error as Error).message}. Use another data folder, or the user who made it.`,
+    { cause: error },
+  );
 }
 
 /**
@@ -93,9 +140,9 @@ async function startOrAttach(dir: string, account: ReturnType<typeof serverAccou
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const account = serverAccount();
-  const dir = openFolder(options.dir, account);
-  const lock = join(dir, 'pg.lock');
-  const server = await withLock(lock, () => startOrAttach(dir, account, options.log));
+  const { dir, lock, server } = await openServer(options, account).catch((error: unknown) => {
+    throw asStartFault(error, options.dir);
+  });
   const { cluster, credentials, presence, attached, version } = server;
   options.log?.info({ dir, port: credentials.port, version, attached }, 'The embedded database is ready.');
 

@@ -21,6 +21,8 @@ import { isAlive } from './lock.ts';
 /** Recovery after a crash replays at most `max_wal_size`; slow disks need a while for it. */
 const START_MS = 60_000;
 const STOP_MS = 60_000;
+const START_TRIALS = 4;
+const TRIAL_PAUSE_MS = 250;
 const POLL_MS = 20;
 const LOG_BYTES = 5 * 2 ** 20;
 
@@ -64,19 +66,22 @@ function isServerOf(cluster: Cluster, pid: number): boolean {
   if (process.platform !== 'linux') return true;
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(cluster.data);
-  } catch {
-    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
   }
 }
 
-export function running(cluster: Cluster): Running | null {
-  let lines: string[];
+function readFileIfThere(path: string): string | null {
   try {
-    lines = readFileSync(pidFile(cluster), 'utf8').split('\n');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
+}
+
+export function running(cluster: Cluster): Running | null {
+  const lines = readFileIfThere(pidFile(cluster))?.split('\n') ?? [];
   const pid = Number(lines[0]);
   if (!isServerOf(cluster, pid)) return null;
   return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
@@ -135,15 +140,19 @@ function launch(cluster: Cluster, binaries: Binaries, account: Account, dir: str
   return ended;
 }
 
-function lastLines(dir: string): string {
-  try {
-    return readFileSync(join(dir, 'pg.log'), 'utf8').slice(-600).trim();
-  } catch {
-    return 'there is no log';
-  }
+const lastLines = (dir: string): string =>
+  readFileIfThere(join(dir, 'pg.log'))?.slice(-600).trim() ?? 'there is no log';
+
+/** A pid file whose process is another program by now: Postgres takes it for a living server and refuses to start. */
+function dropForeignPidFile(cluster: Cluster): void {
+  const pid = Number(readFileIfThere(pidFile(cluster))?.split('\n', 1)[0]);
+  if (isAlive(pid) && !isServerOf(cluster, pid)) rmSync(pidFile(cluster), { force: true });
 }
 
-/** Starts the server and waits until it takes connections. To be called under the start lock, when `running` says null. */
+/**
+ * Starts the server and waits until it takes connections. To be called under the start lock, when `running` says null.
+ * Tried a few times: processes that a killed server left need a moment to go, and a free port may be taken before us.
+ */
 export async function startServer(
   cluster: Cluster,
   binaries: Binaries,
@@ -151,19 +160,29 @@ export async function startServer(
   dir: string,
   lastPort: number,
 ): Promise<Running> {
-  // Nobody runs here, so the file is from a crash; left in place, a reused pid would keep Postgres from starting.
-  rmSync(pidFile(cluster), { force: true });
-  const ended = launch(cluster, binaries, account, dir, await choosePort(lastPort));
+  let why = 'it was not ready in time';
+  for (let trial = 1; trial <= START_TRIALS; trial += 1) {
+    dropForeignPidFile(cluster);
+    const ended = launch(cluster, binaries, account, dir, await choosePort(lastPort));
+    const found = await untilReadyOr(ended, cluster);
+    if (typeof found !== 'string') return found;
+    why = found;
+    await delay(trial * TRIAL_PAUSE_MS);
+  }
+  throw new Fault(
+    'DATABASE_UNAVAILABLE',
+    `The embedded database in ${dir} did not start (${why}). Its log says: ${lastLines(dir)}`,
+  );
+}
+
+async function untilReadyOr(ended: Promise<string>, cluster: Cluster): Promise<Running | string> {
   const giveUpAt = Date.now() + START_MS;
   for (;;) {
     const found = running(cluster);
     if (found?.ready) return found;
     const why = await Promise.race([ended, delay(POLL_MS, null)]);
-    if (why === null && Date.now() < giveUpAt) continue;
-    throw new Fault(
-      'DATABASE_UNAVAILABLE',
-      `The embedded database in ${dir} did not start (${why ?? 'it was not ready in time'}). Its log says: ${lastLines(dir)}`,
-    );
+    if (why !== null) return why;
+    if (Date.now() > giveUpAt) return 'it was not ready in time';
   }
 }
 

@@ -19,6 +19,8 @@ async function connect(url: string, applicationName: string): Promise<pg.Client>
     application_name: applicationName,
     connectionTimeoutMillis: 10_000,
   });
+  // What goes wrong is told by the query it happens to; without a listener it would end the process.
+  client.on('error', () => undefined);
   try {
     await client.connect();
   } catch (error) {

@@ -60,6 +60,8 @@ export async function startHeartbeat(
   });
   // The next beat says so if the server is gone.
   pool.on('error', () => undefined);
+  // The pool stops listening when it closes a connection; one that breaks just then must not end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const once = () => beat(pool, executorId, options.staleMs, log);
   await once();
   let last = Promise.resolve();

@@ -43,6 +43,18 @@ const POOL_SIZE = 6;
 /** Processes that share work share this name; DBOS hands flows only to processes of the same name and version. */
 const SHARED_NAME = 'runoff';
 
+/**
+ * The limit that DBOS would set by a query of its own on every new connection, at which `pg` warns: a borrower's
+ * query is under way by then. In the address it is set by the server itself.
+ */
+function withIdleLimit(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  if (!url.searchParams.has('options')) {
+    url.searchParams.set('options', '-c idle_in_transaction_session_timeout=60000');
+  }
+  return url.href;
+}
+
 export function configOf(options: DbosEngineOptions): DBOSConfig {
   const { databaseUrl, executorId, applicationVersion = '1', queue, takesRuns = true, log } = options;
   const alone = queue === null;
@@ -52,8 +64,10 @@ export function configOf(options: DbosEngineOptions): DBOSConfig {
     // A version belongs to one name.
     applicationVersion: alone ? `${applicationVersion} ${executorId}` : applicationVersion,
     executorID: executorId,
-    systemDatabaseUrl: databaseUrl,
+    systemDatabaseUrl: withIdleLimit(databaseUrl),
     systemDatabasePoolSize: POOL_SIZE,
+    // Set in the address instead, or by whoever wrote `options` into it.
+    systemDatabaseIdleTransactionTimeoutMs: 0,
     listenQueues: alone ? [] : [...(takesRuns ? [RUN_QUEUE] : []), queue.name],
     enablePatching: true,
     enableOTLP: false,

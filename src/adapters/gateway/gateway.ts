@@ -58,6 +58,8 @@ export function openGateway(options: GatewayOptions): Gateway {
   const book = priceBook(options.prices, baseUrls(providers));
   const accounts = openAccounts(options.ledger, log);
   const secrets = secretsOf([providers.anthropic?.key, providers.openai?.key]);
+  const silenceMs = options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS;
+  const shared = { providers, book, secrets, clock, log, silenceMs };
   const leases = new Set<Lease>();
 
   const route = (name: string): ModelRoute => {
@@ -80,15 +82,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       const lease = await openLease({
         grant,
         onUsage,
-        shared: {
-          purse,
-          providers,
-          book,
-          secrets,
-          clock,
-          log,
-          silenceMs: options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS,
-        },
+        shared: { ...shared, purse },
         dir,
         forget: (closed) => leases.delete(closed),
       });

@@ -9,7 +9,7 @@ import {
   type WorkArea,
 } from '../../ports/index.ts';
 import { type BaseFacts, BYTE_FOR_BYTE } from './bases.ts';
-import { COLLECTOR, collectorEnv, REFUSED_EXIT } from './collector-script.ts';
+import { COLLECTOR, collectorEnv, MAX_LIST_BYTES, REFUSED_EXIT } from './collector-script.ts';
 import { isNoSpace } from './faults.ts';
 import type { Owner } from './git.ts';
 import { give, type Layout } from './layout.ts';
@@ -37,7 +37,6 @@ export const COLLECT_LIMITS: CollectLimits = {
 
 // What lies in the area counts as disk use of the collector, and was limited when it was written.
 const ANY_DISK = 2 ** 42;
-const MAX_LIST_BYTES = 64_000_000;
 const WORD_BYTES = 200;
 
 /** What setup changed, so that it is not taken for a candidate's work. Lists are sorted and NUL-separated. */
@@ -162,6 +161,7 @@ function refusalSentence(word: string, limits: CollectLimits): string {
   const [, kind, number] = /^(files|bytes) (\d{1,15})$/.exec(word) ?? [];
   if (kind === 'files') return tooMany(Number(number), limits.files);
   if (kind === 'bytes') return tooBig(limits.contentBytes);
+  if (word === 'names') return 'It leaves more files, ignored ones included, than can be listed.';
   return 'It has a file that git cannot store: a name git does not accept, or a file that may not be read.';
 }
 

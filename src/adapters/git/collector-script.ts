@@ -1,5 +1,7 @@
 /** Exit code of the collector when it refuses a candidate; `/out/refused` says why in one of the words below. */
 export const REFUSED_EXIT = 3;
+/** Bytes of all names together that a tree may have, ignored files included; a hundred thousand take about 8 MB. */
+export const MAX_LIST_BYTES = 64_000_000;
 
 /**
  * Runs in a sandbox without network, over an area mounted read-only, with no process of the candidate left.
@@ -14,7 +16,7 @@ export const REFUSED_EXIT = 3;
  *      /run/runoff/in/altered paths of the base that setup changed
  * out: /out/tree, /out/pack   a tree, and a pack of what it has that the base has not
  *      /out/raw, /out/brought for `setup` instead: base files it changed, and files it added that are not ignored
- *      /out/refused           `files N`, `bytes N` or `unreadable`
+ *      /out/refused           `files N`, `bytes N`, `names` or `unreadable`
  *
  * Which files may have changed comes from the overlay, and their content is read: sizes and times can be forged. What is
  * ignored is decided by the `.gitignore` files of the base alone, checked out by themselves: a candidate cannot hide a
@@ -35,14 +37,18 @@ printf '%s' "$ATTRIBUTES" > git/info/attributes
 
 refuse() { printf '%s' "$1" > /out/refused; exit 3; }
 list() { find . -mindepth 1 "$@" -name .git -prune -o '(' -type f -o -type l ')' -printf '%P\0'; }
+# Lists are copied and sorted in a memory file system: a candidate that leaves millions of files must not fill it.
+bounded() { [ "$(wc -c < all)" -le ${MAX_LIST_BYTES} ] || refuse names; }
 count() { tr -cd '\0' < "$1" | wc -c; }
 
 git read-tree "$base"
 git ls-files -z > all
 sort -z all | comm -z -23 - $in/links > tracked
 (cd /repo && list "$@") > all || refuse unreadable
+bounded
 sort -z all > found
 (cd /run/runoff/upper && list) > all || refuse unreadable
+bounded
 sort -zu all $in/altered > suspect
 comm -z -23 tracked found > gone
 comm -z -13 tracked found | comm -z -23 - $in/brought > untracked

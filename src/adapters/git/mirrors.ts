@@ -37,8 +37,8 @@ export function openMirrors(git: Git, layout: Layout): Mirrors {
   const inTurn = takeTurns();
 
   async function has(mirror: string, sha: Sha): Promise<boolean> {
-    const done = await git({ cwd: mirror, args: ['cat-file', '-e', `${sha}^{commit}`] });
-    return done.exitCode === 0;
+    const done = await git({ cwd: mirror, args: ['cat-file', '-t', sha] });
+    return done.stdout === 'commit\n';
   }
 
   async function fetchCommit(source: RepositorySource, mirror: string, sha: Sha): Promise<void> {

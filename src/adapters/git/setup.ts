@@ -55,6 +55,8 @@ export function openSetup(parts: SetupParts): SetupLayers {
           await mkdir(folder, { recursive: true });
           await writeFile(join(folder, 'brought'), traces.brought);
           await writeFile(join(folder, 'raw'), traces.raw);
+          // Hooks that setup installs would run on every commit of a coder.
+          await removeTree(join(area.upper, '.git'));
           await rename(area.upper, join(folder, 'files'));
         },
         removeTree,

@@ -62,11 +62,21 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   };
 
   let ready: Promise<void> | null = null;
+  // What went wrong may have been mended by the next call, so only success is remembered.
+  const prepareLayout = async (): Promise<void> => {
+    ready ??= makeLayout(layout, owner);
+    const mine = ready;
+    try {
+      await mine;
+    } catch (error) {
+      if (ready === mine) ready = null;
+      throw error;
+    }
+  };
   const prepared = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => {
     return async (...args: A): Promise<R> => {
       try {
-        ready ??= makeLayout(layout, owner);
-        await ready;
+        await prepareLayout();
         return await work(...args);
       } catch (error) {
         throw asFault(error);

@@ -9,15 +9,13 @@ import { FD, type Launch } from './launch.ts';
 import { asOwner, type Owner } from './owner.ts';
 import { findInit, type Init, isAlive } from './processes.ts';
 
-/** Milliseconds a set-up may take before a box that is to be stopped is stopped from outside. */
-const SETUP_MS = 2000;
 /** Milliseconds in which a killed box must be gone, promised by the port. */
 const GONE_MS = 10_000;
 
 export interface BoxEnd {
   /** As bubblewrap reports it, signals as 128 + number; null when it could not start the command or was killed. */
   readonly reported: number | null;
-  /** How the launcher itself ended. */
+  /** How the launcher itself ended; null: by a signal. */
   readonly code: number | null;
 }
 
@@ -29,7 +27,7 @@ export interface Box {
   readonly init: Promise<Init | null>;
   /** Resolves when no process is left and all output was read. Rejects with a fault when it could not be set up. */
   readonly ended: Promise<BoxEnd>;
-  /** Ends every process of the box at once. */
+  /** Ends every process of the box at once, at any moment of its life. */
   kill(): void;
 }
 
@@ -50,24 +48,14 @@ export function startBox(
   feed(child.stdin, stdin ?? '');
   feed(streams[FD.seccomp], filter);
   feed(streams[FD.options], options.map((option) => `${option}\0`).join(''));
-
-  let killed = false;
-  const kill = (): void => {
-    if (killed) return;
-    killed = true;
-    // The first process before its parent: the kernel reports its end only when the whole namespace is dead. While it
-    // is still being set up, killing the parent could leave it behind unseen.
-    const late = setTimeout(() => child.kill('SIGKILL'), SETUP_MS);
-    void status.init.then((init) => {
-      if (init !== null) {
-        clearTimeout(late);
-        killInit(init);
-      }
-    });
-    child.once('exit', () => clearTimeout(late));
+  streams[FD.lifeline]?.on('error', ignoreLeftReader);
+  return {
+    stdout: child.stdout,
+    stderr: child.stderr,
+    init: status.init,
+    ended: end(child, status),
+    kill: () => killGroup(child),
   };
-
-  return { stdout: child.stdout, stderr: child.stderr, init: status.init, ended: end(child, status), kill };
 }
 
 function spawnWithoutLeaks(file: string, args: string[], stdin: boolean, owner: Owner | null): ChildProcess {
@@ -78,6 +66,8 @@ function spawnWithoutLeaks(file: string, args: string[], stdin: boolean, owner: 
       // /proc/1/environ inside shows the environment of the launcher: it must hold nothing.
       env: { PATH: HOST_PATH },
       stdio: descriptors(stdin, empty),
+      // A process group of its own can be killed as one, and an interrupt from the terminal does not reach it.
+      detached: true,
       ...asOwner(owner),
     });
   } finally {
@@ -104,14 +94,16 @@ async function end(child: ChildProcess, status: Status): Promise<BoxEnd> {
     );
     child.once('exit', resolve);
   });
+  // Ends the watcher, and with it the last writer of `status`.
+  (child.stdio as readonly (Readable | Writable | null | undefined)[])[FD.lifeline]?.destroy();
   const init = await status.init;
-  if (init !== null) await bury(init);
+  if (init !== null) await gone(init);
   await closed;
   return { reported: status.reported(), code };
 }
 
-/** bubblewrap leaves as soon as the command ended; what the command left running dies with the first process. */
-async function bury(init: Init): Promise<void> {
+/** A launcher that ended by itself saw its first process end. One that was killed may be a moment ahead of it. */
+async function gone(init: Init): Promise<void> {
   const deadline = performance.now() + GONE_MS;
   while (isAlive(init)) {
     if (performance.now() > deadline) {
@@ -120,15 +112,15 @@ async function bury(init: Init): Promise<void> {
         `Process ${init.pid} of a sandbox did not end within ten seconds of SIGKILL.`,
       );
     }
-    killInit(init);
     await sleep(2);
   }
 }
 
-function killInit(init: Init): void {
-  if (!isAlive(init)) return;
+/** The group holds the launcher and the first process of the outer namespace, with which the kernel ends all others. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
-    process.kill(init.pid, 'SIGKILL');
+    process.kill(-child.pid, 'SIGKILL');
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
   }
@@ -139,16 +131,15 @@ interface Status {
   reported(): number | null;
 }
 
-/** Reads the JSON lines that bubblewrap writes about itself; nothing in the sandbox holds that descriptor. */
+/** Reads the JSON lines that the launcher writes about itself; nothing in the sandbox holds that descriptor. */
 function readStatus(child: ChildProcess): Status {
   const stream = child.stdio?.[FD.status] as Readable | null | undefined;
   let text = '';
   const init = new Promise<Init | null>((resolve) => {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
-      const pid = /"child-pid": (\d+)/.exec(text)?.[1];
-      const namespace = /"pid-namespace": (\d+)/.exec(text)?.[1];
-      if (pid !== undefined && namespace !== undefined) resolve(findInit(Number(pid), namespace));
+      const pid = /"outer-pid": (\d+) }/.exec(text)?.[1];
+      if (pid !== undefined) resolve(findInit(Number(pid)));
     });
     stream?.on('error', () => resolve(null));
     stream?.on('close', () => resolve(null));
@@ -163,10 +154,12 @@ function readStatus(child: ChildProcess): Status {
   };
 }
 
+/** A reader that left early is no fault of ours; why it left shows in its exit code. */
+const ignoreLeftReader = (): void => undefined;
+
 function feed(stream: Writable | Readable | null | undefined, content: string | Buffer): void {
   if (stream === null || stream === undefined || !('end' in stream)) return;
-  // A reader that left early is no fault of ours; why it left shows in its exit code.
-  stream.on('error', () => undefined);
+  stream.on('error', ignoreLeftReader);
   stream.end(content);
 }
 
@@ -178,7 +171,7 @@ function preferAsOutOfMemoryVictim(child: ChildProcess): void {
   } catch (thrown) {
     // It may have failed to start, which its end tells; any other reason would leave the host unprotected.
     if (!['ENOENT', 'ESRCH'].includes((thrown as NodeJS.ErrnoException).code ?? '')) {
-      child.kill('SIGKILL');
+      killGroup(child);
       throw thrown;
     }
   }

@@ -6,8 +6,11 @@ import { PUBLIC_ETC, SYNTHETIC_ETC } from './etc.ts';
 import { INSIDE, INSIDE_PATH } from './layout.ts';
 import type { Ceilings } from './rlimits.ts';
 
-/** Descriptors that bubblewrap is given besides the three standard ones. */
-export const FD = { seccomp: 3, status: 4, options: 5 } as const;
+/**
+ * Descriptors of a launch besides the three standard ones. `seccomp` and `options` are read by bubblewrap, JSON lines
+ * are written to `status`, and `lifeline` is never written: it ends when Runoff does.
+ */
+export const FD = { seccomp: 3, status: 4, options: 5, lifeline: 6 } as const;
 
 /** What this host can do, found out by the probe. */
 export interface Variant {
@@ -45,14 +48,23 @@ const SHARE = { tmp: 1 / 4, shm: 1 / 8, segments: 1 / 8 } as const;
 const PAGE = 4096;
 
 /**
- * Runs as root of the outer namespace. It leaves when Runoff has died before the parent-death signal was set; older
- * kernels do not let it bound System V segments, whose only other bound is then the machine's memory.
+ * Runs first, on the host, and leaves a watcher in its process group: when Runoff dies, by whatever signal, the watcher
+ * ends the group. It keeps `status` open, so that Runoff can tell when it is gone.
+ */
+const GUARD_SCRIPT = `{ read -r _ <&6; kill -KILL 0; } > /dev/null 2>&1 3<&- 5<&- &
+exec "$@" 6<&-`;
+
+/**
+ * Runs as root and first process of the outer namespaces, and becomes bubblewrap: with it the kernel ends everything
+ * else, whatever bubblewrap was doing at that moment. Names its own id as the host sees it. Older kernels do not let it
+ * bound System V segments, whose only other bound is then the machine's memory.
  */
 const OUTER_SCRIPT = `set -e
-test "$PPID" = "$1"
-{ echo "$2" > /proc/sys/kernel/shmall; } 2> /dev/null || :
-if test -n "$3"; then mount -t overlay overlay -o "$3" "$4"; fi
-shift 4
+read -r pid rest < /proc/self/stat
+echo "{ \\"outer-pid\\": $pid }" >&4
+{ echo "$1" > /proc/sys/kernel/shmall; } 2> /dev/null || :
+if test -n "$2"; then mount -t overlay overlay -o "$2" "$3"; fi
+shift 3
 exec prlimit "$@"`;
 
 /** Command and bubblewrap options for one run of a command. Throws a fault for paths that cannot be mounted safely. */
@@ -64,20 +76,11 @@ export function launch(input: LaunchInput): Launch {
   const files = Math.min(OPEN_FILES, ceilings.files);
   return {
     argv: [
-      'setpriv',
-      ...['--pdeathsig', 'KILL', '--'],
+      ...(['/bin/sh', '-c', GUARD_SCRIPT, 'sh'] as const),
       // A user namespace of its own gives each sandbox its own count of processes; ids stay the ordinary user's.
-      ...['unshare', '--user', '--map-root-user', '--mount', '--ipc', '--propagation', 'private', '--'],
-      ...[
-        '/bin/sh',
-        '-c',
-        OUTER_SCRIPT,
-        'sh',
-        String(process.pid),
-        String(segments),
-        overlay,
-        spec.area.merged,
-      ],
+      ...['unshare', '--user', '--map-root-user', '--mount', '--ipc', '--pid', '--fork', '--kill-child'],
+      ...['--propagation', 'private', '--'],
+      ...['/bin/sh', '-c', OUTER_SCRIPT, 'sh', String(segments), overlay, spec.area.merged],
       '--core=0',
       `--nproc=${Math.min(limits.processes + OWN_PROCESSES, ceilings.processes)}`,
       `--nofile=${files}:${files}`,

@@ -6,17 +6,17 @@ const FRESH_MS = 100;
 /** Descriptors examined before other work gets a turn. */
 const DESCRIPTORS_AT_ONCE = 256;
 
-/** The first process of a sandbox's process namespace: when it ends, the kernel ends all others. */
+/** The first process of a sandbox's outer process namespace: when it ends, the kernel ends all others. */
 export interface Init {
   readonly pid: number;
   /** Start in clock ticks since boot: tells the process from a later one with the same id. */
   readonly startedAt: string;
-  /** As /proc/PID/ns/pid names it, `pid:[4026532000]`. */
+  /** As /proc/PID/ns/ipc names it. All processes of a sandbox share this one, and none can leave it. */
   readonly namespace: string;
 }
 
 export interface ProcessTable {
-  /** Ids, as the host sees them, of all processes in a process namespace. */
+  /** Ids, as the host sees them, of all processes in an IPC namespace. */
   within(namespace: string): readonly number[];
 }
 
@@ -38,9 +38,11 @@ function stat(pid: number): { readonly state: string; readonly startedAt: string
   return state && startedAt ? { state, startedAt } : null;
 }
 
-export function findInit(pid: number, namespaceId: string): Init | null {
+/** Null when the process is gone already. */
+export function findInit(pid: number): Init | null {
+  const namespace = whileAlive(() => readlinkSync(`/proc/${pid}/ns/ipc`), null);
   const found = stat(pid);
-  return found === null ? null : { pid, startedAt: found.startedAt, namespace: `pid:[${namespaceId}]` };
+  return found === null || namespace === null ? null : { pid, startedAt: found.startedAt, namespace };
 }
 
 /** False once the process is gone or a zombie; the kernel lets it become one only after all of its namespace are gone. */
@@ -56,7 +58,7 @@ export function openProcessTable(now: () => number): ProcessTable {
     const found = new Map<string, number[]>();
     for (const name of readdirSync('/proc')) {
       if (!/^\d+$/.test(name)) continue;
-      const namespace = whileAlive(() => readlinkSync(`/proc/${name}/ns/pid`), '');
+      const namespace = whileAlive(() => readlinkSync(`/proc/${name}/ns/ipc`), '');
       const pids = found.get(namespace);
       if (pids === undefined) found.set(namespace, [Number(name)]);
       else pids.push(Number(name));
@@ -82,11 +84,30 @@ function kilobytes(file: string, name: string): number {
 
 const MEMORY_FOLDERS = ['/tmp', '/dev/shm'] as const;
 
+/**
+ * The sandbox's own in-memory folders, by a way that leads to them from the host. While a sandbox is being set up, and
+ * for its launcher always, the same path still leads to the host's folder: its device tells.
+ */
+function memoryFolders(
+  pids: readonly number[],
+): readonly { readonly path: string; readonly device: number }[] {
+  const deviceOf = (path: string): number | null => whileAlive(() => statSync(path).dev, null);
+  return MEMORY_FOLDERS.flatMap((folder) => {
+    const ofHost = deviceOf(folder);
+    for (const pid of pids) {
+      const path = `/proc/${pid}/root${folder}`;
+      const device = deviceOf(path);
+      if (device !== null && device !== ofHost) return [{ path, device }];
+    }
+    return [];
+  });
+}
+
 /** Bytes that files in the sandbox's own in-memory folders hold. */
-function tmpfsBytes(init: Init): number {
-  const sizes = MEMORY_FOLDERS.map((folder) =>
+function tmpfsBytes(pids: readonly number[]): number {
+  const sizes = memoryFolders(pids).map(({ path }) =>
     whileAlive(() => {
-      const { blocks, bfree, bsize } = statfsSync(`/proc/${init.pid}/root${folder}`);
+      const { blocks, bfree, bsize } = statfsSync(path);
       return (blocks - bfree) * bsize;
     }, 0),
   );
@@ -97,8 +118,8 @@ function tmpfsBytes(init: Init): number {
  * Bytes of memory a sandbox holds. Exact sharing is costly to read, so it is only read once the plain sum of resident
  * sizes, which counts a shared page for each of its users, is over `limit`.
  */
-export function memoryBytes(init: Init, pids: readonly number[], limit: number): number {
-  const files = tmpfsBytes(init);
+export function memoryBytes(pids: readonly number[], limit: number): number {
+  const files = tmpfsBytes(pids);
   const sum = (name: string, file: string): number =>
     pids.reduce((total, pid) => total + kilobytes(`/proc/${pid}/${file}`, name), files);
   const resident = sum('VmRSS', 'status');
@@ -106,10 +127,8 @@ export function memoryBytes(init: Init, pids: readonly number[], limit: number):
 }
 
 /** Bytes of files that are deleted but still open, which no walk of the folders can see; in-memory folders apart. */
-export async function unlinkedBytes(init: Init, pids: readonly number[]): Promise<number> {
-  const inMemory = new Set(
-    MEMORY_FOLDERS.map((folder) => whileAlive(() => statSync(`/proc/${init.pid}/root${folder}`).dev, -1)),
-  );
+export async function unlinkedBytes(pids: readonly number[]): Promise<number> {
+  const inMemory = new Set(memoryFolders(pids).map(({ device }) => device));
   const sizes = new Map<string, number>();
   let examined = 0;
   for (const pid of pids) {

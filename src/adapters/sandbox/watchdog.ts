@@ -49,7 +49,7 @@ async function watchMemory(
 ): Promise<'memory' | null> {
   const { init, memoryBytes: limit } = watched;
   while (await pause(MEMORY_EVERY_MS, signal)) {
-    if (memoryBytes(init, table.within(init.namespace), limit) > limit) return 'memory';
+    if (memoryBytes(table.within(init.namespace), limit) > limit) return 'memory';
   }
   return null;
 }
@@ -70,7 +70,7 @@ async function watchDisk(
     if (lost < step && performance.now() - walkedAt < WALK_EVERY_MS) continue;
     free = bavail * bsize;
     const written = (await bytesIn(folders, owner)) - givenBytes;
-    const hidden = await unlinkedBytes(init, table.within(init.namespace));
+    const hidden = await unlinkedBytes(table.within(init.namespace));
     if (written + hidden > limit) return 'disk';
     step = Math.max(SMALLEST_STEP, (limit - written - hidden) / 4);
     walkedAt = performance.now();

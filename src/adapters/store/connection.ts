@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { asFault, Fault } from '../../core/model/index.ts';
 import type { Schema } from './schema.ts';
+
+/** A network that swallows the goodbye must not keep the process. */
+const CLOSE_MS = 2_000;
 
 /** Type number of `bigint`: our times and counts are far below 2^53, so they are read as numbers. */
 const BIGINT = 20;
@@ -25,8 +29,28 @@ export function connect(url: string, poolSize: number): Connection {
   });
   // An idle connection broke: the pool drops it by itself, and the next query says so if there is no server.
   pool.on('error', () => undefined);
+  const open = new Set<Promise<void>>();
+  pool.on('connect', (client) => {
+    // The pool stops listening when it closes a connection; one that breaks just then must not end the process.
+    client.on('error', () => undefined);
+    const ended = new Promise<void>((settle) => client.once('end', () => settle()));
+    open.add(ended);
+    void ended.then(() => open.delete(ended));
+  });
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-  return { db, close: () => db.destroy() };
+  return {
+    db,
+    async close() {
+      await db.destroy();
+      // The pool does not wait for its connections; whoever stops the server next must not meet them.
+      const patience = new AbortController();
+      await Promise.race([
+        Promise.all(open),
+        delay(CLOSE_MS, null, { signal: patience.signal }).catch(() => null),
+      ]);
+      patience.abort();
+    },
+  };
 }
 
 /** Node's codes for a server that cannot be reached. */

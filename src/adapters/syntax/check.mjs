@@ -28,13 +28,24 @@ const json = (path) => {
   return null;
 };
 const python = (path) =>
-  byCommand('python3', ['-I', '-c', 'import ast,sys; ast.parse(open(sys.argv[1],"rb").read(), sys.argv[1])', path]);
+  byCommand('python3', [
+    '-I',
+    '-c',
+    'import ast,sys; ast.parse(open(sys.argv[1],"rb").read(), sys.argv[1])',
+    path,
+  ]);
 const shell = (path) => byCommand('sh', ['-n', path]);
 
 const PARSERS = {
-  '.js': javascript, '.mjs': javascript, '.cjs': javascript,
-  '.ts': typescript, '.mts': typescript, '.cts': typescript,
-  '.json': json, '.py': python, '.sh': shell,
+  '.js': javascript,
+  '.mjs': javascript,
+  '.cjs': javascript,
+  '.ts': typescript,
+  '.mts': typescript,
+  '.cts': typescript,
+  '.json': json,
+  '.py': python,
+  '.sh': shell,
 };
 
 const found = [];

@@ -59,8 +59,8 @@ interface Pen {
   gap: boolean;
 }
 
-/** Strings, white space, a comment up to the end of the line, or any one character. */
-const TOKEN = /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\s+|\/\/.*|[\s\S]/g;
+/** Strings, white space, a comment up to the end of the line, words, and runs of what is left. */
+const TOKEN = /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\s+|\/\/.*|\w+|[^\s"'/\w]+|[\s\S]/g;
 
 /** Drops white space outside of quotes, except one space between two words, and a comment at the end of the line. */
 function squeeze(line: string, pen: Pen): void {

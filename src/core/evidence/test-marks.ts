@@ -35,7 +35,7 @@ const MARKS: Readonly<Record<Language, Marks>> = {
   },
   rust: {
     declares: /#\[(?:\w{1,40}::){0,6}(?:test|rstest|test_case)\b/,
-    skips: /#\[ignore\b|#\[cfg_attr\([^)]{0,200}\bignore\b|#\[should_panic\b|#\[cfg\(any\(\)\)\]/,
+    skips: /#\[ignore\b|#\[cfg_attr\([^)]{0,200}\bignore\b|#\[cfg\(any\(\)\)\]/,
   },
   jvm: {
     declares:

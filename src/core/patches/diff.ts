@@ -132,6 +132,8 @@ function readHunks(lines: readonly string[], from: number): readonly Hunk[] | nu
 }
 
 const KINDS: Readonly<Record<string, DiffLine['kind']>> = { ' ': 'context', '+': 'added', '-': 'removed' };
+/** Lines of the old and of the new file that a line of a hunk stands for. */
+const STEPS = { context: [1, 1], removed: [1, 0], added: [0, 1] } as const;
 
 function readBody(
   lines: readonly string[],
@@ -143,20 +145,24 @@ function readBody(
   const [oldEnd, newEnd] = [oldLine + counts.oldCount, newLine + counts.newCount];
   let at = from;
   while (oldLine < oldEnd || newLine < newEnd || lines[at]?.startsWith('\\')) {
-    const text = lines[at++];
-    if (text === undefined) return null;
+    const text = lines[at++] ?? '';
     if (text.startsWith('\\')) {
-      const last = body.pop();
-      if (!last) return null;
-      body.push({ ...last, noNewline: true });
+      if (!markUnended(body)) return null;
       continue;
     }
-    const kind = KINDS[text[0] ?? ''];
+    const kind = KINDS[text.slice(0, 1)];
     if (!kind) return null;
     body.push({ kind, text: text.slice(1), line: kind === 'removed' ? oldLine : newLine });
-    oldLine += kind === 'added' ? 0 : 1;
-    newLine += kind === 'removed' ? 0 : 1;
+    oldLine += STEPS[kind][0];
+    newLine += STEPS[kind][1];
     if (oldLine > oldEnd || newLine > newEnd) return null;
   }
   return { lines: body, next: at };
+}
+
+/** `\ No newline at end of file` speaks of the line before it. */
+function markUnended(body: DiffLine[]): boolean {
+  const last = body.pop();
+  if (last) body.push({ ...last, noNewline: true });
+  return last !== undefined;
 }

@@ -28,11 +28,14 @@ const list = z
   .prefault('');
 
 const webAddress = z
-  .url({ protocol: /^https?$/, error: 'write an address that begins with https:// (or http://)' })
-  .refine(
-    (text) => !new URL(text).username && !new URL(text).password,
-    'must not hold a user name or password',
-  )
+  .string()
+  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
+    error: 'write an address that begins with https:// (or http://)',
+    abort: true,
+  })
+  .refine((text) => !/@/.test(URL.parse(text)?.href.split('/', 3).join('/') ?? ''), {
+    error: 'must not hold a user name or password',
+  })
   .transform((text) => text.replace(/\/+$/, ''));
 
 const yesNo = (fallback: boolean) =>
@@ -60,15 +63,19 @@ function fromBase64(text: string): string {
   }
 }
 
-const Prices = z.record(
-  z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model'),
-  z.strictObject({
-    input: z.number().nonnegative(),
-    output: z.number().nonnegative(),
-    cacheRead: z.number().nonnegative().optional(),
-    cacheWrite: z.number().nonnegative().optional(),
-  }),
-);
+const Prices = z
+  .record(
+    z.string(),
+    z.strictObject({
+      input: z.number().nonnegative(),
+      output: z.number().nonnegative(),
+      cacheRead: z.number().nonnegative().optional(),
+      cacheWrite: z.number().nonnegative().optional(),
+    }),
+  )
+  .refine((models) => Object.keys(models).every((name) => /^[^/]+\/.+$/.test(name)), {
+    error: 'name models as provider/model',
+  });
 
 const prices = z
   .string()

@@ -43,7 +43,6 @@ export const CoderSetting = z.strictObject({
 
 /** `.github/auto-dev.yml`. Every key has a default; unknown keys are errors with a suggestion. */
 export const Settings = z.strictObject({
-  label: z.string().min(1).max(50).default('auto-dev').describe('Label that starts a run.'),
   coders: z
     .array(CoderSetting)
     .min(1)

@@ -33,7 +33,7 @@ function ahead(own: Standing, { standing: other, by }: Neighbour): string {
     case 'regressions':
       return `It breaks ${breaks(own)}; ${name} breaks ${breaks(other)}.`;
     case 'peer-tests':
-      return `It passes ${peers(own)} of the other candidates' tests; ${name} passes ${peers(other)}.`;
+      return `Of the other candidates' tests it ${peers(own)}; ${name} ${peers(other)}.`;
     case 'metrics':
       return `On executed evidence it equals ${name}; it is ahead on metrics: ${figures(own)} against ${figures(other)}.`;
     case 'hash':
@@ -49,7 +49,7 @@ function behind(own: Standing, { standing: other, by }: Neighbour): string {
     case 'regressions':
       return `Breaks ${breaks(own)}${examples(own)}; ${name} breaks ${breaks(other)}.`;
     case 'peer-tests':
-      return `Passes ${peers(own)} of the other candidates' tests${failingPeers(own)}; ${name} passes ${peers(other)}.`;
+      return `Of the other candidates' tests it ${peers(own)}${failingPeers(own)}; ${name} ${peers(other)}.`;
     case 'metrics':
       return `On executed evidence it equals ${name}; it is behind on metrics: ${figures(own)} against ${figures(other)}.`;
     case 'hash':
@@ -68,11 +68,11 @@ const examples = ({ evidence }: Standing): string => {
 function peers({ evidence }: Standing): string {
   const total = evidence.peerTests.reduce((n, one) => n + one.total, 0);
   const passed = evidence.peerTests.reduce((n, one) => n + one.passed, 0);
-  return total === 0 ? 'none (there were none to run)' : `${passed} of ${total}`;
+  return total === 0 ? 'had none to run' : `passes ${passed} of ${total}`;
 }
 
 const failingPeers = ({ evidence }: Standing): string => {
-  const named = someTests(evidence.peerTests.flatMap((one) => one.failing));
+  const named = someTests(evidence.peerTests.flatMap((one) => one.failing).sort());
   return named ? ` (fails ${named})` : '';
 };
 

@@ -1,3 +1,3 @@
 export { copySample, SAMPLE_FILES } from './copy.ts';
 export { ISSUE } from './issue.ts';
-export { SAMPLE_MODELS, SCRIPTED_PRICES, SCRIPTS, SCRIPTS as SAMPLE_SCRIPTS } from './scripts/index.ts';
+export { SAMPLE_MODELS, SCRIPTED_PRICES, SCRIPTS } from './scripts/index.ts';

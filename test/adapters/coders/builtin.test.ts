@@ -7,7 +7,7 @@ import {
   bundleBuiltinCoder,
   coders,
 } from '../../../src/adapters/coders/index.ts';
-import type { Scripts, Turn } from '../../../src/demo/scripted-models/index.ts';
+import type { Script, Scripts, Turn } from '../../../src/demo/scripted-models/index.ts';
 import type { ModelRoute } from '../../../src/ports/index.ts';
 import { coderContract } from '../../contracts/coder.suite.ts';
 import { openBench } from './workbench.ts';
@@ -38,18 +38,21 @@ const call = (tool: string, input: Readonly<Record<string, unknown>>): Turn => (
   tool,
   input,
 });
+const CAREFUL: Script = {
+  turns: [
+    call('bash', { command: 'echo "key: $GW_KEY$GW_URL"' }),
+    call('write', { path: 'a.txt', content: 'one' }),
+    call('edit', { path: 'a.txt', old: 'one', new: 'two' }),
+    call('edit', { path: '../a.txt', old: 'one', new: 'two' }),
+    call('juggle', { balls: 3 }),
+    call('write', { path: 7 }),
+    { kind: 'text', text: 'All is done.' },
+  ],
+};
 const WORKER: Scripts = {
-  'scripted-heron': {
-    turns: [
-      call('bash', { command: 'echo "key: $GW_KEY$GW_URL"' }),
-      call('write', { path: 'a.txt', content: 'one' }),
-      call('edit', { path: 'a.txt', old: 'one', new: 'two' }),
-      call('edit', { path: '../a.txt', old: 'one', new: 'two' }),
-      call('juggle', { balls: 3 }),
-      call('write', { path: 7 }),
-      { kind: 'text', text: 'All is done.' },
-    ],
-  },
+  'scripted-heron': CAREFUL,
+  'claude-sonnet-5': CAREFUL,
+  'gpt-6-sol': CAREFUL,
   'scripted-stork': { turns: [{ kind: 'hang' }], afterwards: 'repeat' },
   'scripted-mole': { turns: [call('bash', { command: 'echo again' })], afterwards: 'repeat' },
 };
@@ -58,31 +61,42 @@ const ROUTES: readonly ModelRoute[] = [
   { protocol: 'anthropic', model: 'scripted-heron' },
   { protocol: 'openai-chat', model: 'scripted-heron' },
   { protocol: 'openai-responses', model: 'scripted-heron' },
+  // The vendors' own names make the SDK use what is special about these models.
+  { protocol: 'anthropic', model: 'claude-sonnet-5' },
+  { protocol: 'openai-responses', model: 'gpt-6-sol' },
 ];
-const HERON = ['anthropic/scripted-heron', 'openai/scripted-heron'];
+const HERON = [
+  'anthropic/scripted-heron',
+  'openai/scripted-heron',
+  'anthropic/claude-sonnet-5',
+  'openai/gpt-6-sol',
+];
 
 describe('the builtin coder', () => {
-  test.each(ROUTES)('works with its tools over $protocol, and goes on after mistakes', async (route) => {
-    await using bench = await openBench(WORKER);
-    const cwd = join(bench.home, 'repo');
-    await mkdir(cwd);
-    const lease = await bench.rig.open({ models: HERON });
-    const done = await bench.work(cwd, lease, route);
-    expect(done).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') });
-    expect(await readFile(join(cwd, 'a.txt'), 'utf8')).toBe('two');
-    expect(await readdir(cwd)).toEqual(['a.txt']);
-    expect(done.events.map((event) => event.text)).toEqual(
-      expect.arrayContaining(['bash: echo "key: $GW_KEY$GW_URL"', 'write: a.txt', 'edit: a.txt']),
-    );
-    expect(done.events.at(-1)).toEqual({ kind: 'end', ok: true, text: 'All is done.' });
+  test.each(ROUTES)(
+    'works with its tools over $protocol ($model), and goes on after mistakes',
+    async (route) => {
+      await using bench = await openBench(WORKER);
+      const cwd = join(bench.home, 'repo');
+      await mkdir(cwd);
+      const lease = await bench.rig.open({ models: HERON });
+      const done = await bench.work(cwd, lease, route);
+      expect(done).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') });
+      expect(await readFile(join(cwd, 'a.txt'), 'utf8')).toBe('two');
+      expect(await readdir(cwd)).toEqual(['a.txt']);
+      expect(done.events.map((event) => event.text)).toEqual(
+        expect.arrayContaining(['bash: echo "key: $GW_KEY$GW_URL"', 'write: a.txt', 'edit: a.txt']),
+      );
+      expect(done.events.at(-1)).toEqual({ kind: 'end', ok: true, text: 'All is done.' });
 
-    const last = bench.models.requests.at(-1)?.body ?? '';
-    for (const said of ['key: \\n', 'edited a.txt', 'outside of the repository', 'juggle'])
-      expect(last).toContain(said);
-    expect(bench.models.requests).toHaveLength(7);
-    expect(bench.rig.ledger.rows.every((row) => row.exact)).toBe(true);
-    expect(done.stdout + last).not.toContain(lease.key);
-  });
+      const last = bench.models.requests.at(-1)?.body ?? '';
+      for (const said of ['key: \\n', 'edited a.txt', 'outside of the repository', 'juggle'])
+        expect(last).toContain(said);
+      expect(bench.models.requests).toHaveLength(7);
+      expect(bench.rig.ledger.rows.every((row) => row.exact)).toBe(true);
+      expect(done.stdout + last).not.toContain(lease.key);
+    },
+  );
 
   test('is told how to work, and what the task is', async () => {
     await using bench = await openBench(WORKER);

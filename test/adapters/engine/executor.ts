@@ -74,3 +74,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   tell({ what: 'did', step: command.do });
   if (command.do === 'shutdown') break;
 }
+// Nothing of the engine may keep the process alive after this.
+process.stdin.destroy();

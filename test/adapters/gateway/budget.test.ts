@@ -126,6 +126,25 @@ describe('a cap', () => {
     expect([(await holding).status, (await waiting).status]).toEqual([200, 200]);
   });
 
+  test('lets a long answer wait rather than cut it short for money that others hold', async () => {
+    const first = Promise.withResolvers<void>();
+    provider = await startProvider(async (_, response) => {
+      if (provider?.seen.length === 1) await first.promise;
+      json(response, 200, message(10, 10));
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ capUsd: 0.09 });
+    const holding = ask(lease, { body: { ...PROMPT, max_tokens: 2_000 } });
+    await expect.poll(() => provider?.seen.length).toBe(1);
+    const waiting = ask(lease, { body: { ...PROMPT, max_tokens: 20_000 } });
+    // A small one has room beside it and passes.
+    expect((await ask(lease, { body: { ...PROMPT, max_tokens: 500 } })).status).toBe(200);
+    expect(provider.seen).toHaveLength(2);
+    first.resolve();
+    await Promise.all([holding, waiting]);
+    expect(JSON.parse(provider.seen[2]?.body ?? '').max_tokens).toBeGreaterThan(8_000);
+  });
+
   test('charges nothing for an error of the provider', async () => {
     provider = await startProvider((_, response) =>
       json(response, 529, { error: { message: 'overloaded' } }),

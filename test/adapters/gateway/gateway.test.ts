@@ -83,18 +83,21 @@ test('a data folder with too long a path is refused with the reason', () => {
 });
 
 test('a restart gives no fresh budget', async () => {
-  const provider = await startProvider((_, response) => json(response, 200, message(100, 20)));
+  const provider = await startProvider((_, response) => json(response, 200, message(100, 900)));
   await using before = await openRig(provider.url);
-  const first = await before.open({ capUsd: 0.01 });
+  const first = await before.open();
   expect((await ask(first)).status).toBe(200);
   await before.gateway.close();
 
   await using after = await openRig(provider.url, { ledger: before.ledger });
-  const spent = first.usage().usd;
-  const again = await after.open({ capUsd: spent });
+  // Enough for a call, but not for a second one.
+  const cap = first.usage().usd + 0.0005;
+  const again = await after.open({ capUsd: cap });
   expect(again.usage()).toEqual(first.usage());
   expect((await ask(again)).status).toBe(402);
-  const whole = await after.open({ spender: 'B', runCapUsd: spent });
-  expect((await ask(whole)).status).toBe(402);
+  const other = await after.open({ spender: 'B', runCapUsd: cap });
+  expect((await ask(other)).status).toBe(402);
+  const elsewhere = await after.open({ runId: 'r2', capUsd: cap, runCapUsd: cap });
+  expect((await ask(elsewhere)).status).toBe(200);
   await provider.close();
 });

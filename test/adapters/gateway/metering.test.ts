@@ -138,6 +138,17 @@ describe('usage is estimated, and marked so,', () => {
     expect(row?.tokensIn).toBeGreaterThan(10);
   });
 
+  test('when a stream ends without its last figures: the first are a placeholder', async () => {
+    provider = await startProvider((_, response) => {
+      sse(response, { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } });
+      sse(response, { type: 'content_block_delta', delta: { text: 'x'.repeat(60) } });
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    await ask(await rig.open());
+    expect(rig.ledger.rows).toMatchObject([{ tokensIn: 100, tokensOut: 20, exact: false, status: 200 }]);
+  });
+
   test('when the provider breaks off; what it told before counts', async () => {
     provider = await startProvider((_, response) => {
       sse(response, { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } });

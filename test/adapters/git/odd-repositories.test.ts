@@ -282,6 +282,8 @@ describe('repositories of all kinds', { timeout: 120_000 }, () => {
     const unreachable = world.another({ dataDir: join(closed, 'data') });
     const fault = { code: 'ENVIRONMENT_INVALID', message: expect.stringContaining(closed) };
     await expect(unreachable.sweep(() => true)).rejects.toMatchObject(fault);
+    execFileSync('chmod', ['755', closed]);
+    expect(await unreachable.sweep(() => true)).toEqual([]);
   });
 
   test('folders nested deeper than any path are refused, and removed', async () => {
@@ -296,6 +298,20 @@ describe('repositories of all kinds', { timeout: 120_000 }, () => {
     expect(await world.workspaces.collect(base, area)).toMatchObject({ kind: 'refused' });
     await world.workspaces.remove(area);
     expect(readdirSync(join(world.dataDir, 'areas'))).not.toContain('deep');
+  });
+
+  test('a tree whose names alone fill memory is refused', async () => {
+    const source = world.repository({ 'a.txt': 'a\n', '.gitignore': 'junk\n' });
+    const base = await world.workspaces.prepare({ kind: 'local', path: source.path }, source.sha);
+    const area = await world.workspaces.open(base, 'names');
+    const deep = Array.from({ length: 14 }, () => 'd'.repeat(250)).join('/');
+    const line = `mkdir -p junk/${deep} && cd junk/${deep} && seq 1 19000 | xargs touch`;
+    expect(await world.run(area, line)).toMatchObject({ exitCode: 0 });
+    expect(await world.workspaces.collect(base, area)).toMatchObject({
+      kind: 'refused',
+      why: expect.stringContaining('listed'),
+    });
+    await world.workspaces.remove(area);
   });
 
   test('nothing of a half-made checkout is taken for a whole one', async () => {

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
@@ -100,10 +100,11 @@ export async function openWorkbench(options: Partial<BubblewrapOptions> = {}): P
       });
     },
     close() {
-      for (const area of areas) {
-        const closed = join(area.work, 'work');
-        if (existsSync(closed)) chmodSync(closed, 0o700);
-      }
+      // As root of a user namespace: an attack may have closed folders to their own owner.
+      const folders = areas.map(({ id }) => id);
+      spawnSync('unshare', ['--user', '--map-root-user', 'rm', '-rf', '--', ...folders], {
+        ...(owner ?? {}),
+      });
       rmSync(root, { recursive: true, force: true, maxRetries: 3 });
     },
   };

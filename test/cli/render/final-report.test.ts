@@ -150,7 +150,7 @@ describe('the final report', () => {
           }
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 150 },
     );
   });
 });

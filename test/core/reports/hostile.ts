@@ -105,7 +105,11 @@ export function poisoned(text: string): RunView {
     })),
     evidence: view.evidence.map((evidence) => ({
       ...evidence,
-      gates: evidence.gates.map((gate) => ({ ...gate, because: text, ...(gate.hunk ? { hunk: `+${text}` } : {}) })),
+      gates: evidence.gates.map((gate) => ({
+        ...gate,
+        because: text,
+        ...(gate.hunk ? { hunk: `+${text}` } : {}),
+      })),
       ...(evidence.baseTests
         ? { baseTests: { ...evidence.baseTests, regressions: evidence.baseTests.regressions.map(bad) } }
         : {}),

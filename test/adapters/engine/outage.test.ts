@@ -1,0 +1,59 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startEmbeddedPostgres } from '../../../src/adapters/database/index.ts';
+import { openDbosEngine } from '../../../src/adapters/engine/index.ts';
+import { openStore } from '../../../src/adapters/store/index.ts';
+import type { Log } from '../../../src/ports/index.ts';
+
+const silent: Log = { info() {}, warn() {}, error() {} };
+
+test('the server dies under a running engine: when it is back, run and waiting go on', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'runoff-outage-'));
+  await chmod(home, 0o755);
+  const dir = join(home, 'pg');
+  const server = await startEmbeddedPostgres({ dir });
+  await server.ensureDatabase('runoff');
+  const databaseUrl = server.url('runoff');
+  const store = await openStore(databaseUrl);
+  const engine = openDbosEngine({
+    databaseUrl,
+    executorId: 'box-1',
+    queue: { name: 'coders', perWorker: 2, perPartition: 2 },
+    heartbeat: { everyMs: 100, staleMs: 60_000 },
+    log: silent,
+  });
+  const coding = Promise.withResolvers<void>();
+  const back = Promise.withResolvers<void>();
+  let begun = 0;
+  await engine.launch({
+    run: ({ fanOut }) => fanOut([{ key: 'A', partition: 'p', input: null }]),
+    candidate: ({ step }) =>
+      step('code', async () => {
+        begun += 1;
+        coding.resolve();
+        await back.promise;
+        return 'a patch';
+      }),
+  });
+  await engine.start('r1', null);
+  const settled = engine.settled('r1');
+  await coding.promise;
+
+  const pid = Number((await readFile(join(dir, 'pg18', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  process.kill(pid, 'SIGKILL');
+  const again = await startEmbeddedPostgres({ dir });
+  expect(again).toMatchObject({ attached: false });
+  expect(again.url('runoff')).toBe(databaseUrl);
+  back.resolve();
+
+  expect(await settled).toEqual({ kind: 'done', value: [{ kind: 'done', value: 'a patch' }] });
+  expect(begun).toBe(1);
+  expect(await store.runs(1)).toEqual([]);
+  await engine.shutdown();
+  await store.close();
+  await server.stop();
+  await again.stop();
+  await rm(home, { recursive: true, force: true });
+}, 120_000);

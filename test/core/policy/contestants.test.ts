@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { assignAliases, contestants, type Settings } from '../../../src/core/policy/index.ts';
+
+const VARIANTS = ['plain', 'careful', 'test-first'];
+const line = (
+  coders: Settings['coders'],
+  candidates: number,
+  models: readonly string[] = ['a/x', 'o/y'],
+): readonly string[] =>
+  contestants({ coders, candidates }, models, VARIANTS).map(
+    ({ agent, model, prompt }) => `${agent} ${model} ${prompt}`,
+  );
+
+describe('contestants', () => {
+  test('one coder without a model takes the default models in turn, then the next prompt', () => {
+    expect(line([{ agent: 'builtin' }], 5)).toEqual([
+      'builtin a/x plain',
+      'builtin o/y plain',
+      'builtin a/x careful',
+      'builtin o/y careful',
+      'builtin a/x test-first',
+    ]);
+  });
+
+  test('named models and prompts are kept; a coder that comes round again gets a prompt it has not had', () => {
+    const coders = [
+      { agent: 'codex', model: 'o/z', prompt: 'careful' },
+      { agent: 'builtin', model: 'a/x' },
+    ];
+    expect(line(coders, 5)).toEqual([
+      'codex o/z careful',
+      'builtin a/x plain',
+      'codex o/z plain',
+      'builtin a/x careful',
+      'codex o/z test-first',
+    ]);
+  });
+
+  test('more coders than candidates: the first ones compete', () => {
+    expect(line([{ agent: 'a' }, { agent: 'b' }, { agent: 'c' }], 2)).toEqual(['a a/x plain', 'b o/y plain']);
+  });
+
+  test('more candidates than prompts: they start over', () => {
+    expect(line([{ agent: 'a', model: 'm/m' }], 4)).toEqual([
+      'a m/m plain',
+      'a m/m careful',
+      'a m/m test-first',
+      'a m/m plain',
+    ]);
+  });
+
+  test('without any default model the name is one that no key fits', () => {
+    expect(line([{ agent: 'a' }], 1, [])).toEqual(['a anthropic/default plain']);
+  });
+});
+
+describe('aliases', () => {
+  const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+  test('are the first letters, each once, the same for the same run', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 0, max: 26 }), (run, count) => {
+        const aliases = assignAliases(run, count);
+        expect([...aliases].sort().join('')).toBe(LETTERS.slice(0, count));
+        expect(assignAliases(run, count)).toEqual(aliases);
+      }),
+    );
+  });
+
+  test('say nothing about who wrote the patch: over many runs each place gets each letter alike', () => {
+    const runs = 4_000;
+    const counts = new Map<string, number>();
+    for (let i = 0; i < runs; i++) {
+      for (const [place, alias] of assignAliases(`r${i.toString(32)}`, 4).entries()) {
+        counts.set(`${place}${alias}`, (counts.get(`${place}${alias}`) ?? 0) + 1);
+      }
+    }
+    expect(counts.size).toBe(16);
+    for (const count of counts.values()) expect(Math.abs(count / runs - 1 / 4)).toBeLessThan(0.04);
+  });
+
+  test('there are 26', () => {
+    expect(() => assignAliases('r1', 27)).toThrow('0 to 26');
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ceilingsOf,
+  Environment,
+  missingForServe,
+  type Operator,
+  parseEnvironment,
+} from '../../../src/core/policy/index.ts';
+
+const PEM = '-----BEGIN RSA PRIVATE KEY-----\nMIIEabc+/=\n-----END RSA PRIVATE KEY-----\n';
+const SECRET = '0123456789abcdef';
+
+const operator = (env: Record<string, string>): Operator => {
+  const parsed = parseEnvironment({ RUNOFF_DATA: '/data', ...env });
+  if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
+  return parsed.operator;
+};
+const problems = (env: Record<string, string>): readonly string[] => {
+  const parsed = parseEnvironment({ RUNOFF_DATA: '/data', ...env });
+  return parsed.kind === 'invalid' ? parsed.problems.map(({ name, message }) => `${name} ${message}`) : [];
+};
+
+describe('the environment', () => {
+  test('needs nothing but a data folder', () => {
+    expect(operator({})).toEqual({
+      appLacks: ['APP_ID', 'PRIVATE_KEY', 'WEBHOOK_SECRET'],
+      github: { apiUrl: 'https://api.github.com', gitUrl: 'https://github.com' },
+      http: { host: '127.0.0.1', port: 3000 },
+      data: '/data',
+      models: {},
+      modelPrices: {},
+      max: { candidates: 6, budgetRun: 10, budgetCandidate: 5, timeoutSeconds: 7_200 },
+      codersPerWorker: 4,
+      codersPerRepository: 4,
+      networkAllow: [],
+      logLevel: 'info',
+      multiAgent: { enabled: true, models: [] },
+      sandboxUid: 64_190,
+    });
+    expect(parseEnvironment({})).toEqual({
+      kind: 'invalid',
+      problems: [{ name: 'RUNOFF_DATA', message: 'is not set' }],
+    });
+  });
+
+  test('an empty variable is one that is not set; unknown ones are left alone', () => {
+    expect(operator({ PORT: '', ANTHROPIC_API_KEY: ' ', PATH: '/bin' })).toEqual(operator({}));
+  });
+
+  test('the GitHub App is there as a whole, or what it lacks is told', () => {
+    const whole = operator({ APP_ID: '7', PRIVATE_KEY: PEM, WEBHOOK_SECRET: SECRET });
+    expect(whole.app).toEqual({ appId: 7, privateKey: PEM.trim(), webhookSecret: SECRET });
+    expect(missingForServe(whole)).toEqual([]);
+    const half = operator({ APP_ID: '7' });
+    expect(half.app).toBeUndefined();
+    expect(missingForServe(half).map((problem) => problem.name)).toEqual(['PRIVATE_KEY', 'WEBHOOK_SECRET']);
+  });
+
+  test('a key may be PEM text, with written line ends, or base 64', () => {
+    const app = { APP_ID: '7', WEBHOOK_SECRET: SECRET };
+    for (const key of [PEM.trim().replaceAll('\n', '\\n'), Buffer.from(PEM).toString('base64')]) {
+      expect(operator({ ...app, PRIVATE_KEY: key }).app?.privateKey.trim()).toBe(PEM.trim());
+    }
+  });
+
+  test.each([
+    ['APP_ID', 'my-app', 'write the number'],
+    ['PRIVATE_KEY', 'not a key at all', 'not a private key'],
+    ['PRIVATE_KEY', '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----', 'not a private key'],
+    ['PRIVATE_KEY_PATH', '/nowhere', 'was not read'],
+    ['WEBHOOK_SECRET', 'development', 'at least 16 characters'],
+    ['WEBHOOK_SECRET', 'aaaaaaaaaaaaaaaaaaaa', 'too easy to guess'],
+    ['GITHUB_API_URL', 'ftp://x', 'begins with https'],
+    ['GITHUB_API_URL', 'https://user:secret@x.org', 'must not hold'],
+    ['GHE_HOST', 'https://x.org', 'host name only'],
+    ['GHE_PROTOCOL', 'git', 'write https or http'],
+    ['PORT', '70000', 'Too big'],
+    ['PORT', '3e3', 'whole number'],
+    ['DATABASE_URL', 'mysql://x', 'postgres://'],
+    ['MODEL_PRICES', '{', 'not JSON'],
+    ['MODEL_PRICES', '{"a/b": {"input": -1, "output": 2}}', '"a/b"."input": Too small'],
+    ['MODEL_PRICES', '{"b": {"input": 1, "output": 2}}', 'provider/model'],
+    ['MAX_CANDIDATES', '0', 'Too small'],
+    ['MAX_BUDGET_RUN', 'five', 'US dollars'],
+    ['MAX_BUDGET_RUN', '0', 'Too small'],
+    ['MAX_TIMEOUT', '1d', '90s, 30m or 2h'],
+    ['NETWORK_ALLOW', 'https://x.org', 'exact host names'],
+    ['LOG_LEVEL', 'loud', 'write trace'],
+    ['MULTI_AGENT_MODE', 'maybe', 'true or false'],
+    ['MULTI_AGENT_COUNT', '13', 'Too big'],
+    ['MULTI_AGENT_MODELS', 'gpt', 'provider/model'],
+    ['RUNOFF_SANDBOX_UID', '0', 'Too small'],
+    ['ANTHROPIC_BASE_URL', 'https://x.org', 'without ANTHROPIC_API_KEY'],
+  ])('%s=%s is refused: %s', (name, value, why) => {
+    const found = problems({ [name]: value });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(`${name} `);
+    expect(found[0]).toContain(why);
+  });
+
+  test('no sentence repeats what a variable holds', () => {
+    const canary = 'sk-canary-0000';
+    for (const name of Object.keys(Environment.shape)) {
+      const parsed = parseEnvironment({ RUNOFF_DATA: '/data', [name]: canary });
+      expect(JSON.stringify(parsed.kind === 'invalid' ? parsed.problems : []), name).not.toContain('canary');
+    }
+  });
+
+  test('GitHub Enterprise, by host or by address', () => {
+    expect(operator({ GHE_HOST: 'git.example.com' }).github).toEqual({
+      apiUrl: 'https://git.example.com/api/v3',
+      gitUrl: 'https://git.example.com',
+    });
+    expect(operator({ GHE_HOST: 'localhost:8080', GHE_PROTOCOL: 'http' }).github.gitUrl).toBe(
+      'http://localhost:8080',
+    );
+    expect(operator({ GITHUB_API_URL: 'https://git.example.com/api/v3/' }).github).toEqual({
+      apiUrl: 'https://git.example.com/api/v3',
+      gitUrl: 'https://git.example.com',
+    });
+    expect(operator({ GITHUB_API_URL: 'https://api.octo.ghe.com' }).github.gitUrl).toBe(
+      'https://octo.ghe.com',
+    );
+    expect(operator({ GITHUB_API_URL: 'http://127.0.0.1:4000' }).github.gitUrl).toBe('http://127.0.0.1:4000');
+    expect(problems({ GHE_HOST: 'a.org', GITHUB_API_URL: 'https://b.org' })).toEqual([
+      'GHE_HOST contradicts GITHUB_API_URL; set one of the two',
+    ]);
+  });
+
+  test('providers: keys, addresses, a server of one’s own without a key', () => {
+    expect(operator({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: 'https://proxy.org/' }).models).toEqual({
+      anthropic: { key: 'k', baseUrl: 'https://proxy.org' },
+    });
+    expect(operator({ OPENAI_API_KEY: 'k' }).models).toEqual({ openai: { key: 'k' } });
+    expect(operator({ OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1', OPENAI_MODEL: 'qwen' }).models).toEqual({
+      openai: { key: 'none', baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen' },
+    });
+    expect(operator({ MODEL_PRICES: '{"openai/qwen": {"input": 0, "output": 0.5}}' }).modelPrices).toEqual({
+      'openai/qwen': { input: 0, output: 0.5 },
+    });
+  });
+
+  test('ceilings, and one candidate where several are switched off', () => {
+    const env = {
+      MAX_CANDIDATES: '3',
+      MAX_BUDGET_RUN: '2.50',
+      MAX_BUDGET_CANDIDATE: '1',
+      MAX_TIMEOUT: '20m',
+      NETWORK_ALLOW: 'a.org, b.org:81,',
+    };
+    const expected = {
+      candidates: 3,
+      budgetRun: 2.5,
+      budgetCandidate: 1,
+      timeoutCandidateSeconds: 1_200,
+      networkAllow: ['a.org', 'b.org:81'],
+    };
+    expect(ceilingsOf(operator(env))).toEqual(expected);
+    expect(ceilingsOf(operator({ ...env, MULTI_AGENT_MODE: 'false' }))).toEqual({
+      ...expected,
+      candidates: 1,
+    });
+  });
+
+  test('several agents by the names the field knows', () => {
+    expect(
+      operator({ MULTI_AGENT_COUNT: '4', MULTI_AGENT_MODELS: 'anthropic/a, openai/b' }).multiAgent,
+    ).toEqual({
+      enabled: true,
+      count: 4,
+      models: ['anthropic/a', 'openai/b'],
+    });
+  });
+
+  test('every variable is described', () => {
+    for (const [name, field] of Object.entries(Environment.shape))
+      expect(field.description, name).toMatch(/\.$/);
+  });
+});

@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Ceilings, capSettings, parseSettings, Settings } from '../../../src/core/policy/index.ts';
+
+const problems = (value: unknown): readonly string[] => {
+  const parsed = parseSettings(value);
+  return parsed.kind === 'invalid'
+    ? parsed.problems.map(({ path, message }) => `${path.join('/')}: ${message}`)
+    : [];
+};
+const settings = (value: unknown): Settings => {
+  const parsed = parseSettings(value);
+  if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
+  return parsed.settings;
+};
+
+describe('a settings file', () => {
+  test('may be empty: every key has a default', () => {
+    for (const empty of [{}, null, undefined]) {
+      expect(settings(empty)).toMatchObject({
+        coders: [{ agent: 'builtin' }],
+        candidates: 3,
+        timeout: { candidate: 1_800, silence: 300, check: 600 },
+        budget: { run: 5, candidate: 2 },
+        weights: { tests: 50, simplicity: 30, speed: 20 },
+        ci: 'hold',
+      });
+    }
+  });
+
+  test('gets a suggestion for every unknown key', () => {
+    expect(
+      problems({
+        candidats: 3,
+        coders: [{ agnt: 'builtin', agent: 'x' }],
+        timeout: { silents: '5m' },
+        nonsense: 1,
+      }),
+    ).toEqual([
+      'coders/0/agnt: There is no setting `coders[0].agnt`. Did you mean `agent`?',
+      'timeout/silents: There is no setting `timeout.silents`. Did you mean `silence`?',
+      'candidats: There is no setting `candidats`. Did you mean `candidates`?',
+      expect.stringMatching(/^nonsense: There is no setting `nonsense`\. Known here: `coders`, /),
+    ]);
+  });
+
+  test('is told what is wrong, key by key', () => {
+    expect(
+      problems({ candidates: 0, timeout: { candidate: '0s', check: 'soon' }, coders: [{}], ci: 'never' }),
+    ).toEqual([
+      'coders/0/agent: coders[0].agent: is missing.',
+      'candidates: candidates: Too small: expected number to be >=1.',
+      'timeout/candidate: timeout.candidate: write a whole number and a unit: 90s, 30m or 2h.',
+      'timeout/check: timeout.check: write a whole number and a unit: 90s, 30m or 2h.',
+      expect.stringContaining('ci: ci: Invalid option'),
+    ]);
+    expect(problems(['a'])).toEqual([': The settings must be a list of keys and values, not a list.']);
+    expect(problems('x')).toEqual([': The settings must be a list of keys and values, not a string.']);
+    expect(problems({ weights: { tests: 0, simplicity: 0, speed: 0 } })).toEqual([
+      'weights: weights: at least one weight must be above 0.',
+    ]);
+  });
+
+  test('cannot name addresses, only hosts', () => {
+    for (const host of [
+      'https://x.org',
+      'x.org/path',
+      '*.org',
+      'user@x.org',
+      'X.org',
+      'x.org:99999999',
+      '[::1]',
+    ]) {
+      expect(problems({ network: { allow: [host] } }), host).toHaveLength(1);
+    }
+    expect(settings({ network: { allow: ['x.org', 'y.org:8443'] } }).network.allow).toEqual([
+      'x.org',
+      'y.org:8443',
+    ]);
+  });
+
+  test('leaves to the operator how many candidates there are where it is silent', () => {
+    expect(parseSettings({}, { candidates: 5 })).toMatchObject({ settings: { candidates: 5 } });
+    expect(parseSettings(null, { candidates: 5 })).toMatchObject({ settings: { candidates: 5 } });
+    expect(parseSettings({ candidates: 2 }, { candidates: 5 })).toMatchObject({
+      settings: { candidates: 2 },
+    });
+    expect(parseSettings([], { candidates: 5 })).toMatchObject({ kind: 'invalid' });
+  });
+
+  test('is read or refused, whatever it holds; it is never read into something that is no settings', () => {
+    const known = fc.constantFrom(
+      'label',
+      'coders',
+      'candidates',
+      'timeout',
+      'budget',
+      'weights',
+      '__proto__',
+      'constructor',
+    );
+    const value = fc.oneof(
+      fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true }),
+      fc.dictionary(known, fc.anything()),
+    );
+    fc.assert(
+      fc.property(value, (anything) => {
+        const parsed = parseSettings(anything);
+        if (parsed.kind === 'ok') return;
+        expect(parsed.problems.length).toBeGreaterThan(0);
+        for (const { message } of parsed.problems) expect(message).toMatch(/[.!?]$/);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('every setting is described', () => {
+    for (const [key, field] of Object.entries(Settings.shape)) {
+      const inner = 'innerType' in field.def ? (field.def.innerType as { shape?: object }) : undefined;
+      expect(field.description !== undefined || inner?.shape !== undefined, key).toBe(true);
+    }
+  });
+});
+
+describe("the operator's ceilings", () => {
+  const CEILINGS: Ceilings = {
+    candidates: 4,
+    budgetRun: 3,
+    budgetCandidate: 1.5,
+    timeoutCandidateSeconds: 900,
+    networkAllow: ['registry.example.org', 'x.org:8443'],
+  };
+
+  test('lower what is above them, and say so', () => {
+    const wanted = settings({
+      candidates: 12,
+      budget: { run: 100, candidate: 50 },
+      timeout: { candidate: '2h', silence: '1h', check: '10m' },
+      network: { allow: ['registry.example.org:443', 'x.org', 'x.org:8443', 'evil.org'] },
+    });
+    const { settings: capped, lowered } = capSettings(wanted, CEILINGS);
+    expect(capped).toMatchObject({
+      candidates: 4,
+      budget: { run: 3, candidate: 1.5 },
+      timeout: { candidate: 900, silence: 900, check: 600 },
+      network: { allow: ['registry.example.org:443', 'x.org:8443'] },
+    });
+    expect(lowered).toEqual([
+      'budget.run was lowered from 100 US dollars to 3 US dollars, the most this server allows.',
+      'budget.candidate was lowered from 50 US dollars to 1.5 US dollars, the most this server allows.',
+      'network.allow: x.org was left out, this server does not allow it.',
+      'network.allow: evil.org was left out, this server does not allow it.',
+      'candidates was lowered from 12 to 4, the most this server allows.',
+      'timeout.candidate was lowered from 7200 s to 900 s, the most this server allows.',
+      'timeout.silence was lowered from 3600 s to 900 s, the most this server allows.',
+    ]);
+  });
+
+  test('leave alone what is below', () => {
+    const wanted = settings({
+      candidates: 2,
+      budget: { run: 1, candidate: 1 },
+      timeout: { candidate: '10m' },
+    });
+    expect(capSettings(wanted, CEILINGS)).toEqual({ settings: wanted, lowered: [] });
+  });
+
+  test('a coder never has more than its run', () => {
+    const { settings: capped } = capSettings(settings({ budget: { run: 0.5, candidate: 1 } }), CEILINGS);
+    expect(capped.budget).toEqual({ run: 0.5, candidate: 0.5 });
+  });
+});

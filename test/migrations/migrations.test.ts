@@ -1,0 +1,149 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MIGRATIONS, type Migration, migrate, openStore } from '../../src/adapters/store/index.ts';
+import { freshDatabase, type TestDatabase } from '../world/database.ts';
+import { SAMPLES } from './samples.ts';
+
+let database: TestDatabase;
+let db: Kysely<unknown>;
+beforeEach(async () => {
+  database = await freshDatabase();
+  db = new Kysely({
+    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database.url, max: 2 }) }),
+  });
+});
+afterEach(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+const upTo = (version: number) => MIGRATIONS.filter((migration) => migration.version <= version);
+
+async function load(version: number): Promise<void> {
+  for (const statement of SAMPLES[version] ?? []) await sql.raw(statement).execute(db);
+}
+
+interface Column {
+  readonly table: string;
+  readonly column: string;
+  readonly required: boolean;
+  readonly hasDefault: boolean;
+}
+
+async function columns(): Promise<readonly Column[]> {
+  const { rows } = await sql<Column>`
+    select table_name as "table", column_name as "column", is_nullable = 'NO' as required,
+           (column_default is not null or is_identity = 'YES' or is_generated = 'ALWAYS') as "hasDefault"
+      from information_schema.columns
+     where table_schema = 'runoff' and table_name <> 'migration'
+     order by 1, 2`.execute(db);
+  return rows;
+}
+
+const tablesOf = (found: readonly Column[]): ReadonlySet<string> => new Set(found.map((one) => one.table));
+
+/** Columns that rows of an older version could not have filled in. */
+async function unfillable(migration: Migration): Promise<readonly string[]> {
+  const before = await columns();
+  await migrate(db, [...upTo(migration.version - 1), migration]);
+  const known = new Set(before.map((one) => `${one.table}.${one.column}`));
+  return (await columns())
+    .filter((one) => tablesOf(before).has(one.table) && one.required && !one.hasDefault)
+    .map((one) => `${one.table}.${one.column}`)
+    .filter((name) => !known.has(name));
+}
+
+async function counts(): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const table of tablesOf(await columns())) {
+    const { rows } = await sql<{ n: number }>`select count(*)::int as n from runoff.${sql.id(table)}`.execute(
+      db,
+    );
+    found[table] = rows[0]?.n ?? 0;
+  }
+  return found;
+}
+
+test('versions are 1, 2, 3, … and each has sample rows', () => {
+  expect(MIGRATIONS.map((migration) => migration.version)).toEqual(MIGRATIONS.map((_, i) => i + 1));
+  expect(Object.keys(SAMPLES).map(Number)).toEqual(MIGRATIONS.map((migration) => migration.version));
+});
+
+describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
+  test('runs on a database that holds rows of the version before, and loses none', async () => {
+    await migrate(db, upTo(migration.version - 1));
+    await load(migration.version - 1);
+    const before = await counts();
+    expect(await migrate(db, upTo(migration.version))).toEqual([migration.version]);
+    expect(await counts()).toMatchObject(before);
+  });
+
+  test('adds no column that old rows cannot fill', async () => {
+    await migrate(db, upTo(migration.version - 1));
+    expect(await unfillable(migration)).toEqual([]);
+  });
+
+  test('has a sample row in every table, and the store of today reads them', async () => {
+    await migrate(db, upTo(migration.version));
+    await load(migration.version);
+    for (const [table, count] of Object.entries(await counts())) {
+      expect(count, `runoff.${table} has no sample row`).toBeGreaterThan(0);
+    }
+    const store = await openStore(database.url);
+    expect((await store.runs(9)).map((run) => run.id)).toEqual(['r2', 'r1']);
+    expect(await store.run('r1')).toMatchObject({ state: 'published', brief: { goal: 'It rounds up.' } });
+    expect(await store.candidates('r1')).toMatchObject([{ alias: 'A', ms: 1234.5 }]);
+    expect(await store.transitions('r1')).toHaveLength(1);
+    expect(await store.usage('r1')).toMatchObject({ calls: 1, usd: 0.5 });
+    expect((await store.intend('r1', 'pull')).intent).toEqual({ state: 'done', result: { number: 12 } });
+    await store.close();
+  });
+});
+
+describe('the runner', () => {
+  const next = (...up: Migration['up']): Migration => ({ version: MIGRATIONS.length + 1, name: 'next', up });
+
+  test('a second time there is nothing to do', async () => {
+    expect(await migrate(db)).toHaveLength(MIGRATIONS.length);
+    expect(await migrate(db)).toEqual([]);
+  });
+
+  test('processes that open an empty database at once do not disturb each other', async () => {
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(database.url)));
+    for (const store of stores) await store.close();
+    expect(await migrate(db)).toEqual([]);
+  });
+
+  test('a step that fails leaves the database as it was', async () => {
+    await migrate(db);
+    const before = await columns();
+    const broken = next(sql`alter table runoff.run add column extra text`, sql`select no_such_function()`);
+    await expect(migrate(db, [...MIGRATIONS, broken])).rejects.toThrow(/no_such_function/);
+    expect(await columns()).toEqual(before);
+  });
+
+  test('a database of a newer Runoff is left alone', async () => {
+    await migrate(db, [...MIGRATIONS, next(sql`create table runoff.later (id text)`)]);
+    await expect(openStore(database.url)).rejects.toMatchObject({
+      code: 'DATABASE_UNAVAILABLE',
+      message: expect.stringMatching(/newer Runoff/),
+    });
+  });
+
+  test('the rule for new columns catches one that old rows cannot fill', async () => {
+    await migrate(db);
+    expect(await unfillable(next(sql`alter table runoff.run add column owner text not null`))).toEqual([
+      'run.owner',
+    ]);
+  });
+
+  test.each([
+    ['nullable', sql`alter table runoff.run add column owner text`],
+    ['with a default', sql`alter table runoff.run add column owner text not null default 'us'`],
+    ['of a new table', sql`create table runoff.owner (name text not null)`],
+  ])('and lets one pass that is %s', async (_what, statement) => {
+    await migrate(db);
+    expect(await unfillable(next(statement))).toEqual([]);
+  });
+});
