@@ -1,4 +1,4 @@
-import './compose/blank-variables.ts';
+import './blank-variables.ts';
 
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -6,7 +6,6 @@ import { systemRandom } from './adapters/system/index.ts';
 import { runCli, type Screen, type Shell } from './cli/index.ts';
 import { diagnose, openRuntime, readOperator, serve } from './compose/index.ts';
 import type { Operator } from './core/policy/index.ts';
-import { runDemo } from './demo/index.ts';
 
 const screen: Screen = {
   out: (text) => process.stdout.write(text),
@@ -34,7 +33,8 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
 const shell: Shell = {
   open: async (needs) => openRuntime(onTerminal(await readOperator(process.env, process.cwd())), needs),
   serve: async () => serve(await readOperator(process.env, process.cwd()), { onInterrupt, screen }),
-  demo: (options, where) => runDemo(options, where, onInterrupt),
+  // Loaded when it is wanted: the App does not carry a GitHub of its own around.
+  demo: async (options, where) => (await import('./demo/index.ts')).runDemo(options, where, onInterrupt),
   doctor: () => diagnose(process.env, process.cwd()),
   newRunId: () => systemRandom.runId(),
   readText: (path) => readFile(path, 'utf8'),

@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { mkdir, statfs } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { execa } from 'execa';
 import { coders } from '../adapters/coders/index.ts';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
 import { openStore } from '../adapters/store/index.ts';
@@ -11,8 +10,6 @@ import { openLog } from './log.ts';
 import { readOperator } from './operator.ts';
 import { dataPaths } from './paths.ts';
 import { openSandbox, ownerOf } from './runtime.ts';
-
-const run = promisify(execFile);
 
 /** Less free space than this is worth a word, bytes: a repository, its checkouts and the database must fit. */
 const LITTLE_SPACE = 2 * 2 ** 30;
@@ -51,7 +48,7 @@ function nodeFinding(): Finding {
 
 async function gitFinding(): Promise<Finding> {
   try {
-    const { stdout } = await run('git', ['--version']);
+    const { stdout } = await execa('git', ['--version']);
     return { name: 'git', state: 'ok', detail: stdout.trim() };
   } catch {
     return { name: 'git', state: 'fault', detail: 'not found', remedy: 'sudo apt-get install git' };

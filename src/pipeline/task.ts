@@ -50,8 +50,12 @@ export async function sourceOf(world: World, task: Pick<Task, 'origin'>): Promis
 }
 
 /** The prepared checkout of the task's base commit with what `checks.setup` installed; made once, then found again. */
-export async function prepareBase(world: World, task: Task): Promise<BaseCheckout> {
-  const bare = await world.workspaces.prepare(await sourceOf(world, task), task.base.sha);
+export async function prepareBase(
+  world: World,
+  task: Task,
+  source?: RepositorySource,
+): Promise<BaseCheckout> {
+  const bare = await world.workspaces.prepare(source ?? (await sourceOf(world, task)), task.base.sha);
   const { setup } = task.settings.checks;
   if (!setup) return bare;
   const installed = await world.workspaces.install(bare, {

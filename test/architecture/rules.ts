@@ -13,7 +13,9 @@ const MAY_IMPORT = {
   cli: ['core', 'ports', 'pipeline', 'steering', 'arena'],
   compose: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'app', 'web', 'cli'],
   demo: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'app', 'web', 'cli', 'compose'],
+  'blank-variables': [],
   main: [
+    'blank-variables',
     'core',
     'ports',
     'pipeline',
@@ -39,7 +41,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@octokit/plugin-throttling': ['adapters/github'],
   '@octokit/rest': ['adapters/github'],
   'simple-git': ['adapters/git', 'demo'],
-  execa: ['adapters/coders', 'adapters/git', 'adapters/sandbox'],
+  execa: ['adapters/coders', 'adapters/git', 'adapters/sandbox', 'compose'],
   '@dbos-inc/dbos-sdk': ['adapters/engine'],
   kysely: ['adapters/store'],
   // The database and the engine each keep tables of their own, so each has connections of its own.

@@ -61,6 +61,7 @@ const task = (runId: string): Task => ({
   comments: [{ author: 'mona', body: 'please' }],
   base: { ref: 'main', sha },
   settings: Settings.parse({}),
+  lowered: [],
 });
 
 /** `open` gives an empty store. */

@@ -20,8 +20,8 @@ const OUTPUT_TOKENS = 16_000;
 /** The host is never looked up: every request goes to the lease's socket. */
 const BASE_URL = 'http://gateway/v1';
 
-/** Asks models through the gateway for one value that fits a schema. */
-export function openModel(): Model {
+/** The model port on the AI SDK. */
+export function openSdkModel(): Model {
   return {
     async ask(question) {
       try {

@@ -45,6 +45,8 @@ export interface Task {
   readonly comments: readonly { readonly author: string; readonly body: string }[];
   readonly base: { readonly ref: string; readonly sha: Sha };
   readonly settings: Settings;
+  /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
+  readonly lowered: readonly string[];
 }
 
 /** The states of a run; `core/lifecycle` holds the legal transitions. */

@@ -19,6 +19,7 @@ export function statusComment(view: RunView): Report {
     stageLine(view),
     candidateTable(view),
     facts(view),
+    ...(view.lowered ?? []).map((text) => sentence(text, 300)),
     lastLine(view),
   ];
   const { marker, body } = report('status', view.id, blocks);

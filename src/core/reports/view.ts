@@ -64,6 +64,8 @@ export interface RunView {
   readonly checks?: ChecksView;
   readonly base?: { readonly ref: string; readonly sha: Sha };
   readonly brief?: Brief;
+  /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
+  readonly lowered?: readonly string[];
   /** The label that started the run and whose removal cancels it. */
   readonly label: string;
   /** `hold`: the pushed commits ask GitHub's own CI not to start. */

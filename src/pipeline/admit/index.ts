@@ -45,6 +45,7 @@ export async function admit(world: World, request: RunRequest): Promise<'go' | '
     comments: gathered.comments,
     base: gathered.base,
     settings: settled.settings,
+    lowered: settled.lowered,
   };
   const { checks } = settled;
   await world.store.updateRun(run.id, { task, checks }, world.clock.now());

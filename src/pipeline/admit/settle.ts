@@ -19,6 +19,7 @@ interface Settled {
   /** As they will be used: overrides applied, lowered to the operator's ceilings, checks filled in. */
   readonly settings: Settings;
   readonly checks: NonNullable<RunRecord['checks']>;
+  readonly lowered: readonly string[];
 }
 
 /** Reads the settings of the base commit, and proves before anything is spent that the run can be done with them. */
@@ -35,7 +36,7 @@ export async function settle(
       refusal: { kind: 'settings-invalid', file: SETTINGS_FILE, problems: read.problems },
     };
   }
-  const { settings } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
+  const { settings, lowered } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
   requireCoders(world, settings);
   const detected = await detect(world, source, sha);
   const test = settings.checks.test ?? detected.test;
@@ -43,7 +44,7 @@ export async function settle(
   const build = settings.checks.build ?? detected.build;
   const checks = { ...settings.checks, test, ...(build ? { build } : {}) };
   const shown = { test, ...(build ? { build } : {}), ...(checks.setup ? { setup: checks.setup } : {}) };
-  return { kind: 'settled', settings: { ...settings, checks }, checks: shown };
+  return { kind: 'settled', settings: { ...settings, checks }, checks: shown, lowered };
 }
 
 type ReadSettings = { kind: 'ok'; settings: Settings } | { kind: 'invalid'; problems: readonly string[] };

@@ -2,15 +2,18 @@ import type { TestRun } from '../../core/evidence/index.ts';
 import type { RunId, Task } from '../../core/model/index.ts';
 import { type ReportPlan, reportPlan } from '../../core/policy/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
-import type { BaseCheckout, ExecResult, WorkArea } from '../../ports/index.ts';
-import { checkLimits } from '../task.ts';
+import type { BaseCheckout, ExecResult, RepositorySource, WorkArea } from '../../ports/index.ts';
+import { checkLimits, loadTask, prepareBase, sourceOf } from '../task.ts';
 import type { World } from '../world.ts';
 
 /** One place where commands of a run are executed: a fresh overlay over `base`. */
 export interface Bench {
   readonly world: World;
   readonly task: Task;
+  readonly source: RepositorySource;
   readonly base: BaseCheckout;
+  /** Paths of all files of the base commit. */
+  readonly baseFiles: readonly string[];
   readonly plan: ReportPlan;
   readonly signal: AbortSignal;
 }
@@ -18,19 +21,21 @@ export interface Bench {
 /** Where a runner writes its report: the area's own home, which nothing on the host reads. */
 const REPORTS = '/home/agent';
 
-export const openBench = (
-  world: World,
-  task: Task,
-  base: BaseCheckout,
-  packageJson: string | null,
-  signal: AbortSignal,
-): Bench => ({
-  world,
-  task,
-  base,
-  plan: reportPlan(task.settings.checks.test ?? '', packageJson ?? undefined, REPORTS),
-  signal,
-});
+export async function openBench(world: World, runId: RunId, signal: AbortSignal): Promise<Bench> {
+  const task = await loadTask(world, runId);
+  const source = await sourceOf(world, task);
+  const { sha } = task.base;
+  const packageJson = await world.workspaces.readFile(source, sha, 'package.json');
+  return {
+    world,
+    task,
+    source,
+    base: await prepareBase(world, task, source),
+    baseFiles: await world.workspaces.listFiles(source, sha),
+    plan: reportPlan(task.settings.checks.test ?? '', packageJson ?? undefined, REPORTS),
+    signal,
+  };
+}
 
 /** `examine` areas of a run: swept together when the run ends. */
 export const areaId = (runId: RunId, ...parts: readonly string[]): string => [runId, 'x', ...parts].join('-');

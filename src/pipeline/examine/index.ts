@@ -1,10 +1,9 @@
 import type { Evidence, TestRun } from '../../core/evidence/index.ts';
 import { type ArtifactRef, type Candidate, Fault, type RunId } from '../../core/model/index.ts';
-import { loadRun, loadTask, prepareBase } from '../task.ts';
+import { loadRun } from '../task.ts';
 import type { World } from '../world.ts';
-import { readBasePackage } from './base.ts';
 import { crossExecute } from './cross.ts';
-import { areaId, type Bench, build, inArea, openBench, runTests } from './execute.ts';
+import { areaId, build, inArea, openBench, runTests } from './execute.ts';
 import { type Examined, examineOne, sealed } from './one.ts';
 import { inParallel } from './parallel.ts';
 
@@ -13,7 +12,7 @@ import { inParallel } from './parallel.ts';
  * Faults with BASE_BROKEN before anything is spent on coders.
  */
 export async function checkBase(world: World, runId: RunId, signal: AbortSignal): Promise<ArtifactRef> {
-  const bench = await benchOf(world, runId, signal);
+  const bench = await openBench(world, runId, signal);
   return inArea(bench, areaId(runId, 'base'), async (area) => {
     const broken = await build(bench, area);
     const { checks } = bench.task.settings;
@@ -68,7 +67,7 @@ async function gatherEvidence(
   baseRun: ArtifactRef,
   signal: AbortSignal,
 ): Promise<readonly Evidence[]> {
-  const bench = await benchOf(world, runId, signal);
+  const bench = await openBench(world, runId, signal);
   const onBase = JSON.parse(await world.artifacts.get(baseRun)) as TestRun;
   const candidates = await world.store.candidates(runId);
   const examined: Examined[] = [];
@@ -92,10 +91,4 @@ async function note(
   text: string,
 ): Promise<void> {
   if (candidate.state === 'coded') await world.store.putCandidate({ ...candidate, state, note: text });
-}
-
-async function benchOf(world: World, runId: RunId, signal: AbortSignal): Promise<Bench> {
-  const task = await loadTask(world, runId);
-  const base = await prepareBase(world, task);
-  return openBench(world, task, base, await readBasePackage(world, task), signal);
 }

@@ -12,7 +12,6 @@ import {
 import type { Candidate } from '../../core/model/index.ts';
 import { joinSections, type Patch, parsePatch, productionPart, testPart } from '../../core/patches/index.ts';
 import type { BaseCheckout, WorkArea } from '../../ports/index.ts';
-import { sourceOf } from '../task.ts';
 import { applyPatch, areaId, type Bench, build, inArea, runTests } from './execute.ts';
 import { parseTroubles } from './syntax.ts';
 
@@ -39,10 +38,8 @@ const fail = (gate: GateReport['gate'], because: string, hunk?: string): GateRep
 export async function examineOne(bench: Bench, candidate: Candidate, onBase: TestRun): Promise<Examined> {
   if (!candidate.patch) return { candidate, gates: [fail('collected', candidate.note)], added: [] };
   const { artifacts } = bench.world;
-  const parsed = parsePatch(
-    await artifacts.get(candidate.patch.raw),
-    await artifacts.get(candidate.patch.text),
-  );
+  const raw = await artifacts.get(candidate.patch.raw);
+  const parsed = parsePatch(raw, await artifacts.get(candidate.patch.text), { baseFiles: bench.baseFiles });
   if (parsed.kind === 'refused') {
     return {
       candidate,
@@ -62,8 +59,7 @@ export async function examineOne(bench: Bench, candidate: Candidate, onBase: Tes
 }
 
 /** Text on the base of the files whose change may be tampering: what stood there before is no finding. */
-async function baseTexts({ world, task }: Bench, patch: Patch): Promise<Record<string, string>> {
-  const source = await sourceOf(world, task);
+async function baseTexts({ world, task, source }: Bench, patch: Patch): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const path of watchedFiles(patch)) {
     const text = await world.workspaces.readFile(source, task.base.sha, path);

@@ -102,17 +102,21 @@ describe('a repository behind a URL', { timeout: 60_000 }, () => {
     expect(git(remote.bare, 'rev-parse', 'auto-dev/7/A')).toBe(sha);
   });
 
-  test('a branch that appears at the last moment is not overwritten', async () => {
-    const remote = published();
-    const { sha, push } = await changed(remote);
-    server.beforePush = () => {
+  test.each(['told', 'served'] as const)(
+    'a branch that appears before a push is %s is not overwritten',
+    async (last) => {
+      const remote = published();
+      const { sha, push } = await changed(remote);
+      const appears = 'auto-dev/7/A';
+      server.beforePush = (moment) => {
+        if (moment === last) git(remote.bare, 'update-ref', `refs/heads/${appears}`, remote.sha);
+      };
+      expect(await push(appears)).toEqual({ kind: 'exists', at: remote.sha });
       server.beforePush = null;
-      git(remote.bare, 'update-ref', 'refs/heads/auto-dev/7/A', remote.sha);
-    };
-    expect(await push('auto-dev/7/A')).toEqual({ kind: 'exists', at: remote.sha });
-    expect(git(remote.bare, 'rev-parse', 'auto-dev/7/A')).toBe(remote.sha);
-    expect(sha).not.toBe(remote.sha);
-  });
+      expect(git(remote.bare, 'rev-parse', appears)).toBe(remote.sha);
+      expect(sha).not.toBe(remote.sha);
+    },
+  );
 
   test('its own rules can refuse a branch', async () => {
     const remote = published();

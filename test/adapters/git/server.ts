@@ -11,8 +11,8 @@ export interface GitServer {
   readonly credential: GitCredential;
   /** Requests so far, and how many of their bodies' bytes went to receive-pack. */
   readonly seen: { requests: string[]; pushedBytes: number };
-  /** Runs before each receive-pack request is served: another writer's moment. */
-  beforePush: (() => void) | null;
+  /** Runs before a push is told what is there, and before it is served: another writer's two moments. */
+  beforePush: ((moment: 'told' | 'served') => void) | null;
   /** When set, all requests are answered with this status. */
   status: number | null;
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export async function startGitServer(folder: string): Promise<GitServer> {
       response.writeHead(404).end();
       return;
     }
-    if (service === 'git-receive-pack' && tail !== 'info/refs') state.beforePush?.();
+    if (service === 'git-receive-pack') state.beforePush?.(tail === 'info/refs' ? 'told' : 'served');
     serve(request, response, { name, service, advertise: tail === 'info/refs' });
   }
 

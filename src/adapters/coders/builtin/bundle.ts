@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import type { BuildOptions, BuildResult } from 'esbuild';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 /** Changes with the versions of everything that is bundled. */
@@ -17,7 +17,7 @@ const LOCK_FILES = ['package-lock.json', 'package.json'].map((name) =>
 export async function bundleBuiltinCoder(outFile: string): Promise<void> {
   const mark = `// runoff builtin coder ${await sourceHash()}`;
   if ((await firstLine(outFile, mark.length)) === mark) return;
-  const result = await build({
+  const result = await buildOnce({
     entryPoints: [join(HERE, 'main.ts')],
     bundle: true,
     write: false,
@@ -41,6 +41,16 @@ export async function bundleBuiltinCoder(outFile: string): Promise<void> {
     await rename(fresh, outFile);
   } finally {
     await rm(fresh, { force: true });
+  }
+}
+
+/** The bundler is loaded for this one build and its service stopped again: it would hold 80 MB for nothing. */
+async function buildOnce(options: BuildOptions & { write: false }): Promise<BuildResult<{ write: false }>> {
+  const { build, stop } = await import('esbuild');
+  try {
+    return await build(options);
+  } finally {
+    await stop();
   }
 }
 
