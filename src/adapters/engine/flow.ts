@@ -48,7 +48,7 @@ function whyChildEnded(error: unknown): string {
 /** The port's context for the flow `id`, to be used inside its DBOS workflow. */
 export function flowContext(id: string, host: Host): FlowContext {
   /** Runs inside a DBOS step: failures become values, except those that DBOS has to see. */
-  async function attempt<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<Outcome> {
+  async function perform<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<Outcome> {
     const cancelled = DBOS.stepStatus?.cancelSignal;
     const signal = cancelled === undefined ? host.signal : AbortSignal.any([cancelled, host.signal]);
     try {
@@ -85,7 +85,7 @@ export function flowContext(id: string, host: Host): FlowContext {
         }
       };
       const outcome = await host
-        .track(DBOS.runStep(() => attempt(name, watched), { name }))
+        .track(DBOS.runStep(() => perform(name, watched), { name }))
         .catch((error) => {
           // The engine left before the step ended: its failure is ours, not the step's.
           if (host.isStopping()) return frozen<Outcome>();

@@ -31,8 +31,6 @@ export async function runCommand(
     maxBuffer: MOST_OUTPUT,
     ...asOwner(owner),
   });
-  const { exitCode, stdout, stderr } = end;
-  return exitCode === undefined && end instanceof Error
-    ? { code: null, stdout: stdout ?? '', stderr: stderr || end.shortMessage }
-    : { code: exitCode ?? null, stdout, stderr };
+  const why = end instanceof Error ? end.shortMessage : '';
+  return { code: end.exitCode ?? null, stdout: end.stdout ?? '', stderr: end.stderr || why };
 }
