@@ -10,11 +10,15 @@ const PLAIN_WIDTH = 110;
 export async function printReport(
   world: World,
   view: RunView,
-  where: { readonly screen: Screen; readonly cwd?: string },
+  where: {
+    readonly screen: Screen;
+    readonly cwd?: string;
+    readonly commands?: readonly (readonly [string, string])[];
+  },
 ): Promise<void> {
-  const { screen, cwd } = where;
+  const { screen, cwd, commands = [] } = where;
   const diffs = await diffsOf(world, view.id);
   const width = screen.width ?? PLAIN_WIDTH;
-  const lines = finalReport(view, { width, colour: screen.colour, diffs, ...(cwd ? { cwd } : {}) });
+  const lines = finalReport(view, { width, colour: screen.colour, diffs, commands, ...(cwd ? { cwd } : {}) });
   screen.out(`${lines.join('\n')}\n`);
 }

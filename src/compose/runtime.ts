@@ -89,7 +89,7 @@ async function openParts(
   later(() => gateway.close());
   const announcer = openAnnouncer(announcerParts(store, log, options.github));
   later(() => announcer.idle());
-  const engine = openEngine(operator, databaseUrl, needs.executor ?? 'cli-reader', log);
+  const engine = openEngine(operator, databaseUrl, needs.executor ?? `cli-${systemRandom.runId()}`, log);
   later(() => engine.shutdown());
   return {
     ...unchanging(operator),

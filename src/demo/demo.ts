@@ -50,6 +50,12 @@ export async function runDemo(
   }
 }
 
+const NEXT = [
+  ['npm run demo -- --keep', 'the same, and the servers stay for a look in a browser'],
+  ['npm run --silent runoff -- doctor', 'what this machine still needs for real models'],
+  ['npm run --silent runoff -- run "Fix the …" --repo ../yours', 'the same on a repository of yours'],
+] as const;
+
 const INTRODUCTION = [
   'Runoff demo: an issue is labelled; four coders compete; the one that survives the evidence becomes a pull request.',
   'The models are scripted (their answers are written beforehand). All else is real: the App, the webhooks, the durable',
@@ -91,7 +97,7 @@ async function report(
 ): Promise<void> {
   const { world, github } = theatre;
   if (!json) {
-    await printReport(world, view, { screen });
+    await printReport(world, view, { screen, commands: NEXT });
     screen.out(`\n${timingLine(timings)}\n`);
     return;
   }

@@ -31,6 +31,6 @@ export async function runCommand(
     maxBuffer: MOST_OUTPUT,
     ...asOwner(owner),
   });
-  const why = end instanceof Error ? end.shortMessage : '';
+  const why = end instanceof Error ? (end.shortMessage ?? '') : '';
   return { code: end.exitCode ?? null, stdout: end.stdout ?? '', stderr: end.stderr || why };
 }
