@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { ISSUE } from '../src/demo/sample/index.ts';
 import { MAINTAINER, openTheatre, REPOSITORY, type Theatre } from '../src/demo/stage.ts';
-import { LABEL } from '../src/pipeline/index.ts';
+import { COLLECTING, LABEL } from '../src/pipeline/index.ts';
 
 const FILES = 30_000;
 const RUNS = 3;
@@ -59,8 +59,10 @@ async function lap(theatre: Theatre, opened: Map<string, number>): Promise<Lap> 
     const candidates = run ? await world.store.candidates(run.id) : [];
     const states = candidates.map((c) => c.state);
     if (!started && states.length === 4 && !states.includes('queued')) started = performance.now();
-    if (!ended && states.length === 4 && !states.some((s) => s === 'queued' || s === 'coding'))
-      ended = performance.now();
+    const working = candidates.some(
+      (c) => c.state === 'queued' || (c.state === 'coding' && c.note !== COLLECTING),
+    );
+    if (!ended && states.length === 4 && !working) ended = performance.now();
     if (run?.state === 'failed') throw new Error(`The run failed: ${run.trouble?.message}`);
     if (run?.state === 'published') {
       await world.engine.settled(run.id);

@@ -10,6 +10,7 @@ import type { World } from './world.ts';
 
 export { Overrides, RunRequest } from './admit/index.ts';
 export { cancelRun } from './cancel.ts';
+export { COLLECTING } from './code/index.ts';
 export { openAnnouncer } from './publish/index.ts';
 export { startLocalRun, startRun, takeUpQueued } from './start.ts';
 export { diffsOf, LABEL, viewOf } from './view.ts';

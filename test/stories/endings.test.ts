@@ -82,6 +82,7 @@ test(
 
       expect(view.state).toBe('cancelled');
       expect(view.candidates.map((c) => c.state)).toEqual(['cancelled', 'cancelled']);
+      await stage.theatre.github.settled();
       expect(await stage.labels(issue)).toEqual([]);
     }),
 );

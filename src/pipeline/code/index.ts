@@ -7,6 +7,8 @@ import { loadTask, prepareBase } from '../task.ts';
 import type { World } from '../world.ts';
 import { writeCandidate } from './supervise.ts';
 
+export { COLLECTING } from './supervise.ts';
+
 export const CandidateInput = z.strictObject({ runId: z.string(), alias: z.string() });
 export type CandidateInput = z.infer<typeof CandidateInput>;
 

@@ -17,6 +17,9 @@ import { taskText } from './task-text.ts';
 /** A lease outlives its coder a little, so that a last call is not refused for the clock. */
 const LEASE_SLACK_MS = 60_000;
 
+/** What a candidate's note says between its coder's end and the finished patch. */
+export const COLLECTING = 'its patch is collected';
+
 /**
  * Runs one coder in its own sandboxed clone and keeps what it left behind. Judged by the patch and the gateway's
  * ledger, never by an exit code. Does nothing when the candidate was finished before a crash.
@@ -48,8 +51,8 @@ export async function writeCandidate(
       progress.set({ state: 'cancelled', note: 'cancelled' });
       throw new DOMException('The run was cancelled.', 'AbortError');
     }
-    const outcome = await keepPatch(world, base, area, why(result, lease));
-    progress.set({ ...outcome, ms: world.clock.now() - startedAt, usage: lease.usage() });
+    progress.set({ note: COLLECTING, ms: world.clock.now() - startedAt, usage: lease.usage() });
+    progress.set(await keepPatch(world, base, area, why(result, lease)));
   } finally {
     await lease.close();
     await world.workspaces.remove(area);
