@@ -3,13 +3,14 @@ import './blank-variables.ts';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { systemRandom } from './adapters/system/index.ts';
-import { runCli, type Screen, type Shell } from './cli/index.ts';
+import { runCli, type Screen, type Shell, type Surroundings } from './cli/index.ts';
 import { diagnose, openRuntime, readOperator, serve } from './compose/index.ts';
 import type { Operator } from './core/policy/index.ts';
 
 const screen: Screen = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  outIsTerminal: process.stdout.isTTY === true,
   width: process.stderr.isTTY ? (process.stderr.columns ?? 80) : null,
   colour: process.stderr.isTTY === true && !process.env.NO_COLOR,
 };
@@ -30,18 +31,19 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
   version: string;
 };
 
+const surroundings: Surroundings = { screen, onInterrupt, exit: (code) => process.exit(code) };
+
 const shell: Shell = {
+  ...surroundings,
   open: async (needs) => openRuntime(onTerminal(await readOperator(process.env, process.cwd())), needs),
-  serve: async () => serve(await readOperator(process.env, process.cwd()), { onInterrupt, screen }),
+  serve: async () => serve(await readOperator(process.env, process.cwd()), surroundings),
   // Loaded when it is wanted: the App does not carry a GitHub of its own around.
-  demo: async (options, where) => (await import('./demo/index.ts')).runDemo(options, where, onInterrupt),
+  demo: async (options) => (await import('./demo/index.ts')).runDemo(options, surroundings),
   doctor: () => diagnose(process.env, process.cwd()),
   newRunId: () => systemRandom.runId(),
   readText: (path) => readFile(path, 'utf8'),
   version: manifest.version,
   cwd: process.cwd(),
-  screen,
-  onInterrupt,
 };
 
 process.exitCode = await runCli(shell, process.argv.slice(2));

@@ -6,6 +6,8 @@ import { progressLine, renderProgress } from './render/index.ts';
 import type { Screen } from './runtime.ts';
 
 const LOOK_EVERY_MS = 250;
+/** Looks at the record for one at the engine. */
+const LOOKS_PER_CHECK = 4;
 const UP = (lines: number) => `\u001b[${lines}A\u001b[J`;
 
 export async function viewById(world: World, runId: RunId): Promise<RunView> {
@@ -14,16 +16,32 @@ export async function viewById(world: World, runId: RunId): Promise<RunView> {
   return viewOf(world, run);
 }
 
-/** Shows a run until it is over: one block that is redrawn on a terminal, plain lines elsewhere. Returns the last view. */
+/**
+ * Shows a run until it is over: one block that is redrawn on a terminal, plain lines elsewhere. Returns the last view.
+ * The engine must be launched. Fault INTERNAL when nobody works on the run any more and it is not over.
+ */
 export async function follow(world: World, runId: RunId, screen: Screen): Promise<RunView> {
   const draw = screen.width === null ? linesOn(screen) : blockOn(screen, screen.width);
-  for (;;) {
+  let idle = 0;
+  for (let looks = 1; ; looks += 1) {
     const view = await viewById(world, runId);
     draw(view);
     if (isOver(view.state)) return view;
+    if (looks % LOOKS_PER_CHECK === 0) {
+      const { kind } = await world.engine.status(runId);
+      idle = kind === 'running' ? 0 : idle + 1;
+      // Twice: the record of an end may be written a moment after the engine knows of it.
+      if (idle > 1) throw brokenOff(view, kind);
+    }
     await world.clock.sleep(LOOK_EVERY_MS);
   }
 }
+
+const brokenOff = (view: RunView, engine: string): Fault =>
+  new Fault(
+    'INTERNAL',
+    `Nobody works on run ${view.id} any more: the engine says ${engine}, its record says ${view.state}. \`runoff cancel ${view.id}\` closes it.`,
+  );
 
 function blockOn(screen: Screen, width: number): (view: RunView) => void {
   let drawn = 0;

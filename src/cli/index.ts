@@ -1,17 +1,19 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { asFault } from '../core/model/index.ts';
+import { asFault, type Fault } from '../core/model/index.ts';
+import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../pipeline/index.ts';
 import { examineMachine } from './doctor.ts';
 import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
-import { EXIT, type Shell } from './runtime.ts';
+import { EXIT, type Screen, type Shell } from './runtime.ts';
 
 export { follow } from './follow.ts';
+export { onPresses } from './interrupts.ts';
 export { printReport } from './print.ts';
 export { jsonText, runJson } from './render/index.ts';
 export { exitCode } from './run.ts';
-export type { DemoOptions, Finding, Needs, Runtime, Screen, Shell } from './runtime.ts';
+export type { DemoOptions, Finding, Needs, Runtime, Screen, Shell, Surroundings } from './runtime.ts';
 export { EXIT } from './runtime.ts';
 
 /** Runs the command line and returns the exit code. Never rejects: a fault is said on standard error. */
@@ -25,14 +27,17 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
     return code;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage;
-    const fault = asFault(thrown);
-    const { code: name, message, advice } = fault;
-    if (argv.includes('--json'))
-      shell.screen.out(`${jsonText({ error: { code: name, message, advice } })}\n`);
-    shell.screen.err(`\n${fault.message}\n→ ${fault.advice}\n`);
-    if (fault.code === 'INTERNAL') shell.screen.err(`${fault.stack ?? ''}\n`);
-    return fault.code === 'PROMPT_EMPTY' ? EXIT.usage : EXIT.failed;
+    return told(shell.screen, asFault(thrown), argv.includes('--json'));
   }
+}
+
+/** A fault may quote what a repository, an agent or a server said: a terminal must not obey it. */
+function told(screen: Screen, fault: Fault, json: boolean): number {
+  const { code, message, advice } = fault;
+  if (json) screen.out(`${jsonText({ error: { code, message, advice } })}\n`);
+  const stack = code === 'INTERNAL' ? `${fault.stack ?? ''}\n` : '';
+  screen.err(visibleCode(`\n${message}\n→ ${advice}\n${stack}`));
+  return code === 'PROMPT_EMPTY' ? EXIT.usage : EXIT.failed;
 }
 
 const whole = (least: number) => (text: string) => {
@@ -48,7 +53,8 @@ const dollars = (text: string) => {
 };
 const seconds = (text: string) => {
   const found = /^(\d{1,5})(s|m|h)$/.exec(text);
-  if (!found) throw new InvalidArgumentError('Give a whole number and a unit: 90s, 30m or 2h.');
+  if (!found || Number(found[1]) === 0)
+    throw new InvalidArgumentError('Give a whole number from 1 and a unit: 90s, 30m or 2h.');
   return Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
 };
 const names = (text: string) =>
@@ -84,7 +90,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
     .option('--keep', 'leave the servers running for a look; Ctrl-C ends them', false)
     .addOption(jsonOption())
     .action(async (o: { keep: boolean; json?: boolean }) =>
-      done(await shell.demo({ keep: o.keep, json: o.json ?? false }, shell.screen)),
+      done(await shell.demo({ keep: o.keep, json: o.json ?? false })),
     );
   program
     .command('doctor')
@@ -127,8 +133,10 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
     .option('--timeout <time>', 'wall time of one coder, e.g. 30m', seconds)
     .option('--budget <dollars>', 'US dollars for the whole run', dollars)
     .addOption(jsonOption())
-    .action(async (prompt: string | undefined, flags: RunFlags) => {
+    .action(async (prompt: string | undefined, flags: RunFlags, command: Command) => {
       const { file, repo, base, json } = flags;
+      if (prompt !== undefined && file !== undefined)
+        command.error('error: give the task in words or with --file, not both');
       const options = { repo, json: json ?? false, overrides: overridesOf(flags), ...(file ? { file } : {}) };
       done(await runHere(shell, prompt, base ? { ...options, base } : options));
     });

@@ -1,6 +1,6 @@
 import { isOver } from '../core/lifecycle/index.ts';
 import { Fault, type RunId } from '../core/model/index.ts';
-import type { RunView } from '../core/reports/index.ts';
+import { type RunView, visibleCode } from '../core/reports/index.ts';
 import { cancelRun, diffsOf, flows, viewOf, type World } from '../pipeline/index.ts';
 import { viewById } from './follow.ts';
 import { printReport } from './print.ts';
@@ -67,14 +67,16 @@ export const showRun = (
     }
     const diff = (await diffsOf(world, runId))[alias.toUpperCase()];
     if (!diff) throw new Fault('RUN_UNKNOWN', `Run ${runId} has no candidate ${alias} with a patch.`);
-    screen.out(json ? document({ alias: alias.toUpperCase(), diff: diff.text }) : diff.text);
+    if (json) screen.out(document({ alias: alias.toUpperCase(), diff: diff.text }));
+    // `git apply` gets every byte; a person's terminal must not obey what a coder wrote.
+    else screen.out(screen.outIsTerminal ? visibleCode(diff.text) : diff.text);
     return EXIT.done;
   });
 
 /** `runoff cancel`: stops a run of this machine or of any worker on the same database. */
 export async function cancelHere(shell: Shell, runId: RunId, json: boolean): Promise<number> {
   // An executor of its own name: it must be able to speak to the engine, and has nothing to take up.
-  const { world, close } = await shell.open({ executor: `cli-${shell.newRunId()}` });
+  const { world, close } = await shell.open({ executor: `cli-${shell.newRunId()}`, github: true });
   try {
     await viewById(world, runId);
     await world.engine.launch(flows(world));

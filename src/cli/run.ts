@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { Fault, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
-import { cancelRun, flows, type Overrides, startLocalRun, startRun, type World } from '../pipeline/index.ts';
+import { flows, type Overrides, startLocalRun, startRun, type World } from '../pipeline/index.ts';
 import { follow, viewById } from './follow.ts';
 import { printReport } from './print.ts';
 import { jsonText, runJson } from './render/index.ts';
 import { EXIT, type Screen, type Shell } from './runtime.ts';
+import { listenForStop, type Stopping } from './stopping.ts';
 
 export interface RunOptions {
   readonly file?: string;
@@ -52,9 +53,19 @@ export function resume(shell: Shell, runId: RunId, json: boolean): Promise<numbe
 }
 
 async function taskText(shell: Shell, prompt: string | undefined, file: string | undefined): Promise<string> {
-  const text = file ? await shell.readText(resolve(shell.cwd, file)) : (prompt ?? '');
+  const text = file ? await textOf(shell, file) : (prompt ?? '');
   if (text.trim() === '') throw new Fault('PROMPT_EMPTY', 'There is no task: the prompt is empty.');
   return text;
+}
+
+async function textOf(shell: Shell, file: string): Promise<string> {
+  try {
+    return await shell.readText(resolve(shell.cwd, file));
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? `there is no file ${file}` : message;
+    throw new Fault('PROMPT_EMPTY', `There is no task: ${why}.`, { cause: thrown });
+  }
 }
 
 const titleOf = (text: string): string =>
@@ -66,28 +77,34 @@ async function withEngine(
   json: boolean,
   begin: (world: World) => Promise<void>,
 ): Promise<number> {
-  const { world, close } = await shell.open({ executor: `cli-${runId}` });
-  let interrupted = false;
-  const deaf = shell.onInterrupt(() => {
-    if (interrupted) return;
-    interrupted = true;
-    shell.screen.err('\nStopping: coders are killed, what exists is kept …\n');
-    cancelRun(world, runId, 'stopped from the terminal').catch((thrown: unknown) => {
-      shell.screen.err(`The run could not be cancelled: ${String(thrown)}\n`);
-    });
-  });
+  const stopping = listenForStop(shell, runId);
   try {
-    await world.engine.launch(flows(world));
-    await begin(world);
-    const view = await follow(world, runId, json ? quiet(shell.screen) : shell.screen);
-    await world.engine.settled(runId);
-    if (json) shell.screen.out(`${jsonText(runJson(view))}\n`);
-    else await printReport(world, view, shell);
-    return exitCode(view);
+    const runtime = await shell.open({ executor: `cli-${runId}` });
+    stopping.opened(runtime);
+    try {
+      // Nothing has begun: a run that was to be resumed stays as it was.
+      if (stopping.wanted()) return EXIT.cancelled;
+      await runtime.world.engine.launch(flows(runtime.world));
+      await begin(runtime.world);
+      const view = await followed(runtime.world, runId, json ? quiet(shell.screen) : shell.screen, stopping);
+      if (json) shell.screen.out(`${jsonText(runJson(view))}\n`);
+      else await printReport(runtime.world, view, shell);
+      return exitCode(view);
+    } finally {
+      await runtime.close();
+    }
   } finally {
-    deaf();
-    await close();
+    stopping.deaf();
   }
+}
+
+/** The run as it is when all of it has ended: the candidates of one that is cancelled end a moment after it. */
+async function followed(world: World, runId: RunId, screen: Screen, stopping: Stopping): Promise<RunView> {
+  stopping.begun();
+  await follow(world, runId, screen);
+  await world.engine.settled(runId);
+  await stopping.idle();
+  return viewById(world, runId);
 }
 
 const quiet = (screen: Screen): Screen => ({ ...screen, width: null });

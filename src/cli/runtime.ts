@@ -1,14 +1,16 @@
 import type { World } from '../pipeline/index.ts';
 
-/** A world that is open: the database runs, the sandbox is proven. `close` leaves nothing behind. */
+/** A world that is open: the database runs, and the sandbox is proven where flows are executed. `close` leaves nothing behind. */
 export interface Runtime {
   readonly world: World;
   close(): Promise<void>;
 }
 
 export interface Needs {
-  /** Executes flows in this process under this executor's name; absent: only reads and steers. */
+  /** Executes flows in this process under this executor's name; absent: only reads, and has no sandbox. */
   readonly executor?: string;
+  /** Speaks to GitHub as the operator's App, where one is configured. */
+  readonly github?: boolean;
 }
 
 export interface Finding {
@@ -24,25 +26,33 @@ export interface DemoOptions {
   readonly json: boolean;
 }
 
+/** Where a command is started: what it says goes to the screen, and somebody may interrupt it. */
+export interface Surroundings {
+  readonly screen: Screen;
+  /** Calls back at each SIGINT or SIGTERM; returns a function that stops listening. */
+  onInterrupt(handler: () => void): () => void;
+  /** Ends the process now, whatever is still open. */
+  exit(code: number): void;
+}
+
 /** What the command line needs from outside; `main.ts` gives the real ones. */
-export interface Shell {
+export interface Shell extends Surroundings {
   open(needs: Needs): Promise<Runtime>;
   serve(): Promise<number>;
-  demo(options: DemoOptions, screen: Screen): Promise<number>;
+  demo(options: DemoOptions): Promise<number>;
   doctor(): Promise<readonly Finding[]>;
   newRunId(): string;
   readText(path: string): Promise<string>;
   readonly version: string;
   readonly cwd: string;
-  readonly screen: Screen;
-  /** Calls back at the first SIGINT or SIGTERM; returns a function that stops listening. */
-  onInterrupt(handler: () => void): () => void;
 }
 
 /** Where people and programs read: text and JSON on `out`, progress and errors on `err`. */
 export interface Screen {
   out(text: string): void;
   err(text: string): void;
+  /** `out` is read by a person: what a terminal obeys must not get there. */
+  readonly outIsTerminal: boolean;
   /** Characters in a line; null when progress goes to no terminal and is printed as plain lines. */
   readonly width: number | null;
   readonly colour: boolean;

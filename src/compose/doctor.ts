@@ -1,4 +1,4 @@
-import { mkdir, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { execa } from 'execa';
 import { coders } from '../adapters/coders/index.ts';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
@@ -6,6 +6,7 @@ import { openStore } from '../adapters/store/index.ts';
 import type { Finding } from '../cli/index.ts';
 import { asFault } from '../core/model/index.ts';
 import { missingForServe, type Operator } from '../core/policy/index.ts';
+import { openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
 import { readOperator } from './operator.ts';
 import { dataPaths } from './paths.ts';
@@ -25,7 +26,7 @@ export async function diagnose(env: NodeJS.ProcessEnv, cwd: string): Promise<rea
   }
   return [
     ...findings,
-    await checked('data folder', () => spaceIn(operator.data)),
+    await checked('data folder', () => spaceIn(operator)),
     await checked('sandbox', () => sandboxIn(operator)),
     await checked('database', () => databaseOf(operator)),
     ...(await agentFindings()),
@@ -68,8 +69,9 @@ async function checked(name: string, look: () => Promise<Omit<Finding, 'name'>>)
   }
 }
 
-async function spaceIn(data: string): Promise<Omit<Finding, 'name'>> {
-  await mkdir(data, { recursive: true });
+async function spaceIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
+  const { data } = operator;
+  await openDataFolder(data, ownerOf(operator));
   const { bavail, bsize } = await statfs(data);
   const free = bavail * bsize;
   const detail = `${data}, ${(free / 2 ** 30).toFixed(1)} GiB free`;

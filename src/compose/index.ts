@@ -1,3 +1,4 @@
+export { closedOnFailure, openClosers } from './closers.ts';
 export { diagnose } from './doctor.ts';
 export { readOperator } from './operator.ts';
 export { openAppGitHub, openRuntime, type RuntimeOptions } from './runtime.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Fault } from '../core/model/index.ts';
 
 /** Folders below the data folder; one process or several may use them at the same time. */
 export interface DataPaths {
@@ -29,9 +30,15 @@ export const OWN = {
 
 /**
  * Where data is kept unless RUNOFF_DATA says otherwise. For root it is not in the home folder: the sandbox's and the
- * database's own users must be able to enter it.
+ * database's own users must be able to enter it. Fault ENVIRONMENT_INVALID where there is no home folder.
  */
 export function defaultData(env: NodeJS.ProcessEnv): string {
   if (process.getuid?.() === 0) return '/var/lib/runoff';
-  return join(env.XDG_DATA_HOME ?? join(env.HOME ?? '/tmp', '.local', 'share'), 'runoff');
+  // The XDG rules say that a path which is not absolute is ignored.
+  if (env.XDG_DATA_HOME?.startsWith('/')) return join(env.XDG_DATA_HOME, 'runoff');
+  if (env.HOME) return join(env.HOME, '.local', 'share', 'runoff');
+  throw new Fault(
+    'ENVIRONMENT_INVALID',
+    'There is no place for data: neither HOME nor RUNOFF_DATA is set. Set RUNOFF_DATA to a folder for Runoff alone.',
+  );
 }

@@ -1,4 +1,3 @@
-import { chmod, chown, mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -21,12 +20,14 @@ import { Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/policy/index.ts';
 import { openAnnouncer, type World } from '../pipeline/index.ts';
 import type { Engine, GitHub, Log, Sandbox, Store } from '../ports/index.ts';
+import { type Closers, closedOnFailure, openClosers } from './closers.ts';
+import { openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
 import { dataPaths, OWN } from './paths.ts';
 import { providersOf } from './providers.ts';
 
 export interface RuntimeOptions {
-  /** Adds GitHub, for `serve` and the demo. */
+  /** The GitHub of `serve` and of the demo. */
   readonly github?: GitHub;
   readonly log?: Logger;
   /** No other process uses the data folder: the embedded database is stopped whoever is connected. */
@@ -41,7 +42,8 @@ export const ownerOf = (operator: Operator): { uid: number; gid: number } | null
   process.getuid?.() === 0 ? { uid: operator.sandboxUid, gid: operator.sandboxUid } : null;
 
 /**
- * Puts the real world together: the database runs, the sandbox is proven (or it is a fault: never without one, I10).
+ * Puts the real world together: the database runs, and where anything is to be executed the sandbox is proven (or it
+ * is a fault: never without one, I10).
  * Whatever was opened is closed again when a later part fails.
  */
 export async function openRuntime(
@@ -49,20 +51,14 @@ export async function openRuntime(
   needs: Needs,
   options: RuntimeOptions = {},
 ): Promise<Runtime> {
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const closer of closers.splice(0).toReversed()) await closer();
-  };
-  try {
-    const world = await openParts(operator, needs, options, (closer) => closers.push(closer));
-    return { world, close };
-  } catch (thrown) {
-    await close();
-    throw thrown;
-  }
+  const closers = openClosers();
+  return closedOnFailure(closers, async () => ({
+    world: await openParts(operator, needs, options, closers.later),
+    close: closers.close,
+  }));
 }
 
-type Later = (closer: () => Promise<void>) => void;
+type Later = Closers['later'];
 
 async function openParts(
   operator: Operator,
@@ -73,11 +69,12 @@ async function openParts(
   const log = options.log ?? openLog(operator);
   const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
-  await openData(operator.data, owner);
+  await openDataFolder(operator.data, owner);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
   const store = await openStore(databaseUrl);
   later(() => store.close());
-  const sandbox = await openSandbox(paths, owner);
+  const sandbox = needs.executor === undefined ? NO_SANDBOX : await openSandbox(paths, owner);
+  const github = options.github ?? (needs.github ? appGitHub(operator, log) : undefined);
   const gateway = openGateway({
     dir: paths.sockets,
     providers: providersOf(operator),
@@ -87,7 +84,7 @@ async function openParts(
     log,
   });
   later(() => gateway.close());
-  const announcer = openAnnouncer(announcerParts(store, log, options.github));
+  const announcer = openAnnouncer(announcerParts(store, log, github));
   later(() => announcer.idle());
   const engine = openEngine(operator, databaseUrl, needs.executor ?? `cli-${systemRandom.runId()}`, log);
   later(() => engine.shutdown());
@@ -100,7 +97,7 @@ async function openParts(
     sandbox,
     gateway,
     log,
-    ...(options.github ? { github: options.github } : {}),
+    ...(github ? { github } : {}),
     defaults: {
       models: operator.multiAgent.models.length > 0 ? operator.multiAgent.models : gateway.defaultModels(),
       ...(operator.multiAgent.count ? { candidates: operator.multiAgent.count } : {}),
@@ -139,13 +136,6 @@ function openEngine(operator: Operator, databaseUrl: string, executorId: string,
 const announcerParts = (store: Store, log: Log, github: GitHub | undefined) =>
   github ? { store, clock: systemClock, log, github } : { store, clock: systemClock, log };
 
-/** The data folder: nobody but us and the sandbox's user may look in. */
-async function openData(data: string, owner: { uid: number; gid: number } | null): Promise<void> {
-  await mkdir(data, { recursive: true, mode: 0o711 });
-  await chmod(data, 0o711);
-  if (owner) await chown(data, 0, owner.gid);
-}
-
 async function openDatabase(operator: Operator, ownsData: boolean, log: Log, later: Later): Promise<string> {
   if (operator.databaseUrl) return operator.databaseUrl;
   const postgres = await startEmbeddedPostgres({ dir: dataPaths(operator.data).database, log });
@@ -168,6 +158,21 @@ export async function openSandbox(
     throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
   return sandbox;
 }
+
+/** Stands where nothing is executed: to read what is stored takes neither a sandbox nor its tools. */
+const NO_SANDBOX: Sandbox = {
+  probe: async () => ({
+    kind: 'missing',
+    why: 'This command opened no sandbox.',
+    remedy: '`runoff doctor` tries it.',
+  }),
+  exec: async () => {
+    throw new Fault('SANDBOX_UNAVAILABLE', 'This command opened no sandbox: it only reads.');
+  },
+};
+
+const appGitHub = (operator: Operator, log: Log): GitHub | undefined =>
+  operator.app ? openAppGitHub(operator, log) : undefined;
 
 /** GitHub as the operator's App; a fault says what is missing. */
 export function openAppGitHub(

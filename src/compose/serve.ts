@@ -5,14 +5,23 @@ import { createNodeMiddleware, createProbot } from 'probot';
 import { parse } from 'yaml';
 import { systemRandom } from '../adapters/system/index.ts';
 import { app } from '../app.ts';
-import { EXIT, type Runtime, type Screen } from '../cli/index.ts';
+import { EXIT, onPresses, type Runtime, type Screen, type Surroundings } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { missingForServe, type Operator } from '../core/policy/index.ts';
-import { flows, takeUpQueued } from '../pipeline/index.ts';
-import { fileKeeper, type Health, openSetup, startWeb } from '../web/index.ts';
+import { flows } from '../pipeline/index.ts';
+import {
+  fileKeeper,
+  type Health,
+  openSetup,
+  startWeb,
+  type Web,
+  type WebhookMiddleware,
+} from '../web/index.ts';
+import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { openLog } from './log.ts';
 import { OWN } from './paths.ts';
 import { openAppGitHub, openRuntime } from './runtime.ts';
+import { startUpkeep } from './upkeep.ts';
 
 export const WEBHOOKS_PATH = '/api/github/webhooks';
 
@@ -27,11 +36,52 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** The GitHub App on an open world: webhooks in, runs in the durable engine. The demo runs this same function. */
+/**
+ * The GitHub App on an open world: webhooks in, runs in the durable engine. The demo runs this same function.
+ * The runtime is its own from now on: closed with it, and closed when it does not start.
+ */
 export async function startApp(operator: Operator, runtime: Runtime): Promise<Served> {
+  const closers = openClosers();
+  closers.later(runtime.close);
+  return closedOnFailure(closers, async () => {
+    const { url } = await openApp(operator, runtime, closers.later);
+    return { url, close: closers.close };
+  });
+}
+
+/** Listens before the engine starts: a busy port is found before any work is taken up. */
+async function openApp(operator: Operator, runtime: Runtime, later: Closers['later']): Promise<Web> {
   const { world } = runtime;
+  const webhook = await webhookMiddleware(operator, world);
+  const start = Promise.withResolvers<'launched' | 'given up'>();
+  let launched = false;
+  later(() => world.engine.shutdown(GRACE_MS));
+  const web = await startWeb({
+    host: operator.http.host,
+    port: operator.http.port,
+    // GitHub waits ten seconds for an answer and does not send again: what comes meanwhile is kept waiting.
+    webhook: async (request, response) => {
+      if ((await start.promise) === 'launched') return (await webhook(request, response)) === true;
+      response.writeHead(503, { 'content-type': 'text/plain' }).end('Runoff does not start.\n');
+      return true;
+    },
+    webhooksPath: WEBHOOKS_PATH,
+    health: async () => (launched ? healthOf(runtime) : { ok: false, detail: { engine: 'starting' } }),
+    log: world.log,
+  });
+  later(() => web.close(GRACE_MS));
+  later(async () => start.resolve('given up'));
+  await world.engine.launch(flows(world));
+  const upkeep = await startUpkeep(world);
+  later(async () => upkeep.stop());
+  launched = true;
+  start.resolve('launched');
+  return web;
+}
+
+function webhookMiddleware(operator: Operator, world: Runtime['world']): Promise<WebhookMiddleware> {
   const credentials = operator.app;
-  if (!credentials) throw new Error('startApp needs the App to be configured.');
+  if (!credentials) throw new Fault('INTERNAL', 'startApp needs the App to be configured.');
   const probot = createProbot({
     // Nothing implicit: without this Probot reads the environment itself, and `.env` over it.
     env: {},
@@ -43,25 +93,7 @@ export async function startApp(operator: Operator, runtime: Runtime): Promise<Se
       logLevel: 'fatal',
     },
   });
-  const webhook = await createNodeMiddleware(app(world), { probot, webhooksPath: WEBHOOKS_PATH });
-  await world.engine.launch(flows(world));
-  await takeUpQueued(world);
-  const web = await startWeb({
-    host: operator.http.host,
-    port: operator.http.port,
-    webhook: async (request, response) => (await webhook(request, response)) === true,
-    webhooksPath: WEBHOOKS_PATH,
-    health: () => healthOf(runtime),
-    log: world.log,
-  });
-  return {
-    url: web.url,
-    async close() {
-      await web.close(GRACE_MS);
-      await world.engine.shutdown(GRACE_MS);
-      await runtime.close();
-    },
-  };
+  return createNodeMiddleware(app(world), { probot, webhooksPath: WEBHOOKS_PATH });
 }
 
 /** Anybody can read it, so it says which part is down, and the log says why. */
@@ -85,31 +117,35 @@ async function healthOf({ world }: Runtime): Promise<Health> {
   };
 }
 
-interface Surroundings {
-  onInterrupt(handler: () => void): () => void;
-  readonly screen: Screen;
-}
-
-/** `runoff serve`: runs until SIGINT or SIGTERM, then stops taking work and ends. */
+/** `runoff serve`: runs until SIGINT or SIGTERM, then stops taking work and ends. A second one ends it at once. */
 export async function serve(operator: Operator, surroundings: Surroundings): Promise<number> {
   const { screen } = surroundings;
+  const stop = Promise.withResolvers<void>();
+  const deaf = onPresses(surroundings.onInterrupt, (press) => {
+    if (press > 1) return surroundings.exit(EXIT.cancelled);
+    screen.err('Stopping: what is unfinished goes on at the next start …\n');
+    stop.resolve();
+  });
+  try {
+    const served = await open(operator, screen);
+    screen.err(`Runoff listens at ${served.url}\n`);
+    await stop.promise;
+    await served.close();
+    return EXIT.done;
+  } finally {
+    deaf();
+  }
+}
+
+async function open(operator: Operator, screen: Screen): Promise<Served> {
   const missing = missingForServe(operator);
   requireAllOrNothing(operator, missing.length);
-  const served =
-    missing.length > 0
-      ? await serveSetup(
-          operator,
-          missing.map((problem) => problem.name),
-          screen,
-        )
-      : await serveApp(operator);
-  screen.err(`Runoff listens at ${served.url}\n`);
-  await new Promise<void>((resolve) => {
-    surroundings.onInterrupt(resolve);
-  });
-  screen.err('Stopping: what is unfinished goes on at the next start …\n');
-  await served.close();
-  return EXIT.done;
+  if (missing.length === 0) return serveApp(operator);
+  return serveSetup(
+    operator,
+    missing.map((problem) => problem.name),
+    screen,
+  );
 }
 
 /** Half an App is a mistake, not a wish for a new one. */

@@ -1,11 +1,15 @@
+import { once } from 'node:events';
 import {
   type DemoOptions,
+  EXIT,
   exitCode,
   follow,
   jsonText,
+  onPresses,
   printReport,
   runJson,
   type Screen,
+  type Surroundings,
 } from '../cli/index.ts';
 import { Fault, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
@@ -17,37 +21,84 @@ import { MAINTAINER, openTheatre, REPOSITORY, type Theatre } from './stage.ts';
 const PACE_MS = 25;
 const PATIENCE_MS = 30_000;
 
-/** The whole main job on this machine, offline: from a label to a draft pull request with its comparison. */
-export async function runDemo(
-  options: DemoOptions,
-  screen: Screen,
-  onInterrupt: (handler: () => void) => () => void,
-): Promise<number> {
+/**
+ * The whole main job on this machine, offline: from a label to a draft pull request with its comparison.
+ * Ctrl-C at any time closes all of it and ends with 130; once the servers only stay for a look, it is how that ends.
+ */
+export async function runDemo(options: DemoOptions, surroundings: Surroundings): Promise<number> {
+  const { screen, onInterrupt, exit } = surroundings;
+  const stop = new AbortController();
+  const deaf = onPresses(onInterrupt, (press) => {
+    if (press > 1) return exit(EXIT.cancelled);
+    screen.err('\nStopping: everything the demo started is closed …\n');
+    stop.abort(new Error('The demo was interrupted.'));
+  });
+  try {
+    return await perform(options, screen, stop.signal);
+  } catch (thrown) {
+    if (thrown === stop.signal.reason) return EXIT.cancelled;
+    throw thrown;
+  } finally {
+    deaf();
+  }
+}
+
+/** Rejects with the signal's reason when that aborts; all is closed by then. */
+async function perform(options: DemoOptions, screen: Screen, signal: AbortSignal): Promise<number> {
   const say = options.json ? () => {} : (text: string) => screen.err(text);
   say(`${INTRODUCTION}\n\n`);
   const began = performance.now();
-  const theatre = await openTheatre({ paceMs: PACE_MS, onStep: (text) => say(`  starting ${text} …\n`) });
+  const theatre = await openTheatre({
+    paceMs: PACE_MS,
+    onStep: (text) => say(`  starting ${text} …\n`),
+    signal,
+  });
   try {
-    const issue = await labelAnIssue(theatre, say);
-    const runId = await runOf(theatre, issue);
-    const view = await follow(
-      theatre.world,
-      runId,
-      options.json ? { ...screen, width: null, err: () => {} } : screen,
-    );
-    await theatre.world.engine.settled(runId);
-    await theatre.github.settled();
-    const timings = {
-      ...theatre.timings,
-      run: view.now - view.startedAt,
-      total: Math.round(performance.now() - began),
-    };
-    await report(theatre, view, issue, timings, options, screen);
-    if (options.keep) await stay(theatre, view, issue, screen, onInterrupt);
+    const { view, issue } = await unless(signal, play(theatre, options, screen, say, began));
+    if (options.keep) await stay(theatre, view, issue, screen, signal);
     return exitCode(view);
   } finally {
+    // Closing waits for steps under way; a coder would take its time.
+    if (signal.aborted) await stopRuns(theatre);
     await theatre.close();
   }
+}
+
+async function play(
+  theatre: Theatre,
+  options: DemoOptions,
+  screen: Screen,
+  say: (text: string) => void,
+  began: number,
+): Promise<{ readonly view: RunView; readonly issue: number }> {
+  const issue = await labelAnIssue(theatre, say);
+  const runId = await runOf(theatre, issue);
+  const view = await follow(
+    theatre.world,
+    runId,
+    options.json ? { ...screen, width: null, err: () => {} } : screen,
+  );
+  await theatre.world.engine.settled(runId);
+  await theatre.github.settled();
+  const timings = {
+    ...theatre.timings,
+    run: view.now - view.startedAt,
+    total: Math.round(performance.now() - began),
+  };
+  await report(theatre, view, issue, timings, options, screen);
+  return { view, issue };
+}
+
+/** `work`, or the signal's reason as soon as it aborts; what the work does after that concerns nobody. */
+function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const left = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => left.reject(signal.reason), { once: true });
+  if (signal.aborted) left.reject(signal.reason);
+  return Promise.race([work, left.promise]);
+}
+
+async function stopRuns({ world }: Theatre): Promise<void> {
+  for (const run of await world.store.unfinished()) await world.engine.cancel(run.id);
 }
 
 const NEXT = [
@@ -144,7 +195,7 @@ async function stay(
   view: RunView,
   issue: number,
   screen: Screen,
-  onInterrupt: (handler: () => void) => () => void,
+  signal: AbortSignal,
 ): Promise<void> {
   const repository = `${github.url}/${REPOSITORY.owner}/${REPOSITORY.name}`;
   const pull = view.outcome?.kind === 'pull' ? view.outcome.number : null;
@@ -159,7 +210,5 @@ async function stay(
       '',
     ].join('\n'),
   );
-  await new Promise<void>((resolve) => {
-    onInterrupt(resolve);
-  });
+  if (!signal.aborted) await once(signal, 'abort');
 }

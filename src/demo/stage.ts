@@ -2,7 +2,14 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { openAppGitHub, openRuntime, type Served, startApp } from '../compose/index.ts';
+import {
+  closedOnFailure,
+  openAppGitHub,
+  openClosers,
+  openRuntime,
+  type Served,
+  startApp,
+} from '../compose/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { parseEnvironment } from '../core/policy/index.ts';
 import type { World } from '../pipeline/index.ts';
@@ -46,44 +53,42 @@ export interface TheatreOptions {
   readonly paceMs: number;
   /** Says what starts; for the terminal. */
   readonly onStep: (text: string) => void;
+  /** Rejects with its reason between two parts when it aborts; what was started is closed again. */
+  readonly signal?: AbortSignal;
 }
 
 /** Starts all of it on 127.0.0.1, in a folder of its own that `close` removes. */
 export async function openTheatre(options: TheatreOptions): Promise<Theatre> {
-  const { paceMs, onStep } = options;
-  const closers: (() => Promise<unknown>)[] = [];
-  const close = async () => {
-    for (const closer of closers.splice(0).toReversed()) await closer();
-  };
+  const { paceMs, onStep, signal } = options;
+  const closers = openClosers();
   const timings: Record<string, number> = {};
   const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    signal?.throwIfAborted();
     onStep(name);
     const began = performance.now();
     const result = await work();
     timings[name] = Math.round(performance.now() - began);
     return result;
   };
-  try {
+  return closedOnFailure(closers, async () => {
     const home = options.home ?? (await mkdtemp(join(tmpdir(), 'runoff-demo-')));
-    if (!options.home) closers.push(() => rm(home, { recursive: true, force: true }));
+    if (!options.home) closers.later(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
     // The sandbox's and the database's own users must be able to pass through.
     await chmod(home, 0o711);
     const { github, webhook } = await timed('local GitHub', () => openGitHub(home, options));
-    closers.push(() => github.close());
+    closers.later(() => github.close());
     const models = await timed('scripted models', () =>
       startScriptedModels({ scripts: options.scripts ?? SCRIPTS, paceMs }),
     );
-    closers.push(() => models.close());
+    closers.later(() => models.close());
     const { app, world } = await timed('database, sandbox, engine, App', () =>
       openApp(home, github, models.url, options),
     );
-    closers.push(() => app.close());
+    closers.later(() => app.close());
+    signal?.throwIfAborted();
     webhook(`${app.url}/api/github/webhooks`);
-    return { home, github, world, app, timings, close };
-  } catch (thrown) {
-    await close();
-    throw thrown;
-  }
+    return { home, github, world, app, timings, close: closers.close };
+  });
 }
 
 async function openGitHub(
@@ -144,10 +149,5 @@ async function openApp(
     { executor: 'demo' },
     { github: asApp, log, ownsData: true },
   );
-  try {
-    return { app: await startApp(parsed.operator, runtime), world: runtime.world };
-  } catch (thrown) {
-    await runtime.close();
-    throw thrown;
-  }
+  return { app: await startApp(parsed.operator, runtime), world: runtime.world };
 }

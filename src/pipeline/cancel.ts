@@ -9,8 +9,10 @@ export async function cancelRun(world: World, runId: RunId, cause: string): Prom
   if (isOver(run.state)) return false;
   await world.engine.cancel(runId);
   const state = await world.store.transition(runId, 'cancelled', cause, world.clock.now());
-  for (const candidate of await world.store.candidates(runId)) {
-    if (candidate.state === 'queued' || candidate.state === 'coding') {
+  for (const { alias } of await world.store.candidates(runId)) {
+    // Read again right before: one that has just ended keeps its patch.
+    const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
+    if (candidate && (candidate.state === 'queued' || candidate.state === 'coding')) {
       await world.store.putCandidate({ ...candidate, state: 'cancelled', note: 'cancelled' });
     }
   }

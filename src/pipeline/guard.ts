@@ -14,15 +14,46 @@ export type Guarded<T> =
 /** A stage as the run sees it: named, durable, and faults come back as values. */
 export type StageRunner = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) => Promise<Guarded<T>>;
 
+/** Waits between tries while GitHub or the database does not answer, milliseconds: a quarter of an hour in all. */
+const WAITS_MS = [2_000, 10_000, 30_000, 120_000, 600_000];
+const OUTAGES: ReadonlySet<FaultCode> = new Set(['GITHUB_UNAVAILABLE', 'DATABASE_UNAVAILABLE']);
+
+/** What a cancelled step rejects with. */
+export const cancelled = (): DOMException => new DOMException('The run was cancelled.', 'AbortError');
+
+export function stopIfCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw cancelled();
+}
+
+/** Does the work again while a service that we depend on is away. The work must be safe to repeat. */
+export async function patiently<T>(world: World, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (const wait of [...WAITS_MS, null]) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (wait === null || !OUTAGES.has(asFault(thrown).code)) throw thrown;
+      world.log.warn({ err: thrown, wait }, 'a service does not answer; tried again later');
+      await world.clock.sleep(wait, signal);
+      stopIfCancelled(signal);
+    }
+  }
+  throw new Fault('INTERNAL', 'The last try returns or rejects.');
+}
+
 /**
  * Turns a thrown fault into data, so that a stage's failure is remembered like any result and the run can say it.
- * Rejects only when the step was cancelled: that ends the flow.
+ * Outages are waited out first. Rejects only when the step was cancelled: that ends the flow.
  */
-export async function guard<T>(world: World, stage: string, work: () => Promise<T>): Promise<Guarded<T>> {
+export async function guard<T>(
+  world: World,
+  stage: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<Guarded<T>> {
   try {
-    return { kind: 'ok', value: await work() };
+    return { kind: 'ok', value: await patiently(world, signal, work) };
   } catch (thrown) {
-    if (thrown instanceof DOMException && thrown.name === 'AbortError') throw thrown;
+    if (signal.aborted || (thrown instanceof DOMException && thrown.name === 'AbortError')) throw cancelled();
     const fault = asFault(thrown);
     world.log[fault.code === 'INTERNAL' ? 'error' : 'warn'](
       { stage, code: fault.code, err: thrown },

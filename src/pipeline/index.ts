@@ -1,5 +1,5 @@
 import type { FlowContext, Flows } from '../ports/index.ts';
-import { admit, RunRequest } from './admit/index.ts';
+import { admit, permit, RunRequest } from './admit/index.ts';
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeOne } from './code/index.ts';
 import { checkBase, examine } from './examine/index.ts';
@@ -12,7 +12,8 @@ export { Overrides, RunRequest } from './admit/index.ts';
 export { cancelRun } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';
 export { openAnnouncer } from './publish/index.ts';
-export { startLocalRun, startRun, takeUpQueued } from './start.ts';
+export { reconcile, sayLastWords } from './reconcile.ts';
+export { startLocalRun, startRun } from './start.ts';
 export { diffsOf, LABEL, viewOf } from './view.ts';
 export type { Announcer, PromptLibrary, World } from './world.ts';
 
@@ -23,7 +24,11 @@ export type RunEnd = 'published' | 'refused' | 'failed';
 export async function runTask(world: World, context: FlowContext, request: RunRequest): Promise<RunEnd> {
   const { runId } = request;
   const stage = <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<Guarded<T>> =>
-    context.step(name, (signal) => guard(world, name, () => work(signal)));
+    context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
+
+  const permitted = await stage('permit', () => permit(world, request));
+  if (permitted.kind === 'fault') return conclude(world, context, runId, permitted.fault, 'quietly');
+  if (permitted.value === 'refused') return 'refused';
 
   const admitted = await stage('admit', () => admit(world, request));
   if (admitted.kind === 'fault') return conclude(world, context, runId, admitted.fault);
@@ -46,7 +51,7 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   const judged = await stage('judge', () => judge(world, runId));
   if (judged.kind === 'fault') return conclude(world, context, runId, judged.fault);
 
-  const published = await publish(world, context, runId, stage);
+  const published = await stage('publish', (signal) => publish(world, runId, signal));
   if (published.kind === 'fault') return conclude(world, context, runId, published.fault);
   return 'published';
 }

@@ -34,12 +34,3 @@ export async function startLocalRun(
   await world.store.createRun({ id: runId, origin, title, request, at });
   await startRun(world, runId);
 }
-
-/** Starts what was accepted but not handed to the engine before a crash. Returns how many. */
-export async function takeUpQueued(world: World): Promise<number> {
-  const queued = (await world.store.unfinished()).filter(
-    (run) => run.state === 'queued' && run.origin.kind === 'github',
-  );
-  for (const run of queued) await startRun(world, run.id);
-  return queued.length;
-}

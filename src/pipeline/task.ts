@@ -46,23 +46,21 @@ export async function sourceOf(world: World, task: Pick<Task, 'origin'>): Promis
   if (origin.kind === 'local') return { kind: 'local', path: origin.path };
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const facts = await reader.repository();
-  return { kind: 'remote', url: facts.cloneUrl, credential: await reader.credential() };
+  return { kind: 'remote', url: facts.cloneUrl, credential: () => reader.credential() };
 }
 
 /** The prepared checkout of the task's base commit with what `checks.setup` installed; made once, then found again. */
 export async function prepareBase(
   world: World,
   task: Task,
-  source?: RepositorySource,
+  how: { readonly source?: RepositorySource; readonly signal: AbortSignal },
 ): Promise<BaseCheckout> {
-  const bare = await world.workspaces.prepare(source ?? (await sourceOf(world, task)), task.base.sha);
+  const bare = await world.workspaces.prepare(how.source ?? (await sourceOf(world, task)), task.base.sha);
   const { setup } = task.settings.checks;
   if (!setup) return bare;
-  const installed = await world.workspaces.install(bare, {
-    command: setup,
-    egress: task.settings.network.allow.map((host) => (host.includes(':') ? host : `${host}:443`)),
-    limits: checkLimits(task),
-  });
+  const egress = task.settings.network.allow.map((host) => (host.includes(':') ? host : `${host}:443`));
+  const wish = { command: setup, egress, limits: checkLimits(task) };
+  const installed = await world.workspaces.install(bare, wish, how.signal);
   if (installed.kind === 'failed') {
     throw new Fault(
       'BASE_BROKEN',

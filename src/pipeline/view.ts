@@ -11,7 +11,15 @@ export const LABEL = 'auto-dev';
 export async function viewOf(world: { store: Store; clock: Clock }, run: RunRecord): Promise<RunView> {
   const candidates = await world.store.candidates(run.id);
   const { usd } = await world.store.usage(run.id);
-  return viewFrom(run, candidates, usd, isOver(run.state) ? run.updatedAt : world.clock.now());
+  return viewFrom(run, candidates, usd, endOf(run) ?? world.clock.now());
+}
+
+/** When a run's own work ended, whatever happened to its pull request later; null while it is at work. */
+function endOf(run: RunRecord): number | null {
+  if (!isOver(run.state)) return null;
+  return run.state === 'published' || run.state === 'merged' || run.state === 'closed'
+    ? (run.stages.at(-1)?.endedAt ?? run.updatedAt)
+    : run.updatedAt;
 }
 
 function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, now: number): RunView {

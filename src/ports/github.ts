@@ -59,7 +59,7 @@ export type Permission = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'n
 export interface GitHubReader {
   repository(): Promise<RepositoryFacts>;
   issue(number: number): Promise<IssueFacts>;
-  /** Oldest first; at most 200. */
+  /** The newest 200, oldest first. */
   comments(issue: number): Promise<readonly CommentFacts[]>;
   /** What this user may do now; the answer must be for the same numeric id, and not a bot, else `none` (I4). */
   permission(user: Actor): Promise<Permission>;

@@ -9,7 +9,12 @@ export interface GitCredential {
 
 export type RepositorySource =
   | { readonly kind: 'local'; readonly path: string }
-  | { readonly kind: 'remote'; readonly url: string; readonly credential: GitCredential };
+  | {
+      readonly kind: 'remote';
+      readonly url: string;
+      /** Asked only when the remote is: what is here already costs no token. */
+      readonly credential: () => Promise<GitCredential>;
+    };
 
 /** A prepared, immutable checkout of one commit; candidates are overlays over it. */
 export interface BaseCheckout {
@@ -68,10 +73,13 @@ export interface Workspaces {
   /**
    * Runs the repository's own setup command on the base checkout, in a sandbox, once for each (commit, command), and
    * keeps what it wrote as a layer for all candidates. No candidate and no issue text is near it. `failed` says why.
+   * Callers that ask for the same layer at once share one run of it. A call whose signal is aborted before it is done
+   * rejects with AbortError; another that shared its run starts it again.
    */
   install(
     base: BaseCheckout,
     setup: { readonly command: string; readonly egress: readonly string[]; readonly limits: Limits },
+    signal?: AbortSignal,
   ): Promise<
     | { readonly kind: 'ready'; readonly base: BaseCheckout }
     | { readonly kind: 'failed'; readonly why: string; readonly tail: string }
@@ -81,9 +89,10 @@ export interface Workspaces {
   /**
    * Reads what changed in an area: git runs in a sandbox without network over the area mounted read-only, and the
    * result leaves as a pack that is checked with fsck on its way into the run's object store. Host git never reads
-   * the area's `.git`, attributes, filters or hooks. No process may be running in the area.
+   * the area's `.git`, attributes, filters or hooks. No process may be running in the area. Rejects with AbortError when
+   * the signal is aborted before the files are read.
    */
-  collect(base: BaseCheckout, area: WorkArea): Promise<Collected>;
+  collect(base: BaseCheckout, area: WorkArea, signal?: AbortSignal): Promise<Collected>;
   /** Writes one commit on the base with the collected tree; same spec, same commit. */
   commit(base: BaseCheckout, spec: CommitSpec): Promise<Sha>;
   /** Creates or moves a branch of a local repository to a commit. Refuses (fault) a branch that is checked out. */

@@ -333,6 +333,34 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
       });
     });
 
+    describe('cancelling', () => {
+      const cancelled = { name: 'AbortError' };
+      const endless = { command: 'while :; do sleep 1; done', egress: [], limits: LIMITS };
+
+      test('ends a setup at any moment, and leaves no area', async () => {
+        const { base } = await based({ 'a.txt': 'one\n' });
+        const before = AbortSignal.abort();
+        await expect(workspaces.install(base, endless, before)).rejects.toMatchObject(cancelled);
+        const controller = new AbortController();
+        const call = workspaces.install(base, endless, controller.signal);
+        setImmediate(() => controller.abort(new Error('whatever the reason is')));
+        await expect(call).rejects.toMatchObject(cancelled);
+        const left = await workspaces.sweep(() => false);
+        expect(left.filter((id) => id.startsWith('setup-'))).toEqual([]);
+      });
+
+      test('ends collecting, and the area can be collected again', async () => {
+        const { base } = await based({ 'a.txt': 'one\n' });
+        const area = await workspaces.open(base, anArea());
+        await world.run(area, 'echo two > a.txt');
+        const controller = new AbortController();
+        const call = workspaces.collect(base, area, controller.signal);
+        controller.abort();
+        await expect(call).rejects.toMatchObject(cancelled);
+        expect(changes(await workspaces.collect(base, area))).toEqual(['M a.txt']);
+      });
+    });
+
     describe('publishing on a local repository', () => {
       const author = { name: 'Runoff', email: 'runoff@example.org' };
       async function changed() {

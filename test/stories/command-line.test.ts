@@ -1,4 +1,9 @@
+import type { ChildProcess } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simpleGit } from 'simple-git';
@@ -10,6 +15,20 @@ import { atTerminal } from '../world/terminal.ts';
 
 const MINUTES = 60_000;
 const PROMPT = `${ISSUE.title}\n\n${ISSUE.body}`;
+
+/** Resolves when the command has written this to its standard error. */
+const said = (child: ChildProcess, words: string): Promise<void> =>
+  new Promise((resolve) => {
+    let text = '';
+    child.stderr?.on('data', (data: Buffer) => {
+      text += data.toString();
+      if (text.includes(words)) resolve();
+    });
+  });
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
 
 test(
   'runoff run on a local repository leaves every candidate on a branch and names the winner',
@@ -58,15 +77,28 @@ test('nothing survives: exit code 3, and the table says why', { timeout: 2 * MIN
 
 test('interrupted: cancelled, coders killed, exit code 130', { timeout: 2 * MINUTES }, () =>
   atTerminal({}, async (me) => {
-    const { child, ended } = me.start('run', PROMPT, '--models', 'anthropic/scripted-stork', '-n', '2');
-    await new Promise<void>((resolve) => {
-      child.stderr?.on('data', (data: Buffer) => {
-        if (data.toString().includes('coding')) resolve();
-      });
-    });
+    const models = 'anthropic/scripted-stork';
+    const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2', '--json');
+    await said(child, 'coding');
+    // As from a terminal, where one press reaches the process directly and through its launcher.
     child.kill('SIGINT');
-    expect((await ended).code).toBe(130);
+    child.kill('SIGINT');
+    const { code, out } = await ended;
+    expect(code).toBe(130);
+    const { run } = JSON.parse(out) as RunJson;
+    expect(run.state).toBe('cancelled');
+    expect(run.candidates.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
     expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
+  }),
+);
+
+test('interrupted before anything began: exit code 130, and no run', { timeout: 2 * MINUTES }, () =>
+  atTerminal({}, async (me) => {
+    const { child, ended } = me.start('run', PROMPT);
+    await until(() => existsSync(join(me.home, 'data')));
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 130, err: expect.stringContaining('Stopping') });
+    expect(await me.runoff('runs')).toMatchObject({ code: 0, out: expect.stringContaining('No runs yet') });
   }),
 );
 
@@ -77,11 +109,7 @@ test(
     atTerminal({}, async (me) => {
       const models = 'anthropic/scripted-heron,anthropic/scripted-stork';
       const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2', '--timeout', '20s');
-      await new Promise<void>((resolve) => {
-        child.stderr?.on('data', (data: Buffer) => {
-          if (/coded, done/.test(data.toString())) resolve();
-        });
-      });
+      await said(child, 'coded, done');
       child.kill('SIGKILL');
       await ended;
       const [interrupted] = JSON.parse((await me.runoff('runs', '--json')).out) as RunJson[];
@@ -112,6 +140,9 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
   ],
   ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s, 2],
   ['the number is none', ['run', 'x', '-n', 'many'], /whole number/, 2],
+  ['the time is none', ['run', 'x', '--timeout', '0s'], /from 1 and a unit/, 2],
+  ['the file is missing', ['run', '--file', 'gone.md'], /There is no task: there is no file gone\.md/, 2],
+  ['the task is given twice', ['run', 'x', '--file', 'gone.md'], /in words or with --file, not both/, 2],
   ['the run does not exist', ['show', 'r0000000000'], /r0000000000.*→ `runoff runs`/s, 1],
 ];
 
@@ -161,6 +192,40 @@ test(
       }
     }),
 );
+
+test('what is stored is read without a sandbox and its tools', { timeout: MINUTES }, () =>
+  atTerminal({}, async (me) => {
+    expect(await me.runoff('runs')).toMatchObject({ code: 0, out: expect.stringContaining('No runs yet') });
+    expect(await readdir(join(me.home, 'data'))).not.toContain('toolchain');
+  }),
+);
+
+test('the App on a busy port: one sentence, and nothing is left running', { timeout: MINUTES }, async () => {
+  const busy = createServer();
+  busy.listen(0, '127.0.0.1');
+  await once(busy, 'listening');
+  const { port } = busy.address() as AddressInfo;
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const app = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the webhooks' };
+  try {
+    await atTerminal({ env: { ...app, HOST: '127.0.0.1', PORT: String(port) } }, async (me) => {
+      expect(await me.runoff('serve')).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/Cannot listen on 127\.0\.0\.1.*another program listens there/),
+      });
+      const pg = join(me.home, 'data', 'pg');
+      const [cluster = ''] = (await readdir(pg)).filter((name) => /^pg\d+$/.test(name));
+      expect(existsSync(join(pg, cluster, 'base'))).toBe(true);
+      expect(existsSync(join(pg, cluster, 'postmaster.pid'))).toBe(false);
+    });
+  } finally {
+    busy.close();
+  }
+});
 
 test('without a key: says which one to set, and nothing is spent', { timeout: MINUTES }, () =>
   atTerminal(

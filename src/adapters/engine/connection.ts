@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
 
 /** Any fixed number; the store's lock is another. */
-const LAUNCH_LOCK = 7_346_002;
+const LAUNCH_LOCK = '7346002';
 const LOCK_POLL_MS = 50;
 
 function unavailable(error: unknown): Fault {
@@ -13,7 +13,8 @@ function unavailable(error: unknown): Fault {
   });
 }
 
-async function connect(url: string, applicationName: string): Promise<pg.Client> {
+/** Fault: DATABASE_UNAVAILABLE. */
+export async function connect(url: string, applicationName: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     application_name: applicationName,
@@ -30,13 +31,12 @@ async function connect(url: string, applicationName: string): Promise<pg.Client>
 }
 
 /**
+ * Takes the database's lock of this number, unless another connection has it; it ends with the connection.
  * Tried again and again rather than waited for: DBOS builds indexes concurrently, which waits for every statement that
  * is under way, and so would wait for those who wait for the lock.
  */
-async function tryLock(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
-    LAUNCH_LOCK,
-  ]);
+export async function tryLock(client: pg.Client, key: string): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [key]);
   return rows[0]?.taken ?? false;
 }
 
@@ -47,7 +47,7 @@ async function tryLock(client: pg.Client): Promise<boolean> {
 export async function withLaunchLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connect(url, 'runoff launch');
   try {
-    while (!(await tryLock(client))) await delay(LOCK_POLL_MS);
+    while (!(await tryLock(client, LAUNCH_LOCK))) await delay(LOCK_POLL_MS);
     return await work(client);
   } finally {
     // Closing the connection gives the lock back.

@@ -3,6 +3,7 @@ import { DBOS } from '@dbos-inc/dbos-sdk';
 import { Fault, type RunId } from '../../core/model/index.ts';
 import type { Engine, FlowStatus, Flows } from '../../ports/index.ts';
 import { withLaunchLock } from './connection.ts';
+import { type ExecutorLock, lockExecutor } from './executor-lock.ts';
 import { createHeartbeatTable, type Heartbeat, type HeartbeatOptions, startHeartbeat } from './heartbeat.ts';
 import { configOf, type DbosEngineOptions, QUEUE_POLL_MS, RUN_QUEUE } from './options.ts';
 import { plain } from './plain.ts';
@@ -24,8 +25,9 @@ const shutDown = (id: RunId): Fault =>
 
 /** Durable execution on Postgres. DBOS keeps its state in module variables, so there is one of these in a process. */
 export function openDbosEngine(options: DbosEngineOptions): Engine {
-  const { queue, log } = options;
+  const { queue, log, databaseUrl, executorId } = options;
   const residents = openResidents(queue === null ? slots(options.directConcurrency ?? 3) : null);
+  let lock: ExecutorLock | null = null;
   let heartbeat: Heartbeat | null = null;
   let flows: Registered | null = null;
 
@@ -49,6 +51,20 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     return found;
   }
 
+  function launchOnce(given: Flows): Promise<Registered> {
+    return withLaunchLock(databaseUrl, async (client) => {
+      if (queue !== null) await createHeartbeatTable(client);
+      try {
+        return await launchDbos(given);
+      } catch (error) {
+        await DBOS.shutdown({ deregister: true });
+        throw new Fault('DATABASE_UNAVAILABLE', `The engine did not start: ${(error as Error).message}.`, {
+          cause: error,
+        });
+      }
+    });
+  }
+
   async function status(id: RunId): Promise<FlowStatus> {
     registered();
     const [found] = await DBOS.listWorkflows({ workflowIDs: [id], loadInput: false });
@@ -58,24 +74,15 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
   return {
     async launch(given) {
       if (DBOS.isInitialized()) throw new Fault('INTERNAL', 'This process has launched an engine already.');
-      flows = await withLaunchLock(options.databaseUrl, async (client) => {
-        if (queue !== null) await createHeartbeatTable(client);
-        try {
-          return await launchDbos(given);
-        } catch (error) {
-          await DBOS.shutdown({ deregister: true });
-          throw new Fault('DATABASE_UNAVAILABLE', `The engine did not start: ${(error as Error).message}.`, {
-            cause: error,
-          });
-        }
-      });
+      lock = await lockExecutor(databaseUrl, executorId, log);
+      try {
+        flows = await launchOnce(given);
+      } catch (error) {
+        await lock.release();
+        throw error;
+      }
       if (queue === null) return;
-      heartbeat = await startHeartbeat(
-        options.databaseUrl,
-        options.executorId,
-        options.heartbeat ?? HEARTBEAT,
-        log,
-      );
+      heartbeat = await startHeartbeat(databaseUrl, executorId, options.heartbeat ?? HEARTBEAT, log);
     },
 
     async start(id, input) {
@@ -109,6 +116,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       await heartbeat?.stop();
       await DBOS.shutdown({ deregister: true });
       residents.abortAll();
+      await lock?.release();
     },
   };
 }

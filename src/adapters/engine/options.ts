@@ -17,7 +17,7 @@ export interface DbosEngineOptions {
   readonly databaseUrl: string;
   /**
    * Unique among living processes and the same after a restart (host and slot, or `cli-<run>`): at launch the
-   * executor takes up what it left unfinished.
+   * executor takes up what it left unfinished. A second process of a name that is in use is refused.
    */
   readonly executorId: string;
   /** Pinned by hand: flows of another version are left alone, so it changes only when flows may not be resumed; default `1`. */

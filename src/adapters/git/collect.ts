@@ -10,7 +10,7 @@ import {
 } from '../../ports/index.ts';
 import { type BaseFacts, BYTE_FOR_BYTE } from './bases.ts';
 import { COLLECTOR, collectorEnv, MAX_LIST_BYTES, REFUSED_EXIT } from './collector-script.ts';
-import { isNoSpace } from './faults.ts';
+import { abortError, isNoSpace } from './faults.ts';
 import type { Owner } from './git.ts';
 import { give, type Layout } from './layout.ts';
 import { readBounded } from './read-bounded.ts';
@@ -52,8 +52,9 @@ export type Gathered =
 
 /** Runs the collector over areas; everything it says is read as untrusted data. */
 export interface Collector {
-  gather(base: BaseCheckout, area: WorkArea, known: Known): Promise<Gathered>;
-  traces(base: BaseCheckout, area: WorkArea, facts: BaseFacts): Promise<SetupTraces>;
+  /** Both reject with AbortError when the signal ends the collector. */
+  gather(base: BaseCheckout, area: WorkArea, known: Known, signal?: AbortSignal): Promise<Gathered>;
+  traces(base: BaseCheckout, area: WorkArea, facts: BaseFacts, signal?: AbortSignal): Promise<SetupTraces>;
 }
 export interface Known {
   readonly facts: BaseFacts;
@@ -67,7 +68,13 @@ export function openCollector(
 ): Collector {
   const { owner, limits } = setting;
 
-  async function run(mode: 'candidate' | 'setup', base: BaseCheckout, area: WorkArea, known: Known) {
+  async function run(
+    mode: 'candidate' | 'setup',
+    base: BaseCheckout,
+    area: WorkArea,
+    known: Known,
+    signal: AbortSignal | undefined,
+  ) {
     const [input, out] = [join(layout.area(area.id), 'in'), join(layout.area(area.id), 'out')];
     await removeTree(input);
     await removeTree(out);
@@ -89,13 +96,14 @@ export function openCollector(
         { from: input, to: '/run/runoff/in' },
       ],
       limits: { ...DEFAULT_LIMITS, wallMs: limits.wallMs, diskBytes: ANY_DISK, outputBytes: 65_536 },
+      ...(signal ? { signal } : {}),
     });
     return { out, result, clear: () => Promise.all([removeTree(input), removeTree(out)]) };
   }
 
   return {
-    async gather(base, area, known) {
-      const { out, result, clear } = await run('candidate', base, area, known);
+    async gather(base, area, known, signal) {
+      const { out, result, clear } = await run('candidate', base, area, known, signal);
       try {
         const why = await refusal(result, out, limits);
         if (why !== null) return { kind: 'refused', why };
@@ -108,8 +116,8 @@ export function openCollector(
       }
     },
 
-    async traces(base, area, facts) {
-      const { out, result, clear } = await run('setup', base, area, { facts, traces: null });
+    async traces(base, area, facts, signal) {
+      const { out, result, clear } = await run('setup', base, area, { facts, traces: null }, signal);
       try {
         const why = await refusal(result, out, limits);
         const brought = why === null ? await readBounded(join(out, 'brought'), MAX_LIST_BYTES) : null;
@@ -139,8 +147,9 @@ async function writeLists(folder: string, { facts, traces }: Known): Promise<voi
   for (const [name, content] of Object.entries(lists)) await writeFile(join(folder, name), content);
 }
 
-/** Why the candidate cannot be collected; null when it was. Faults are for what is not the candidate's doing. */
+/** Why the candidate cannot be collected; null when it was. Thrown is what is not the candidate's doing. */
 async function refusal(result: ExecResult, out: string, limits: CollectLimits): Promise<string | null> {
+  if (result.stopped === 'cancelled') throw abortError();
   if (result.stopped === 'wall') return 'Its files could not be read in time.';
   if (result.stopped !== null) return `Reading its files was stopped (${result.stopped}).`;
   if (result.exitCode === 0) return null;

@@ -16,6 +16,12 @@ export function saidBy(done: GitDone): string {
   return said.slice(0, MAX_DETAIL) || `it ended with exit code ${done.exitCode}`;
 }
 
+/** What a call ends with that its caller no longer wants. */
+export const abortError = (): DOMException => new DOMException('The work was cancelled.', 'AbortError');
+
+export const isAbortError = (thrown: unknown): boolean =>
+  thrown instanceof DOMException && thrown.name === 'AbortError';
+
 export const isNoSpace = (text: string): boolean => NO_SPACE.test(text);
 
 /** The fault behind a git command on our own stores that should have worked. */

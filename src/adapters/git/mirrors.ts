@@ -85,8 +85,9 @@ export function openMirrors(git: Git, layout: Layout): Mirrors {
     hold,
     entries,
 
-    async resolve(source, ref) {
+    async resolve(asked, ref) {
       if (!isRefLike(ref)) return null;
+      const source = withOneLogin(asked);
       const sha =
         source.kind === 'local'
           ? await resolveLocal(git, source.path, ref)
@@ -187,7 +188,19 @@ async function fetchable(
   if (!/^https?:\/\/[^@]+$/.test(source.url)) {
     throw new Fault('INTERNAL', 'A remote is reached by an http or https URL without a login in it.');
   }
-  return { address: source.url, call: { login: source, silenceMs: SILENCE_MS } };
+  const login = { url: source.url, credential: await source.credential() };
+  return { address: source.url, call: { login, silenceMs: SILENCE_MS } };
+}
+
+/** The same source, whose credential is asked for once however often the remote is. */
+function withOneLogin(source: RepositorySource): RepositorySource {
+  if (source.kind === 'local') return source;
+  let login: ReturnType<typeof source.credential> | null = null;
+  const credential = (): ReturnType<typeof source.credential> => {
+    login ??= source.credential();
+    return login;
+  };
+  return { ...source, credential };
 }
 
 /** Branch before tag before whatever else git takes for a commit, such as an abbreviated name or `HEAD~2`. */

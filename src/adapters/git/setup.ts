@@ -5,6 +5,7 @@ import type { BaseCheckout, ExecResult, Sandbox, Workspaces } from '../../ports/
 import type { Areas } from './areas.ts';
 import type { Bases } from './bases.ts';
 import type { Collector, SetupTraces } from './collect.ts';
+import { abortError } from './faults.ts';
 import { exists, keyOf, type Layout, makeWhole } from './layout.ts';
 import { removeTree } from './tools.ts';
 import { shareWork } from './turns.ts';
@@ -37,7 +38,12 @@ export function openSetup(parts: SetupParts): SetupLayers {
   const layerOf = (base: BaseCheckout, command: string): string =>
     join(layout.base(base.repositoryKey, base.sha), 'layers', keyOf(command));
 
-  async function run(base: BaseCheckout, setup: Setup, layer: string): Promise<Installed> {
+  async function run(
+    base: BaseCheckout,
+    setup: Setup,
+    layer: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Installed> {
     const area = await areas.open(base, `setup-${randomBytes(8).toString('hex')}`);
     try {
       const result = await sandbox.exec({
@@ -45,10 +51,12 @@ export function openSetup(parts: SetupParts): SetupLayers {
         argv: ['sh', '-c', setup.command],
         limits: setup.limits,
         ...(setup.egress.length > 0 ? { egress: setup.egress } : {}),
+        ...(signal ? { signal } : {}),
       });
+      if (result.stopped === 'cancelled') throw abortError();
       const why = failure(setup.command, result);
       if (why !== null) return { kind: 'failed', why, tail: tailOf(result) };
-      const traces = await parts.collector.traces(base, area, await parts.bases.facts(base));
+      const traces = await parts.collector.traces(base, area, await parts.bases.facts(base), signal);
       await makeWhole(
         layer,
         async (folder) => {
@@ -68,11 +76,11 @@ export function openSetup(parts: SetupParts): SetupLayers {
   }
 
   return {
-    async install(base, setup) {
+    async install(base, setup, signal) {
       const layer = layerOf(base, setup.command);
-      return once(layer, async () =>
-        (await exists(layer)) ? withLayer(base, layer) : run(base, setup, layer),
-      );
+      const find = async () =>
+        (await exists(layer)) ? withLayer(base, layer) : run(base, setup, layer, signal);
+      return once(layer, find, signal);
     },
 
     async traces(base) {

@@ -1,3 +1,5 @@
+import { abortError, isAbortError } from './faults.ts';
+
 /** Work under one key is done one at a time, in the order asked for. */
 export function takeTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
@@ -13,18 +15,38 @@ export function takeTurns(): <T>(key: string, work: () => Promise<T>) => Promise
   };
 }
 
-/** Who asks for a key while its work is going on gets that work's result. */
-export function shareWork<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
+/**
+ * Who asks for a key while its work is going on gets that work's result. The work heeds the signal of the one who
+ * started it; when it ends by that, one of the others starts it again.
+ */
+export function shareWork<T>(): (key: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
   const going = new Map<string, Promise<T>>();
-  return async (key, work) => {
-    const found = going.get(key);
-    if (found) return found;
-    const mine = work();
-    going.set(key, mine);
-    try {
-      return await mine;
-    } finally {
-      going.delete(key);
+  return async (key, work, signal) => {
+    for (;;) {
+      if (signal?.aborted) throw abortError();
+      const found = going.get(key);
+      if (!found) {
+        const mine = work().finally(() => going.delete(key));
+        going.set(key, mine);
+        return mine;
+      }
+      try {
+        return await unlessAborted(found, signal);
+      } catch (error) {
+        if (!isAbortError(error)) throw error;
+      }
     }
   };
+}
+
+/** Stops waiting, not the work, when the signal is aborted. */
+async function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  const left = Promise.withResolvers<never>();
+  const leave = (): void => left.reject(abortError());
+  signal?.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([work, left.promise]);
+  } finally {
+    signal?.removeEventListener('abort', leave);
+  }
 }

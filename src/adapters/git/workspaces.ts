@@ -6,6 +6,7 @@ import { openAreas } from './areas.ts';
 import { openBases } from './bases.ts';
 import { openCandidateStore } from './candidate-store.ts';
 import { COLLECT_LIMITS, type CollectLimits, openCollector } from './collect.ts';
+import { abortError, isAbortError } from './faults.ts';
 import { type Owner, openGit } from './git.ts';
 import { layoutOf, makeLayout } from './layout.ts';
 import { describeLocal } from './local.ts';
@@ -32,7 +33,7 @@ export interface WorkspacesOptions {
 /**
  * Repositories, checkouts and patches by git. Nothing is touched before the first call. `resolve` gives null for
  * `HEAD` of an empty repository: it is the caller who knows whether that is REPOSITORY_EMPTY or BASE_MISSING.
- * Every method rejects with a `Fault`; DISK_FULL wherever space ran out.
+ * Every method rejects with a `Fault`, DISK_FULL wherever space ran out, or with AbortError where a signal asked for it.
  */
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const { sandbox, owner, log } = options;
@@ -47,9 +48,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
 
-  const collect: Workspaces['collect'] = async (base, area) => {
+  const collect: Workspaces['collect'] = async (base, area, signal) => {
+    if (signal?.aborted) throw abortError();
     const known = { facts: await bases.facts(base), traces: await setup.traces(base) };
-    const gathered = await collector.gather(base, area, known);
+    const gathered = await collector.gather(base, area, known, signal);
     if (gathered.kind === 'refused') return refused(log, area.id, gathered);
     const scratch = join(layout.area(area.id), 'scratch');
     await mkdir(scratch, { mode: 0o700 });
@@ -79,7 +81,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         await prepareLayout();
         return await work(...args);
       } catch (error) {
-        throw asFault(error);
+        throw isAbortError(error) ? error : asFault(error);
       }
     };
   };

@@ -11,6 +11,10 @@ const MAX_COMMENTS = 200;
 /** A person's login; bots' end in `[bot]`. */
 const LOGIN = /^[A-Za-z0-9][\w-]*$/;
 
+/** The number of the last page by GitHub's `Link` header, which a list that fits on one page has not. */
+const lastPage = (link: string | undefined): number =>
+  Number(/<[^>]*[?&]page=(\d+)[^>]*>; rel="last"/.exec(link ?? '')?.[1] ?? 1);
+
 export interface ReaderParts {
   readonly repository: RepositoryHandle;
   readonly tokens: TokenCache;
@@ -63,14 +67,16 @@ export function openReader({ repository, tokens, limit, gitUrl, client }: Reader
 
     comments: (issue) =>
       read(`read the comments of #${issue}`, async ({ rest }) => {
-        const all = [];
-        for (let page = 1; all.length < MAX_COMMENTS; page++) {
-          const where = { ...place, issue_number: issue, per_page: PAGE, page };
-          const { data } = await rest.issues.listComments(where);
-          all.push(...z.array(Comment).parse(data));
-          if (data.length < PAGE) break;
+        const readPage = (page: number) =>
+          rest.issues.listComments({ ...place, issue_number: issue, per_page: PAGE, page });
+        const first = await readPage(1);
+        // One issue's comments are listed oldest first only, so the newest are read from the last page backwards.
+        let newest: z.infer<typeof Comment>[] = [];
+        for (let page = lastPage(first.headers.link); newest.length < MAX_COMMENTS && page > 0; page--) {
+          const { data } = page === 1 ? first : await readPage(page);
+          newest = [...z.array(Comment).parse(data), ...newest];
         }
-        return all.slice(0, MAX_COMMENTS);
+        return newest.slice(-MAX_COMMENTS);
       }),
 
     permission: async (user) => {

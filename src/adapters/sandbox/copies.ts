@@ -9,7 +9,8 @@ import { bytesIn } from './watchdog.ts';
 
 /**
  * The stand-in for overlay mounts: `upper` is filled with a copy of the layers and used as it is. A later area that
- * names this `upper` as a layer gets the whole tree from it, so layers keep their meaning (only deletions do not carry).
+ * names this `upper` as a layer gets the whole tree from it and from no layer below, so deletions carry as well; only
+ * those in a layer that was moved since do not.
  */
 export interface Copies {
   /** Fills the area unless that was done before; returns the bytes that the copy takes. */
@@ -21,14 +22,18 @@ export function openCopies(scratch: string, owner: Owner | null): Copies {
   const marks = join(scratch, 'copies');
 
   // The mark lies where no sandbox can reach it, and names the folder's inode: an area made anew is filled anew.
-  const markOf = (area: WorkArea): string => {
-    const { ino, birthtimeMs } = statSync(area.upper);
-    const key = createHash('sha256').update(`${area.upper}\0${ino}\0${birthtimeMs}`).digest('hex');
+  const markOf = (upper: string): string => {
+    const { ino, birthtimeMs } = statSync(upper);
+    const key = createHash('sha256').update(`${upper}\0${ino}\0${birthtimeMs}`).digest('hex');
     return join(marks, key);
   };
+  // What stands in the way is removed first: it may be read-only, or a link that would be written through.
+  const cp = ['cp', '-a', '--remove-destination', '--reflink=auto', '--'] as const;
   const fill = async (area: WorkArea, mark: string): Promise<number> => {
-    for (const layer of area.lowers.toReversed()) {
-      const copy = await runCommand(['cp', '-a', '--reflink=auto', '--', `${layer}/.`, area.upper], owner);
+    const whole = area.lowers.findIndex((layer) => existsSync(layer) && existsSync(markOf(layer)));
+    const layers = whole < 0 ? area.lowers : area.lowers.slice(0, whole + 1);
+    for (const layer of layers.toReversed()) {
+      const copy = await runCommand([...cp, `${layer}/.`, area.upper], owner);
       if (copy.code !== 0) {
         throw new Fault('SANDBOX_UNAVAILABLE', `${layer} could not be copied: ${copy.stderr.trim()}`);
       }
@@ -41,7 +46,7 @@ export function openCopies(scratch: string, owner: Owner | null): Copies {
 
   return {
     async ensure(area) {
-      const mark = markOf(area);
+      const mark = markOf(area.upper);
       if (existsSync(mark)) return Number(readFileSync(mark, 'utf8'));
       const filling = underWay.get(mark) ?? fill(area, mark).finally(() => underWay.delete(mark));
       underWay.set(mark, filling);

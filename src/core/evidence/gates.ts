@@ -133,6 +133,36 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   return passed('tests-run', `${counted(count, 'test')} reported (exit code ${run.exitCode}).`);
 }
 
+/**
+ * The gate that a patch fails when, with its own test files in place, tests fail that do not fail on the base: what would
+ * be committed is red. Null when all is well.
+ */
+export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
+  if (own.stopped) {
+    return failed(
+      'tests-run',
+      `With its own test files the tests were stopped: ${STOPS[own.stopped]}.`,
+      own.tail,
+    );
+  }
+  if (base.source === 'exit-code') {
+    return base.exitCode === 0 && own.exitCode !== 0
+      ? failed('tests-run', `With its own test files the tests end with exit code ${own.exitCode}.`, own.tail)
+      : null;
+  }
+  const red = Object.keys(own.tests)
+    .filter(
+      (id) => own.tests[id] === 'failed' && !(Object.hasOwn(base.tests, id) && base.tests[id] === 'failed'),
+    )
+    .sort();
+  if (red.length === 0) return null;
+  return failed(
+    'tests-run',
+    `With its own test files ${counted(red.length, 'test')} fail: ${some(red)}.`,
+    own.tail,
+  );
+}
+
 const STOPS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
   wall: 'they took too long',
   silence: 'they gave no output for too long',

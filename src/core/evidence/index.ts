@@ -2,6 +2,7 @@ export { addedTests, compareBase, EXIT_CODE, peerTests } from './compare.ts';
 export * from './evidence.ts';
 export {
   isSurvivor,
+  ownTestsGate,
   SCOPE_LIMITS,
   type ScopeLimits,
   type StaticOptions,

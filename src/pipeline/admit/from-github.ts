@@ -1,24 +1,22 @@
+import { isOver } from '../../core/lifecycle/index.ts';
 import type { Actor, GitHubOrigin, RunId, Task } from '../../core/model/index.ts';
-import type { CommentFacts, GitHubReader, Permission } from '../../ports/index.ts';
+import type { CommentFacts, GitHubReader } from '../../ports/index.ts';
 import { handleOf, requireGitHub, sourceOf } from '../task.ts';
 import type { World } from '../world.ts';
 import type { Gathered, Refused } from './index.ts';
+import { maySteer } from './permit.ts';
 import type { RunRequest } from './request.ts';
 
 /** Authors whose permission is looked up; a longer thread is cut, newest kept. */
 const MOST_AUTHORS = 20;
-const MAY_STEER: ReadonlySet<Permission> = new Set(['admin', 'maintain', 'write']);
 
-/** Checks that a writer asked for this run on an open issue that has no other run, and reads the writers' comments. */
+/** Checks that the issue is open and has no other run at work, and reads the writers' comments. */
 export async function fromGitHub(
   world: World,
   origin: GitHubOrigin,
   request: RunRequest,
 ): Promise<Gathered | Refused> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
-  if (!(await maySteer(world, reader, origin.requestedBy))) {
-    return refused({ kind: 'no-permission', login: origin.requestedBy.login });
-  }
   const issue = await reader.issue(origin.issue);
   if (issue.isPull) return refused({ kind: 'not-an-issue' });
   if (!issue.open) return refused({ kind: 'issue-closed' });
@@ -39,19 +37,10 @@ export async function fromGitHub(
 
 const refused = (refusal: Refused['refusal']): Refused => ({ kind: 'refused', refusal });
 
-/** An error means no (I4). */
-async function maySteer(world: World, reader: GitHubReader, actor: Actor): Promise<boolean> {
-  try {
-    return MAY_STEER.has(await reader.permission(actor));
-  } catch (thrown) {
-    world.log.warn({ user: actor.id, err: thrown }, 'permission could not be read; taken as none');
-    return false;
-  }
-}
-
-/** The oldest living run of the issue goes on; a younger one is refused. */
+/** The oldest run that is at work on the issue goes on; a younger one is refused. */
 async function livingRun(world: World, origin: GitHubOrigin, self: RunId): Promise<RunId | null> {
-  const [oldest] = await world.store.livingRuns(origin.repositoryId, origin.issue);
+  const living = await world.store.livingRuns(origin.repositoryId, origin.issue);
+  const oldest = living.find((run) => !isOver(run.state));
   return oldest && oldest.id !== self ? oldest.id : null;
 }
 

@@ -19,7 +19,7 @@ export async function code(
   runId: RunId,
   stage: StageRunner,
 ): Promise<Guarded<'coded'>> {
-  const lined = await stage('contestants', () => lineUp(world, runId));
+  const lined = await stage('contestants', (signal) => lineUp(world, runId, signal));
   if (lined.kind === 'fault') return lined;
   const results = await context.fanOut<null>(lined.value);
   return stage('code', () => closeStage(world, runId, lined.value, results));
@@ -34,10 +34,10 @@ export async function codeOne(world: World, context: FlowContext, input: Candida
 }
 
 /** Gives each contestant an alias that says nothing about it, and prepares the checkout they all start from. */
-async function lineUp(world: World, runId: RunId): Promise<readonly ChildInput[]> {
+async function lineUp(world: World, runId: RunId, signal: AbortSignal): Promise<readonly ChildInput[]> {
   await world.store.markStage(runId, 'code', 'start', world.clock.now());
   const task = await loadTask(world, runId);
-  await prepareBase(world, task);
+  await prepareBase(world, task, { signal });
   const field = contestants(task.settings, world.defaults.models, [...world.prompts.coder.keys()]);
   const aliases = assignAliases(runId, field.length);
   const known = new Set((await world.store.candidates(runId)).map((c) => c.alias));

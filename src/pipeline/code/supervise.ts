@@ -9,9 +9,10 @@ import {
   type Lease,
   type WorkArea,
 } from '../../ports/index.ts';
+import { cancelled, patiently } from '../guard.ts';
 import { loadRun, loadTask, prepareBase } from '../task.ts';
 import type { World } from '../world.ts';
-import { progressOf } from './progress.ts';
+import { type Progress, progressOf } from './progress.ts';
 import { taskText } from './task-text.ts';
 
 /** A lease outlives its coder a little, so that a last call is not refused for the clock. */
@@ -32,31 +33,50 @@ export async function writeCandidate(
 ): Promise<void> {
   const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
   if (!candidate) throw new Fault('INTERNAL', `Run ${runId} has no candidate ${alias}.`);
-  if (candidate.state !== 'queued' && candidate.state !== 'coding') return;
+  // A shutdown aborts coders like a cancel does; if the flow goes on, it was a shutdown.
+  if (!['queued', 'coding', 'cancelled'].includes(candidate.state)) return;
 
   const task = await loadTask(world, runId);
-  const base = await prepareBase(world, task);
-  const area = await world.workspaces.open(base, `${runId}-${alias}`);
+  const base = await patiently(world, signal, () => prepareBase(world, task, { signal }));
   const progress = progressOf(world.store, candidate, () => world.announcer.soon(runId));
+  const area = await world.workspaces.open(base, `${runId}-${alias}`);
+  try {
+    await codeIn({ world, task, candidate, base, area, progress, signal });
+  } finally {
+    await world.workspaces.remove(area);
+    await progress.flush();
+  }
+}
+
+interface Work {
+  readonly world: World;
+  readonly task: Task;
+  readonly candidate: Candidate;
+  readonly base: BaseCheckout;
+  readonly area: WorkArea;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+async function codeIn(work: Work): Promise<void> {
+  const { world, task, candidate, progress } = work;
+  const coder = coderOf(world, candidate);
+  const coderVersion = await coder.version();
   const lease = await openLease(world, task, candidate, (usage) => progress.set({ usage }));
   const startedAt = world.clock.now();
   try {
-    const coder = coderOf(world, candidate);
-    const coderVersion = await coder.version();
     progress.set({ state: 'coding', note: 'starts', ...(coderVersion ? { coderVersion } : {}) });
-    const result = await runCoder(world, { task, candidate, coder, area, lease, signal }, (note) =>
+    const result = await runCoder(work, coder, lease, (note) =>
       progress.set({ note, ms: world.clock.now() - startedAt }),
     );
     if (result.stopped === 'cancelled') {
       progress.set({ state: 'cancelled', note: 'cancelled' });
-      throw new DOMException('The run was cancelled.', 'AbortError');
+      throw cancelled();
     }
     progress.set({ note: COLLECTING, ms: world.clock.now() - startedAt, usage: lease.usage() });
-    progress.set(await keepPatch(world, base, area, why(result, lease)));
+    progress.set(await keepPatch(work, why(result, lease)));
   } finally {
     await lease.close();
-    await world.workspaces.remove(area);
-    await progress.flush();
   }
 }
 
@@ -90,17 +110,12 @@ function coderOf(world: World, candidate: Candidate): Coder {
   return coder;
 }
 
-interface Work {
-  readonly task: Task;
-  readonly candidate: Candidate;
-  readonly coder: Coder;
-  readonly area: WorkArea;
-  readonly lease: Lease;
-  readonly signal: AbortSignal;
-}
-
-async function runCoder(world: World, work: Work, onNote: (note: string) => void): Promise<ExecResult> {
-  const { task, candidate, coder, area, lease, signal } = work;
+async function runCoder(
+  { world, task, candidate, area, signal }: Work,
+  coder: Coder,
+  lease: Lease,
+  onNote: (note: string) => void,
+): Promise<ExecResult> {
   const { brief } = await loadRun(world, task.runId);
   if (!brief) throw new Fault('INTERNAL', `Run ${task.runId} has no brief although it is being coded.`);
   const variant = world.prompts.coder.get(candidate.contestant.prompt);
@@ -133,13 +148,8 @@ async function runCoder(world: World, work: Work, onNote: (note: string) => void
 
 type Kept = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
 
-async function keepPatch(
-  world: World,
-  base: BaseCheckout,
-  area: WorkArea,
-  ending: string | null,
-): Promise<Kept> {
-  const collected = await world.workspaces.collect(base, area);
+async function keepPatch({ world, base, area, signal }: Work, ending: string | null): Promise<Kept> {
+  const collected = await world.workspaces.collect(base, area, signal);
   switch (collected.kind) {
     case 'empty':
       return { state: 'failed', note: ending ?? 'ended without changing a file' };

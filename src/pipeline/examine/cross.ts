@@ -27,8 +27,8 @@ async function onPeer(bench: Bench, author: Examined, peer: Examined): Promise<P
   if (!peer.built || !author.patch) return null;
   const { runId, alias } = peer.candidate;
   const id = areaId(runId, alias, 'from', author.candidate.alias);
-  const run = await runWithTests(bench, peer.built, id, author.patch);
-  return peerTests(author.candidate.alias, author.added, run);
+  const result = await runWithTests(bench, peer.built, id, author.patch);
+  return peerTests(author.candidate.alias, author.added, result.kind === 'ran' ? result.run : null);
 }
 
 function evidenceOf(one: Examined, peers: readonly PeerTests[]): Evidence {

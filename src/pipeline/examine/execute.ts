@@ -2,7 +2,8 @@ import type { TestRun } from '../../core/evidence/index.ts';
 import type { RunId, Task } from '../../core/model/index.ts';
 import { type ReportPlan, reportPlan } from '../../core/policy/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
-import type { BaseCheckout, ExecResult, RepositorySource, WorkArea } from '../../ports/index.ts';
+import type { BaseCheckout, ExecResult, Limits, RepositorySource, WorkArea } from '../../ports/index.ts';
+import { cancelled } from '../guard.ts';
 import { checkLimits, loadTask, prepareBase, sourceOf } from '../task.ts';
 import type { World } from '../world.ts';
 
@@ -30,7 +31,7 @@ export async function openBench(world: World, runId: RunId, signal: AbortSignal)
     world,
     task,
     source,
-    base: await prepareBase(world, task, source),
+    base: await prepareBase(world, task, { source, signal }),
     baseFiles: await world.workspaces.listFiles(source, sha),
     plan: reportPlan(task.settings.checks.test ?? '', packageJson ?? undefined, REPORTS),
     signal,
@@ -58,6 +59,7 @@ export async function runCommand(
     readonly argv: readonly [string, ...string[]];
     readonly env?: Readonly<Record<string, string>>;
     readonly stdin?: string;
+    readonly limits?: Limits;
   },
 ): Promise<ExecResult> {
   const result = await bench.world.sandbox.exec({
@@ -65,10 +67,10 @@ export async function runCommand(
     argv: command.argv,
     env: { CI: '1', ...command.env },
     ...(command.stdin === undefined ? {} : { stdin: command.stdin }),
-    limits: checkLimits(bench.task),
+    limits: command.limits ?? checkLimits(bench.task),
     signal: bench.signal,
   });
-  if (result.stopped === 'cancelled') throw new DOMException('The run was cancelled.', 'AbortError');
+  if (result.stopped === 'cancelled') throw cancelled();
   return result;
 }
 
@@ -82,11 +84,14 @@ export async function applyPatch(bench: Bench, area: WorkArea, text: string): Pr
     : tailOf(result.stderr, 5) || `git apply ended with exit code ${result.exitCode}`;
 }
 
+/** A build that did not end with exit code 0. */
+export interface Broken {
+  readonly exitCode: number | null;
+  readonly tail: string;
+}
+
 /** Runs the build command, if there is one; null when it passed, else the end of its output. */
-export async function build(
-  bench: Bench,
-  area: WorkArea,
-): Promise<{ exitCode: number | null; tail: string } | null> {
+export async function build(bench: Bench, area: WorkArea): Promise<Broken | null> {
   const command = bench.task.settings.checks.build;
   if (!command) return null;
   const result = await runCommand(bench, area, { argv: ['sh', '-c', command] });
@@ -118,6 +123,6 @@ const READ_MS = 20_000;
 /** A report leaves the sandbox as output of a second command: the host opens no file that a candidate could have made. */
 async function readReport(bench: Bench, area: WorkArea, file: string): Promise<string | null> {
   const limits = { ...checkLimits(bench.task), wallMs: READ_MS, outputBytes: REPORT_BYTES };
-  const result = await bench.world.sandbox.exec({ area, argv: ['cat', file], limits, signal: bench.signal });
+  const result = await runCommand(bench, area, { argv: ['cat', file], limits });
   return result.exitCode === 0 && !result.truncated ? result.stdout : null;
 }

@@ -4,7 +4,7 @@ import { loadRun } from '../task.ts';
 import type { World } from '../world.ts';
 import { crossExecute } from './cross.ts';
 import { areaId, build, inArea, openBench, runTests } from './execute.ts';
-import { type Examined, examineOne, sealed } from './one.ts';
+import { type Examined, examineOne } from './one.ts';
 import { inParallel } from './parallel.ts';
 
 /**
@@ -73,22 +73,20 @@ async function gatherEvidence(
   const examined: Examined[] = [];
   try {
     await inParallel(world.parallelChecks, candidates, async (candidate) => {
-      await note(world, candidate, 'examining', 'is built and tested');
+      await mark(world, candidate, 'examining');
       examined.push(await examineOne(bench, candidate, onBase));
     });
     examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
     return await crossExecute(bench, examined);
   } finally {
     for (const one of examined) if (one.built) await world.workspaces.remove(one.built);
-    for (const candidate of candidates) await note(world, candidate, sealed(candidate), candidate.note);
+    for (const candidate of candidates) await mark(world, candidate, 'examined');
   }
 }
 
-async function note(
-  world: World,
-  candidate: Candidate,
-  state: Candidate['state'],
-  text: string,
-): Promise<void> {
-  if (candidate.state === 'coded') await world.store.putCandidate({ ...candidate, state, note: text });
+/** A crash may have left a candidate in either state: both stand for a patch that is to be examined. */
+async function mark(world: World, candidate: Candidate, state: 'examining' | 'examined'): Promise<void> {
+  if (candidate.state === 'coded' || candidate.state === 'examining') {
+    await world.store.putCandidate({ ...candidate, state });
+  }
 }

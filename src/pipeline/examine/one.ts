@@ -4,6 +4,7 @@ import {
   compareBase,
   GATES,
   type GateReport,
+  ownTestsGate,
   staticGates,
   type TestRun,
   testsRunGate,
@@ -12,7 +13,7 @@ import {
 import type { Candidate } from '../../core/model/index.ts';
 import { joinSections, type Patch, parsePatch, productionPart, testPart } from '../../core/patches/index.ts';
 import type { BaseCheckout, WorkArea } from '../../ports/index.ts';
-import { applyPatch, areaId, type Bench, build, inArea, runTests } from './execute.ts';
+import { applyPatch, areaId, type Bench, type Broken, build, inArea, runTests } from './execute.ts';
 import { parseTroubles } from './syntax.ts';
 
 /** What one candidate's own examination gave; `built` is its production tree after the build, kept for its peers' tests. */
@@ -25,10 +26,6 @@ export interface Examined {
   /** Ids of tests that this patch adds and that pass on its own code. */
   readonly added: readonly string[];
 }
-
-/** A candidate's state once it was examined. */
-export const sealed = (candidate: Candidate): Candidate['state'] =>
-  candidate.state === 'coded' ? 'examined' : candidate.state;
 
 const pass = (gate: GateReport['gate'], because: string): GateReport => ({ gate, passed: true, because });
 const fail = (gate: GateReport['gate'], because: string, hunk?: string): GateReport =>
@@ -75,35 +72,68 @@ async function execute(
   gates: readonly GateReport[],
   onBase: TestRun,
 ): Promise<Examined> {
-  const built = await bench.world.workspaces.open(
-    bench.base,
-    areaId(candidate.runId, candidate.alias, 'built'),
-  );
-  const soFar = { candidate, patch, built, added: [] };
+  const { workspaces } = bench.world;
+  const built = await workspaces.open(bench.base, areaId(candidate.runId, candidate.alias, 'built'));
+  try {
+    const found = await executeIn(bench, built, candidate, patch, onBase);
+    const { baseTests, added = [] } = found;
+    const all = inOrder([...gates, ...found.gates]);
+    return { candidate, patch, built, gates: all, added, ...(baseTests ? { baseTests } : {}) };
+  } catch (thrown) {
+    await workspaces.remove(built);
+    throw thrown;
+  }
+}
+
+interface Found {
+  readonly gates: readonly GateReport[];
+  readonly baseTests?: BaseTests;
+  readonly added?: readonly string[];
+}
+
+async function executeIn(
+  bench: Bench,
+  built: WorkArea,
+  { runId, alias }: Candidate,
+  patch: Patch,
+  onBase: TestRun,
+): Promise<Found> {
   const refused = await applyPatch(bench, built, joinSections(productionPart(patch)));
-  if (refused)
-    return { ...soFar, gates: inOrder([...gates, fail('collected', `does not apply: ${refused}`)]) };
+  if (refused) return { gates: [fail('collected', `does not apply: ${refused}`)] };
   const troubles = await parseTroubles(bench, built, productionPart(patch));
-  if (troubles) return { ...soFar, gates: inOrder([...gates, fail('parses', troubles)]) };
+  if (troubles) return { gates: [fail('parses', troubles)] };
   const parses = pass('parses', 'every changed file whose language we can check parses');
   const broken = await build(bench, built);
-  if (broken) {
-    const because = `the build ends with exit code ${broken.exitCode ?? 'none'}`;
-    return { ...soFar, gates: inOrder([...gates, parses, fail('builds', because, broken.tail)]) };
-  }
-  const builds = pass(
-    'builds',
-    bench.task.settings.checks.build ? 'exit code 0' : 'there is no build command',
-  );
-  const run = await inArea(over(bench, built), areaId(candidate.runId, candidate.alias, 'base'), (area) =>
-    runTests(bench, area),
-  );
+  if (broken) return { gates: [parses, unbuilt('the build ends', broken)] };
+  const command = bench.task.settings.checks.build;
+  const builds = pass('builds', command ? 'exit code 0' : 'there is no build command');
+  const run = await inArea(over(bench, built), areaId(runId, alias, 'base'), (area) => runTests(bench, area));
+  const gates = [parses, builds, testsRunGate(onBase, run)];
+  const own = await runWithTests(bench, built, areaId(runId, alias, 'own'), patch);
   return {
-    ...soFar,
-    gates: inOrder([...gates, parses, builds, testsRunGate(onBase, run)]),
+    gates: [...gates, ...ownGates(onBase, own)],
     baseTests: compareBase(onBase, run),
-    added: await ownTests(bench, built, candidate, patch, onBase),
+    added: own.kind === 'ran' ? addedTests(onBase, own.run) : [],
   };
+}
+
+const unbuilt = (what: string, broken: Broken): GateReport =>
+  fail('builds', `${what} with exit code ${broken.exitCode ?? 'none'}`, broken.tail);
+
+/** What is committed holds the candidate's own test files too: with them it must apply, build and pass. */
+function ownGates(onBase: TestRun, own: WithTests): readonly GateReport[] {
+  switch (own.kind) {
+    case 'none':
+      return [];
+    case 'refused':
+      return [fail('collected', `its test files do not apply: ${own.why}`)];
+    case 'unbuilt':
+      return [unbuilt('with its own test files the build ends', own.broken)];
+    case 'ran': {
+      const gate = ownTestsGate(onBase, own.run);
+      return gate ? [gate] : [];
+    }
+  }
 }
 
 /** The same bench, with a candidate's built tree as its topmost read-only layer. */
@@ -117,32 +147,27 @@ const withLayer = (base: BaseCheckout, built: WorkArea): BaseCheckout => ({
   layers: [built.upper, ...base.layers],
 });
 
-async function ownTests(
-  bench: Bench,
-  built: WorkArea,
-  candidate: Candidate,
-  patch: Patch,
-  onBase: TestRun,
-): Promise<readonly string[]> {
-  const run = await runWithTests(bench, built, areaId(candidate.runId, candidate.alias, 'own'), patch);
-  return run ? addedTests(onBase, run) : [];
-}
+export type WithTests =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'unbuilt'; readonly broken: Broken }
+  | { readonly kind: 'ran'; readonly run: TestRun };
 
-/** One candidate's test files on another's built production code; null when the author changed no test file. */
+/** One candidate's test files on another's (or its own) built production code. */
 export async function runWithTests(
   bench: Bench,
   built: WorkArea,
   id: string,
   author: Patch,
-): Promise<TestRun | null> {
+): Promise<WithTests> {
   const tests = joinSections(testPart(author));
-  if (tests === '') return null;
+  if (tests === '') return { kind: 'none' };
   return inArea(over(bench, built), id, async (area) => {
-    const refused = await applyPatch(bench, area, tests);
-    if (refused) return null;
+    const why = await applyPatch(bench, area, tests);
+    if (why) return { kind: 'refused', why };
     // Compiled languages keep tests in the build's output, so it is made again with them.
-    if (await build(bench, area)) return null;
-    return runTests(bench, area);
+    const broken = await build(bench, area);
+    return broken ? { kind: 'unbuilt', broken } : { kind: 'ran', run: await runTests(bench, area) };
   });
 }
 

@@ -4,15 +4,21 @@ import type { PatchFile } from '../../core/patches/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { type Bench, inArea, runCommand } from './execute.ts';
 
-const Troubles = z.array(z.object({ path: z.string(), line: z.number().optional(), message: z.string() }));
+/** `sure` is false where the file may be of a dialect that the checker has no parser for. */
+const Troubles = z.array(
+  z.object({ path: z.string(), sure: z.boolean(), line: z.number().optional(), message: z.string() }),
+);
 type Trouble = z.infer<typeof Troubles>[number];
 
 /** Where `main.ts` puts the checker inside every sandbox. */
 const CHECKER = '/opt/runoff/checks/syntax.mjs';
+/** Files of the base that stand for a language; our default, tune on dev data. */
+const SAMPLES = 5;
 
 /**
- * Changed files that do not parse although their base version does (or that are new), as one sentence; null when all is
- * well. Files in languages that we cannot parse are left to the build.
+ * Changed files that do not parse, as one sentence; null when all is well. A language is judged only by what parses on
+ * the base: a modified file counts when its own base version parses, a new one when a sample of the base's files with
+ * its extension does. The rest is left to the build.
  */
 export async function parseTroubles(
   bench: Bench,
@@ -20,24 +26,42 @@ export async function parseTroubles(
   files: readonly PatchFile[],
 ): Promise<string | null> {
   const paths = files.filter((file) => file.change !== 'deleted').map((file) => file.path);
-  const found = await check(bench, area, paths);
-  const modified = found.filter((trouble) =>
-    files.some((file) => file.path === trouble.path && file.change === 'modified'),
-  );
-  const before = modified.length > 0 ? await onBase(bench, area.id, modified) : new Set<string>();
-  const theirs = found.filter((trouble) => !before.has(trouble.path));
+  const found = (await check(bench, area, paths)).filter((trouble) => trouble.sure);
+  if (found.length === 0) return null;
+  const modified = new Set(files.filter((file) => file.change === 'modified').map((file) => file.path));
+  const standard = new Map(found.map(({ path }) => [path, standardFor(path, modified, bench.baseFiles)]));
+  const unread = await unreadOnBase(bench, area.id, [...new Set([...standard.values()].flat())]);
+  const theirs = found.filter(({ path }) => {
+    const base = standard.get(path) ?? [];
+    return base.length > 0 && base.every((each) => !unread.has(each));
+  });
   return theirs.length === 0 ? null : theirs.slice(0, 3).map(sentence).join('; ');
 }
 
 const sentence = ({ path, line, message }: Trouble): string =>
   `${path}${line === undefined ? '' : `:${line}`}: ${message.slice(0, 200)}`;
 
-async function onBase(bench: Bench, id: string, troubles: readonly Trouble[]): Promise<ReadonlySet<string>> {
-  const paths = troubles.map((trouble) => trouble.path);
+/** Files of the base that must parse for a file to be held to it: itself, or a sample spread over its extension. */
+function standardFor(path: string, modified: ReadonlySet<string>, baseFiles: readonly string[]) {
+  if (modified.has(path)) return [path];
+  const alike = baseFiles.filter((other) => extensionOf(other) === extensionOf(path));
+  const wanted = Math.min(SAMPLES, alike.length);
+  return Array.from({ length: wanted }, (_, at) => alike[Math.floor((at * alike.length) / wanted)] ?? path);
+}
+
+const extensionOf = (path: string): string => /\.[^./]+$/.exec(path)?.[0] ?? '';
+
+/** Those of the paths that do not parse on the base, for whatever reason. */
+async function unreadOnBase(
+  bench: Bench,
+  id: string,
+  paths: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (paths.length === 0) return new Set();
   return inArea(
     bench,
     `${id}-syntax`,
-    async (area) => new Set((await check(bench, area, paths)).map((t) => t.path)),
+    async (area) => new Set((await check(bench, area, paths)).map((trouble) => trouble.path)),
   );
 }
 

@@ -1,8 +1,9 @@
 import { isOver } from '../../core/lifecycle/index.ts';
 import type { GitHubOrigin, RunId } from '../../core/model/index.ts';
-import { findMarker, statusComment } from '../../core/reports/index.ts';
+import { statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
 import { once } from '../once.ts';
+import { findOwn } from '../own-comment.ts';
 import { handleOf } from '../task.ts';
 import { viewOf } from '../view.ts';
 import type { Announcer } from '../world.ts';
@@ -78,12 +79,18 @@ export function openAnnouncer(parts: Parts): Announcer {
 async function announce(parts: Parts, runId: RunId): Promise<void> {
   const run = await parts.store.run(runId);
   if (run?.origin.kind !== 'github' || !parts.github) return;
+  // Withdrawn before it was known who asked: a stranger must not make us write (I4, I9).
+  if (run.state === 'cancelled' && !run.task) return;
   const { origin } = run;
   const publisher = await parts.github.publisher(handleOf(origin));
   try {
     if (!isOver(run.state)) await greet(parts, publisher, run, origin);
-    await writeStatus(parts, parts.github, publisher, run, origin);
-    if (isOver(run.state)) await close(parts, publisher, run, origin);
+    try {
+      await writeStatus(parts, parts.github, publisher, run, origin);
+    } finally {
+      // Somebody may have deleted the comment: labels and reaction still tell the end.
+      if (isOver(run.state)) await close(parts, publisher, run, origin);
+    }
   } finally {
     await publisher.close();
   }
@@ -117,27 +124,14 @@ async function writeStatus(
   const { body } = statusComment(await viewOf(parts, run));
   let fresh = false;
   const comment = await once(parts.store, run.id, 'status', {
-    look: () => adopt(github, origin, run.id),
+    look: async () =>
+      findOwn(github, await github.reader(handleOf(origin)), origin.issue, { kind: 'status', run: run.id }),
     write: async () => {
       fresh = true;
       return publisher.comment(origin.issue, body);
     },
   });
   if (!fresh) await publisher.editComment(comment.id, body);
-}
-
-/** The comment that we wrote before a crash kept us from recording it: by its marker and our own App's id (I12). */
-async function adopt(
-  github: GitHub,
-  origin: GitHubOrigin,
-  runId: RunId,
-): Promise<{ id: number; url: string } | null> {
-  const reader = await github.reader(handleOf(origin));
-  const found = (await reader.comments(origin.issue)).find((comment) => {
-    const marker = findMarker(comment.body);
-    return comment.performedByAppId === github.appId && marker?.kind === 'status' && marker.run === runId;
-  });
-  return found ? { id: found.id, url: found.url } : null;
 }
 
 async function close(

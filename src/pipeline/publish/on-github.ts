@@ -1,121 +1,123 @@
-import { type Alias, Fault, type GitHubOrigin, type Sha, type Task } from '../../core/model/index.ts';
+import { type Alias, Fault, type GitHubOrigin, type Task } from '../../core/model/index.ts';
 import {
   branchName,
   comparison,
-  findMarker,
+  type Diffs,
   noWinner,
   pullRequest,
   type Report,
+  type RunView,
 } from '../../core/reports/index.ts';
 import type { GitHubReader, Publisher, PullFacts, RepositoryFacts, RunOutcome } from '../../ports/index.ts';
+import { stopIfCancelled } from '../guard.ts';
 import { once } from '../once.ts';
+import { findOwn, type OwnComment } from '../own-comment.ts';
 import { handleOf, loadRun, requireGitHub } from '../task.ts';
 import { diffsOf, viewOf } from '../view.ts';
 import type { World } from '../world.ts';
 import type { Commits } from './commits.ts';
 
-/** Everything that the writes of one run need; the publisher's token is given back at the end. */
-interface Desk {
+/** What the publishing of one run needs; the publisher's token is given back at the end. */
+export interface Job {
   readonly world: World;
   readonly task: Task;
   readonly origin: GitHubOrigin;
+  readonly commits: Commits;
+  readonly signal: AbortSignal;
+}
+interface Desk extends Job {
   readonly reader: GitHubReader;
   readonly publisher: Publisher;
   readonly facts: RepositoryFacts;
-  readonly commits: Commits;
 }
 
-async function atDesk<T>(
-  world: World,
-  task: Task,
-  origin: GitHubOrigin,
-  commits: Commits,
-  work: (desk: Desk) => Promise<T>,
-): Promise<T> {
-  const github = requireGitHub(world);
-  const reader = await github.reader(handleOf(origin));
+async function atDesk<T>(job: Job, work: (desk: Desk) => Promise<T>): Promise<T> {
+  const github = requireGitHub(job.world);
+  const reader = await github.reader(handleOf(job.origin));
   const facts = await reader.repository();
-  const publisher = await github.publisher(handleOf(origin));
+  const publisher = await github.publisher(handleOf(job.origin));
   try {
-    return await work({ world, task, origin, reader, publisher, facts, commits });
+    return await work({ ...job, reader, publisher, facts });
   } finally {
     await publisher.close();
   }
 }
 
 /** Pushes the winner, opens its draft pull request, then shows the comparison with every losing diff on it. */
-export function publishPull(
-  world: World,
-  task: Task,
-  origin: GitHubOrigin,
-  commits: Commits,
-  winner: Alias,
-): Promise<RunOutcome> {
-  return atDesk(world, task, origin, commits, async (desk) => {
+export function publishPull(job: Job, winner: Alias): Promise<RunOutcome> {
+  return atDesk(job, async (desk) => {
+    const { origin, task } = desk;
     const branch = branchName(origin.issue, task.runId, winner);
-    await push(desk, winner, branch);
+    const refused = await push(desk, winner, branch);
+    if (refused) throw new Fault('GITHUB_REFUSED', refused);
     const pull = await openPull(desk, winner, branch);
-    const branches = await pushOthers(desk, winner);
-    const report = await reportWith(desk, branches, (view, diffs) => comparison(view, diffs));
+    const branches = byLetter({ ...(await pushOthers(desk, winner)), [winner]: branch });
+    const report = await reportWith(desk, branches, comparison);
     const said = await say(desk, 'comparison', pull.number, report);
     return { kind: 'pull', number: pull.number, url: pull.url, branch, branches, comparisonUrl: said.url };
   });
 }
 
 /** Nothing survived: an honest table on the issue, and no pull request. */
-export function publishTable(
-  world: World,
-  task: Task,
-  origin: GitHubOrigin,
-  commits: Commits,
-): Promise<RunOutcome> {
-  return atDesk(world, task, origin, commits, async (desk) => {
+export function publishTable(job: Job): Promise<RunOutcome> {
+  return atDesk(job, async (desk) => {
     const branches = await pushOthers(desk, null);
-    const report = await reportWith(desk, branches, (view, diffs) => noWinner(view, diffs));
-    const said = await say(desk, 'outcome', origin.issue, report);
+    const report = await reportWith(desk, branches, noWinner);
+    const said = await say(desk, 'outcome', desk.origin.issue, report);
     return { kind: 'table', comparisonUrl: said.url, branches };
   });
 }
 
-async function push(desk: Desk, alias: Alias, branch: string): Promise<void> {
-  const sha = desk.commits.byAlias.get(alias) as Sha;
+const byLetter = (branches: Readonly<Record<Alias, string>>): Record<Alias, string> =>
+  Object.fromEntries(Object.entries(branches).toSorted(([a], [b]) => a.localeCompare(b)));
+
+/** Pushes one candidate; null when its branch is there, else why GitHub would not have it. */
+async function push(desk: Desk, alias: Alias, branch: string): Promise<string | null> {
+  stopIfCancelled(desk.signal);
+  const sha = desk.commits.byAlias.get(alias);
+  if (!sha) throw new Fault('INTERNAL', `Candidate ${alias} has no commit although it is to be pushed.`);
   const remote = { url: desk.facts.cloneUrl, credential: await desk.publisher.credential() };
   const result = await desk.world.workspaces.push(desk.commits.base, remote, branch, sha);
-  if (result.kind === 'exists') {
-    throw new Fault(
-      'GITHUB_REFUSED',
-      `The branch ${branch} exists already at ${result.at} and is not ours to move.`,
-    );
+  switch (result.kind) {
+    case 'pushed':
+      return null;
+    case 'exists':
+      return `The branch ${branch} exists already at ${result.at} and is not ours to move.`;
+    case 'refused':
+      return `The push of ${branch} was refused: ${result.why}`;
   }
-  if (result.kind === 'refused')
-    throw new Fault('GITHUB_REFUSED', `The push of ${branch} was refused: ${result.why}`);
 }
 
-/** Every other candidate's branch, and the winner's that was pushed before. */
+/** Every other candidate. One that GitHub refuses (a secret in its patch, a rule) stays in the comment's text only. */
 async function pushOthers(desk: Desk, winner: Alias | null): Promise<Record<Alias, string>> {
   const branches: Record<Alias, string> = {};
   for (const alias of desk.commits.byAlias.keys()) {
+    if (alias === winner) continue;
     const branch = branchName(desk.origin.issue, desk.task.runId, alias);
-    if (alias !== winner) await push(desk, alias, branch);
-    branches[alias] = branch;
+    const refused = await push(desk, alias, branch);
+    if (refused) desk.world.log.warn({ run: desk.task.runId, alias }, refused);
+    else branches[alias] = branch;
   }
   return branches;
 }
 
 async function openPull(desk: Desk, winner: Alias, branch: string): Promise<PullFacts> {
-  const { world, task, reader, publisher } = desk;
+  const { world, task, reader, publisher, signal } = desk;
   const view = await viewOf(world, await loadRun(world, task.runId));
   const { title, body } = pullRequest(view, winner, await diffsOf(world, task.runId));
   return once(world.store, task.runId, 'pull', {
     look: () => reader.pullByHead(branch),
-    write: () => publisher.openDraftPull({ head: branch, base: task.base.ref, title, body }),
+    write() {
+      stopIfCancelled(signal);
+      return publisher.openDraftPull({ head: branch, base: task.base.ref, title, body });
+    },
   });
 }
 
 async function reportWith(
   desk: Desk,
   branches: Readonly<Record<Alias, string>>,
-  write: (view: Awaited<ReturnType<typeof viewOf>>, diffs: Awaited<ReturnType<typeof diffsOf>>) => Report,
+  write: (view: RunView, diffs: Diffs) => Report,
 ): Promise<Report> {
   const { world, task, facts } = desk;
   const view = await viewOf(world, await loadRun(world, task.runId));
@@ -127,23 +129,13 @@ async function reportWith(
 }
 
 /** One comment of ours, found again by its marker if a crash cut us off. */
-function say(
-  desk: Desk,
-  kind: 'comparison' | 'outcome',
-  on: number,
-  report: Report,
-): Promise<{ id: number; url: string }> {
-  const { world, task, reader, publisher } = desk;
-  const appId = requireGitHub(world).appId;
+function say(desk: Desk, kind: 'comparison' | 'outcome', on: number, report: Report): Promise<OwnComment> {
+  const { world, task, reader, publisher, signal } = desk;
   return once(world.store, task.runId, kind, {
-    async look() {
-      const ours = (await reader.comments(on)).filter((comment) => comment.performedByAppId === appId);
-      const found = ours.find((c) => {
-        const marker = findMarker(c.body);
-        return marker?.kind === kind && marker.run === task.runId;
-      });
-      return found ? { id: found.id, url: found.url } : null;
+    look: () => findOwn(requireGitHub(world), reader, on, { kind, run: task.runId }),
+    write() {
+      stopIfCancelled(signal);
+      return publisher.comment(on, report.body);
     },
-    write: () => publisher.comment(on, report.body),
   });
 }

@@ -137,6 +137,53 @@ describe('several processes', () => {
   );
 
   test(
+    'of one name: the second is refused while the first lives, and may once the first is killed',
+    async () => {
+      const first = start('box-1', { hold: ['turn 2'] });
+      await first.until(ready('box-1'));
+      first.tell({ do: 'start', id: 'r1' });
+      await Promise.all(FLOWS.map((flow) => first.until(began(flow, 'turn 2'))));
+
+      const second = start('box-1');
+      expect(await second.ended()).not.toBe(0);
+      expect(second.complaints()).toMatch(/Another Runoff process works as `box-1` already/);
+      // Whatever the second could have taken up, it did not begin.
+      expect(Object.values(all.begun()).every((times) => times === 1)).toBe(true);
+      await first.kill();
+
+      const third = start('box-1');
+      third.tell({ do: 'settle', id: 'r1' });
+      expect((await third.until(settled('r1'))).value).toEqual(doneBy('box-1'));
+      expect(all.begun()).toEqual(AFTER_ONE_CRASH);
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'of one name: whoever comes while the database was away does not push in',
+    async () => {
+      const first = start('box-1');
+      await first.until(ready('box-1'));
+      const holders = () =>
+        database.query(
+          `select pid from pg_stat_activity where application_name = 'runoff executor' and datname = current_database()`,
+        );
+      const [before] = await holders();
+      await database.query('select pg_terminate_backend($1)', [before?.pid]);
+      await expect
+        .poll(async () => (await holders()).map(({ pid }) => pid), { timeout: 30_000 })
+        .toEqual([expect.not.toSatisfy((pid) => pid === before?.pid)]);
+
+      const second = start('box-1');
+      expect(await second.ended()).not.toBe(0);
+      first.tell({ do: 'shutdown', id: '' });
+      expect(await first.ended()).toBe(0);
+      expect(await holders()).toEqual([]);
+    },
+    TIMEOUT,
+  );
+
+  test(
     'a worker takes candidates and leaves runs to the server',
     async () => {
       const worker = start('worker-1', { takesRuns: false });

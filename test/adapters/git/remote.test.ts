@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Fault } from '../../../src/core/model/index.ts';
 import { patchOf } from '../../contracts/workspaces.suite.ts';
 import { type GitServer, startGitServer } from './server.ts';
 import { type GitWorld, git, openGitWorld } from './world.ts';
@@ -22,6 +23,14 @@ describe('a repository behind a URL', { timeout: 60_000 }, () => {
   });
 
   let count = 0;
+  let minted = 0;
+  const sourceAt = (url: string, login = server.credential) => {
+    const credential = async () => {
+      minted += 1;
+      return login;
+    };
+    return { kind: 'remote', url, credential } as const;
+  };
   /** A repository on the server, and what a run knows of it. */
   function published(files: Readonly<Record<string, string>> = { 'a.txt': 'one\n' }) {
     const { path, sha } = world.repository(files);
@@ -33,7 +42,7 @@ describe('a repository behind a URL', { timeout: 60_000 }, () => {
       path,
       sha,
       bare,
-      source: { kind: 'remote', url: server.url(name), credential: server.credential } as const,
+      source: sourceAt(server.url(name)),
     };
   }
   async function changed(remote: ReturnType<typeof published>) {
@@ -49,7 +58,8 @@ describe('a repository behind a URL', { timeout: 60_000 }, () => {
       base,
       sha,
       other,
-      push: (name: string, what = sha) => world.workspaces.push(base, remote.source, name, what),
+      push: (name: string, what = sha) =>
+        world.workspaces.push(base, { url: remote.source.url, credential: server.credential }, name, what),
     };
   }
 
@@ -77,10 +87,29 @@ describe('a repository behind a URL', { timeout: 60_000 }, () => {
   test('is not asked again for a commit that is there', async () => {
     const remote = published();
     await world.workspaces.prepare(remote.source, remote.sha);
-    const before = server.seen.requests.length;
+    const before = [server.seen.requests.length, minted];
     await world.workspaces.prepare(remote.source, remote.sha);
     await world.workspaces.readFile(remote.source, remote.sha, 'a.txt');
-    expect(server.seen.requests).toHaveLength(before);
+    await world.workspaces.listFiles(remote.source, remote.sha);
+    expect([server.seen.requests.length, minted]).toEqual(before);
+  });
+
+  test('takes one login to look for a branch and fetch it', async () => {
+    const remote = published();
+    const before = minted;
+    expect(await world.workspaces.resolve(remote.source, 'main')).toBe(remote.sha);
+    expect(minted).toBe(before + 1);
+  });
+
+  test('a login that cannot be had is the fault that its maker names', async () => {
+    const { source, sha } = published();
+    const credential = async () => {
+      throw new Fault('GITHUB_REFUSED', 'The App was uninstalled.');
+    };
+    const locked = { ...source, credential };
+    const refused = { code: 'GITHUB_REFUSED', message: 'The App was uninstalled.' };
+    await expect(world.workspaces.resolve(locked, 'main')).rejects.toMatchObject(refused);
+    await expect(world.workspaces.prepare(locked, sha)).rejects.toMatchObject(refused);
   });
 
   test('gets a new branch, and nothing else is changed', async () => {
@@ -165,7 +194,7 @@ describe('a repository behind a URL', { timeout: 60_000 }, () => {
       const found = execFileSync('sh', ['-c', 'grep -raF -- "$1" "$2" || true', 'sh', secret, world.dataDir]);
       expect(found.toString()).toBe('');
     }
-    const wrong = { ...remote.source, credential: { username: 'x', password: 'ghs_wrong' } };
+    const wrong = sourceAt(remote.source.url, { username: 'x', password: 'ghs_wrong' });
     const error = await world.workspaces.resolve(wrong, 'main').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'GITHUB_REFUSED' });
     expect(String(error)).not.toContain('ghs_wrong');
@@ -190,7 +219,7 @@ describe('a repository behind a URL', { timeout: 60_000 }, () => {
 
   test('a server that is not there is the fault GITHUB_UNAVAILABLE', async () => {
     const gone = await startGitServer(folder);
-    const source = { kind: 'remote', url: gone.url('x'), credential: gone.credential } as const;
+    const source = sourceAt(gone.url('x'), gone.credential);
     await gone.close();
     await expect(world.workspaces.resolve(source, 'main')).rejects.toMatchObject({
       code: 'GITHUB_UNAVAILABLE',
@@ -200,8 +229,11 @@ describe('a repository behind a URL', { timeout: 60_000 }, () => {
   test.each(['ext::sh -c touch% /tmp/x', 'file:///etc', '/etc', 'https://user:pass@example.org/a.git'])(
     'the address %s is refused before anything is run',
     async (url) => {
-      const source = { kind: 'remote', url, credential: server.credential } as const;
-      await expect(world.workspaces.resolve(source, 'main')).rejects.toMatchObject({ code: 'INTERNAL' });
+      const before = minted;
+      await expect(world.workspaces.resolve(sourceAt(url), 'main')).rejects.toMatchObject({
+        code: 'INTERNAL',
+      });
+      expect(minted).toBe(before);
     },
   );
 });

@@ -1,0 +1,23 @@
+import { findMarker, type Marker } from '../core/reports/index.ts';
+import type { GitHub, GitHubReader } from '../ports/index.ts';
+
+export interface OwnComment {
+  readonly id: number;
+  readonly url: string;
+}
+
+/** The comment that we wrote before a crash kept us from recording it: by its marker and our own App's id (I12). */
+export async function findOwn(
+  github: GitHub,
+  reader: GitHubReader,
+  on: number,
+  wanted: Marker,
+): Promise<OwnComment | null> {
+  const found = (await reader.comments(on)).find((comment) => {
+    const marker = findMarker(comment.body);
+    return (
+      comment.performedByAppId === github.appId && marker?.kind === wanted.kind && marker.run === wanted.run
+    );
+  });
+  return found ? { id: found.id, url: found.url } : null;
+}

@@ -1,0 +1,78 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { openGitHub } from '../../../src/adapters/github/index.ts';
+
+const API = 'https://api.example.org';
+const PAGE = 100;
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
+});
+
+const commentOf = (id: number) => ({
+  id,
+  user: { id: 9, login: 'alice', type: 'User' },
+  author_association: 'OWNER',
+  body: `comment ${id}`,
+  html_url: `https://example.org/o/r/issues/7#issuecomment-${id}`,
+  created_at: '2026-01-02T03:04:05Z',
+  updated_at: '2026-01-02T03:04:05Z',
+});
+
+/** GitHub with one issue of so many comments, numbered from 1; notes which pages were asked for. */
+function issueWith(total: number) {
+  const pages: number[] = [];
+  const last = Math.ceil(total / PAGE);
+  const listed = (url: URL): Response => {
+    const page = Number(url.searchParams.get('page'));
+    expect(url.searchParams.get('per_page')).toBe(String(PAGE));
+    pages.push(page);
+    const first = (page - 1) * PAGE;
+    const count = Math.max(0, Math.min(PAGE, total - first));
+    const link = (to: number, rel: string): string =>
+      `<${API}/repositories/5/issues/7/comments?per_page=${PAGE}&page=${to}>; rel="${rel}"`;
+    const links = page < last ? [link(page + 1, 'next'), link(last, 'last')] : [];
+    if (page > 1) links.unshift(link(page - 1, 'prev'), link(1, 'first'));
+    const body = Array.from({ length: count }, (_, at) => commentOf(first + at + 1));
+    return Response.json(body, { headers: links.length > 0 ? { link: links.join(', ') } : {} });
+  };
+  const answer = async (input: string | URL | Request): Promise<Response> => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    if (url.pathname === '/repos/o/r/issues/7/comments') return listed(url);
+    return Response.json({ token: 'ghs_read', expires_at: '2099-01-01T00:00:00Z' }, { status: 201 });
+  };
+  const github = openGitHub({
+    appId: 1,
+    privateKey,
+    apiUrl: API,
+    gitUrl: 'https://example.org',
+    fetch: answer,
+    throttle: false,
+    log: silent,
+  });
+  const handle = { installationId: 2, repositoryId: 5, owner: 'o', name: 'r' };
+  const read = async () => (await (await github.reader(handle)).comments(7)).map(({ id }) => id);
+  return { read, pages };
+}
+
+const span = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+describe('the comments of a busy issue', () => {
+  test.each([
+    { total: 0, ids: [], pages: [1] },
+    { total: 1, ids: span(1, 1), pages: [1] },
+    { total: 100, ids: span(1, 100), pages: [1] },
+    { total: 101, ids: span(1, 101), pages: [1, 2] },
+    { total: 200, ids: span(1, 200), pages: [1, 2] },
+    { total: 201, ids: span(2, 201), pages: [1, 3, 2] },
+    { total: 300, ids: span(101, 300), pages: [1, 3, 2] },
+    { total: 1234, ids: span(1035, 1234), pages: [1, 13, 12, 11] },
+  ])('of $total are the newest 200, oldest first', async ({ total, ids, pages }) => {
+    const issue = issueWith(total);
+    expect(await issue.read()).toEqual(ids);
+    expect(issue.pages).toEqual(pages);
+  });
+});

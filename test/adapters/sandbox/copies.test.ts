@@ -1,0 +1,56 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { WorkArea } from '../../../src/ports/index.ts';
+import { openWorkbench, shell, type Workbench } from './workbench.ts';
+
+describe('areas that are full copies', { timeout: 90_000 }, () => {
+  let bench: Workbench;
+  beforeAll(async () => {
+    bench = await openWorkbench({ overlay: false });
+  }, 60_000);
+  afterAll(() => bench.close());
+
+  const read = async (area: WorkArea, line: string) => (await bench.sandbox.exec(shell(area, line))).stdout;
+  /** An area over a layer that lies over another area's lower one. */
+  const over = (layer: WorkArea, below: WorkArea): WorkArea => ({
+    ...bench.area(),
+    lowers: [...layer.lowers, ...below.lowers],
+  });
+  const lowerOf = (area: WorkArea): string => area.lowers[0] ?? '';
+
+  test('show the topmost of files that layers share, read-only ones as well', async () => {
+    const [below, above] = [bench.area({ 'a.txt': 'old', kept: 'kept' }), bench.area({ 'a.txt': 'new' })];
+    for (const area of [below, above]) chmodSync(join(lowerOf(area), 'a.txt'), 0o444);
+    const area = over(above, below);
+    expect(await read(area, 'cat a.txt kept; stat -c " %a" a.txt')).toBe('newkept 444\n');
+    expect(readFileSync(join(lowerOf(below), 'a.txt'), 'utf8')).toBe('old');
+  });
+
+  test('a file over a link replaces the link, and what it leads to is left alone', async () => {
+    const outside = join(bench.folder(), 'outside');
+    writeFileSync(outside, 'untouched', { mode: 0o666 });
+    chmodSync(outside, 0o666);
+    const [below, above] = [bench.area(), bench.area({ link: 'a file now' })];
+    symlinkSync(outside, join(lowerOf(below), 'link'));
+    expect(await read(over(above, below), 'cat link; test -L link || echo " and no link"')).toBe(
+      'a file now and no link\n',
+    );
+    expect(readFileSync(outside, 'utf8')).toBe('untouched');
+  });
+
+  test('over an area that was worked in, show what it shows, deletions and changes of type included', async () => {
+    const base = bench.area({ gone: 'x', 'folder/a': 'a', file: 'f', stays: 's' });
+    await read(base, 'rm gone; rm -r folder; echo now a file > folder; rm file; mkdir file; echo b > file/b');
+    const next: WorkArea = { ...bench.area(), lowers: [base.upper, ...base.lowers] };
+    expect(await read(next, 'ls; cat folder file/b stays')).toBe('file\nfolder\nstays\nnow a file\nb\ns');
+  });
+
+  test('over an area that no command ran in, show the layers below', async () => {
+    const base = bench.area({ 'a.txt': 'a' });
+    mkdirSync(join(base.upper, 'made'));
+    const next: WorkArea = { ...bench.area(), lowers: [base.upper, ...base.lowers] };
+    expect(await read(next, 'ls')).toBe('a.txt\nmade\n');
+    expect(existsSync(join(base.upper, 'a.txt'))).toBe(false);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { follow, type Screen } from '../../src/cli/index.ts';
+import type { World } from '../../src/pipeline/index.ts';
+import type { FlowStatus } from '../../src/ports/index.ts';
+import { memoryStore } from '../world/memory-store.ts';
+
+const screen: Screen = { out: () => {}, err: () => {}, outIsTerminal: false, width: null, colour: false };
+const RUN = 'r0000000001';
+
+/** A world in which a run stays `queued`; its engine answers one status after the other, and then the last one again. */
+async function worldOf(answers: FlowStatus['kind'][], during: (looks: number) => Promise<void>) {
+  const store = memoryStore();
+  await store.createRun({
+    id: RUN,
+    origin: { kind: 'local', path: '/tmp/tally' },
+    title: 'Quote commas',
+    request: {},
+    at: 0,
+  });
+  let looks = 0;
+  const engine = {
+    status: async () => {
+      looks += 1;
+      await during(looks);
+      return { kind: answers[Math.min(looks, answers.length) - 1] };
+    },
+  };
+  const clock = { now: () => 1_000, sleep: async () => {} };
+  return { store, world: { store, engine, clock } as unknown as World, looks: () => looks };
+}
+
+test('a run on which nobody works any more is a fault, not an endless wait', async () => {
+  const { world, looks } = await worldOf(['running', 'running', 'cancelled', 'cancelled'], async () => {});
+  await expect(follow(world, RUN, screen)).rejects.toMatchObject({
+    code: 'INTERNAL',
+    message: expect.stringMatching(/engine says cancelled.*record says queued.*runoff cancel r0000000001/),
+  });
+  expect(looks()).toBe(4);
+});
+
+test('an end that is recorded a moment after the engine knows of it is an end', async () => {
+  const { store, world } = await worldOf(['done'], async () => {
+    await store.transition(RUN, 'cancelled', 'somebody cancelled it', 2_000);
+  });
+  expect(await follow(world, RUN, screen)).toMatchObject({ state: 'cancelled' });
+});

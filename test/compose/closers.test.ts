@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { closedOnFailure, openClosers } from '../../src/compose/index.ts';
+
+test('all are closed, the last first, and the first failure is told', async () => {
+  const closers = openClosers();
+  const closed: string[] = [];
+  for (const name of ['database', 'store', 'engine']) {
+    closers.later(async () => {
+      closed.push(name);
+      if (name !== 'database') throw new Error(`the ${name} does not close`);
+    });
+  }
+  await expect(closers.close()).rejects.toThrow('the engine does not close');
+  await expect(closers.close()).rejects.toThrow('the engine does not close');
+  expect(closed).toEqual(['engine', 'store', 'database']);
+});
+
+test('work that fails is closed, and its own failure is told', async () => {
+  const closers = openClosers();
+  let closed = false;
+  const work = closedOnFailure(closers, async () => {
+    closers.later(async () => {
+      closed = true;
+      throw new Error('it does not close either');
+    });
+    throw new Error('the port is busy');
+  });
+  await expect(work).rejects.toThrow('the port is busy');
+  expect(closed).toBe(true);
+});
+
+test('work that succeeds stays open', async () => {
+  const closers = openClosers();
+  let closed = false;
+  await closedOnFailure(closers, async () => {
+    closers.later(async () => {
+      closed = true;
+    });
+  });
+  expect(closed).toBe(false);
+});

@@ -1,0 +1,75 @@
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openDataFolder } from '../../src/compose/data-folder.ts';
+import { defaultData } from '../../src/compose/paths.ts';
+
+const isRoot = process.getuid?.() === 0;
+const owner = isRoot ? { gid: 65_534 } : null;
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'runoff-data-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const look = async (path: string) => {
+  const { mode, uid, gid } = await stat(path);
+  return { mode: mode & 0o7777, uid, gid };
+};
+
+describe('the data folder', () => {
+  test('is made with all above it so that the sandbox may pass through, whatever the umask', async () => {
+    const before = process.umask(0o077);
+    try {
+      await openDataFolder(join(home, 'lib', 'runoff'), owner);
+    } finally {
+      process.umask(before);
+    }
+    expect((await look(join(home, 'lib'))).mode).toBe(0o711);
+    expect((await look(join(home, 'lib', 'runoff'))).mode).toBe(0o711);
+    expect((await look(home)).mode).toBe(0o700);
+  });
+
+  test('is used as it is when it is there and empty', async () => {
+    await chmod(home, 0o750);
+    await writeFile(join(home, '.env'), 'PORT=1\n');
+    const before = await look(home);
+    await openDataFolder(home, owner);
+    expect(await look(home)).toEqual(before);
+  });
+
+  test.runIf(isRoot)('is opened to the sandbox when Runoff wrote to it before', async () => {
+    await mkdir(join(home, 'toolchain'));
+    await openDataFolder(home, owner);
+    expect(await look(home)).toEqual({ mode: 0o711, uid: 0, gid: 65_534 });
+  });
+
+  const others: readonly [string, string, number, RegExp][] = [
+    ['that holds other things', 'artifacts', 0o755, /RUNOFF_DATA: .* it holds other things.*Name a folder/],
+    ['that everybody may write to', 'pg', 0o1777, /RUNOFF_DATA: .* everybody may write to it/],
+  ];
+  test.each(others)('is not one %s, and that one stays as it is', async (_name, inside, mode, words) => {
+    await mkdir(join(home, inside));
+    await chmod(home, mode);
+    const before = await look(home);
+    await expect(openDataFolder(home, owner)).rejects.toMatchObject({
+      code: 'ENVIRONMENT_INVALID',
+      message: expect.stringMatching(words),
+    });
+    expect(await look(home)).toEqual(before);
+  });
+
+  test('below a file is a fault about RUNOFF_DATA', async () => {
+    await writeFile(join(home, 'file'), '');
+    await expect(openDataFolder(join(home, 'file', 'data'), owner)).rejects.toMatchObject({
+      code: 'ENVIRONMENT_INVALID',
+    });
+  });
+});
+
+test.skipIf(isRoot)('without a home folder there is no usual place for data', () => {
+  expect(() => defaultData({})).toThrow(/neither HOME nor RUNOFF_DATA/);
+  expect(defaultData({ HOME: '/home/ann', XDG_DATA_HOME: 'here' })).toBe('/home/ann/.local/share/runoff');
+});
