@@ -74,7 +74,7 @@ async function lap(theatre: Theatre, opened: Map<string, number>): Promise<Lap> 
         slowestCoder: Math.max(...candidates.map((c) => c.ms)),
       };
     }
-    await wait(10);
+    await wait(25);
   }
 }
 

@@ -13,7 +13,11 @@ const run = (tests: TestRun['tests'], over: Partial<TestRun> = {}): TestRun => (
 
 test('a patch whose own new tests fail on its own code would be red: it fails the gate, by name', () => {
   const gate = ownTestsGate(run({ old: 'passed' }), run({ old: 'passed', 'new > comma': 'failed' }));
-  expect(gate).toMatchObject({ gate: 'tests-run', passed: false, because: expect.stringContaining('new > comma') });
+  expect(gate).toMatchObject({
+    gate: 'tests-run',
+    passed: false,
+    because: expect.stringContaining('new > comma'),
+  });
 });
 
 test('what was red on the base is not held against it', () => {
@@ -21,7 +25,9 @@ test('what was red on the base is not held against it', () => {
 });
 
 test('a test named like a property of every object is a test like any other', () => {
-  expect(ownTestsGate(run({}), run(Object.fromEntries([['constructor', 'failed' as const]])))).toMatchObject({ passed: false });
+  expect(ownTestsGate(run({}), run(Object.fromEntries([['constructor', 'failed' as const]])))).toMatchObject({
+    passed: false,
+  });
 });
 
 test('without a report the exit code decides, against that of the base', () => {
