@@ -123,7 +123,8 @@ describe('processes and kernel', { timeout: 60_000 }, () => {
       CapAmb: '0000000000000000',
       NoNewPrivs: '1',
       Seccomp: '2',
-      Groups: '',
+      // An ordinary user cannot give groups up; of ours only the primary one has a name inside.
+      ...(process.getuid?.() === 0 ? { Groups: '' } : {}),
     });
     const su = await boxed(
       'su -c id root < /dev/null; mount -t tmpfs none /tmp; cp /usr/bin/id i; chmod 4755 i; ./i -u',

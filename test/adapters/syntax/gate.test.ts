@@ -49,7 +49,11 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
       plan: { command: 'true', env: {}, report: null },
       signal: new AbortController().signal,
     };
-    return parseTroubles(place, area, parsed.patch.files);
+    try {
+      return await parseTroubles(place, area, parsed.patch.files);
+    } finally {
+      await workspaces.remove(area);
+    }
   }
   const python = { 'a.py': 'x = 1\n', 'b.py': 'y = 2\n' };
   const BROKEN = "printf 'def f(:\\n'";
