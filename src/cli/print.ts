@@ -14,11 +14,19 @@ export async function printReport(
     readonly screen: Screen;
     readonly cwd?: string;
     readonly commands?: readonly (readonly [string, string])[];
+    readonly gone?: boolean;
   },
 ): Promise<void> {
-  const { screen, cwd, commands = [] } = where;
+  const { screen, cwd, commands = [], gone = false } = where;
   const diffs = await diffsOf(world, view.id);
   const width = screen.width ?? PLAIN_WIDTH;
-  const lines = finalReport(view, { width, colour: screen.colour, diffs, commands, ...(cwd ? { cwd } : {}) });
+  const lines = finalReport(view, {
+    width,
+    colour: screen.colour,
+    diffs,
+    commands,
+    gone,
+    ...(cwd ? { cwd } : {}),
+  });
   screen.out(`${lines.join('\n')}\n`);
 }

@@ -143,12 +143,12 @@ async function report(
   view: RunView,
   issue: number,
   timings: Readonly<Record<string, number>>,
-  { json }: DemoOptions,
+  { json, keep }: DemoOptions,
   screen: Screen,
 ): Promise<void> {
   const { world, github } = theatre;
   if (!json) {
-    await printReport(world, view, { screen, commands: NEXT });
+    await printReport(world, view, { screen, commands: NEXT, gone: !keep });
     screen.out(`\n${timingLine(timings)}\n`);
     return;
   }

@@ -78,11 +78,17 @@ describe('git over HTTP', () => {
     await expect(refSha('moves')).rejects.toMatchObject({ status: 404 });
   });
 
-  test.each([
-    ['nobody', () => undefined],
-    ['an unknown token', () => 'ghs_unknown'],
-  ])('refuses %s', async (_who, token) => {
-    await expect(git(scratch, ['ls-remote', remote], token())).rejects.toThrow(
+  test('refuses an unknown token', async () => {
+    await expect(git(scratch, ['ls-remote', remote], 'ghs_unknown')).rejects.toThrow(
+      /Authentication|could not read/,
+    );
+  });
+
+  test('lets everybody clone what is public, but push nothing', async () => {
+    const folder = join(scratch, 'stranger');
+    await git(scratch, ['clone', '--quiet', remote, folder]);
+    await commit(folder, 'evil');
+    await expect(git(folder, ['push', '--quiet', 'origin', 'HEAD:evil'])).rejects.toThrow(
       /Authentication|could not read/,
     );
   });

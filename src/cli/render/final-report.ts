@@ -23,6 +23,8 @@ export interface FinalReportOptions {
   readonly cwd?: string;
   /** More commands to offer, each with what it does. */
   readonly commands?: readonly (readonly [string, string])[];
+  /** What was published is gone when this is read (the demo's servers have ended): offer no command that needs it. */
+  readonly gone?: boolean;
 }
 
 /** What a reader wants to know when a run is over: the verdict, the table, the reasons, the result, the next command. */
@@ -218,7 +220,8 @@ function result(view: RunView, paint: Paint): readonly string[] {
 }
 
 function next(view: RunView, options: FinalReportOptions, paint: Paint): readonly string[] {
-  const commands = [...nextCommands(view, options.cwd), ...(options.commands ?? [])];
+  const own = options.gone ? [] : nextCommands(view, options.cwd);
+  const commands = [...own, ...(options.commands ?? [])];
   if (commands.length === 0) return [];
   return [
     paint('strong', 'Next'),

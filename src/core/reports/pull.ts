@@ -104,7 +104,8 @@ export function commitMessage(view: RunView, alias: Alias): string {
   return [
     first,
     `Candidate ${alias} of ${view.candidates.length}${why}.\nWritten by a coding agent and tested in a sandbox; no person has read it yet.`,
-    ...(view.ci === 'hold' ? ['[skip ci]'] : []),
+    // A local branch is merged by hand: there it would silence the CI of the branch it lands on.
+    ...(view.ci === 'hold' && view.origin.kind === 'github' ? ['[skip ci]'] : []),
     `Runoff-Run: ${view.id}`,
   ]
     .join('\n\n')

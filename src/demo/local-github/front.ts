@@ -5,6 +5,7 @@ import { branches } from './git.ts';
 import { endGroup, type GitRoute, matchGit, serveGit } from './git-http.ts';
 import type { HookRelay } from './hooks.ts';
 import type { Holder, Inside } from './inside.ts';
+import { ownerToken } from './inside.ts';
 import { isObject, type Json, objectIn } from './json.ts';
 import { PAGE_HEADERS, pageFor } from './pages.ts';
 import { takeOver } from './push.ts';
@@ -79,8 +80,10 @@ export async function openFront(port: number, served: () => Served | undefined):
     request: IncomingMessage,
     answer: ServerResponse,
   ): Promise<void> {
-    const token = tokenOf(request.headers);
     const repository = inside.repositories.get(route.fullName);
+    // As on GitHub, everybody may read a public repository.
+    const open = repository && !repository.private && route.service === 'git-upload-pack';
+    const token = tokenOf(request.headers) ?? (open ? ownerToken(inside, repository) : undefined);
     if (token === undefined || !validHolder(inside, token)) {
       answer.writeHead(401, { 'www-authenticate': 'Basic realm="GitHub"' }).end();
       return;

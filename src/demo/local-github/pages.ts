@@ -27,9 +27,10 @@ export async function pageFor(inside: Inside, path: string): Promise<Page | unde
   const [, fullName = '', kind, number] = match ?? [];
   const repository = inside.repositories.get(fullName);
   if (!repository || repository.private) return undefined;
-  return number === undefined
-    ? overview(inside, repository)
-    : conversation(inside, repository, kind === 'pull' ? 'pulls' : 'issues', number);
+  if (number === undefined) return overview(inside, repository);
+  const issue = kind === 'issues' ? await conversation(inside, repository, 'issues', number) : undefined;
+  // As on GitHub, a pull request's number is good for the issues' address too.
+  return issue ?? conversation(inside, repository, 'pulls', number);
 }
 
 function repositoryList(inside: Inside): string {

@@ -40,6 +40,14 @@ async function askPlanner(world: World, runId: RunId, signal: AbortSignal): Prom
       signal,
     });
     if (answer.kind === 'failed') {
+      const { usd } = lease.usage();
+      const refusal = lease.refusal();
+      if (refusal && /cap|budget/i.test(refusal)) {
+        throw new Fault(
+          'BUDGET_TOO_SMALL',
+          `The planner cannot be paid: ${refusal} Spent so far: $${usd.toFixed(4)}.`,
+        );
+      }
       throw new Fault(
         'MODEL_UNAVAILABLE',
         `The planner (${planner}) gave no brief: ${lease.refusal() ?? answer.why}`,

@@ -18,6 +18,9 @@ import { taskText } from './task-text.ts';
 /** A lease outlives its coder a little, so that a last call is not refused for the clock. */
 const LEASE_SLACK_MS = 60_000;
 
+/** Exit code of a coder that saw its time limit come, as `timeout` of the coreutils has it. */
+const OUT_OF_TIME = 124;
+
 /** What a candidate's note says between its coder's end and the finished patch. */
 export const COLLECTING = 'its patch is collected';
 
@@ -184,6 +187,7 @@ function why(result: ExecResult, lease: Lease): string | null {
       return `stopped: it used more ${result.stopped} than it may`;
     case 'cancelled':
     case null:
+      if (result.exitCode === OUT_OF_TIME) return 'stopped by itself, shortly before its time limit';
       return result.exitCode === 0 ? null : `ended with exit code ${result.exitCode ?? 'none'}`;
   }
 }

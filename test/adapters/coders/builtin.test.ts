@@ -111,7 +111,7 @@ describe('the builtin coder', () => {
     const lease = await bench.rig.open({ models: ['anthropic/scripted-stork'] });
     const stork: ModelRoute = { protocol: 'anthropic', model: 'scripted-stork' };
     const done = await bench.work(bench.home, lease, stork, 2);
-    expect(done.code).toBe(1);
+    expect(done.code).toBe(124);
     expect(done.events.at(-1)).toMatchObject({
       kind: 'end',
       ok: false,

@@ -13,6 +13,8 @@ const Arguments = z.tuple([
 ]);
 const Environment = z.object({ GW_URL: z.url(), GW_KEY: z.string().min(1) });
 
+/** Exit code of a program that ran out of time, as `timeout` of the coreutils has it. */
+const OUT_OF_TIME = 124;
 /** Seconds between two signs of life; the supervisor takes longer silence for a stall. */
 const ALIVE_EVERY = 10;
 /** Seconds before the end of the time at which we stop by ourselves; of short times a tenth. */
@@ -24,8 +26,12 @@ async function main(): Promise<number> {
   const { GW_URL, GW_KEY } = Environment.parse(process.env);
   const stop = new AbortController();
   process.on('SIGTERM', () => stop.abort('Stopped from outside.'));
+  let late = false;
   const timer = setTimeout(
-    () => stop.abort(`Stopped shortly before the limit of ${wallSeconds} s.`),
+    () => {
+      late = true;
+      stop.abort(`Stopped shortly before the limit of ${wallSeconds} s.`);
+    },
     (wallSeconds - margin(wallSeconds)) * 1000,
   );
   const end = await work({
@@ -41,7 +47,8 @@ async function main(): Promise<number> {
   });
   clearTimeout(timer);
   print(end);
-  return end.ok ? 0 : 1;
+  if (end.ok) return 0;
+  return late ? OUT_OF_TIME : 1;
 }
 
 function emitter(): (line: ProgressLine) => void {
