@@ -81,10 +81,11 @@ export async function openFront(port: number, served: () => Served | undefined):
     answer: ServerResponse,
   ): Promise<void> {
     const repository = inside.repositories.get(route.fullName);
-    // As on GitHub, everybody may read a public repository.
+    const given = tokenOf(request.headers);
     const open = repository && !repository.private && route.service === 'git-upload-pack';
-    const token = tokenOf(request.headers) ?? (open ? ownerToken(inside, repository) : undefined);
-    if (token === undefined || !validHolder(inside, token)) {
+    // As on GitHub, everybody may read a public repository.
+    const token = given === undefined && open ? ownerToken(inside, repository) : given;
+    if (token === undefined || (given !== undefined && !validHolder(inside, given))) {
       answer.writeHead(401, { 'www-authenticate': 'Basic realm="GitHub"' }).end();
       return;
     }
