@@ -1,7 +1,6 @@
 import type { Decision } from '../core/decision/index.ts';
 import type { Evidence } from '../core/evidence/index.ts';
 import type {
-  Alias,
   ArtifactRef,
   Brief,
   Candidate,
@@ -14,6 +13,7 @@ import type {
   Usage,
 } from '../core/model/index.ts';
 import type { Ranked } from '../core/ranking/index.ts';
+import type { OutcomeView } from '../core/reports/index.ts';
 
 /** All that is kept of a run besides its candidates and artifacts. Times are milliseconds since 1970 UTC. */
 export interface RunRecord {
@@ -49,21 +49,7 @@ export interface StageTiming {
 }
 
 /** What a run left behind where its users look. */
-export type RunOutcome =
-  | {
-      readonly kind: 'pull';
-      readonly number: number;
-      readonly url: string;
-      readonly branch: string;
-      readonly branches: Readonly<Record<Alias, string>>;
-      readonly comparisonUrl: string;
-    }
-  | { readonly kind: 'branches'; readonly branches: Readonly<Record<Alias, string>> }
-  | {
-      readonly kind: 'table';
-      readonly comparisonUrl?: string;
-      readonly branches: Readonly<Record<Alias, string>>;
-    };
+export type RunOutcome = OutcomeView;
 
 /** Fields of a run that stages may set; `undefined` leaves a field as it is. */
 export type RunPatch = Partial<

@@ -17,7 +17,7 @@ export interface StageView {
   readonly endedAt?: number;
 }
 
-/** What a run left behind where its users look; the same shape as the store's. */
+/** What a run left behind where its users look; the store keeps it in this shape. */
 export type OutcomeView =
   | {
       readonly kind: 'pull';
