@@ -23,6 +23,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   HOST: 'The server',
   ANTHROPIC_API_KEY: 'Models: one key is enough',
   MAX_CANDIDATES: "What a repository's settings may ask for at most",
+  RUNOFF_AGENTS: 'Agents and the sandbox',
   LOG_LEVEL: 'The rest',
 };
 

@@ -58,8 +58,7 @@ export async function prepareBase(
   const bare = await world.workspaces.prepare(how.source ?? (await sourceOf(world, task)), task.base.sha);
   const { setup } = task.settings.checks;
   if (!setup) return bare;
-  const egress = task.settings.network.allow.map((host) => (host.includes(':') ? host : `${host}:443`));
-  const wish = { command: setup, egress, limits: checkLimits(task) };
+  const wish = { command: setup, egress: hostsOf(task), limits: checkLimits(task) };
   const installed = await world.workspaces.install(bare, wish, how.signal);
   if (installed.kind === 'failed') {
     throw new Fault(
@@ -75,3 +74,11 @@ export const checkLimits = (task: Task): Limits => ({
   ...DEFAULT_LIMITS,
   wallMs: task.settings.timeout.check * 1000,
 });
+
+/** Name of the repository for queues and the caps of its day. */
+export const repositoryOf = (origin: Task['origin']): string =>
+  origin.kind === 'github' ? `github-${origin.repositoryId}` : `local-${origin.path}`;
+
+/** `host:port` names that the repository's own commands may reach, within the operator's ceiling. */
+export const hostsOf = (task: Task): readonly string[] =>
+  task.settings.network.allow.map((host) => (host.includes(':') ? host : `${host}:443`));

@@ -23,7 +23,7 @@ function endOf(run: RunRecord): number | null {
 }
 
 function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, now: number): RunView {
-  const { task, decision, outcome, trouble, checks, brief } = run;
+  const { task, decision, outcome, trouble, checks, brief, sandbox } = run;
   return {
     id: run.id,
     origin: originView(run.origin),
@@ -37,6 +37,7 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
     ...(outcome ? { outcome } : {}),
     ...(trouble ? { trouble } : {}),
     ...(checks ? { checks } : {}),
+    ...(sandbox ? { sandbox } : {}),
     ...(task ? { base: task.base } : {}),
     lowered: task?.lowered ?? [],
     ...(brief ? { brief } : {}),

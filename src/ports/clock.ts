@@ -10,4 +10,9 @@ export interface Random {
   runId(): string;
   /** 128 random bits, hex: a delimiter that text written before it cannot contain. */
   nonce(): string;
+  /**
+   * A TCP port below those that systems give out by themselves (Linux: from 32,768). Free in a sandbox with a network of
+   * its own; elsewhere very probably.
+   */
+  port(): number;
 }

@@ -1,15 +1,18 @@
-import type { RunId, Usage, Usd } from '../core/model/index.ts';
-import type { ModelProtocol } from './coder.ts';
+import type { ModelProtocol, RunId, Usage, Usd } from '../core/model/index.ts';
 
 export interface Grant {
   readonly runId: RunId;
   /** Whose calls these are in the ledger: a candidate's alias, or a stage such as `brief`. */
   readonly spender: string;
+  /** Which repository pays, for the cap of its day: `github-<id>` or `local-<path>`. */
+  readonly repository: string;
   /** `provider/model` names that may be called. */
   readonly models: readonly string[];
   readonly capUsd: Usd;
   /** Cap of the whole run; what the ledger already holds for it counts. */
   readonly runCapUsd: Usd;
+  /** Tokens, in and out, that may go to models without a known price; absent: such a model gets no lease. */
+  readonly capTokens?: number;
   /** Milliseconds from now after which the key is refused. */
   readonly ttlMs: number;
 }
@@ -24,6 +27,8 @@ export interface Lease {
   usage(): Usage;
   /** Why the gateway refused the last call, if it did: cap reached, price unknown, provider down. */
   refusal(): string | null;
+  /** When a model last answered with anything, milliseconds since 1970; null when none has yet. */
+  lastActivity(): number | null;
   close(): Promise<void>;
 }
 
@@ -33,12 +38,34 @@ export interface ModelRoute {
   readonly model: string;
 }
 
+/** What one provider offers, as its own `GET /v1/models` says. */
+export type Offer =
+  | {
+      readonly kind: 'models';
+      readonly provider: string;
+      /** `priced`: dollars per million tokens, null where no price is known. */
+      readonly models: readonly {
+        readonly id: string;
+        readonly price: { readonly input: Usd; readonly output: Usd } | null;
+      }[];
+    }
+  | { readonly kind: 'failed'; readonly provider: string; readonly why: string };
+
 /** The one way from a sandbox, and from the planner, to a model: injects the key, meters, caps (I1, I9). */
 export interface Gateway {
-  /** How to call `provider/model`; faults MODEL_KEY_MISSING and MODEL_PRICE_UNKNOWN are thrown here, before anything is spent. */
-  route(model: string): ModelRoute;
+  /**
+   * How to call `provider/model` with one of these protocols (default: any), the first that its provider speaks. Faults
+   * MODEL_KEY_MISSING, MODEL_PRICE_UNKNOWN (unless a cap of tokens is given) and MODEL_MISMATCH are thrown here, before
+   * anything is spent.
+   */
+  route(
+    model: string,
+    how?: { readonly protocols?: readonly ModelProtocol[]; readonly capTokens?: number },
+  ): ModelRoute;
   open(grant: Grant, onUsage?: (usage: Usage) => void): Promise<Lease>;
   /** Models used when the settings name none, from the keys that are set; empty when there is no key. */
   defaultModels(): readonly string[];
+  /** Asks every provider that has a key. Never rejects. */
+  offers(signal?: AbortSignal): Promise<readonly Offer[]>;
   close(): Promise<void>;
 }

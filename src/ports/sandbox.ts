@@ -42,8 +42,10 @@ export interface ExecSpec {
   /** The command's whole environment besides PATH, HOME, USER, TMPDIR, LANG. No secret may be passed here. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Unix socket of this candidate's gateway lease. Inside, `GW_URL` names an http://127.0.0.1 address of it. */
-  readonly gateway?: string;
+  /** Unix socket of this candidate's gateway lease; inside it is at `http://127.0.0.1:<port>`. */
+  readonly gateway?: { readonly socket: string; readonly port: number };
+  /** Files written below /home/agent before the start, by relative path. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Exact `host:port` names the command may reach through a CONNECT proxy (HTTP_PROXY and HTTPS_PROXY are set); absent: none. */
   readonly egress?: readonly string[];
   /** Read-only host paths, mounted below /run/runoff or /opt only, never inside /repo (a mount point there is an escape). */
@@ -54,6 +56,8 @@ export interface ExecSpec {
   readonly readOnly?: boolean;
   readonly limits: Limits;
   readonly onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
+  /** Asked when the wall time or the time of silence is over: milliseconds to go on, 0 to stop the command. */
+  readonly onLimit?: (limit: 'wall' | 'silence') => number;
   readonly signal?: AbortSignal;
 }
 
@@ -71,8 +75,17 @@ export interface ExecResult {
   readonly ms: number;
 }
 
+export const SANDBOX_BACKENDS = ['bubblewrap', 'container', 'none'] as const;
+export type SandboxBackend = (typeof SANDBOX_BACKENDS)[number];
+
 export type SandboxProbe =
-  | { readonly kind: 'ready'; readonly backend: string; readonly detail: string }
+  | {
+      readonly kind: 'ready';
+      readonly backend: SandboxBackend;
+      readonly detail: string;
+      /** What is weaker here than in the default sandbox, a sentence each; every report shows them. */
+      readonly weaker: readonly string[];
+    }
   | { readonly kind: 'missing'; readonly why: string; readonly remedy: string };
 
 export interface Sandbox {
@@ -81,7 +94,8 @@ export interface Sandbox {
   /**
    * Never rejects for what the command did: exit code, timeout and limits are in the result. Calls `onLine` while
    * running. When it resolves, and at the latest ten seconds after abort, no process of the command is left.
-   * The command sees no network, no host file but /usr, its area and `binds`, and no host process.
+   * The command sees no network, no host file but /usr, its area and `binds`, and no host process, except for what
+   * `probe` calls weaker.
    * Rejects with SANDBOX_UNAVAILABLE when the sandbox itself could not be set up.
    */
   exec(spec: ExecSpec): Promise<ExecResult>;

@@ -11,9 +11,10 @@ import type {
   Stage,
   Task,
   Usage,
+  Usd,
 } from '../core/model/index.ts';
 import type { Ranked } from '../core/ranking/index.ts';
-import type { OutcomeView } from '../core/reports/index.ts';
+import type { OutcomeView, SandboxView } from '../core/reports/index.ts';
 
 /** All that is kept of a run besides its candidates and artifacts. Times are milliseconds since 1970 UTC. */
 export interface RunRecord {
@@ -40,6 +41,8 @@ export interface RunRecord {
   readonly stages: readonly StageTiming[];
   /** Commands in use on base and candidates, for display. */
   readonly checks?: { readonly setup?: string; readonly build?: string; readonly test: string };
+  /** Where candidates were executed. */
+  readonly sandbox?: SandboxView;
 }
 
 export interface StageTiming {
@@ -67,10 +70,14 @@ export interface Transition {
 export interface LedgerRow {
   readonly runId: RunId;
   readonly spender: string;
+  /** As in the grant. */
+  readonly repository: string;
   readonly model: string;
   readonly tokensIn: number;
   readonly tokensOut: number;
   readonly tokensCached: number;
+  /** Part of `tokensOut`. */
+  readonly tokensReasoning: number;
   readonly usd: number;
   /** False when the provider did not report usage and we estimated it. */
   readonly exact: boolean;
@@ -123,8 +130,16 @@ export interface Store {
   /** By alias. */
   candidates(id: RunId): Promise<readonly Candidate[]>;
 
-  addLedgerRow(row: LedgerRow): Promise<void>;
+  /**
+   * Books a call before it goes out with what it may cost at most (`exact` false, `status` 0), so that a crash cannot
+   * lose it; returns its number.
+   */
+  openCall(row: LedgerRow): Promise<number>;
+  /** Writes what the call came to over what was booked. */
+  settleCall(call: number, row: LedgerRow): Promise<void>;
   usage(id: RunId, spender?: string): Promise<Usage>;
+  /** Dollars booked from a moment on, by everyone or for one repository; milliseconds since 1970 UTC. */
+  spentSince(at: number, repository?: string): Promise<Usd>;
 
   /** Writes a planned intent unless the key has one; returns what stands there now. */
   intend(runId: RunId, key: string): Promise<{ readonly fresh: boolean; readonly intent: Intent }>;

@@ -61,6 +61,8 @@ export interface Workspaces {
     readonly branch: string | null;
     /** No commit yet. */
     readonly empty: boolean;
+    /** A folder of the repository that `branch` would have to write to and may not; null when it may write to all. */
+    readonly unwritable: string | null;
   }>;
   /** Resolves a branch, tag or commit of a source; null when it has none such. Fetches a remote first. */
   resolve(source: RepositorySource, ref: string): Promise<Sha | null>;
@@ -73,6 +75,8 @@ export interface Workspaces {
   /**
    * Runs the repository's own setup command on the base checkout, in a sandbox, once for each (commit, command), and
    * keeps what it wrote as a layer for all candidates. No candidate and no issue text is near it. `failed` says why.
+   * Commits of one repository share a layer, so that the command is not run again, where the command is an install that
+   * obeys a lock file, all that it reads is the same, and it wrote nothing but ignored files (docs/decisions/0018).
    * Callers that ask for the same layer at once share one run of it. A call whose signal is aborted before it is done
    * rejects with AbortError; another that shared its run starts it again.
    */
@@ -110,6 +114,32 @@ export interface Workspaces {
   >;
   /** Removes an area and all it holds; no error if it is gone already. */
   remove(area: WorkArea): Promise<void>;
-  /** Removes every area whose id `keep` does not accept: what a crash left behind. Returns the ids removed. */
+  /**
+   * Removes every area whose id `keep` does not accept, and areas of setups and half-made files whose process is gone:
+   * what a crash left behind. Returns the ids removed.
+   */
   sweep(keep: (id: string) => boolean): Promise<readonly string[]>;
+  /**
+   * Removes what was used last before a moment: checkouts and setup layers on which no area stands, collected trees
+   * of areas whose id `keep` does not accept, and repositories of which nothing else is left. What another process uses
+   * right now is left alone. All of it is made again when it is asked for, but for trees.
+   */
+  prune(wish: {
+    /** Milliseconds since 1970 UTC. */
+    readonly before: number;
+    readonly keep: (areaId: string) => boolean;
+  }): Promise<Pruned>;
+}
+
+/** What was removed. */
+export interface Pruned {
+  readonly checkouts: number;
+  readonly layers: number;
+  readonly patches: number;
+  /** Mirrors, each with its store of candidates' objects. */
+  readonly repositories: number;
+  /** On disk. */
+  readonly bytes: number;
+  /** Repositories that were in use and therefore left alone. */
+  readonly busy: number;
 }

@@ -46,7 +46,7 @@ async function take(url: string, key: string, patienceMs: number): Promise<pg.Cl
  * The right to work as `executorId`, which one process at a time has: DBOS takes up what an executor of this name left
  * unfinished without asking whether that executor is alive, and two would do the same work twice. It ends with the
  * process. When the server goes away, it is taken again as soon as the server is back.
- * Faults: ENVIRONMENT_INVALID when another process has it, DATABASE_UNAVAILABLE.
+ * Faults: ALREADY_RUNNING when another process has it, DATABASE_UNAVAILABLE.
  */
 export async function lockExecutor(url: string, executorId: string, log: Log): Promise<ExecutorLock> {
   const key = keyOf(executorId);
@@ -57,8 +57,8 @@ export async function lockExecutor(url: string, executorId: string, log: Log): P
   const taken = await take(url, key, PATIENCE_MS);
   if (taken === null) {
     throw new Fault(
-      'ENVIRONMENT_INVALID',
-      `Another Runoff process works as \`${executorId}\` already: two at once would do the same work twice. Stop it first, or let it finish.`,
+      'ALREADY_RUNNING',
+      `Another Runoff process works as \`${executorId}\` already: two at once would do the same work twice.`,
     );
   }
   let holder: pg.Client = taken;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Random } from '../../ports/index.ts';
 
@@ -19,4 +19,5 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 export const systemRandom: Random = {
   runId: () => `r${[...randomBytes(10)].map((byte) => ALPHABET[byte % 32]).join('')}`,
   nonce: () => randomBytes(16).toString('hex'),
+  port: () => randomInt(20_000, 32_768),
 };

@@ -8,6 +8,10 @@ export interface Contestant {
   readonly model: string;
   /** Name of a prompt variant (`plain`, `careful`, …). */
   readonly prompt: string;
+  /** The program of an agent that runs any. */
+  readonly argv?: readonly [string, ...string[]];
+  /** Which repetition of the same agent, model and prompt this is; absent: the first. */
+  readonly seed?: number;
 }
 
 export const CANDIDATE_STATES = [

@@ -24,7 +24,8 @@ export const FAULTS = {
   ENVIRONMENT_INVALID: { retry: 'no', advice: 'Correct the variable; `.env.example` describes each.' },
   MODEL_KEY_MISSING: {
     retry: 'no',
-    advice: 'Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider).',
+    advice:
+      "Set the provider's key, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; docs/configuration.md lists all.",
   },
   MODEL_UNAVAILABLE: {
     retry: 'later',
@@ -33,13 +34,29 @@ export const FAULTS = {
   MODEL_PRICE_UNKNOWN: {
     retry: 'no',
     advice:
-      'Set MODEL_PRICES for this model (dollars per million tokens), or choose a model with a known price.',
+      'Choose a model with a known price, or set MODEL_PRICES for it (dollars per million tokens); with MAX_TOKENS_CANDIDATE and `budget.tokens` it is capped by tokens instead.',
   },
-  AGENT_UNKNOWN: { retry: 'no', advice: 'Name one of the coders that `runoff doctor` lists.' },
+  MODEL_MISMATCH: {
+    retry: 'no',
+    advice: 'Give this agent a model of a provider that it can speak to; `runoff doctor` lists the agents.',
+  },
+  AGENT_MISSING: {
+    retry: 'no',
+    advice: 'Install it with `runoff agents install NAME`, or name another coder.',
+  },
+  AGENT_INSTALL_FAILED: {
+    retry: 'later',
+    advice: 'Check the network and what `npm config get registry` names, then install again.',
+  },
+  AGENT_UNKNOWN: { retry: 'no', advice: 'Name one of the coders that `runoff agents` lists.' },
   NOT_A_REPOSITORY: { retry: 'no', advice: 'Give `--repo` the top folder of a git repository.' },
   REPOSITORY_EMPTY: {
     retry: 'no',
     advice: 'Commit something first: candidates need a commit to start from.',
+  },
+  REPOSITORY_READ_ONLY: {
+    retry: 'no',
+    advice: 'Make its `.git` folder writable for you: every candidate is left as a branch there.',
   },
   REPOSITORY_DIRTY: {
     retry: 'no',
@@ -69,9 +86,17 @@ export const FAULTS = {
       "Check the App's permissions against `app.yml` and the repository's rules for `auto-dev/*` branches.",
   },
   RUN_UNKNOWN: { retry: 'no', advice: '`runoff runs` lists the runs on this machine.' },
+  CANDIDATE_UNKNOWN: {
+    retry: 'no',
+    advice: '`runoff show RUN` lists the candidates of a run, and says of each whether it left a patch.',
+  },
   BUDGET_TOO_SMALL: {
     retry: 'no',
     advice: 'Raise `budget.run` (`--budget`), or lower the number of candidates.',
+  },
+  ALREADY_RUNNING: {
+    retry: 'no',
+    advice: 'End the other process first, or let it go on: one process works under one name at a time.',
   },
   INTERNAL: {
     retry: 'now',

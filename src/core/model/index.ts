@@ -1,3 +1,4 @@
 export * from './candidate.ts';
 export * from './fault.ts';
+export * from './protocol.ts';
 export * from './run.ts';

@@ -45,6 +45,8 @@ export interface Task {
   readonly comments: readonly { readonly author: string; readonly body: string }[];
   readonly base: { readonly ref: string; readonly sha: Sha };
   readonly settings: Settings;
+  /** AGENTS.md or CLAUDE.md of the base commit, cut to its first part; absent where there is none or it is not wanted. */
+  readonly instructions?: { readonly path: string; readonly text: string };
   /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
   readonly lowered: readonly string[];
 }

@@ -10,6 +10,8 @@ export interface Ceilings {
   readonly budgetCandidate: number;
   /** For one coder, and for one build or run of the tests. */
   readonly timeoutCandidateSeconds: number;
+  /** Tokens for one coder whose model has no known price; absent: such models are refused. */
+  readonly tokensCandidate?: number;
   /** `host` (port 443) or `host:port` names that setup commands may reach. */
   readonly networkAllow: readonly string[];
 }
@@ -20,6 +22,7 @@ export const ceilingsOf = (operator: Operator): Ceilings => ({
   budgetCandidate: operator.max.budgetCandidate,
   timeoutCandidateSeconds: operator.max.timeoutSeconds,
   networkAllow: operator.networkAllow,
+  ...(operator.max.tokensCandidate ? { tokensCandidate: operator.max.tokensCandidate } : {}),
 });
 
 const withPort = (host: string): string => (host.includes(':') ? host : `${host}:443`);
@@ -50,13 +53,35 @@ export function capSettings(
     ...settings,
     candidates: cap('candidates', settings.candidates, ceilings.candidates),
     timeout: {
+      ...timeout,
       candidate: cap('timeout.candidate', timeout.candidate, seconds, ' s'),
       silence: cap('timeout.silence', timeout.silence, seconds, ' s'),
       check: cap('timeout.check', timeout.check, seconds, ' s'),
     },
     // One coder can never spend more than its run may; that is no news for anyone.
-    budget: { run, candidate: Math.min(candidate, run) },
-    network: { allow },
+    budget: {
+      run,
+      candidate: Math.min(candidate, run),
+      ...tokensOf(budget.tokens, ceilings.tokensCandidate, lowered),
+    },
+    network: { ...network, allow },
   };
   return { settings: capped, lowered };
+}
+
+/** Without the operator's own word no model of unknown price is used: dollars could not be kept to. */
+function tokensOf(
+  wanted: number | undefined,
+  ceiling: number | undefined,
+  lowered: string[],
+): { readonly tokens?: number } {
+  if (wanted === undefined) return {};
+  if (ceiling === undefined) {
+    lowered.push('budget.tokens was left out: this server allows no models without a known price.');
+    return {};
+  }
+  if (wanted > ceiling) {
+    lowered.push(`budget.tokens was lowered from ${wanted} to ${ceiling}, the most this server allows.`);
+  }
+  return { tokens: Math.min(wanted, ceiling) };
 }

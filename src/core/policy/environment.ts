@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { duration } from './settings.ts';
+import { MODEL_PROTOCOLS } from '../model/index.ts';
+import { Argv, duration } from './settings.ts';
 
 const whole = (least: number, most: number, fallback: number) =>
   z
@@ -63,6 +64,34 @@ function fromBase64(text: string): string {
   }
 }
 
+const json = <T extends z.ZodType>(schema: T, fallback: string) =>
+  z
+    .string()
+    .transform((text, context) => {
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        context.addIssue({ code: 'custom', message: 'this is not JSON' });
+        return z.NEVER;
+      }
+    })
+    .pipe(schema)
+    .prefault(fallback);
+
+const AgentCommands = z.record(
+  z.string().regex(/^[a-z][a-z0-9-]{0,40}$/, 'name agents with small letters, digits and hyphens'),
+  z.strictObject({
+    argv: Argv,
+    speaks: z.enum(['command', 'acp']).default('command'),
+    folder: z.string().startsWith('/', 'write an absolute path').optional(),
+    protocols: z
+      .array(z.enum(MODEL_PROTOCOLS))
+      .min(1)
+      .default([...MODEL_PROTOCOLS]),
+    env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string()).default({}),
+  }),
+);
+
 const Prices = z
   .record(
     z.string(),
@@ -76,19 +105,6 @@ const Prices = z
   .refine((models) => Object.keys(models).every((name) => /^[^/]+\/.+$/.test(name)), {
     error: 'name models as provider/model',
   });
-
-const prices = z
-  .string()
-  .transform((text, context) => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      context.addIssue({ code: 'custom', message: 'this is not JSON' });
-      return z.NEVER;
-    }
-  })
-  .pipe(Prices)
-  .prefault('{}');
 
 const hostName = z
   .string()
@@ -162,12 +178,45 @@ export const Environment = z.object({
     .optional()
     .describe("Any server that speaks OpenAI's Chat Completions; a local one may need no key."),
   OPENAI_MODEL: z.string().optional().describe('Default model at OPENAI_BASE_URL, as that server names it.'),
-  MODEL_PRICES: prices.describe(
+  OPENAI_PROTOCOLS: list
+    .pipe(
+      z
+        .array(
+          z.enum(
+            ['openai-chat', 'openai-responses'],
+            'write openai-chat, openai-responses, or both with a comma',
+          ),
+        )
+        .transform((protocols) => (protocols.length > 0 ? protocols : (['openai-chat'] as const))),
+    )
+    .describe(
+      'Protocols of the server at OPENAI_BASE_URL, the preferred one first: openai-chat, openai-responses. Default openai-chat.',
+    ),
+  GEMINI_API_KEY: z.string().optional().describe('Key for Google models.'),
+  GEMINI_BASE_URL: webAddress.optional().describe("Another address for Google's Gemini protocol."),
+  DEEPSEEK_API_KEY: z.string().optional().describe('Key for DeepSeek models (`deepseek/…`).'),
+  OPENROUTER_API_KEY: z.string().optional().describe('Key for OpenRouter (`openrouter/vendor/model`).'),
+  MISTRAL_API_KEY: z.string().optional().describe('Key for Mistral models (`mistral/…`).'),
+  GROQ_API_KEY: z.string().optional().describe('Key for models at Groq (`groq/…`).'),
+  XAI_API_KEY: z.string().optional().describe('Key for xAI models (`x-ai/…`).'),
+  MODEL_PRICES: json(Prices, '{}').describe(
     'JSON: `{"provider/model": {"input": 3, "output": 15}}` in US dollars per million tokens (also cacheRead, cacheWrite), for models whose price is not known.',
   ),
   MAX_CANDIDATES: whole(1, 12, 6).describe('Most candidates of one run. Default 6.'),
   MAX_BUDGET_RUN: dollars(10).describe('Most US dollars for one run. Default 10.'),
   MAX_BUDGET_CANDIDATE: dollars(5).describe('Most US dollars for one coder. Default 5.'),
+  MAX_BUDGET_REPOSITORY_DAY: dollars(50).describe(
+    'Most US dollars for all runs of one repository in a day (UTC). Default 50.',
+  ),
+  MAX_BUDGET_DAY: dollars(100).describe('Most US dollars for everything in a day (UTC). Default 100.'),
+  MAX_TOKENS_CANDIDATE: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, 'write a whole number')
+    .transform(Number)
+    .optional()
+    .describe(
+      'Most tokens, in and out, that `budget.tokens` may give one coder whose model has no known price. Absent: such models are refused.',
+    ),
   MAX_TIMEOUT: duration('2h').describe(
     'Longest wall time of one coder, or of one build or test run: 90s, 30m or 2h. Default 2h.',
   ),
@@ -198,6 +247,31 @@ export const Environment = z.object({
   MULTI_AGENT_MODELS: list
     .pipe(z.array(z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model, with commas between')))
     .describe('Models (`provider/model`, commas between) for coders that name none, in turn.'),
+  RUNOFF_AGENTS: z
+    .string()
+    .optional()
+    .describe('Folder of the agents that `runoff agents install` puts there. Default: below RUNOFF_DATA.'),
+  AGENT_COMMANDS: json(AgentCommands, '{}').describe(
+    'JSON: `{"aider": {"argv": ["/opt/aider/bin/aider", "…"], "folder": "/opt/aider"}}`: programs of yours as coders, by name. They get the task on standard input, GW_URL and GW_KEY; `"speaks": "acp"` for the Agent Client Protocol. See docs/agents.md.',
+  ),
+  RUNOFF_SANDBOX: z
+    .enum(['bubblewrap', 'container', 'none'], 'write bubblewrap, container or none')
+    .default('bubblewrap')
+    .describe(
+      'What candidates are executed in: bubblewrap; container (podman or docker); none, which holds nothing back and is for throw-away machines only. Default bubblewrap.',
+    ),
+  RUNOFF_SANDBOX_IMAGE: z
+    .string()
+    .regex(/^[\w][\w./:@-]{0,254}$/, 'write the name of an image')
+    .optional()
+    .describe('Image for RUNOFF_SANDBOX=container; holds git and what your tests need.'),
+  RUNOFF_SANDBOX_ENGINE: z
+    .enum(['podman', 'docker'], 'write podman or docker')
+    .optional()
+    .describe('Program for RUNOFF_SANDBOX=container. Default: podman if it works, else docker.'),
+  RUNOFF_SANDBOX_WEAKER: yesNo(false).describe(
+    'true: where this host forbids a step of the sandbox, the stated weaker one is taken, and every report says so. Default false: Runoff refuses to start.',
+  ),
   RUNOFF_SANDBOX_UID: whole(1000, 999_999_999, 64_190).describe(
     'User id that sandboxes run as when Runoff runs as root. No real user may have it. Default 64190.',
   ),

@@ -1,7 +1,7 @@
 export { assignAliases } from './aliases.ts';
 export { type Ceilings, capSettings, ceilingsOf } from './ceilings.ts';
 export { CHECK_FILES, type DetectedChecks, detectChecks } from './checks.ts';
-export { contestants, type Entrant } from './contestants.ts';
+export { contestants, type Entrant, type Field } from './contestants.ts';
 export { Environment } from './environment.ts';
 export * from './operator.ts';
 export {
@@ -10,5 +10,7 @@ export {
   type SettingsDefaults,
   type SettingsProblem,
 } from './parse-settings.ts';
+export { moreSilence, moreTime, type Times, timesOf } from './patience.ts';
+export { type KnownProvider, PROVIDERS } from './providers.ts';
 export { type ReportFormat, type ReportPlan, reportPlan } from './report-plan.ts';
 export { CoderSetting, Settings, Weights } from './settings.ts';

@@ -1,4 +1,6 @@
+import type { ModelProtocol } from '../model/index.ts';
 import { Environment } from './environment.ts';
+import { type KnownProvider, PROVIDERS } from './providers.ts';
 
 export interface GitHubApp {
   readonly appId: number;
@@ -9,7 +11,33 @@ export interface GitHubApp {
 
 export interface ModelAccess {
   readonly key: string;
-  readonly baseUrl?: string;
+  readonly baseUrl: string;
+  /** Not the vendor's own address. */
+  readonly custom: boolean;
+  readonly protocols: readonly ModelProtocol[];
+  /** For runs whose settings name no model. */
+  readonly defaultModel?: string;
+}
+
+/** A program of the operator's that works as a coder under a name of its own. */
+export interface AgentCommand {
+  readonly argv: readonly [string, ...string[]];
+  /** `command`: the task on standard input; `acp`: it speaks the Agent Client Protocol. */
+  readonly speaks: 'command' | 'acp';
+  /** Folder of the host that holds it, seen read-only at the same path below /opt, else at /opt/agents/NAME. */
+  readonly folder?: string;
+  readonly protocols: readonly ModelProtocol[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface SandboxChoice {
+  readonly backend: 'bubblewrap' | 'container' | 'none';
+  /** Image of the container backend. */
+  readonly image?: string;
+  /** Program of the container backend; absent: the first of podman and docker that works. */
+  readonly engine?: 'podman' | 'docker';
+  /** Weaker steps may stand in for what this host does not allow; every report says which did. */
+  readonly allowWeaker: boolean;
 }
 
 /** US dollars for a million tokens. */
@@ -36,10 +64,8 @@ export interface Operator {
   readonly data: string;
   readonly prompts?: string;
   readonly databaseUrl?: string;
-  readonly models: {
-    readonly anthropic?: ModelAccess;
-    readonly openai?: ModelAccess & { readonly model?: string };
-  };
+  /** Providers that have a key, or an address of their own, by name. */
+  readonly models: Readonly<Record<string, ModelAccess>>;
   /** By `provider/model`. */
   readonly modelPrices: Readonly<Record<string, ModelPrice>>;
   readonly max: {
@@ -47,6 +73,10 @@ export interface Operator {
     readonly budgetRun: number;
     readonly budgetCandidate: number;
     readonly timeoutSeconds: number;
+    /** US dollars in one day (UTC), of everything and of one repository. */
+    readonly budgetDay: number;
+    readonly budgetRepositoryDay: number;
+    readonly tokensCandidate?: number;
   };
   readonly codersPerWorker: number;
   readonly codersPerRepository: number;
@@ -61,6 +91,11 @@ export interface Operator {
     readonly models: readonly string[];
   };
   readonly sandboxUid: number;
+  readonly sandbox: SandboxChoice;
+  /** Folder of the agents that `runoff agents install` puts there; absent: below the data folder. */
+  readonly agentsFolder?: string;
+  /** By the name that settings call them. */
+  readonly agentCommands: Readonly<Record<string, AgentCommand>>;
 }
 
 export interface EnvironmentProblem {
@@ -113,6 +148,15 @@ function contradictions(env: Environment): readonly EnvironmentProblem[] {
   if (env.ANTHROPIC_BASE_URL && !env.ANTHROPIC_API_KEY) {
     problems.push({ name: 'ANTHROPIC_BASE_URL', message: 'is set without ANTHROPIC_API_KEY' });
   }
+  if (env.GEMINI_BASE_URL && !env.GEMINI_API_KEY) {
+    problems.push({ name: 'GEMINI_BASE_URL', message: 'is set without GEMINI_API_KEY' });
+  }
+  if (env.RUNOFF_SANDBOX === 'container' && !env.RUNOFF_SANDBOX_IMAGE) {
+    problems.push({
+      name: 'RUNOFF_SANDBOX_IMAGE',
+      message: 'is not set; RUNOFF_SANDBOX=container needs an image with git and what your tests need',
+    });
+  }
   if (env.GHE_HOST && env.GITHUB_API_URL) {
     problems.push({ name: 'GHE_HOST', message: 'contradicts GITHUB_API_URL; set one of the two' });
   }
@@ -141,6 +185,9 @@ function operatorOf(env: Environment): Operator {
       budgetRun: env.MAX_BUDGET_RUN,
       budgetCandidate: env.MAX_BUDGET_CANDIDATE,
       timeoutSeconds: env.MAX_TIMEOUT,
+      budgetDay: env.MAX_BUDGET_DAY,
+      budgetRepositoryDay: env.MAX_BUDGET_REPOSITORY_DAY,
+      ...(env.MAX_TOKENS_CANDIDATE === undefined ? {} : { tokensCandidate: env.MAX_TOKENS_CANDIDATE }),
     },
     codersPerWorker: env.CODERS_PER_WORKER,
     codersPerRepository: env.CODERS_PER_REPOSITORY,
@@ -152,6 +199,14 @@ function operatorOf(env: Environment): Operator {
       models: env.MULTI_AGENT_MODELS,
     },
     sandboxUid: env.RUNOFF_SANDBOX_UID,
+    sandbox: {
+      backend: env.RUNOFF_SANDBOX,
+      allowWeaker: env.RUNOFF_SANDBOX_WEAKER,
+      ...(env.RUNOFF_SANDBOX_IMAGE ? { image: env.RUNOFF_SANDBOX_IMAGE } : {}),
+      ...(env.RUNOFF_SANDBOX_ENGINE ? { engine: env.RUNOFF_SANDBOX_ENGINE } : {}),
+    },
+    ...(env.RUNOFF_AGENTS ? { agentsFolder: env.RUNOFF_AGENTS } : {}),
+    agentCommands: env.AGENT_COMMANDS as Readonly<Record<string, AgentCommand>>,
   };
 }
 
@@ -168,20 +223,42 @@ function githubOf(env: Environment): Operator['github'] {
 }
 
 function modelsOf(env: Environment): Operator['models'] {
-  const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL } = env;
-  const address = (baseUrl: string | undefined) => (baseUrl ? { baseUrl } : {});
+  const address: Readonly<Record<string, string | undefined>> = {
+    anthropic: env.ANTHROPIC_BASE_URL,
+    openai: env.OPENAI_BASE_URL,
+    google: env.GEMINI_BASE_URL,
+  };
+  const rows: [string, KnownProvider][] = Object.entries(PROVIDERS);
+  return Object.fromEntries(
+    rows.flatMap(([name, known]) => {
+      const baseUrl = address[name];
+      const key = env[known.keyVariable as 'OPENAI_API_KEY'];
+      // A server of one's own often wants no key, but clients send one.
+      const given = key ?? (name === 'openai' && baseUrl ? 'none' : undefined);
+      return given ? [[name, accessTo(env, name, known, given, baseUrl)]] : [];
+    }),
+  );
+}
+
+function accessTo(
+  env: Environment,
+  name: string,
+  known: KnownProvider,
+  key: string,
+  baseUrl: string | undefined,
+): ModelAccess {
+  const custom = baseUrl !== undefined;
+  const openai = name === 'openai';
+  // Imitators of OpenAI mostly speak Chat Completions, and call their models differently.
+  const protocols = openai && custom ? env.OPENAI_PROTOCOLS : known.protocols;
+  const defaultModel =
+    (openai ? env.OPENAI_MODEL : undefined) ?? (openai && custom ? undefined : known.defaultModel);
   return {
-    ...(ANTHROPIC_API_KEY ? { anthropic: { key: ANTHROPIC_API_KEY, ...address(ANTHROPIC_BASE_URL) } } : {}),
-    ...(OPENAI_API_KEY || OPENAI_BASE_URL
-      ? {
-          openai: {
-            // A server of one's own often wants no key, but clients send one.
-            key: OPENAI_API_KEY ?? 'none',
-            ...address(OPENAI_BASE_URL),
-            ...(OPENAI_MODEL ? { model: OPENAI_MODEL } : {}),
-          },
-        }
-      : {}),
+    key,
+    baseUrl: baseUrl ?? known.baseUrl,
+    custom,
+    protocols,
+    ...(defaultModel ? { defaultModel } : {}),
   };
 }
 

@@ -31,14 +31,24 @@ export const Weights = z
   });
 export type Weights = z.infer<typeof Weights>;
 
+/** A program and its arguments, as the sandbox sees them. */
+export const Argv = z
+  .tuple([z.string().min(1).max(1000)], z.string().max(1000))
+  .refine((argv) => argv.length <= 50, {
+    error: 'at most 50 words',
+  });
+
 export const CoderSetting = z.strictObject({
-  agent: z.string().min(1).describe('Name of a coder adapter; `runoff doctor` lists them.'),
+  agent: z.string().min(1).describe('Name of a coder; `runoff agents` lists them.'),
   model: z
     .string()
     .min(1)
     .optional()
     .describe('`provider/model`; absent: the default models of the keys that are set, in turn.'),
   prompt: z.string().min(1).optional().describe('Prompt variant; absent: variants are taken in turn.'),
+  argv: Argv.optional().describe(
+    'Only with `agent: command` or `agent: acp`: the program to run, as the sandbox sees it, and its arguments.',
+  ),
 });
 
 /** `.github/auto-dev.yml`. Every key has a default; unknown keys are errors with a suggestion. */
@@ -55,6 +65,12 @@ export const Settings = z.strictObject({
       candidate: duration('30m').describe('Wall time of one coder, from its start.'),
       silence: duration('5m').describe("Time since a coder's last line of output before it is stopped."),
       check: duration('10m').describe('Wall time of one build or one run of the tests.'),
+      extendWhileProgressing: z
+        .boolean()
+        .default(true)
+        .describe(
+          'A coder that still makes progress when its wall time is over gets more, up to one and a half times as much.',
+        ),
     })
     .prefault({}),
   budget: z
@@ -66,6 +82,15 @@ export const Settings = z.strictObject({
         .default(5)
         .describe('US dollars for the whole run, planner included; enforced by the gateway.'),
       candidate: z.number().positive().max(1000).default(2).describe('US dollars for one coder.'),
+      tokens: z
+        .number()
+        .int()
+        .positive()
+        .max(1e9)
+        .optional()
+        .describe(
+          'Tokens, in and out, that one coder may use of a model whose price nobody knows, within MAX_TOKENS_CANDIDATE; absent: such a model is refused.',
+        ),
     })
     .prefault({}),
   checks: z
@@ -94,8 +119,18 @@ export const Settings = z.strictObject({
         .describe(
           "`host` or `host:port` (default port 443) that `checks.setup` may reach, within the operator's NETWORK_ALLOW.",
         ),
+      checks: z
+        .boolean()
+        .default(false)
+        .describe(
+          '`true`: build and tests may reach them too. They execute what candidates wrote, which could send your code there. Coders never have a network.',
+        ),
     })
     .prefault({}),
+  instructions: z
+    .enum(['read', 'ignore'])
+    .default('read')
+    .describe('`read`: AGENTS.md or CLAUDE.md of the base commit is given to every coder as context.'),
   ci: z
     .enum(['hold', 'run'])
     .default('hold')

@@ -4,6 +4,7 @@ import { fill, tableRows } from './layout.ts';
 import { baseTestsWord, failedGate, standings } from './rows.ts';
 import { code } from './safe.ts';
 import type { ChecksView, RunView } from './view.ts';
+import { whereFacts } from './where.ts';
 
 const HEAD = [
   'candidate',
@@ -23,6 +24,7 @@ export function evidenceSection(view: RunView, room: number): string {
     '',
     ...(view.base ? [`- Base commit ${code(view.base.sha)} (${code(view.base.ref)})`] : []),
     ...(view.checks ? [`- Commands: ${commands(view.checks)}`] : []),
+    ...whereFacts(view),
     "- Base tests: the base commit's own test files, run over each candidate's production code",
     "- Peer tests: tests that another survivor added, run over this candidate's production code",
   ].join('\n');

@@ -17,6 +17,7 @@ export type {
   OutcomeView,
   Report,
   RunView,
+  SandboxView,
   StageView,
   TroubleView,
 } from './view.ts';

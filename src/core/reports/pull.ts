@@ -6,6 +6,7 @@ import { report } from './marker.ts';
 import { baseTestsWord, peerTestsWord } from './rows.ts';
 import { code, plain, sentence } from './safe.ts';
 import type { Diffs, DiffView, RunView } from './view.ts';
+import { testedWhere, weakerLines } from './where.ts';
 import { contestantName, verdictWords } from './words.ts';
 
 /** Code points of a commit's subject: what `git log --oneline` and GitHub show without folding. */
@@ -26,6 +27,7 @@ export function pullRequest(view: RunView, alias: Alias, diffs: Diffs): PullText
   const { marker, body } = report('pull', view.id, [
     closingLine(view),
     chosenLine(view, alias),
+    ...weakerLines(view),
     changes(diffs[alias]),
     evidence(view, alias),
     comparisonLine(view),
@@ -103,7 +105,7 @@ export function commitMessage(view: RunView, alias: Alias): string {
   const why = chosen ? ` (${verdictWords(decision)})` : '';
   return [
     first,
-    `Candidate ${alias} of ${view.candidates.length}${why}.\nWritten by a coding agent and tested in a sandbox; no person has read it yet.`,
+    `Candidate ${alias} of ${view.candidates.length}${why}.\nWritten by a coding agent and tested ${testedWhere(view)}; no person has read it yet.`,
     // A local branch is merged by hand: there it would silence the CI of the branch it lands on.
     ...(view.ci === 'hold' && view.origin.kind === 'github' ? ['[skip ci]'] : []),
     `Runoff-Run: ${view.id}`,

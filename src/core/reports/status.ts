@@ -6,6 +6,7 @@ import { BODY_ROOM, fill, tableRows } from './layout.ts';
 import { report } from './marker.ts';
 import { code, link, sentence } from './safe.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';
+import { weakerLines } from './where.ts';
 import { CANDIDATE_WORDS, contestantName, STAGE_WORDS, stageNumber, stageOf, verdictWords } from './words.ts';
 
 /** UTF-16 units for the table of candidates. */
@@ -20,6 +21,7 @@ export function statusComment(view: RunView): Report {
     candidateTable(view),
     facts(view),
     ...(view.lowered ?? []).map((text) => sentence(text, 300)),
+    ...weakerLines(view),
     lastLine(view),
   ];
   const { marker, body } = report('status', view.id, blocks);

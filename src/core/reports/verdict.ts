@@ -1,6 +1,7 @@
 import { counted } from './format.ts';
 import { code, sentence } from './safe.ts';
 import type { RunView } from './view.ts';
+import { testedWords, weakerLines } from './where.ts';
 import { verdictWords } from './words.ts';
 
 /** The first thing a reader sees: who won, how sure that is, what decided it. */
@@ -10,7 +11,8 @@ export function verdictSection(view: RunView): string {
   return [
     `### ${heading}`,
     decision === undefined ? '' : sentence(decision.because, 600),
-    `Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, built and tested in sandboxes on the same base commit.`,
+    `Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, ${testedWords(view)} on the same base commit.`,
+    ...weakerLines(view),
   ]
     .filter((block) => block !== '')
     .join('\n\n');

@@ -46,6 +46,14 @@ export interface ChecksView {
   readonly test: string;
 }
 
+/** Where candidates were executed. */
+export interface SandboxView {
+  readonly backend: string;
+  readonly detail: string;
+  /** What is weaker there than in the default sandbox, a sentence each. */
+  readonly weaker: readonly string[];
+}
+
 /** One run as its readers see it: everything a sentence about it may use. */
 export interface RunView {
   readonly id: RunId;
@@ -62,6 +70,7 @@ export interface RunView {
   /** `spent` is what the gateway metered for the whole run, planner included. */
   readonly budget: { readonly run: Usd; readonly spent: Usd };
   readonly checks?: ChecksView;
+  readonly sandbox?: SandboxView;
   readonly base?: { readonly ref: string; readonly sha: Sha };
   readonly brief?: Brief;
   /** What the operator's ceilings lowered in the repository's settings, a sentence each. */

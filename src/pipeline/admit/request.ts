@@ -1,12 +1,10 @@
 import { z } from 'zod';
+import { CoderSetting } from '../../core/policy/index.ts';
 
 /** What the command line sets over the repository's settings; the operator's ceilings still apply. */
 export const Overrides = z.strictObject({
   candidates: z.number().int().min(1).optional(),
-  coders: z
-    .array(z.strictObject({ agent: z.string(), model: z.string().optional() }))
-    .min(1)
-    .optional(),
+  coders: z.array(CoderSetting).min(1).optional(),
   timeoutSeconds: z.number().int().positive().optional(),
   budgetUsd: z.number().positive().optional(),
 });

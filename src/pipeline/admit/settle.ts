@@ -1,13 +1,13 @@
-import { Fault, type Sha } from '../../core/model/index.ts';
+import type { Sha, Task } from '../../core/model/index.ts';
 import {
   CHECK_FILES,
   capSettings,
-  contestants,
   detectChecks,
   parseSettings,
   type Settings,
 } from '../../core/policy/index.ts';
 import type { RepositorySource, RunRecord } from '../../ports/index.ts';
+import { requireCoders } from '../field.ts';
 import type { World } from '../world.ts';
 import type { Refused } from './index.ts';
 import type { Overrides, RunRequest } from './request.ts';
@@ -20,6 +20,7 @@ interface Settled {
   readonly settings: Settings;
   readonly checks: NonNullable<RunRecord['checks']>;
   readonly lowered: readonly string[];
+  readonly instructions?: NonNullable<Task['instructions']>;
 }
 
 /** Reads the settings of the base commit, and proves before anything is spent that the run can be done with them. */
@@ -37,14 +38,40 @@ export async function settle(
     };
   }
   const { settings, lowered } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
-  requireCoders(world, settings);
+  await requireCoders(world, settings);
   const detected = await detect(world, source, sha);
   const test = settings.checks.test ?? detected.test;
   if (!test) return { kind: 'refused', refusal: { kind: 'no-test-command', file: SETTINGS_FILE } };
   const build = settings.checks.build ?? detected.build;
   const checks = { ...settings.checks, test, ...(build ? { build } : {}) };
   const shown = { test, ...(build ? { build } : {}), ...(checks.setup ? { setup: checks.setup } : {}) };
-  return { kind: 'settled', settings: { ...settings, checks }, checks: shown, lowered };
+  const instructions =
+    settings.instructions === 'read' ? await readInstructions(world, source, sha) : undefined;
+  return {
+    kind: 'settled',
+    settings: { ...settings, checks },
+    checks: shown,
+    lowered,
+    ...(instructions ? { instructions } : {}),
+  };
+}
+
+/** In the order of preference: where both exist, one is mostly a link to the other. */
+const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'];
+/** Characters; Codex reads as many bytes of AGENTS.md (its `project_doc_max_bytes`). */
+const MOST_INSTRUCTIONS = 32_768;
+
+/** The repository's own words to agents, from the base commit: what a candidate writes there later is not read. */
+async function readInstructions(
+  world: World,
+  source: RepositorySource,
+  sha: Sha,
+): Promise<Task['instructions']> {
+  for (const path of INSTRUCTION_FILES) {
+    const text = await world.workspaces.readFile(source, sha, path);
+    if (text?.trim()) return { path, text: text.slice(0, MOST_INSTRUCTIONS) };
+  }
+  return undefined;
 }
 
 type ReadSettings = { kind: 'ok'; settings: Settings } | { kind: 'invalid'; problems: readonly string[] };
@@ -68,22 +95,9 @@ function applyOverrides(settings: Settings, overrides: Overrides): Settings {
     coders: coders ?? settings.coders,
     timeout: { ...settings.timeout, ...(timeoutSeconds ? { candidate: timeoutSeconds } : {}) },
     budget: budgetUsd
-      ? { run: budgetUsd, candidate: Math.min(settings.budget.candidate, budgetUsd) }
+      ? { ...settings.budget, run: budgetUsd, candidate: Math.min(settings.budget.candidate, budgetUsd) }
       : settings.budget,
   };
-}
-
-/** Faults on an unknown agent, a missing key or an unknown price. */
-function requireCoders(world: World, settings: Settings): void {
-  for (const { agent, model } of contestants(settings, world.defaults.models, [
-    ...world.prompts.coder.keys(),
-  ])) {
-    if (!world.coders.has(agent)) {
-      const known = [...world.coders.keys()].join(', ');
-      throw new Fault('AGENT_UNKNOWN', `There is no coder named ${JSON.stringify(agent)}; known: ${known}.`);
-    }
-    world.gateway.route(model);
-  }
 }
 
 async function detect(world: World, source: RepositorySource, sha: Sha) {

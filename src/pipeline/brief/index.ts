@@ -1,6 +1,6 @@
 import { Brief, Fault, type RunId, type Task } from '../../core/model/index.ts';
-import { contestants } from '../../core/policy/index.ts';
-import { loadRun, loadTask, sourceOf } from '../task.ts';
+import { contestantsOf } from '../field.ts';
+import { loadRun, loadTask, repositoryOf, sourceOf } from '../task.ts';
 import type { World } from '../world.ts';
 
 /** Paths shown to the planner; a bigger repository is cut. Our default, tune on dev data. */
@@ -22,17 +22,21 @@ export async function brief(world: World, runId: RunId, signal: AbortSignal): Pr
 async function askPlanner(world: World, runId: RunId, signal: AbortSignal): Promise<void> {
   const task = await loadTask(world, runId);
   const planner = plannerModel(world, task);
+  const { tokens } = task.settings.budget;
+  const capTokens = tokens === undefined ? {} : { capTokens: tokens };
   const lease = await world.gateway.open({
     runId,
     spender: 'brief',
+    repository: repositoryOf(task.origin),
     models: [planner],
     capUsd: Math.min(PLANNER_CAP, task.settings.budget.run),
     runCapUsd: task.settings.budget.run,
+    ...capTokens,
     ttlMs: 10 * 60_000,
   });
   try {
     const answer = await world.model.ask({
-      route: world.gateway.route(planner),
+      route: world.gateway.route(planner, capTokens),
       lease,
       instructions: world.prompts.planner,
       prompt: await question(world, task),
@@ -60,7 +64,7 @@ async function askPlanner(world: World, runId: RunId, signal: AbortSignal): Prom
 }
 
 function plannerModel(world: World, task: Task): string {
-  const [first] = contestants(task.settings, world.defaults.models, [...world.prompts.coder.keys()]);
+  const [first] = contestantsOf(world, task.settings);
   if (!first) throw new Fault('MODEL_KEY_MISSING', 'No model is configured.');
   return first.model;
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type Alias, NO_USAGE, type RunId } from '../../core/model/index.ts';
-import { assignAliases, contestants } from '../../core/policy/index.ts';
+import { assignAliases } from '../../core/policy/index.ts';
 import type { ChildInput, ChildResult, FlowContext } from '../../ports/index.ts';
+import { contestantsOf } from '../field.ts';
 import type { Guarded, StageRunner } from '../guard.ts';
-import { loadTask, prepareBase } from '../task.ts';
+import { loadTask, prepareBase, repositoryOf } from '../task.ts';
 import type { World } from '../world.ts';
 import { writeCandidate } from './supervise.ts';
 
@@ -38,7 +39,7 @@ async function lineUp(world: World, runId: RunId, signal: AbortSignal): Promise<
   await world.store.markStage(runId, 'code', 'start', world.clock.now());
   const task = await loadTask(world, runId);
   await prepareBase(world, task, { signal });
-  const field = contestants(task.settings, world.defaults.models, [...world.prompts.coder.keys()]);
+  const field = contestantsOf(world, task.settings);
   const aliases = assignAliases(runId, field.length);
   const known = new Set((await world.store.candidates(runId)).map((c) => c.alias));
   const inputs: ChildInput[] = [];
@@ -50,17 +51,13 @@ async function lineUp(world: World, runId: RunId, signal: AbortSignal): Promise<
     }
     inputs.push({
       key: alias,
-      partition: partitionOf(task.origin),
+      partition: repositoryOf(task.origin),
       input: { runId, alias } satisfies CandidateInput,
     });
   }
   world.announcer.soon(runId);
   return inputs;
 }
-
-const partitionOf = (
-  origin: { kind: 'github'; repositoryId: number } | { kind: 'local'; path: string },
-): string => (origin.kind === 'github' ? `github-${origin.repositoryId}` : `local-${origin.path}`);
 
 async function closeStage(
   world: World,

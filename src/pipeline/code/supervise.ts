@@ -1,17 +1,21 @@
 import { type Alias, type Candidate, Fault, type RunId, type Task } from '../../core/model/index.ts';
 import { summarise } from '../../core/patches/index.ts';
+import { type Times, timesOf } from '../../core/policy/index.ts';
 import {
   type BaseCheckout,
   type Coder,
+  type CoderInput,
   type CollectedPatch,
   DEFAULT_LIMITS,
   type ExecResult,
   type Lease,
   type WorkArea,
 } from '../../ports/index.ts';
+import { coderOf, routeOf } from '../field.ts';
 import { cancelled, patiently } from '../guard.ts';
-import { loadRun, loadTask, prepareBase } from '../task.ts';
+import { loadRun, loadTask, prepareBase, repositoryOf } from '../task.ts';
 import type { World } from '../world.ts';
+import { patienceFor } from './patience.ts';
 import { type Progress, progressOf } from './progress.ts';
 import { taskText } from './task-text.ts';
 
@@ -63,13 +67,14 @@ interface Work {
 
 async function codeIn(work: Work): Promise<void> {
   const { world, task, candidate, progress } = work;
-  const coder = coderOf(world, candidate);
+  const coder = coderOf(world, candidate.contestant.agent);
   const coderVersion = await coder.version();
-  const lease = await openLease(world, task, candidate, (usage) => progress.set({ usage }));
+  const times = timesOf(task.settings.timeout, world.ceilings.timeoutCandidateSeconds);
+  const lease = await openLease(world, task, candidate, times, (usage) => progress.set({ usage }));
   const startedAt = world.clock.now();
   try {
-    progress.set({ state: 'coding', note: 'starts', ...(coderVersion ? { coderVersion } : {}) });
-    const result = await runCoder(work, coder, lease, (note) =>
+    progress.set({ state: 'coding', note: 'starts', ...versionOf(coder, coderVersion) });
+    const result = await runCoder(work, coder, lease, times, (note) =>
       progress.set({ note, ms: world.clock.now() - startedAt }),
     );
     if (result.stopped === 'cancelled') {
@@ -83,70 +88,84 @@ async function codeIn(work: Work): Promise<void> {
   }
 }
 
+const versionOf = (coder: Coder, version: string | null): Pick<Candidate, 'coderVersion'> =>
+  version ? { coderVersion: coder.experimental ? `${version} (experimental)` : version } : {};
+
 function openLease(
   world: World,
   task: Task,
   candidate: Candidate,
+  times: Times,
   onUsage: (usage: Candidate['usage']) => void,
 ): Promise<Lease> {
-  const { budget, timeout } = task.settings;
+  const { budget } = task.settings;
   return world.gateway.open(
     {
       runId: candidate.runId,
       spender: candidate.alias,
+      repository: repositoryOf(task.origin),
       models: [candidate.contestant.model],
       capUsd: budget.candidate,
       runCapUsd: budget.run,
-      ttlMs: timeout.candidate * 1000 + LEASE_SLACK_MS,
+      ...(budget.tokens === undefined ? {} : { capTokens: budget.tokens }),
+      ttlMs: times.mostMs + LEASE_SLACK_MS,
     },
     onUsage,
   );
 }
 
-function coderOf(world: World, candidate: Candidate): Coder {
-  const coder = world.coders.get(candidate.contestant.agent);
-  if (!coder)
-    throw new Fault(
-      'AGENT_UNKNOWN',
-      `There is no coder named ${JSON.stringify(candidate.contestant.agent)}.`,
-    );
-  return coder;
-}
-
+/** One run of the coder in its sandbox, with the gateway as its only way out. */
 async function runCoder(
-  { world, task, candidate, area, signal }: Work,
+  work: Work,
   coder: Coder,
   lease: Lease,
+  times: Times,
   onNote: (note: string) => void,
 ): Promise<ExecResult> {
-  const { brief } = await loadRun(world, task.runId);
-  if (!brief) throw new Fault('INTERNAL', `Run ${task.runId} has no brief although it is being coded.`);
-  const variant = world.prompts.coder.get(candidate.contestant.prompt);
-  if (!variant)
-    throw new Fault(
-      'SETTINGS_INVALID',
-      `There is no prompt variant ${JSON.stringify(candidate.contestant.prompt)}.`,
-    );
-  const { timeout } = task.settings;
-  const route = world.gateway.route(candidate.contestant.model);
-  const launch = coder.launch({
-    ...route,
-    prompt: taskText(variant, brief, task, world.random.nonce()),
-    wallSeconds: timeout.candidate,
-  });
+  const { world, area, signal } = work;
+  const port = world.random.port();
+  const gateway = { url: `http://127.0.0.1:${port}`, key: lease.key };
+  const launch = coder.launch(await inputFor(work, coder, times, gateway));
+  const patience = patienceFor(world.clock, lease, times);
   return world.sandbox.exec({
     area,
     argv: launch.argv,
     env: { ...launch.env, GW_KEY: lease.key },
     stdin: launch.stdin,
-    gateway: lease.socket,
-    limits: { ...DEFAULT_LIMITS, wallMs: timeout.candidate * 1000, silenceMs: timeout.silence * 1000 },
+    ...(launch.files ? { files: launch.files } : {}),
+    ...(launch.binds ? { binds: launch.binds } : {}),
+    gateway: { socket: lease.socket, port },
+    limits: { ...DEFAULT_LIMITS, wallMs: times.wallMs, silenceMs: times.silenceMs },
     onLine: (line, stream) => {
       const event = stream === 'stdout' ? coder.read(line) : null;
-      if (event?.text) onNote(event.text);
+      if (!event?.text) return;
+      patience.step(event.text);
+      onNote(event.text);
     },
+    onLimit: patience.onLimit,
     signal,
   });
+}
+
+async function inputFor(
+  { world, task, candidate }: Work,
+  coder: Coder,
+  times: Times,
+  gateway: CoderInput['gateway'],
+): Promise<CoderInput> {
+  const { brief } = await loadRun(world, task.runId);
+  if (!brief) throw new Fault('INTERNAL', `Run ${task.runId} has no brief although it is being coded.`);
+  const { model, prompt, argv, seed = 0 } = candidate.contestant;
+  const variant = world.prompts.coder.get(prompt);
+  if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(prompt)}.`);
+  return {
+    ...routeOf(world, coder, model, task.settings),
+    prompt: taskText({ variant, brief, task, seed, nonce: world.random.nonce() }),
+    wallSeconds: Math.floor(times.mostMs / 1000),
+    gateway,
+    seed,
+    ...(argv ? { argv } : {}),
+  };
 }
 
 type Kept = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };

@@ -4,7 +4,7 @@ import { type ReportPlan, reportPlan } from '../../core/policy/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
 import type { BaseCheckout, ExecResult, Limits, RepositorySource, WorkArea } from '../../ports/index.ts';
 import { cancelled } from '../guard.ts';
-import { checkLimits, loadTask, prepareBase, sourceOf } from '../task.ts';
+import { checkLimits, hostsOf, loadTask, prepareBase, sourceOf } from '../task.ts';
 import type { World } from '../world.ts';
 
 /** One place where commands of a run are executed: a fresh overlay over `base`. */
@@ -60,6 +60,7 @@ export async function runCommand(
     readonly env?: Readonly<Record<string, string>>;
     readonly stdin?: string;
     readonly limits?: Limits;
+    readonly egress?: readonly string[];
   },
 ): Promise<ExecResult> {
   const result = await bench.world.sandbox.exec({
@@ -67,6 +68,7 @@ export async function runCommand(
     argv: command.argv,
     env: { CI: '1', ...command.env },
     ...(command.stdin === undefined ? {} : { stdin: command.stdin }),
+    ...(command.egress?.length ? { egress: command.egress } : {}),
     limits: command.limits ?? checkLimits(bench.task),
     signal: bench.signal,
   });
@@ -84,6 +86,9 @@ export async function applyPatch(bench: Bench, area: WorkArea, text: string): Pr
     : tailOf(result.stderr, 5) || `git apply ended with exit code ${result.exitCode}`;
 }
 
+/** Build and tests reach nothing unless the repository asked for it. */
+const egressOf = ({ task }: Bench): readonly string[] => (task.settings.network.checks ? hostsOf(task) : []);
+
 /** A build that did not end with exit code 0. */
 export interface Broken {
   readonly exitCode: number | null;
@@ -94,7 +99,7 @@ export interface Broken {
 export async function build(bench: Bench, area: WorkArea): Promise<Broken | null> {
   const command = bench.task.settings.checks.build;
   if (!command) return null;
-  const result = await runCommand(bench, area, { argv: ['sh', '-c', command] });
+  const result = await runCommand(bench, area, { argv: ['sh', '-c', command], egress: egressOf(bench) });
   if (result.exitCode === 0 && !result.stopped) return null;
   const stopped = result.stopped ? `stopped: ${result.stopped}\n` : '';
   return { exitCode: result.exitCode, tail: `${stopped}${tailOf(`${result.stdout}\n${result.stderr}`, 20)}` };
@@ -103,7 +108,11 @@ export async function build(bench: Bench, area: WorkArea): Promise<Broken | null
 /** Runs the tests and reads the runner's report, if the runner can write one. */
 export async function runTests(bench: Bench, area: WorkArea): Promise<TestRun> {
   const { plan, world } = bench;
-  const result = await runCommand(bench, area, { argv: ['sh', '-c', plan.command], env: plan.env });
+  const result = await runCommand(bench, area, {
+    argv: ['sh', '-c', plan.command],
+    env: plan.env,
+    egress: egressOf(bench),
+  });
   const report = plan.report ? await readReport(bench, area, plan.report.file) : null;
   const read = plan.report && report !== null ? world.reports.readTests(plan.report.format, report) : null;
   const structured = read?.kind === 'ok';

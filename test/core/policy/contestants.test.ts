@@ -8,7 +8,7 @@ const line = (
   candidates: number,
   models: readonly string[] = ['a/x', 'o/y'],
 ): readonly string[] =>
-  contestants({ coders, candidates }, models, VARIANTS).map(
+  contestants({ coders, candidates }, { models, prompts: VARIANTS, fits: () => true }).map(
     ({ agent, model, prompt }) => `${agent} ${model} ${prompt}`,
   );
 
@@ -47,6 +47,45 @@ describe('contestants', () => {
       'a m/m careful',
       'a m/m test-first',
       'a m/m plain',
+    ]);
+  });
+
+  test('a coder without a model takes the next default model that it can speak to', () => {
+    const speaks: Readonly<Record<string, string>> = { claude: 'a/', codex: 'o/' };
+    const field = {
+      models: ['a/x', 'o/y', 'a/z'],
+      prompts: VARIANTS,
+      fits: (agent: string, model: string) => model.startsWith(speaks[agent] ?? ''),
+    };
+    const coders = [{ agent: 'claude' }, { agent: 'codex' }];
+    expect(
+      contestants({ coders, candidates: 4 }, field).map(({ agent, model }) => `${agent} ${model}`),
+    ).toEqual(['claude a/x', 'codex o/y', 'claude a/z', 'codex o/y']);
+    const deaf = { ...field, fits: () => false };
+    expect(contestants({ coders: [{ agent: 'codex' }], candidates: 1 }, deaf)[0]?.model).toBe('a/x');
+  });
+
+  test('what repeats when the prompts are used up differs by its seed', () => {
+    const coders = [{ agent: 'a', model: 'm/m' }];
+    const field = { models: [], prompts: VARIANTS, fits: () => true };
+    expect(contestants({ coders, candidates: 5 }, field).map(({ prompt, seed }) => [prompt, seed])).toEqual([
+      ['plain', undefined],
+      ['careful', undefined],
+      ['test-first', undefined],
+      ['plain', 1],
+      ['careful', 1],
+    ]);
+  });
+
+  test('two programs under the same agent are two contestants', () => {
+    const coders: Settings['coders'] = [
+      { agent: 'command', model: 'm/m', argv: ['./one'] },
+      { agent: 'command', model: 'm/m', argv: ['./two', '-v'] },
+    ];
+    const field = { models: [], prompts: VARIANTS, fits: () => true };
+    expect(contestants({ coders, candidates: 2 }, field)).toEqual([
+      { agent: 'command', model: 'm/m', prompt: 'plain', argv: ['./one'] },
+      { agent: 'command', model: 'm/m', prompt: 'plain', argv: ['./two', '-v'] },
     ]);
   });
 

@@ -29,13 +29,22 @@ describe('the environment', () => {
       data: '/data',
       models: {},
       modelPrices: {},
-      max: { candidates: 6, budgetRun: 10, budgetCandidate: 5, timeoutSeconds: 7_200 },
+      max: {
+        candidates: 6,
+        budgetRun: 10,
+        budgetCandidate: 5,
+        timeoutSeconds: 7_200,
+        budgetDay: 100,
+        budgetRepositoryDay: 50,
+      },
       codersPerWorker: 4,
       codersPerRepository: 4,
       networkAllow: [],
       logLevel: 'info',
       multiAgent: { enabled: true, models: [] },
       sandboxUid: 64_190,
+      sandbox: { backend: 'bubblewrap', allowWeaker: false },
+      agentCommands: {},
     });
     expect(parseEnvironment({})).toEqual({
       kind: 'invalid',
@@ -129,15 +138,67 @@ describe('the environment', () => {
 
   test('providers: keys, addresses, a server of one’s own without a key', () => {
     expect(operator({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: 'https://proxy.org/' }).models).toEqual({
-      anthropic: { key: 'k', baseUrl: 'https://proxy.org' },
+      anthropic: {
+        key: 'k',
+        baseUrl: 'https://proxy.org',
+        custom: true,
+        protocols: ['anthropic'],
+        defaultModel: expect.stringMatching(/^claude-/),
+      },
     });
-    expect(operator({ OPENAI_API_KEY: 'k' }).models).toEqual({ openai: { key: 'k' } });
+    expect(operator({ OPENAI_API_KEY: 'k', DEEPSEEK_API_KEY: 'd' }).models).toMatchObject({
+      openai: { key: 'k', custom: false, protocols: ['openai-responses', 'openai-chat'] },
+      deepseek: { key: 'd', custom: false, protocols: ['openai-chat'] },
+    });
     expect(operator({ OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1', OPENAI_MODEL: 'qwen' }).models).toEqual({
-      openai: { key: 'none', baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen' },
+      openai: {
+        key: 'none',
+        baseUrl: 'http://127.0.0.1:11434/v1',
+        custom: true,
+        protocols: ['openai-chat'],
+        defaultModel: 'qwen',
+      },
     });
+    const own = { OPENAI_BASE_URL: 'http://a.org/v1', OPENAI_PROTOCOLS: 'openai-responses, openai-chat' };
+    expect(operator(own).models.openai).not.toHaveProperty('defaultModel');
+    expect(operator(own).models.openai?.protocols).toEqual(['openai-responses', 'openai-chat']);
+    expect(problems({ ...own, OPENAI_PROTOCOLS: 'smoke' })).toEqual([
+      expect.stringContaining('write openai-chat, openai-responses, or both'),
+    ]);
     expect(operator({ MODEL_PRICES: '{"openai/qwen": {"input": 0, "output": 0.5}}' }).modelPrices).toEqual({
       'openai/qwen': { input: 0, output: 0.5 },
     });
+  });
+
+  test('programs of the operator’s as coders', () => {
+    const given = { aider: { argv: ['/opt/aider/bin/aider', '--yes'], folder: '/opt/aider' } };
+    expect(operator({ AGENT_COMMANDS: JSON.stringify(given) }).agentCommands).toEqual({
+      aider: {
+        ...given.aider,
+        speaks: 'command',
+        protocols: ['anthropic', 'openai-chat', 'openai-responses', 'gemini'],
+        env: {},
+      },
+    });
+    for (const wrong of [
+      '{',
+      '{"Aider": {"argv": ["a"]}}',
+      '{"a": {"argv": []}}',
+      '{"a": {"argv": ["x"], "folder": "b"}}',
+    ])
+      expect(problems({ AGENT_COMMANDS: wrong })).toHaveLength(1);
+  });
+
+  test('a container needs an image; nothing weaker is taken unless it is said', () => {
+    expect(problems({ RUNOFF_SANDBOX: 'container' })).toEqual([
+      expect.stringContaining('RUNOFF_SANDBOX_IMAGE is not set'),
+    ]);
+    expect(operator({ RUNOFF_SANDBOX: 'container', RUNOFF_SANDBOX_IMAGE: 'ours:1' }).sandbox).toEqual({
+      backend: 'container',
+      image: 'ours:1',
+      allowWeaker: false,
+    });
+    expect(problems({ RUNOFF_SANDBOX: 'chroot' })).toHaveLength(1);
   });
 
   test('ceilings, and one candidate where several are switched off', () => {

@@ -165,6 +165,22 @@ describe("the operator's ceilings", () => {
     expect(capSettings(wanted, CEILINGS)).toEqual({ settings: wanted, lowered: [] });
   });
 
+  test('models without a price only where the operator says how many tokens they may have', () => {
+    const wanted = settings({ budget: { tokens: 5_000_000 } });
+    expect(capSettings(wanted, CEILINGS)).toMatchObject({
+      settings: { budget: { run: 3, candidate: 1.5 } },
+      lowered: expect.arrayContaining([expect.stringContaining('budget.tokens was left out')]),
+    });
+    expect(capSettings(wanted, CEILINGS).settings.budget).not.toHaveProperty('tokens');
+    const allowing = capSettings(wanted, { ...CEILINGS, tokensCandidate: 1_000_000 });
+    expect(allowing.settings.budget.tokens).toBe(1_000_000);
+    expect(allowing.lowered).toEqual(
+      expect.arrayContaining([
+        'budget.tokens was lowered from 5000000 to 1000000, the most this server allows.',
+      ]),
+    );
+  });
+
   test('a coder never has more than its run', () => {
     const { settings: capped } = capSettings(settings({ budget: { run: 0.5, candidate: 1 } }), CEILINGS);
     expect(capped.budget).toEqual({ run: 0.5, candidate: 0.5 });

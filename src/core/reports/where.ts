@@ -1,0 +1,33 @@
+import { code, sentence } from './safe.ts';
+import type { RunView, SandboxView } from './view.ts';
+
+/** Of at most this many code points. */
+const SENTENCE = 300;
+
+const nothingHolds = (sandbox: SandboxView | undefined): boolean => sandbox?.backend === 'none';
+
+/** How the candidates of a run were built and tested, in three words. */
+export const testedWords = ({ sandbox }: RunView): string =>
+  nothingHolds(sandbox) ? 'built and tested without a sandbox' : 'built and tested in sandboxes';
+
+/** Where a patch was tested, for a commit message. */
+export const testedWhere = ({ sandbox }: RunView): string =>
+  nothingHolds(sandbox) ? 'without a sandbox' : 'in a sandbox';
+
+/** What held the candidates back less than the default sandbox does; empty for the default. */
+export function weakerLines({ sandbox }: RunView): readonly string[] {
+  if (!sandbox || sandbox.weaker.length === 0) return [];
+  const title = nothingHolds(sandbox) ? '**No sandbox.**' : '**Weaker sandbox.**';
+  return sandbox.weaker.map((text) => `${title} ${sentence(text, SENTENCE)}`);
+}
+
+/** Facts for the evidence: where things were executed, and which versions of agents wrote the candidates. */
+export function whereFacts(view: RunView): readonly string[] {
+  const versions = view.candidates.flatMap(({ alias, coderVersion }) =>
+    coderVersion ? [`${alias} ${code(coderVersion, 60)}`] : [],
+  );
+  return [
+    ...(view.sandbox ? [`- Sandbox: ${code(`${view.sandbox.backend}: ${view.sandbox.detail}`, 160)}`] : []),
+    ...(versions.length > 0 ? [`- Coders: ${versions.toSorted().join(', ')}`] : []),
+  ];
+}

@@ -1,0 +1,38 @@
+import { moreSilence, moreTime, type Times } from '../../core/policy/index.ts';
+import type { Clock, ExecSpec, Lease } from '../../ports/index.ts';
+
+/** Steps that are remembered to tell something new from a repetition. Our default, tune on dev data. */
+const REMEMBERED = 20;
+
+export interface Patience {
+  /** The coder did something. */
+  step(text: string): void;
+  /** What the sandbox asks when a time is over. */
+  readonly onLimit: NonNullable<ExecSpec['onLimit']>;
+}
+
+/** Watches one coder from its start on: does it get anywhere, and is it alive? */
+export function patienceFor(
+  clock: Pick<Clock, 'now'>,
+  lease: Pick<Lease, 'lastActivity'>,
+  times: Times,
+): Patience {
+  const startedAt = clock.now();
+  const seen: string[] = [];
+  let progressAt = startedAt;
+  return {
+    step(text) {
+      if (seen.includes(text)) return;
+      seen.push(text);
+      if (seen.length > REMEMBERED) seen.shift();
+      progressAt = clock.now();
+    },
+    onLimit(limit) {
+      const now = clock.now();
+      if (limit === 'wall') {
+        return moreTime(times, { elapsedMs: now - startedAt, sinceProgressMs: now - progressAt });
+      }
+      return moreSilence(times, now - (lease.lastActivity() ?? startedAt));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { asFault, Fault } from '../core/model/index.ts';
+import { contestants, type Entrant, type Settings } from '../core/policy/index.ts';
+import type { Coder, ModelRoute } from '../ports/index.ts';
+import type { World } from './world.ts';
+
+/** Who competes under these settings on this machine. */
+export function contestantsOf(world: World, settings: Settings): readonly Entrant[] {
+  return contestants(settings, {
+    models: world.defaults.models,
+    prompts: [...world.prompts.coder.keys()],
+    fits: (agent, model) => speaks(world, settings, agent, model),
+  });
+}
+
+function speaks(world: World, settings: Settings, agent: string, model: string): boolean {
+  const coder = world.coders.get(agent);
+  if (!coder) return false;
+  try {
+    routeOf(world, coder, model, settings);
+    return true;
+  } catch (thrown) {
+    if (asFault(thrown).code === 'INTERNAL') throw thrown;
+    return false;
+  }
+}
+
+/** How this coder calls this model. Faults as `Gateway.route`. */
+export function routeOf(world: World, coder: Coder, model: string, { budget }: Settings): ModelRoute {
+  return world.gateway.route(model, {
+    protocols: coder.protocols,
+    ...(budget.tokens === undefined ? {} : { capTokens: budget.tokens }),
+  });
+}
+
+export function coderOf(world: World, agent: string): Coder {
+  const coder = world.coders.get(agent);
+  if (coder) return coder;
+  const known = [...world.coders.keys()].join(', ');
+  throw new Fault('AGENT_UNKNOWN', `There is no coder named ${JSON.stringify(agent)}; known: ${known}.`);
+}
+
+/** Faults on an agent that is unknown or not installed, on a missing key, an unknown price, and an agent that cannot speak to its model. */
+export async function requireCoders(world: World, settings: Settings): Promise<void> {
+  if (world.defaults.models.length === 0 && settings.coders.some(({ model }) => model === undefined)) {
+    throw new Fault(
+      'MODEL_KEY_MISSING',
+      'The coders name no model, and no key of a provider with a default model is set.',
+    );
+  }
+  for (const { agent, model, argv } of contestantsOf(world, settings)) {
+    const coder = coderOf(world, agent);
+    if (coder.wantsArgv !== (argv !== undefined)) {
+      const what = coder.wantsArgv
+        ? `\`agent: ${agent}\` needs \`argv\`, the program to run.`
+        : `\`argv\` stands at \`agent: ${agent}\`, which is no program of yours; it goes with \`agent: command\` or \`agent: acp\`.`;
+      throw new Fault('SETTINGS_INVALID', what);
+    }
+    if ((await coder.version()) === null)
+      throw new Fault('AGENT_MISSING', `The coder ${agent} is not installed on this machine.`);
+    routeOf(world, coder, model, settings);
+  }
+}

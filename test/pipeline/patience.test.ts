@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { timesOf } from '../../src/core/policy/index.ts';
+import { patienceFor } from '../../src/pipeline/code/patience.ts';
+
+const times = timesOf({ candidate: 100, silence: 20, extendWhileProgressing: true }, 1_000);
+
+function coder() {
+  const now = { ms: 0, activity: null as number | null };
+  const patience = patienceFor({ now: () => now.ms }, { lastActivity: () => now.activity }, times);
+  return { now, patience };
+}
+
+test('a coder that does something new near its end gets more time', () => {
+  const { now, patience } = coder();
+  now.ms = 95_000;
+  patience.step('edit src/a.ts');
+  now.ms = 100_000;
+  expect(patience.onLimit('wall')).toBe(25_000);
+});
+
+test('a coder that only repeats its last steps gets none', () => {
+  const { now, patience } = coder();
+  for (let at = 1_000; at < 100_000; at += 1_000) {
+    now.ms = at;
+    patience.step(at % 2_000 === 0 ? 'bash: npm test' : 'read src/a.ts');
+  }
+  now.ms = 100_000;
+  expect(patience.onLimit('wall')).toBe(0);
+});
+
+test('a silent coder whose model is still answering is waited for, as long as it answers', () => {
+  const { now, patience } = coder();
+  now.ms = 20_000;
+  now.activity = 15_000;
+  expect(patience.onLimit('silence')).toBe(15_000);
+  now.ms = 35_000;
+  expect(patience.onLimit('silence')).toBe(0);
+});
+
+test('a coder that never called a model is silent from its start on', () => {
+  const { now, patience } = coder();
+  now.ms = 20_000;
+  expect(patience.onLimit('silence')).toBe(0);
+});
