@@ -5,6 +5,7 @@ import { createRedactor } from '../../src/adapters/gateway/redact.ts';
 import {
   ANTHROPIC_KEY,
   ask,
+  GOOGLE_KEY,
   json,
   message,
   OPENAI_KEY,
@@ -24,7 +25,7 @@ const CHAT = '/v1/chat/completions';
 /** Nothing of this must ever hold a real key. */
 function expectNoKeys(...texts: readonly unknown[]): void {
   const all = JSON.stringify(texts);
-  for (const key of [ANTHROPIC_KEY, OPENAI_KEY]) expect(all).not.toContain(key);
+  for (const key of [ANTHROPIC_KEY, OPENAI_KEY, GOOGLE_KEY]) expect(all).not.toContain(key);
 }
 
 describe('the real keys', () => {
@@ -39,6 +40,7 @@ describe('the real keys', () => {
       authorization: `Bearer ${lease.key}`,
       cookie: 'a=b',
       'x-api-key': lease.key,
+      'x-goog-api-key': lease.key,
       'api-key': 'other',
       'openai-organization': 'org-other',
       'x-forwarded-for': '1.2.3.4',
@@ -49,12 +51,19 @@ describe('the real keys', () => {
     };
     await ask(lease, { headers: smuggled });
     await ask(lease, { path: CHAT, headers: smuggled });
-    const [claude, gpt] = provider.seen.map((seen) => seen.headers);
+    const path = `/v1beta/models/m:generateContent?key=${lease.key}&alt=sse&$fields=x`;
+    await ask(lease, { path, headers: smuggled, body: { contents: [] } });
+    const [claude, gpt, gemini] = provider.seen.map((seen) => seen.headers);
+    expect(provider.seen[2]?.path).toBe('/v1beta/models/m:generateContent');
+    expect(gemini?.['x-goog-api-key']).toBe(GOOGLE_KEY);
+    expect(gemini?.authorization).toBeUndefined();
+    expect(gemini?.['x-api-key']).toBeUndefined();
+    expect(gpt?.['x-goog-api-key']).toBeUndefined();
     expect(claude).toMatchObject({ 'x-api-key': ANTHROPIC_KEY, 'anthropic-beta': 'some-beta' });
     expect(gpt?.authorization).toBe(`Bearer ${OPENAI_KEY}`);
     expect(claude?.authorization).toBeUndefined();
     expect(gpt?.['x-api-key']).toBeUndefined();
-    for (const headers of [claude, gpt]) {
+    for (const headers of [claude, gpt, gemini]) {
       const all = JSON.stringify(headers);
       for (const trace of [lease.key, 'org-other', '1.2.3.4', 'attacker', 'a=b', 'other'])
         expect(all).not.toContain(trace);

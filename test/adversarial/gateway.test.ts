@@ -76,8 +76,24 @@ describe('a candidate that looks for another way', () => {
     ['POST', 'http://169.254.169.254/v1/messages'],
     ['POST', 'https://api.openai.com/v1/chat/completions'],
     ['GET', '/'],
+    ['HEAD', '/'],
     ['HEAD', '/v1/models'],
     ['OPTIONS', '*'],
+    ['POST', '/v1/responses/compact'],
+    ['GET', '/v1/responses'],
+    ['POST', '/v1beta/models/m:batchGenerateContent'],
+    ['POST', '/v1beta/models/m:predict'],
+    ['POST', '/v1beta/models/../models/m:generateContent'],
+    ['POST', '/v1beta/models/%6d:generateContent'],
+    ['POST', '/v1beta/models/x%2fm:generateContent'],
+    ['POST', '/v1beta/models/m%3AgenerateContent'],
+    ['POST', '/v1beta/models/m:generateContent/'],
+    ['POST', '/v1beta/models/.m:generateContent'],
+    ['POST', '/v1beta/tunedModels/m:generateContent'],
+    ['POST', '/v1alpha/models/m:generateContent'],
+    ['POST', '/upload/v1beta/files'],
+    ['POST', '/v1beta/cachedContents'],
+    ['GET', '/v1beta/models/m'],
   ])('finds nothing at %s %s', async (method, path) => {
     provider = await honest();
     await using rig = await openRig(provider.url);
@@ -94,6 +110,11 @@ describe('a candidate that looks for another way', () => {
       'GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
       'POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nPOST /v1/files HTTP/1.1\r\n\r\n',
       'POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 20\r\n\r\n{}',
+      'POST /v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
+      'POST /v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
+      'POST /v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
+      'POST /v1/messages HTTP/1.1\r\nHost: x\nX-Api-Key: y\r\nContent-Length: 0\r\n\r\n',
+      'GET /v1/responses HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n\r\n',
       '\x16\x03\x01\x02\x00\x01\x00',
     ];
     for (const attack of attacks) expect(await raw(lease.socket, attack)).not.toMatch(/^HTTP\/1\.1 (1|2)/);
@@ -164,9 +185,6 @@ describe('a candidate that would borrow the provider’s network or memory', () 
   const chatImage = (url: string) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
   const URL_OUT = 'https://attacker.example/?leak=1';
   test.each<[string, string, object]>([
-    ['web search', '/v1/messages', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
-    ['web fetch', '/v1/messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
-    ['code run there', '/v1/messages', { tools: [{ type: 'code_execution_20250825', name: 'x' }] }],
     ['a remote MCP server', '/v1/messages', { mcp_servers: [{ type: 'url', url: URL_OUT, name: 'x' }] }],
     ['an image by address', '/v1/messages', { messages: image({ type: 'url', url: URL_OUT }) }],
     ['a stored file', '/v1/messages', { messages: image({ type: 'file', file_id: 'file_1' }) }],
@@ -184,22 +202,6 @@ describe('a candidate that would borrow the provider’s network or memory', () 
     ],
     ['web search in a chat', CHAT, { web_search_options: {} }],
     ['an image by address in a chat', CHAT, { messages: chatImage(URL_OUT) }],
-    ['a hosted tool', RESPONSES, { tools: [{ type: 'mcp', server_url: URL_OUT }] }],
-    [
-      'a hosted tool in an item',
-      RESPONSES,
-      { input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] },
-    ],
-    [
-      'a hosted tool in a namespace',
-      RESPONSES,
-      { tools: [{ type: 'namespace', tools: [{ type: 'web_search' }] }] },
-    ],
-    [
-      'a shell in a container',
-      RESPONSES,
-      { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
-    ],
     ['a file by address', RESPONSES, { input: [{ content: [{ type: 'input_file', file_url: URL_OUT }] }] }],
     [
       'an image by address in a response',
@@ -215,6 +217,76 @@ describe('a candidate that would borrow the provider’s network or memory', () 
     const lease = await rig.open();
     expect((await ask(lease, { path, body: { ...PROMPT, ...body } })).status).toBe(403);
     expect(provider.seen).toEqual([]);
+  });
+
+  const own = { type: 'function', name: 'bash' };
+  const claude = { name: 'bash', input_schema: {} };
+  test.each<[string, string, object, object]>([
+    [
+      'web search',
+      '/v1/messages',
+      { tools: [claude, { type: 'web_search_20250305', name: 'web_search' }] },
+      { tools: [claude] },
+    ],
+    [
+      'web search alone, and the choice of it',
+      '/v1/messages',
+      {
+        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+        tool_choice: { type: 'tool', name: 'web_search' },
+      },
+      {},
+    ],
+    ['web fetch', '/v1/messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }, {}],
+    ['code run there', '/v1/messages', { tools: [{ type: 'code_execution_20250825', name: 'x' }] }, {}],
+    ['a set of tools from a server', '/v1/messages', { tools: [{ type: 'mcp_toolset' }] }, {}],
+    ['what is no list', '/v1/messages', { tools: { type: 'web_search_20250305' } }, {}],
+    [
+      'a remote MCP server',
+      RESPONSES,
+      { tools: [own, { type: 'mcp', server_url: URL_OUT }] },
+      { tools: [own] },
+    ],
+    [
+      'a hosted tool that is chosen',
+      RESPONSES,
+      { tools: [own, { type: 'web_search' }], tool_choice: { type: 'web_search' } },
+      { tools: [own] },
+    ],
+    [
+      'a hosted tool in an item',
+      RESPONSES,
+      { input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }, own] }] },
+      { input: [{ type: 'additional_tools', tools: [own] }] },
+    ],
+    [
+      'a hosted tool in a namespace in a namespace',
+      RESPONSES,
+      {
+        tools: [
+          {
+            type: 'namespace',
+            name: 'x',
+            tools: [{ type: 'namespace', name: 'y', tools: [{ type: 'web_search' }] }],
+          },
+        ],
+      },
+      { tools: [{ type: 'namespace', name: 'x', tools: [{ type: 'namespace', name: 'y', tools: [] }] }] },
+    ],
+    [
+      'a shell in a container',
+      RESPONSES,
+      { tools: [own, { type: 'shell', environment: { type: 'container_auto' } }] },
+      { tools: [own] },
+    ],
+  ])('is answered without %s', async (_, path, body, passed) => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    expect((await ask(lease, { path, body: { model: 'm', max_tokens: 9, ...body } })).status).toBe(200);
+    const { model, max_tokens, max_output_tokens, ...sent } = JSON.parse(provider.seen[0]?.body ?? '');
+    expect(sent).toEqual(passed);
+    expect(provider.seen[0]?.body).not.toMatch(/web_search|container_auto|server_url/);
   });
 
   test('keeps what agents do use: own tools, pictures in the request, any tool arguments', async () => {
@@ -271,14 +343,25 @@ describe('a candidate that would borrow the provider’s network or memory', () 
   });
 });
 
+test('a look at whether anything is there is no refusal that anybody should hear of', async () => {
+  provider = await honest();
+  await using rig = await openRig(provider.url);
+  const lease = await rig.open();
+  for (const method of ['GET', 'HEAD']) {
+    expect((await ask(lease, { method, path: '/', key: null })).status).toBe(404);
+  }
+  expect(lease.refusal()).toBeNull();
+  expect(rig.log.lines).toEqual([]);
+});
+
 test('a refusal says nothing of money, keys or providers, and asks not to try again', async () => {
   provider = await honest();
   await using rig = await openRig(provider.url);
   const lease = await rig.open({ capUsd: 0 });
-  for (const path of ['/v1/messages', CHAT, RESPONSES]) {
+  for (const path of ['/v1/messages', CHAT, RESPONSES, '/v1beta/models/m:generateContent']) {
     const reply = await ask(lease, { path });
     expect(reply).toMatchObject({ status: 402, headers: { 'x-should-retry': 'false', connection: 'close' } });
-    expect(reply.text).not.toMatch(/\$|RESOURCE_EXHAUSTED|exhausted|rate|quota|anthropic|openai/i);
+    expect(reply.text).not.toMatch(/\$|RESOURCE_EXHAUSTED|exhausted|rate|quota|anthropic|openai|google/i);
   }
 });
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { MODEL_PROTOCOLS } from '../../src/core/model/index.ts';
 import type { Gateway, Grant, Lease } from '../../src/ports/index.ts';
 
 /** A gateway before a provider that answers every call on `model` with some usage. */
@@ -17,6 +18,7 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
   const grant = (world: GatewayWorld, changed: Partial<Grant> = {}): Grant => ({
     runId: 'r7k2m9q4xa',
     spender: 'A',
+    repository: 'github-42',
     models: [world.model],
     capUsd: 1,
     runCapUsd: 2,
@@ -29,7 +31,7 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       await using world = await open();
       const route = world.gateway.route(world.model);
       expect(world.model).toBe(`${world.model.split('/')[0]}/${route.model}`);
-      expect(['anthropic', 'openai-chat', 'openai-responses']).toContain(route.protocol);
+      expect(MODEL_PROTOCOLS).toContain(route.protocol);
     });
 
     test('refuses a model without a key or a price before anything is spent', async () => {
@@ -40,6 +42,49 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       await expect(gateway.open(grant(world, { models: [unpriced] }))).rejects.toMatchObject({
         code: 'MODEL_PRICE_UNKNOWN',
       });
+    });
+
+    test('takes the caller’s order of protocols, and refuses a model that speaks none of them', async () => {
+      await using world = await open();
+      const { gateway, model } = world;
+      const { protocol } = gateway.route(model);
+      const others = MODEL_PROTOCOLS.filter((one) => one !== protocol);
+      expect(gateway.route(model, { protocols: [protocol, ...others] }).protocol).toBe(protocol);
+      expect(() => gateway.route(model, { protocols: [] })).toThrow(
+        expect.objectContaining({ code: 'MODEL_MISMATCH' }),
+      );
+    });
+
+    test('lets a model without a price pass where its tokens are capped', async () => {
+      await using world = await open();
+      const { gateway, unpriced } = world;
+      expect(unpriced.endsWith(gateway.route(unpriced, { capTokens: 1000 }).model)).toBe(true);
+      const lease = await gateway.open(grant(world, { models: [unpriced], capTokens: 20_000 }));
+      const content = { ...body(world), model: gateway.route(unpriced, { capTokens: 1000 }).model };
+      expect(await call(world, lease, lease.key, content)).toBe(200);
+      expect(lease.usage()).toMatchObject({ calls: 1, usd: 0 });
+      expect(lease.usage().tokensOut).toBeGreaterThan(0);
+      const poor = await gateway.open(grant(world, { spender: 'B', models: [unpriced], capTokens: 1 }));
+      expect(await call(world, poor, poor.key, content)).toBe(402);
+      expect(poor.refusal()).toMatch(/tokens of B/);
+    });
+
+    test('knows when a model last answered', async () => {
+      await using world = await open();
+      const lease = await world.gateway.open(grant(world));
+      expect(lease.lastActivity()).toBeNull();
+      await call(world, lease, '');
+      expect(lease.lastActivity()).toBeNull();
+      await call(world, lease, lease.key);
+      expect(lease.lastActivity()).toBeGreaterThan(0);
+    });
+
+    test('asks every provider what it offers, and never rejects', async () => {
+      await using world = await open();
+      const offers = await world.gateway.offers();
+      expect(offers.map((offer) => offer.provider)).toContain(world.model.split('/')[0]);
+      const stopped = await world.gateway.offers(AbortSignal.abort());
+      expect(stopped.every((offer) => offer.kind === 'failed')).toBe(true);
     });
 
     test('answers on the socket of a lease to its key only', async () => {
@@ -112,6 +157,7 @@ const PATHS = {
   anthropic: '/v1/messages',
   'openai-chat': '/v1/chat/completions',
   'openai-responses': '/v1/responses',
+  gemini: '/v1beta/models/m:generateContent',
 } as const;
 
 const body = (world: GatewayWorld) => ({

@@ -42,10 +42,12 @@ const candidate = (runId: string, alias: string, over: Partial<Candidate> = {}):
 const call = (over: Partial<LedgerRow>): LedgerRow => ({
   runId: 'r1',
   spender: 'A',
+  repository: 'github-42',
   model: 'anthropic/claude-sonnet-4-5',
   tokensIn: 100,
   tokensOut: 50,
   tokensCached: 10,
+  tokensReasoning: 5,
   usd: 0.5,
   exact: true,
   status: 200,
@@ -133,6 +135,16 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           trouble,
         });
         expect(await store.run('r1')).not.toHaveProperty('decision');
+      });
+
+      test('where candidates were executed is kept', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        expect(await store.run('r1')).not.toHaveProperty('sandbox');
+        const sandbox = { backend: 'container', detail: 'podman 5', weaker: ['It shares a kernel.'] };
+        await store.updateRun('r1', { sandbox }, 2);
+        await store.updateRun('r1', { title: 'Later' }, 3);
+        expect(await store.run('r1')).toMatchObject({ sandbox, title: 'Later' });
       });
 
       test('lists are newest first, and as long as asked', async () => {
@@ -277,6 +289,20 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         ]);
       });
 
+      test('a contestant keeps its program and which repetition it is', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        const contestant = {
+          agent: 'command',
+          model: 'openai/gpt-5.5',
+          prompt: 'plain',
+          argv: ['/opt/aider/bin/aider', '--message-file', '-'],
+          seed: 2,
+        } as const;
+        await store.putCandidate(candidate('r1', 'A', { contestant }));
+        expect((await store.candidates('r1'))[0]?.contestant).toEqual(contestant);
+      });
+
       test('a patch that is gone in the replacement is gone in the store', async () => {
         const store = await fresh();
         await create(store, 'r1');
@@ -289,10 +315,10 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     describe('ledger', () => {
       test('usage adds up a run, or one spender in it', async () => {
         const store = await fresh();
-        await store.addLedgerRow(call({}));
-        await store.addLedgerRow(call({ usd: 0.25, tokensIn: 3_000_000_000 }));
-        await store.addLedgerRow(call({ spender: 'brief', usd: 1 }));
-        await store.addLedgerRow(call({ runId: 'r2', usd: 100 }));
+        await store.openCall(call({}));
+        await store.openCall(call({ usd: 0.25, tokensIn: 3_000_000_000 }));
+        await store.openCall(call({ spender: 'brief', usd: 1 }));
+        await store.openCall(call({ runId: 'r2', usd: 100 }));
         expect(await store.usage('r1', 'A')).toEqual({
           usd: 0.75,
           tokensIn: 3_000_000_100,
@@ -302,6 +328,39 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.usage('r1')).toMatchObject({ usd: 1.75, calls: 3 });
         expect(await store.usage('r3')).toEqual(NO_USAGE);
         expect(await store.usage('r1', 'B')).toEqual(NO_USAGE);
+      });
+
+      test('a booked call counts in full until what it came to is written over it', async () => {
+        const store = await fresh();
+        const booked = call({ usd: 3, tokensOut: 9_000, exact: false, status: 0 });
+        const [first, second] = [await store.openCall(booked), await store.openCall(booked)];
+        expect(first).not.toBe(second);
+        expect(await store.usage('r1')).toMatchObject({ usd: 6, tokensOut: 18_000, calls: 2 });
+        await store.settleCall(second, call({ usd: 0.5 }));
+        expect(await store.usage('r1')).toMatchObject({ usd: 3.5, tokensOut: 9_050, calls: 2 });
+        await store.settleCall(second, call({ usd: 0.25 }));
+        expect(await store.usage('r1')).toMatchObject({ usd: 3.25, calls: 2 });
+      });
+
+      test('what was never booked cannot be settled', async () => {
+        const store = await fresh();
+        await expect(store.settleCall(4711, call({}))).rejects.toMatchObject({ code: 'INTERNAL' });
+        expect(await store.usage('r1')).toEqual(NO_USAGE);
+      });
+
+      test('money is added up from a moment on, of everything or of one repository', async () => {
+        const store = await fresh();
+        await store.openCall(call({ at: 99, usd: 16 }));
+        const open = await store.openCall(call({ at: 100, usd: 8, status: 0 }));
+        await store.openCall(call({ at: 101, usd: 2, runId: 'r2' }));
+        await store.openCall(call({ at: 101, usd: 1, repository: 'local-/srv/repo' }));
+        expect(await store.spentSince(100)).toBe(11);
+        expect(await store.spentSince(100, 'github-42')).toBe(10);
+        expect(await store.spentSince(100, 'local-/srv/repo')).toBe(1);
+        expect(await store.spentSince(100, 'github-4')).toBe(0);
+        await store.settleCall(open, call({ at: 100, usd: 4 }));
+        expect(await store.spentSince(100)).toBe(7);
+        expect(await store.spentSince(102)).toBe(0);
       });
     });
 

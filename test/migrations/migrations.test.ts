@@ -101,6 +101,25 @@ describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
   });
 });
 
+test('calls of before count for the repository of their run', async () => {
+  await migrate(db, upTo(1));
+  await load(1);
+  await sql
+    .raw(
+      `insert into runoff.gateway_call
+         (run_id, spender, model, tokens_in, tokens_out, tokens_cached, usd, exact, status, ms, at)
+       select run, 'A', 'openai/m', 1, 1, 0, usd, true, 200, 1, 1100
+         from (values ('r2', 2.0), ('gone', 4.0)) as old (run, usd)`,
+    )
+    .execute(db);
+  await migrate(db);
+  const store = await openStore(database.url);
+  expect(await store.spentSince(1100, 'github-42')).toBe(0.5);
+  expect(await store.spentSince(1100, 'local-/srv/repo')).toBe(2);
+  expect(await store.spentSince(1100)).toBe(6.5);
+  await store.close();
+});
+
 describe('the runner', () => {
   const next = (...up: Migration['up']): Migration => ({ version: MIGRATIONS.length + 1, name: 'next', up });
 

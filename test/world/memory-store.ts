@@ -136,8 +136,14 @@ export function memoryStore(): Store {
       const found = [...(entries.get(id)?.candidates.values() ?? [])];
       return found.map(kept).toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
     },
-    async addLedgerRow(row) {
-      calls.push({ ...row });
+    async openCall(row) {
+      return calls.push({ ...row }) - 1;
+    },
+    async settleCall(call, row) {
+      if (calls[call] === undefined) {
+        throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
+      }
+      calls[call] = { ...row };
     },
     async usage(id, spender) {
       return calls
@@ -151,6 +157,11 @@ export function memoryStore(): Store {
           }),
           NO_USAGE,
         );
+    },
+    async spentSince(at, repository) {
+      return calls
+        .filter((call) => call.at >= at && (repository === undefined || call.repository === repository))
+        .reduce((sum, call) => sum + call.usd, 0);
     },
     async intend(runId, key) {
       const { intents } = entry(runId);

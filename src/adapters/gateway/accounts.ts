@@ -1,212 +1,215 @@
-import { asFault, type RunId, type Usage, type Usd } from '../../core/model/index.ts';
-import type { LedgerRow, Log, Store } from '../../ports/index.ts';
+import { asFault, type RunId, type Usage } from '../../core/model/index.ts';
+import type { Clock, LedgerRow, Log } from '../../ports/index.ts';
+import { type Bookings, type Ledger, openBookings } from './bookings.ts';
+import { type CapReached, type Held, openHeld, type Plan, passed, type Reservation, take } from './caps.ts';
+import { type DayCaps, hold, ownScopes, type Payer, readSums, sharedScopes, type Tally } from './scopes.ts';
+import { inTurn, openSettlements, type Settlements } from './turns.ts';
 
-export type Ledger = Pick<Store, 'addLedgerRow' | 'usage'>;
-
-export interface Caps {
-  readonly capUsd: Usd;
-  readonly runCapUsd: Usd;
+/** A call that is paid for, and its number in the ledger; null for one that costs nothing. */
+export interface Paid<R extends Reservation> {
+  readonly kind: 'reserved';
+  readonly reservation: R;
+  readonly call: number | null;
 }
-
-/** What a call may cost at most; taken from both budgets until it is settled. */
-export interface Reservation {
-  readonly usd: Usd;
-}
-
-export type Plan<R extends Reservation> = (left: Usd, contended: boolean) => R | null;
 
 export type Reserved<R extends Reservation> =
-  | { readonly kind: 'reserved'; readonly reservation: R }
-  | { readonly kind: 'cap'; readonly whose: 'spender' | 'run'; readonly spent: Usd; readonly cap: Usd }
+  | Paid<R>
+  | CapReached
   | { readonly kind: 'unrecorded' }
   | { readonly kind: 'gone' };
 
-/** The money of one spender in one run. All purses of a run draw on the same run budget. */
+/** The money of one spender in one run. */
 export interface Purse {
+  /** Of this spender in this run; what calls in flight hold is not in it. */
   usage(): Usage;
   /**
-   * Reserves what `plan` asks for, given the dollars that are left; null from `plan` means that it is not enough.
-   * `contended` tells it that more will be left when other calls end. Waits while only other calls in flight stand in the way: they use less than they reserve.
+   * Reserves what `plan` asks for and books it in the ledger as `booking` writes it: null for a call that costs
+   * nothing. Waits while only other calls of this process stand in the way. Never rejects.
    */
-  reserve<R extends Reservation>(caps: Caps, plan: Plan<R>, signal: AbortSignal): Promise<Reserved<R>>;
-  /** Gives the reservation back, counts what was spent, and writes the ledger. Never rejects. */
-  settle(reservation: Reservation, row: LedgerRow): Promise<void>;
-  /** Gives a reservation back for a call that costs nothing. */
-  release(reservation: Reservation): void;
+  reserve<R extends Reservation>(
+    plan: Plan<R>,
+    booking: ((reservation: R) => LedgerRow) | null,
+    signal: AbortSignal,
+  ): Promise<Reserved<R>>;
+  /** Writes what the call came to over what was booked, and gives the rest back. Never rejects. */
+  settle(paid: Paid<Reservation>, row: LedgerRow): Promise<void>;
+  /** Gives back what a call held that cost nothing. */
+  release(paid: Paid<Reservation>): void;
   close(): Promise<void>;
 }
 
-interface Tally {
-  spent: Usd;
-  reserved: Usd;
-  inFlight: number;
-  tokensIn: number;
-  tokensOut: number;
-  calls: number;
+export interface Accounts {
+  /** Rejects when the ledger cannot be read. */
+  open(payer: Payer): Promise<Purse>;
 }
 
-interface RunAccount {
-  readonly total: Tally;
-  readonly spenders: Map<string, Tally>;
-  readonly unsaved: LedgerRow[];
-  readonly waiting: Set<() => void>;
-  saving: Promise<void>;
+export interface AccountsOptions {
+  readonly ledger: Ledger;
+  readonly dayCaps: DayCaps;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
 }
 
-interface Entry {
-  readonly account: RunAccount;
-  purses: number;
+/** What all purses of a gateway work with. */
+interface Desk extends AccountsOptions {
+  readonly bookings: Bookings;
+  readonly held: Held;
+  readonly settlements: Settlements;
+  /** One call is reserved and booked at a time, so that each sees what the one before it booked. */
+  readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** Budgets of the runs that have open leases. What the ledger holds of earlier leases and processes counts. */
-export function openAccounts(ledger: Ledger, log: Log): { open(id: RunId, spender: string): Promise<Purse> } {
-  const entries = new Map<RunId, Entry>();
-
+/**
+ * Budgets of the runs that have open leases. The ledger is the truth: a call is booked there with what it may cost at
+ * most before it goes out, so that what other processes book, and what was booked before a crash, counts. Its sums
+ * are read before each reservation, and again after the booking: where two processes took the same money, the booking
+ * is taken back and tried again, so that no cap is passed.
+ */
+export function openAccounts(options: AccountsOptions): Accounts {
+  const desk: Desk = {
+    ...options,
+    bookings: openBookings(options.ledger, options.log),
+    held: openHeld(),
+    settlements: openSettlements(),
+    turn: inTurn(),
+  };
+  const runs = new Map<RunId, { readonly tallies: Map<string, Tally>; purses: number }>();
   return {
-    async open(runId, spender) {
-      const entry = entries.get(runId) ?? { account: emptyAccount(), purses: 0 };
-      entries.set(runId, entry);
-      entry.purses += 1;
-      const release = () => {
-        entry.purses -= 1;
-        if (entry.purses === 0) entries.delete(runId);
+    async open(payer) {
+      const { runId, spender } = payer;
+      const run = runs.get(runId) ?? { tallies: new Map<string, Tally>(), purses: 0 };
+      runs.set(runId, run);
+      run.purses += 1;
+      const forget = () => {
+        run.purses -= 1;
+        if (run.purses === 0) runs.delete(runId);
       };
       try {
-        await readLedger(ledger, entry.account, runId, spender);
+        const booked = await options.ledger.usage(runId, spender);
+        // Another lease of this spender knows better: what is in flight is booked too, at more than it will cost.
+        const own = run.tallies.get(spender) ?? { ...booked };
+        run.tallies.set(spender, own);
+        return openPurse(desk, payer, own, forget);
       } catch (error) {
-        release();
+        forget();
         throw error;
       }
-      return purse(entry.account, spender, release, () => save(entry.account, ledger, log));
     },
   };
 }
 
-/** Never lowers what is known here: rows in flight are not in the ledger yet. */
-async function readLedger(ledger: Ledger, account: RunAccount, runId: RunId, spender: string): Promise<void> {
-  const run = await ledger.usage(runId);
-  const own = await ledger.usage(runId, spender);
-  account.total.spent = Math.max(account.total.spent, run.usd);
-  if (account.spenders.has(spender)) return;
-  const { usd, ...counts } = own;
-  account.spenders.set(spender, { ...counts, spent: usd, reserved: 0, inFlight: 0 });
-}
+/** Bookings taken back because another process was quicker, before the cap counts as reached. */
+const MOST_TRIES = 5;
 
-function purse(account: RunAccount, spender: string, release: () => void, flush: () => Promise<void>): Purse {
-  const own = account.spenders.get(spender) ?? emptyTally();
-  account.spenders.set(spender, own);
+function openPurse(desk: Desk, payer: Payer, own: Tally, forget: () => void): Purse {
+  const { bookings, settlements } = desk;
   let open = true;
-
+  const giveBack = (reservation: Reservation) => {
+    hold(desk.held, payer, reservation, 'remove');
+    settlements.tell();
+  };
   return {
-    usage: () => ({ usd: own.spent, tokensIn: own.tokensIn, tokensOut: own.tokensOut, calls: own.calls }),
+    usage: () => ({ ...own }),
 
-    async reserve(caps, plan, signal) {
-      for (;;) {
-        if (account.unsaved.length > 0) await flush();
-        if (account.unsaved.length > 0) return { kind: 'unrecorded' };
-        if (signal.aborted) return { kind: 'gone' };
-        const reserved = take(account, own, caps, plan);
-        if (reserved) return reserved;
-        await nextSettlement(account, signal);
+    async reserve(plan, booking, signal) {
+      for (let tries = 1; ; ) {
+        const answer = await desk.turn(() => attempt(desk, payer, own, plan, booking, signal));
+        if (answer.kind === 'wait') {
+          await settlements.next(answer.seen, signal);
+        } else if (answer.kind === 'outrun') {
+          if (tries === MOST_TRIES) return answer.cap;
+          tries += 1;
+        } else {
+          return answer;
+        }
       }
     },
 
-    release(reservation) {
-      giveBack(account, own, reservation);
-    },
+    release: ({ reservation }) => giveBack(reservation),
 
-    async settle(reservation, row) {
-      // In one turn with giving back, so that no waiting call sees the money twice.
-      for (const tally of [own, account.total]) {
-        tally.spent += row.usd;
-        tally.tokensIn += row.tokensIn;
-        tally.tokensOut += row.tokensOut;
-        tally.calls += 1;
-      }
-      account.unsaved.push(row);
-      giveBack(account, own, reservation);
-      await flush();
+    async settle({ reservation, call }, row) {
+      // First the ledger: whoever looks in between finds the money still held, and waits for it.
+      if (call !== null) await bookings.settle(call, row);
+      own.usd += row.usd;
+      own.tokensIn += row.tokensIn;
+      own.tokensOut += row.tokensOut;
+      own.calls += 1;
+      giveBack(reservation);
     },
 
     async close() {
       if (!open) return;
       open = false;
-      await flush();
-      release();
+      await bookings.flush();
+      forget();
     },
   };
 }
 
-/** Null when the money would suffice but for calls in flight. */
-function take<R extends Reservation>(
-  account: RunAccount,
+type Attempt<R extends Reservation> =
+  | Reserved<R>
+  | { readonly kind: 'wait'; readonly seen: number }
+  | { readonly kind: 'outrun'; readonly cap: CapReached };
+
+async function attempt<R extends Reservation>(
+  desk: Desk,
+  payer: Payer,
   own: Tally,
-  caps: Caps,
   plan: Plan<R>,
-): Reserved<R> | null {
-  const ownLeft = caps.capUsd - own.spent;
-  const runLeft = caps.runCapUsd - account.total.spent;
-  const contended = account.total.inFlight > 0;
-  const reservation = plan(Math.min(ownLeft - own.reserved, runLeft - account.total.reserved), contended);
-  if (reservation) {
-    for (const tally of [own, account.total]) {
-      tally.reserved += reservation.usd;
-      tally.inFlight += 1;
-    }
-    return { kind: 'reserved', reservation };
+  booking: ((reservation: R) => LedgerRow) | null,
+  signal: AbortSignal,
+): Promise<Attempt<R>> {
+  if (!(await desk.bookings.flush())) return { kind: 'unrecorded' };
+  if (signal.aborted) return { kind: 'gone' };
+  const seen = desk.settlements.count();
+  try {
+    // Without a look into the ledger, so that an agent that asks on and on costs next to nothing.
+    const reached = take(ownScopes(desk.held, payer, own), plan);
+    if (reached.kind === 'cap') return reached;
+    const shared = await readShared(desk, payer);
+    const taken = take([...ownScopes(desk.held, payer, own), ...shared], plan);
+    // The sums may be of before a settlement that came meanwhile.
+    const stale = taken.kind === 'cap' && desk.settlements.count() > seen;
+    if (stale || taken.kind === 'wait') return { kind: 'wait', seen };
+    if (taken.kind === 'cap') return taken;
+    return await book(desk, payer, taken.reservation, booking?.(taken.reservation) ?? null);
+  } catch (error) {
+    const { code } = asFault(error);
+    desk.log.error({ runId: payer.runId, code }, 'A model call cannot be booked.');
+    return { kind: 'unrecorded' };
   }
-  if (plan(Math.min(ownLeft, runLeft), false)) return null;
-  return ownLeft <= runLeft
-    ? { kind: 'cap', whose: 'spender', spent: own.spent, cap: caps.capUsd }
-    : { kind: 'cap', whose: 'run', spent: account.total.spent, cap: caps.runCapUsd };
 }
 
-function giveBack(account: RunAccount, own: Tally, reservation: Reservation): void {
-  for (const tally of [own, account.total]) {
-    tally.inFlight -= 1;
-    // Exactly nothing when nothing is in flight: a rounding rest would let calls wait for one that never ends.
-    tally.reserved = tally.inFlight === 0 ? 0 : tally.reserved - reservation.usd;
-  }
-  for (const wake of [...account.waiting]) wake();
-}
+const readShared = async ({ ledger, clock, held, dayCaps }: Desk, payer: Payer) =>
+  sharedScopes(held, payer, dayCaps, await readSums(ledger, clock, payer));
 
-function nextSettlement(account: RunAccount, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const wake = () => {
-    account.waiting.delete(wake);
-    signal.removeEventListener('abort', wake);
-    resolve();
+/** As the ledger keeps a call that was booked and did not go out. */
+const NEVER_SENT = { usd: 0, tokensIn: 0, tokensOut: 0, exact: true, status: 402 } as const;
+
+async function book<R extends Reservation>(
+  desk: Desk,
+  payer: Payer,
+  reservation: R,
+  row: LedgerRow | null,
+): Promise<Attempt<R>> {
+  const call = row && (await desk.ledger.openCall(row));
+  hold(desk.held, payer, reservation, 'add');
+  if (!row || call === null) return { kind: 'reserved', reservation, call: null };
+  const takeBack = async () => {
+    await desk.bookings.settle(call, { ...row, ...NEVER_SENT });
+    hold(desk.held, payer, reservation, 'remove');
+    desk.settlements.tell();
   };
-  account.waiting.add(wake);
-  signal.addEventListener('abort', wake);
-  return promise;
+  try {
+    const scope = passed(await readShared(desk, payer));
+    if (!scope) return { kind: 'reserved', reservation, call };
+    await takeBack();
+    return {
+      kind: 'outrun',
+      cap: { kind: 'cap', whose: scope.name, spent: scope.booked, cap: scope.cap },
+    };
+  } catch (error) {
+    await takeBack();
+    throw error;
+  }
 }
-
-/** Writes the rows in order, one writer at a time. A row that cannot be written stays, and bars further calls. */
-function save(account: RunAccount, ledger: Ledger, log: Log): Promise<void> {
-  account.saving = account.saving.then(async () => {
-    for (let row = account.unsaved[0]; row; row = account.unsaved[0]) {
-      try {
-        await ledger.addLedgerRow(row);
-      } catch (error) {
-        log.error(
-          { runId: row.runId, code: asFault(error).code },
-          'The ledger cannot be written; model calls wait.',
-        );
-        return;
-      }
-      account.unsaved.shift();
-    }
-  });
-  return account.saving;
-}
-
-const emptyTally = (): Tally => ({ spent: 0, reserved: 0, inFlight: 0, tokensIn: 0, tokensOut: 0, calls: 0 });
-
-const emptyAccount = (): RunAccount => ({
-  total: emptyTally(),
-  spenders: new Map(),
-  unsaved: [],
-  waiting: new Set(),
-  saving: Promise.resolve(),
-});

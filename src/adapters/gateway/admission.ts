@@ -1,9 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Plan, Reservation } from './accounts.ts';
-import { type Endpoint, endpointFor } from './endpoints.ts';
-import type { PriceBook } from './prices.ts';
-import { atListPrice, type Body, forbidden, type OutputLimit, outputLimit, parseBody } from './requests.ts';
+import type { ModelProtocol } from '../../core/model/index.ts';
+import { type CallEndpoint, type Endpoint, endpointFor, keyInQuery } from './endpoints.ts';
+import { geminiLimit, geminiRequest } from './gemini.ts';
+import { dialectOf, type ProviderAccess, type Providers, providerFor } from './providers.ts';
+import {
+  atListPrice,
+  type Body,
+  forbidden,
+  keepLocalTools,
+  type OutputLimit,
+  outputLimit,
+  parseBody,
+} from './requests.ts';
 
 export const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
 
@@ -16,12 +25,13 @@ export interface LeaseTerms {
   readonly models: readonly string[];
 }
 
-type CallEndpoint = Exclude<Endpoint, { kind: 'models' }>;
-
 /** A call that may be made, if the money suffices. */
 export interface AdmittedCall {
   readonly kind: 'call';
   readonly endpoint: CallEndpoint;
+  /** Name of the provider, and where it is. */
+  readonly provider: string;
+  readonly access: ProviderAccess;
   /** As the provider knows it. */
   readonly model: string;
   readonly body: Body;
@@ -32,7 +42,7 @@ export interface AdmittedCall {
 
 export interface Refused {
   readonly kind: 'refused';
-  readonly endpoint: Endpoint | null;
+  readonly protocol: ModelProtocol | null;
   readonly status: number;
   /** For the agent. */
   readonly message: string;
@@ -41,7 +51,9 @@ export interface Refused {
 export type Admission =
   | AdmittedCall
   | Refused
-  | { readonly kind: 'models'; readonly models: readonly string[] };
+  | { readonly kind: 'models'; readonly protocol: ModelProtocol }
+  /** A look at whether anything is here: nothing that an agent wanted was refused. */
+  | { readonly kind: 'probe' };
 
 /** Bytes of one request body. A million tokens of text are about four. */
 export const MOST_BODY_BYTES = 16 * 2 ** 20;
@@ -50,41 +62,73 @@ export const MOST_BODY_BYTES = 16 * 2 ** 20;
 export async function admit(
   request: IncomingMessage,
   terms: LeaseTerms,
+  providers: Providers,
   now: number,
-  isOfficial: (endpoint: CallEndpoint) => boolean,
 ): Promise<Admission> {
-  const endpoint = endpointFor(request.method ?? '', request.url ?? '');
+  const { method = '', url = '' } = request;
+  const endpoint = endpointFor(method, url);
+  if (!endpoint && ['GET', 'HEAD'].includes(method)) return { kind: 'probe' };
   const refuse = (status: number, message: string): Refused => ({
     kind: 'refused',
-    endpoint,
+    protocol: endpoint?.protocol ?? null,
     status,
     message,
   });
-  if (!timingSafeEqual(hashOf(keyOf(request)), terms.keyHash))
+  if (!timingSafeEqual(hashOf(keyOf(request, endpoint)), terms.keyHash))
     return refuse(403, 'The key is not valid here.');
   if (now >= terms.expiresAt) return refuse(403, 'The key has expired.');
   if (!endpoint) return refuse(404, 'Not available through this gateway.');
-  if (endpoint.kind === 'models') return { kind: 'models', models: terms.models };
+  if (endpoint.kind === 'models') return { kind: 'models', protocol: endpoint.protocol };
 
   const bytes = await readBody(request);
   if (!bytes) return refuse(413, 'The request is too large.');
-  const body = parseBody(bytes);
-  if (!body) return refuse(400, 'The body must be one JSON object, without content-encoding.');
-  const { model } = body;
-  if (typeof model !== 'string' || !terms.models.includes(`${endpoint.provider}/${model}`)) {
+  const sent = parseBody(bytes);
+  if (!sent) return refuse(400, 'The body must be one JSON object, without content-encoding.');
+  const model = endpoint.model ?? sent.model;
+  const provider =
+    typeof model === 'string' ? providerFor(providers, terms.models, endpoint.protocol, model) : null;
+  const access = provider === null ? undefined : providers[provider];
+  if (typeof model !== 'string' || provider === null || !access)
     return refuse(403, 'This model is not available here.');
+  const prepared = cleaned(endpoint.protocol, sent, model, provider, access);
+  if (prepared.kind === 'forbidden') {
+    return refuse(403, `Not available through this gateway: ${prepared.why}.`);
   }
-  const problem = forbidden(endpoint.protocol, body);
-  if (problem) return refuse(403, `Not available through this gateway: ${problem}.`);
-  atListPrice(endpoint.protocol, body);
-  const limit = outputLimit(endpoint.protocol, body, isOfficial(endpoint));
-  return { kind: 'call', endpoint, model, body, bytes: bytes.length, limit };
+  const { body, limit } = prepared;
+  return { kind: 'call', endpoint, provider, access, model, body, bytes: bytes.length, limit };
 }
 
-function keyOf(request: IncomingMessage): string {
-  const header = request.headers['x-api-key'];
-  const bearer = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  return (typeof header === 'string' ? header : bearer) ?? '';
+type Cleaned =
+  | { readonly kind: 'may-pass'; readonly body: Body; readonly limit: OutputLimit }
+  | { readonly kind: 'forbidden'; readonly why: string };
+
+function cleaned(
+  protocol: ModelProtocol,
+  sent: Body,
+  model: string,
+  provider: string,
+  access: ProviderAccess,
+): Cleaned {
+  if (protocol === 'gemini') {
+    const made = geminiRequest(sent, model);
+    return made.kind === 'forbidden' ? made : { ...made, limit: geminiLimit(made.body) };
+  }
+  const why = forbidden(protocol, sent);
+  if (why) return { kind: 'forbidden', why };
+  const dialect = dialectOf(provider, access);
+  keepLocalTools(sent);
+  atListPrice(protocol, sent, dialect);
+  return { kind: 'may-pass', body: sent, limit: outputLimit(protocol, sent, dialect) };
+}
+
+/** Clients of each protocol have their own place for it; one that a request names first counts. */
+function keyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
+  const { headers, url = '' } = request;
+  const bearer = /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
+  const named = [headers['x-api-key'], headers['x-goog-api-key'], bearer].find(
+    (key) => typeof key === 'string',
+  );
+  return String(named ?? (endpoint?.protocol === 'gemini' ? keyInQuery(url) : ''));
 }
 
 /** Null when it is larger than we take. */
@@ -97,55 +141,4 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-/** What is set aside for a call: all its input uncached and newly cached, and all the output it may write. */
-export interface CallReservation extends Reservation {
-  readonly outputTokens: number;
-}
-
-/** Code and English have three to four bytes a token; the low end, so that we reserve too much. */
-const BYTES_PER_TOKEN = 3;
-/** Output that we reserve when the request does not say: what current models write in one turn at the very most. */
-const UNSTATED_OUTPUT = 32_000;
-/** Fewer output tokens than this are of no use to an agent: the cap counts as reached. */
-const LEAST_OUTPUT = 256;
-/** While other calls hold money back, waiting for them is better than an answer cut shorter than this. */
-const LEAST_CONTENDED_OUTPUT = 8_000;
-
-/** What vendors add to a request: a few hundred tokens that explain the use of tools to the model. */
-const ADDED_TOKENS = 500;
-
-export const estimatedInput = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN) + ADDED_TOKENS;
-
-/**
- * How much to set aside for a call when `left` dollars remain; null when they do not suffice. The output is clamped
- * to what is left. Null from `costs` cannot occur: models without a price get no lease.
- */
-export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<CallReservation> {
-  const { provider } = call.endpoint;
-  const input = estimatedInput(call.bytes);
-  const cost = (cacheWrite: number, output: number) =>
-    book.cost(provider, call.model, { input, cacheRead: 0, cacheWrite, cacheWriteHour: 0, output }, at) ??
-    Number.POSITIVE_INFINITY;
-  const inputUsd = Math.max(cost(0, 0), cost(input, 0));
-  const perToken = (cost(0, 1000) - cost(0, 0)) / 1000;
-  const wanted = call.limit.asked ?? UNSTATED_OUTPUT;
-  return (left, contended) => {
-    // At the cap nothing goes out, not even a call that is free of charge.
-    if (left <= 0 || !(inputUsd <= left)) return null;
-    const room = perToken > 0 ? Math.floor((left - inputUsd) / perToken) : wanted;
-    if (room < Math.min(wanted, contended ? LEAST_CONTENDED_OUTPUT : LEAST_OUTPUT)) return null;
-    const outputTokens = Math.min(wanted, room);
-    return { usd: inputUsd + outputTokens * perToken, outputTokens };
-  };
-}
-
-/**
- * Writes the limit into the request. One that states none is left as it is where we cannot know the model's own
- * maximum, as a number above it is an error there: the relay then cuts the answer.
- */
-export function applyLimit(call: AdmittedCall, reserved: CallReservation, official: boolean): void {
-  const clamped = reserved.outputTokens < (call.limit.asked ?? UNSTATED_OUTPUT);
-  if (call.limit.asked !== null || official || clamped) call.limit.set(reserved.outputTokens);
 }

@@ -1,43 +1,90 @@
-import type { ModelProtocol } from '../../ports/index.ts';
+import type { ModelProtocol } from '../../core/model/index.ts';
 
-export type Provider = 'anthropic' | 'openai';
+/** A call to one model. Gemini names it in the path, the others in the body. */
+export interface CallEndpoint {
+  readonly kind: 'generate' | 'count';
+  readonly protocol: ModelProtocol;
+  /** From the path. */
+  readonly model?: string;
+  /** The provider's path, below its version. */
+  readonly path: string;
+  /** What of the query goes on, with its question mark; mostly nothing. */
+  readonly query: string;
+}
 
 export type Endpoint =
-  | { readonly kind: 'generate'; readonly provider: Provider; readonly protocol: ModelProtocol }
-  | { readonly kind: 'count'; readonly provider: Provider; readonly protocol: ModelProtocol }
-  | { readonly kind: 'models'; readonly protocol: null };
+  | CallEndpoint
+  | { readonly kind: 'models'; readonly protocol: 'openai-chat' | 'gemini' };
 
-/** All that a lease key can reach: exact method and path. */
+/** All that a lease key can reach besides Gemini's models: exact method and path. */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
-  ['POST /v1/messages', { kind: 'generate', provider: 'anthropic', protocol: 'anthropic' }],
-  ['POST /v1/messages/count_tokens', { kind: 'count', provider: 'anthropic', protocol: 'anthropic' }],
-  ['POST /v1/chat/completions', { kind: 'generate', provider: 'openai', protocol: 'openai-chat' }],
-  ['POST /v1/responses', { kind: 'generate', provider: 'openai', protocol: 'openai-responses' }],
-  ['GET /v1/models', { kind: 'models', protocol: null }],
+  ['POST /v1/messages', call('generate', 'anthropic', '/messages')],
+  ['POST /v1/messages/count_tokens', call('count', 'anthropic', '/messages/count_tokens')],
+  ['POST /v1/chat/completions', call('generate', 'openai-chat', '/chat/completions')],
+  ['POST /v1/responses', call('generate', 'openai-responses', '/responses')],
+  ['GET /v1/models', { kind: 'models', protocol: 'openai-chat' }],
+  ['GET /v1beta/models', { kind: 'models', protocol: 'gemini' }],
 ]);
 
-/** Query strings are never forwarded, so they are cut before the look-up. */
-export function endpointFor(method: string, target: string): Endpoint | null {
-  const [path = ''] = target.split('?', 1);
-  return ENDPOINTS.get(`${method} ${path}`) ?? null;
+function call(kind: CallEndpoint['kind'], protocol: ModelProtocol, path: string): CallEndpoint {
+  return { kind, protocol, path, query: '' };
 }
 
-const COUNT_PATH = '/messages/count_tokens';
-const GENERATE_PATHS: Readonly<Record<ModelProtocol, string>> = {
-  anthropic: '/messages',
-  'openai-chat': '/chat/completions',
-  'openai-responses': '/responses',
+/** No slash, no percent sign and no dot at the start: what matches leads nowhere else. */
+const GEMINI =
+  /^\/(?:v1beta|v1)\/models\/([A-Za-z0-9][A-Za-z0-9._-]*):(generateContent|streamGenerateContent|countTokens)$/;
+
+/** Of query strings only Gemini's `alt=sse` goes on. */
+export function endpointFor(method: string, target: string): Endpoint | null {
+  const [path = '', query = ''] = target.split('?', 2);
+  const known = ENDPOINTS.get(`${method} ${path}`);
+  if (known) return known;
+  const [, model, action] = (method === 'POST' && GEMINI.exec(path)) || [];
+  if (!model || !action) return null;
+  return {
+    kind: action === 'countTokens' ? 'count' : 'generate',
+    protocol: 'gemini',
+    model,
+    path: `/models/${model}:${action}`,
+    query:
+      action === 'streamGenerateContent' && new URLSearchParams(query).get('alt') === 'sse' ? '?alt=sse' : '',
+  };
+}
+
+/** The key that Google's clients may put in the query; empty when there is none. */
+export const keyInQuery = (target: string): string =>
+  new URLSearchParams(target.split('?', 2)[1] ?? '').get('key') ?? '';
+
+/** Version in the path, where the address does not name it. Anthropic's and Google's customarily stand without. */
+const VERSIONS: Readonly<Record<ModelProtocol, string>> = {
+  anthropic: '/v1',
+  gemini: '/v1beta',
+  'openai-chat': '/v1',
+  'openai-responses': '/v1',
 };
 
-/** The provider's own address for a call; an address without a path gets `/v1`. */
-export function upstreamUrl(baseUrl: string, endpoint: Exclude<Endpoint, { kind: 'models' }>): URL {
+/** A path at the provider's own address. OpenAI's protocols take a path that is given as it is; else `/v1` is added. */
+export function upstreamUrl(baseUrl: string, protocol: ModelProtocol, path: string, query = ''): URL {
   const base = new URL(baseUrl);
   const folder = base.pathname.replace(/\/+$/, '');
-  // Anthropic's address is customarily given without /v1, those of OpenAI's protocols with it.
-  const versioned = endpoint.provider === 'anthropic' ? `${folder.replace(/\/v1$/, '')}/v1` : folder || '/v1';
-  base.pathname = versioned + (endpoint.kind === 'count' ? COUNT_PATH : GENERATE_PATHS[endpoint.protocol]);
+  const version = VERSIONS[protocol];
+  const named = protocol === 'anthropic' || protocol === 'gemini';
+  const versioned = named ? folder.replace(/\/v1(beta)?$/, '') + version : folder || version;
+  base.pathname = versioned + path;
+  base.search = query;
   return base;
 }
+
+/** Google's words for a status. None may be RESOURCE_EXHAUSTED: agents then try again for ever. */
+const GEMINI_STATUS: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  413: 'INVALID_ARGUMENT',
+  502: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
 
 /**
  * The body of a refusal, in the shape of the protocol. It says nothing of keys or providers, and avoids the words
@@ -47,6 +94,10 @@ export function refusalBody(protocol: ModelProtocol | null, status: number, mess
   if (protocol === 'anthropic') {
     const type = status === 402 ? 'billing_error' : 'permission_error';
     return JSON.stringify({ type: 'error', error: { type, message } });
+  }
+  if (protocol === 'gemini') {
+    const word = GEMINI_STATUS[status] ?? 'INTERNAL';
+    return JSON.stringify({ error: { code: status, message, status: word } });
   }
   const type = status === 402 ? 'budget_reached' : 'not_available';
   return JSON.stringify({ error: { message, type, code: type, param: null } });

@@ -1,2 +1,4 @@
-export { type GatewayOptions, openGateway, PROVIDER_URLS, type Providers } from './gateway.ts';
+export { type GatewayOptions, openGateway } from './gateway.ts';
 export type { TokenPrice } from './prices.ts';
+export type { ProviderAccess, Providers } from './providers.ts';
+export type { DayCaps } from './scopes.ts';

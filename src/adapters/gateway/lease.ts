@@ -1,34 +1,22 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Clock, Grant, LedgerRow, Log } from '../../ports/index.ts';
-import type { Purse } from './accounts.ts';
-import {
-  type AdmittedCall,
-  admit,
-  applyLimit,
-  type CallReservation,
-  estimatedInput,
-  type LeaseTerms,
-  planFor,
-} from './admission.ts';
-import type { Endpoint, Provider } from './endpoints.ts';
+import type { ModelProtocol } from '../../core/model/index.ts';
+import type { Clock, Grant, Log } from '../../ports/index.ts';
+import type { Paid, Purse } from './accounts.ts';
+import { type AdmittedCall, admit, type LeaseTerms } from './admission.ts';
+import type { CapReached } from './caps.ts';
 import { upstreamUrl } from './endpoints.ts';
-import type { PriceBook, Tokens } from './prices.ts';
-import { type Outcome, refuse, relay } from './relay.ts';
-
-/** Where a provider is and how it is paid; the key stays in this process. */
-export interface ProviderAccess {
-  readonly baseUrl: string;
-  readonly key: string;
-  /** The vendor's own address, not one that imitates its protocol. */
-  readonly official: boolean;
-}
+import { applyLimit, type CallReservation, freePlan, planFor } from './plan.ts';
+import type { PriceBook } from './prices.ts';
+import { namedModel, type Providers } from './providers.ts';
+import { refuse, relay } from './relay.ts';
+import { bookedRow, settledRow } from './rows.ts';
 
 /** What the handler of one lease works with. */
 export interface LeaseContext {
   readonly grant: Grant;
   readonly terms: LeaseTerms;
   readonly purse: Purse;
-  readonly providers: Readonly<Partial<Record<Provider, ProviderAccess>>>;
+  readonly providers: Providers;
   readonly book: PriceBook;
   readonly secrets: readonly string[];
   readonly silenceMs: number;
@@ -36,7 +24,11 @@ export interface LeaseContext {
   readonly log: Log;
   /** Remembers why the last call was refused; null when it was not. */
   readonly note: (refusal: string | null) => void;
+  /** Remembers that a model just sent something. */
+  readonly alive: () => void;
   readonly settled: () => void;
+  /** Refusals that stand in the log; their texts are ours and few. */
+  readonly logged: Set<string>;
   /** Calls in flight, so that closing the lease can wait until each is booked. */
   readonly inFlight: Set<Promise<void>>;
 }
@@ -66,44 +58,62 @@ async function serve(
   const { clock, terms, providers } = context;
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const admission = await admit(
-    request,
-    terms,
-    clock.now(),
-    ({ provider }) => providers[provider]?.official ?? false,
-  );
+  const admission = await admit(request, terms, providers, clock.now());
   switch (admission.kind) {
+    case 'probe':
+      return refuse(response, null, 404, 'Not available through this gateway.');
     case 'models':
-      return answerModels(response, admission.models);
+      return answerModels(response, providers, terms.models, admission.protocol);
     case 'refused':
-      return refused(context, response, admission.endpoint, admission.status, admission.message);
+      return refused(context, response, admission.protocol, admission.status, admission.message);
     case 'call':
       return pay(context, request, response, admission, gone.signal);
   }
 }
 
-function answerModels(response: ServerResponse, models: readonly string[]): void {
-  const data = models.map((model) => {
-    const id = model.slice(model.indexOf('/') + 1);
-    return { id, object: 'model', type: 'model', display_name: id };
-  });
+/** Google's clients call what they find on their list; for the others one list stands for two protocols. */
+function answerModels(
+  response: ServerResponse,
+  providers: Providers,
+  granted: readonly string[],
+  protocol: ModelProtocol,
+): void {
+  const speaks = (provider: string) => providers[provider]?.protocols.includes('gemini') ?? false;
+  const ids = granted
+    .map(namedModel)
+    .filter(({ provider }) => protocol !== 'gemini' || speaks(provider))
+    .map(({ model }) => model);
+  const answer =
+    protocol === 'gemini'
+      ? { models: ids.map((id) => ({ name: `models/${id}`, displayName: id, ...GEMINI_METHODS })) }
+      : {
+          object: 'list',
+          data: ids.map((id) => ({ id, object: 'model', type: 'model', display_name: id })),
+          has_more: false,
+        };
   response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ object: 'list', data, has_more: false }));
+  response.end(JSON.stringify(answer));
 }
+
+const GEMINI_METHODS = { supportedGenerationMethods: ['generateContent', 'countTokens'] };
 
 function refused(
   context: LeaseContext,
   response: ServerResponse,
-  endpoint: Endpoint | null,
+  protocol: ModelProtocol | null,
   status: number,
   message: string,
 ): void {
   context.note(message);
-  context.log.warn({ ...who(context), status }, 'The gateway refused a model call.');
-  refuse(response, endpoint && endpoint.kind !== 'models' ? { endpoint } : null, status, message);
+  // Once for each reason: an agent that asks on and on must not fill the log.
+  if (!context.logged.has(message)) {
+    context.logged.add(message);
+    context.log.warn({ ...who(context), status, why: message }, 'The gateway refused a model call.');
+  }
+  refuse(response, protocol, status, message);
 }
 
-/** Reserves, forwards, settles. */
+/** Reserves and books, forwards, settles. */
 async function pay(
   context: LeaseContext,
   request: IncomingMessage,
@@ -112,95 +122,79 @@ async function pay(
   signal: AbortSignal,
 ): Promise<void> {
   const { grant, purse, book, clock } = context;
-  const provider = context.providers[call.endpoint.provider];
-  if (!provider) return refused(context, response, call.endpoint, 404, 'This model is not available here.');
+  const { protocol, kind } = call.endpoint;
   const startedAt = clock.now();
-  const reserved = await purse.reserve(grant, planFor(call, book, startedAt), signal);
-  if (reserved.kind === 'gone') return;
-  if (reserved.kind === 'unrecorded') {
-    return refused(context, response, call.endpoint, 503, 'Calls cannot be recorded at the moment.');
+  const counting = kind === 'count';
+  const reserved = counting
+    ? await purse.reserve(freePlan, null, signal)
+    : await purse.reserve(
+        planFor(call, book, startedAt),
+        (reservation) => bookedRow(grant, call, reservation, startedAt),
+        signal,
+      );
+  switch (reserved.kind) {
+    case 'gone':
+      return;
+    case 'unrecorded':
+      return refused(context, response, protocol, 503, 'Calls cannot be recorded at the moment.');
+    case 'cap':
+      refused(context, response, protocol, 402, 'The budget for this work is used up.');
+      return context.note(capSentence(reserved, grant));
+    case 'reserved':
+      if (!counting) applyLimit(call, reserved.reservation);
+      return forward(context, request, response, call, reserved, startedAt, signal);
   }
-  if (reserved.kind === 'cap') {
-    refused(context, response, call.endpoint, 402, 'The budget for this work is used up.');
-    const whose = reserved.whose === 'run' ? 'of the run' : `of ${grant.spender}`;
-    return context.note(`The budget ${whose} is used up: $${reserved.spent.toFixed(4)} of $${reserved.cap}.`);
+}
+
+/** For people: which cap, and how far it is. */
+function capSentence({ whose, spent, cap }: CapReached, grant: Grant): string {
+  if (whose === 'tokens') {
+    return `The tokens of ${grant.spender} for models without a known price are used up: ${Math.round(spent)} of ${cap}.`;
   }
-  const { reservation } = reserved;
-  const counting = call.endpoint.kind === 'count';
-  if (!counting) applyLimit(call, reservation, provider.official);
+  const owner = {
+    spender: `of ${grant.spender}`,
+    run: 'of the run',
+    'repository-day': 'of this repository for today (UTC)',
+    day: 'of everything for today (UTC)',
+  }[whose];
+  return `The budget ${owner} is used up: $${spent.toFixed(4)} of $${cap}.`;
+}
+
+async function forward(
+  context: LeaseContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  call: AdmittedCall,
+  paid: Paid<CallReservation>,
+  startedAt: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { endpoint, access } = call;
+  const free = paid.call === null;
   await relay({
     call,
-    reserved: counting ? null : reservation,
+    reserved: free ? null : paid.reservation,
     upstream: {
-      url: upstreamUrl(provider.baseUrl, call.endpoint),
-      provider: call.endpoint.provider,
-      key: provider.key,
+      url: upstreamUrl(access.baseUrl, endpoint.protocol, endpoint.path, endpoint.query),
+      protocol: endpoint.protocol,
+      key: access.key,
       headers: request.headers,
       silenceMs: context.silenceMs,
     },
     secrets: context.secrets,
     response,
     signal,
+    alive: context.alive,
     settle: async (outcome) => {
       context.note(outcome.trouble);
-      if (counting) return purse.release(reservation);
-      await purse.settle(reservation, row(context, call, reservation, outcome, startedAt));
+      if (free) return context.purse.release(paid);
+      const { grant, book, clock } = context;
+      const row = settledRow(grant, call, paid.reservation, outcome, book, {
+        startedAt,
+        endedAt: clock.now(),
+      });
+      await context.purse.settle(paid, row);
       context.settled();
     },
   });
-}
-
-function row(
-  context: LeaseContext,
-  call: AdmittedCall,
-  reserved: CallReservation,
-  outcome: Outcome,
-  startedAt: number,
-): LedgerRow {
-  const { grant, book, clock } = context;
-  const at = clock.now();
-  const { tokens, exact } = used(call, reserved, outcome, at - startedAt);
-  // A price that vanished since the lease was opened: what was set aside counts as spent.
-  const usd = book.cost(call.endpoint.provider, call.model, tokens, startedAt) ?? reserved.usd;
-  return {
-    runId: grant.runId,
-    spender: grant.spender,
-    model: `${call.endpoint.provider}/${call.model}`,
-    tokensIn: tokens.input,
-    tokensOut: tokens.output,
-    tokensCached: tokens.cacheRead,
-    usd,
-    exact,
-    status: outcome.status,
-    ms: at - startedAt,
-    at,
-  };
-}
-
-const NOTHING: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
-/** The low end of characters in a token, so that an estimate is rather too high. */
-const CHARACTERS_PER_TOKEN = 3;
-/**
- * What a model may have written in secret in a second of a cut call: reasoning is billed but not sent, so an agent
- * that hangs up right before the figures would otherwise think for nothing. Our default, tune on dev data.
- */
-const HIDDEN_TOKENS_PER_SECOND = 100;
-
-function used(
-  call: AdmittedCall,
-  reserved: CallReservation,
-  outcome: Outcome,
-  ms: number,
-): { tokens: Tokens; exact: boolean } {
-  if (outcome.how === 'unbilled') return { tokens: NOTHING, exact: true };
-  const reading = outcome.meter?.reading() ?? { input: null, output: null, characters: 0 };
-  const guess = { input: estimatedInput(call.bytes), cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 };
-  const input = reading.input ?? guess;
-  const visible = Math.ceil(reading.characters / CHARACTERS_PER_TOKEN);
-  if (outcome.how === 'whole') {
-    const exact = reading.input !== null && reading.output !== null;
-    return { tokens: { ...input, output: reading.output ?? visible }, exact };
-  }
-  const hidden = Math.min(reserved.outputTokens, Math.ceil((ms / 1000) * HIDDEN_TOKENS_PER_SECOND));
-  return { tokens: { ...input, output: Math.max(reading.output ?? 0, visible, hidden) }, exact: false };
 }

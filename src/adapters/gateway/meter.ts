@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { ModelProtocol } from '../../ports/index.ts';
+import type { ModelProtocol } from '../../core/model/index.ts';
 import type { Tokens } from './prices.ts';
 
 /** What an answer says it used. */
@@ -8,6 +8,8 @@ export interface Reading {
   readonly input: Omit<Tokens, 'output'> | null;
   /** Output as the provider counted it at the end; null when it did not say. */
   readonly output: number | null;
+  /** Part of `output`; 0 when the provider did not say. */
+  readonly reasoning: number;
   /** Characters of text, reasoning and tool arguments that were seen. */
   readonly characters: number;
 }
@@ -27,18 +29,21 @@ const MOST_BUFFERED = 32 * 2 ** 20;
 /** Reads usage from an answer as it passes. Providers repeat usage cumulatively: later figures win. */
 export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   const decoder = new StringDecoder('utf8');
-  const reading = { input: null, output: null, characters: 0 } as {
+  const reading = { input: null, output: null, reasoning: 0, characters: 0 } as {
     -readonly [K in keyof Reading]: Reading[K];
   };
   let text = '';
 
   const take = (json: string) => {
-    const value = parse(json);
-    if (!value) return;
-    const usage = USAGE[protocol](value);
-    if (usage.input) reading.input = usage.input;
-    if (usage.output !== null) reading.output = usage.output;
-    reading.characters += VISIBLE[protocol](value);
+    for (const value of parse(json)) {
+      const usage = USAGE[protocol](value);
+      if (usage.input) reading.input = usage.input;
+      if (usage.output !== null) {
+        reading.output = usage.output;
+        reading.reasoning = Math.min(usage.reasoning, usage.output);
+      }
+      reading.characters += VISIBLE[protocol](value);
+    }
   };
   const takeLines = () => {
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
@@ -73,18 +78,21 @@ const count = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.ceil(value) : 0;
 const length = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
 
-/** Null for what is no JSON object: comments, `[DONE]`, and a line cut in the middle carry no usage. */
-function parse(text: string): Json | null {
+/**
+ * The events in a text; none in what is no JSON: comments, `[DONE]`, and a line cut in the middle carry no usage.
+ * Google answers with a list of events where no stream was asked for.
+ */
+function parse(text: string): readonly Json[] {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
+    return (Array.isArray(value) ? value : [value]).filter(isObject);
   } catch {
-    return null;
+    return [];
   }
 }
 
-type Found = Pick<Reading, 'input' | 'output'>;
-const NOTHING: Found = { input: null, output: null };
+type Found = Pick<Reading, 'input' | 'output' | 'reasoning'>;
+const NOTHING: Found = { input: null, output: null, reasoning: 0 };
 
 const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
   anthropic(event) {
@@ -106,17 +114,20 @@ const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
         typeof usage.output_tokens === 'number' && event.type !== 'message_start'
           ? count(usage.output_tokens)
           : null,
+      reasoning: count(object(usage.output_tokens_details).thinking_tokens),
     };
   },
   'openai-chat'(event) {
     if (!isObject(event.usage)) return NOTHING;
     const { usage } = event;
     const details = object(usage.prompt_tokens_details);
+    // Some imitators count reasoning in the total only.
+    const hidden = count(usage.total_tokens) - count(usage.prompt_tokens);
     return openAiUsage(
       usage.prompt_tokens,
-      details.cached_tokens ?? usage.prompt_cache_hit_tokens,
-      details.cache_write_tokens,
-      usage.completion_tokens,
+      [details.cached_tokens ?? usage.prompt_cache_hit_tokens, details.cache_write_tokens],
+      Math.max(count(usage.completion_tokens), hidden),
+      object(usage.completion_tokens_details).reasoning_tokens,
     );
   },
   'openai-responses'(event) {
@@ -125,18 +136,39 @@ const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
     const details = object(usage.input_tokens_details);
     return openAiUsage(
       usage.input_tokens,
-      details.cached_tokens,
-      details.cache_write_tokens,
+      [details.cached_tokens, details.cache_write_tokens],
       usage.output_tokens,
+      object(usage.output_tokens_details).reasoning_tokens,
+    );
+  },
+  gemini(event) {
+    if (!isObject(event.usageMetadata)) return NOTHING;
+    const { usageMetadata: usage } = event;
+    const thoughts = count(usage.thoughtsTokenCount);
+    return openAiUsage(
+      count(usage.promptTokenCount) + count(usage.toolUsePromptTokenCount),
+      [usage.cachedContentTokenCount, 0],
+      count(usage.candidatesTokenCount) + thoughts,
+      thoughts,
     );
   },
 };
 
-function openAiUsage(input: unknown, cached: unknown, written: unknown, output: unknown): Found {
+/** Where cached tokens are a part of the input, and reasoning a part of the output. */
+function openAiUsage(
+  input: unknown,
+  [cached, written]: readonly [unknown, unknown],
+  output: unknown,
+  reasoning: unknown,
+): Found {
   const all = count(input);
   const cacheRead = Math.min(count(cached), all);
   const cacheWrite = Math.min(count(written), all - cacheRead);
-  return { input: { input: all, cacheRead, cacheWrite, cacheWriteHour: 0 }, output: count(output) };
+  return {
+    input: { input: all, cacheRead, cacheWrite, cacheWriteHour: 0 },
+    output: count(output),
+    reasoning: count(reasoning),
+  };
 }
 
 /** Characters that one event of a stream adds to the answer. */
@@ -150,7 +182,22 @@ const VISIBLE: Readonly<Record<ModelProtocol, (event: Json) => number>> = {
     return choices.reduce<number>((sum, choice) => sum + chatDelta(object(object(choice).delta)), 0);
   },
   'openai-responses': (event) => length(event.delta),
+  gemini(event) {
+    const candidates = Array.isArray(event.candidates) ? event.candidates : [];
+    return candidates.reduce<number>(
+      (sum, candidate) => sum + geminiParts(object(object(candidate).content)),
+      0,
+    );
+  },
 };
+
+function geminiParts({ parts }: Json): number {
+  const all = Array.isArray(parts) ? parts.map(object) : [];
+  return all.reduce((sum, part) => {
+    const call = isObject(part.functionCall) ? JSON.stringify(part.functionCall.args ?? {}).length : 0;
+    return sum + length(part.text) + call;
+  }, 0);
+}
 
 function chatDelta(delta: Json): number {
   const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];

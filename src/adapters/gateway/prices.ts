@@ -1,6 +1,5 @@
 import { calcPrice } from '@pydantic/genai-prices';
 import type { Usd } from '../../core/model/index.ts';
-import type { Provider } from './endpoints.ts';
 
 /** US dollars for a million tokens. */
 export interface TokenPrice {
@@ -28,17 +27,17 @@ export interface Tokens {
 
 export interface PriceBook {
   /** Null when no price is known. `at`: milliseconds since 1970, for prices that change with the date or the hour. */
-  cost(provider: Provider, model: string, tokens: Tokens, at: number): Usd | null;
+  cost(provider: string, model: string, tokens: Tokens, at: number): Usd | null;
 }
 
 /**
  * Prices from the maintained table, unless `overrides` names the model as `provider/model`. A custom address is
- * looked up by its host first; if the table has no such provider, a model of the protocol's own provider has that
- * provider's price (a proxy in front of it), and any other model has none.
+ * looked up by its host first; if the table has no such provider, a model of the provider that the address stands in
+ * for has that provider's price (a proxy in front of it), and any other model has none.
  */
 export function priceBook(
   overrides: Readonly<Record<string, TokenPrice>>,
-  baseUrls: Readonly<Partial<Record<Provider, string>>>,
+  baseUrls: Readonly<Record<string, string>>,
 ): PriceBook {
   return {
     cost(provider, model, tokens, at) {

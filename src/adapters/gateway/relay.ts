@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { AdmittedCall, CallReservation } from './admission.ts';
+import type { ModelProtocol } from '../../core/model/index.ts';
+import type { AdmittedCall } from './admission.ts';
 import { refusalBody } from './endpoints.ts';
 import { createMeter, type Meter } from './meter.ts';
+import type { CallReservation } from './plan.ts';
 import { createRedactor, redactText } from './redact.ts';
 import { headersDown, neverSent, send, type UpstreamCall } from './upstream.ts';
 
@@ -28,6 +30,8 @@ export interface RelayInput {
   readonly response: ServerResponse;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
+  /** Called whenever the model sent something that was not an error. */
+  readonly alive: () => void;
   /** Called once, before the end of the answer reaches the client. Must not reject. */
   readonly settle: (outcome: Outcome) => Promise<void>;
 }
@@ -43,6 +47,7 @@ const MOST_CHARACTERS = { perToken: 6, onTop: 2_000 } as const;
 /** Forwards one call and its answer, with back-pressure, metering what passes. Never rejects. */
 export async function relay(input: RelayInput): Promise<void> {
   const { call, response, signal, settle } = input;
+  if (signal.aborted) return settle({ status: CLIENT_GONE, meter: null, how: 'unbilled', trouble: null });
   const payload = Buffer.from(JSON.stringify(call.body));
   let answer: IncomingMessage;
   try {
@@ -51,7 +56,7 @@ export async function relay(input: RelayInput): Promise<void> {
     if (signal.aborted) return settle({ status: CLIENT_GONE, meter: null, how: 'cut', trouble: null });
     const how = neverSent(error) ? 'unbilled' : 'cut';
     await settle({ status: 502, meter: null, how, trouble: 'The model provider cannot be reached.' });
-    return refuse(response, call, 502, 'The model provider cannot be reached.');
+    return refuse(response, call.endpoint.protocol, 502, 'The model provider cannot be reached.');
   }
   await relayAnswer(input, answer);
 }
@@ -66,7 +71,7 @@ async function relayAnswer(input: RelayInput, answer: IncomingMessage): Promise<
     answer.destroy();
     const how = status < 400 ? 'cut' : 'unbilled';
     await settle({ status, meter: null, how, trouble: `${unusable} (HTTP ${status})` });
-    return refuse(response, call, status < 400 ? 502 : 403, unusable);
+    return refuse(response, call.endpoint.protocol, status < 400 ? 502 : 403, unusable);
   }
 
   const failed = status < 200 || status >= 300;
@@ -90,7 +95,7 @@ async function relayAnswer(input: RelayInput, answer: IncomingMessage): Promise<
   try {
     await pipeline(
       answer,
-      filter(input, meter, () => settleOnce({ how: 'whole', status, trouble })),
+      filter(input, meter, failed, () => settleOnce({ how: 'whole', status, trouble })),
       response,
     );
   } catch (error) {
@@ -110,7 +115,7 @@ class TooLong extends Error {
 }
 
 /** Passes bytes on without keys; the end waits for the ledger, so that no answer is complete before it is booked. */
-function filter(input: RelayInput, meter: Meter, settled: () => Promise<void>): Transform {
+function filter(input: RelayInput, meter: Meter, failed: boolean, settled: () => Promise<void>): Transform {
   const redactor = createRedactor(input.secrets);
   const tokens = input.reserved?.outputTokens ?? Number.POSITIVE_INFINITY;
   // An answer that is no stream comes when all of it is written and paid: to cut it would save nothing.
@@ -119,6 +124,7 @@ function filter(input: RelayInput, meter: Meter, settled: () => Promise<void>): 
     : Number.POSITIVE_INFINITY;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
+      if (!failed) input.alive();
       meter.see(chunk);
       if (meter.characters() > most) {
         return done(new TooLong());
@@ -138,10 +144,10 @@ function unreadable(answer: IncomingMessage): string | null {
     : null;
 }
 
-/** Answers with an error in the shape of the call's protocol. */
+/** Answers with an error in the shape of the protocol. */
 export function refuse(
   response: ServerResponse,
-  call: Pick<AdmittedCall, 'endpoint'> | null,
+  protocol: ModelProtocol | null,
   status: number,
   message: string,
 ): void {
@@ -152,7 +158,7 @@ export function refuse(
     'x-should-retry': 'false',
     connection: 'close',
   });
-  response.end(refusalBody(call?.endpoint.protocol ?? null, status, message));
+  response.end(refusalBody(protocol, status, message));
 }
 
 function once<A>(work: (argument: A) => Promise<void>): (argument: A) => Promise<void> {

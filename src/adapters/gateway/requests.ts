@@ -1,4 +1,4 @@
-import type { ModelProtocol } from '../../ports/index.ts';
+import type { ModelProtocol } from '../../core/model/index.ts';
 
 export type Body = Record<string, unknown>;
 
@@ -12,6 +12,15 @@ export function parseBody(bytes: Buffer): Body | null {
   }
 }
 
+export const isObject = (value: unknown): value is Body =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+/** Google takes one thing for a list of one. */
+export const entries = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+export const wholeNumber = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 1 ? Math.floor(value) : null;
+
 /** Fields that make a call dearer than its tokens at the listed price, or ask for several answers. */
 const DEARER = ['service_tier', 'speed', 'inference_geo', 'n', 'best_of'];
 
@@ -24,6 +33,8 @@ const OUTSIDE = [
   'previous_response_id',
   'conversation',
   'prompt',
+  // Routers read from the web by these.
+  'plugins',
 ];
 
 /** Tools that the agent runs itself. Every other type runs at the provider, which has a network. */
@@ -32,30 +43,40 @@ const LOCAL_TOOL =
 
 /**
  * Why a request may not pass; null when it may. A sandbox has no network of its own, so it must not borrow the
- * provider's: no tool that runs there, and nothing for it to fetch.
+ * provider's: nothing for it to fetch.
  */
 export function forbidden(protocol: ModelProtocol, body: Body): string | null {
   const field = OUTSIDE.find(
     (name) => body[name] !== undefined && body[name] !== null && body[name] !== false,
   );
   if (field) return `the field ${field}`;
-  // Some agents declare tools in an input item.
-  const tools = [body, ...list(body.input)].flatMap((item) => (isObject(item) ? list(item.tools) : []));
-  if (!tools.every(isLocalTool)) return 'a tool that runs at the provider';
   const parts = [...list(body.messages), ...list(body.input), ...list(body.system)];
   return parts.some((part) => fetches(protocol, part)) ? 'content by reference' : null;
 }
 
-/** Removes what would change the price; returns the body for chaining. */
-export function atListPrice(protocol: ModelProtocol, body: Body): Body {
-  for (const field of DEARER) delete body[field];
-  if (protocol === 'openai-chat' && body.stream === true) {
-    body.stream_options = {
-      ...(isObject(body.stream_options) ? body.stream_options : {}),
-      include_usage: true,
-    };
+/**
+ * Takes out the tools that run at the provider. Agents declare such tools (web search above all) in every request,
+ * whether or not they come to use them, so that to refuse would be to refuse the agent.
+ */
+export function keepLocalTools(body: Body): void {
+  let taken = 0;
+  const keep = (tools: unknown): unknown[] => {
+    const kept = list(tools).filter(isLocalTool).map(within);
+    taken += Array.isArray(tools) ? tools.length - kept.length : 1;
+    return kept;
+  };
+  const within = (tool: unknown): unknown =>
+    isObject(tool) && tool.type === 'namespace' ? { ...tool, tools: keep(tool.tools ?? []) } : tool;
+  if (body.tools !== undefined && body.tools !== null) body.tools = keep(body.tools);
+  // Some agents declare tools in an input item.
+  for (const item of list(body.input)) {
+    if (isObject(item) && item.tools !== undefined) item.tools = keep(item.tools);
   }
-  return body;
+  if (taken === 0) return;
+  // A choice may name a tool that is gone, and any choice without tools is an error.
+  const none = list(body.tools).length === 0;
+  if (none) delete body.tools;
+  if (none || isObject(body.tool_choice)) delete body.tool_choice;
 }
 
 function isLocalTool(tool: unknown): boolean {
@@ -63,8 +84,29 @@ function isLocalTool(tool: unknown): boolean {
   if (tool.type === undefined || tool.type === null) return true;
   if (typeof tool.type !== 'string' || !LOCAL_TOOL.test(tool.type)) return false;
   // A shell tool may name a container at the provider to run in.
-  if (tool.environment !== undefined) return false;
-  return tool.type !== 'namespace' || list(tool.tools).every(isLocalTool);
+  return tool.environment === undefined;
+}
+
+/** In what a provider differs from the others with its protocol. */
+export interface Dialect {
+  /** The vendor whose protocol it is: takes its newest fields, and has room for long answers. */
+  readonly original: boolean;
+  /** Refuses `stream_options` and `max_completion_tokens`; its streams tell their usage unasked. */
+  readonly strict: boolean;
+}
+
+/** Removes what would change the price, and asks a stream to tell what it used. */
+export function atListPrice(protocol: ModelProtocol, body: Body, { strict }: Dialect): void {
+  for (const field of DEARER) delete body[field];
+  if (protocol !== 'openai-chat') return;
+  if (strict) {
+    delete body.stream_options;
+  } else if (body.stream === true) {
+    body.stream_options = {
+      ...(isObject(body.stream_options) ? body.stream_options : {}),
+      include_usage: true,
+    };
+  }
 }
 
 /** Looks at content parts only, never into tool arguments, where any JSON is legitimate. */
@@ -91,13 +133,15 @@ export interface OutputLimit {
   set(tokens: number): void;
 }
 
-/** `official`: the provider knows `max_completion_tokens`; servers that imitate it may only know `max_tokens`. */
-export function outputLimit(protocol: ModelProtocol, body: Body, official: boolean): OutputLimit {
-  const field = limitField(protocol, body, official);
-  const value = body[field];
-  const asked = typeof value === 'number' && Number.isFinite(value) && value >= 1 ? Math.floor(value) : null;
+/** Servers that imitate OpenAI may not know `max_completion_tokens`, only `max_tokens`. */
+export function outputLimit(protocol: ModelProtocol, body: Body, dialect: Dialect): OutputLimit {
+  if (dialect.strict && body.max_completion_tokens !== undefined) {
+    body.max_tokens = body.max_completion_tokens;
+    delete body.max_completion_tokens;
+  }
+  const field = limitField(protocol, body, dialect);
   return {
-    asked,
+    asked: wholeNumber(body[field]),
     set(tokens) {
       body[field] = tokens;
       if (field === 'max_completion_tokens') delete body.max_tokens;
@@ -108,13 +152,9 @@ export function outputLimit(protocol: ModelProtocol, body: Body, official: boole
   };
 }
 
-function limitField(protocol: ModelProtocol, body: Body, official: boolean): string {
+function limitField(protocol: ModelProtocol, body: Body, { original }: Dialect): string {
   if (protocol === 'anthropic') return 'max_tokens';
   if (protocol === 'openai-responses') return 'max_output_tokens';
   if (body.max_completion_tokens !== undefined) return 'max_completion_tokens';
-  return body.max_tokens === undefined && official ? 'max_completion_tokens' : 'max_tokens';
+  return body.max_tokens === undefined && original ? 'max_completion_tokens' : 'max_tokens';
 }
-
-const isObject = (value: unknown): value is Body =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

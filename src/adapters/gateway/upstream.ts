@@ -1,13 +1,13 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { Provider } from './endpoints.ts';
+import type { ModelProtocol } from '../../core/model/index.ts';
 
 /** Milliseconds without a byte from the provider after which a call is given up. Reasoning can be silent for minutes. */
 export const UPSTREAM_SILENCE_MS = 10 * 60_000;
 
 export interface UpstreamCall {
   readonly url: URL;
-  readonly provider: Provider;
+  readonly protocol: ModelProtocol;
   readonly key: string;
   readonly payload: Buffer;
   /** Of the client; nearly all are dropped, its authorisation above all. */
@@ -56,14 +56,75 @@ function headersUp(call: UpstreamCall): http.OutgoingHttpHeaders {
     }),
   );
   return {
-    ...(call.provider === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {}),
+    ...(call.protocol === 'anthropic' ? ANTHROPIC_VERSION : {}),
     ...passed,
-    ...(call.provider === 'anthropic' ? { 'x-api-key': call.key } : { authorization: `Bearer ${call.key}` }),
+    ...authorization(call.protocol, call.key),
     'accept-encoding': 'identity',
     'content-type': 'application/json',
     'content-length': call.payload.length,
     'user-agent': 'runoff',
   };
+}
+
+/** Its protocol asks for one; that of a client is passed on. */
+const ANTHROPIC_VERSION = { 'anthropic-version': '2023-06-01' };
+
+function authorization(protocol: ModelProtocol, key: string): http.OutgoingHttpHeaders {
+  if (protocol === 'anthropic') return { 'x-api-key': key };
+  if (protocol === 'gemini') return { 'x-goog-api-key': key };
+  return { authorization: `Bearer ${key}` };
+}
+
+export type JsonAnswer =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'status'; readonly status: number }
+  | { readonly kind: 'unreachable' };
+
+export interface JsonQuestion {
+  readonly url: URL;
+  readonly protocol: ModelProtocol;
+  readonly key: string;
+  readonly mostBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** Reads one small document. Never rejects; what is too large or no JSON comes as an undefined value. */
+export async function fetchJson(question: JsonQuestion): Promise<JsonAnswer> {
+  const { url, protocol, key, signal } = question;
+  const start = url.protocol === 'https:' ? https.get : http.get;
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const headers = {
+    ...(protocol === 'anthropic' ? ANTHROPIC_VERSION : {}),
+    ...authorization(protocol, key),
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'runoff',
+  };
+  start(url, { headers, signal, agent: false }, resolve).on('error', reject);
+  try {
+    const answer = await promise;
+    if (answer.statusCode === 200) return { kind: 'json', value: await readJson(answer, question.mostBytes) };
+    answer.destroy();
+    return { kind: 'status', status: answer.statusCode ?? 502 };
+  } catch {
+    // The reasons name addresses at best; the caller says what was tried.
+    return { kind: 'unreachable' };
+  }
+}
+
+async function readJson(answer: IncomingMessage, mostBytes: number): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) return undefined;
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 export function headersDown(

@@ -1,4 +1,5 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
@@ -19,6 +20,7 @@ const REPAIRS = 2;
 const OUTPUT_TOKENS = 16_000;
 /** The host is never looked up: every request goes to the lease's socket. */
 const BASE_URL = 'http://gateway/v1';
+const GEMINI_BASE_URL = 'http://gateway/v1beta';
 
 /** The model port on the AI SDK. */
 export function openSdkModel(): Model {
@@ -91,6 +93,8 @@ function languageModel(route: ModelRoute, lease: Lease): LanguageModel {
       return createOpenAI(settings).responses(route.model);
     case 'openai-chat':
       return createOpenAICompatible({ ...settings, name: 'gateway' })(route.model);
+    case 'gemini':
+      return createGoogleGenerativeAI({ ...settings, baseURL: GEMINI_BASE_URL })(route.model);
   }
 }
 

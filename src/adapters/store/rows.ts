@@ -68,11 +68,26 @@ export function rowOfNewRun(run: NewRun): Insertable<RunTable> {
   };
 }
 
+/** Columns of JSON, by the name that they have in a run too. */
+const DOCUMENTS = [
+  'request',
+  'task',
+  'brief',
+  'evidence',
+  'ranking',
+  'decision',
+  'outcome',
+  'trouble',
+  'checks',
+  'sandbox',
+] as const satisfies readonly (keyof RunPatch)[];
+
 /** `undefined` leaves a column as it is. */
 export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable> {
-  const { title, request, task, brief, evidence, ranking, decision, outcome, trouble, checks } = patch;
-  const documents = { request, task, brief, evidence, ranking, decision, outcome, trouble, checks };
-  const columns = Object.entries(documents).filter(([, value]) => value !== undefined);
+  const { title, ...documents } = patch;
+  const columns = DOCUMENTS.map((name) => [name, documents[name]] as const).filter(
+    ([, value]) => value !== undefined,
+  );
   return {
     ...Object.fromEntries(columns.map(([column, value]) => [column, json(value)])),
     ...(title === undefined ? {} : { title: text(title) }),
@@ -84,7 +99,7 @@ export function runOfRow(
   row: Selectable<RunTable>,
   stages: readonly Selectable<StageTimingTable>[],
 ): RunRecord {
-  const { task, brief, evidence, ranking, decision, outcome, trouble, checks } = row;
+  const { task, brief, evidence, ranking, decision, outcome, trouble, checks, sandbox } = row;
   return {
     id: row.id,
     origin: row.origin,
@@ -93,7 +108,7 @@ export function runOfRow(
     updatedAt: row.updated_at,
     title: row.title,
     request: row.request,
-    ...present({ task, brief, evidence, ranking, decision, outcome, trouble, checks }),
+    ...present({ task, brief, evidence, ranking, decision, outcome, trouble, checks, sandbox }),
     stages: stages
       .filter((stage) => stage.run_id === row.id)
       .map(stageOfRow)
@@ -143,10 +158,12 @@ export const candidateOfRow = (row: Selectable<CandidateTable>): Candidate => ({
 export const rowOfCall = (call: LedgerRow): Insertable<GatewayCallTable> => ({
   run_id: call.runId,
   spender: text(call.spender),
+  repository: text(call.repository),
   model: text(call.model),
   tokens_in: call.tokensIn,
   tokens_out: call.tokensOut,
   tokens_cached: call.tokensCached,
+  tokens_reasoning: call.tokensReasoning,
   usd: call.usd,
   exact: call.exact,
   status: call.status,

@@ -24,6 +24,7 @@ export interface RunTable {
   outcome: OptionalJson<NonNullable<RunRecord['outcome']>>;
   trouble: OptionalJson<NonNullable<RunRecord['trouble']>>;
   checks: OptionalJson<NonNullable<RunRecord['checks']>>;
+  sandbox: OptionalJson<NonNullable<RunRecord['sandbox']>>;
 }
 
 export interface CandidateTable {
@@ -59,10 +60,12 @@ export interface GatewayCallTable {
   id: Generated<number>;
   run_id: string;
   spender: string;
+  repository: string;
   model: string;
   tokens_in: number;
   tokens_out: number;
   tokens_cached: number;
+  tokens_reasoning: number;
   usd: number;
   exact: boolean;
   status: number;

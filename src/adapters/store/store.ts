@@ -1,14 +1,13 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
 import { isFinal, move } from '../../core/lifecycle/index.ts';
 import { Fault, RUN_STATES, type RunId } from '../../core/model/index.ts';
 import type { Intent, Store } from '../../ports/index.ts';
 import { asDatabaseFault, connect } from './connection.ts';
+import { ledger } from './ledger.ts';
 import { migrate } from './migrate.ts';
 import {
   candidateOfRow,
   json,
   type NewRun,
-  rowOfCall,
   rowOfCandidate,
   rowOfNewRun,
   rowOfRunPatch,
@@ -17,7 +16,7 @@ import {
   text,
   transitionOfRow,
 } from './rows.ts';
-import type { Schema } from './schema.ts';
+import { type Db, inTransaction, type Tx } from './transaction.ts';
 
 export interface StoreOptions {
   /** Connections at most; default 4. They are opened on demand and closed after ten idle seconds. */
@@ -38,18 +37,6 @@ export async function openStore(url: string, { poolSize = 4 }: StoreOptions = {}
     throw asDatabaseFault(error);
   }
   return { ...runs(db), ...progress(db), ...ledger(db), ...intents(db), close };
-}
-
-type Db = Kysely<Schema>;
-type Tx = Transaction<Schema>;
-
-/** One method of the port: one transaction, and a fault from the catalogue for whatever goes wrong. */
-async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
-  try {
-    return await db.transaction().execute(work);
-  } catch (error) {
-    throw asDatabaseFault(error);
-  }
 }
 
 async function insertRun(tx: Tx, run: NewRun): Promise<boolean> {
@@ -214,28 +201,6 @@ function progress(db: Db) {
             .execute()
         ).map(candidateOfRow),
       ),
-  } satisfies Partial<Store>;
-}
-
-function ledger(db: Db) {
-  return {
-    addLedgerRow: (call) =>
-      inTransaction(db, async (tx) => {
-        await tx.insertInto('runoff.gateway_call').values(rowOfCall(call)).execute();
-      }),
-
-    usage: (id, spender) =>
-      inTransaction(db, async (tx) => {
-        const calls = tx.selectFrom('runoff.gateway_call').where('run_id', '=', id);
-        return (spender === undefined ? calls : calls.where('spender', '=', spender))
-          .select([
-            sql<number>`coalesce(sum(usd), 0)`.as('usd'),
-            sql<number>`coalesce(sum(tokens_in), 0)::bigint`.as('tokensIn'),
-            sql<number>`coalesce(sum(tokens_out), 0)::bigint`.as('tokensOut'),
-            sql<number>`count(*)`.as('calls'),
-          ])
-          .executeTakeFirstOrThrow();
-      }),
   } satisfies Partial<Store>;
 }
 

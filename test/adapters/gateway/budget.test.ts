@@ -21,6 +21,8 @@ afterEach(async () => {
   provider = undefined;
 });
 
+const CHAT = '/v1/chat/completions';
+
 describe('a cap', () => {
   test('ends a model that calls for ever, and is not passed', async () => {
     provider = await startProvider((body, response) =>
@@ -63,9 +65,25 @@ describe('a cap', () => {
     expect(JSON.parse(provider.seen[1]?.body ?? '').max_output_tokens).toBeLessThan(500);
   });
 
-  test('stops an answer that is much longer than what was asked for', async () => {
-    const line = `data: ${JSON.stringify({ choices: [{ delta: { content: 'x'.repeat(1000) } }] })}\n\n`;
-    provider = await startProvider((_, response) => {
+  const text = 'x'.repeat(1000);
+  test.each<[string, string, object, object]>([
+    ['anthropic', '/v1/messages', { ...PROMPT, stream: true }, { delta: { text } }],
+    ['openai-chat', CHAT, { ...PROMPT, stream: true }, { choices: [{ delta: { content: text } }] }],
+    [
+      'openai-responses',
+      '/v1/responses',
+      { model: 'm', input: 'hi', max_output_tokens: 1000, stream: true },
+      { type: 'response.output_text.delta', delta: text },
+    ],
+    [
+      'gemini',
+      '/v1beta/models/m:streamGenerateContent?alt=sse',
+      { contents: [], generationConfig: { maxOutputTokens: 1000 } },
+      { candidates: [{ content: { parts: [{ text: 'xxxx' }, { functionCall: { args: { text } } }] } }] },
+    ],
+  ])('stops an answer of %s that is much longer than what was asked for', async (_, path, body, event) => {
+    const line = `data: ${JSON.stringify(event)}\n\n`;
+    provider = await startProvider((_body, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const more = () => {
         if (!response.destroyed) response.write(line, () => setImmediate(more));
@@ -74,11 +92,58 @@ describe('a cap', () => {
     });
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
-    const body = { ...PROMPT, max_tokens: 1000, stream: true };
-    await expect(ask(lease, { path: '/v1/chat/completions', body })).rejects.toThrow();
+    await expect(ask(lease, { path, body })).rejects.toThrow();
     await provider.aborted;
+    await lease.close();
     expect(rig.ledger.rows).toMatchObject([{ exact: false }]);
     expect(rig.ledger.rows[0]?.tokensOut).toBeLessThan(5_000);
+    expect(rig.ledger.rows[0]?.tokensOut).toBeGreaterThan(1_000);
+  });
+
+  const endless: [string, string, (stream: boolean) => object][] = [
+    ['anthropic', '/v1/messages', (stream) => ({ ...PROMPT, stream })],
+    ['openai-chat', CHAT, (stream) => ({ ...PROMPT, stream })],
+    ['openai-responses', '/v1/responses', (stream) => ({ model: 'm', input: 'hi', stream })],
+    ['gemini', '/v1beta/models/m:generateContent', () => ({ contents: [] })],
+  ];
+  test.each(
+    endless.flatMap(([name, path, body]) => [
+      { name, path, body: body(false), stream: false },
+      {
+        name,
+        path: path.replace(':generateContent', ':streamGenerateContent?alt=sse'),
+        body: body(true),
+        stream: true,
+      },
+    ]),
+  )('ends a client that asks for ever as $name (stream: $stream), and is not passed', async (call) => {
+    provider = await startProvider((body, response) => {
+      const config = (body.generationConfig ?? {}) as { maxOutputTokens?: number };
+      const output = body.max_tokens ?? body.max_output_tokens ?? config.maxOutputTokens;
+      const answer = {
+        usage: {
+          input_tokens: 300,
+          output_tokens: output,
+          prompt_tokens: 300,
+          completion_tokens: output,
+        },
+        usageMetadata: { promptTokenCount: 300, candidatesTokenCount: output },
+      };
+      if (!call.stream) return json(response, 200, answer);
+      sse(response, answer);
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ capUsd: 0.03 });
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 12; turn += 1) statuses.push((await ask(lease, call)).status);
+    expect(statuses[0]).toBe(200);
+    expect(statuses.at(-1)).toBe(402);
+    expect(lease.usage().usd).toBeGreaterThan(0.02);
+    expect(lease.usage().usd).toBeLessThanOrEqual(0.03);
+    expect(rig.ledger.rows.every((row) => row.exact)).toBe(true);
+    // One line, however often it asks.
+    expect(rig.log.lines.filter((line) => line.includes('refused'))).toHaveLength(1);
   });
 
   test('does not cut an answer of a single token', async () => {
@@ -165,19 +230,39 @@ describe('a cap', () => {
   });
 });
 
-test('a call that cannot be booked bars the next until the ledger works again', async () => {
-  provider = await startProvider((_, response) => json(response, 200, message(10, 10)));
-  await using rig = await openRig(provider.url);
-  const lease = await rig.open();
-  rig.ledger.break(true);
-  expect((await ask(lease)).status).toBe(200);
-  expect((await ask(lease)).status).toBe(503);
-  expect(provider.seen).toHaveLength(1);
-  expect(lease.usage().calls).toBe(1);
-  rig.ledger.break(false);
-  expect((await ask(lease)).status).toBe(200);
-  expect(rig.ledger.rows).toHaveLength(2);
-  expect(rig.log.lines.join()).toContain('The ledger cannot be written');
+describe('a ledger that is away', () => {
+  test('lets no call out, until it works again', async () => {
+    provider = await startProvider((_, response) => json(response, 200, message(10, 10)));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    rig.ledger.break(true);
+    expect((await ask(lease)).status).toBe(503);
+    expect(provider.seen).toEqual([]);
+    expect(lease.usage()).toMatchObject({ calls: 0, usd: 0 });
+    expect(rig.log.lines.join()).toContain('A model call cannot be booked');
+    rig.ledger.break(false);
+    expect((await ask(lease)).status).toBe(200);
+    expect(rig.ledger.rows).toHaveLength(1);
+  });
+
+  test('in the middle of a call keeps what was booked, until what it came to can be written', async () => {
+    provider = await startProvider((_, response) => {
+      rig.ledger.break(true);
+      json(response, 200, message(10, 10));
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    expect((await ask(lease)).status).toBe(200);
+    expect(rig.log.lines.join()).toContain('The ledger cannot be written');
+    const [booked] = rig.ledger.rows;
+    expect(booked).toMatchObject({ status: 0, exact: false });
+    expect(booked?.usd).toBeGreaterThan(lease.usage().usd);
+    expect((await ask(lease)).status).toBe(503);
+    expect(provider.seen).toHaveLength(1);
+    rig.ledger.break(false);
+    expect((await ask(lease)).status).toBe(200);
+    expect(rig.ledger.rows[0]).toMatchObject({ status: 200, exact: true, tokensOut: 10 });
+  });
 });
 
 test('counting tokens costs nothing and leaves no row', async () => {
@@ -191,6 +276,37 @@ test('counting tokens costs nothing and leaves no row', async () => {
 });
 
 describe('accounts', () => {
+  const payer = (spender: string, capUsd: number) => ({
+    runId: 'r',
+    spender,
+    repository: 'github-42',
+    capUsd,
+    runCapUsd: capUsd * 1.5,
+  });
+  const row = (spender: string, usd: number) => ({
+    runId: 'r',
+    spender,
+    repository: 'github-42',
+    model: 'm',
+    usd,
+    tokensIn: 0,
+    tokensOut: 0,
+    tokensCached: 0,
+    tokensReasoning: 0,
+    exact: true,
+    status: 200,
+    ms: 0,
+    at: 1,
+  });
+  const open = (ledger: ReturnType<typeof memoryLedger>) =>
+    openAccounts({
+      ledger,
+      log: memoryLog(),
+      clock: { now: () => 1 },
+      dayCaps: { repositoryUsd: 1000, everythingUsd: 1000 },
+    });
+  const never = new AbortController().signal;
+
   test('never promise more than the caps, whatever the order of calls, and always come to an end', async () => {
     const calls = fc.array(
       fc.record({
@@ -199,55 +315,52 @@ describe('accounts', () => {
         uses: fc.double({ min: 0, max: 1, noNaN: true }),
         turns: fc.integer({ min: 0, max: 4 }),
       }),
-      { maxLength: 30 },
+      { maxLength: 12 },
     );
     await fc.assert(
       fc.asyncProperty(calls, fc.integer({ min: 0, max: 100 }), async (plan, capUsd) => {
         const ledger = memoryLedger();
-        const accounts = openAccounts(ledger, memoryLog());
-        const caps = { capUsd, runCapUsd: capUsd * 1.5 };
+        const accounts = open(ledger);
         const held = new Map<string, number>();
         const sum = (key: string, by: number) => held.set(key, (held.get(key) ?? 0) + by);
         await Promise.all(
-          plan.map(async ({ spender, wants, uses, turns }, index) => {
-            const purse = await accounts.open('r', spender);
-            const asked = (left: number) => (left >= wants ? { usd: wants } : null);
-            const got = await purse.reserve(caps, asked, new AbortController().signal);
+          plan.map(async ({ spender, wants, uses, turns }) => {
+            const purse = await accounts.open(payer(spender, capUsd));
+            const got = await purse.reserve(
+              (left) => (left.usd >= wants ? { usd: wants, tokens: 0 } : null),
+              (reservation) => row(spender, reservation.usd),
+              never,
+            );
             if (got.kind === 'reserved') {
               for (const key of [spender, 'run']) sum(key, wants);
-              expect(held.get(spender)).toBeLessThanOrEqual(caps.capUsd + 1e-6);
-              expect(held.get('run')).toBeLessThanOrEqual(caps.runCapUsd + 1e-6);
+              expect(held.get(spender)).toBeLessThanOrEqual(capUsd + 1e-6);
+              expect(held.get('run')).toBeLessThanOrEqual(capUsd * 1.5 + 1e-6);
               for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
               const usd = wants * uses;
               for (const key of [spender, 'run']) sum(key, usd - wants);
-              const row = { runId: 'r', spender, usd, tokensIn: 0, tokensOut: 0, tokensCached: 0 };
-              await purse.settle(got.reservation, {
-                ...row,
-                model: 'm',
-                exact: true,
-                status: 200,
-                ms: 0,
-                at: index,
-              });
+              await purse.settle(got, row(spender, usd));
             }
             await purse.close();
           }),
         );
         const spent = await ledger.usage('r');
-        expect(spent.usd).toBeLessThanOrEqual(caps.runCapUsd + 1e-6);
+        expect(spent.usd).toBeLessThanOrEqual(capUsd * 1.5 + 1e-6);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
   test('a call that waits ends when its client goes', async () => {
-    const accounts = openAccounts(memoryLedger(), memoryLog());
-    const purse = await accounts.open('r', 'A');
-    const caps = { capUsd: 10, runCapUsd: 10 };
-    const all = (left: number) => (left >= 8 ? { usd: 8 } : null);
-    await purse.reserve(caps, all, new AbortController().signal);
+    const purse = await open(memoryLedger()).open(payer('A', 10));
+    const reserve = (signal: AbortSignal) =>
+      purse.reserve(
+        (left) => (left.usd >= 8 ? { usd: 8, tokens: 0 } : null),
+        ({ usd }) => row('A', usd),
+        signal,
+      );
+    expect(await reserve(never)).toMatchObject({ kind: 'reserved' });
     const gone = new AbortController();
-    const waiting = purse.reserve(caps, all, gone.signal);
+    const waiting = reserve(gone.signal);
     gone.abort();
     expect(await waiting).toEqual({ kind: 'gone' });
   });

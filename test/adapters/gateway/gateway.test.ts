@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { openGateway, PROVIDER_URLS, type Providers } from '../../../src/adapters/gateway/index.ts';
+import { openGateway, type Providers } from '../../../src/adapters/gateway/index.ts';
+import { MODEL_PROTOCOLS, type ModelProtocol } from '../../../src/core/model/index.ts';
+import { PROVIDERS } from '../../../src/core/policy/index.ts';
 import { gatewayContract } from '../../contracts/gateway.suite.ts';
 import {
   ANTHROPIC_KEY,
   ask,
+  GOOGLE_KEY,
   json,
   memoryLedger,
   memoryLog,
@@ -16,7 +19,9 @@ import {
 gatewayContract('metering', async () => {
   const provider = await startProvider((_, response) => json(response, 200, message(100, 20)));
   const rig = await openRig(provider.url, {
-    providers: { anthropic: { baseUrl: provider.url, key: ANTHROPIC_KEY } },
+    providers: {
+      anthropic: { baseUrl: provider.url, key: ANTHROPIC_KEY, official: false, protocols: ['anthropic'] },
+    },
   });
   return {
     gateway: rig.gateway,
@@ -36,13 +41,14 @@ const gatewayIn = (dir: string, providers: Providers) =>
     dir,
     providers,
     prices: {},
+    dayCaps: { repositoryUsd: 1, everythingUsd: 1 },
     ledger: memoryLedger(),
     clock: { now: () => Date.UTC(2026, 10, 20), sleep: async () => {} },
     log: memoryLog(),
   });
-const official = {
-  anthropic: { baseUrl: PROVIDER_URLS.anthropic, key: ANTHROPIC_KEY },
-  openai: { baseUrl: PROVIDER_URLS.openai, key: OPENAI_KEY, protocol: 'openai-responses' as const },
+const official: Providers = {
+  anthropic: { ...PROVIDERS.anthropic, key: ANTHROPIC_KEY, official: true },
+  openai: { ...PROVIDERS.openai, key: OPENAI_KEY, official: true },
 };
 
 describe('the models of a run whose settings name none', () => {
@@ -58,7 +64,12 @@ describe('the models of a run whose settings name none', () => {
   });
 
   test('must be named for an address that is not the vendor’s', () => {
-    const own = { baseUrl: 'https://api.deepseek.com', key: OPENAI_KEY, protocol: 'openai-chat' as const };
+    const own = {
+      baseUrl: 'https://api.deepseek.com',
+      key: OPENAI_KEY,
+      official: false,
+      protocols: ['openai-chat'],
+    } as const;
     expect(withProviders({ openai: own }).defaultModels()).toEqual([]);
     const named = withProviders({ openai: { ...own, defaultModel: 'deepseek-chat' } });
     expect(named.defaultModels()).toEqual(['openai/deepseek-chat']);
@@ -68,7 +79,54 @@ describe('the models of a run whose settings name none', () => {
   test('have a name with a provider', () => {
     const { route } = withProviders(official);
     expect(() => route('claude-sonnet-5')).toThrow(/write provider\/model/);
-    expect(() => route('google/gemini-3')).toThrow(expect.objectContaining({ code: 'MODEL_KEY_MISSING' }));
+    expect(() => route('google/gemini-3')).toThrow(
+      expect.objectContaining({
+        code: 'MODEL_KEY_MISSING',
+        message: expect.stringContaining('GEMINI_API_KEY is not set'),
+      }),
+    );
+    expect(() => route('acme/x')).toThrow(/no provider acme .* anthropic, openai, google/);
+    expect(() => route('constructor/x')).toThrow(/no provider constructor/);
+  });
+});
+
+describe('the way to a model', () => {
+  const gateway = withProviders({
+    ...official,
+    google: { ...PROVIDERS.google, key: GOOGLE_KEY, official: true },
+    openrouter: { ...PROVIDERS.openrouter, key: OPENAI_KEY, official: true },
+  });
+
+  test('is the first protocol of the agent’s own that the provider speaks', () => {
+    const protocols = (name: string, ...wanted: ModelProtocol[]) =>
+      gateway.route(name, { protocols: wanted }).protocol;
+    expect(protocols('openai/gpt-6-sol', 'anthropic', 'openai-chat', 'openai-responses')).toBe('openai-chat');
+    expect(protocols('openai/gpt-6-sol', 'openai-responses', 'openai-chat')).toBe('openai-responses');
+    expect(protocols('google/gemini-2.5-pro', ...MODEL_PROTOCOLS)).toBe('gemini');
+    expect(gateway.route('google/gemini-2.5-pro')).toEqual({ protocol: 'gemini', model: 'gemini-2.5-pro' });
+  });
+
+  test('keeps the slashes in a model’s own name', () => {
+    expect(gateway.route('openrouter/anthropic/claude-sonnet-5')).toEqual({
+      protocol: 'openai-chat',
+      model: 'anthropic/claude-sonnet-5',
+    });
+  });
+
+  test('does not exist where agent and provider share no protocol', () => {
+    expect(() => gateway.route('google/gemini-2.5-pro', { protocols: ['anthropic', 'openai-chat'] })).toThrow(
+      expect.objectContaining({
+        code: 'MODEL_MISMATCH',
+        message: 'google/gemini-2.5-pro cannot be called as anthropic or openai-chat: google speaks gemini.',
+      }),
+    );
+  });
+
+  test('leads to a model without a price only where its tokens are capped', () => {
+    expect(() => gateway.route('openai/nobody-knows')).toThrow(
+      expect.objectContaining({ code: 'MODEL_PRICE_UNKNOWN' }),
+    );
+    expect(gateway.route('openai/nobody-knows', { capTokens: 1 }).model).toBe('nobody-knows');
   });
 });
 

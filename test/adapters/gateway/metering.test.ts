@@ -36,10 +36,12 @@ describe('usage is read from', () => {
       {
         runId: 'r1',
         spender: 'A',
+        repository: 'github-42',
         model: 'anthropic/m',
         tokensIn: 560,
         tokensOut: 20,
         tokensCached: 400,
+        tokensReasoning: 0,
         usd: expect.closeTo(usd(560, 20, 400, 60), 9),
         exact: true,
         status: 200,
@@ -102,6 +104,93 @@ describe('usage is read from', () => {
     await ask(lease, { path: RESPONSES, body: { model: 'm', input: 'hi', stream: true } });
     const row = { tokensIn: 50, tokensOut: 5, tokensCached: 40, exact: true };
     expect(rig.ledger.rows).toMatchObject([row, row]);
+  });
+
+  const GEMINI = '/v1beta/models/m';
+  const usageMetadata = {
+    promptTokenCount: 50,
+    cachedContentTokenCount: 40,
+    candidatesTokenCount: 5,
+    thoughtsTokenCount: 20,
+  };
+
+  test('a Gemini answer and stream, thoughts included', async () => {
+    const parts = (text: string) => [{ content: { role: 'model', parts: [{ text }] } }];
+    provider = await startProvider((_, response, request) => {
+      if (request.url === `${GEMINI}:generateContent`) {
+        return json(response, 200, { candidates: parts('ok'), usageMetadata });
+      }
+      expect(request.url).toBe(`${GEMINI}:streamGenerateContent?alt=sse`);
+      sse(response, { candidates: parts('o'), usageMetadata: { promptTokenCount: 50 } });
+      sse(response, { candidates: parts('k'), usageMetadata });
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const body = { contents: [{ parts: [{ text: 'hi' }] }] };
+    expect((await ask(lease, { path: `${GEMINI}:generateContent`, body })).status).toBe(200);
+    const stream = await ask(lease, { path: `${GEMINI}:streamGenerateContent?alt=sse&$alt=media`, body });
+    expect(stream.text.match(/^data:/gm)).toHaveLength(2);
+    const row = {
+      model: 'google/m',
+      tokensIn: 50,
+      tokensOut: 25,
+      tokensCached: 40,
+      tokensReasoning: 20,
+      usd: expect.closeTo(usd(50, 25, 40), 9),
+      exact: true,
+    };
+    expect(rig.ledger.rows).toMatchObject([row, row]);
+  });
+
+  test('the list of events that Google sends where no stream was asked for', async () => {
+    provider = await startProvider((_, response, request) => {
+      expect(request.url).toBe(`${GEMINI}:streamGenerateContent`);
+      json(response, 200, [{ usageMetadata: { promptTokenCount: 50 } }, { usageMetadata }]);
+    });
+    await using rig = await openRig(provider.url);
+    await ask(await rig.open(), { path: `${GEMINI}:streamGenerateContent`, body: { contents: [] } });
+    expect(rig.ledger.rows).toMatchObject([{ tokensIn: 50, tokensOut: 25, exact: true }]);
+  });
+
+  test('reasoning, as each protocol tells it', async () => {
+    provider = await startProvider((_, response, request) => {
+      if (request.url === '/v1/messages')
+        return json(response, 200, message(1, 30, { output_tokens_details: { thinking_tokens: 11 } }));
+      if (request.url === RESPONSES) {
+        const usage = { input_tokens: 1, output_tokens: 30, output_tokens_details: { reasoning_tokens: 12 } };
+        return json(response, 200, { output: [], usage });
+      }
+      const usage = {
+        prompt_tokens: 1,
+        completion_tokens: 30,
+        completion_tokens_details: { reasoning_tokens: 13 },
+      };
+      json(response, 200, { choices: [], usage });
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    await ask(lease);
+    await ask(lease, { path: RESPONSES, body: { model: 'm', input: 'hi' } });
+    await ask(lease, { path: CHAT });
+    expect(rig.ledger.rows.map((row) => [row.tokensOut, row.tokensReasoning])).toEqual([
+      [30, 11],
+      [30, 12],
+      [30, 13],
+    ]);
+  });
+
+  test('reasoning that an imitator counts in the total only', async () => {
+    const usage = {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 115,
+      completion_tokens_details: { reasoning_tokens: 100 },
+    };
+    provider = await startProvider((_, response) => json(response, 200, { choices: [], usage }));
+    await using rig = await openRig(provider.url);
+    await ask(await rig.open(), { path: CHAT });
+    expect(rig.ledger.rows).toMatchObject([{ tokensIn: 10, tokensOut: 105, tokensReasoning: 100 }]);
   });
 
   test('figures and characters that are cut between two chunks', async () => {
@@ -203,6 +292,48 @@ test('closing the gateway books what is in flight and ends the upstream call', a
   expect(rig.ledger.rows).toMatchObject([{ tokensOut: 10, exact: false }]);
 });
 
+test('a call stands in the ledger at the most it may cost before it goes out', async () => {
+  const seen: unknown[] = [];
+  provider = await startProvider((_, response) => {
+    seen.push(...structuredClone(rig.ledger.rows));
+    json(response, 200, message(1, 1));
+  });
+  await using rig = await openRig(provider.url);
+  await ask(await rig.open());
+  expect(seen).toMatchObject([
+    { spender: 'A', repository: 'github-42', model: 'anthropic/m', status: 0, exact: false, tokensOut: 1000 },
+  ]);
+  expect(seen[0]).toMatchObject({ usd: expect.closeTo(usd(525, 1000, 0, 525), 4) });
+  expect(rig.ledger.rows).toMatchObject([{ tokensOut: 1, status: 200, usd: expect.closeTo(usd(1, 1), 9) }]);
+});
+
+test('a lease knows when a model last sent anything; errors and refusals are no sign of life', async () => {
+  const more = Promise.withResolvers<void>();
+  provider = await startProvider(async (body, response) => {
+    if (!body.stream) return json(response, 529, { error: { message: 'overloaded' } });
+    sse(response, { delta: { text: 'a' } });
+    await more.promise;
+    sse(response, { type: 'ping' });
+    response.end();
+  });
+  await using rig = await openRig(provider.url);
+  const lease = await rig.open();
+  await ask(lease);
+  await ask(lease, { key: 'no' });
+  expect(lease.lastActivity()).toBeNull();
+  rig.clock.advance(1_000);
+  const started = rig.clock.now();
+  const answer = await begin(lease, { body: { ...PROMPT, stream: true } });
+  await new Promise((resolve) => answer.once('data', resolve));
+  expect(lease.lastActivity()).toBe(started);
+  rig.clock.advance(5_000);
+  expect(lease.lastActivity()).toBe(started);
+  more.resolve();
+  answer.resume();
+  await new Promise((resolve) => answer.once('end', resolve));
+  expect(lease.lastActivity()).toBe(started + 5_000);
+});
+
 test('an answer ends only when it is in the ledger', async () => {
   provider = await startProvider((_, response) => json(response, 200, message(1, 1)));
   await using rig = await openRig(provider.url);
@@ -267,5 +398,49 @@ describe('the table of prices', () => {
     const lease = await rig.open({ models: ['anthropic/claude-sonnet-5'], capUsd: 100, runCapUsd: 100 });
     await ask(lease, { body: { ...PROMPT, model: 'claude-sonnet-5' } });
     expect(lease.usage().usd).toBeCloseTo(7, 6);
+  });
+});
+
+describe('providers that differ from the others with their protocol', () => {
+  const openAt = async (name: string, official: boolean) => {
+    provider = await startProvider((_, response) =>
+      json(response, 200, { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } }),
+    );
+    const access = { baseUrl: `${provider.url}/v1`, key: 'a-key-of-a-test', official };
+    const rig = await openRig(provider.url, {
+      providers: { [name]: { ...access, protocols: ['openai-chat'] } },
+      prices: { [`${name}/m`]: PRICE },
+    });
+    return { rig, lease: await rig.open({ models: [`${name}/m`] }) };
+  };
+  const sent = () => JSON.parse(provider.seen[0]?.body ?? '');
+  const body = { model: 'm', messages: [], stream: true };
+
+  test('get no field that they refuse', async () => {
+    const { rig, lease } = await openAt('mistral', true);
+    await using _ = rig;
+    await ask(lease, {
+      path: CHAT,
+      body: { ...body, stream_options: { include_usage: true }, max_completion_tokens: 500 },
+    });
+    expect(sent()).toEqual({ ...body, max_tokens: 500 });
+  });
+
+  test('get no limit where we do not know theirs', async () => {
+    const { rig, lease } = await openAt('groq', true);
+    await using _ = rig;
+    await ask(lease, { path: CHAT, body });
+    expect(sent()).toEqual({ ...body, stream_options: { include_usage: true } });
+  });
+
+  test('and the vendor whose protocol it is gets one', async () => {
+    const { rig, lease } = await openAt('openai', true);
+    await using _ = rig;
+    await ask(lease, { path: CHAT, body });
+    expect(sent()).toEqual({
+      ...body,
+      stream_options: { include_usage: true },
+      max_completion_tokens: 32_000,
+    });
   });
 });

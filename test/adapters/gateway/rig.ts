@@ -16,6 +16,7 @@ import type { Gateway, Grant, Lease, LedgerRow, Log } from '../../../src/ports/i
 
 export const ANTHROPIC_KEY = 'sk-ant-canary-0123456789abcdef';
 export const OPENAI_KEY = 'sk-oai-canary-fedcba9876543210';
+export const GOOGLE_KEY = 'AIza-canary-00112233445566778899';
 /** Dollars for a million tokens: a token of output costs ten millionths of a dollar. */
 export const PRICE = { input: 1, output: 10, cacheRead: 0.1, cacheWrite: 2 };
 
@@ -29,11 +30,22 @@ export function memoryLedger() {
     break: (now: boolean) => {
       broken = now;
     },
-    async addLedgerRow(row: LedgerRow) {
+    async openCall(row: LedgerRow) {
       // A database takes its time.
       await setImmediate();
       if (broken) throw new Error('the database is away');
-      rows.push(row);
+      return rows.push(row) - 1;
+    },
+    async settleCall(call: number, row: LedgerRow) {
+      await setImmediate();
+      if (broken) throw new Error('the database is away');
+      rows[call] = row;
+    },
+    async spentSince(at: number, repository?: string) {
+      await setImmediate();
+      return rows
+        .filter((row) => row.at >= at && (repository === undefined || row.repository === repository))
+        .reduce((sum, row) => sum + row.usd, 0);
     },
     async usage(id: string, spender?: string) {
       const own = rows.filter(
@@ -150,14 +162,26 @@ export async function openRig(upstream: string, options: Partial<GatewayOptions>
       now += ms;
     },
   };
-  const models = ['anthropic/m', 'openai/m', 'anthropic/free'];
+  const models = ['anthropic/m', 'openai/m', 'google/m', 'anthropic/free'];
   const gateway = openGateway({
     dir: join(dir, 's'),
     providers: {
-      anthropic: { baseUrl: upstream, key: ANTHROPIC_KEY },
-      openai: { baseUrl: `${upstream}/v1`, key: OPENAI_KEY, protocol: 'openai-chat' },
+      anthropic: { baseUrl: upstream, key: ANTHROPIC_KEY, official: false, protocols: ['anthropic'] },
+      openai: {
+        baseUrl: `${upstream}/v1`,
+        key: OPENAI_KEY,
+        official: false,
+        protocols: ['openai-chat', 'openai-responses'],
+      },
+      google: { baseUrl: upstream, key: GOOGLE_KEY, official: false, protocols: ['gemini'] },
     },
-    prices: { 'anthropic/m': PRICE, 'openai/m': PRICE, 'anthropic/free': { input: 0, output: 0 } },
+    prices: {
+      'anthropic/m': PRICE,
+      'openai/m': PRICE,
+      'google/m': PRICE,
+      'anthropic/free': { input: 0, output: 0 },
+    },
+    dayCaps: { repositoryUsd: 1_000, everythingUsd: 1_000 },
     ledger,
     clock,
     log,
@@ -171,7 +195,16 @@ export async function openRig(upstream: string, options: Partial<GatewayOptions>
     clock,
     open: (grant = {}, onUsage) =>
       gateway.open(
-        { runId: 'r1', spender: 'A', models, capUsd: 1, runCapUsd: 5, ttlMs: 60_000, ...grant },
+        {
+          runId: 'r1',
+          spender: 'A',
+          repository: 'github-42',
+          models,
+          capUsd: 1,
+          runCapUsd: 5,
+          ttlMs: 60_000,
+          ...grant,
+        },
         onUsage,
       ),
     async [Symbol.asyncDispose]() {

@@ -42,6 +42,13 @@ const saying = (...texts: readonly string[]) =>
       const output = [{ ...item, content: [{ type: 'output_text', text, annotations: [] }] }];
       return json(response, 200, { id: 'r1', created_at: 0, model: 'm', output, usage });
     }
+    if (request.url?.startsWith('/v1beta/')) {
+      const candidates = [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }];
+      return json(response, 200, {
+        candidates,
+        usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+      });
+    }
     return json(response, 200, {
       id: 'c1',
       choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
@@ -62,8 +69,9 @@ const ROUTES: readonly ModelRoute[] = [
   { protocol: 'anthropic', model: 'claude-sonnet-5' },
   { protocol: 'openai-chat', model: 'm' },
   { protocol: 'openai-responses', model: 'm' },
+  { protocol: 'gemini', model: 'm' },
 ];
-const MODELS = ['anthropic/m', 'openai/m', 'anthropic/claude-sonnet-5'];
+const MODELS = ['anthropic/m', 'openai/m', 'google/m', 'anthropic/claude-sonnet-5'];
 
 describe.each(ROUTES)('asked as $protocol ($model)', (route) => {
   test('gives a value that fits the schema', async () => {

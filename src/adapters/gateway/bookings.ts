@@ -1,0 +1,44 @@
+import { asFault } from '../../core/model/index.ts';
+import type { LedgerRow, Log, Store } from '../../ports/index.ts';
+
+export type Ledger = Pick<Store, 'openCall' | 'settleCall' | 'usage' | 'spentSince'>;
+
+/** Writes what calls came to. What cannot be written is kept, and tried again before the next call. */
+export interface Bookings {
+  /** True when nothing is left to be written. Never rejects. */
+  flush(): Promise<boolean>;
+  /** Never rejects: until it is written the amount that was booked stands. */
+  settle(call: number, row: LedgerRow): Promise<void>;
+}
+
+export function openBookings(ledger: Ledger, log: Log): Bookings {
+  const unsaved: { readonly call: number; readonly row: LedgerRow }[] = [];
+  let saving: Promise<void> = Promise.resolve();
+
+  const save = async () => {
+    for (let next = unsaved[0]; next; next = unsaved[0]) {
+      try {
+        await ledger.settleCall(next.call, next.row);
+      } catch (error) {
+        const { code } = asFault(error);
+        log.error({ runId: next.row.runId, code }, 'The ledger cannot be written; model calls wait.');
+        return;
+      }
+      unsaved.shift();
+    }
+  };
+  const flush = async () => {
+    if (unsaved.length > 0) {
+      saving = saving.then(save);
+      await saving;
+    }
+    return unsaved.length === 0;
+  };
+  return {
+    flush,
+    async settle(call, row) {
+      unsaved.push({ call, row });
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import { Fault } from '../../core/model/index.ts';
+import type { Store } from '../../ports/index.ts';
+import { rowOfCall, text } from './rows.ts';
+import { type Db, inStatement } from './transaction.ts';
+
+/** Calls through the gateway. Read and written around every call of a model, so each method is one statement. */
+export function ledger(db: Db) {
+  return {
+    async openCall(row) {
+      const insert = db.insertInto('runoff.gateway_call').values(rowOfCall(row)).returning('id');
+      return (await inStatement(insert.executeTakeFirstOrThrow())).id;
+    },
+
+    async settleCall(call, row) {
+      const update = db.updateTable('runoff.gateway_call').set(rowOfCall(row)).where('id', '=', call);
+      const { numUpdatedRows } = await inStatement(update.executeTakeFirst());
+      if (numUpdatedRows === 0n) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
+    },
+
+    usage(id, spender) {
+      const calls = db.selectFrom('runoff.gateway_call').where('run_id', '=', id);
+      const sums = (spender === undefined ? calls : calls.where('spender', '=', spender)).select([
+        sql<number>`coalesce(sum(usd), 0)`.as('usd'),
+        sql<number>`coalesce(sum(tokens_in), 0)::bigint`.as('tokensIn'),
+        sql<number>`coalesce(sum(tokens_out), 0)::bigint`.as('tokensOut'),
+        sql<number>`count(*)`.as('calls'),
+      ]);
+      return inStatement(sums.executeTakeFirstOrThrow());
+    },
+
+    async spentSince(at, repository) {
+      const calls = db.selectFrom('runoff.gateway_call').where('at', '>=', at);
+      const own = repository === undefined ? calls : calls.where('repository', '=', text(repository));
+      const sum = own.select(sql<number>`coalesce(sum(usd), 0)`.as('usd'));
+      return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
+    },
+  } satisfies Partial<Store>;
+}

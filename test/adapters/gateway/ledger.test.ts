@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openStore } from '../../../src/adapters/store/index.ts';
+import type { Store } from '../../../src/ports/index.ts';
+import { freshDatabase, type TestDatabase } from '../../world/database.ts';
+import { ask, json, message, openRig, PROMPT, type Provider, startProvider } from './rig.ts';
+
+/** The gateway on the real ledger, which other processes share. */
+let database: TestDatabase;
+let store: Store;
+let provider: Provider;
+beforeEach(async () => {
+  database = await freshDatabase();
+  store = await openStore(database.url);
+});
+afterEach(async () => {
+  await provider.close();
+  await store.close();
+  await database.drop();
+});
+
+const clock = { now: () => Date.now(), sleep: async () => {} };
+
+test('what a call may cost counts after its process was killed in the middle of it', async () => {
+  provider = await startProvider(() => {});
+  await using rig = await openRig(provider.url, { ledger: store, clock });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'dying.ts')], {
+    env: { DATABASE: database.url, PROVIDER: provider.url, DIR: join(rig.dir, 'd') },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await expect.poll(() => provider.seen.length, { timeout: 30_000 }).toBe(1);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+
+  const booked = await store.usage('r1', 'A');
+  // A thousand tokens of output at ten dollars a million, and some input.
+  expect(booked).toMatchObject({ calls: 1, tokensOut: 1000, usd: expect.closeTo(0.011, 3) });
+  expect(await store.spentSince(Date.now() - 60_000, 'github-42')).toBe(booked.usd);
+  const again = await rig.open({ capUsd: booked.usd + 0.0005 });
+  expect(again.usage()).toEqual(booked);
+  expect((await ask(again)).status).toBe(402);
+  const sibling = await rig.open({ spender: 'B', runCapUsd: booked.usd + 0.0005 });
+  expect((await ask(sibling)).status).toBe(402);
+  expect(provider.seen).toHaveLength(1);
+});
+
+test('two processes together keep the cap of a day, to the last cent of the ledger', async () => {
+  provider = await startProvider((body, response) => {
+    setTimeout(() => json(response, 200, message(300, body.max_tokens as number)), 5);
+  });
+  const other = await openStore(database.url);
+  const options = { clock, dayCaps: { repositoryUsd: 9, everythingUsd: 0.1 } };
+  await using here = await openRig(provider.url, { ...options, ledger: store });
+  await using there = await openRig(provider.url, { ...options, ledger: other });
+  const leases = [await here.open({ runId: 'r1' }), await there.open({ runId: 'r2' })];
+  const replies = await Promise.all(leases.flatMap((lease) => Array.from({ length: 12 }, () => ask(lease))));
+  expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([200, 402]));
+  const spent = await store.spentSince(0);
+  expect(spent).toBeLessThanOrEqual(0.1 + 1e-9);
+  expect(spent).toBeGreaterThan(0.05);
+  const [row] = await database.query('select count(*)::int as n from runoff.gateway_call where status = 0');
+  expect(row).toEqual({ n: 0 });
+  await other.close();
+});
+
+test('a call leaves one whole row, and none when it cannot be booked', async () => {
+  provider = await startProvider((_, response) =>
+    json(response, 200, message(100, 20, { output_tokens_details: { thinking_tokens: 7 } })),
+  );
+  await using rig = await openRig(provider.url, { ledger: store, clock });
+  const lease = await rig.open();
+  expect((await ask(lease)).status).toBe(200);
+  const rows = await database.query('select * from runoff.gateway_call');
+  expect(rows).toMatchObject([
+    { run_id: 'r1', spender: 'A', repository: 'github-42', model: 'anthropic/m', status: 200, exact: true },
+  ]);
+  expect(rows[0]).toMatchObject({ tokens_in: '100', tokens_out: '20', tokens_reasoning: '7' });
+
+  await database.query('alter table runoff.gateway_call rename to gone');
+  expect((await ask(lease, { body: PROMPT })).status).toBe(503);
+  expect(provider.seen).toHaveLength(1);
+  await database.query('alter table runoff.gone rename to gateway_call');
+  expect((await ask(lease)).status).toBe(200);
+});
