@@ -1,5 +1,9 @@
-# Runoff with its sandbox, as an ordinary user. Not built by this repository's own checks, which have no container
-# engine: try it with `docker compose run --rm runoff doctor` before you rely on it.
+# Runoff with its sandbox, as an ordinary user. docs/deployment.md says what of this was tried, and what was not: run
+# `docker compose run --rm runoff doctor` before you rely on it.
+#
+#   docker build .                                             the built-in coder and those that need no program
+#   docker build --build-arg AGENTS="claude-code codex" .      with agents; `runoff agents` lists their names
+#
 # Debian 12 by name: newer images carry a `mount` whose system calls deploy/seccomp-bwrap.json does not allow.
 FROM node:24-bookworm-slim AS packages
 WORKDIR /app
@@ -16,7 +20,15 @@ COPY --from=packages /app/node_modules ./node_modules
 COPY . .
 # `node` (uid 1000) comes with the image. It owns the data folder and nothing else: the code stays root's.
 RUN install -d -o node -g node -m 0700 /data
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 RUNOFF_DATA=/data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 RUNOFF_DATA=/data RUNOFF_AGENTS=/opt/agents
+# Agents belong to root: no candidate and no leak of Runoff's own rights changes what the next run starts. `USER root` in
+# an image above this one may install more the same way.
+ARG AGENTS=""
+RUN install -d -m 0755 /opt/agents \
+  && if [ -n "$AGENTS" ]; then \
+    RUNOFF_DATA=/tmp/install /app/node_modules/.bin/node /app/src/main.ts agents install $AGENTS \
+    && rm -rf /tmp/install /root/.npm && chmod -R a+rX,go-w /opt/agents; \
+  fi
 USER node
 # `.env` is read from, and the set-up flow writes to, the folder that Runoff is started in.
 WORKDIR /data

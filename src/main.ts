@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { systemRandom } from './adapters/system/index.ts';
 import { runCli, type Screen, type Shell, type Surroundings } from './cli/index.ts';
-import { diagnose, openRuntime, readOperator, serve } from './compose/index.ts';
+import { agentsOf, diagnose, openRuntime, readOperator, serve } from './compose/index.ts';
 import type { Operator } from './core/policy/index.ts';
 
 const screen: Screen = {
@@ -40,6 +40,7 @@ const shell: Shell = {
   // Loaded when it is wanted: the App does not carry a GitHub of its own around.
   demo: async (options) => (await import('./demo/index.ts')).runDemo(options, surroundings),
   doctor: () => diagnose(process.env, process.cwd()),
+  agents: agentsOf(() => readOperator(process.env, process.cwd())),
   newRunId: () => systemRandom.runId(),
   readText: (path) => readFile(path, 'utf8'),
   version: manifest.version,

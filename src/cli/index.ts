@@ -2,8 +2,10 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { asFault, type Fault } from '../core/model/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../pipeline/index.ts';
+import { installAgents, listAgents } from './agents.ts';
 import { examineMachine } from './doctor.ts';
 import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
+import { listModels } from './models.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { EXIT, type Screen, type Shell } from './runtime.ts';
@@ -13,7 +15,18 @@ export { onPresses } from './interrupts.ts';
 export { printReport } from './print.ts';
 export { jsonText, runJson } from './render/index.ts';
 export { exitCode } from './run.ts';
-export type { DemoOptions, Finding, Needs, Runtime, Screen, Shell, Surroundings } from './runtime.ts';
+export type {
+  AgentRow,
+  Agents,
+  DemoOptions,
+  Finding,
+  InstallWish,
+  Needs,
+  Runtime,
+  Screen,
+  Shell,
+  Surroundings,
+} from './runtime.ts';
 export { EXIT } from './runtime.ts';
 
 /** Runs the command line and returns the exit code. Never rejects: a fault is said on standard error. */
@@ -80,6 +93,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
     );
   addWork(program, shell, done);
   addInspection(program, shell, done);
+  addAgents(program, shell, done);
   program
     .command('serve')
     .description('the GitHub App: takes webhooks and runs what they ask for')
@@ -198,4 +212,30 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     .action(async (run: string, o: { json?: boolean }) =>
       done(await cancelHere(shell, run, o.json ?? false)),
     );
+}
+
+function addAgents(program: Command, shell: Shell, done: (code: number) => void): void {
+  const agents = program.command('agents').description('the coders that can compete, and what is installed');
+  agents
+    .command('list', { isDefault: true })
+    .description('every coder that settings can name')
+    .addOption(jsonOption())
+    .action(async (o: { json?: boolean }) => done(await listAgents(shell, o.json ?? false)));
+  agents
+    .command('install')
+    .description('puts agents from npm into the folder of agents; none of their install scripts is run')
+    .argument(
+      '<names...>',
+      'such as claude-code or codex@0.169.0; without a version the one Runoff was tried with',
+    )
+    .addOption(jsonOption())
+    .action(async (names: readonly string[], o: { json?: boolean }) =>
+      done(await installAgents(shell, names, o.json ?? false)),
+    );
+  const arena = program.command('arena').description('contests of agents, models and prompts');
+  arena
+    .command('models')
+    .description('the models that the providers offer whose keys are set, with their prices')
+    .addOption(jsonOption())
+    .action(async (o: { json?: boolean }) => done(await listModels(shell, o.json ?? false)));
 }

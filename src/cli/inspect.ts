@@ -66,7 +66,7 @@ export const showRun = (
       return EXIT.done;
     }
     const diff = (await diffsOf(world, runId))[alias.toUpperCase()];
-    if (!diff) throw new Fault('RUN_UNKNOWN', `Run ${runId} has no candidate ${alias} with a patch.`);
+    if (!diff) throw new Fault('CANDIDATE_UNKNOWN', `Run ${runId} has no candidate ${alias} with a patch.`);
     if (json) screen.out(document({ alias: alias.toUpperCase(), diff: diff.text }));
     // `git apply` gets every byte; a person's terminal must not obey what a coder wrote.
     else screen.out(screen.outIsTerminal ? visibleCode(diff.text) : diff.text);

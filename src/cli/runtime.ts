@@ -1,3 +1,4 @@
+import type { ModelProtocol } from '../core/model/index.ts';
 import type { World } from '../pipeline/index.ts';
 
 /** A world that is open: the database runs, and the sandbox is proven where flows are executed. `close` leaves nothing behind. */
@@ -26,6 +27,31 @@ export interface DemoOptions {
   readonly json: boolean;
 }
 
+/** One coder that settings can name. */
+export interface AgentRow {
+  readonly name: string;
+  /** Version of what is installed; null when it is not. */
+  readonly installed: string | null;
+  /** The version that Runoff was tried with; null for what is not installed by Runoff. */
+  readonly tested: string | null;
+  readonly protocols: readonly ModelProtocol[];
+  readonly experimental: boolean;
+}
+
+export interface InstallWish {
+  readonly name: string;
+  /** Absent: the version that Runoff was tried with. */
+  readonly version?: string;
+  readonly onLine: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The agents of this machine. */
+export interface Agents {
+  list(): Promise<readonly AgentRow[]>;
+  install(wish: InstallWish): Promise<{ readonly version: string; readonly folder: string }>;
+}
+
 /** Where a command is started: what it says goes to the screen, and somebody may interrupt it. */
 export interface Surroundings {
   readonly screen: Screen;
@@ -41,6 +67,7 @@ export interface Shell extends Surroundings {
   serve(): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
   doctor(): Promise<readonly Finding[]>;
+  readonly agents: Agents;
   newRunId(): string;
   readText(path: string): Promise<string>;
   readonly version: string;

@@ -10,10 +10,10 @@ const OTHERS_MAY_WRITE = 0o002;
 /** What may lie in a folder that is as good as empty: what file systems bring, and our own settings. */
 const UNIMPORTANT: ReadonlySet<string> = new Set(['lost+found', '.env']);
 
-const { database, sockets, toolchain } = dataPaths('/');
+const { agents, database, sockets, toolchain } = dataPaths('/');
 /** What Runoff makes first in its data folder, by names that nobody else uses; `app.pem` is from setting up the App. */
 const OURS: ReadonlySet<string> = new Set([
-  ...[database, sockets, toolchain].map((path) => basename(path)),
+  ...[agents, database, sockets, toolchain].map((path) => basename(path)),
   'app.pem',
 ]);
 

@@ -1,16 +1,17 @@
 import { statfs } from 'node:fs/promises';
 import { execa } from 'execa';
-import { coders } from '../adapters/coders/index.ts';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import type { Finding } from '../cli/index.ts';
-import { asFault } from '../core/model/index.ts';
-import { missingForServe, type Operator } from '../core/policy/index.ts';
+import { asFault, Fault } from '../core/model/index.ts';
+import { missingForServe, type Operator, PROVIDERS } from '../core/policy/index.ts';
+import type { Sandbox } from '../ports/index.ts';
+import { agentFindings } from './agents.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
 import { readOperator } from './operator.ts';
 import { dataPaths } from './paths.ts';
-import { openSandbox, ownerOf } from './runtime.ts';
+import { openSandbox, ownerOf } from './sandbox.ts';
 
 /** Less free space than this is worth a word, bytes: a repository, its checkouts and the database must fit. */
 const LITTLE_SPACE = 2 * 2 ** 30;
@@ -24,12 +25,13 @@ export async function diagnose(env: NodeJS.ProcessEnv, cwd: string): Promise<rea
   } catch (thrown) {
     return [...findings, faultFinding('environment', thrown)];
   }
+  const { sandbox, findings: sandboxFindings } = await sandboxOf(operator);
   return [
     ...findings,
     await checked('data folder', () => spaceIn(operator)),
-    await checked('sandbox', () => sandboxIn(operator)),
+    ...sandboxFindings,
     await checked('database', () => databaseOf(operator)),
-    ...(await agentFindings()),
+    ...(await agentFindings(operator, sandbox)),
     ...keyFindings(operator),
     appFinding(operator),
   ];
@@ -79,12 +81,27 @@ async function spaceIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
   return { state: 'warning', detail, remedy: 'Free some space, or point RUNOFF_DATA to a bigger disk.' };
 }
 
-async function sandboxIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
-  const sandbox = await openSandbox(dataPaths(operator.data), ownerOf(operator));
-  const probe = await sandbox.probe();
-  return probe.kind === 'ready'
-    ? { state: 'ok', detail: `${probe.backend}: ${probe.detail}` }
-    : { state: 'fault', detail: probe.why, remedy: probe.remedy };
+async function sandboxOf(
+  operator: Operator,
+): Promise<{ readonly sandbox: Sandbox | null; readonly findings: readonly Finding[] }> {
+  try {
+    const sandbox = await openSandbox(operator);
+    const probe = await sandbox.probe();
+    if (probe.kind === 'missing')
+      throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
+    const ok: Finding = { name: 'sandbox', state: 'ok', detail: `${probe.backend}: ${probe.detail}` };
+    const weaker = probe.weaker.map(
+      (detail): Finding => ({
+        name: 'sandbox',
+        state: 'warning',
+        detail,
+        remedy: 'docs/sandbox.md tells what the default sandbox needs.',
+      }),
+    );
+    return { sandbox, findings: [ok, ...weaker] };
+  } catch (thrown) {
+    return { sandbox: null, findings: [faultFinding('sandbox', thrown)] };
+  }
 }
 
 async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
@@ -101,31 +118,19 @@ async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
   return { state: 'ok', detail: `embedded Postgres ${postgres.version}` };
 }
 
-async function agentFindings(): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
-  for (const coder of coders().values()) {
-    const version = await coder.version();
-    findings.push(
-      version
-        ? { name: `coder ${coder.name}`, state: 'ok', detail: version }
-        : { name: `coder ${coder.name}`, state: 'warning', detail: 'not installed' },
-    );
-  }
-  return findings;
-}
-
 function keyFindings({ models }: Operator): readonly Finding[] {
-  const found = [
-    ...(models.anthropic ? [`ANTHROPIC_API_KEY${models.anthropic.baseUrl ? ' (own address)' : ''}`] : []),
-    ...(models.openai ? [`OPENAI_API_KEY${models.openai.baseUrl ? ' (own address)' : ''}`] : []),
-  ];
+  const found = Object.entries(models).map(([provider, { custom }]) => {
+    const { keyVariable } = PROVIDERS[provider as keyof typeof PROVIDERS];
+    return `${keyVariable}${custom ? ' (own address)' : ''}`;
+  });
   if (found.length > 0) return [{ name: 'model keys', state: 'ok', detail: found.join(', ') }];
   return [
     {
       name: 'model keys',
       state: 'warning',
       detail: 'none is set; only the demo can run',
-      remedy: 'Set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL for another provider).',
+      remedy:
+        "Set one provider's key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; docs/configuration.md lists all.",
     },
   ];
 }

@@ -1,3 +1,4 @@
+export { agentsOf } from './agents.ts';
 export { closedOnFailure, openClosers } from './closers.ts';
 export { diagnose } from './doctor.ts';
 export { readOperator } from './operator.ts';

@@ -9,7 +9,14 @@ export async function readOperator(env: NodeJS.ProcessEnv, cwd: string): Promise
   const file = await readEnvFile(join(cwd, '.env'));
   const given = overFile(file, env);
   const data = resolve(cwd, given.RUNOFF_DATA?.trim() || defaultData(env));
-  const parsed = parseEnvironment(await withPrivateKey({ ...given, RUNOFF_DATA: data }));
+  const agents = given.RUNOFF_AGENTS?.trim();
+  const parsed = parseEnvironment(
+    await withPrivateKey({
+      ...given,
+      RUNOFF_DATA: data,
+      ...(agents ? { RUNOFF_AGENTS: resolve(cwd, agents) } : {}),
+    }),
+  );
   if (parsed.kind === 'ok') return parsed.operator;
   const problems = parsed.problems.map((problem) => `${problem.name}: ${problem.message}`);
   throw new Fault('ENVIRONMENT_INVALID', `The environment cannot be used:\n  ${problems.join('\n  ')}`);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../core/model/index.ts';
+import type { Operator } from '../core/policy/index.ts';
 
 /** Folders below the data folder; one process or several may use them at the same time. */
 export interface DataPaths {
@@ -9,6 +10,7 @@ export interface DataPaths {
   readonly sockets: string;
   readonly toolchain: string;
   readonly scratch: string;
+  readonly agents: string;
 }
 
 export const dataPaths = (data: string): DataPaths => ({
@@ -17,7 +19,12 @@ export const dataPaths = (data: string): DataPaths => ({
   sockets: join(data, 'gw'),
   toolchain: join(data, 'toolchain'),
   scratch: join(data, 'scratch'),
+  agents: join(data, 'runoff-agents'),
 });
+
+/** Where installed agents lie. */
+export const agentsFolder = (operator: Operator): string =>
+  operator.agentsFolder ?? dataPaths(operator.data).agents;
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 

@@ -1,7 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { bundleBuiltinCoder, coders } from '../adapters/coders/index.ts';
 import { readSettingsText } from '../adapters/config/index.ts';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
 import { openDbosEngine } from '../adapters/engine/index.ts';
@@ -11,20 +9,21 @@ import { openGitHub } from '../adapters/github/index.ts';
 import { openModel } from '../adapters/models/index.ts';
 import { readPrompts } from '../adapters/prompts/index.ts';
 import { readTestReport } from '../adapters/reports/index.ts';
-import { openBubblewrap, prepareToolchain } from '../adapters/sandbox/index.ts';
 import { openArtifacts, openStore } from '../adapters/store/index.ts';
-import { installSyntaxCheck } from '../adapters/syntax/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import type { Needs, Runtime } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/policy/index.ts';
 import { openAnnouncer, type World } from '../pipeline/index.ts';
-import type { Engine, GitHub, Log, Sandbox, Store } from '../ports/index.ts';
+import type { Engine, GitHub, Log, Store } from '../ports/index.ts';
+import { codersOf } from './agents.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
 import { dataPaths, OWN } from './paths.ts';
 import { providersOf } from './providers.ts';
+import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
+import { pruneUnused } from './upkeep.ts';
 
 export interface RuntimeOptions {
   /** The GitHub of `serve` and of the demo. */
@@ -37,10 +36,6 @@ export interface RuntimeOptions {
 /** Of the durable flows: runs that wait for days must find the code that they began with. */
 const APPLICATION_VERSION = '1';
 
-/** The dedicated user all sandboxes run as when we are root; null when we are an ordinary user ourselves. */
-export const ownerOf = (operator: Operator): { uid: number; gid: number } | null =>
-  process.getuid?.() === 0 ? { uid: operator.sandboxUid, gid: operator.sandboxUid } : null;
-
 /**
  * Puts the real world together: the database runs, and where anything is to be executed the sandbox is proven (or it
  * is a fault: never without one, I10).
@@ -52,10 +47,21 @@ export async function openRuntime(
   options: RuntimeOptions = {},
 ): Promise<Runtime> {
   const closers = openClosers();
-  return closedOnFailure(closers, async () => ({
-    world: await openParts(operator, needs, options, closers.later),
-    close: closers.close,
-  }));
+  return closedOnFailure(closers, async () => {
+    const world = await openParts(operator, needs, options, closers.later);
+    if (needs.executor?.startsWith(ALONE)) pruneMeanwhile(world, closers.later);
+    return { world, close: closers.close };
+  });
+}
+
+/** Executors of the command line: no server looks after this machine's folders while they work. */
+const ALONE = 'cli-';
+
+function pruneMeanwhile(world: World, later: Later): void {
+  const pruning = pruneUnused(world).catch((thrown: unknown) =>
+    world.log.warn({ err: thrown }, 'What is no longer used could not be removed.'),
+  );
+  later(() => pruning);
 }
 
 type Later = Closers['later'];
@@ -70,15 +76,20 @@ async function openParts(
   const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
+  // Before the database: the sandbox may move this process and its children to a control group.
+  const sandbox = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
   const store = await openStore(databaseUrl);
   later(() => store.close());
-  const sandbox = needs.executor === undefined ? NO_SANDBOX : await openSandbox(paths, owner);
   const github = options.github ?? (needs.github ? appGitHub(operator, log) : undefined);
   const gateway = openGateway({
     dir: paths.sockets,
     providers: providersOf(operator),
     prices: operator.modelPrices,
+    dayCaps: {
+      repositoryUsd: operator.max.budgetRepositoryDay,
+      everythingUsd: operator.max.budgetDay,
+    },
     ledger: store,
     clock: systemClock,
     log,
@@ -108,7 +119,7 @@ async function openParts(
 
 /** Parts that hold nothing open. */
 const unchanging = (operator: Operator) => ({
-  coders: coders(),
+  coders: codersOf(operator),
   model: openModel(),
   reports: { readTests: readTestReport, readSettings: readSettingsText },
   clock: systemClock,
@@ -120,7 +131,7 @@ const unchanging = (operator: Operator) => ({
 
 /** The App shares its work through queues; the command line runs all of its own run in its own process. */
 function openEngine(operator: Operator, databaseUrl: string, executorId: string, log: Log): Engine {
-  const alone = executorId.startsWith('cli-');
+  const alone = executorId.startsWith(ALONE);
   return openDbosEngine({
     databaseUrl,
     executorId,
@@ -143,33 +154,6 @@ async function openDatabase(operator: Operator, ownsData: boolean, log: Log, lat
   await postgres.ensureDatabase('runoff');
   return postgres.url('runoff');
 }
-
-/** Proves the sandbox before anything else is opened: without one, nothing runs. */
-export async function openSandbox(
-  paths: { toolchain: string; scratch: string },
-  owner: { uid: number; gid: number } | null,
-): Promise<Sandbox> {
-  const toolchain = await prepareToolchain({ dir: paths.toolchain, owner });
-  await bundleBuiltinCoder(join(toolchain.dir, 'coders', 'builtin.mjs'));
-  await installSyntaxCheck(join(toolchain.dir, 'checks', 'syntax.mjs'));
-  const sandbox = openBubblewrap({ toolchain: toolchain.dir, owner, scratch: paths.scratch });
-  const probe = await sandbox.probe();
-  if (probe.kind === 'missing')
-    throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
-  return sandbox;
-}
-
-/** Stands where nothing is executed: to read what is stored takes neither a sandbox nor its tools. */
-const NO_SANDBOX: Sandbox = {
-  probe: async () => ({
-    kind: 'missing',
-    why: 'This command opened no sandbox.',
-    remedy: '`runoff doctor` tries it.',
-  }),
-  exec: async () => {
-    throw new Fault('SANDBOX_UNAVAILABLE', 'This command opened no sandbox: it only reads.');
-  },
-};
 
 const appGitHub = (operator: Operator, log: Log): GitHub | undefined =>
   operator.app ? openAppGitHub(operator, log) : undefined;

@@ -47,6 +47,8 @@ export interface TheatreOptions {
   /** Keeps to GitHub's pace; default true. */
   readonly throttle?: boolean;
   readonly onDelivery?: LocalGitHubOptions['onDelivery'];
+  /** Folder of installed agents; absent: the builtin coder only. */
+  readonly agents?: string;
   /** What the models answer; absent: the sample's scripts. */
   readonly scripts?: Scripts;
   /** Milliseconds between pieces of a scripted answer, so that progress can be seen. */
@@ -132,6 +134,10 @@ async function openApp(
     ANTHROPIC_BASE_URL: models,
     OPENAI_API_KEY: 'scripted-key-for-openai',
     OPENAI_BASE_URL: `${models}/v1`,
+    OPENAI_PROTOCOLS: 'openai-chat,openai-responses',
+    GEMINI_API_KEY: 'scripted-key-for-google',
+    GEMINI_BASE_URL: models,
+    ...(options.agents ? { RUNOFF_AGENTS: options.agents } : {}),
     MODEL_PRICES: JSON.stringify(SCRIPTED_PRICES),
     CODERS_PER_WORKER: '4',
     CODERS_PER_REPOSITORY: '4',

@@ -63,8 +63,10 @@ chmod 755 /home/agent/evil; rm .git/info/attributes`;
 async function plainGit(area: WorkArea): Promise<boolean> {
   await world.run(
     area,
-    `cd /repo; for d in . nested sub; do test -e $d/.git && (cd $d; git status; git diff; git add -A; git stash
-      git checkout -q -b x; git commit -qm x --allow-empty; timeout 3 git ls-remote origin) </dev/null; done; exit 0`,
+    `(cd /repo/sub && git status); cd /repo; for d in . nested sub; do test -e $d/.git && (cd $d; git status; git diff; git add -A; git stash
+      git checkout -q -b x; git commit -qm x --allow-empty; timeout 3 git ls-remote origin) </dev/null; done
+      cd /repo; printf 'protocol=https\\nhost=x\\n\\n' | git credential fill; git commit --amend --allow-empty; git merge theirs
+      script -qec 'git -C /repo status' /dev/null </dev/null; exit 0`,
   );
   const fired = existsSync(join(area.home, 'mark'));
   rmSync(join(area.home, 'mark'), { force: true });
@@ -97,31 +99,48 @@ const FILTER = `git config filter.x.clean ${RUN}; git config filter.x.smudge ${R
 
 describe('a candidate that makes git run its program', { timeout: 90_000 }, () => {
   const attacks: Readonly<Record<string, string>> = {
-    'core.fsmonitor': `git config core.fsmonitor ${RUN}; echo x >> b.txt`,
-    'filter.clean and .gitattributes': FILTER,
-    'filter.process': `git config filter.x.process ${RUN}; echo '* filter=x' > .gitattributes; echo x >> b.txt`,
-    'core.hooksPath': `mkdir h; for n in pre-commit post-checkout post-index-change reference-transaction; do
+    '[git01] core.fsmonitor': `git config core.fsmonitor ${RUN}; echo x >> b.txt`,
+    '[git02] filter.clean and .gitattributes': FILTER,
+    '[git03] filter.process': `git config filter.x.process ${RUN}; echo '* filter=x' > .gitattributes; echo x >> b.txt`,
+    '[git04] core.hooksPath': `mkdir h; for n in pre-commit post-checkout post-index-change reference-transaction; do
       cp ${RUN} h/$n; done; git config core.hooksPath h`,
-    'hooks in .git': `mkdir -p .git/hooks; for n in pre-commit post-checkout post-index-change; do
+    '[git05] hooks in .git': `mkdir -p .git/hooks; for n in pre-commit post-checkout post-index-change; do
       cp ${RUN} .git/hooks/$n; done; echo x >> b.txt`,
-    'diff.external': `git config diff.external ${RUN}; echo x >> b.txt`,
-    textconv: `git config diff.x.textconv ${RUN}; echo '* diff=x' > .gitattributes; git add .gitattributes; echo x >> b.txt`,
-    'include.path': `printf '[core]\\nfsmonitor = ${RUN}\\n' > cfg; git config include.path ../cfg`,
-    'settings in its home': `printf '[core]\\nfsmonitor = ${RUN}\\n' > /home/agent/.gitconfig; echo x >> b.txt`,
-    'insteadOf and ext::': `git remote add origin good; git config url."ext::${RUN} ".insteadOf good
+    '[git06] diff.external': `git config diff.external ${RUN}; echo x >> b.txt`,
+    '[git07] textconv': `git config diff.x.textconv ${RUN}; echo '* diff=x' > .gitattributes; git add .gitattributes; echo x >> b.txt`,
+    '[git08] include.path': `printf '[core]\\nfsmonitor = ${RUN}\\n' > cfg; git config include.path ../cfg`,
+    '[git09] settings in its home': `printf '[core]\\nfsmonitor = ${RUN}\\n' > /home/agent/.gitconfig; echo x >> b.txt`,
+    '[git10] insteadOf and ext::': `git remote add origin good; git config url."ext::${RUN} ".insteadOf good
       git config protocol.ext.allow always; echo x >> b.txt`,
-    'a nested repository with a monitor': `git init -q nested; git -C nested config core.fsmonitor ${RUN}
+    '[git11] a nested repository with a monitor': `git init -q nested; git -C nested config core.fsmonitor ${RUN}
       echo y > nested/y`,
-    'a nested repository with a filter': `git init -q nested; echo y > nested/y; git -C nested add y
+    '[git12] a nested repository with a filter': `git init -q nested; echo y > nested/y; git -C nested add y
       git -C nested commit -qm y; git -C nested config filter.x.clean ${RUN}; echo '* filter=x' > nested/.gitattributes
       echo z >> nested/y`,
-    'a submodule with a monitor': `git init -q nested; git -C nested commit -qm y --allow-empty
+    '[git13] a submodule with a monitor': `git init -q nested; git -C nested commit -qm y --allow-empty
       git add nested 2>/dev/null; git -C nested config core.fsmonitor ${RUN}; echo y > nested/y`,
-    'a repository in place of a folder': `git init -q sub; git -C sub config core.fsmonitor ${RUN}; echo y >> sub/c.js`,
-    'a .git file that points into the tree': `mv .git moved; git --git-dir=moved config core.bare false
+    '[git14] a repository in place of a folder': `git init -q sub; git -C sub config core.fsmonitor ${RUN}; echo y >> sub/c.js`,
+    '[git15] a .git file that points into the tree': `mv .git moved; git --git-dir=moved config core.bare false
       git --git-dir=moved config core.fsmonitor ${RUN}; echo 'gitdir: moved' > .git; echo x >> b.txt`,
-    'a .git link that points into the tree': `mv .git moved; git --git-dir=moved config core.fsmonitor ${RUN}
+    '[git16] a .git link that points into the tree': `mv .git moved; git --git-dir=moved config core.fsmonitor ${RUN}
       ln -s moved .git; echo x >> b.txt`,
+    '[git17] credential.helper': `git config credential.helper '!${RUN} <'; git config credential.helper '!${RUN} #'; echo x >> b.txt`,
+    '[git18] core.sshCommand': `git remote add origin ssh://host.invalid/x; git config core.sshCommand ${RUN}; echo x >> b.txt`,
+    '[git19] includeIf': `printf '[core]\\nfsmonitor = ${RUN}\\n' > cfg; git config includeIf.gitdir:/repo/.path ../cfg; echo x >> b.txt`,
+    '[git20] settings of a work tree': `git config extensions.worktreeConfig true; git config --worktree core.fsmonitor ${RUN}; echo x >> b.txt`,
+    '[git21] an embedded bare repository': `mkdir sub/objects sub/refs; echo 'ref: refs/heads/x' > sub/HEAD
+      printf '[core]\\nrepositoryFormatVersion = 0\\nbare = false\\nworktree = /repo/sub\\nfsmonitor = ${RUN}\\n' > sub/config; echo x > sub/new`,
+    '[git22] gpg.program': `git config commit.gpgSign true; git config gpg.program ${RUN}; echo x >> b.txt`,
+    '[git23] core.attributesFile': `git config filter.x.clean ${RUN}; echo '* filter=x' > /home/agent/attributes
+      git config core.attributesFile /home/agent/attributes; echo x >> b.txt`,
+    '[git24] a merge driver': `git config merge.x.driver ${RUN}; echo '* merge=x' > .gitattributes; git add .gitattributes
+      git commit -qm a; git checkout -q -b theirs; echo t > a.js; git commit -qam t; git checkout -q main 2>/dev/null || git checkout -q -
+      git branch -f theirs-of theirs; echo o > a.js; git commit -qam o`,
+    '[git25] core.gitProxy': `git remote add origin git://host.invalid/x; git config core.gitProxy ${RUN}; echo x >> b.txt`,
+    '[git26] an editor': `git config core.editor ${RUN}; echo x >> b.txt`,
+    '[git27] a common folder elsewhere': `cp -r .git common; mkdir own; cp .git/HEAD .git/index own/; rm -rf .git; mv own .git
+      echo /repo/common > .git/commondir; git config -f common/config core.fsmonitor ${RUN}; echo x >> b.txt`,
+    '[git28] a pager': `git config core.pager ${RUN}; git config pager.status true; echo x >> b.txt`,
   };
   test.each(Object.keys(attacks))('by %s starts nothing', async (name) => {
     const area = await attacked(attacks[name] ?? '');
@@ -143,12 +162,17 @@ describe('a candidate that makes git run its program', { timeout: 90_000 }, () =
 
 describe('a candidate that hides a change', { timeout: 90_000 }, () => {
   async function collected(line: string) {
+    return (await hidden(line)).result;
+  }
+  /** What is collected, and what plain git shows of the change where the candidate left it. */
+  async function hidden(line: string) {
     const area = await world.workspaces.open(base, `hide-${++count}`);
     const prepared = await world.run(area, line);
     if (prepared.exitCode !== 0) throw new Error(prepared.stderr);
     const result = await collectWatched(area);
+    const plain = (await world.run(area, 'git diff HEAD -- a.js 2>/dev/null; true')).stdout;
     await world.workspaces.remove(area);
-    return result;
+    return { result, plain };
   }
 
   test.each([
@@ -160,7 +184,7 @@ describe('a candidate that hides a change', { timeout: 90_000 }, () => {
     'linguist-generated',
     'export-ignore',
     'merge=ours',
-  ])('with attribute %s, in three places, shows it as text', async (attribute) => {
+  ])('[h01] with attribute %s, in three places, shows it as text', async (attribute) => {
     const result = await collected(
       `echo '* ${attribute}' | tee .gitattributes sub/.gitattributes .git/info/attributes >/dev/null
          echo 'export const hidden = 2;' >> a.js; echo evil >> sub/c.js`,
@@ -171,7 +195,7 @@ describe('a candidate that hides a change', { timeout: 90_000 }, () => {
     expect(patchOf(result).text).not.toContain('Binary files');
   });
 
-  test('by an ignore rule of its own shows it', async () => {
+  test('[h02] by an ignore rule of its own shows it', async () => {
     const result = await collected(
       `echo hidden.js >> .gitignore; echo '*' > sub/.gitignore; echo '*' >> .git/info/exclude
        git config core.excludesFile /repo/ex; echo '*' > ex; echo x > hidden.js; echo x > sub/new.js; mkdir node_modules
@@ -195,28 +219,37 @@ describe('a candidate that hides a change', { timeout: 90_000 }, () => {
     'git update-index --assume-unchanged a.js',
     'git update-index --skip-worktree a.js',
     'git config core.worktree /tmp',
-    'git config core.fileMode false; git config core.ignoreCase true; git config core.sparseCheckout true',
-    'git sparse-checkout set nothing; cp /home/agent/kept a.js',
     'git commit -qam hidden; git tag v1',
     'rm -rf .git',
     'rm -rf .git; echo text > .git',
     'rm -rf .git; ln -s /etc .git',
     'git replace -f HEAD:a.js $(git hash-object -w a.js)',
     'echo HEAD > .git/HEAD; rm .git/index; rm -rf .git/objects',
-  ])('by playing with its repository shows it: %s', async (line) => {
-    const result = await collected(`echo evil > a.js; cp a.js /home/agent/kept; ${line}`);
+  ])('[git29 git30 git31 git32 git33] by playing with its repository shows it: %s', async (line) => {
+    const { result, plain } = await hidden(`echo evil > a.js; cp a.js /home/agent/kept; ${line}`);
+    expect(plain, 'plain git does not show it').not.toContain('+evil');
     expect(changes(result)).toContain('M a.js');
     expect(patchOf(result).text).toContain('+evil\n');
   });
 
-  test('by keeping size and time of the file shows it', async () => {
-    const result = await collected(
-      `touch -r a.js /home/agent/when; printf 'export const a = 7;\\n' > a.js; touch -r /home/agent/when a.js`,
+  // Plain git of today sees through these as well.
+  test.each([
+    'git config core.fileMode false; git config core.ignoreCase true; git config core.sparseCheckout true',
+    'git sparse-checkout set nothing; cp /home/agent/kept a.js',
+  ])('by settings shows it: %s', async (line) => {
+    const result = await collected(`echo evil > a.js; cp a.js /home/agent/kept; ${line}`);
+    expect(patchOf(result).text).toContain('+evil\n');
+  });
+
+  test('[git34] by keeping size and time of the file shows it', async () => {
+    const { result, plain } = await hidden(
+      `git status >/dev/null; touch -r a.js /home/agent/when; printf 'export const a = 7;\\n' > a.js; touch -r /home/agent/when a.js`,
     );
+    expect(plain, 'plain git does not see it').toBe('');
     expect(changes(result)).toEqual(['M a.js']);
   });
 
-  test('in a nested repository shows its files, and no gitlink', async () => {
+  test('[k01] in a nested repository shows its files, and no gitlink', async () => {
     const result = await collected(
       `git init -q nested; echo y > nested/y; git -C nested add y; git -C nested commit -qm y
        git clone -q --bare nested bare.git; rm -rf bare.git/hooks; mkdir -p x; git init -q x/.git`,
@@ -235,7 +268,7 @@ describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
     return opened;
   }
 
-  test('links are collected as links, never followed', async () => {
+  test('[k02] links are collected as links, never followed', async () => {
     const result = await collectWatched(
       await area(
         `ln -s /etc/passwd out; ln -s ../../../../etc/shadow rel; ln -s / root; ln -s missing gone; rm -r sub
@@ -250,7 +283,7 @@ describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
     expect(text).not.toContain('root:x:');
   });
 
-  test('pipes, sockets and folders are no files', async () => {
+  test('[f18] pipes, sockets and folders are no files, and nobody waits for one', async () => {
     const result = await collectWatched(
       await area(
         `mkfifo pipe; mkdir -p empty/one; rm b.txt; mkfifo b.txt; echo real > real
@@ -260,7 +293,7 @@ describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
     expect(changes(result)).toEqual(['D b.txt', 'A real']);
   });
 
-  test('odd names come out as they are', async () => {
+  test('[k03] odd names come out as they are', async () => {
     const names = [
       ...[
         'new\nline',
@@ -299,14 +332,14 @@ describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
   });
 
   test.each(['.GIT/x', 'sub/.Git/config', 'git~1', '.git./x'])(
-    'a name that git refuses is refused: %s',
+    '[k04] a name that git refuses is refused: %s',
     async (name) => {
       const result = await collectWatched(await area(`mkdir -p "$(dirname ${name})"; echo x > ${name}`));
       expect(result).toMatchObject({ kind: 'refused', why: expect.stringContaining('name') });
     },
   );
 
-  test('a .gitmodules that carries an option is refused by fsck', async () => {
+  test('[k05] a .gitmodules that carries an option is refused by fsck', async () => {
     const modules = `printf '[submodule "x"]\\n\\tpath = x\\n\\turl = --upload-pack=touch\\n' > .gitmodules`;
     expect(await collectWatched(await area(modules))).toMatchObject({
       kind: 'refused',
@@ -315,7 +348,7 @@ describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
     expect(await collectWatched(await area('ln -s a.js .gitmodules'))).toMatchObject({ kind: 'refused' });
   });
 
-  test('20,000 files are refused, quickly enough, and removed', async () => {
+  test('[k06] 20,000 files are refused, quickly enough, and removed', async () => {
     const many = await area('mkdir m; cd m; seq 20000 | xargs touch');
     expect(await collectWatched(many)).toMatchObject({
       kind: 'refused',
@@ -333,7 +366,7 @@ describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
   });
 });
 
-test('after all of this, the base is the same byte for byte', { timeout: 60_000 }, async () => {
+test('[k07] after all of this, the base is the same byte for byte', { timeout: 60_000 }, async () => {
   const before = digest(base.lower);
   const area = await attacked(
     `${FILTER}; chmod -R 777 .; rm -rf sub; git gc -q; git commit -qam x; echo x > .git/HEAD`,

@@ -38,6 +38,14 @@ function endIfThere(pid: number): void {
   }
 }
 
+/** As a service manager does before it kills. */
+function terminateLauncher(mark: string): void {
+  for (const pid of processesWith(mark)) {
+    if (['bwrap', 'unshare'].includes(readFileSync(`/proc/${pid}/comm`, 'utf8').trim()))
+      process.kill(pid, 'SIGTERM');
+  }
+}
+
 describe('when the app is killed', { timeout: 120_000 }, () => {
   let bench: Workbench;
   beforeAll(async () => {
@@ -60,7 +68,7 @@ describe('when the app is killed', { timeout: 120_000 }, () => {
   };
   const nobodyLeft = (id: string) => expect.poll(() => processesWith(id), { timeout: 20_000 }).toEqual([]);
 
-  test('with SIGKILL, its sandboxes die with it, daemons and all', async () => {
+  test('[r22] with SIGKILL, its sandboxes die with it, daemons and all', async () => {
     const id = mark();
     const line = `(setsid sh -c 'trap "" TERM HUP INT; sleep ${id}' &); echo up; trap "" TERM; sleep ${id}`;
     const { app, says } = startApp(line);
@@ -70,6 +78,43 @@ describe('when the app is killed', { timeout: 120_000 }, () => {
     await once(app, 'close');
     await nobodyLeft(id);
   });
+
+  /** Forks twice, leaves its session, ignores every signal that can be ignored and holds the output open. */
+  const daemon = (id: string): string =>
+    `(setsid setsid sh -c 'trap "" TERM HUP INT QUIT USR1; sleep ${id}' &) ; echo up; sleep ${id}`;
+
+  test.each([
+    ['[r19] asked to stop', 'SIGTERM'],
+    ['[r20] killed at once', 'SIGKILL'],
+  ] as const)(
+    'its daemons are gone when a sandbox is %s, where a process group alone would keep them',
+    async (_title, signal) => {
+      const free = mark();
+      const loose = spawn('sh', ['-c', daemon(free)], {
+        detached: true,
+        stdio: 'ignore',
+        ...(bench.owner ?? {}),
+      });
+      await expect.poll(() => processesWith(free).length, { timeout: 20_000 }).toBeGreaterThanOrEqual(3);
+      process.kill(-(loose.pid ?? 0), signal);
+      await once(loose, 'close');
+      const left = processesWith(free);
+      expect(left).not.toEqual([]);
+      for (const pid of left) endIfThere(pid);
+
+      const held = mark();
+      const stop = new AbortController();
+      const end = (): void => {
+        if (signal === 'SIGTERM') terminateLauncher(held);
+        stop.abort();
+      };
+      const running = bench.sandbox.exec(
+        shell(bench.area(), daemon(held), { signal: stop.signal, onLine: end }),
+      );
+      expect(await running).toMatchObject({ exitCode: null, stopped: 'cancelled' });
+      expect(processesWith(held)).toEqual([]);
+    },
+  );
 
   test('at any moment of a start, nothing survives', async () => {
     for (const ms of [0, 2, 4, 6, 8, 10, 12, 14, 17, 20, 25]) {
@@ -83,7 +128,7 @@ describe('when the app is killed', { timeout: 120_000 }, () => {
     }
   });
 
-  test('and when only a launcher is killed, its sandbox is gone and the others are not', async () => {
+  test('[r21] and when only a launcher is killed, its sandbox is gone and the others are not', async () => {
     const [id, other] = [mark(), mark()];
     const stop = new AbortController();
     const survivor = bench.sandbox.exec(shell(bench.area(), `sleep ${other}`, { signal: stop.signal }));

@@ -60,6 +60,56 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       expect(result).toMatchObject({ exitCode: null, stopped: 'silence', stdout: '1\n2\n3\n4\n5\n6\n' });
     });
 
+    test('of wall time are asked about, as often as time was given', async () => {
+      const asked: string[] = [];
+      const result = await sh(world().area(), 'sleep 60', {
+        limits: limited({ wallMs: 300 }),
+        onLimit: (limit) => (asked.push(limit) < 3 ? 300 : 0),
+      });
+      expect(result).toMatchObject({ exitCode: null, stopped: 'wall' });
+      expect(asked).toEqual(['wall', 'wall', 'wall']);
+      expect(result.ms).toBeGreaterThanOrEqual(900);
+    });
+
+    test('of wall time do not stop a command that ends in the time it was given', async () => {
+      const result = await sh(world().area(), 'sleep 1; echo done', {
+        limits: limited({ wallMs: 200 }),
+        onLimit: () => 60_000,
+      });
+      expect(result).toMatchObject({ exitCode: 0, stopped: null, stdout: 'done\n' });
+    });
+
+    test('of silence are asked about, and count from the next output again', async () => {
+      const asked: string[] = [];
+      const line = 'sleep 2; echo one; sleep 600';
+      const result = await sh(world().area(), line, {
+        limits: limited({ silenceMs: 500 }),
+        onLimit: (limit) => (asked.push(limit) === 1 ? 30_000 : 0),
+      });
+      expect(result).toMatchObject({ exitCode: null, stopped: 'silence', stdout: 'one\n' });
+      expect(asked).toEqual(['silence', 'silence']);
+    });
+
+    test.each([Number.NaN, -1])('end when the answer is %s', async (answer) => {
+      const result = await sh(world().area(), 'sleep 60', {
+        limits: limited({ wallMs: 200 }),
+        onLimit: () => answer,
+      });
+      expect(result).toMatchObject({ exitCode: null, stopped: 'wall' });
+    });
+
+    test('end the command when the question fails', async () => {
+      const mark = markedSleep();
+      const running = sh(world().area(), `sleep ${mark}`, {
+        limits: limited({ wallMs: 200 }),
+        onLimit: () => {
+          throw new Error('the caller broke');
+        },
+      });
+      await expect(running).rejects.toThrow('the caller broke');
+      expect(processesWith(mark)).toBe(0);
+    });
+
     test('of memory hold for the whole tree', async () => {
       const hold = 'const b = Buffer.alloc(120e6, 1); setInterval(() => b[0], 1000)';
       const line = `for i in 1 2 3 4; do /opt/runoff/bin/node -e '${hold}' & done; wait`;

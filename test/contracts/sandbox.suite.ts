@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
@@ -8,8 +8,16 @@ import { limited, markedSleep, processesWith, type SandboxWorld, sandboxLimits }
 
 export type { SandboxWorld };
 
-/** The promises of the `Sandbox` port, for every adapter. */
-export function sandboxContract(name: string, open: () => Promise<SandboxWorld>): void {
+/**
+ * The promises of the `Sandbox` port, for every adapter. `isolates: false` leaves out those that hold a command back, for
+ * the backend that does not and says so.
+ */
+export function sandboxContract(
+  name: string,
+  open: () => Promise<SandboxWorld>,
+  { isolates }: { readonly isolates: boolean } = { isolates: true },
+): void {
+  const isolated = test.skipIf(!isolates);
   describe(`a sandbox on ${name}`, { timeout: 90_000 }, () => {
     let world: SandboxWorld;
     beforeAll(async () => {
@@ -24,7 +32,11 @@ export function sandboxContract(name: string, open: () => Promise<SandboxWorld>)
       exec(area, ['sh', '-c', line], more);
 
     test('says that it is ready', async () => {
-      expect(await world.sandbox.probe()).toMatchObject({ kind: 'ready' });
+      const probe = await world.sandbox.probe();
+      expect(probe).toMatchObject({ kind: 'ready', detail: expect.any(String) });
+      for (const sentence of probe.kind === 'ready' ? probe.weaker : []) {
+        expect(sentence).toMatch(/^[A-Z].+\.$/);
+      }
     });
 
     describe('result', () => {
@@ -106,15 +118,18 @@ export function sandboxContract(name: string, open: () => Promise<SandboxWorld>)
         expect((await sh(area, 'cat a.txt deps/x')).stdout).toBe('base\ninstalled\n');
       });
 
-      test('read-only show what was written, take no change, and serve readers side by side', async () => {
-        const area = world.area({ 'a.txt': 'base\n', 'gone.txt': 'base\n' });
-        await sh(area, 'echo changed > a.txt; rm gone.txt');
-        const read = () => sh(area, 'cat a.txt; ls; touch x || echo refused', { readOnly: true });
-        const results = await Promise.all([read(), read()]);
-        for (const { stdout } of results) expect(stdout).toBe('changed\na.txt\nrefused\n');
-      });
+      isolated(
+        'read-only show what was written, take no change, and serve readers side by side',
+        async () => {
+          const area = world.area({ 'a.txt': 'base\n', 'gone.txt': 'base\n' });
+          await sh(area, 'echo changed > a.txt; rm gone.txt');
+          const read = () => sh(area, 'cat a.txt; ls; touch x || echo refused', { readOnly: true });
+          const results = await Promise.all([read(), read()]);
+          for (const { stdout } of results) expect(stdout).toBe('changed\na.txt\nrefused\n');
+        },
+      );
 
-      test('of the host are there where they were asked for, and only to read', async () => {
+      isolated('of the host are there where they were asked for, and only to read', async () => {
         const tools = world.folder();
         writeFileSync(join(tools, 'hello'), '#!/bin/sh\necho hello from the host\n');
         chmodSync(join(tools, 'hello'), 0o755);
@@ -131,6 +146,36 @@ export function sandboxContract(name: string, open: () => Promise<SandboxWorld>)
           await expect(running).rejects.toThrow('no place to mount');
         },
       );
+
+      test('given for HOME are there, the command’s own, and last', async () => {
+        const area = world.area();
+        const files = { '.agent/settings.json': '{"grüße":1}', notes: 'given\n' };
+        const line = `cat ~/.agent/settings.json ~/notes; stat -c %a ~/notes ~/.agent; test -O ~/notes && test -O ~/.agent; echo $?; echo mine >> ~/notes`;
+        const { stdout, stderr } = await sh(area, line, { files });
+        expect([stdout, stderr]).toEqual(['{"grüße":1}given\n600\n700\n0\n', '']);
+        expect((await sh(area, 'cat ~/notes')).stdout).toBe('given\nmine\n');
+        expect((await sh(area, 'cat ~/notes', { files })).stdout).toBe('given\n');
+      });
+
+      test.each(['/etc/x', '../x', 'a/../../x', 'a//b', './x', '', 'a/', 'a\0b'])(
+        'are never written to %j',
+        async (path) => {
+          const running = exec(world.area(), ['true'], { files: { [path]: 'text' } });
+          await expect(running).rejects.toThrow('no path below');
+        },
+      );
+
+      test('given for HOME cannot be led out of it by a link that a command left', async () => {
+        const outside = world.folder();
+        const area = world.area();
+        // The way out that the link takes is open to its writer, which the sandbox hides, not the file modes.
+        await sh(area, `ln -s ${outside} ~/folder; ln -s ${outside}/file ~/file`);
+        await expect(exec(area, ['true'], { files: { 'folder/planted': 'text' } })).rejects.toMatchObject({
+          code: 'SANDBOX_UNAVAILABLE',
+        });
+        expect((await sh(area, 'cat ~/file', { files: { file: 'text' } })).stdout).toBe('text');
+        expect(readdirSync(outside)).toEqual([]);
+      });
 
       test('left in /out are the caller’s', async () => {
         const out = world.folder();
@@ -158,7 +203,11 @@ export function sandboxContract(name: string, open: () => Promise<SandboxWorld>)
           'USER',
         ]);
         expect(result.stdout).toContain('TASK=sum = a b\n"c"\n');
-        expect(result.stdout).toContain('PATH=/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin\n');
+        // Without a sandbox there is no /opt/runoff.
+        const path = isolates
+          ? '/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin\n'
+          : '/usr/local/bin:/usr/bin:/bin:/';
+        expect(result.stdout).toContain(`PATH=${path}`);
       });
 
       test('include the text given to standard input, read or not', async () => {
@@ -168,7 +217,7 @@ export function sandboxContract(name: string, open: () => Promise<SandboxWorld>)
         expect(unread).toMatchObject({ exitCode: 0 });
       });
 
-      test('have no network, not even this machine', async () => {
+      isolated('have no network, not even this machine', async () => {
         const server = createTcpServer((socket) => socket.end('host'));
         await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
         const { port } = server.address() as AddressInfo;
@@ -192,12 +241,21 @@ export function sandboxContract(name: string, open: () => Promise<SandboxWorld>)
         });
         await new Promise<void>((resolve) => server.listen(socket, resolve));
         chmodSync(socket, 0o666);
-        const call = `const r = await fetch(process.env.GW_URL + "/v1/messages", { method: "POST", body: "hello" }); console.log(await r.text()); process.exit(5)`;
+        const call = `const r = await fetch("http://127.0.0.1:4711/v1/messages", { method: "POST", body: "hello" }); console.log(process.env.GW_URL, await r.text()); process.exit(5)`;
         const argv = ['/opt/runoff/bin/node', '--input-type=module', '-e', call] as const;
-        const result = await exec(world.area(), [...argv], { gateway: socket });
+        const result = await exec(world.area(), [...argv], { gateway: { socket, port: 4711 } });
         server.close();
         server.closeAllConnections();
-        expect(result).toMatchObject({ exitCode: 5, stdout: 'POST /v1/messages hello\n' });
+        expect(result).toMatchObject({
+          exitCode: 5,
+          stdout: 'http://127.0.0.1:4711 POST /v1/messages hello\n',
+        });
+      });
+
+      test.each([0, 80, 65_536, 4711.5])('have no gateway at port %s', async (port) => {
+        const socket = join(world.folder(), 'gateway.sock');
+        const running = exec(world.area(), ['true'], { gateway: { socket, port } });
+        await expect(running).rejects.toThrow('no port');
       });
 
       test('behind the gateway keep exit codes, signals and the environment', async () => {
@@ -206,7 +264,7 @@ export function sandboxContract(name: string, open: () => Promise<SandboxWorld>)
         await new Promise<void>((resolve) => server.listen(socket, resolve));
         chmodSync(socket, 0o666);
         const through = (argv: ExecSpec['argv']) =>
-          exec(world.area(), argv, { gateway: socket, env: { TASK: 'x' }, stdin: 'typed' });
+          exec(world.area(), argv, { gateway: { socket, port: 4711 }, env: { TASK: 'x' }, stdin: 'typed' });
         expect(await through(['sh', '-c', 'echo $TASK; cat; exit 3'])).toMatchObject({
           exitCode: 3,
           stdout: 'x\ntyped',

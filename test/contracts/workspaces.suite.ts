@@ -15,6 +15,8 @@ export interface WorkspacesWorld {
   git(cwd: string, ...args: readonly string[]): string;
   /** Writes files in a repository's work tree. */
   write(path: string, files: Readonly<Record<string, string>>): void;
+  /** Makes a folder of a repository one that its user may not write to. */
+  lockFolder(path: string, folder: string): { unlock(): void };
   /** Runs a shell line in an area, as a coder would. */
   run(area: WorkArea, line: string): Promise<{ readonly exitCode: number | null; readonly stdout: string }>;
   close(): void;
@@ -58,7 +60,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
       test('tells top folder and branch from any folder below', async () => {
         const { path } = world.repository({ 'src/a.ts': 'a\n' });
         const found = await workspaces.describe(join(path, 'src'));
-        expect(found).toEqual({ top: path, dirty: false, branch: 'main', empty: false });
+        expect(found).toEqual({ top: path, dirty: false, branch: 'main', empty: false, unwritable: null });
       });
 
       test('calls a changed or an untracked file dirty, an ignored one not', async () => {
@@ -86,8 +88,20 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
           dirty: false,
           branch: 'main',
           empty: true,
+          unwritable: null,
         });
         expect(await workspaces.resolve(local(path), 'HEAD')).toBeNull();
+      });
+
+      test('names what it may not write to, before any work is put into it', async () => {
+        const { path } = world.repository({ 'a.txt': 'a\n' });
+        const refused = world.lockFolder(path, '.git/refs/heads');
+        expect(await workspaces.describe(path)).toMatchObject({ unwritable: join(path, '.git/refs/heads') });
+        refused.unlock();
+        expect(await workspaces.describe(path)).toMatchObject({ unwritable: null });
+        const objects = world.lockFolder(path, '.git/objects');
+        expect(await workspaces.describe(path)).toMatchObject({ unwritable: join(path, '.git/objects') });
+        objects.unlock();
       });
 
       test('says so where there is no repository', async () => {

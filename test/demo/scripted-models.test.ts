@@ -5,6 +5,18 @@ const scripts = {
   talker: { turns: [{ kind: 'text', text: 'Hello. '.repeat(40) }], structured: { answer: 42 } },
   looper: { turns: [{ kind: 'call', text: '', tool: 'bash', input: {} }], afterwards: 'repeat' },
   stork: { turns: [{ kind: 'hang' }] },
+  stutterer: { turns: [{ kind: 'hang', text: 'One word after another. '.repeat(20) }] },
+  busy: { turns: [{ kind: 'status', status: 429 }], afterwards: 'repeat' },
+  writer: {
+    turns: [
+      { kind: 'do', text: 'I write.', action: { do: 'write', path: '/repo/a.txt', content: "it's\na\n" } },
+      { kind: 'do', text: 'I run.', action: { do: 'shell', command: 'npm test' } },
+    ],
+    usage: [
+      { tokensIn: 1000, tokensCached: 300, tokensWritten: 20, tokensOut: 50, tokensReasoning: 10 },
+      { tokensIn: 2000, tokensCached: 900, tokensWritten: 0, tokensOut: 70, tokensReasoning: 30 },
+    ],
+  },
 } as const;
 
 let models: ScriptedModels;
@@ -15,6 +27,7 @@ afterEach(() => models.close());
 
 const post = (path: string, body: object, init: RequestInit = {}) =>
   fetch(models.url + path, { method: 'POST', body: JSON.stringify(body), ...init });
+const OPENAI_PATHS = ['/v1/chat/completions', '/v1/responses'];
 const user = { role: 'user', content: 'hi' };
 const results = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ role: 'tool', tool_call_id: String(index), content: 'x' }));
@@ -89,8 +102,148 @@ describe('a scripted model', () => {
     expect(models.requests).toMatchObject([{ path: '/v1/messages', model: 'talker', headers }]);
   });
 
+  test('stops for ever in the middle of a stream', async () => {
+    const stop = new AbortController();
+    const ask = { model: 'stutterer', messages: [user], stream: true };
+    const stream = await post('/v1/chat/completions', ask, { signal: stop.signal });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let said = '';
+    while (said.split('One word').length < 5) said += (await reader?.read())?.value ?? '';
+    expect(said).not.toContain('[DONE]');
+    expect(models.requests).toMatchObject([{ usage: null, left: false }]);
+    stop.abort();
+    await expect.poll(() => models.requests).toMatchObject([{ usage: null, left: true }]);
+  });
+
+  test('answers with a status in the words of each protocol', async () => {
+    for (const path of [...OPENAI_PATHS, '/v1/messages', '/v1beta/models/busy:generateContent']) {
+      const answer = await post(path, { model: 'busy' });
+      expect(answer.status).toBe(429);
+      expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining('429') } });
+    }
+  });
+
+  test('lists its models for every kind of client', async () => {
+    const openai = (await (await fetch(`${models.url}/v1/models`)).json()) as { data: { id: string }[] };
+    expect(openai.data.map(({ id }) => id)).toEqual(Object.keys(scripts));
+    const gemini = (await (await fetch(`${models.url}/v1beta/models`)).json()) as { models: object[] };
+    expect(gemini.models[0]).toMatchObject({ name: 'models/talker' });
+  });
+
   test('does not exist under another name or path', async () => {
     expect((await post('/v1/messages', { model: 'constructor', messages: [] })).status).toBe(404);
     expect((await post('/v1/other', {})).status).toBe(404);
+  });
+});
+
+describe('a turn that any agent can follow', () => {
+  const schema = (...names: string[]) => ({
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+    required: names,
+  });
+  const responses = async (tools: readonly object[], input: readonly object[] = []) => {
+    const answer = await post('/v1/responses', { model: 'writer', tools, input });
+    return ((await answer.json()) as { output: object[] }).output.at(-1);
+  };
+
+  test('becomes a call of the tool that the request declares', async () => {
+    const tools = [
+      { name: 'Bash', input_schema: schema('command', 'description') },
+      { name: 'Read', input_schema: schema('file_path') },
+      { name: 'Write', input_schema: schema('file_path', 'content') },
+    ];
+    const answer = await post('/v1/messages', { model: 'writer', messages: [user], tools });
+    expect(await answer.json()).toMatchObject({
+      content: [
+        { type: 'text', text: 'I write.' },
+        { name: 'Write', input: { file_path: '/repo/a.txt', content: "it's\na\n" } },
+      ],
+    });
+    const done = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'ok' }] };
+    const next = await post('/v1/messages', { model: 'writer', messages: [user, done], tools });
+    expect(await next.json()).toMatchObject({
+      content: [
+        { text: 'I run.' },
+        { name: 'Bash', input: { command: 'npm test', description: 'as scripted' } },
+      ],
+    });
+  });
+
+  test('knows the free-text and grouped tools of Codex', async () => {
+    expect(await responses([{ type: 'custom', name: 'apply_patch' }])).toMatchObject({
+      type: 'custom_tool_call',
+      input: "*** Begin Patch\n*** Add File: /repo/a.txt\n+it's\n+a\n*** End Patch",
+    });
+    const command = { type: 'array', items: { type: 'string' } };
+    const shell = { type: 'function', name: 'shell', parameters: { properties: { command } } };
+    expect(await responses([shell])).toMatchObject({
+      type: 'function_call',
+      arguments: JSON.stringify({ command: ['bash', '-lc', "printf '%s' 'it'\\''s\na\n' > '/repo/a.txt'"] }),
+    });
+    const inner = { type: 'custom', name: 'exec' };
+    const added = { type: 'additional_tools', tools: [{ type: 'namespace', name: 'shell', tools: [inner] }] };
+    expect(await responses([], [added])).toMatchObject({
+      type: 'custom_tool_call',
+      name: 'exec',
+      namespace: 'shell',
+      input: expect.stringContaining('tools.exec_command'),
+    });
+  });
+
+  test('speaks Gemini, with and without a stream', async () => {
+    const functionDeclarations = [
+      { name: 'write_file', parametersJsonSchema: schema('file_path', 'content') },
+      {
+        name: 'run_shell_command',
+        parameters: { type: 'OBJECT', properties: { command: { type: 'STRING' } } },
+      },
+    ];
+    const tools = [{ functionDeclarations }];
+    const first = await post('/v1beta/models/writer:generateContent', { tools, contents: [] });
+    expect(await first.json()).toMatchObject({
+      candidates: [{ content: { parts: [{ text: 'I write.' }, { functionCall: { name: 'write_file' } }] } }],
+      usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 40, thoughtsTokenCount: 10 },
+    });
+    const contents = [{ role: 'user', parts: [{ functionResponse: { name: 'write_file', response: {} } }] }];
+    const path = '/v1beta/models/writer:streamGenerateContent?alt=sse';
+    const text = await (await post(path, { tools, contents })).text();
+    expect(text).toContain('"functionCall":{"name":"run_shell_command","args":{"command":"npm test"}}');
+    expect(models.requests).toMatchObject([
+      { model: 'writer', results: 0 },
+      { model: 'writer', results: 1 },
+    ]);
+  });
+
+  test('is a short text for a request without tools, such as one for a title', async () => {
+    const answer = await post('/v1/messages', { model: 'writer', messages: [user] });
+    expect(await answer.json()).toMatchObject({ content: [{ type: 'text', text: 'As scripted' }] });
+  });
+
+  test('says so when no tool fits', async () => {
+    expect(await responses([{ type: 'function', name: 'read', parameters: schema('path') }])).toMatchObject({
+      content: [{ text: 'No tool here can write: read.' }],
+    });
+  });
+});
+
+describe('the usage that a scripted model reports', () => {
+  test('is noted as the protocol can tell it', async () => {
+    await post('/v1/messages', { model: 'writer', messages: [user] });
+    await post('/v1/responses', { model: 'writer', input: [{ type: 'function_call_output' }] });
+    await post('/v1/chat/completions', { model: 'writer', messages: [user, ...results(7)] });
+    expect(models.requests.map(({ usage }) => usage)).toEqual([
+      { tokensIn: 1000, tokensCached: 300, tokensWritten: 20, tokensOut: 50, tokensReasoning: 0 },
+      { tokensIn: 2000, tokensCached: 900, tokensWritten: 0, tokensOut: 70, tokensReasoning: 30 },
+      { tokensIn: 2000, tokensCached: 900, tokensWritten: 0, tokensOut: 70, tokensReasoning: 30 },
+    ]);
+  });
+
+  test('is none where the answer holds none', async () => {
+    const stream = await post('/v1/chat/completions', { model: 'writer', messages: [user], stream: true });
+    expect(await stream.text()).not.toContain('usage');
+    await post('/v1/messages', { model: 'nobody', messages: [user] });
+    await post('/v1/messages', { model: 'busy', messages: [user] });
+    expect(models.requests.map(({ usage }) => usage)).toEqual([null, null, null]);
   });
 });

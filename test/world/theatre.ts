@@ -24,7 +24,7 @@ export interface Stage {
   labels(issue: number): Promise<readonly string[]>;
 }
 
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 180_000;
 
 /**
  * The App as `runoff serve` starts it, on a local GitHub, with scripted models. Afterwards it is an error if a call or

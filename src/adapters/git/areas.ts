@@ -1,83 +1,165 @@
-import { mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { BaseCheckout, WorkArea } from '../../ports/index.ts';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { Fault } from '../../core/model/index.ts';
+import type { BaseCheckout, Log, WorkArea } from '../../ports/index.ts';
 import type { Owner } from './git.ts';
-import { exists, give, hasCode, type Layout } from './layout.ts';
+import {
+  besides,
+  exists,
+  give,
+  hasCode,
+  isHalfMade,
+  isTrash,
+  keyOfHalfMade,
+  type Layout,
+  namesIn,
+  touch,
+  usedAt,
+} from './layout.ts';
+import type { Locks } from './locks.ts';
 import { removeTree } from './tools.ts';
 
-/** Half-made folders older than this belong to no process that still works on them, milliseconds. */
+/** Half-made things that no lock tells about are left by a crash when they are this old, milliseconds. */
 const ABANDONED_MS = 24 * 60 * 60_000;
+
+/** Areas in which setup runs; they belong to the call that opened them and to no run. */
+export const SETUP_AREA = 'setup-';
+
+/** What an area stands on: for as long as the area is there, nobody may take it away. */
+const Ground = z.object({ repositoryKey: z.string(), lowers: z.array(z.string()) });
+export type Ground = z.infer<typeof Ground>;
 
 export interface Areas {
   open(base: BaseCheckout, id: string): Promise<WorkArea>;
   remove(id: string): Promise<void>;
   sweep(keep: (id: string) => boolean): Promise<readonly string[]>;
+  /** The ground of every area that is open, in whichever process. */
+  grounds(): Promise<readonly Ground[]>;
 }
 
-export function openAreas(layout: Layout, owner: Owner): Areas {
+interface Parts {
+  readonly layout: Layout;
+  readonly locks: Locks;
+  readonly owner: Owner;
+  readonly log: Log;
+}
+
+export function openAreas(parts: Parts): Areas {
+  const { layout, locks, log } = parts;
+  const groundFile = (id: string): string => join(layout.area(id), 'ground.json');
+
+  async function ground(id: string): Promise<Ground | null> {
+    try {
+      return Ground.parse(JSON.parse(await readFile(groundFile(id), 'utf8')));
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return null;
+      throw error;
+    }
+  }
+
+  /** An area of a setup whose process is gone. */
+  async function isAbandoned(id: string): Promise<boolean> {
+    const on = await ground(id);
+    if (on) return (await locks.alone(on.repositoryKey, async () => true)) ?? false;
+    const at = await usedAt(layout.area(id));
+    return at !== null && Date.now() - at > ABANDONED_MS;
+  }
+
+  async function discard(path: string): Promise<void> {
+    try {
+      await removeTree(path);
+    } catch (error) {
+      // A git that outlived its killed parent may still write there; the next sweep finds it.
+      log.warn({ err: error, path }, 'half-made files could not be removed yet');
+    }
+  }
+
   return {
-    async open(base, id) {
-      const area = layout.area(id);
-      if (await exists(area)) await removeTree(area);
-      const [upper, work, merged, home] = [
-        join(area, 'u'),
-        join(area, 'w'),
-        join(area, 'm'),
-        join(area, 'home'),
-      ];
-      for (const folder of [area, upper, work, merged, home]) {
-        await mkdir(folder, { mode: 0o755 });
-        await give(folder, owner);
-      }
-      return { id, lowers: [...base.layers, base.lower], upper, work, merged, home };
-    },
+    open: (base, id) => locks.using(base.repositoryKey, () => openArea(parts, groundFile(id), base, id)),
 
     remove: (id) => removeTree(layout.area(id)),
 
     async sweep(keep) {
       const removed: string[] = [];
-      for (const id of await readdir(layout.areas)) {
-        if (id.startsWith('.') || keep(id)) continue;
+      for (const id of await namesIn(layout.areas)) {
+        if (id.startsWith('.') || !(id.startsWith(SETUP_AREA) ? await isAbandoned(id) : !keep(id))) continue;
         await removeTree(layout.area(id));
         removed.push(id);
       }
-      await sweepHalfMade(layout);
+      for (const path of await leftByCrash(layout, locks)) await discard(path);
       return removed;
+    },
+
+    async grounds() {
+      const all = (await namesIn(layout.areas)).filter((id) => !id.startsWith('.'));
+      const found = await Promise.all(all.map(ground));
+      return found.filter((each) => each !== null);
     },
   };
 }
 
-async function sweepHalfMade(layout: Layout): Promise<void> {
-  const root = join(layout.areas, '..');
-  const folders = [root, join(root, 'mirrors'), join(root, 'objects')];
-  const bases = join(root, 'bases');
-  for (const key of await readdir(bases)) {
-    folders.push(join(bases, key));
-    for (const sha of await readdir(join(bases, key))) folders.push(join(bases, key, sha, 'layers'));
-  }
-  for (const folder of folders) {
-    for (const name of await namesIn(folder)) {
-      const path = join(folder, name);
-      if (name.startsWith('.tmp-') && (await ageOf(path)) > ABANDONED_MS) await removeTree(path);
+async function openArea(
+  { layout, owner }: Parts,
+  groundFile: string,
+  base: BaseCheckout,
+  id: string,
+): Promise<WorkArea> {
+  const area = layout.area(id);
+  if (await exists(area)) await removeTree(area);
+  const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
+  const lowers = [...base.layers, base.lower];
+  try {
+    for (const folder of [area, upper, work, merged, home]) {
+      await mkdir(folder, { mode: 0o755 });
+      await give(folder, owner);
     }
+    const on: Ground = { repositoryKey: base.repositoryKey, lowers };
+    const fresh = besides(groundFile);
+    await writeFile(fresh, JSON.stringify(on));
+    await rename(fresh, groundFile);
+    await standOn(lowers);
+  } catch (error) {
+    await removeTree(area);
+    throw error;
+  }
+  return { id, lowers, upper, work, merged, home };
+}
+
+/** Notes the use of each lower layer's folder, which is the one above the files themselves. */
+async function standOn(lowers: readonly string[]): Promise<void> {
+  for (const lower of lowers) {
+    if ((await exists(lower)) && (await touch(join(lower, '..')))) continue;
+    throw new Fault('INTERNAL', `${lower} is gone; the checkout must be prepared again.`);
   }
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return [];
-    throw error;
+/** What a crash left half made, or half removed. Of a repository that nobody uses now, however young it is. */
+async function leftByCrash(layout: Layout, locks: Locks): Promise<readonly string[]> {
+  const root = join(layout.areas, '..');
+  const found = (await namesIn(root)).filter(isTrash).map((name) => join(root, name));
+  for (const path of await halfMadeIn(root)) {
+    const at = await usedAt(path);
+    if (at !== null && Date.now() - at > ABANDONED_MS) found.push(path);
   }
+  const bare = [...(await halfMadeIn(join(root, 'mirrors'))), ...(await halfMadeIn(join(root, 'objects')))];
+  const keys = new Set([
+    ...(await layout.keys()),
+    ...bare.flatMap((path) => keyOfHalfMade(basename(path)) ?? []),
+  ]);
+  for (const key of keys) {
+    const list = async () => [
+      ...(await halfMadeIn(layout.bases(key))),
+      ...(await halfMadeIn(layout.layers(key))),
+      ...bare.filter((path) => keyOfHalfMade(basename(path)) === key),
+    ];
+    // A look without the lock first: there is hardly ever anything.
+    if ((await list()).length > 0) found.push(...((await locks.alone(key, list)) ?? []));
+  }
+  return found;
 }
 
-/** Zero for what is gone by now. */
-async function ageOf(path: string): Promise<number> {
-  try {
-    return Date.now() - (await stat(path)).mtimeMs;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return 0;
-    throw error;
-  }
+async function halfMadeIn(folder: string): Promise<string[]> {
+  const names = await namesIn(folder);
+  return names.filter(isHalfMade).map((name) => join(folder, name));
 }

@@ -5,7 +5,7 @@ import type { Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitCall, Owner } from './git.ts';
-import { exists, give, type Layout, makeWhole } from './layout.ts';
+import { give, type Layout, makeWhole, touch } from './layout.ts';
 import type { Mirrors } from './mirrors.ts';
 import { removeTree } from './tools.ts';
 import { shareWork } from './turns.ts';
@@ -34,7 +34,7 @@ export function openBases(git: Git, layout: Layout, mirrors: Mirrors, owner: Own
   async function build(folder: string, key: string, sha: Sha): Promise<void> {
     const lower = join(folder, 'lower');
     await mkdir(lower);
-    await mkdir(join(folder, 'layers'));
+    await mkdir(join(folder, 'setups'));
     await give(lower, owner);
     await checkOut(git, lower, { mirror: layout.mirror(key), sha, owner });
     const links = (await mirrors.entries(key, sha)).filter((entry) => entry.type === 'commit');
@@ -45,16 +45,17 @@ export function openBases(git: Git, layout: Layout, mirrors: Mirrors, owner: Own
   }
 
   return {
-    async prepare(source, sha) {
-      const key = await mirrors.hold(source, sha);
-      const path = layout.base(key, sha);
-      await once(path, async () => {
-        if (await exists(path)) return;
-        await mkdir(layout.bases(key), { recursive: true });
-        await makeWhole(path, (folder) => build(folder, key, sha), removeTree);
-      });
-      return { sha, repositoryKey: key, lower: join(path, 'lower'), layers: [] };
-    },
+    prepare: (source, sha) =>
+      mirrors.using(source, async () => {
+        const key = await mirrors.hold(source, sha);
+        const path = layout.base(key, sha);
+        await once(path, async () => {
+          if (await touch(path)) return;
+          await mkdir(layout.bases(key), { recursive: true });
+          await makeWhole(path, (folder) => build(folder, key, sha), removeTree);
+        });
+        return { sha, repositoryKey: key, lower: join(path, 'lower'), layers: [] };
+      }),
 
     async facts(base) {
       const file = join(layout.base(base.repositoryKey, base.sha), 'facts.json');

@@ -5,7 +5,7 @@ import { BYTE_FOR_BYTE } from './bases.ts';
 import { type CollectLimits, type Gathered, type Known, rawEntries, tooBig, tooMany } from './collect.ts';
 import { gitFault, isNoSpace } from './faults.ts';
 import type { Git } from './git.ts';
-import { exists, isSha, type Layout } from './layout.ts';
+import { besides, exists, isSha, type Layout, touch } from './layout.ts';
 import { makeBare } from './mirrors.ts';
 import { patchText, rawDiff } from './patch-text.ts';
 import { withoutSetup } from './setup-traces.ts';
@@ -20,7 +20,12 @@ export interface CandidateStore {
   /** Path of the repository, made if need be. */
   at(key: string): Promise<string>;
   /** Checks a gathered tree and takes it in; `scratch` is a folder of our own for the time of the call. */
-  admit(key: string, gathered: Gathered & { kind: 'tree' }, known: Known, scratch: string): Promise<Admitted>;
+  admit(
+    key: string,
+    gathered: Gathered & { kind: 'tree' },
+    known: Known,
+    from: { readonly areaId: string; readonly scratch: string },
+  ): Promise<Admitted>;
 }
 
 const CORRUPT = 'Git refused its content (fsck).';
@@ -36,6 +41,7 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       await writeFile(join(folder, 'info', 'attributes'), BYTE_FOR_BYTE);
       await writeFile(join(folder, 'objects', 'info', 'alternates'), `../../../mirrors/${key}.git/objects\n`);
     });
+    await touch(path);
     // Where a source is shallow, its mirror is, and so the history that we borrow ends early.
     const shallow = join(layout.mirror(key), 'shallow');
     if (await exists(shallow)) await copyFile(shallow, join(path, 'shallow'));
@@ -84,7 +90,7 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
   return {
     at,
 
-    async admit(key, gathered, { facts, traces }, scratch) {
+    async admit(key, gathered, { facts, traces }, { areaId, scratch }) {
       if (gathered.tree === facts.tree) return { kind: 'empty' };
       const cwd = await at(key);
       const objects = join(scratch, 'objects');
@@ -102,9 +108,23 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       const text = await patchText(quarantine, cwd, { base: facts.tree, tree, raw, scratch });
       if (text === null) return { kind: 'refused', why: ODD_LINK };
       await moveObjects(objects, join(cwd, 'objects'));
+      await claim(cwd, areaId, tree);
       return { kind: 'patch', patch: { tree, raw: raw.toString('utf8'), text } };
     },
   };
+}
+
+/** Claims of areas on trees; one that is too old, of a run that is over, is pruned with its tree. */
+export const CLAIMS = 'refs/runoff';
+
+/** A ref that keeps the tree. Written without git, whose lock files outlive it when it is killed. */
+async function claim(store: string, areaId: string, tree: string): Promise<void> {
+  const ref = join(store, CLAIMS, areaId);
+  await mkdir(dirname(ref), { recursive: true });
+  // Not beside it: what lies there is a ref.
+  const fresh = besides(join(store, 'claim'));
+  await writeFile(fresh, `${tree}\n`);
+  await rename(fresh, ref);
 }
 
 /** Git that writes objects to a folder of their own, as receive-pack does: what is refused is gone with the folder. */

@@ -14,7 +14,7 @@ import { abortError, isNoSpace } from './faults.ts';
 import type { Owner } from './git.ts';
 import { give, type Layout } from './layout.ts';
 import { readBounded } from './read-bounded.ts';
-import { openFolders, removeTree } from './tools.ts';
+import { isFull, openFolders, removeTree } from './tools.ts';
 
 export interface CollectLimits {
   /** Files a candidate may change, add and delete together. */
@@ -46,6 +46,14 @@ export interface SetupTraces {
   readonly raw: Buffer;
 }
 
+/** All that is known of a setup right after it ran. Lists are NUL-separated. */
+export interface SetupResult extends SetupTraces {
+  /** Every path in the layer, folders included. */
+  readonly wrote: Buffer;
+  /** `package.json` or `binding.gyp` of each installed package that runs a script when it is installed. */
+  readonly scripted: Buffer;
+}
+
 export type Gathered =
   | { readonly kind: 'tree'; readonly tree: string; readonly pack: Buffer }
   | { readonly kind: 'refused'; readonly why: string };
@@ -54,7 +62,7 @@ export type Gathered =
 export interface Collector {
   /** Both reject with AbortError when the signal ends the collector. */
   gather(base: BaseCheckout, area: WorkArea, known: Known, signal?: AbortSignal): Promise<Gathered>;
-  traces(base: BaseCheckout, area: WorkArea, facts: BaseFacts, signal?: AbortSignal): Promise<SetupTraces>;
+  traces(base: BaseCheckout, area: WorkArea, facts: BaseFacts, signal?: AbortSignal): Promise<SetupResult>;
 }
 export interface Known {
   readonly facts: BaseFacts;
@@ -120,15 +128,21 @@ export function openCollector(
       const { out, result, clear } = await run('setup', base, area, { facts, traces: null }, signal);
       try {
         const why = await refusal(result, out, limits);
-        const brought = why === null ? await readBounded(join(out, 'brought'), MAX_LIST_BYTES) : null;
-        const raw = why === null ? await readBounded(join(out, 'raw'), MAX_LIST_BYTES) : null;
-        if (!brought || !raw) {
+        const list = async (name: string) =>
+          why === null ? await readBounded(join(out, name), MAX_LIST_BYTES) : null;
+        const [brought, raw, wrote, scripted] = [
+          await list('brought'),
+          await list('raw'),
+          await list('wrote'),
+          await list('scripted'),
+        ];
+        if (!brought || !raw || !wrote || !scripted) {
           throw new Fault(
             'INTERNAL',
             `What setup wrote could not be listed: ${why ?? 'the list is too long'}`,
           );
         }
-        return { brought, raw };
+        return { brought, raw, wrote, scripted };
       } finally {
         await clear();
       }
@@ -157,7 +171,7 @@ async function refusal(result: ExecResult, out: string, limits: CollectLimits): 
     const word = await readBounded(join(out, 'refused'), WORD_BYTES);
     return refusalSentence(word?.toString('latin1') ?? '', limits);
   }
-  if (isNoSpace(result.stderr)) {
+  if (isNoSpace(result.stderr) || (await isFull(out))) {
     throw new Fault('DISK_FULL', 'There was no space left for reading what a candidate changed.');
   }
   throw new Fault(

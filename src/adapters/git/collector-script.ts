@@ -15,7 +15,8 @@ export const MAX_LIST_BYTES = 64_000_000;
  *      /run/runoff/in/brought paths that setup added; never collected
  *      /run/runoff/in/altered paths of the base that setup changed
  * out: /out/tree, /out/pack   a tree, and a pack of what it has that the base has not
- *      /out/raw, /out/brought for `setup` instead: base files it changed, and files it added that are not ignored
+ *      /out/raw, /out/brought for `setup` instead: base files it changed, and files it added that are not ignored;
+ *      /out/wrote all that it wrote, folders included; /out/scripted installed packages that run scripts
  *      /out/refused           `files N`, `bytes N`, `names` or `unreadable`
  *
  * Which files may have changed comes from the overlay, and their content is read: sizes and times can be forged. What is
@@ -69,6 +70,16 @@ comm -z -23 untracked ignored > added
 if [ "$mode" = setup ]; then
   cp added /out/brought
   : > added
+  cd /run/runoff/upper
+  find . -mindepth 1 -name .git -prune -o -printf '%P\0' > $w/all || refuse unreadable
+  cd $w
+  bounded
+  cp all /out/wrote
+  cd /run/runoff/upper
+  find . -name .git -prune -o -type f -name binding.gyp -printf '%P\0' > /out/scripted
+  find . -name .git -prune -o -type f -name package.json -printf '%P\0' |
+    xargs -0 -r sh -c 'grep -lzZE "$0" -- "$@" || [ $? = 1 ]' "$SCRIPTED" >> /out/scripted || refuse unreadable
+  cd $w
 fi
 
 n=$(count added)
@@ -103,9 +114,16 @@ printf '%s\n^%s^{tree}\n' "$tree" "$base" | git pack-objects -q --revs --stdout 
 printf '%s\n' "$tree" > /out/tree
 `;
 
+/**
+ * A `package.json` that names an install script, for `grep -z -E`. A key that is spelled with escapes counts as one: to
+ * be taken for a script costs a shared layer, to be missed would cost a wrong one.
+ */
+const SCRIPTED = String.raw`"((pre|post)?install|[^"]*\\u00[^"]*)"[[:space:]]*:`;
+
 /** The collector's whole environment besides what the sandbox gives. */
 export const collectorEnv = (attributes: string): Readonly<Record<string, string>> => ({
   ATTRIBUTES: attributes,
+  SCRIPTED,
   LC_ALL: 'C',
   GIT_DIR: '/tmp/collect/git',
   GIT_INDEX_FILE: '/tmp/collect/index',

@@ -1,6 +1,7 @@
 import { GitError, type SimpleGitOptions, simpleGit } from 'simple-git';
 import { Fault } from '../../core/model/index.ts';
 import type { GitCredential } from '../../ports/index.ts';
+import { isFull } from './tools.ts';
 
 /** The user that sandboxed work runs as and that owns all checkouts; null where we are that user already. */
 export type Owner = { readonly uid: number; readonly gid: number } | null;
@@ -95,6 +96,8 @@ const UNSAFE = {
   allowUnsafeFsMonitor: true,
 } as const satisfies SimpleGitOptions['unsafe'];
 
+const NO_SPACE = 'fatal: No space left on device';
+
 export function openGit(settingsFile: string): Git {
   return async (call) => {
     const env = environment(call, settingsFile);
@@ -118,7 +121,9 @@ export function openGit(settingsFile: string): Git {
     if (typeof end.exitCode !== 'number' || end.exitCode < 0) {
       throw new Fault('INTERNAL', `git ${call.args[0]} was killed before it was done.`);
     }
-    return { exitCode: end.exitCode, stdout, stderr: end.stderr };
+    // Git does not always say why a write failed.
+    const full = end.exitCode !== 0 && (await isFull(call.cwd));
+    return { exitCode: end.exitCode, stdout, stderr: full ? `${end.stderr}\n${NO_SPACE}` : end.stderr };
   };
 }
 

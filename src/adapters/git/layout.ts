@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chown, mkdir, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { chmod, chown, mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import { GIT_SETTINGS, type Owner } from './git.ts';
 
@@ -13,12 +13,24 @@ export interface Layout {
   objects(key: string): string;
   bases(key: string): string;
   base(key: string, sha: Sha): string;
+  /** What setup commands wrote on base commits of one repository; never shared between repositories. */
+  layers(key: string): string;
+  layer(key: string, id: string): string;
+  readonly locks: string;
   area(id: string): string;
+  /** A new name for what is to be removed; whatever has such a name, anybody may remove. */
+  trash(): string;
+  /** Keys of all repositories of which anything is here. */
+  keys(): Promise<readonly string[]>;
 }
+
+/** Folders below the data directory. */
+const FOLDERS = ['mirrors', 'objects', 'bases', 'layers', 'areas', 'locks'] as const;
 
 export function layoutOf(dataDir: string): Layout {
   const root = resolve(dataDir);
   const bases = (key: string) => join(root, 'bases', checkedKey(key));
+  const layers = (key: string) => join(root, 'layers', checkedKey(key));
   return {
     settingsFile: join(root, 'gitconfig'),
     areas: join(root, 'areas'),
@@ -26,15 +38,31 @@ export function layoutOf(dataDir: string): Layout {
     objects: (key) => join(root, 'objects', `${checkedKey(key)}.git`),
     bases,
     base: (key, sha) => join(bases(key), checkedSha(sha)),
+    layers,
+    layer: (key, id) => join(layers(key), checkedKey(id)),
+    locks: join(root, 'locks'),
     area: (id) => join(root, 'areas', checkedId(id)),
+    trash: () => join(root, `${TRASH}${randomBytes(8).toString('hex')}`),
+    async keys() {
+      const names = await Promise.all(
+        ['mirrors', 'objects', 'bases', 'layers'].map((name) => namesIn(join(root, name))),
+      );
+      const keys = names.flat().map((name) => name.replace(/\.git$/, ''));
+      return [...new Set(keys.filter(isKey))];
+    },
   };
 }
 
 /** Makes the folders and the settings file; faults when the owner could not reach them. */
 export async function makeLayout(layout: Layout, owner: Owner): Promise<void> {
   const root = dirname(layout.areas);
-  for (const name of ['mirrors', 'objects', 'bases', 'areas']) {
-    await mkdir(join(root, name), { recursive: true, mode: 0o755 });
+  await mkdir(root, { recursive: true, mode: 0o711 });
+  for (const name of FOLDERS) {
+    const folder = join(root, name);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    // Private code lies here, and a candidate may leave a set-user-id file: for no other user of this host.
+    await chmod(folder, owner ? 0o710 : 0o700);
+    if (owner) await chown(folder, 0, owner.gid);
   }
   if (owner) await assertReachable(root, owner);
   const fresh = besides(layout.settingsFile);
@@ -42,9 +70,22 @@ export async function makeLayout(layout: Layout, owner: Owner): Promise<void> {
   await rename(fresh, layout.settingsFile);
 }
 
-/** A name for something half made: sweeping knows it by its first letter, and it never meets a finished name. */
+const HALF_MADE = '.tmp-';
+const TRASH = '.trash-';
+
+export const isTrash = (name: string): boolean => name.startsWith(TRASH);
+
+/** A name for something half made, which tells what it was to be: it never meets a finished name. */
 export const besides = (path: string): string =>
-  join(dirname(path), `.tmp-${randomBytes(8).toString('hex')}`);
+  join(dirname(path), `${HALF_MADE}${basename(path, '.git')}-${randomBytes(8).toString('hex')}`);
+
+/** Of a repository's mirror or object store that is half made: its key, else null. */
+export const keyOfHalfMade = (name: string): string | null =>
+  name.startsWith(HALF_MADE) && isKey(name.slice(HALF_MADE.length, -17))
+    ? name.slice(HALF_MADE.length, -17)
+    : null;
+
+export const isHalfMade = (name: string): boolean => name.startsWith(HALF_MADE);
 
 export const keyOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24);
 
@@ -55,8 +96,10 @@ export function checkedSha(sha: Sha): Sha {
   return sha;
 }
 
+const isKey = (text: string): boolean => /^[0-9a-f]{24}$/.test(text);
+
 function checkedKey(key: string): string {
-  if (!/^[0-9a-f]{24}$/.test(key)) throw new Fault('INTERNAL', 'A repository key is 24 hex digits.');
+  if (!isKey(key)) throw new Fault('INTERNAL', 'A repository key is 24 hex digits.');
   return key;
 }
 
@@ -99,6 +142,38 @@ export async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** Notes that something is in use now: the time of change of its folder. False when it is not there. */
+export async function touch(folder: string): Promise<boolean> {
+  const now = new Date();
+  try {
+    await utimes(folder, now, now);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+/** When something was used last, milliseconds since 1970; null when it is not there. */
+export async function usedAt(folder: string): Promise<number | null> {
+  try {
+    return (await stat(folder)).mtimeMs;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+/** Names in a folder; none where there is no folder. */
+export async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return [];
     throw error;
   }
 }

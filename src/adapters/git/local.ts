@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
-import type { Git } from './git.ts';
-import { exists } from './layout.ts';
+import type { Git, GitDone, Owner } from './git.ts';
+import { exists, namesIn } from './layout.ts';
+import { firstUnwritable, userOf } from './tools.ts';
 
 /** Nothing of a user's own repository is started because we look at it, though its settings are trusted. */
 const STARTS_NOTHING = { 'core.hooksPath': '/dev/null', 'core.fsmonitor': 'false' };
@@ -35,7 +36,40 @@ export async function describeLocal(
     dirty: status.stdout !== '',
     branch: branch.exitCode === 0 ? branch.stdout.trim() : null,
     empty: head.exitCode !== 0,
+    unwritable: await unwritable(await commonFolder(ask, top), await userOf(top)),
   };
+}
+
+type Ask = (cwd: string, args: readonly string[]) => Promise<GitDone>;
+
+/** Where objects and branches are; the same for all work trees of a repository. */
+async function commonFolder(ask: Ask, top: string): Promise<string> {
+  const done = await ask(top, ['rev-parse', '--path-format=absolute', '--git-common-dir']);
+  if (done.exitCode !== 0) throw gitFault(`Reading the state of ${top}`, done);
+  return done.stdout.replace(/\n$/, '');
+}
+
+/** Folders that a new branch of ours writes to, its objects and its log included. */
+const WRITTEN = [
+  '.',
+  'objects',
+  'objects/pack',
+  'refs/heads',
+  'refs/heads/auto-dev',
+  'logs',
+  'logs/refs/heads',
+  'logs/refs/heads/auto-dev',
+];
+
+async function unwritable(common: string, user: Owner): Promise<string | null> {
+  const there: string[] = [];
+  // An object goes to the folder of its first two digits; one of these is foreign where root once used git here.
+  const fans = (await namesIn(join(common, 'objects'))).filter((name) => /^[0-9a-f]{2}$/.test(name));
+  for (const name of [...WRITTEN, ...fans.map((fan) => join('objects', fan))]) {
+    const folder = join(common, name);
+    if (await exists(folder)) there.push(folder);
+  }
+  return firstUnwritable(there, user);
 }
 
 /** The one setting of the user's own that decides what counts as dirty: the ignore file for all their repositories. */

@@ -1,12 +1,22 @@
-import { mkdir, realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, realpath, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import { gitFault, remoteFault, saidBy } from './faults.ts';
 import type { Git, GitCall } from './git.ts';
-import { checkedSha, exists, hasCode, isSha, keyOf, type Layout, makeWhole } from './layout.ts';
+import {
+  checkedSha,
+  exists,
+  hasCode,
+  isSha,
+  keyOf,
+  type Layout,
+  makeWhole,
+  namesIn,
+  touch,
+} from './layout.ts';
+import type { Locks } from './locks.ts';
 import { removeTree } from './tools.ts';
-import { takeTurns } from './turns.ts';
 
 /** Files over this are not read into memory as text. */
 const MAX_FILE_BYTES = 2 ** 20;
@@ -24,6 +34,10 @@ export interface Mirrors {
   readFile(source: RepositorySource, sha: Sha, path: string): Promise<string | null>;
   listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
   entries(key: string, sha: Sha, path?: string): Promise<readonly TreeEntry[]>;
+  /** Text of a file that `entries` listed, or its size where that is over 1 MiB. */
+  blob(key: string, entry: TreeEntry): Promise<string | { readonly bytes: number }>;
+  /** Does the work while nothing of the source's repository can be pruned. */
+  using<T>(source: RepositorySource, work: (key: string) => Promise<T>): Promise<T>;
 }
 
 export interface TreeEntry {
@@ -33,12 +47,12 @@ export interface TreeEntry {
   readonly path: string;
 }
 
-export function openMirrors(git: Git, layout: Layout): Mirrors {
-  const inTurn = takeTurns();
-
+export function openMirrors(git: Git, layout: Layout, locks: Locks): Mirrors {
+  // By its ref, which git writes when all of the commit is there: the commit itself may be what a fetch left behind
+  // that was killed or ran out of space.
   async function has(mirror: string, sha: Sha): Promise<boolean> {
-    const done = await git({ cwd: mirror, args: ['cat-file', '-t', sha] });
-    return done.stdout === 'commit\n';
+    const done = await git({ cwd: mirror, args: ['rev-parse', '--verify', '--quiet', `refs/runoff/${sha}`] });
+    return done.stdout.trim() === sha;
   }
 
   async function fetchCommit(source: RepositorySource, mirror: string, sha: Sha): Promise<void> {
@@ -52,8 +66,7 @@ export function openMirrors(git: Git, layout: Layout): Mirrors {
       ...from.call,
     });
     if (done.exitCode === 0) return;
-    // Another process may have fetched the same commit at this moment and hold the lock of its ref.
-    if (await has(mirror, sha)) return;
+    await clearCrash(mirror);
     if (/not our ref|no such remote ref|couldn't find remote ref|unadvertised object/i.test(done.stderr)) {
       throw new Fault('BASE_MISSING', `The repository has no commit ${sha}: ${saidBy(done)}`);
     }
@@ -65,9 +78,10 @@ export function openMirrors(git: Git, layout: Layout): Mirrors {
     checkedSha(sha);
     const key = await keyOfSource(source);
     const mirror = layout.mirror(key);
-    if ((await exists(mirror)) && (await has(mirror, sha))) return key;
-    return inTurn(key, async () => {
+    if ((await touch(mirror)) && (await has(mirror, sha))) return key;
+    return locks.fetching(key, async () => {
       await makeBare(git, mirror);
+      await clearCrash(mirror);
       if (!(await has(mirror, sha))) await fetchCommit(source, mirror, sha);
       return key;
     });
@@ -81,9 +95,15 @@ export function openMirrors(git: Git, layout: Layout): Mirrors {
     return done.stdout.split('\0').filter(Boolean).map(treeEntry);
   }
 
+  const using = async <T>(source: RepositorySource, work: (key: string) => Promise<T>): Promise<T> => {
+    const key = await keyOfSource(source);
+    return locks.using(key, () => work(key));
+  };
+
   return {
     hold,
     entries,
+    using,
 
     async resolve(asked, ref) {
       if (!isRefLike(ref)) return null;
@@ -94,7 +114,7 @@ export function openMirrors(git: Git, layout: Layout): Mirrors {
           : await resolveRemote(ref, source);
       if (sha === null) return null;
       try {
-        await hold(source, sha);
+        await using(source, () => hold(source, sha));
       } catch (error) {
         if (error instanceof Fault && error.code === 'BASE_MISSING') return null;
         throw error;
@@ -104,28 +124,36 @@ export function openMirrors(git: Git, layout: Layout): Mirrors {
 
     async readFile(source, sha, path) {
       if (path.startsWith('/') || path.split('/').includes('..')) return null;
-      const key = await hold(source, sha);
-      const found = (await entries(key, sha, path)).find((entry) => entry.path === path);
-      if (!found?.mode.startsWith('100')) return null;
-      const cwd = layout.mirror(key);
-      const size = await git({ cwd, args: ['cat-file', '-s', found.oid] });
-      if (size.exitCode !== 0) throw gitFault(`Reading ${path}`, size);
-      if (Number(size.stdout) > MAX_FILE_BYTES) {
+      return using(source, async () => {
+        const key = await hold(source, sha);
+        const found = (await entries(key, sha, path)).find((entry) => entry.path === path);
+        if (!found?.mode.startsWith('100')) return null;
+        const text = await blob(key, found);
+        if (typeof text === 'string') return text;
         throw new Fault(
           'SETTINGS_INVALID',
-          `${path} has ${Number(size.stdout)} bytes; files up to ${MAX_FILE_BYTES} bytes are read.`,
+          `${path} has ${text.bytes} bytes; files up to ${MAX_FILE_BYTES} bytes are read.`,
         );
-      }
-      const done = await git({ cwd, args: ['cat-file', 'blob', found.oid] });
-      if (done.exitCode !== 0) throw gitFault(`Reading ${path}`, done);
-      return done.stdout;
+      });
     },
 
     async listFiles(source, sha) {
-      const all = await entries(await hold(source, sha), sha);
+      const all = await using(source, async () => entries(await hold(source, sha), sha));
       return all.filter((entry) => entry.type === 'blob').map((entry) => entry.path);
     },
+
+    blob,
   };
+
+  async function blob(key: string, { oid, path }: TreeEntry): ReturnType<Mirrors['blob']> {
+    const cwd = layout.mirror(key);
+    const size = await git({ cwd, args: ['cat-file', '-s', oid] });
+    if (size.exitCode !== 0) throw gitFault(`Reading ${path}`, size);
+    if (Number(size.stdout) > MAX_FILE_BYTES) return { bytes: Number(size.stdout) };
+    const done = await git({ cwd, args: ['cat-file', 'blob', oid] });
+    if (done.exitCode !== 0) throw gitFault(`Reading ${path}`, done);
+    return done.stdout;
+  }
 
   /** Asks for exact names only; a full object name that no ref has is looked for by the fetch that follows. */
   async function resolveRemote(
@@ -146,6 +174,20 @@ export function openMirrors(git: Git, layout: Layout): Mirrors {
       if (sha) return sha;
     }
     return isSha(ref) ? ref : null;
+  }
+}
+
+/**
+ * Removes locks, half-fetched packs and half-written objects of a git that was killed or had no space: one process at a
+ * time fetches into a mirror, and that is us.
+ */
+async function clearCrash(mirror: string): Promise<void> {
+  const objects = (await namesIn(join(mirror, 'objects'))).map((name) => `objects/${name}`);
+  for (const folder of ['', 'refs/runoff', ...objects]) {
+    for (const name of await namesIn(join(mirror, folder))) {
+      const isLeft = folder.startsWith('objects/') ? name.startsWith('tmp_') : name.endsWith('.lock');
+      if (isLeft) await rm(join(mirror, folder, name), { force: true });
+    }
   }
 }
 

@@ -1,11 +1,12 @@
-import { realpath, stat } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
 import type { CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault, saidBy, wasDenied } from './faults.ts';
-import type { Git, GitDone, Owner } from './git.ts';
+import type { Git, GitDone } from './git.ts';
 import { checkedSha, isSha } from './layout.ts';
+import { userOf } from './tools.ts';
 
 const SILENCE_MS = 10 * 60_000;
 /** The only branches that are ever pushed (I3). */
@@ -130,11 +131,4 @@ async function branchRef(git: Git, name: string, cwd: string): Promise<string> {
     throw new Fault('INTERNAL', `"${name.slice(0, 100)}" cannot be the name of a branch.`);
   }
   return ref;
-}
-
-/** As root, we write into a user's repository as that user: files of root in it would lock its owner out. */
-async function userOf(path: string): Promise<Owner> {
-  if (process.getuid?.() !== 0) return null;
-  const { uid, gid } = await stat(path);
-  return uid === 0 ? null : { uid, gid };
 }

@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BaseCheckout, ExecResult, Sandbox, Workspaces } from '../../ports/index.ts';
-import type { Areas } from './areas.ts';
+import { Fault } from '../../core/model/index.ts';
+import type { BaseCheckout, ExecResult, Sandbox, WorkArea, Workspaces } from '../../ports/index.ts';
+import { type Areas, SETUP_AREA } from './areas.ts';
 import type { Bases } from './bases.ts';
-import type { Collector, SetupTraces } from './collect.ts';
+import type { Collector, SetupResult, SetupTraces } from './collect.ts';
 import { abortError } from './faults.ts';
-import { exists, keyOf, type Layout, makeWhole } from './layout.ts';
-import { removeTree } from './tools.ts';
-import { shareWork } from './turns.ts';
+import { keyOf, type Layout, makeWhole } from './layout.ts';
+import type { Locks } from './locks.ts';
+import type { Mirrors } from './mirrors.ts';
+import { openSetupCache, type Place } from './setup-cache.ts';
+import { rootsOf } from './setup-inputs.ts';
+import { isFull, removeTree } from './tools.ts';
+import { shareWork, takeTurns } from './turns.ts';
 
 type Install = Workspaces['install'];
 type Setup = Parameters<Install>[1];
@@ -25,62 +30,79 @@ export interface SetupLayers {
 
 export interface SetupParts {
   readonly layout: Layout;
+  readonly locks: Locks;
+  readonly mirrors: Mirrors;
   readonly areas: Areas;
   readonly bases: Bases;
   readonly collector: Collector;
   readonly sandbox: Sandbox;
 }
 
+/** One call of `install` that found nothing it could use. */
+interface Job {
+  readonly base: BaseCheckout;
+  readonly setup: Setup;
+  readonly area: WorkArea;
+  readonly signal: AbortSignal | undefined;
+}
+
 export function openSetup(parts: SetupParts): SetupLayers {
-  const { layout, areas, sandbox } = parts;
+  const { layout, locks, areas, sandbox } = parts;
   const once = shareWork<Installed>();
+  const inTurn = takeTurns();
+  const cache = openSetupCache(parts);
 
-  const layerOf = (base: BaseCheckout, command: string): string =>
-    join(layout.base(base.repositoryKey, base.sha), 'layers', keyOf(command));
+  async function installIn(job: Job): Promise<Installed> {
+    const { base, setup, area, signal } = job;
+    const place = await cache.placeFor(base, setup.command, area, signal);
+    if (place.shared === null) return run(job, place);
+    // Other commits with the same inputs wait for this one's install, and find its layer.
+    const turn = `${base.repositoryKey}/${place.shared}`;
+    return inTurn(
+      turn,
+      async () => ready(base, await cache.adopt(base, setup.command, place)) ?? run(job, place),
+      signal,
+    );
+  }
 
-  async function run(
-    base: BaseCheckout,
-    setup: Setup,
-    layer: string,
-    signal: AbortSignal | undefined,
-  ): Promise<Installed> {
-    const area = await areas.open(base, `setup-${randomBytes(8).toString('hex')}`);
+  async function run(job: Job, place: Place): Promise<Installed> {
+    const { base, setup, area, signal } = job;
+    const result = await sandbox.exec({
+      area,
+      argv: ['sh', '-c', setup.command],
+      limits: setup.limits,
+      ...(setup.egress.length > 0 ? { egress: setup.egress } : {}),
+      ...(signal ? { signal } : {}),
+    });
+    if (result.stopped === 'cancelled') throw abortError();
+    const why = failure(setup.command, result);
+    if (why !== null && (await isFull(layout.areas))) {
+      throw new Fault('DISK_FULL', `There was no space left while ${setup.command.slice(0, 120)} ran.`);
+    }
+    if (why !== null) return { kind: 'failed', why, tail: tailOf(result) };
+    const wrote = await parts.collector.traces(base, area, await parts.bases.facts(base), signal);
+    const roots = place.shared === null ? null : rootsOf(wrote, place.tracked, place);
+    const id = roots === null || place.shared === null ? place.own : place.shared;
+    await keep(layout.layer(base.repositoryKey, id), area, wrote, roots);
+    if (id !== place.own) await cache.point(base, setup.command, id);
+    return withLayer(base, layout.layer(base.repositoryKey, id));
+  }
+
+  async function find(base: BaseCheckout, setup: Setup, signal: AbortSignal | undefined): Promise<Installed> {
+    const found = ready(base, await cache.find(base, setup.command));
+    if (found) return found;
+    const area = await areas.open(base, `${SETUP_AREA}${randomBytes(8).toString('hex')}`);
     try {
-      const result = await sandbox.exec({
-        area,
-        argv: ['sh', '-c', setup.command],
-        limits: setup.limits,
-        ...(setup.egress.length > 0 ? { egress: setup.egress } : {}),
-        ...(signal ? { signal } : {}),
-      });
-      if (result.stopped === 'cancelled') throw abortError();
-      const why = failure(setup.command, result);
-      if (why !== null) return { kind: 'failed', why, tail: tailOf(result) };
-      const traces = await parts.collector.traces(base, area, await parts.bases.facts(base), signal);
-      await makeWhole(
-        layer,
-        async (folder) => {
-          await mkdir(folder, { recursive: true });
-          await writeFile(join(folder, 'brought'), traces.brought);
-          await writeFile(join(folder, 'raw'), traces.raw);
-          // Hooks that setup installs would run on every commit of a coder.
-          await removeTree(join(area.upper, '.git'));
-          await rename(area.upper, join(folder, 'files'));
-        },
-        removeTree,
-      );
-      return withLayer(base, layer);
+      return await installIn({ base, setup, area, signal });
     } finally {
       await areas.remove(area.id);
     }
   }
 
   return {
-    async install(base, setup, signal) {
-      const layer = layerOf(base, setup.command);
-      const find = async () =>
-        (await exists(layer)) ? withLayer(base, layer) : run(base, setup, layer, signal);
-      return once(layer, find, signal);
+    install(base, setup, signal) {
+      const wanted = [base.repositoryKey, base.sha, keyOf(setup.command)].join('/');
+      return once(wanted, () => locks.using(base.repositoryKey, () => find(base, setup, signal)), signal);
     },
 
     async traces(base) {
@@ -91,6 +113,31 @@ export function openSetup(parts: SetupParts): SetupLayers {
     },
   };
 }
+
+/** Moves what setup wrote out of its area into a layer of its own. */
+async function keep(
+  layer: string,
+  area: WorkArea,
+  wrote: SetupResult,
+  roots: readonly string[] | null,
+): Promise<void> {
+  await mkdir(join(layer, '..'), { recursive: true });
+  await makeWhole(
+    layer,
+    async (folder) => {
+      await writeFile(join(folder, 'brought'), wrote.brought);
+      await writeFile(join(folder, 'raw'), wrote.raw);
+      if (roots) await writeFile(join(folder, 'roots.json'), JSON.stringify(roots));
+      // Hooks that setup installs would run on every commit of a coder.
+      await removeTree(join(area.upper, '.git'));
+      await rename(area.upper, join(folder, 'files'));
+    },
+    removeTree,
+  );
+}
+
+const ready = (base: BaseCheckout, layer: string | null): Installed | null =>
+  layer === null ? null : withLayer(base, layer);
 
 const withLayer = (base: BaseCheckout, layer: string): Installed => ({
   kind: 'ready',

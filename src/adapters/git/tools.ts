@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { stat, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { Fault } from '../../core/model/index.ts';
 import type { Owner } from './git.ts';
@@ -14,17 +15,18 @@ async function tool(
   file: string,
   args: readonly string[],
   owner: Owner,
-): Promise<{ ok: boolean; said: string }> {
+): Promise<{ ok: boolean; out: string; said: string }> {
   try {
-    await run(file, args, {
+    const { stdout } = await run(file, args, {
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
       cwd: '/',
       maxBuffer: MAX_OUTPUT,
       ...(owner ? { uid: owner.uid, gid: owner.gid } : {}),
     });
-    return { ok: true, said: '' };
+    return { ok: true, out: stdout, said: '' };
   } catch (error) {
-    return { ok: false, said: error instanceof Error ? error.message : String(error) };
+    const out = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
+    return { ok: false, out, said: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -45,4 +47,35 @@ export async function openFolders(path: string, owner: Owner): Promise<void> {
   const folders = ['-type', 'd', '!', '-perm', '-700', '-exec', 'chmod', 'u+rwx', '{}', ';'];
   const files = ['-type', 'f', '!', '-perm', '-400', '-exec', 'chmod', 'u+r', '{}', '+'];
   await tool('find', [path, ...folders, '-o', ...files], owner);
+}
+
+/** Less than this, and whatever just failed there failed for want of space. */
+const FULL_BYTES = 2 ** 20;
+
+/** No space, or no room for another file, on the file system of a folder. */
+export async function isFull(folder: string): Promise<boolean> {
+  const { bavail, bsize, files, ffree } = await statfs(folder);
+  return bavail * bsize < FULL_BYTES || (files > 0 && ffree === 0);
+}
+
+/** Bytes on disk of trees, as `du` counts them; what is gone counts nothing. */
+export async function bytesOf(paths: readonly string[]): Promise<number> {
+  if (paths.length === 0) return 0;
+  const { out } = await tool('du', ['-s', '-c', '--block-size=1', '--', ...paths], null);
+  const total = /^(\d+)\ttotal$/m.exec(out)?.[1];
+  return Number(total ?? 0);
+}
+
+/** The first of the folders that the user may not write to; null when there is none. */
+export async function firstUnwritable(folders: readonly string[], as: Owner): Promise<string | null> {
+  const found = await tool('find', [...folders, '-maxdepth', '0', '!', '-writable', '-print', '-quit'], as);
+  if (found.out !== '') return found.out.replace(/\n$/, '');
+  return found.ok ? null : (folders[0] ?? null);
+}
+
+/** As root, we write into a user's repository as that user: files of root in it would lock its owner out. */
+export async function userOf(path: string): Promise<Owner> {
+  if (process.getuid?.() !== 0) return null;
+  const { uid, gid } = await stat(path);
+  return uid === 0 ? null : { uid, gid };
 }

@@ -1,16 +1,17 @@
 import { abortError, isAbortError } from './faults.ts';
 
-/** Work under one key is done one at a time, in the order asked for. */
-export function takeTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+/** Work under one key is done one at a time, in the order asked for. Who waits leaves when the signal is aborted. */
+export function takeTurns(): <T>(key: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
-  return async (key, work) => {
+  return async (key, work, signal) => {
     const before = last.get(key) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    last.set(key, mine);
+    const mine = unlessAborted(before, signal).then(work);
+    const turn = Promise.allSettled([before, mine]);
+    last.set(key, turn);
     try {
       return await mine;
     } finally {
-      if (last.get(key) === mine) last.delete(key);
+      if (last.get(key) === turn) last.delete(key);
     }
   };
 }
@@ -41,6 +42,7 @@ export function shareWork<T>(): (key: string, work: () => Promise<T>, signal?: A
 
 /** Stops waiting, not the work, when the signal is aborted. */
 async function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal?.aborted) throw abortError();
   const left = Promise.withResolvers<never>();
   const leave = (): void => left.reject(abortError());
   signal?.addEventListener('abort', leave, { once: true });

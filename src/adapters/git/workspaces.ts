@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asFault } from '../../core/model/index.ts';
-import type { Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
+import type { BaseCheckout, Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
 import { openAreas } from './areas.ts';
 import { openBases } from './bases.ts';
 import { openCandidateStore } from './candidate-store.ts';
@@ -10,7 +10,9 @@ import { abortError, isAbortError } from './faults.ts';
 import { type Owner, openGit } from './git.ts';
 import { layoutOf, makeLayout } from './layout.ts';
 import { describeLocal } from './local.ts';
+import { openLocks } from './locks.ts';
 import { openMirrors } from './mirrors.ts';
+import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
 import { openSetup } from './setup.ts';
 import { removeTree } from './tools.ts';
@@ -40,13 +42,18 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const limits = { ...COLLECT_LIMITS, ...options.limits };
   const layout = layoutOf(options.dataDir);
   const git = openGit(layout.settingsFile);
-  const mirrors = openMirrors(git, layout);
+  const locks = openLocks(layout.locks);
+  const mirrors = openMirrors(git, layout, locks);
   const bases = openBases(git, layout, mirrors, owner);
-  const areas = openAreas(layout, owner);
+  const areas = openAreas({ layout, locks, owner, log });
   const collector = openCollector(sandbox, layout, { owner, limits });
-  const setup = openSetup({ layout, areas, bases, collector, sandbox });
+  const setup = openSetup({ layout, locks, mirrors, areas, bases, collector, sandbox });
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
+  const pruning = openPruning({ git, layout, locks, areas, log });
+  /** For a call on a prepared base: nothing of its repository is pruned meanwhile. */
+  const using = <A extends readonly unknown[], R>(work: (base: BaseCheckout, ...args: A) => Promise<R>) =>
+    prepared((base: BaseCheckout, ...args: A) => locks.using(base.repositoryKey, () => work(base, ...args)));
 
   const collect: Workspaces['collect'] = async (base, area, signal) => {
     if (signal?.aborted) throw abortError();
@@ -54,9 +61,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     const gathered = await collector.gather(base, area, known, signal);
     if (gathered.kind === 'refused') return refused(log, area.id, gathered);
     const scratch = join(layout.area(area.id), 'scratch');
+    await removeTree(scratch);
     await mkdir(scratch, { mode: 0o700 });
     try {
-      const admitted = await store.admit(base.repositoryKey, gathered, known, scratch);
+      const from = { areaId: area.id, scratch };
+      const admitted = await store.admit(base.repositoryKey, gathered, known, from);
       return admitted.kind === 'refused' ? refused(log, area.id, admitted) : admitted;
     } finally {
       await removeTree(scratch);
@@ -94,12 +103,13 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     prepare: prepared(bases.prepare),
     install: prepared(setup.install),
     open: prepared(areas.open),
-    collect: prepared(collect),
-    commit: prepared(publishing.commit),
-    branch: prepared(publishing.branch),
-    push: prepared(publishing.push),
+    collect: using(collect),
+    commit: using(publishing.commit),
+    branch: using(publishing.branch),
+    push: using(publishing.push),
     remove: prepared((area) => areas.remove(area.id)),
     sweep: prepared(areas.sweep),
+    prune: prepared(pruning.prune),
   };
 }
 

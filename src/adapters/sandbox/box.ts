@@ -7,7 +7,7 @@ import { HOST_PATH } from './command.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { FD, type Launch } from './launch.ts';
 import { asOwner, type Owner } from './owner.ts';
-import { findInit, type Init, isAlive } from './processes.ts';
+import { findInit, hasEnded, type Init, isAlive } from './processes.ts';
 
 /** Milliseconds in which a killed box must be gone, promised by the port. */
 const GONE_MS = 10_000;
@@ -31,15 +31,23 @@ export interface Box {
   kill(): void;
 }
 
+/** What a box is given besides its launch. */
+export interface Fittings {
+  /** System call filter. */
+  readonly filter: Buffer;
+  /** Descriptor of the control group it starts in; null: none. Needs a launch made with `group`. */
+  readonly door: number | null;
+}
+
 /** Starts a box. The app's death, even by SIGKILL, is the box's death. */
 export function startBox(
-  { argv: [file, ...args], options }: Launch,
+  { argv: [file, ...args], options, first }: Launch,
   stdin: string | undefined,
-  filter: Buffer,
+  { filter, door }: Fittings,
   owner: Owner | null,
 ): Box {
-  const child = spawnWithoutLeaks(file, args, stdin !== undefined, owner);
-  const status = readStatus(child);
+  const child = spawnWithoutLeaks(file, args, { stdin: stdin !== undefined, door }, owner);
+  const status = readStatus(child, first);
   if (!child.stdout || !child.stderr) {
     throw new Fault('SANDBOX_UNAVAILABLE', 'No sandbox can be started: Runoff has too many files open.');
   }
@@ -58,14 +66,26 @@ export function startBox(
   };
 }
 
-function spawnWithoutLeaks(file: string, args: string[], stdin: boolean, owner: Owner | null): ChildProcess {
+const PIPES = [FD.seccomp, FD.status, FD.options, FD.lifeline] as const;
+
+interface Descriptors {
+  readonly stdin: boolean;
+  readonly door: number | null;
+}
+
+function spawnWithoutLeaks(
+  file: string,
+  args: string[],
+  wanted: Descriptors,
+  owner: Owner | null,
+): ChildProcess {
   const empty = openSync('/dev/null', 'r');
   try {
     return spawn(file, args, {
       cwd: '/',
       // /proc/1/environ inside shows the environment of the launcher: it must hold nothing.
       env: { PATH: HOST_PATH },
-      stdio: descriptors(stdin, empty),
+      stdio: descriptors(wanted, empty),
       // A process group of its own can be killed as one, and an interrupt from the terminal does not reach it.
       detached: true,
       ...asOwner(owner),
@@ -79,9 +99,10 @@ function spawnWithoutLeaks(file: string, args: string[], stdin: boolean, owner: 
  * Three standard ones and ours. bubblewrap hands every open descriptor on to the command, so whatever this process would
  * pass on besides is covered by the empty device.
  */
-function descriptors(stdin: boolean, empty: number): ('ignore' | 'pipe' | number)[] {
+function descriptors({ stdin, door }: Descriptors, empty: number): ('ignore' | 'pipe' | number)[] {
   const wanted: ('ignore' | 'pipe' | number)[] = [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'];
-  for (const fd of Object.values(FD)) wanted[fd] = 'pipe';
+  for (const fd of PIPES) wanted[fd] = 'pipe';
+  wanted[FD.door] = door ?? 'ignore';
   for (const fd of inheritedDescriptors()) wanted[fd] ??= empty;
   return Array.from(wanted, (use) => use ?? 'ignore');
 }
@@ -132,13 +153,13 @@ interface Status {
 }
 
 /** Reads the JSON lines that the launcher writes about itself; nothing in the sandbox holds that descriptor. */
-function readStatus(child: ChildProcess): Status {
+function readStatus(child: ChildProcess, first: Launch['first']): Status {
   const stream = child.stdio?.[FD.status] as Readable | null | undefined;
   let text = '';
   const init = new Promise<Init | null>((resolve) => {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
-      const pid = /"outer-pid": (\d+) }/.exec(text)?.[1];
+      const pid = new RegExp(`"${first}": (\\d+)[ ,]`).exec(text)?.[1];
       if (pid !== undefined) resolve(findInit(Number(pid)));
     });
     stream?.on('error', () => resolve(null));
@@ -170,7 +191,7 @@ function preferAsOutOfMemoryVictim(child: ChildProcess): void {
     writeFileSync(`/proc/${child.pid}/oom_score_adj`, '1000');
   } catch (thrown) {
     // It may have failed to start, which its end tells; any other reason would leave the host unprotected.
-    if (!['ENOENT', 'ESRCH'].includes((thrown as NodeJS.ErrnoException).code ?? '')) {
+    if (!hasEnded(child.pid)) {
       killGroup(child);
       throw thrown;
     }

@@ -1,21 +1,27 @@
-// Runs inside the sandbox, as `node bridge.mjs [--gateway SOCKET] [--egress SOCKET] -- COMMAND…`: gives each unix socket
-// an address on the sandbox's own 127.0.0.1, because HTTP clients cannot name a socket, then runs the command.
+// Runs inside the sandbox, as `node bridge.mjs [--gateway SOCKET PORT] [--egress SOCKET] -- COMMAND…`: gives each unix
+// socket an address on the sandbox's own 127.0.0.1, because HTTP clients cannot name a socket, then runs the command.
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import { constants } from 'node:os';
 
-/** Listens on a free port and ties every connection to the socket; resolves to the address. */
-function open(socket) {
-  const server = createServer({ allowHalfOpen: true }, (client) => {
+/** Ends with what `env` and `timeout` use for a failure of their own. */
+function fail(why) {
+  process.stderr.write(`runoff: ${why}\n`);
+  process.exit(125);
+}
+
+/** Listens on `port` (0: any free one) and ties every connection to the socket; resolves to the address. */
+function open(socket, port) {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const host = connect({ path: socket, allowHalfOpen: true });
     client.on('error', () => host.destroy());
     host.on('error', () => client.destroy());
     client.pipe(host);
     host.pipe(client);
   });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`));
+  return new Promise((resolve) => {
+    server.once('error', ({ code }) => fail(`127.0.0.1:${port} cannot be listened on (${code})`));
+    server.listen(port, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`));
   });
 }
 
@@ -38,17 +44,15 @@ const proxyEnvironment = (proxy) => ({
 
 const split = process.argv.indexOf('--', 2);
 const [command, ...args] = process.argv.slice(split + 1);
-const socketOf = (name) => {
+const after = (name) => {
   const at = process.argv.slice(0, split).indexOf(name);
-  return at === -1 ? undefined : process.argv[at + 1];
+  return at === -1 ? [] : process.argv.slice(at + 1, split);
 };
-const gateway = socketOf('--gateway');
-const egress = socketOf('--egress');
-const env = {
-  ...process.env,
-  ...(egress ? proxyEnvironment(await open(egress)) : {}),
-  ...(gateway ? { GW_URL: await open(gateway) } : {}),
-};
+const [gateway, port] = after('--gateway');
+const [egress] = after('--egress');
+// The gateway first: its port is promised, and a free one could happen to be it.
+const address = gateway ? { GW_URL: await open(gateway, Number(port)) } : {};
+const env = { ...process.env, ...(egress ? proxyEnvironment(await open(egress, 0)) : {}), ...address };
 
 const child = spawn(command, args, { stdio: 'inherit', env });
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) process.on(signal, () => child.kill(signal));

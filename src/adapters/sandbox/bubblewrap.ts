@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecResult, ExecSpec, Sandbox, SandboxProbe } from '../../ports/index.ts';
 import { openCopies } from './copies.ts';
+import { type Delegation, findControlGroups, type GroupHost } from './delegation.ts';
 import { type Dialler, openEgress, publicInternet } from './egress.ts';
 import { prepareEtc } from './etc.ts';
+import { writeBelow } from './homefiles.ts';
 import { launch, type Variant } from './launch.ts';
 import type { Owner } from './owner.ts';
 import { type Finding, findVariant } from './probe.ts';
@@ -25,6 +27,10 @@ export interface BubblewrapOptions {
   readonly dialler?: Dialler;
   /** Tests only: false to do without overlay mounts as if the kernel refused them. Default: the probe finds out. */
   readonly overlay?: boolean;
+  /** Weaker steps may stand in for what this host forbids; `probe` names those taken. Default false: they are refused. */
+  readonly allowWeaker?: boolean;
+  /** Tests only: where control groups are looked for. Default: this process's own. */
+  readonly groupHost?: GroupHost;
 }
 
 /** The sandbox on bubblewrap, with a user namespace and an overlay mount of our own around it. Linux, x64 and arm64. */
@@ -33,9 +39,18 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   const table = openProcessTable(() => performance.now());
   const copies = openCopies(scratch, owner);
 
+  // Once, when the first command is tried: this process changes its control group by it.
+  let delegated: Promise<Delegation> | null = null;
+  const delegation = async (): Promise<Delegation> => {
+    delegated ??= findControlGroups(options.groupHost);
+    return await delegated;
+  };
+
   /** One run of a command on a host that is known to manage `variant`. */
   const execAs = async (spec: ExecSpec, variant: Variant): Promise<ExecResult> => {
     openToOwner(spec);
+    writeBelow(spec.area.home, spec.files ?? {}, owner);
+    const found = variant.group ? await delegation() : null;
     const egress = spec.egress?.length
       ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
       : null;
@@ -50,7 +65,8 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
         ceilings: readCeilings(),
       });
       const filter = seccompFilter(process.arch as Architecture);
-      return await run({ spec, launch: started, filter, owner, table, givenBytes });
+      const group = found?.kind === 'ready' ? found.groups.open(spec.limits) : null;
+      return await run({ spec, launch: started, filter, owner, table, givenBytes, group });
     } finally {
       await egress?.close();
     }
@@ -59,7 +75,14 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   // Found out once: it does not change while Runoff runs. What is missing may be mended, so that is looked at again.
   let finding: Promise<Finding> | null = null;
   const find = async (): Promise<Finding> => {
-    finding ??= findVariant({ owner, scratch, overlay: options.overlay ?? true, exec: execAs });
+    finding ??= findVariant({
+      owner,
+      scratch,
+      overlay: options.overlay ?? true,
+      allowWeaker: options.allowWeaker ?? false,
+      delegation,
+      exec: execAs,
+    });
     const found = await finding;
     if (found.kind === 'missing') finding = null;
     return found;
@@ -69,7 +92,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
     async probe(): Promise<SandboxProbe> {
       const found = await find();
       if (found.kind === 'missing') return found;
-      return { kind: 'ready', backend: 'bubblewrap', detail: found.detail };
+      return { kind: 'ready', backend: 'bubblewrap', detail: found.detail, weaker: found.weaker };
     },
     async exec(spec) {
       const found = await find();
@@ -84,14 +107,14 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   };
 }
 
-function folder(scratch: string, name: string): string {
+export function folder(scratch: string, name: string): string {
   const path = join(scratch, name);
   mkdirSync(path, { recursive: true, mode: 0o755 });
   return path;
 }
 
 /** A command may close its own folders (chmod 0) to make the next command's set-up fail; their owner opens them again. */
-function openToOwner({ area }: ExecSpec): void {
+export function openToOwner({ area }: ExecSpec): void {
   for (const path of [area.upper, area.home]) {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined)

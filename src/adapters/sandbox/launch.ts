@@ -8,9 +8,10 @@ import type { Ceilings } from './rlimits.ts';
 
 /**
  * Descriptors of a launch besides the three standard ones. `seccomp` and `options` are read by bubblewrap, JSON lines
- * are written to `status`, and `lifeline` is never written: it ends when Runoff does.
+ * are written to `status`, `lifeline` is never written: it ends when Runoff does. `door` leads into a control group.
+ * `proc` is opened and closed by the launch itself.
  */
-export const FD = { seccomp: 3, status: 4, options: 5, lifeline: 6 } as const;
+export const FD = { seccomp: 3, status: 4, options: 5, lifeline: 6, door: 7, proc: 8 } as const;
 
 /** What this host can do, found out by the probe. */
 export interface Variant {
@@ -18,6 +19,12 @@ export interface Variant {
   readonly overlay: boolean;
   /** False in containers whose system call filter forbids setting a host name. */
   readonly hostname: boolean;
+  /** `outer`, which is weaker: the host's own /proc, read-only, because the kernel refuses a sandbox one of its own. */
+  readonly proc: 'own' | 'outer';
+  /** False, which is weaker: only the system call filter keeps a command from making namespaces. */
+  readonly lockNamespaces: boolean;
+  /** The command starts in a control group that holds its limits. */
+  readonly group: boolean;
 }
 
 export interface LaunchInput {
@@ -36,6 +43,8 @@ export interface Launch {
   readonly argv: readonly [string, ...string[]];
   /** Options that bubblewrap reads from a descriptor, so that no value of them shows in the host's process list. */
   readonly options: readonly string[];
+  /** Under which name `status` tells the process that no other of the sandbox outlives. */
+  readonly first: 'outer-pid' | 'child-pid';
 }
 
 /** Descriptors a process may have open, our default: bundlers and watchers need some thousands. */
@@ -48,21 +57,43 @@ const SHARE = { tmp: 1 / 4, shm: 1 / 8, segments: 1 / 8 } as const;
 const PAGE = 4096;
 
 /**
+ * Most System V semaphores and queues: the kernel's own defaults until 3.18. Most watches of files, our defaults: the kernel
+ * counts them by user, usually 128 instances, and sandboxes share theirs; a watch takes about a kilobyte.
+ */
+const KERNEL_OBJECTS = {
+  'kernel/sem': '250 32000 32 128',
+  'kernel/msgmni': '1024',
+  'kernel/msgmnb': '16384',
+  'user/max_inotify_instances': '32',
+  'user/max_inotify_watches': '65536',
+} as const;
+
+/**
  * Runs first, on the host, and leaves a watcher in its process group: when Runoff dies, by whatever signal, the watcher
  * ends the group. It keeps `status` open, so that Runoff can tell when it is gone.
  */
 const GUARD_SCRIPT = `{ read -r _ <&6; kill -KILL 0; } > /dev/null 2>&1 3<&- 5<&- &
-exec "$@" 6<&-`;
+exec "$@" 6<&- ${FD.proc}< /proc`;
+
+/** Comes before everything else, so that nothing runs outside of the control group. */
+const ENTER_GROUP = `echo 0 >&${FD.door} && exec ${FD.door}>&- || exit 125
+`;
 
 /**
  * Runs as root and first process of the outer namespaces, and becomes bubblewrap: with it the kernel ends everything
- * else, whatever bubblewrap was doing at that moment. Names its own id as the host sees it. Older kernels do not let it
- * bound System V segments, whose only other bound is then the machine's memory.
+ * else, whatever bubblewrap was doing at that moment. Names its own id as the host sees it, by the host's /proc: its own
+ * one is mounted already, because bubblewrap looks for its child there by the id it has in here. Kernel objects that no
+ * process maps are bounded by number; older kernels do not let it, and their only other bound is then a control group.
  */
 const OUTER_SCRIPT = `set -e
-read -r pid rest < /proc/self/stat
+read -r pid rest < /proc/self/fd/${FD.proc}/self/stat
+exec ${FD.proc}<&-
 echo "{ \\"outer-pid\\": $pid }" >&4
-{ echo "$1" > /proc/sys/kernel/shmall; } 2> /dev/null || :
+{ echo "$1" > /proc/sys/kernel/shmall
+${Object.entries(KERNEL_OBJECTS)
+  .map(([setting, most]) => `echo '${most}' > /proc/sys/${setting}`)
+  .join('\n')}
+} 2> /dev/null || :
 if test -n "$2"; then mount -t overlay overlay -o "$2" "$3"; fi
 shift 3
 exec prlimit "$@"`;
@@ -76,10 +107,11 @@ export function launch(input: LaunchInput): Launch {
   const files = Math.min(OPEN_FILES, ceilings.files);
   return {
     argv: [
-      ...(['/bin/sh', '-c', GUARD_SCRIPT, 'sh'] as const),
+      ...(['/bin/sh', '-c', variant.group ? ENTER_GROUP + GUARD_SCRIPT : GUARD_SCRIPT, 'sh'] as const),
       // A user namespace of its own gives each sandbox its own count of processes; ids stay the ordinary user's.
-      ...['unshare', '--user', '--map-root-user', '--mount', '--ipc', '--pid', '--fork', '--kill-child'],
-      ...['--propagation', 'private', '--'],
+      ...['unshare', '--user', '--map-root-user', '--mount', '--ipc', '--propagation', 'private'],
+      // Where no /proc can be mounted, bubblewrap needs the ids that the outer one shows.
+      ...(variant.proc === 'own' ? ['--pid', '--fork', '--kill-child', '--mount-proc', '--'] : ['--']),
       ...['/bin/sh', '-c', OUTER_SCRIPT, 'sh', String(segments), overlay, spec.area.merged],
       '--core=0',
       `--nproc=${Math.min(limits.processes + OWN_PROCESSES, ceilings.processes)}`,
@@ -89,6 +121,7 @@ export function launch(input: LaunchInput): Launch {
       ...commandLine(spec, input.egress !== null),
     ],
     options: options(input),
+    first: variant.proc === 'own' ? 'outer-pid' : 'child-pid',
   };
 }
 
@@ -107,12 +140,18 @@ function overlayOptions(area: WorkArea, readOnly: boolean): string {
   return [...layers, 'userxattr', 'nosuid', 'nodev'].join(',');
 }
 
-function commandLine(spec: ExecSpec, egress: boolean): readonly string[] {
+export function commandLine(spec: ExecSpec, egress: boolean): readonly string[] {
   const bridges = [
-    ...(spec.gateway === undefined ? [] : ['--gateway', INSIDE.gateway]),
+    ...(spec.gateway === undefined ? [] : ['--gateway', INSIDE.gateway, String(portOf(spec.gateway))]),
     ...(egress ? ['--egress', INSIDE.egress] : []),
   ];
   return bridges.length === 0 ? spec.argv : [INSIDE.node, INSIDE.bridge, ...bridges, '--', ...spec.argv];
+}
+
+/** Ports below 1024 are closed to ordinary users inside as outside. */
+function portOf({ port }: NonNullable<ExecSpec['gateway']>): number {
+  if (Number.isInteger(port) && port >= 1024 && port <= 65_535) return port;
+  throw new Fault('INTERNAL', `${port} is no port that a sandbox can listen on.`);
 }
 
 function options(input: LaunchInput): readonly string[] {
@@ -129,7 +168,8 @@ function options(input: LaunchInput): readonly string[] {
   const bind = (kind: string, from: string, to: string): string[] => [kind, from, to];
   return [
     ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
-    ...['--disable-userns', '--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL'],
+    ...(variant.lockNamespaces ? ['--disable-userns'] : []),
+    ...['--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL'],
     ...(variant.hostname ? ['--hostname', 'sandbox'] : []),
     ...['--die-with-parent', '--new-session', '--clearenv'],
     ...['--seccomp', String(FD.seccomp), '--json-status-fd', String(FD.status)],
@@ -138,14 +178,17 @@ function options(input: LaunchInput): readonly string[] {
     ...SYNTHETIC_ETC.flatMap((name) => bind('--ro-bind', `${etc}/${name}`, `/etc/${name}`)),
     ...['--symlink', '../usr/lib/os-release', '/etc/os-release', '--symlink', '/tmp', '/var/tmp'],
     // /dev is a tmpfs of its own; open for writing, it would be a store that no limit sees.
-    ...['--proc', '/proc', '--dev', '/dev'],
+    ...(variant.proc === 'own' ? ['--proc', '/proc'] : bind('--ro-bind', '/proc', '/proc')),
+    // Settings of its own namespaces belong to its user: writable, it could lift the bounds set from outside.
+    ...bind('--ro-bind', '/proc/sys', '/proc/sys'),
+    ...['--dev', '/dev'],
     ...['--size', size(SHARE.tmp), '--perms', '1777', '--tmpfs', '/tmp'],
     ...['--size', size(SHARE.shm), '--perms', '1777', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...bind('--bind', area.home, INSIDE.home),
     ...bind(spec.readOnly ? '--ro-bind' : '--bind', variant.overlay ? area.merged : area.upper, INSIDE.repo),
     ...(spec.out === undefined ? [] : bind('--bind', spec.out, INSIDE.out)),
     ...(existsSync(toolchain) ? bind('--ro-bind', toolchain, INSIDE.toolchain) : []),
-    ...(spec.gateway === undefined ? [] : bind('--ro-bind', spec.gateway, INSIDE.gateway)),
+    ...(spec.gateway === undefined ? [] : bind('--ro-bind', spec.gateway.socket, INSIDE.gateway)),
     ...(egress === null ? [] : bind('--ro-bind', egress, INSIDE.egress)),
     ...(spec.binds ?? []).flatMap(({ from, to }) => bind('--ro-bind', from, mountPoint(to))),
     ...['--remount-ro', '/', '--chdir', INSIDE.repo],
@@ -157,7 +200,7 @@ function options(input: LaunchInput): readonly string[] {
  * Refuses what is not below /run/runoff or /opt. A mount point in a folder the sandbox can write may be a symbolic
  * link of its making, which bubblewrap before 0.12 follows out to the host (GHSA-pxhw-h44j-8pfx).
  */
-function mountPoint(to: string): string {
+export function mountPoint(to: string): string {
   const owned = Object.values<string>(INSIDE).some((path) => to === path || to.startsWith(`${path}/`));
   if (owned || normalize(to) !== to || !/^\/(?:run\/runoff|opt)\/[^/]/.test(to)) {
     throw new Fault('INTERNAL', `"${to}" is no place to mount something in a sandbox.`);

@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import { asFault } from '../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec, type WorkArea } from '../../ports/index.ts';
 import { runCommand } from './command.ts';
+import type { Delegation } from './delegation.ts';
 import type { Variant } from './launch.ts';
 import type { Owner } from './owner.ts';
 import { SYSCALLS } from './syscalls.ts';
+import { onlyWeaker, STRONG, variantsOf, WEAKER_STEPS, weaknesses } from './variants.ts';
 
 export type Finding =
-  | { readonly kind: 'ready'; readonly variant: Variant; readonly detail: string }
+  | {
+      readonly kind: 'ready';
+      readonly variant: Variant;
+      readonly detail: string;
+      readonly weaker: readonly string[];
+    }
   | { readonly kind: 'missing'; readonly why: string; readonly remedy: string };
 
 interface Trial {
@@ -17,11 +24,15 @@ interface Trial {
   readonly scratch: string;
   /** False: overlay mounts are not tried. */
   readonly overlay: boolean;
+  /** False: a host that allows only a weaker step has no sandbox. */
+  readonly allowWeaker: boolean;
+  readonly delegation: () => Promise<Delegation>;
   readonly exec: (spec: ExecSpec, variant: Variant) => Promise<ExecResult>;
 }
 
 /** 0.8 brought --disable-userns; without it a command could make namespaces of its own. */
 const OLDEST = [0, 8] as const;
+const TOO_SLOW = 'A trial command did not end in time.';
 const INSTALL = 'sudo apt-get install bubblewrap util-linux';
 
 /** Runs `true` the way every command will run, in the strongest variant first. Never rejects. */
@@ -74,23 +85,59 @@ async function unreachable({ scratch, owner }: Trial): Promise<Finding | null> {
 }
 
 async function tryVariants(trial: Trial, version: string): Promise<Finding> {
-  const refusals: string[] = [];
-  for (const overlay of trial.overlay ? [true, false] : [false]) {
-    for (const hostname of [true, false]) {
-      const variant = { overlay, hostname };
-      const refusal = await refusalOf(trial, variant);
-      if (refusal === null) {
-        const how = overlay
-          ? 'overlay mounts'
-          : `full copies (no overlay mounts: ${refusals[0] ?? 'turned off'})`;
-        return { kind: 'ready', variant, detail: `${version}, ${how}` };
-      }
-      refusals.push(refusal);
-    }
+  const delegation = await trial.delegation();
+  const host = { groups: delegation.kind === 'ready', overlay: trial.overlay };
+  const strong = await firstThatWorks(trial, variantsOf(STRONG, host));
+  if (strong.variant !== null) {
+    const detail = detailOf(version, strong.variant, strong.refusals, delegation);
+    return { kind: 'ready', variant: strong.variant, detail, weaker: [] };
   }
-  // The last, plainest variant tells best what is missing altogether.
-  const why = refusals.at(-1) ?? '';
-  return { kind: 'missing', why, remedy: remedyFor(why) };
+  const weak = await firstThatWorks(
+    trial,
+    WEAKER_STEPS.flatMap((step) => variantsOf(step, host)),
+  );
+  if (weak.variant === null) {
+    // The plainest variant of the strong step tells best what is missing altogether.
+    const why = strong.refusals.at(-1)?.why ?? '';
+    return { kind: 'missing', why, remedy: remedyFor(why) };
+  }
+  if (!trial.allowWeaker) return { kind: 'missing', ...onlyWeaker() };
+  const detail = detailOf(version, weak.variant, weak.refusals, delegation);
+  return { kind: 'ready', variant: weak.variant, detail, weaker: weaknesses(weak.variant) };
+}
+
+interface Tries {
+  /** Null when none works. */
+  readonly variant: Variant | null;
+  readonly refusals: readonly { readonly variant: Variant; readonly why: string }[];
+}
+
+async function firstThatWorks(trial: Trial, variants: readonly Variant[]): Promise<Tries> {
+  const refusals: { variant: Variant; why: string }[] = [];
+  for (const variant of variants) {
+    const why = await refusalOf(trial, variant);
+    if (why === null) return { variant, refusals };
+    refusals.push({ variant, why });
+    // A host too slow for `true` is not tried for minutes.
+    if (why === TOO_SLOW) break;
+  }
+  return { variant: null, refusals };
+}
+
+function detailOf(
+  version: string,
+  chosen: Variant,
+  refusals: Tries['refusals'],
+  delegation: Delegation,
+): string {
+  const refused = (by: 'overlay' | 'group'): string =>
+    refusals.findLast(({ variant }) => variant[by] && !chosen[by])?.why ?? 'turned off';
+  const files = chosen.overlay ? 'overlay mounts' : `full copies (no overlay mounts: ${refused('overlay')})`;
+  const why = delegation.kind === 'none' ? delegation.why : refused('group');
+  const limits = chosen.group
+    ? 'limits by control groups'
+    : `limits by watchdogs (no control groups: ${why})`;
+  return `${version}, ${files}, ${limits}`;
 }
 
 /** Why a variant does not work here; null when it does. */
@@ -101,7 +148,8 @@ async function refusalOf(trial: Trial, variant: Variant): Promise<string | null>
     const limits = { ...DEFAULT_LIMITS, wallMs: 20_000 };
     const result = await trial.exec({ area, argv: ['true'], limits }, variant);
     if (result.exitCode === 0) return null;
-    return result.stopped === 'wall' ? 'A trial command did not end in time.' : result.stderr.trim();
+    if (result.stopped === 'wall') return TOO_SLOW;
+    return result.stderr.trim() || 'A trial command was ended by a signal.';
   } catch (thrown) {
     return asFault(thrown).message;
   } finally {
@@ -109,7 +157,7 @@ async function refusalOf(trial: Trial, variant: Variant): Promise<string | null>
   }
 }
 
-function makeArea(root: string, owner: Owner | null): WorkArea {
+export function makeArea(root: string, owner: Owner | null): WorkArea {
   const area: WorkArea = {
     id: 'probe',
     lowers: [join(root, 'lower')],
@@ -125,7 +173,7 @@ function makeArea(root: string, owner: Owner | null): WorkArea {
   return area;
 }
 
-function removeArea(root: string): void {
+export function removeArea(root: string): void {
   // The kernel makes this folder, closed to everyone.
   const closed = join(root, 'work', 'work');
   if (existsSync(closed)) chmodSync(closed, 0o700);
@@ -154,8 +202,14 @@ function remedyFor(why: string): string {
     return existsSync(path) && readFileSync(path, 'utf8').trim() === off;
   });
   if (off !== undefined) return off.mend;
+  if (inUnit()) {
+    return 'Take RestrictNamespaces=, SystemCallFilter= and PrivateUsers= out of the unit that starts Runoff.';
+  }
   if (existsSync('/.dockerenv') || existsSync('/run/.containerenv')) {
     return 'Start the container with --security-opt systempaths=unconfined and a seccomp profile that allows user namespaces.';
   }
   return 'unshare --user --map-root-user --mount true   (must work for the user Runoff runs sandboxes as)';
 }
+
+const inUnit = (): boolean =>
+  existsSync('/run/systemd/system') && /\.service(?:\/|$)/m.test(readFileSync('/proc/self/cgroup', 'utf8'));

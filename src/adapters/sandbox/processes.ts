@@ -29,13 +29,31 @@ function whileAlive<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** State letter and start time from /proc/PID/stat; null when there is no such process. */
-function stat(pid: number): { readonly state: string; readonly startedAt: string } | null {
+/** PF_EXITING of the kernel's task flags (include/linux/sched.h). */
+const EXITING = 0x4;
+
+interface Stat {
+  readonly state: string;
+  readonly flags: number;
+  readonly startedAt: string;
+}
+
+/** State letter, flags and start time from /proc/PID/stat; null when there is no such process. */
+function stat(pid: number): Stat | null {
   const text = whileAlive(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
-  // The program's name, in parentheses, may hold anything; fields 3 and 22 of proc(5) follow the last one.
+  // The program's name, in parentheses, may hold anything; fields 3, 9 and 22 of proc(5) follow the last one.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, startedAt] = [fields[0], fields[19]];
-  return state && startedAt ? { state, startedAt } : null;
+  return state && startedAt ? { state, flags: Number(fields[6]), startedAt } : null;
+}
+
+/** Start in clock ticks since boot; null when there is no such process. */
+export const startedAt = (pid: number): string | null => stat(pid)?.startedAt ?? null;
+
+/** True once a process runs no more code, though its entry may still be there. */
+export function hasEnded(pid: number): boolean {
+  const found = stat(pid);
+  return found === null || found.state === 'Z' || found.state === 'X' || (found.flags & EXITING) !== 0;
 }
 
 /** Null when the process is gone already. */
@@ -115,15 +133,58 @@ function tmpfsBytes(pids: readonly number[]): number {
 }
 
 /**
- * Bytes of memory a sandbox holds. Exact sharing is costly to read, so it is only read once the plain sum of resident
- * sizes, which counts a shared page for each of its users, is over `limit`.
+ * Bytes of memory that processes share without a name (`mmap` of no file). It stays when the process that filled it ends,
+ * as long as any maps it, though it shows in nobody's resident size then. Each counts whole: nothing tells how much of it
+ * was touched.
  */
-export function memoryBytes(pids: readonly number[], limit: number): number {
-  const files = tmpfsBytes(pids);
-  const sum = (name: string, file: string): number =>
-    pids.reduce((total, pid) => total + kilobytes(`/proc/${pid}/${file}`, name), files);
-  const resident = sum('VmRSS', 'status');
-  return resident <= limit ? resident : sum('Pss', 'smaps_rollup');
+export function sharedBytes(pids: readonly number[]): number {
+  const ends = new Map<string, number>();
+  for (const pid of pids) {
+    const text = whileAlive(() => readFileSync(`/proc/${pid}/maps`, 'utf8'), '');
+    for (const [, from, to, offset, object] of text.matchAll(SHARED)) {
+      const end = Number(`0x${offset}`) + Number(`0x${to}`) - Number(`0x${from}`);
+      ends.set(object ?? '', Math.max(end, ends.get(object ?? '') ?? 0));
+    }
+  }
+  return [...ends.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** A line of /proc/PID/maps: addresses, offset, device and inode of shared memory without a name. */
+const SHARED = /^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) (\S+ \d+) +\/dev\/zero \(deleted\)$/gm;
+
+/** What a full queue of a socket may hold: net.core.wmem_default of Linux. */
+const SOCKET_BYTES = 212_992;
+/** Sockets that count nothing: test suites open some hundreds. Our default. */
+const FREE_SOCKETS = 512;
+
+/**
+ * Bytes that the sockets of the sandbox's own network may hold: kernel memory that no process shows. Nothing tells how
+ * full they are, so each beyond a number counts whole.
+ */
+function socketBytes(pids: readonly number[]): number {
+  const networkOf = (pid: number | 'self'): string | null =>
+    whileAlive(() => readlinkSync(`/proc/${pid}/ns/net`), null);
+  const ours = networkOf('self');
+  // The launcher's own processes are in the host's network.
+  const pid = pids.findLast((one) => ![ours, null].includes(networkOf(one)));
+  if (pid === undefined) return 0;
+  const text = whileAlive(() => readFileSync(`/proc/${pid}/net/sockstat`, 'utf8'), '');
+  const used = Number(/^sockets: used (\d+)/m.exec(text)?.[1] ?? 0);
+  return Math.max(0, used - FREE_SOCKETS) * SOCKET_BYTES;
+}
+
+/**
+ * Bytes of memory a sandbox holds, `shared` of them in memory without a name. Exact sharing is costly to read, so it is
+ * only read once the plain sum of resident sizes, which counts a shared page for each of its users, is over `limit`.
+ */
+export function memoryBytes(pids: readonly number[], shared: number, limit: number): number {
+  const files = tmpfsBytes(pids) + socketBytes(pids);
+  const sum = (name: string, file = 'smaps_rollup'): number =>
+    pids.reduce((total, pid) => total + kilobytes(`/proc/${pid}/${file}`, name), 0);
+  const plain = files + shared + sum('VmRSS', 'status');
+  if (plain <= limit) return plain;
+  // What is both shared and resident counts once. Kernels before 5.3 do not tell, and it counts twice.
+  return files + sum('Pss') + Math.max(0, shared - sum('Pss_Shmem'));
 }
 
 /** Bytes of files that are deleted but still open, which no walk of the folders can see; in-memory folders apart. */

@@ -3,19 +3,24 @@ import { setTimeout } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import { runCommand } from './command.ts';
 import type { Owner } from './owner.ts';
-import { type Init, memoryBytes, type ProcessTable, unlinkedBytes } from './processes.ts';
+import { type Init, memoryBytes, type ProcessTable, sharedBytes, unlinkedBytes } from './processes.ts';
 
 /** Milliseconds between two looks at memory and at disk, our defaults. */
 const MEMORY_EVERY_MS = 200;
 const DISK_EVERY_MS = 500;
+/** Maps are long: they are read at every so many looks at memory only. */
+const LOOKS_A_MAP = 4;
 /** Folders are walked at the latest after so many milliseconds, even when the file system did not fill up. */
 const WALK_EVERY_MS = 15_000;
+/** What a file counts besides its content: file systems run out of files too (ext4 has one for each 16 KiB). Our default. */
+const BYTES_A_FILE = 4096;
 /** A smaller loss of free space is not worth a walk. */
 const SMALLEST_STEP = 2 ** 20;
 
 export interface Watched {
   readonly init: Init;
-  readonly memoryBytes: number;
+  /** Null when the kernel holds memory to its limit. */
+  readonly memoryBytes: number | null;
   readonly diskBytes: number;
   /** Folders whose content counts, the first on the file system that is watched for its free space. */
   readonly folders: readonly [string, ...string[]];
@@ -42,14 +47,25 @@ async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return !signal.aborted;
 }
 
+/** Null, once `signal` aborts. */
+async function never(signal: AbortSignal): Promise<null> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  return null;
+}
+
 async function watchMemory(
   watched: Watched,
   table: ProcessTable,
   signal: AbortSignal,
 ): Promise<'memory' | null> {
   const { init, memoryBytes: limit } = watched;
-  while (await pause(MEMORY_EVERY_MS, signal)) {
-    if (memoryBytes(table.within(init.namespace), limit) > limit) return 'memory';
+  if (limit === null) return await never(signal);
+  let shared = 0;
+  for (let look = 0; await pause(MEMORY_EVERY_MS, signal); look += 1) {
+    const pids = table.within(init.namespace);
+    if (look % LOOKS_A_MAP === 0) shared = sharedBytes(pids);
+    if (memoryBytes(pids, shared, limit) > limit) return 'memory';
   }
   return null;
 }
@@ -65,10 +81,10 @@ async function watchDisk(
   let walkedAt = Number.NEGATIVE_INFINITY;
   let step = 0;
   while (await pause(DISK_EVERY_MS, signal)) {
-    const { bavail, bsize } = await statfs(folders[0]);
-    const lost = free - bavail * bsize;
-    if (lost < step && performance.now() - walkedAt < WALK_EVERY_MS) continue;
-    free = bavail * bsize;
+    const { bavail, bsize, ffree } = await statfs(folders[0]);
+    const left = bavail * bsize + ffree * BYTES_A_FILE;
+    if (free - left < step && performance.now() - walkedAt < WALK_EVERY_MS) continue;
+    free = left;
     const written = (await bytesIn(folders, owner)) - givenBytes;
     const hidden = await unlinkedBytes(table.within(init.namespace));
     if (written + hidden > limit) return 'disk';
@@ -78,20 +94,30 @@ async function watchDisk(
   return null;
 }
 
+/** `du` twice: it does not print both at once. */
+const DU_SCRIPT = `du --summarize --one-file-system --block-size=1 -- "$@"
+du --summarize --one-file-system --inodes -- "$@"`;
+
 /**
- * Bytes that the files in some folders take on disk, by `du`: it follows no link and reaches folders deeper than a path
- * can name. It runs as root of a user namespace of its own, so that no folder can be closed to it.
+ * Bytes that the files in some folders take on disk, and some for each file, by `du`: it follows no link and reaches
+ * folders deeper than a path can name. It runs as root of a user namespace of its own, so that no folder can be closed to it; where the host
+ * has no such namespaces, a closed folder counts as without end.
  */
 export async function bytesIn(folders: readonly [string, ...string[]], owner: Owner | null): Promise<number> {
-  const du = ['du', '--summarize', '--one-file-system', '--block-size=1', '--', ...folders];
-  const end = await runCommand(['unshare', '--user', '--map-root-user', '--', ...du], owner);
+  const du = ['sh', '-c', DU_SCRIPT, 'sh', ...folders] as const;
+  const whole = await runCommand(['unshare', '--user', '--map-root-user', '--', ...du], owner);
+  const end = whole.stdout === '' ? await runCommand(du, owner) : whole;
+  // Without a namespace a folder can be closed to us, and then nobody knows what is in it.
+  if (/cannot (?:read directory|access)[^\n]*Permission denied/.test(end.stderr))
+    return Number.POSITIVE_INFINITY;
   // Files that vanish meanwhile make du complain and exit 1 although its sums are good.
-  const sums = [...end.stdout.matchAll(/^(\d+)\t/gm)].map(([, bytes]) => Number(bytes));
-  if (sums.length !== folders.length) {
+  const sums = [...end.stdout.matchAll(/^(\d+)\t/gm)].map(([, found]) => Number(found));
+  if (sums.length !== 2 * folders.length) {
     throw new Fault(
       'SANDBOX_UNAVAILABLE',
       `The disk use of a sandbox could not be measured: ${end.stderr.trim()}`,
     );
   }
-  return sums.reduce((sum, bytes) => sum + bytes, 0);
+  const total = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+  return total(sums.slice(0, folders.length)) + total(sums.slice(folders.length)) * BYTES_A_FILE;
 }

@@ -1,3 +1,4 @@
+import { notable } from '../../core/patches/index.ts';
 import {
   afterNobody,
   type Diffs,
@@ -36,6 +37,7 @@ export function finalReport(view: RunView, options: FinalReportOptions): readonl
     view.evidence.length === 0 ? [] : rankingTable(view, width, paint),
     view.evidence.length === 0 ? [] : whyNot(view, width, paint),
     changes(view, options.diffs ?? {}, width, paint),
+    notes(view, width, paint),
     result(view, paint),
     next(view, options, paint),
   ].filter((lines) => lines.length > 0);
@@ -191,13 +193,23 @@ function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): read
   const column = Math.max(...sizes.map(displayWidth));
   return [
     paint('strong', `What ${alias} changes`),
-    ...files
-      .slice(0, FILES_SHOWN)
-      .map((file, index) =>
-        clipped(`  ${padded(sizes[index] ?? '', column, 'right')}  ${shown(file.path)}`, width),
-      ),
+    ...files.slice(0, FILES_SHOWN).map((file, index) => {
+      const why = notable(file);
+      const twice = why === null ? '' : `   (look twice: it ${why})`;
+      return clipped(`  ${padded(sizes[index] ?? '', column, 'right')}  ${shown(file.path)}${twice}`, width);
+    }),
     ...(files.length > FILES_SHOWN ? [`  and ${files.length - FILES_SHOWN} more files`] : []),
   ];
+}
+
+/** What was not as the settings or the default have it. */
+function notes(view: RunView, width: number, paint: Paint): readonly string[] {
+  const lines = [...(view.lowered ?? []), ...(view.sandbox?.weaker ?? [])];
+  if (lines.length === 0) return [];
+  const wrapped = lines.flatMap((line) =>
+    wrap(shown(line, 300), width - 4).map((part, index) => `${index === 0 ? '  - ' : '    '}${part}`),
+  );
+  return [paint('strong', 'Note'), ...wrapped];
 }
 
 function result(view: RunView, paint: Paint): readonly string[] {

@@ -18,6 +18,8 @@ export interface CandidateJson {
   readonly agent: string;
   readonly model: string;
   readonly prompt: string;
+  /** As the agent reports it; null where it did not start. */
+  readonly coderVersion: string | null;
   readonly state: Candidate['state'];
   readonly note: string;
   readonly place: number | null;
@@ -68,6 +70,9 @@ export interface RunJson {
     readonly state: RunView['state'];
     readonly base: RunView['base'] | null;
     readonly checks: RunView['checks'] | null;
+    readonly sandbox: RunView['sandbox'] | null;
+    /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
+    readonly lowered: readonly string[];
     /** Times in milliseconds since 1970 UTC. */
     readonly stages: readonly {
       readonly stage: string;
@@ -110,6 +115,8 @@ export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
       state: view.state,
       base: view.base ?? null,
       checks: view.checks ?? null,
+      sandbox: view.sandbox ?? null,
+      lowered: view.lowered ?? [],
       stages: view.stages.map(({ stage, startedAt, endedAt }) => ({
         stage,
         startedAt,
@@ -156,6 +163,7 @@ function candidateJson(view: RunView, candidate: Candidate): CandidateJson {
     agent: contestant.agent,
     model: contestant.model,
     prompt: contestant.prompt,
+    coderVersion: candidate.coderVersion ?? null,
     state: candidate.state,
     note: candidate.note,
     place: view.ranking.find((ranked) => ranked.alias === alias)?.place ?? null,

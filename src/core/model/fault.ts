@@ -14,7 +14,8 @@ interface FaultEntry {
 export const FAULTS = {
   SANDBOX_UNAVAILABLE: {
     retry: 'no',
-    advice: 'Run `runoff doctor`; it names what is missing. On Debian: `sudo apt-get install bubblewrap`.',
+    advice:
+      'Run `runoff doctor`; it names what is missing and what mends it. docs/sandbox.md has every kind of host.',
   },
   DATABASE_UNAVAILABLE: {
     retry: 'later',

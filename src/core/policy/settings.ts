@@ -39,10 +39,10 @@ export const Argv = z
   });
 
 export const CoderSetting = z.strictObject({
-  agent: z.string().min(1).describe('Name of a coder; `runoff agents` lists them.'),
+  agent: z.string().min(1).max(60).describe('Name of a coder; `runoff agents` lists them.'),
   model: z
     .string()
-    .min(1)
+    .regex(/^[a-z0-9][\w.-]{0,40}\/[\x21-\x7e]{1,150}$/i, 'write provider/model')
     .optional()
     .describe('`provider/model`; absent: the default models of the keys that are set, in turn.'),
   prompt: z.string().min(1).optional().describe('Prompt variant; absent: variants are taken in turn.'),

@@ -26,7 +26,7 @@ export function sections(view: RunView, diffs: Diffs, next: string): readonly st
     rankingSection(view, SECTION_ROOM.ranking),
     next,
     reasonsSection(view, SECTION_ROOM.reasons),
-    evidenceSection(view, SECTION_ROOM.evidence),
+    evidenceSection(view, diffs, SECTION_ROOM.evidence),
     briefSection(view, SECTION_ROOM.brief),
   ];
   const taken = blocks.reduce((sum, block) => sum + block.length + 2, 0);

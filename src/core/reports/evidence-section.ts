@@ -1,9 +1,10 @@
 import type { Evidence } from '../evidence/index.ts';
+import { notable } from '../patches/index.ts';
 import { elapsed } from './format.ts';
 import { fill, tableRows } from './layout.ts';
 import { baseTestsWord, failedGate, standings } from './rows.ts';
 import { code } from './safe.ts';
-import type { ChecksView, RunView } from './view.ts';
+import type { ChecksView, Diffs, RunView } from './view.ts';
 import { whereFacts } from './where.ts';
 
 const HEAD = [
@@ -18,7 +19,7 @@ const HEAD = [
 ];
 
 /** What was executed, on which commit, with which commands and exit codes: enough to do it again. */
-export function evidenceSection(view: RunView, room: number): string {
+export function evidenceSection(view: RunView, diffs: Diffs, room: number): string {
   const facts = [
     '#### Evidence',
     '',
@@ -27,6 +28,7 @@ export function evidenceSection(view: RunView, room: number): string {
     ...whereFacts(view),
     "- Base tests: the base commit's own test files, run over each candidate's production code",
     "- Peer tests: tests that another survivor added, run over this candidate's production code",
+    ...notableFacts(diffs),
   ].join('\n');
   const rows = standings(view).flatMap(({ evidence }) => (evidence ? [row(evidence)] : []));
   if (rows.length === 0) return facts;
@@ -35,6 +37,24 @@ export function evidenceSection(view: RunView, room: number): string {
     more: (left) => `\n(${left} more, left out for length)`,
   });
   return body === '' ? facts : `${facts}\n\n${body}`;
+}
+
+/** Files named for each candidate; the rest is counted. */
+const MOST_NAMED = 5;
+
+/** Files that act where no test sees it: a reader shall look twice, whoever wins. */
+function notableFacts(diffs: Diffs): readonly string[] {
+  return Object.entries(diffs)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([alias, { files }]) => {
+      const found = files.flatMap((file) => {
+        const why = notable(file);
+        return why === null ? [] : [`${code(file.path, 100)} ${why}`];
+      });
+      if (found.length === 0) return [];
+      const more = found.length > MOST_NAMED ? `; and ${found.length - MOST_NAMED} more` : '';
+      return [`- **Look twice at ${alias}:** ${found.slice(0, MOST_NAMED).join('; ')}${more}`];
+    });
 }
 
 /** Commands come from the repository's settings; shown as they were run. */

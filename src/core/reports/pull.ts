@@ -1,4 +1,5 @@
 import type { Alias, Candidate } from '../model/index.ts';
+import { notable } from '../patches/index.ts';
 import { commands } from './evidence-section.ts';
 import { counted, elapsed, money, plusMinus } from './format.ts';
 import { fill } from './layout.ts';
@@ -49,10 +50,16 @@ function chosenLine(view: RunView, alias: Alias): string {
 function changes(diff: DiffView | undefined): string {
   if (diff === undefined || diff.files.length === 0) return '';
   const lines = diff.files.map(
-    (file) => `- ${code(file.path, 200)} ${file.change}, ${file.binary ? 'binary' : plusMinus(file)}`,
+    (file) =>
+      `- ${code(file.path, 200)} ${file.change}, ${file.binary ? 'binary' : plusMinus(file)}${lookTwice(file)}`,
   );
   const list = fill(lines, FILES_ROOM, { separator: '\n', more: (left) => `- and ${left} more` });
   return `### What changed\n\n${list}`;
+}
+
+function lookTwice(file: DiffView['files'][number]): string {
+  const why = notable(file);
+  return why === null ? '' : `. **Look twice:** it ${why}`;
 }
 
 /** At most six lines; the comparison has the rest. */

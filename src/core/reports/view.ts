@@ -87,7 +87,8 @@ export interface RunView {
 /** A candidate's patch as text, for the reports that show it. `core/patches` fills `files`. */
 export interface DiffView {
   readonly text: string;
-  readonly files: readonly Pick<PatchFile, 'path' | 'change' | 'additions' | 'deletions' | 'binary'>[];
+  readonly files: readonly (Pick<PatchFile, 'path' | 'change' | 'additions' | 'deletions' | 'binary'> &
+    Partial<Pick<PatchFile, 'section'>>)[];
   /** GitHub's page that compares base and branch; absent where no branch was pushed. */
   readonly compareUrl?: string;
 }

@@ -1,4 +1,4 @@
-import { event, list, object, pieces, type Speech, type Wire } from './wire.ts';
+import { event, kindOf, list, object, pieces, type Speech, type Wire } from './wire.ts';
 
 /** Anthropic Messages. */
 export const anthropic: Wire = {
@@ -8,26 +8,30 @@ export const anthropic: Wire = {
     const native = object(object(body.output_config).format).type ?? object(body.output_format).type;
     return {
       results: blocks.filter((block) => block.type === 'tool_result').length,
+      // Tools that run on the server have no schema.
+      tools: list(body.tools).flatMap(({ name, input_schema }) =>
+        input_schema ? [{ name: String(name), schema: object(input_schema), freeText: false }] : [],
+      ),
       structured: forced ? { kind: 'tool', name: 'json' } : native ? { kind: 'text' } : null,
     };
   },
+
+  reported: (usage) => ({ ...usage, tokensReasoning: 0 }),
+
+  failure: (status, text) => ({ type: 'error', error: { type: kindOf(status), message: text } }),
 
   whole: (speech) => ({
     ...message(speech),
     content: blocks(speech),
     stop_reason: stopReason(speech),
-    usage: { input_tokens: speech.inputTokens, output_tokens: speech.outputTokens },
+    usage: { ...input(speech), output_tokens: speech.usage.tokensOut },
   }),
 
   stream(speech) {
     const send = (type: string, data: object) => event(type, { type, ...data });
     return [
       send('message_start', {
-        message: {
-          ...message(speech),
-          content: [],
-          usage: { input_tokens: speech.inputTokens, output_tokens: 1 },
-        },
+        message: { ...message(speech), content: [], usage: { ...input(speech), output_tokens: 1 } },
       }),
       ...blocks(speech).flatMap((block, index) => {
         const tool = block.type === 'tool_use';
@@ -45,7 +49,7 @@ export const anthropic: Wire = {
       }),
       send('message_delta', {
         delta: { stop_reason: stopReason(speech), stop_sequence: null },
-        usage: { output_tokens: speech.outputTokens },
+        usage: { output_tokens: speech.usage.tokensOut },
       }),
       send('message_stop', {}),
     ];
@@ -61,15 +65,22 @@ const message = (speech: Speech) => ({
   stop_sequence: null,
 });
 
-const stopReason = ({ turn }: Speech) => (turn.kind === 'call' ? 'tool_use' : 'end_turn');
+/** Anthropic counts what a cache holds apart from the rest. */
+const input = ({ usage: { tokensIn, tokensCached, tokensWritten } }: Speech) => ({
+  input_tokens: tokensIn - tokensCached - tokensWritten,
+  cache_read_input_tokens: tokensCached,
+  cache_creation_input_tokens: tokensWritten,
+});
+
+const stopReason = ({ said }: Speech) => (said.call ? 'tool_use' : 'end_turn');
 
 type Block =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object };
 
-function blocks({ turn, id }: Speech): readonly Block[] {
-  const text: readonly Block[] = turn.text ? [{ type: 'text', text: turn.text }] : [];
-  return turn.kind === 'call'
-    ? [...text, { type: 'tool_use', id: `toolu_${id}`, name: turn.tool, input: turn.input }]
+function blocks({ said, id }: Speech): readonly Block[] {
+  const text: readonly Block[] = said.text ? [{ type: 'text', text: said.text }] : [];
+  return said.call
+    ? [...text, { type: 'tool_use', id: `toolu_${id}`, name: said.call.tool, input: said.call.input }]
     : text;
 }

@@ -1,4 +1,4 @@
-export type { Script, Scripts, Turn } from './script.ts';
+export type { Action, Figures, Script, Scripts, Turn } from './script.ts';
 export {
   type ScriptedModels,
   type ScriptedModelsOptions,

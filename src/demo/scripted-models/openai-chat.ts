@@ -1,11 +1,30 @@
-import { event, list, object, pieces, type Speech, type Wire } from './wire.ts';
+import {
+  argumentsOf,
+  event,
+  type Json,
+  list,
+  object,
+  openAiFailure,
+  pieces,
+  type Speech,
+  type Wire,
+} from './wire.ts';
 
 /** OpenAI Chat Completions. */
 export const openAiChat: Wire = {
   ask: (body) => ({
     results: list(body.messages).filter((message) => message.role === 'tool').length,
+    tools: list(body.tools).map((tool) => {
+      const { name, parameters } = object(tool.function);
+      return { name: String(name), schema: object(parameters), freeText: false };
+    }),
     structured: body.response_format === undefined ? null : { kind: 'text' },
   }),
+
+  reported: (usage, body) =>
+    body.stream === true && !wantsUsage(body) ? null : { ...usage, tokensWritten: 0 },
+
+  failure: openAiFailure,
 
   whole: (speech) => ({
     ...head(speech, 'chat.completion'),
@@ -14,10 +33,8 @@ export const openAiChat: Wire = {
         index: 0,
         message: {
           role: 'assistant',
-          content: speech.turn.text,
-          ...(speech.turn.kind === 'call'
-            ? { tool_calls: [toolCall(speech, JSON.stringify(speech.turn.input))] }
-            : {}),
+          content: speech.said.text,
+          ...(speech.said.call ? { tool_calls: [toolCall(speech, argumentsOf(speech.said.call))] } : {}),
         },
         finish_reason: finishReason(speech),
       },
@@ -26,28 +43,26 @@ export const openAiChat: Wire = {
   }),
 
   stream(speech, body) {
-    const { turn } = speech;
+    const { said } = speech;
     const chunk = (delta: object, finish: string | null = null) =>
       event(null, {
         ...head(speech, 'chat.completion.chunk'),
         choices: [{ index: 0, delta, finish_reason: finish }],
       });
-    const call =
-      turn.kind === 'call'
-        ? [
-            chunk({ tool_calls: [{ index: 0, ...toolCall(speech, '') }] }),
-            ...pieces(JSON.stringify(turn.input)).map((part) =>
-              chunk({ tool_calls: [{ index: 0, function: { arguments: part } }] }),
-            ),
-          ]
-        : [];
-    const last =
-      object(body.stream_options).include_usage === true
-        ? [event(null, { ...head(speech, 'chat.completion.chunk'), choices: [], usage: usage(speech) })]
-        : [];
+    const call = said.call
+      ? [
+          chunk({ tool_calls: [{ index: 0, ...toolCall(speech, '') }] }),
+          ...pieces(argumentsOf(said.call)).map((part) =>
+            chunk({ tool_calls: [{ index: 0, function: { arguments: part } }] }),
+          ),
+        ]
+      : [];
+    const last = wantsUsage(body)
+      ? [event(null, { ...head(speech, 'chat.completion.chunk'), choices: [], usage: usage(speech) })]
+      : [];
     return [
       chunk({ role: 'assistant', content: '' }),
-      ...pieces(turn.text).map((part) => chunk({ content: part })),
+      ...pieces(said.text).map((part) => chunk({ content: part })),
       ...call,
       chunk({}, finishReason(speech)),
       ...last,
@@ -56,6 +71,8 @@ export const openAiChat: Wire = {
   },
 };
 
+const wantsUsage = (body: Json): boolean => object(body.stream_options).include_usage === true;
+
 const head = (speech: Speech, kind: string) => ({
   id: `chatcmpl-${speech.id}`,
   object: kind,
@@ -63,16 +80,18 @@ const head = (speech: Speech, kind: string) => ({
   model: speech.model,
 });
 
-const finishReason = ({ turn }: Speech) => (turn.kind === 'call' ? 'tool_calls' : 'stop');
+const finishReason = ({ said }: Speech) => (said.call ? 'tool_calls' : 'stop');
 
-const toolCall = ({ turn, id }: Speech, text: string) => ({
+const toolCall = ({ said, id }: Speech, text: string) => ({
   id: `call_${id}`,
   type: 'function',
-  function: { name: turn.kind === 'call' ? turn.tool : '', arguments: text },
+  function: { name: said.call?.tool ?? '', arguments: text },
 });
 
-const usage = ({ inputTokens, outputTokens }: Speech) => ({
-  prompt_tokens: inputTokens,
-  completion_tokens: outputTokens,
-  total_tokens: inputTokens + outputTokens,
+const usage = ({ usage: { tokensIn, tokensCached, tokensOut, tokensReasoning } }: Speech) => ({
+  prompt_tokens: tokensIn,
+  prompt_tokens_details: { cached_tokens: tokensCached },
+  completion_tokens: tokensOut,
+  completion_tokens_details: { reasoning_tokens: tokensReasoning },
+  total_tokens: tokensIn + tokensOut,
 });

@@ -1,14 +1,36 @@
-import { event, list, object, pieces, type Speech, type Wire } from './wire.ts';
+import {
+  argumentsOf,
+  type Call,
+  event,
+  type Json,
+  list,
+  object,
+  openAiFailure,
+  pieces,
+  type Speech,
+  type Tool,
+  type Wire,
+} from './wire.ts';
 
 /** OpenAI Responses. */
 export const openAiResponses: Wire = {
   ask(body) {
     const format = object(object(body.text).format).type;
+    const input = list(body.input);
     return {
-      results: list(body.input).filter((item) => item.type === 'function_call_output').length,
+      results: input.filter(({ type }) => OUTPUTS.has(type)).length,
+      tools: [
+        ...list(body.tools),
+        // Newer Codex models are told of their tools in the conversation.
+        ...input.filter(({ type }) => type === 'additional_tools').flatMap(({ tools }) => list(tools)),
+      ].flatMap(toolsOf),
       structured: typeof format === 'string' && format !== 'text' ? { kind: 'text' } : null,
     };
   },
+
+  reported: (usage) => ({ ...usage, tokensWritten: 0 }),
+
+  failure: openAiFailure,
 
   whole: (speech) => response(speech, 'completed', items(speech)),
 
@@ -18,38 +40,14 @@ export const openAiResponses: Wire = {
       sequence += 1;
       return event(type, { type, sequence_number: sequence, ...data });
     };
-    const inside = items(speech).flatMap((item, index) => {
-      const place = { item_id: item.id, output_index: index };
-      const body =
-        item.type === 'message'
-          ? [
-              send('response.content_part.added', {
-                ...place,
-                content_index: 0,
-                part: { ...item.content[0], text: '' },
-              }),
-              ...pieces(item.content[0].text).map((part) =>
-                send('response.output_text.delta', { ...place, content_index: 0, delta: part }),
-              ),
-              send('response.output_text.done', { ...place, content_index: 0, text: item.content[0].text }),
-              send('response.content_part.done', { ...place, content_index: 0, part: item.content[0] }),
-            ]
-          : [
-              ...pieces(item.arguments).map((part) =>
-                send('response.function_call_arguments.delta', { ...place, delta: part }),
-              ),
-              send('response.function_call_arguments.done', { ...place, arguments: item.arguments }),
-            ];
-      const empty = item.type === 'message' ? { content: [] } : { arguments: '' };
-      return [
-        send('response.output_item.added', {
-          output_index: index,
-          item: { ...item, status: 'in_progress', ...empty },
-        }),
-        ...body,
-        send('response.output_item.done', { output_index: index, item }),
-      ];
-    });
+    const inside = items(speech).flatMap((item, index) => [
+      send('response.output_item.added', {
+        output_index: index,
+        item: { ...item, status: 'in_progress', ...begun(item) },
+      }),
+      ...growth(item, index).map(([type, data]) => send(type, data)),
+      send('response.output_item.done', { output_index: index, item }),
+    ]);
     return [
       send('response.created', { response: response(speech, 'in_progress', []) }),
       ...inside,
@@ -58,41 +56,97 @@ export const openAiResponses: Wire = {
   },
 };
 
-type Item =
-  | {
-      readonly type: 'message';
-      readonly id: string;
-      readonly status: string;
-      readonly role: 'assistant';
-      readonly content: readonly [
-        { readonly type: 'output_text'; readonly text: string; readonly annotations: [] },
-      ];
-    }
-  | {
-      readonly type: 'function_call';
-      readonly id: string;
-      readonly status: string;
-      readonly call_id: string;
-      readonly name: string;
-      readonly arguments: string;
-    };
+const OUTPUTS: ReadonlySet<unknown> = new Set([
+  'function_call_output',
+  'custom_tool_call_output',
+  'local_shell_call_output',
+]);
 
-function items({ turn, id }: Speech): readonly Item[] {
+function toolsOf(tool: Json): readonly Tool[] {
+  const one = ({ type, name, parameters }: Json) => ({
+    name: String(name ?? type),
+    schema: object(parameters),
+    freeText: type === 'custom',
+  });
+  if (tool.type !== 'namespace') return [one(tool)];
+  return list(tool.tools).map((inner) => ({ ...one(inner), namespace: String(tool.name) }));
+}
+
+interface Message {
+  readonly type: 'message';
+  readonly id: string;
+  readonly status: string;
+  readonly role: 'assistant';
+  readonly content: readonly [
+    { readonly type: 'output_text'; readonly text: string; readonly annotations: [] },
+  ];
+}
+
+interface Calling {
+  readonly id: string;
+  readonly status: string;
+  readonly call_id: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+type Item =
+  | Message
+  | (Calling & { readonly type: 'function_call'; readonly arguments: string })
+  | (Calling & { readonly type: 'custom_tool_call'; readonly input: string });
+
+function items({ said, id }: Speech): readonly Item[] {
   const status = 'completed';
-  const text: readonly Item[] = turn.text
+  const text: readonly Item[] = said.text
     ? [
         {
           type: 'message',
           id: `msg_${id}`,
           status,
           role: 'assistant',
-          content: [{ type: 'output_text', text: turn.text, annotations: [] }],
+          content: [{ type: 'output_text', text: said.text, annotations: [] }],
         },
       ]
     : [];
-  if (turn.kind !== 'call') return text;
-  const call = { call_id: `call_${id}`, name: turn.tool, arguments: JSON.stringify(turn.input) };
-  return [...text, { type: 'function_call', id: `fc_${id}`, status, ...call }];
+  return said.call ? [...text, calling(said.call, id, status)] : text;
+}
+
+function calling(call: Call, id: string, status: string): Item {
+  const { tool, namespace } = call;
+  const head = { status, call_id: `call_${id}`, name: tool, ...(namespace ? { namespace } : {}) };
+  return call.freeText
+    ? { type: 'custom_tool_call', id: `ctc_${id}`, ...head, input: argumentsOf(call) }
+    : { type: 'function_call', id: `fc_${id}`, ...head, arguments: argumentsOf(call) };
+}
+
+/** What an item lacks when it begins. */
+function begun(item: Item): object {
+  if (item.type === 'message') return { content: [] };
+  return item.type === 'function_call' ? { arguments: '' } : { input: '' };
+}
+
+/** Events between an item's begin and its end. */
+function growth(item: Item, index: number): readonly (readonly [string, object])[] {
+  const place = { item_id: item.id, output_index: index };
+  if (item.type === 'message') {
+    const [part] = item.content;
+    const at = { ...place, content_index: 0 };
+    return [
+      ['response.content_part.added', { ...at, part: { ...part, text: '' } }],
+      ...pieces(part.text).map((delta) => ['response.output_text.delta', { ...at, delta }] as const),
+      ['response.output_text.done', { ...at, text: part.text }],
+      ['response.content_part.done', { ...at, part }],
+    ];
+  }
+  const [name, whole] =
+    item.type === 'function_call'
+      ? (['function_call_arguments', { arguments: item.arguments }] as const)
+      : (['custom_tool_call_input', { input: item.input }] as const);
+  const [text = ''] = Object.values(whole);
+  return [
+    ...pieces(text).map((delta) => [`response.${name}.delta`, { ...place, delta }] as const),
+    [`response.${name}.done`, { ...place, ...whole }],
+  ];
 }
 
 const response = (speech: Speech, status: string, output: readonly Item[]) => ({
@@ -102,16 +156,15 @@ const response = (speech: Speech, status: string, output: readonly Item[]) => ({
   status,
   model: speech.model,
   output,
-  usage:
-    status === 'completed'
-      ? {
-          input_tokens: speech.inputTokens,
-          input_tokens_details: { cached_tokens: 0 },
-          output_tokens: speech.outputTokens,
-          output_tokens_details: { reasoning_tokens: 0 },
-          total_tokens: speech.inputTokens + speech.outputTokens,
-        }
-      : null,
+  usage: status === 'completed' ? usage(speech) : null,
   error: null,
   incomplete_details: null,
+});
+
+const usage = ({ usage: { tokensIn, tokensCached, tokensOut, tokensReasoning } }: Speech) => ({
+  input_tokens: tokensIn,
+  input_tokens_details: { cached_tokens: tokensCached },
+  output_tokens: tokensOut,
+  output_tokens_details: { reasoning_tokens: tokensReasoning },
+  total_tokens: tokensIn + tokensOut,
 });

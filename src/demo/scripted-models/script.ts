@@ -1,3 +1,9 @@
+/** What a turn does, whatever the agent calls its tools. */
+export type Action =
+  /** A whole new text for a file. An absolute path is understood by every agent. */
+  | { readonly do: 'write'; readonly path: string; readonly content: string }
+  | { readonly do: 'shell'; readonly command: string };
+
 /** One answer of a scripted model. */
 export type Turn =
   | { readonly kind: 'text'; readonly text: string }
@@ -8,8 +14,29 @@ export type Turn =
       readonly tool: string;
       readonly input: Readonly<Record<string, unknown>>;
     }
-  /** Takes the request and never answers. */
-  | { readonly kind: 'hang' };
+  /**
+   * Calls the tool that fits among those that the request declares. A request that declares none comes from an agent
+   * that wants a title or a summary: it gets a short text.
+   */
+  | { readonly kind: 'do'; readonly text: string; readonly action: Action }
+  /** Takes the request and never answers; with a text, streams the first half of it before. */
+  | { readonly kind: 'hang'; readonly text?: string }
+  /** Answers with this HTTP status and an error. */
+  | { readonly kind: 'status'; readonly status: number };
+
+/** What an answer reports, in tokens, as the ledger counts them. */
+export interface Figures {
+  /** All input, cached or not. */
+  readonly tokensIn: number;
+  /** Part of `tokensIn` that was read from a cache. */
+  readonly tokensCached: number;
+  /** Part of `tokensIn` that was written to a cache; only Anthropic's protocol reports it. */
+  readonly tokensWritten: number;
+  /** All output, reasoning included. */
+  readonly tokensOut: number;
+  /** Part of `tokensOut`; Anthropic's protocol does not report it. */
+  readonly tokensReasoning: number;
+}
 
 /** How a model behaves in a conversation with an agent. */
 export interface Script {
@@ -19,6 +46,8 @@ export interface Script {
   readonly afterwards?: 'stop' | 'repeat';
   /** Answer to a request for structured output, such as the planner's. */
   readonly structured?: unknown;
+  /** Reported usage by turn, the last for all that follow; absent: derived from the length of what is sent. */
+  readonly usage?: readonly [Figures, ...Figures[]];
 }
 
 /** By model name, as the provider knows it. */

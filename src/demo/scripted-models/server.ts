@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { anthropic } from './anthropic.ts';
-import { openAiChat } from './openai-chat.ts';
-import { openAiResponses } from './openai-responses.ts';
-import { type Script, type Scripts, type Turn, turnAt } from './script.ts';
-import { type Asked, type Json, object, type Speech, type Spoken, type Wire } from './wire.ts';
+import { modelList, type Route, routeOf } from './routes.ts';
+import { type Figures, type Script, type Scripts, type Turn, turnAt } from './script.ts';
+import { callFor } from './tools.ts';
+import { type Asked, argumentsOf, type Json, object, type Speech, type Spoken } from './wire.ts';
 
 /** What the server saw of one request: enough to check which key arrived. */
 export interface SeenRequest {
@@ -16,12 +15,16 @@ export interface SeenRequest {
   readonly results: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
+  /** What the answer reported; null before it has been sent as a whole, and when it reports nothing. */
+  readonly usage: Figures | null;
+  /** The other side closed the connection before the answer was sent as a whole. */
+  readonly left: boolean;
 }
 
 export interface ScriptedModels {
-  /** `http://127.0.0.1:PORT`, to be used as the base URL of both vendors; OpenAI's with `/v1`. */
+  /** `http://127.0.0.1:PORT`, to be used as the base URL of every vendor; OpenAI's with `/v1`. */
   readonly url: string;
-  /** All requests so far, oldest first. */
+  /** All requests so far that asked a model to speak, oldest first. */
   readonly requests: readonly SeenRequest[];
   close(): Promise<void>;
 }
@@ -32,19 +35,16 @@ export interface ScriptedModelsOptions {
   readonly paceMs?: number;
 }
 
-const WIRES: ReadonlyMap<string, Wire> = new Map([
-  ['/v1/messages', anthropic],
-  ['/v1/chat/completions', openAiChat],
-  ['/v1/responses', openAiResponses],
-]);
+type Noted = { -readonly [K in keyof SeenRequest]: SeenRequest[K] };
+type Generate = Extract<Route, { kind: 'generate' }>;
 
 /** About what real tokenizers make of code and English. */
 const BYTES_PER_TOKEN = 4;
-const tokensIn = (text: string) => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+const tokensOf = (text: string) => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 
 /** Starts a model server on a free port of the loopback interface. */
 export async function startScriptedModels(options: ScriptedModelsOptions): Promise<ScriptedModels> {
-  const requests: SeenRequest[] = [];
+  const requests: Noted[] = [];
   const server = createServer((request, response) => {
     answer(options, requests, request, response).catch(() => response.destroy());
   });
@@ -67,60 +67,135 @@ export async function startScriptedModels(options: ScriptedModelsOptions): Promi
 
 async function answer(
   options: ScriptedModelsOptions,
-  requests: SeenRequest[],
+  requests: Noted[],
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const path = (request.url ?? '').split('?', 1)[0] ?? '';
+  const { url = '', method = '', headers } = request;
+  const path = url.split('?', 1)[0] ?? '';
   const text = await read(request);
   const body = object(text ? JSON.parse(text) : {});
-  const model = String(body.model ?? '');
-  if (path === '/v1/messages/count_tokens') return json(response, 200, { input_tokens: tokensIn(text) });
-  const wire = WIRES.get(path);
-  if (!wire || request.method !== 'POST') return json(response, 404, failure('There is no such path.'));
-  const asked = wire.ask(body);
-  requests.push({ path, model, results: asked.results, headers: request.headers, body: text });
-  const script = Object.hasOwn(options.scripts, model) ? options.scripts[model] : undefined;
-  if (!script) return json(response, 404, failure(`There is no model ${model}.`));
-  const turn = choose(script, asked);
-  if (turn.kind === 'hang') return;
-  await speak(response, wire, speech(model, turn, text), body, options.paceMs ?? 0);
+  const route = routeOf(method, path, body);
+  switch (route.kind) {
+    case 'models':
+      return json(response, 200, modelList(Object.keys(options.scripts)));
+    case 'count':
+      return json(response, 200, { [route.field]: tokensOf(text) });
+    case 'unknown':
+      return json(response, 404, { error: { type: 'not_found_error', message: 'There is no such path.' } });
+    case 'generate': {
+      const { model, wire } = route;
+      const asked = wire.ask(body);
+      const { results } = asked;
+      const noted = { path, model, results, headers, body: text, usage: null, left: false };
+      requests.push(noted);
+      await generate(options, { route, asked, body, text, noted }, response);
+    }
+  }
 }
 
-function choose(script: Script, asked: Asked): Turn {
+interface Exchange {
+  readonly route: Generate;
+  readonly asked: Asked;
+  readonly body: Json;
+  readonly text: string;
+  readonly noted: Noted;
+}
+
+async function generate(
+  { scripts, paceMs = 0 }: ScriptedModelsOptions,
+  exchange: Exchange,
+  response: ServerResponse,
+): Promise<void> {
+  const { route, asked, noted } = exchange;
+  const { model, wire } = route;
+  response.on('close', () => {
+    noted.left = !response.writableFinished;
+  });
+  const refuse = (status: number, message: string) => json(response, status, wire.failure(status, message));
+  const script = Object.hasOwn(scripts, model) ? scripts[model] : undefined;
+  if (!script) return refuse(404, `There is no model ${model}.`);
+  const turn = turnFor(script, asked);
+  if (turn.kind === 'status') return refuse(turn.status, `The script answers with ${turn.status}.`);
+  if (turn.kind === 'hang') {
+    if (turn.text && route.stream) {
+      const events = wire.stream(speech(exchange, script, { text: turn.text }), exchange.body);
+      await send(response, events.slice(0, Math.ceil(events.length / 2)), paceMs);
+    }
+    return;
+  }
+  const speaking = speech(exchange, script, saying(turn, asked));
+  if (await speak(response, exchange, speaking, paceMs))
+    noted.usage = wire.reported(speaking.usage, exchange.body);
+}
+
+/** Structured answers are no turn of a conversation. */
+function turnFor(script: Script, asked: Asked): Turn {
   if (!asked.structured || script.structured === undefined) return turnAt(script, asked.results);
   return asked.structured.kind === 'tool'
     ? { kind: 'call', text: '', tool: asked.structured.name, input: object(script.structured) }
     : { kind: 'text', text: JSON.stringify(script.structured) };
 }
 
-function speech(model: string, turn: Spoken, request: string): Speech {
-  const written = turn.kind === 'call' ? turn.text + JSON.stringify(turn.input) : turn.text;
+function saying(turn: Exclude<Turn, { kind: 'hang' | 'status' }>, asked: Asked): Spoken {
+  switch (turn.kind) {
+    case 'text':
+      return { text: turn.text };
+    case 'call':
+      return { text: turn.text, call: { tool: turn.tool, input: turn.input } };
+    case 'do': {
+      if (asked.tools.length === 0) {
+        return { text: asked.structured ? JSON.stringify({ title: 'As scripted' }) : 'As scripted' };
+      }
+      const call = callFor(turn.action, asked.tools);
+      const names = asked.tools.map(({ name }) => name).join(', ');
+      return call ? { text: turn.text, call } : { text: `No tool here can ${turn.action.do}: ${names}.` };
+    }
+  }
+}
+
+function speech({ route, asked, text }: Exchange, { usage }: Script, said: Spoken): Speech {
   return {
     // From the whole request, so that no two turns of a conversation share an id.
-    id: createHash('sha256').update(request).digest('hex').slice(0, 16),
-    model,
-    turn,
-    inputTokens: tokensIn(request),
-    outputTokens: tokensIn(written),
+    id: createHash('sha256').update(text).digest('hex').slice(0, 16),
+    model: route.model,
+    said,
+    usage: usage?.[asked.results] ??
+      usage?.at(-1) ?? {
+        tokensIn: tokensOf(text),
+        tokensCached: 0,
+        tokensWritten: 0,
+        tokensOut: tokensOf(said.text + (said.call ? argumentsOf(said.call) : '')),
+        tokensReasoning: 0,
+      },
   };
 }
 
+/** False when the other side left before the end. */
 async function speak(
   response: ServerResponse,
-  wire: Wire,
+  { route, body }: Exchange,
   said: Speech,
-  body: Json,
   paceMs: number,
-): Promise<void> {
-  if (body.stream !== true) return json(response, 200, wire.whole(said, body));
+): Promise<boolean> {
+  if (!route.stream) {
+    json(response, 200, route.wire.whole(said, body));
+    return true;
+  }
+  if (!(await send(response, route.wire.stream(said, body), paceMs))) return false;
+  response.end();
+  return true;
+}
+
+/** False when the other side left before the end. */
+async function send(response: ServerResponse, events: readonly string[], paceMs: number): Promise<boolean> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
-  for (const part of wire.stream(said, body)) {
-    if (response.destroyed) return;
+  for (const part of events) {
+    if (response.destroyed) return false;
     response.write(part);
     if (paceMs > 0) await sleep(paceMs);
   }
-  response.end();
+  return !response.destroyed;
 }
 
 async function read(request: IncomingMessage): Promise<string> {
@@ -128,8 +203,6 @@ async function read(request: IncomingMessage): Promise<string> {
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
 }
-
-const failure = (message: string) => ({ type: 'error', error: { type: 'not_found_error', message } });
 
 function json(response: ServerResponse, status: number, value: object): void {
   response.writeHead(status, { 'content-type': 'application/json' });

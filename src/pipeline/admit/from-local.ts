@@ -13,6 +13,12 @@ export async function fromLocal(world: World, origin: LocalOrigin, request: RunR
       `${origin.path} has changes that are not committed; candidates would not see them.`,
     );
   }
+  if (found.unwritable) {
+    throw new Fault(
+      'REPOSITORY_READ_ONLY',
+      `${origin.path} cannot be written here, so no branch could be left in it: ${found.unwritable} is closed to this user.`,
+    );
+  }
   const ref = request.base ?? found.branch ?? 'HEAD';
   const sha = await world.workspaces.resolve({ kind: 'local', path: found.top }, ref);
   if (!sha)

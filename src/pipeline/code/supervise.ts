@@ -140,7 +140,8 @@ async function runCoder(
       const event = stream === 'stdout' ? coder.read(line) : null;
       if (!event?.text) return;
       patience.step(event.text);
-      onNote(event.text);
+      // A program may print its environment.
+      onNote(event.text.replaceAll(lease.key, '[key]'));
     },
     onLimit: patience.onLimit,
     signal,

@@ -1,35 +1,32 @@
+import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import {
-  BUILTIN_PATH,
-  builtinCoder,
-  bundleBuiltinCoder,
-  coders,
-} from '../../../src/adapters/coders/index.ts';
+import { BUILTIN_PATH, builtinCoder, bundleBuiltinCoder } from '../../../src/adapters/coders/index.ts';
 import type { Script, Scripts, Turn } from '../../../src/demo/scripted-models/index.ts';
 import type { ModelRoute } from '../../../src/ports/index.ts';
 import { coderContract } from '../../contracts/coder.suite.ts';
-import { openBench } from './workbench.ts';
+import { NODE, openBench } from './workbench.ts';
 
 coderContract('builtin', () => ({
   coder: builtinCoder(),
-  step: JSON.stringify({ type: 'step', text: 'bash: npm test' }),
-  end: JSON.stringify({ type: 'end', ok: true, text: 'Done.' }),
+  steps: [JSON.stringify({ type: 'step', text: 'bash: npm test' })],
+  end: { line: JSON.stringify({ type: 'end', ok: true, text: 'Done.' }), ok: true },
 }));
 
-test('the registry knows it by name', () => {
-  expect([...coders().keys()]).toEqual(['builtin']);
-});
-
-test('it is started with the sandbox’s own node, and nothing but protocol, model and time', () => {
-  const { argv } = builtinCoder().launch({
+test('it is started with the sandbox’s own node, and nothing but protocol, model, time and seed', () => {
+  const { argv, env } = builtinCoder().launch({
     model: 'm',
     protocol: 'openai-chat',
     prompt: 'x',
     wallSeconds: 60,
+    seed: 2,
+    gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
   });
-  expect(argv).toEqual(['/opt/runoff/bin/node', BUILTIN_PATH, 'openai-chat', 'm', '60']);
+  const own = ['--protocol=openai-chat', '--model=m', '--wall-seconds=60', '--seed=2'];
+  expect(argv).toEqual(['/opt/runoff/bin/node', BUILTIN_PATH, ...own]);
+  expect(env).toEqual({});
 });
 
 const call = (tool: string, input: Readonly<Record<string, unknown>>): Turn => ({
@@ -53,6 +50,7 @@ const WORKER: Scripts = {
   'scripted-heron': CAREFUL,
   'claude-sonnet-5': CAREFUL,
   'gpt-6-sol': CAREFUL,
+  'gemini-2.5-pro': CAREFUL,
   'scripted-stork': { turns: [{ kind: 'hang' }], afterwards: 'repeat' },
   'scripted-mole': { turns: [call('bash', { command: 'echo again' })], afterwards: 'repeat' },
 };
@@ -61,6 +59,7 @@ const ROUTES: readonly ModelRoute[] = [
   { protocol: 'anthropic', model: 'scripted-heron' },
   { protocol: 'openai-chat', model: 'scripted-heron' },
   { protocol: 'openai-responses', model: 'scripted-heron' },
+  { protocol: 'gemini', model: 'gemini-2.5-pro' },
   // The vendors' own names make the SDK use what is special about these models.
   { protocol: 'anthropic', model: 'claude-sonnet-5' },
   { protocol: 'openai-responses', model: 'gpt-6-sol' },
@@ -70,6 +69,7 @@ const HERON = [
   'openai/scripted-heron',
   'anthropic/claude-sonnet-5',
   'openai/gpt-6-sol',
+  'google/gemini-2.5-pro',
 ];
 
 describe('the builtin coder', () => {
@@ -106,11 +106,34 @@ describe('the builtin coder', () => {
     expect(first?.body).toContain('Mend what the issue says.');
   });
 
+  test.each([
+    ['openai-chat', 1],
+    ['anthropic', 0],
+  ] as const)('gives a repetition its seed where the protocol has one (%s)', async (protocol, seeded) => {
+    await using bench = await openBench(WORKER);
+    const route: ModelRoute = { protocol, model: 'scripted-heron' };
+    const seeds = [];
+    for (const seed of [0, 7]) {
+      const before = bench.models.requests.length;
+      await bench.work(bench.home, await bench.rig.open({ models: HERON }), route, { seed });
+      seeds.push(
+        bench.models.requests.slice(before).filter(({ body }) => /"seed":7\b/.test(body)).length > 0,
+      );
+    }
+    expect(seeds).toEqual([false, seeded === 1]);
+  });
+
+  test('says its version and does nothing else when it is tried', async () => {
+    await using bench = await openBench({});
+    const { stdout } = await promisify(execFile)(NODE, [bench.program, '--version'], { env: {} });
+    expect(stdout.trim()).toBe(await builtinCoder().version());
+  });
+
   test('stops by itself before its time is over', async () => {
     await using bench = await openBench(WORKER);
     const lease = await bench.rig.open({ models: ['anthropic/scripted-stork'] });
     const stork: ModelRoute = { protocol: 'anthropic', model: 'scripted-stork' };
-    const done = await bench.work(bench.home, lease, stork, 2);
+    const done = await bench.work(bench.home, lease, stork, { wallSeconds: 2 });
     expect(done.code).toBe(124);
     expect(done.events.at(-1)).toMatchObject({
       kind: 'end',

@@ -34,10 +34,21 @@ export async function openBench(scripts: Scripts = SCRIPTS) {
     models,
     rig,
     /** Runs the coder in a folder. */
-    async work(cwd: string, lease: Lease, route: ModelRoute, wallSeconds = 120): Promise<Work> {
+    async work(
+      cwd: string,
+      lease: Lease,
+      route: ModelRoute,
+      { wallSeconds = 120, seed = 0 } = {},
+    ): Promise<Work> {
       await using door = await openTcpDoor(lease.socket);
       const coder = builtinCoder();
-      const launch = coder.launch({ ...route, prompt: 'Mend what the issue says.', wallSeconds });
+      const launch = coder.launch({
+        ...route,
+        prompt: 'Mend what the issue says.',
+        wallSeconds,
+        seed,
+        gateway: { url: door.url, key: lease.key },
+      });
       const child = spawn(NODE, [program, ...launch.argv.slice(2)], {
         cwd,
         env: {

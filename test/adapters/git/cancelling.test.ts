@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BaseCheckout, Sandbox } from '../../../src/ports/index.ts';
@@ -54,7 +54,10 @@ describe('runs that share a setup', { timeout: 120_000 }, () => {
     return found;
   };
   const leftovers = () => readdirSync(join(world.dataDir, 'areas'));
-  const layersOf = (base: BaseCheckout) => readdirSync(join(base.lower, '..', 'layers'));
+  const layersOf = (base: BaseCheckout) => {
+    const folder = join(world.dataDir, 'layers', base.repositoryKey);
+    return existsSync(folder) ? readdirSync(folder) : [];
+  };
 
   test('go on with it when the one that started it is cancelled', async () => {
     const base = await aBase();

@@ -111,3 +111,11 @@ export function openGitWorld(options: { readonly overlay?: boolean } = {}): GitW
     },
   };
 }
+
+/** As root, the repository is given to a user of its own first: root may write anywhere. */
+export function lockFolder(path: string, folder: string): { unlock(): void } {
+  if (OWNER) execFileSync('chown', ['-R', `${OWNER.uid}:${OWNER.gid}`, path]);
+  const locked = join(path, folder);
+  chmodSync(locked, 0o555);
+  return { unlock: () => chmodSync(locked, 0o755) };
+}

@@ -133,7 +133,7 @@ describe('a proxy for one command', () => {
     const call =
       'console.log(await (await fetch(process.env.GW_URL)).text(), Boolean(process.env.HTTPS_PROXY))';
     const both = await bench.sandbox.exec(
-      script(area, call, { gateway: socketPath, egress: [`registry.test:${port}`] }),
+      script(area, call, { gateway: { socket: socketPath, port: 4711 }, egress: [`registry.test:${port}`] }),
     );
     expect(both.stdout).toBe('a model true\n');
     const after = await bench.sandbox.exec(shell(area, 'ls /run/runoff; env | grep -ci proxy'));

@@ -16,7 +16,8 @@ describe('the probe', () => {
     expect(await bench.sandbox.probe()).toEqual({
       kind: 'ready',
       backend: 'bubblewrap',
-      detail: expect.stringMatching(/^bubblewrap \d+\.\d+\.\d+, overlay mounts$/),
+      detail: expect.stringMatching(/^bubblewrap \d+\.\d+\.\d+, overlay mounts, limits by \w+/),
+      weaker: [],
     });
     expect(await copies.probe()).toMatchObject({
       kind: 'ready',

@@ -1,4 +1,5 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
@@ -9,13 +10,15 @@ import {
   pruneMessages,
   streamText,
 } from 'ai';
-import type { ModelProtocol } from '../../../ports/index.ts';
-import type { ProgressLine } from './events.ts';
+import type { ModelProtocol } from '../../../core/model/index.ts';
+import type { ProgressLine } from '../progress.ts';
 import { toolsFor } from './tools.ts';
 
 export interface LoopInput {
   readonly protocol: ModelProtocol;
   readonly model: string;
+  /** Given to the model from the second repetition on, where its protocol has such a thing. */
+  readonly seed: number;
   readonly url: string;
   readonly key: string;
   readonly root: string;
@@ -33,6 +36,8 @@ const OUTPUT_TOKENS = 32_000;
 /** Characters of conversation beyond which old tool calls are left out; about 130,000 tokens. */
 const MOST_CONVERSATION = 400_000;
 const KEPT_MESSAGES = 20;
+/** Protocols with a seed for sampling. */
+const SEEDED: ReadonlySet<ModelProtocol> = new Set(['openai-chat', 'gemini']);
 
 /** Lets the model work until it says that it is done. Returns the last event. Does not throw. */
 export async function work(input: LoopInput): Promise<Extract<ProgressLine, { type: 'end' }>> {
@@ -48,8 +53,7 @@ export async function work(input: LoopInput): Promise<Extract<ProgressLine, { ty
     abortSignal: signal,
     stopWhen: isStepCount(MOST_STEPS),
     prepareStep: ({ messages }) => ({ messages: shortened(messages) }),
-    providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } }, openai: { store: false } },
-    ...(input.protocol === 'anthropic' ? { maxOutputTokens: OUTPUT_TOKENS } : {}),
+    ...particulars(input),
     onStepEnd: () => {
       steps += 1;
     },
@@ -75,8 +79,18 @@ export async function work(input: LoopInput): Promise<Extract<ProgressLine, { ty
   return { type: 'end', ok: true, text: said.trim() || 'Done.' };
 }
 
+/** What differs from protocol to protocol. */
+function particulars({ protocol, seed }: LoopInput) {
+  return {
+    providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } }, openai: { store: false } },
+    ...(protocol === 'anthropic' ? { maxOutputTokens: OUTPUT_TOKENS } : {}),
+    ...(seed > 0 && SEEDED.has(protocol) ? { seed } : {}),
+  } as const;
+}
+
 function languageModel({ protocol, model, url, key }: LoopInput): LanguageModel {
-  const settings = { baseURL: `${url.replace(/\/+$/, '')}/v1`, apiKey: key };
+  const root = url.replace(/\/+$/, '');
+  const settings = { baseURL: `${root}/v1`, apiKey: key };
   switch (protocol) {
     case 'anthropic':
       return createAnthropic(settings)(model);
@@ -84,6 +98,8 @@ function languageModel({ protocol, model, url, key }: LoopInput): LanguageModel 
       return createOpenAI(settings).responses(model);
     case 'openai-chat':
       return createOpenAICompatible({ ...settings, name: 'gateway', includeUsage: true })(model);
+    case 'gemini':
+      return createGoogle({ ...settings, baseURL: `${root}/v1beta` })(model);
   }
 }
 

@@ -1,16 +1,27 @@
 import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import type { ProgressLine } from './events.ts';
+import { MODEL_PROTOCOLS } from '../../../core/model/index.ts';
+import type { ProgressLine } from '../progress.ts';
 import { work } from './loop.ts';
 
-/** Text of `instructions.md`; put in place when this program is bundled. */
+/** Text of `instructions.md`, and the name of these sources; put in place when this program is bundled. */
 declare const BUILTIN_INSTRUCTIONS: string;
+declare const BUILTIN_VERSION: string;
 
-const Arguments = z.tuple([
-  z.enum(['anthropic', 'openai-chat', 'openai-responses']),
-  z.string().min(1),
-  z.coerce.number().positive(),
-]);
+const OPTIONS = {
+  protocol: { type: 'string' },
+  model: { type: 'string' },
+  'wall-seconds': { type: 'string' },
+  seed: { type: 'string' },
+  version: { type: 'boolean' },
+} as const;
+const Arguments = z.object({
+  protocol: z.enum(MODEL_PROTOCOLS),
+  model: z.string().min(1),
+  'wall-seconds': z.coerce.number().positive(),
+  seed: z.coerce.number().int().nonnegative(),
+});
 const Environment = z.object({ GW_URL: z.url(), GW_KEY: z.string().min(1) });
 
 /** Exit code of a program that ran out of time, as `timeout` of the coreutils has it. */
@@ -20,9 +31,14 @@ const ALIVE_EVERY = 10;
 /** Seconds before the end of the time at which we stop by ourselves; of short times a tenth. */
 const margin = (wallSeconds: number) => Math.min(15, wallSeconds / 10);
 
-/** The program that runs inside the sandbox: `PROTOCOL MODEL WALL_SECONDS`, the task on standard input. */
+/** The program that runs inside the sandbox, with the task on standard input. */
 async function main(): Promise<number> {
-  const [protocol, model, wallSeconds] = Arguments.parse(process.argv.slice(2));
+  const { values } = parseArgs({ options: OPTIONS });
+  if (values.version) {
+    process.stdout.write(`${BUILTIN_VERSION}\n`);
+    return 0;
+  }
+  const { protocol, model, seed, 'wall-seconds': wallSeconds } = Arguments.parse(values);
   const { GW_URL, GW_KEY } = Environment.parse(process.env);
   const stop = new AbortController();
   process.on('SIGTERM', () => stop.abort('Stopped from outside.'));
@@ -37,6 +53,7 @@ async function main(): Promise<number> {
   const end = await work({
     protocol,
     model,
+    seed,
     url: GW_URL,
     key: GW_KEY,
     root: process.cwd(),

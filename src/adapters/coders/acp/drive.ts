@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ClientContext,
+  client,
+  methods,
+  PROTOCOL_VERSION,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+} from '@agentclientprotocol/sdk';
+import type { ProgressLine } from '../progress.ts';
+import { startAgent } from './agent-process.ts';
+import { type Listener, listener, Update } from './updates.ts';
+
+export interface DriveInput {
+  readonly agent: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly task: string;
+  /** Milliseconds until a session must be open. */
+  readonly startMs: number;
+  /** Aborts when the time is over or when we are told to stop; its reason is a sentence. */
+  readonly signal: AbortSignal;
+  readonly emit: (line: ProgressLine) => void;
+}
+type End = Extract<ProgressLine, { type: 'end' }>;
+
+/** Milliseconds that an agent has to answer a cancellation. 0.01 to 0.2 s were measured; our default. */
+const CANCEL_MS = 5000;
+/** Milliseconds for an agent that broke off the conversation to end, so that we can say how. */
+const DEATH_MS = 1000;
+
+/** Gives an agent its task, and lets it work until it says that it is done. Never rejects; the agent is dead afterwards. */
+export async function drive(input: DriveInput): Promise<End> {
+  const { signal } = input;
+  const broken = Promise.withResolvers<string>();
+  const agent = startAgent(input.agent, input.cwd, (line) =>
+    broken.resolve(`The agent prints something else than the Agent Client Protocol: ${line}`),
+  );
+  const died = agent.ended.then((how) => `The agent ${how}.`);
+  const heard = listener(input.emit);
+  const talk = client({ name: 'runoff' })
+    .onRequest(methods.client.session.requestPermission, ({ params }) => allowed(params, heard))
+    .onNotification(methods.client.session.update, Update, ({ params }) => heard.hear(params))
+    .connectWith(agent.stream, (context) => converse(context, input, heard))
+    .catch(async (error: unknown) => {
+      const dead = await Promise.race([died, sleep(DEATH_MS, null, { ref: false })]);
+      return failed(dead ?? `The agent broke off: ${messageOf(error)}`);
+    });
+  const stopped = aborted(signal).then(async (reason) => {
+    await Promise.race([talk, sleep(CANCEL_MS)]);
+    return failed(reason);
+  });
+  try {
+    // What it said before it ended may still be on its way.
+    const dead = died.then((how) => Promise.race([talk, sleep(DEATH_MS, failed(how), { ref: false })]));
+    const end = await Promise.race([talk, stopped, broken.promise.then(failed), dead]);
+    return signal.aborted ? failed(String(signal.reason)) : end;
+  } finally {
+    agent.kill();
+  }
+}
+
+async function converse(context: ClientContext, input: DriveInput, heard: Listener): Promise<End> {
+  const { startMs, signal } = input;
+  const opened = await inTime(startMs, () => openSession(context, input.cwd));
+  if (!opened) return failed(`The agent did not open a session within ${Math.round(startMs / 1000)} s.`);
+  if ('version' in opened)
+    return failed(
+      `The agent speaks version ${opened.version} of the Agent Client Protocol, not ${PROTOCOL_VERSION}.`,
+    );
+  const { sessionId } = opened;
+  if (signal.aborted) return failed(String(signal.reason));
+  signal.addEventListener('abort', () => {
+    // When it cannot be told any more, it is killed.
+    context.notify(methods.agent.session.cancel, { sessionId }).catch(() => {});
+  });
+  const { stopReason } = await context.request(methods.agent.session.prompt, {
+    sessionId,
+    prompt: [{ type: 'text', text: input.task }],
+  });
+  return ending(stopReason, heard.lastSaid());
+}
+
+async function openSession(
+  context: ClientContext,
+  cwd: string,
+): Promise<{ readonly sessionId: string } | { readonly version: number }> {
+  // No capability: nothing of ours reads, writes or runs anything for it. The rest is answered with "method not found".
+  const { protocolVersion } = await context.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: {},
+    clientInfo: { name: 'runoff', version: '1' },
+  });
+  if (protocolVersion !== PROTOCOL_VERSION) return { version: protocolVersion };
+  return context.request(methods.agent.session.new, { cwd, mcpServers: [] });
+}
+
+/** Null when the time is over first. */
+async function inTime<T>(ms: number, work: () => Promise<T>): Promise<T | null> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([work(), sleep(ms, null, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** The sandbox is the wall: whatever an agent asks for, it could do in there anyway. */
+function allowed(
+  { options, toolCall }: RequestPermissionRequest,
+  heard: Listener,
+): RequestPermissionResponse {
+  const option =
+    options.find(({ kind }) => kind === 'allow_once') ?? options.find(({ kind }) => kind === 'allow_always');
+  heard.step(`allowed: ${toolCall.title ?? toolCall.kind ?? 'a tool'}`);
+  return {
+    outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' },
+  };
+}
+
+function ending(stopReason: string, said: string): End {
+  switch (stopReason) {
+    case 'end_turn':
+      return { type: 'end', ok: true, text: said || 'Done.' };
+    case 'max_tokens':
+      return failed('The agent stopped: the model’s answer became too long.');
+    case 'max_turn_requests':
+      return failed('The agent stopped: it asked the model too often.');
+    case 'refusal':
+      return failed('The agent refused to go on.');
+    case 'cancelled':
+      return failed('The agent says that it was cancelled.');
+    default:
+      return failed(`The agent stopped: ${stopReason}.`);
+  }
+}
+
+const failed = (text: string): End => ({ type: 'end', ok: false, text });
+
+function aborted(signal: AbortSignal): Promise<string> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(String(signal.reason));
+    signal.addEventListener('abort', () => resolve(String(signal.reason)));
+  });
+}
+
+/** Agents put what a provider said into `data`. */
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const data = error instanceof Error && 'data' in error ? JSON.stringify(error.data) : undefined;
+  return data ? `${message} (${data.slice(0, 300)})` : message;
+}

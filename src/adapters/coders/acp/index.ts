@@ -1,0 +1,2 @@
+export { bundleAcpCoder } from './bundle.ts';
+export { ACP_PATH, acpCoder, acpLaunch, readAcp } from './coder.ts';

@@ -1,0 +1,95 @@
+/** An agent that `runoff agents install` can install. */
+export interface InstallableAgent {
+  readonly name: string;
+  /** The package as npm is asked for it, without its version: `NAME`, or `FOLDER@npm:NAME`. */
+  readonly asked: string;
+  /** What a version number is followed by where packages for platforms are versions of one package. */
+  readonly suffix: string;
+  /** Folder of the package below `node_modules`. */
+  readonly package: string;
+  /** The program below the package's folder. */
+  readonly program: string;
+  /** JavaScript, run with the sandbox's own Node; otherwise a native program. */
+  readonly script: boolean;
+  /** The version that our tests run with, and that is installed when none is named. */
+  readonly tested: string;
+}
+
+/** Node's name for the processor is what all of these packages use. */
+const ARCH = process.arch;
+/** Target triples as Rust has them, in the folder names of Codex. */
+const RUST_ARCH = ARCH === 'arm64' ? 'aarch64' : 'x86_64';
+
+const native = { suffix: '', script: false } as const;
+const script = { suffix: '', script: true } as const;
+
+/**
+ * Every agent that can be installed. Packages that only choose the one for this platform, and copy it in an install script,
+ * are passed over: the platform's package is installed itself, so that no script ever runs.
+ */
+export const AGENTS: readonly InstallableAgent[] = [
+  {
+    ...native,
+    name: 'claude-code',
+    asked: `@anthropic-ai/claude-code-linux-${ARCH}`,
+    package: `@anthropic-ai/claude-code-linux-${ARCH}`,
+    program: 'claude',
+    tested: '2.1.329',
+  },
+  {
+    ...native,
+    name: 'codex',
+    asked: `@openai/codex-linux-${ARCH}@npm:@openai/codex`,
+    suffix: `-linux-${ARCH}`,
+    package: `@openai/codex-linux-${ARCH}`,
+    program: `vendor/${RUST_ARCH}-unknown-linux-musl/bin/codex`,
+    tested: '0.169.0',
+  },
+  {
+    ...native,
+    name: 'opencode',
+    asked: `opencode-linux-${ARCH}`,
+    package: `opencode-linux-${ARCH}`,
+    program: 'bin/opencode',
+    tested: '1.18.33',
+  },
+  {
+    ...script,
+    name: 'pi',
+    asked: '@earendil-works/pi-coding-agent',
+    package: '@earendil-works/pi-coding-agent',
+    program: 'dist/bundle/cli.js',
+    tested: '0.87.1',
+  },
+  {
+    ...script,
+    name: 'gemini',
+    asked: '@google/gemini-cli',
+    package: '@google/gemini-cli',
+    program: 'bundle/gemini.js',
+    tested: '0.61.0',
+  },
+  {
+    ...native,
+    name: 'copilot',
+    asked: `@github/copilot-linux-${ARCH}`,
+    package: `@github/copilot-linux-${ARCH}`,
+    program: 'copilot',
+    tested: '1.0.102',
+  },
+  {
+    ...script,
+    name: 'qwen',
+    asked: '@qwen-code/qwen-code',
+    package: '@qwen-code/qwen-code',
+    program: 'cli-entry.js',
+    tested: '0.24.4',
+  },
+];
+
+/** The row of an agent. Its adapter names one that stands above. */
+export function catalogued(name: string): InstallableAgent {
+  const agent = AGENTS.find((one) => one.name === name);
+  if (!agent) throw new Error(`There is no agent ${name} in the catalogue.`);
+  return agent;
+}

@@ -1,0 +1,1 @@
+export { claudeCodeCoder } from './coder.ts';

@@ -1,0 +1,1 @@
+export { codexCoder } from './coder.ts';

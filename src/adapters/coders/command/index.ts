@@ -1,0 +1,2 @@
+export { commandCoder } from './coder.ts';
+export { namedCoder } from './named.ts';

@@ -1,0 +1,1 @@
+export { copilotCoder } from './coder.ts';

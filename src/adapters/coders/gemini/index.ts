@@ -1,0 +1,1 @@
+export { geminiCoder } from './coder.ts';

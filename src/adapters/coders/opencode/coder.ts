@@ -1,0 +1,84 @@
+import type { ModelProtocol } from '../../../core/model/index.ts';
+import type { Coder, CoderInput } from '../../../ports/index.ts';
+import { installedAgent } from '../installed.ts';
+import { readLine } from './events.ts';
+
+/** Packages of the AI SDK that opencode has built in. */
+const PROVIDER = {
+  'openai-chat': '@ai-sdk/openai-compatible',
+  anthropic: '@ai-sdk/anthropic',
+  'openai-responses': '@ai-sdk/openai',
+} as const satisfies Partial<Record<ModelProtocol, string>>;
+
+/** opencode by Anomaly, headless. Flags: `opencode run --help` of 1.18.33; settings: its config schema. */
+export function opencodeCoder(agentsFolder: string): Coder {
+  const { start, binds, version } = installedAgent(agentsFolder, 'opencode');
+  return {
+    name: 'opencode',
+    protocols: Object.keys(PROVIDER) as (keyof typeof PROVIDER)[],
+    wantsArgv: false,
+    experimental: false,
+    launch: (input) => ({
+      argv: [...start, ...FLAGS],
+      env: { ...QUIET, OPENCODE_CONFIG_CONTENT: config(input) },
+      stdin: input.prompt,
+      binds,
+    }),
+    read: readLine,
+    version,
+    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+  };
+}
+
+const FLAGS = [
+  'run',
+  '--format=json',
+  // The sandbox is the wall; nobody is there to be asked.
+  '--auto',
+  // Without plugins, which it would fetch.
+  '--pure',
+  // Without one, a model is asked for it.
+  '--title=candidate',
+  '--model=gateway/model',
+] as const;
+
+/**
+ * No settings and instructions from the repository, nothing downloaded. Plugins in the base commit's `.opencode/plugin`
+ * are loaded by 1.18.33 all the same, and no switch prevents it: like the repository's tests, they run in the sandbox.
+ */
+const QUIET = {
+  OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+  OPENCODE_DISABLE_CLAUDE_CODE: '1',
+  OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+  OPENCODE_DISABLE_SHARE: '1',
+} as const;
+
+function config({ protocol, model, gateway }: CoderInput): string {
+  const text = JSON.stringify({
+    autoupdate: false,
+    share: 'disabled',
+    snapshot: false,
+    permission: 'allow',
+    model: 'gateway/model',
+    small_model: 'gateway/model',
+    enabled_providers: ['gateway'],
+    provider: {
+      gateway: {
+        name: 'gateway',
+        npm: PROVIDER[protocol as keyof typeof PROVIDER],
+        env: ['GW_KEY'],
+        options: { baseURL: `${gateway.url}/v1` },
+        models: { model: { id: model, name: model, limit: LIMIT, tool_call: true } },
+      },
+    },
+  });
+  // It puts variables and files in place of `{env:…}` and `{file:…}` before it parses the JSON.
+  return text.replaceAll('{env:', '\\u007benv:').replaceAll('{file:', '\\u007bfile:');
+}
+
+/** Tokens, where it is not told a model's own: it shortens the conversation by them. Our default. */
+const LIMIT = { context: 200_000, output: 32_000 } as const;

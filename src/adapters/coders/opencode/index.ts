@@ -1,0 +1,1 @@
+export { opencodeCoder } from './coder.ts';

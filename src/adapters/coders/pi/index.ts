@@ -1,0 +1,1 @@
+export { piCoder } from './coder.ts';

@@ -1,0 +1,1 @@
+export { qwenCoder } from './coder.ts';

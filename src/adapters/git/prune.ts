@@ -1,0 +1,171 @@
+import { rename, rm, rmdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log, Pruned, Workspaces } from '../../ports/index.ts';
+import type { Areas, Ground } from './areas.ts';
+import { CLAIMS } from './candidate-store.ts';
+import { gitFault } from './faults.ts';
+import type { Git } from './git.ts';
+import { hasCode, isHalfMade, type Layout, namesIn, usedAt } from './layout.ts';
+import type { Locks } from './locks.ts';
+import { bytesOf, removeTree } from './tools.ts';
+
+type Wish = Parameters<Workspaces['prune']>[0];
+type Counts = Omit<Pruned, 'bytes' | 'busy'>;
+
+interface Parts {
+  readonly git: Git;
+  readonly layout: Layout;
+  readonly locks: Locks;
+  readonly areas: Areas;
+  readonly log: Log;
+}
+
+/** What was done in one repository while nobody used it. `trash` is removed when its lock is given back. */
+interface Aside {
+  readonly counts: Counts;
+  readonly trash: readonly string[];
+  /** The repository's mirror stays. */
+  readonly stays: boolean;
+}
+
+const NOTHING: Counts = { checkouts: 0, layers: 0, repositories: 0, patches: 0 };
+
+/**
+ * Takes away what nobody used for long. Under the lock things only get another name, which takes no time and which a
+ * crash leaves whole; what then lies about is removed by the next sweep.
+ */
+export function openPruning(parts: Parts): Pick<Workspaces, 'prune'> {
+  const { layout, locks, log } = parts;
+
+  /** Null where somebody uses the repository. */
+  async function pruneOne(key: string, wish: Wish): Promise<(Counts & { bytes: number }) | null> {
+    const aside = await locks.alone(key, () => putAside(parts, key, wish));
+    if (!aside) return null;
+    const bytes = await bytesOf(aside.trash);
+    for (const path of aside.trash) await removeTree(path);
+    const packed = aside.stays ? await locks.using(key, () => pack(parts, key, wish, aside.counts)) : 0;
+    return { ...aside.counts, bytes: bytes + packed };
+  }
+
+  return {
+    async prune(wish) {
+      let total: Pruned = { ...NOTHING, bytes: 0, busy: 0 };
+      for (const key of await layout.keys()) {
+        try {
+          const one = await pruneOne(key, wish);
+          total = one ? sum(total, one) : { ...total, busy: total.busy + 1 };
+        } catch (error) {
+          log.warn({ err: error, repository: key }, 'what is no longer used could not be removed');
+        }
+      }
+      return total;
+    },
+  };
+}
+
+const sum = (total: Pruned, one: Counts & { bytes: number }): Pruned => ({
+  checkouts: total.checkouts + one.checkouts,
+  layers: total.layers + one.layers,
+  repositories: total.repositories + one.repositories,
+  patches: total.patches + one.patches,
+  bytes: total.bytes + one.bytes,
+  busy: total.busy,
+});
+
+/** Alone with the repository: meanwhile nobody opens an area on it, and nobody makes anything in it. */
+async function putAside({ layout, areas }: Parts, key: string, wish: Wish): Promise<Aside> {
+  const grounds = (await areas.grounds()).filter((ground) => ground.repositoryKey === key);
+  const trash: string[] = [];
+  const move = async (path: string): Promise<void> => {
+    const name = layout.trash();
+    await rename(path, name);
+    trash.push(name);
+  };
+  /** How many were moved and how many are left. */
+  const moveOld = async (folder: string) => {
+    let [moved, left] = [0, 0];
+    for (const name of await namesIn(folder)) {
+      const path = join(folder, name);
+      const old = !isHalfMade(name) && !standsOn(grounds, path) && (await isOld(path, wish));
+      if (old) await move(path);
+      if (old) moved += 1;
+      else left += 1;
+    }
+    if (left === 0) await removeEmpty(folder);
+    return { moved, left };
+  };
+  const [bases, layers] = [await moveOld(layout.bases(key)), await moveOld(layout.layers(key))];
+  const [mirror, store] = [layout.mirror(key), layout.objects(key)];
+  const claims = await dropClaims(store, wish);
+  const unused = grounds.length + bases.left + layers.left + claims.left === 0;
+  const goes = unused && (await isOld(mirror, wish)) && (await isOld(store, wish));
+  // The store borrows from the mirror, so it goes first.
+  for (const path of goes ? [store, mirror] : []) if ((await usedAt(path)) !== null) await move(path);
+  const counts: Counts = {
+    checkouts: bases.moved,
+    layers: layers.moved,
+    patches: claims.dropped,
+    repositories: goes ? 1 : 0,
+  };
+  return { counts, trash, stays: !goes };
+}
+
+const standsOn = (grounds: readonly Ground[], folder: string): boolean =>
+  grounds.some(({ lowers }) => lowers.some((lower) => lower.startsWith(`${folder}/`)));
+
+/** Also what is not there. */
+async function isOld(path: string, wish: Wish): Promise<boolean> {
+  return ((await usedAt(path)) ?? 0) < wish.before;
+}
+
+async function dropClaims(store: string, wish: Wish): Promise<{ dropped: number; left: number }> {
+  let [dropped, left] = [0, 0];
+  for (const areaId of await namesIn(join(store, CLAIMS))) {
+    const ref = join(store, CLAIMS, areaId);
+    if (wish.keep(areaId) || !(await isOld(ref, wish))) {
+      left += 1;
+      continue;
+    }
+    await rm(ref, { force: true });
+    dropped += 1;
+  }
+  return { dropped, left };
+}
+
+async function removeEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTEMPTY')) throw error;
+  }
+}
+
+/** Claims are read by the time of their files, so they stay files. */
+const AS_FILES = { 'gc.packRefs': 'false', 'gc.cruftPacks': 'false' } as const;
+/** Many small fetches leave many small packs; git's own defaults, which host git switches off for all calls. */
+const WHEN_NEEDED = { 'gc.auto': '6700', 'gc.autoPackLimit': '50', 'gc.autoDetach': 'false' } as const;
+
+/**
+ * Packs what stays and drops the objects that no claim holds any more; bytes freed. Git keeps objects younger than the
+ * moment asked for, so candidates may be collected meanwhile.
+ */
+async function pack({ git, layout }: Parts, key: string, wish: Wish, counts: Counts): Promise<number> {
+  const [mirror, store] = [layout.mirror(key), layout.objects(key)];
+  const before = await bytesOf([mirror, store]);
+  const collectGarbage = async (
+    cwd: string,
+    args: readonly string[],
+    config: Readonly<Record<string, string>>,
+  ) => {
+    const used = await usedAt(cwd);
+    if (used === null) return;
+    const done = await git({ cwd, args: ['gc', '-q', ...args], config: { ...AS_FILES, ...config } });
+    if (done.exitCode !== 0) throw gitFault('Packing objects', done);
+    // Tidying up is no use.
+    await utimes(cwd, new Date(used), new Date(used));
+  };
+  await collectGarbage(mirror, ['--auto'], WHEN_NEEDED);
+  const date = `${new Date(wish.before).toISOString().slice(0, 19)}Z`;
+  if (counts.patches > 0) await collectGarbage(store, [`--prune=${date}`], {});
+  return Math.max(0, before - (await bytesOf([mirror, store])));
+}

@@ -1,0 +1,126 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { type BaseCheckout, DEFAULT_LIMITS, type Sandbox, type WorkArea } from '../../ports/index.ts';
+import { abortError } from './faults.ts';
+import { besides, hasCode, keyOf, type Layout, touch } from './layout.ts';
+import type { Mirrors } from './mirrors.ts';
+import { fits, type InstallInputs, installInputs } from './setup-inputs.ts';
+
+/** Where the layer of a setup on a commit goes: ids of layers of that repository. */
+export interface Place {
+  /** For this commit alone. */
+  readonly own: string;
+  /** For every commit with the same inputs; null where the command may read more than we can name. */
+  readonly shared: string | null;
+  /** Files of the commit. */
+  readonly tracked: readonly string[];
+  /** The command starts scripts of the packages it installs. */
+  readonly scripts: boolean;
+}
+
+/** Finds layers of earlier setups; all paths it gives are folders of layers, whose use is noted. */
+export interface SetupCache {
+  find(base: BaseCheckout, command: string): Promise<string | null>;
+  /** `area` is a fresh one over the base, to ask the tools for their versions; nothing is written to it. */
+  placeFor(base: BaseCheckout, command: string, area: WorkArea, signal?: AbortSignal): Promise<Place>;
+  /** The shared layer, if there is one and it lies on no file of this commit. */
+  adopt(base: BaseCheckout, command: string, place: Place): Promise<string | null>;
+  /** Remembers which shared layer a commit uses, so that it is found without asking for versions. */
+  point(base: BaseCheckout, command: string, id: string): Promise<void>;
+}
+
+const ASK_MS = 60_000;
+
+const Roots = z.array(z.string());
+
+export function openSetupCache(parts: {
+  readonly layout: Layout;
+  readonly mirrors: Mirrors;
+  readonly sandbox: Sandbox;
+}): SetupCache {
+  const { layout, mirrors, sandbox } = parts;
+  const pointerOf = (base: BaseCheckout, command: string): string =>
+    join(layout.base(base.repositoryKey, base.sha), 'setups', keyOf(command));
+  const ownId = (base: BaseCheckout, command: string): string => keyOf(`commit\0${base.sha}\0${command}`);
+
+  /** Versions of system and tools in the sandbox; null where one of them is not there. */
+  async function toolchain(
+    area: WorkArea,
+    inputs: InstallInputs,
+    signal: AbortSignal | undefined,
+  ): Promise<string | null> {
+    const script = `set -e; uname -sm; getconf GNU_LIBC_VERSION || true; node --version; ${inputs.tool} --version`;
+    const result = await sandbox.exec({
+      area,
+      argv: ['sh', '-c', script],
+      readOnly: true,
+      limits: { ...DEFAULT_LIMITS, wallMs: ASK_MS },
+      ...(signal ? { signal } : {}),
+    });
+    if (result.stopped === 'cancelled') throw abortError();
+    return result.exitCode === 0 && result.stopped === null ? result.stdout : null;
+  }
+
+  async function point(base: BaseCheckout, command: string, id: string): Promise<void> {
+    const pointer = pointerOf(base, command);
+    await mkdir(dirname(pointer), { recursive: true });
+    const fresh = besides(pointer);
+    await writeFile(fresh, id);
+    await rename(fresh, pointer);
+  }
+
+  return {
+    point,
+
+    async find(base, command) {
+      const pointer = await textOf(pointerOf(base, command));
+      for (const id of [ownId(base, command), ...(pointer === null ? [] : [pointer])]) {
+        const layer = layout.layer(base.repositoryKey, id);
+        if (await touch(layer)) return layer;
+      }
+      return null;
+    },
+
+    async placeFor(base, command, area, signal) {
+      const key = base.repositoryKey;
+      const entries = await mirrors.entries(key, base.sha);
+      const inputs = await installInputs(command, entries, async (entry) => {
+        const text = await mirrors.blob(key, entry);
+        return typeof text === 'string' ? text : null;
+      });
+      const versions = inputs ? await toolchain(area, inputs, signal) : null;
+      return {
+        own: ownId(base, command),
+        shared:
+          inputs === null || versions === null
+            ? null
+            : keyOf(JSON.stringify(['inputs', command, versions, inputs.files])),
+        tracked: inputs ? entries.map((entry) => latin(entry.path)) : [],
+        scripts: !command.includes('--ignore-scripts'),
+      };
+    },
+
+    async adopt(base, command, place) {
+      if (place.shared === null) return null;
+      const layer = layout.layer(base.repositoryKey, place.shared);
+      const roots = await textOf(join(layer, 'roots.json'));
+      if (roots === null || !fits(Roots.parse(JSON.parse(roots)), place.tracked)) return null;
+      await touch(layer);
+      await point(base, command, place.shared);
+      return layer;
+    },
+  };
+}
+
+/** Lists of paths from a sandbox are read byte by byte, so these are compared with in the same way. */
+const latin = (path: string): string => Buffer.from(path).toString('latin1');
+
+async function textOf(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}

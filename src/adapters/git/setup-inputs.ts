@@ -1,0 +1,203 @@
+import { posix } from 'node:path';
+import { z } from 'zod';
+import type { SetupResult } from './collect.ts';
+import type { TreeEntry } from './mirrors.ts';
+
+/**
+ * When a layer that setup wrote on one commit may stand on another: docs/decisions/0018. A setup command may read any
+ * file, so this is said only of installs that nothing but manifests, lock files and their own settings decide.
+ */
+export interface InstallInputs {
+  /** Program whose version counts. */
+  readonly tool: Tool;
+  /** All that the install reads of a commit, one line for each file: mode, object name, path. */
+  readonly files: readonly string[];
+}
+
+type Tool = 'npm' | 'pnpm' | 'yarn';
+
+interface Install {
+  readonly tool: Tool;
+  readonly command: RegExp;
+  readonly lock: readonly string[];
+}
+
+const FLAGS =
+  '(?: --(?:ignore-scripts|no-audit|no-fund|no-progress|prefer-offline|offline|silent|non-interactive|inline-builds))*';
+
+/** Installs that obey their lock file to the letter. */
+const INSTALLS: readonly Install[] = [
+  { tool: 'npm', command: RegExp(`^npm ci${FLAGS}$`), lock: ['package-lock.json', 'npm-shrinkwrap.json'] },
+  {
+    tool: 'pnpm',
+    command: RegExp(`^pnpm (?:install|i) --frozen-lockfile${FLAGS}$`),
+    lock: ['pnpm-lock.yaml'],
+  },
+  {
+    tool: 'yarn',
+    command: RegExp(`^yarn(?: install)? --(?:immutable|frozen-lockfile)${FLAGS}$`),
+    lock: ['yarn.lock'],
+  },
+];
+
+/** Files of these names decide what is installed, wherever they lie; `.gitignore` decides what of it is a change. */
+const INPUTS: ReadonlySet<string> = new Set([
+  'package.json',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'pnpm-lock.yaml',
+  'pnpm-workspace.yaml',
+  'yarn.lock',
+  '.npmrc',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.nvmrc',
+  '.node-version',
+  '.tool-versions',
+  '.gitignore',
+]);
+
+/** Programs that an installer starts by itself, and that may read whatever they like. */
+const PROGRAMS: ReadonlySet<string> = new Set(['binding.gyp', '.pnpmfile.cjs', '.pnpmfile.mjs']);
+const YARN_PLUGINS = /(?:^|\/)\.yarn\/plugins\//;
+const OF_YARN = /(?:^|\/)\.yarn\//;
+
+/** Settings that name a file or a program besides these inputs. */
+const SETTINGS_FILE = /(?:^|\/)(?:\.npmrc|\.yarnrc|\.yarnrc\.yml|pnpm-workspace\.yaml)$/;
+const LEADS_AWAY =
+  /node-options|onload-script|script-shell|userconfig|globalconfig|pnpmfile|patchedDependencies|configDependencies|plugins:|yarn-path|cafile|(?:file|link|portal|exec|patch):|yarnPath:(?!\s*["']?\.yarn\/releases\/)/i;
+
+/** Scripts of the repository's own packages that an install starts. */
+const LIFECYCLE = [
+  'preinstall',
+  'install',
+  'postinstall',
+  'prepublish',
+  'preprepare',
+  'prepare',
+  'postprepare',
+  'dependencies',
+  'pnpm:devPreinstall',
+];
+/** A dependency on files that are no input. */
+const ON_FILES = /^(?:file|link|portal|exec|patch):|^[.~]{0,2}\//;
+
+/** Manifests that are read at most, and a commit with more is a case of its own; our default. */
+const MANIFESTS = 500;
+
+const Words = z.record(z.string(), z.string());
+const Manifest = z.looseObject({
+  scripts: Words.optional(),
+  dependencies: Words.optional(),
+  devDependencies: Words.optional(),
+  optionalDependencies: Words.optional(),
+  peerDependencies: Words.optional(),
+});
+
+/** Null where the layer is good for its own commit only. */
+export async function installInputs(
+  command: string,
+  entries: readonly TreeEntry[],
+  /** Null for a file that is too big to be read. */
+  read: (entry: TreeEntry) => Promise<string | null>,
+): Promise<InstallInputs | null> {
+  const line = command.trim();
+  const install = INSTALLS.find((each) => each.command.test(line));
+  if (!install || !entries.some((entry) => install.lock.includes(entry.path))) return null;
+  if (entries.some(({ path }) => PROGRAMS.has(posix.basename(path)) || YARN_PLUGINS.test(path))) return null;
+  const inputs = entries.filter(({ path }) => INPUTS.has(posix.basename(path)) || OF_YARN.test(path));
+  // A link or a submodule in the place of an input: its content is elsewhere.
+  if (inputs.some(({ mode }) => !mode.startsWith('100'))) return null;
+
+  const scripts = !line.includes('--ignore-scripts');
+  const manifests = inputs.filter(({ path }) => posix.basename(path) === 'package.json');
+  if (manifests.length > MANIFESTS) return null;
+  for (const entry of manifests) {
+    const text = await read(entry);
+    if (text === null || !isPlain(text, scripts)) return null;
+  }
+  for (const entry of inputs.filter(({ path }) => SETTINGS_FILE.test(path))) {
+    const text = await read(entry);
+    if (text === null || LEADS_AWAY.test(text)) return null;
+  }
+  return { tool: install.tool, files: inputs.map(({ mode, oid, path }) => `${mode} ${oid} ${path}`) };
+}
+
+/** Nothing in the manifest reaches beyond manifests. */
+function isPlain(text: string, scripts: boolean): boolean {
+  const read = Manifest.safeParse(parsed(text));
+  if (!read.success) return false;
+  const {
+    scripts: own = {},
+    dependencies,
+    devDependencies,
+    optionalDependencies,
+    peerDependencies,
+  } = read.data;
+  if (scripts && LIFECYCLE.some((name) => name in own)) return false;
+  if (/"patchedDependencies"|"(?:file|link|portal|exec|patch):/.test(text)) return false;
+  return [dependencies, devDependencies, optionalDependencies, peerDependencies].every((each) =>
+    Object.values(each ?? {}).every((wanted) => !ON_FILES.test(wanted)),
+  );
+}
+
+/** Undefined for what is no JSON: such a manifest fits no shape. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Packages whose install script looks at nothing but its own folder: esbuild's (`install.js` of 0.28.2) checks and links
+ * its binary, fsevents declares itself for macOS only. Any other one may read the repository, as prisma does.
+ */
+const HARMLESS = /(?:^|\/)node_modules\/(?:esbuild|fsevents)\/(?:package\.json|binding\.gyp)$/;
+
+/**
+ * The topmost paths that a setup brought, when that is all it did: no file of the commit touched, not even rewritten
+ * as it was, nothing new that is not ignored, no script of a package started that may have read the repository.
+ * Null where it did more.
+ */
+export function rootsOf(
+  setup: SetupResult,
+  tracked: readonly string[],
+  options: { readonly scripts: boolean },
+): readonly string[] | null {
+  if (setup.brought.length > 0 || setup.raw.length > 0) return null;
+  if (options.scripts && words(setup.scripted).some((path) => !HARMLESS.test(path))) return null;
+  const files = new Set(tracked);
+  const folders = foldersOf(tracked);
+  const roots = new Set<string>();
+  for (const path of words(setup.wrote)) {
+    if (files.has(path)) return null;
+    if (!folders.has(path)) roots.add(rootOf(path, folders));
+  }
+  return [...roots].sort();
+}
+
+/** Whether a layer with these roots hides nothing of a commit, and lies on no file of it. */
+export function fits(roots: readonly string[], tracked: readonly string[]): boolean {
+  const files = new Set(tracked);
+  const folders = foldersOf(tracked);
+  return roots.every(
+    (root) => !folders.has(root) && !files.has(root) && ancestors(root).every((above) => !files.has(above)),
+  );
+}
+
+function rootOf(path: string, folders: ReadonlySet<string>): string {
+  return ancestors(path).find((above) => !folders.has(above)) ?? path;
+}
+
+const foldersOf = (paths: readonly string[]): ReadonlySet<string> => new Set(paths.flatMap(ancestors));
+
+/** `a`, `a/b` of `a/b/c`. */
+function ancestors(path: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) found.push(path.slice(0, at));
+  return found;
+}
+
+const words = (list: Buffer): readonly string[] => list.toString('latin1').split('\0').filter(Boolean);

@@ -1,0 +1,108 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fault } from '../../../core/model/index.ts';
+import type { ExecResult, ExecSpec, Sandbox, SandboxProbe } from '../../../ports/index.ts';
+import { folder, openToOwner } from '../bubblewrap.ts';
+import { openCopies } from '../copies.ts';
+import { type Dialler, openEgress, publicInternet } from '../egress.ts';
+import { writeBelow } from '../homefiles.ts';
+import type { Owner } from '../owner.ts';
+import { openProcessTable, startedAt } from '../processes.ts';
+import { readCeilings } from '../rlimits.ts';
+import type { EngineName } from './engine.ts';
+import { prepareContainerFiles } from './files.ts';
+import type { Setup } from './flags.ts';
+import { openLifeline } from './lifeline.ts';
+import { orderOf } from './order.ts';
+import { type Finding, findSetup } from './probe.ts';
+import { runContainer } from './run.ts';
+import { LABEL, nameOf, sweep } from './sweep.ts';
+
+export interface ContainerOptions {
+  /** Default: podman if it works, else docker. */
+  readonly engine?: EngineName;
+  /** Image of the containers, already on this machine: glibc, a shell, git, and what the repositories' tests need. */
+  readonly image: string;
+  /** Folder made by `prepareToolchain`, seen as /opt/runoff. */
+  readonly toolchain: string;
+  /** The ordinary user all commands run as when Runoff is root; null when Runoff itself is an ordinary user. */
+  readonly owner: Owner | null;
+  /** Folder for the sandbox's own files; made when absent. `owner` must be able to reach it, nobody else writes it. */
+  readonly scratch: string;
+  /** Tests only: where `egress` names lead. Default: the public internet. */
+  readonly dialler?: Dialler;
+  /** Tells where the engine keeps its things (HOME, DOCKER_HOST, …). Default: this process's environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The sandbox as one container for each command, made by rootless podman, podman as root, or docker. Linux. */
+export function openContainer(options: ContainerOptions): Sandbox {
+  const { owner, scratch, toolchain, image, dialler = publicInternet } = options;
+  const table = openProcessTable(() => performance.now());
+  const copies = openCopies(scratch, owner);
+  const app = `${process.pid}-${startedAt(process.pid) ?? '0'}`;
+  const place = createHash('sha256').update(scratch).digest('hex').slice(0, 16);
+
+  const execAs = async (spec: ExecSpec, setup: Setup): Promise<ExecResult> => {
+    openToOwner(spec);
+    writeBelow(spec.area.home, spec.files ?? {}, owner);
+    const givenBytes = await copies.ensure(spec.area);
+    const own = join(folder(scratch, 'containers'), randomBytes(6).toString('hex'));
+    mkdirSync(own, { mode: 0o711 });
+    if (owner !== null) chownSync(own, owner.uid, owner.gid);
+    const egress = spec.egress?.length
+      ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
+      : null;
+    const line = await openLifeline(own, orderOf(spec, egress !== null));
+    try {
+      return await runContainer({
+        spec,
+        setup,
+        image,
+        name: nameOf(app),
+        labels: [`${LABEL}=${place}`],
+        toolchain,
+        files: prepareContainerFiles(scratch, setup.uid, setup.gid),
+        lifeline: line.socket,
+        egress: egress?.socket ?? null,
+        ceilings: readCeilings(),
+        line,
+        owner,
+        table,
+        givenBytes,
+      });
+    } finally {
+      await line.close();
+      await egress?.close();
+      rmSync(own, { recursive: true, force: true });
+    }
+  };
+
+  // Found out once: it does not change while Runoff runs. What is missing may be mended, so that is looked at again.
+  let finding: Promise<Finding> | null = null;
+  const find = async (): Promise<Finding> => {
+    finding ??= findSetup({ ...options, exec: execAs, sweep: (engine) => sweep(engine, place) });
+    const found = await finding;
+    if (found.kind === 'missing') finding = null;
+    return found;
+  };
+
+  return {
+    async probe(): Promise<SandboxProbe> {
+      const found = await find();
+      if (found.kind === 'missing') return found;
+      return { kind: 'ready', backend: 'container', detail: found.detail, weaker: found.weaker };
+    },
+    async exec(spec) {
+      const found = await find();
+      if (found.kind === 'missing') {
+        throw new Fault('SANDBOX_UNAVAILABLE', `${found.why} To mend it: ${found.remedy}`);
+      }
+      if (spec.signal?.aborted) {
+        return { exitCode: null, stopped: 'cancelled', stdout: '', stderr: '', truncated: false, ms: 0 };
+      }
+      return await execAs(spec, found.setup);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { execa } from 'execa';
+import { type CommandEnd, HOST_PATH } from '../command.ts';
+
+export const ENGINES = ['podman', 'docker'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+/** Where an engine finds its user's images and its server; nothing else of our environment reaches it. */
+const PASSED_ON = [
+  'HOME',
+  'XDG_RUNTIME_DIR',
+  'XDG_CONFIG_HOME',
+  'XDG_DATA_HOME',
+  'CONTAINERS_CONF',
+  'CONTAINERS_STORAGE_CONF',
+  'DOCKER_CONFIG',
+  'DOCKER_CONTEXT',
+  'DOCKER_HOST',
+];
+/** Milliseconds for a command about images or containers, our default; the first after a start of the machine is slow. */
+const SLOWEST_MS = 60_000;
+
+/** An engine that answers. */
+export interface Engine {
+  readonly name: EngineName;
+  readonly version: string;
+  /** It runs as the same ordinary user as Runoff. */
+  readonly rootless: boolean;
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs a command of the engine to its end. Never rejects. */
+  run(args: readonly string[]): Promise<CommandEnd>;
+}
+
+export type EngineFound = Engine | { readonly why: string };
+
+export async function findEngine(
+  name: EngineName,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<EngineFound> {
+  const env = { PATH: HOST_PATH, ...picked(environment) };
+  const run = (args: readonly string[]): Promise<CommandEnd> => runEngine(name, args, env);
+  const asked =
+    name === 'podman'
+      ? '{{.Version.Version}} rootless={{.Host.Security.Rootless}}'
+      : '{{.ServerVersion}} {{.SecurityOptions}}';
+  const info = await run(['info', '--format', asked]);
+  const version = /^\d+\.\d+\S*/.exec(info.stdout)?.[0];
+  if (info.code !== 0 || version === undefined) {
+    return { why: `${name} does not work: ${firstLine(info.stderr)}` };
+  }
+  return { name, version, rootless: /rootless=true|name=rootless/.test(info.stdout), env, run };
+}
+
+const firstLine = (text: string): string => text.trim().split('\n')[0] || 'it says nothing';
+
+const picked = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    PASSED_ON.flatMap((name) => {
+      const value = environment[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+async function runEngine(
+  name: EngineName,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<CommandEnd> {
+  const end = await execa(name, args, {
+    cwd: '/',
+    env,
+    extendEnv: false,
+    stdin: 'ignore',
+    reject: false,
+    timeout: SLOWEST_MS,
+    killSignal: 'SIGKILL',
+  });
+  const why = end instanceof Error ? (end.shortMessage ?? '') : '';
+  return { code: end.exitCode ?? null, stdout: end.stdout ?? '', stderr: end.stderr || why };
+}

@@ -1,0 +1,31 @@
+// Runs inside a container, as `node entry.mjs`: takes its order (one JSON line: argv, env, stdin) from Runoff's socket
+// and runs it. When the socket breaks, whyever, it ends, and with it the container.
+import { spawn } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import { constants } from 'node:os';
+
+const lifeline = connect('/run/runoff/lifeline.sock');
+const broken = () => process.exit(125);
+lifeline.on('error', broken);
+lifeline.on('close', broken);
+lifeline.write(`${JSON.stringify({ namespace: readlinkSync('/proc/self/ns/ipc') })}\n`);
+
+function start({ argv: [command, ...args], env, stdin }) {
+  const stdio = [stdin === null ? 'ignore' : 'pipe', 'inherit', 'inherit'];
+  const child = spawn(command, args, { cwd: '/repo', env, stdio });
+  child.on('error', (error) => {
+    process.stderr.write(`${command}: ${error.message}\n`);
+    process.exit(error.code === 'ENOENT' ? 127 : 126);
+  });
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+  // A reader that left early is no fault; why it left shows in its exit code.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(stdin);
+}
+
+let order = '';
+lifeline.setEncoding('utf8').on('data', (text) => {
+  order += text;
+  if (order.endsWith('\n')) start(JSON.parse(order));
+});

@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import { Fault } from '../../../core/model/index.ts';
+import type { ExecSpec } from '../../../ports/index.ts';
+import { mountPoint } from '../launch.ts';
+import { INSIDE } from '../layout.ts';
+import type { Ceilings } from '../rlimits.ts';
+import type { Engine } from './engine.ts';
+import type { ContainerFiles } from './files.ts';
+
+/** How containers are made here, found out by the probe. */
+export interface Setup {
+  readonly engine: Engine;
+  /** Whose the command is, as the container counts users. */
+  readonly uid: number;
+  readonly gid: number;
+  /** The user outside keeps the same id inside; podman without root only. */
+  readonly keepId: boolean;
+  /** False: the engine cannot set limits for a container here, so memory is watched and processes are counted by user. */
+  readonly groups: boolean;
+}
+
+export interface ContainerInput {
+  readonly spec: ExecSpec;
+  readonly setup: Setup;
+  readonly image: string;
+  readonly name: string;
+  /** Labels by which leftovers are found. */
+  readonly labels: readonly string[];
+  readonly toolchain: string;
+  readonly files: ContainerFiles;
+  readonly lifeline: string;
+  readonly egress: string | null;
+  readonly ceilings: Ceilings;
+}
+
+export const SECCOMP = join(import.meta.dirname, 'seccomp.json');
+const ENTRY_INSIDE = '/run/runoff/entry.mjs';
+const LIFELINE_INSIDE = '/run/runoff/lifeline.sock';
+
+export const SYNTHETIC = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'gitconfig', 'resolv.conf'] as const;
+
+/** Shares of the memory limit that files in /tmp and /dev/shm may take, our defaults; the same as the default sandbox's. */
+const SHARE = { tmp: 1 / 4, shm: 1 / 8 } as const;
+/**
+ * The kernel's limit lies above ours: the watchdog stops the whole tree, the kernel only one process of it, and is for what
+ * comes between two looks. Bytes, our default.
+ */
+const ABOVE_LIMIT = 128 * 2 ** 20;
+/** Descriptors a process may have open, our default: as many as in the default sandbox. */
+const OPEN_FILES = 8192;
+/** Processes of one user over all containers where each container has a limit of its own, our default. */
+const MOST_BY_USER = 32_768;
+/** The shell, the entry and the bridge with their threads count too. */
+const OWN_PROCESSES = 32;
+/** Names by which docker's client hands its own proxy, perhaps with a password, to every container. */
+const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY'];
+
+/**
+ * The first process: reaps what others leave behind, which Node cannot, and ends with the entry; the kernel then ends the
+ * rest of the container. Signals from inside do not reach it.
+ */
+const FIRST = '"$@" & wait $!';
+
+/** The engine's arguments for one run of a command. They hold no word of the command, its environment or its input. */
+export function containerArgs(input: ContainerInput): readonly string[] {
+  const { setup, name, image, labels } = input;
+  return [
+    ...(setup.engine.name === 'podman' ? ['--log-level=error'] : []),
+    'run',
+    ...['--name', name, ...labels.flatMap((label) => ['--label', label])],
+    ...['--pull', 'never', '--network', 'none', '--hostname', 'sandbox'],
+    ...['--log-driver', 'none', '--no-healthcheck', '--stop-timeout', '0'],
+    ...confinement(setup),
+    ...limits(input),
+    ...mounts(input),
+    ...['--workdir', '/', '--entrypoint', '/bin/sh', image],
+    ...['-c', FIRST, 'sh', INSIDE.node, ENTRY_INSIDE],
+  ];
+}
+
+function confinement({ engine, uid, gid, keepId }: Setup): readonly string[] {
+  const own =
+    engine.name === 'podman'
+      ? // Neither the host's proxy, nor its names, nor what a distribution puts into every container (/run/secrets).
+        ['--http-proxy=false', '--no-hosts', '--read-only-tmpfs=false', '--image-volume=ignore'].concat([
+          '--tmpfs',
+          '/run/secrets:ro,size=4k,mode=0555',
+        ])
+      : PROXIES.flatMap((proxy) => [proxy, proxy.toLowerCase()]).flatMap((proxy) => ['--env', `${proxy}=`]);
+  return [
+    ...['--read-only', '--cap-drop', 'ALL', '--ipc', 'private'],
+    ...['--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP}`],
+    ...(keepId ? ['--userns', 'keep-id'] : []),
+    ...['--user', `${uid}:${gid}`],
+    ...own,
+  ];
+}
+
+function limits({ spec, setup, ceilings }: ContainerInput): readonly string[] {
+  const { memoryBytes, processes, diskBytes } = spec.limits;
+  const size = (share: number): number => Math.ceil(memoryBytes * share);
+  const memory = String(memoryBytes + ABOVE_LIMIT);
+  const descriptors = Math.min(OPEN_FILES, ceilings.files);
+  const file = Math.min(diskBytes, ceilings.fileBytes);
+  const counted = processes + OWN_PROCESSES;
+  // Always given: an engine that runs as root asks for more than a container or unit of systemd around it may allow.
+  const byUser = Math.min(setup.groups ? MOST_BY_USER : counted, ceilings.processes);
+  // Else podman fills it from the image's own folder, whose mode it gets in any case.
+  const fresh = setup.engine.name === 'podman' ? ',notmpcopyup' : '';
+  return [
+    ...['--tmpfs', `/tmp:rw,exec,nosuid,nodev,size=${size(SHARE.tmp)},mode=1777${fresh}`],
+    ...['--shm-size', String(size(SHARE.shm))],
+    ...['--ulimit', `nofile=${descriptors}:${descriptors}`, '--ulimit', 'core=0:0'],
+    ...['--ulimit', `fsize=${file}:${file}`, '--ulimit', `nproc=${byUser}:${byUser}`],
+    ...(setup.groups ? ['--memory', memory, '--memory-swap', memory, '--pids-limit', String(counted)] : []),
+  ];
+}
+
+function mounts({ spec, toolchain, files, lifeline, egress }: ContainerInput): readonly string[] {
+  const { area, gateway, out, binds = [] } = spec;
+  const bind = (from: string, to: string, readOnly: boolean): string[] => {
+    // Both engines read the value as comma-separated, and disagree about quotes.
+    if (/[,"\n]/.test(from) || /[,"\n]/.test(to)) {
+      throw new Fault(
+        'SANDBOX_UNAVAILABLE',
+        `"${from}" cannot be mounted: its name holds a comma or a quote.`,
+      );
+    }
+    return ['--mount', `type=bind,source=${from},target=${to}${readOnly ? ',readonly' : ''}`];
+  };
+  return [
+    ...bind(area.upper, INSIDE.repo, spec.readOnly === true),
+    ...bind(area.home, INSIDE.home, false),
+    ...(out === undefined ? [] : bind(out, INSIDE.out, false)),
+    ...bind(toolchain, INSIDE.toolchain, true),
+    ...bind(files.entry, ENTRY_INSIDE, true),
+    ...bind(lifeline, LIFELINE_INSIDE, true),
+    ...(gateway === undefined ? [] : bind(gateway.socket, INSIDE.gateway, true)),
+    ...(egress === null ? [] : bind(egress, INSIDE.egress, true)),
+    ...SYNTHETIC.flatMap((file) => bind(join(files.etc, file), `/etc/${file}`, true)),
+    ...binds.flatMap(({ from, to }) => bind(from, mountPoint(to), true)),
+  ];
+}

@@ -1,0 +1,1 @@
+export { type ContainerOptions, openContainer } from './container.ts';

@@ -1,0 +1,97 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Order } from './order.ts';
+
+/** First and only line of a container's entry: how the kernel names the IPC namespace that all of its processes share. */
+const Hello = z.object({ namespace: z.string().regex(/^ipc:\[\d+\]$/) });
+/** Characters of that line, more than it ever has. */
+const LONGEST_HELLO = 1000;
+
+/** What ties a container to Runoff: as long as it holds, the container runs. */
+export interface Lifeline {
+  /** Host path of the socket. */
+  readonly socket: string;
+  /** Resolves to the container's IPC namespace once its entry took the order; null when that will not happen. */
+  readonly taken: Promise<string | null>;
+  /** Ends the container, at any moment of its life. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** Serves one order to the first that asks, which is the entry: nothing else runs in the container before it has it. */
+export async function openLifeline(folder: string, order: Order): Promise<Lifeline> {
+  let entry: Socket | null = null;
+  let over = false;
+  let tell: (namespace: string | null) => void = () => undefined;
+  const taken = new Promise<string | null>((resolve) => {
+    tell = resolve;
+  });
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    if (over || entry !== null) {
+      socket.destroy();
+      return;
+    }
+    entry = socket;
+    serve(socket, order, tell);
+  });
+  const cut = (): void => {
+    over = true;
+    entry?.destroy();
+    tell(null);
+  };
+  // Bound through a descriptor of its folder: a socket's path may have 107 bytes only, a data folder's may be longer.
+  const fd = openSync(folder, 'r');
+  try {
+    await listen(server, `/proc/self/fd/${fd}/lifeline.sock`);
+    chmodSync(join(folder, 'lifeline.sock'), 0o666);
+  } catch (thrown) {
+    closeSync(fd);
+    throw thrown;
+  }
+  return {
+    socket: join(folder, 'lifeline.sock'),
+    taken,
+    cut,
+    async close() {
+      cut();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      closeSync(fd);
+    },
+  };
+}
+
+function serve(socket: Socket, order: Order, tell: (namespace: string | null) => void): void {
+  let text = '';
+  socket.on('close', () => tell(null));
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    if (text.length > LONGEST_HELLO) socket.destroy();
+    if (!text.endsWith('\n')) return;
+    const hello = Hello.safeParse(parsed(text));
+    if (!hello.success) {
+      socket.destroy();
+      return;
+    }
+    tell(hello.data.namespace);
+    socket.write(`${JSON.stringify(order)}\n`);
+    // It says no more, and whoever speaks for it later is not heard.
+    socket.removeAllListeners('data').resume();
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const listen = (server: Server, path: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });

@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { asFault } from '../../../core/model/index.ts';
+import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../../ports/index.ts';
+import type { Owner } from '../owner.ts';
+import { makeArea, removeArea } from '../probe.ts';
+import { ENGINES, type Engine, type EngineName, findEngine } from './engine.ts';
+import type { Setup } from './flags.ts';
+
+export type Finding =
+  | {
+      readonly kind: 'ready';
+      readonly setup: Setup;
+      readonly detail: string;
+      readonly weaker: readonly string[];
+    }
+  | Missing;
+
+interface Missing {
+  readonly kind: 'missing';
+  readonly why: string;
+  readonly remedy: string;
+}
+
+interface Trial {
+  readonly engine?: EngineName;
+  readonly image: string;
+  readonly owner: Owner | null;
+  readonly scratch: string;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly exec: (spec: ExecSpec, setup: Setup) => Promise<ExecResult>;
+  readonly sweep: (engine: Engine) => Promise<void>;
+}
+
+const missing = (why: string, remedy: string): Missing => ({ kind: 'missing', why, remedy });
+
+/** A number of processes that no default happens to be, by which the trial sees whether its limits are in force. */
+const MARKED_PROCESSES = 487;
+/**
+ * What the container's own control group allows, by version 2 or 1; nothing when the engine shows none. Then Node, which
+ * every command behind a gateway needs, and the shell are there, and git is.
+ */
+const TRIAL = `cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null
+command -v git > /dev/null || { echo "the image has no git" >&2; exit 3; }
+/opt/runoff/bin/node --version > /dev/null && touch /repo/written ~/written /tmp/written`;
+
+/** Runs a trial command the way every command will run, in the strongest set-up first. Never rejects. */
+export async function findSetup(trial: Trial): Promise<Finding> {
+  if (process.platform !== 'linux') {
+    return missing(
+      `Containers are watched from the machine that runs them; this is ${process.platform}.`,
+      'Run Runoff itself in a Linux virtual machine or container, see docs/sandbox-backends.md.',
+    );
+  }
+  if (trial.owner === null && process.getuid?.() === 0) {
+    return missing(
+      'Runoff runs as root without an ordinary user for its sandboxes.',
+      'Start Runoff as an ordinary user.',
+    );
+  }
+  const engine = await firstEngine(trial);
+  if ('kind' in engine) return engine;
+  try {
+    await trial.sweep(engine);
+    return (await wrongImage(trial.image, engine)) ?? (await trySetups(trial, engine));
+  } catch (thrown) {
+    return missing(asFault(thrown).message, `${engine.name} info`);
+  }
+}
+
+async function firstEngine({ engine, environment = process.env }: Trial): Promise<Engine | Missing> {
+  const reasons: string[] = [];
+  for (const name of engine === undefined ? ENGINES : [engine]) {
+    const found = await findEngine(name, environment);
+    if (!('why' in found)) return found;
+    reasons.push(found.why);
+  }
+  const why = `No container engine can be used: ${reasons.join('; ')}.`;
+  return missing(why, 'sudo apt-get install podman uidmap   (then `podman info` must work for this user)');
+}
+
+async function wrongImage(image: string, engine: Engine): Promise<Missing | null> {
+  const found = await engine.run(['image', 'inspect', '--format', '{{json .Config.Volumes}}', image]);
+  if (found.code !== 0) {
+    const why = `${engine.name} has no image ${image} for this user.`;
+    return missing(why, `${engine.name} pull ${image}`);
+  }
+  const volumes = found.stdout.trim();
+  if (engine.name === 'podman' || ['null', '{}', ''].includes(volumes)) return null;
+  // Docker gives each one a folder of the host, which no limit of disk space would see.
+  const why = `The image ${image} has volumes of its own (${volumes}), which Docker makes outside of every limit.`;
+  return missing(why, 'Build an image without VOLUME, or use podman.');
+}
+
+/** The strongest first. */
+function setupsOf(engine: Engine, owner: Owner | null): readonly Setup[] {
+  const ids = { uid: owner?.uid ?? process.getuid?.() ?? 0, gid: owner?.gid ?? process.getgid?.() ?? 0 };
+  const asRoot = { uid: 0, gid: 0, keepId: false };
+  const users = !engine.rootless
+    ? [{ ...ids, keepId: false }]
+    : engine.name === 'podman'
+      ? [{ ...ids, keepId: true }, asRoot]
+      : [asRoot];
+  return users.flatMap((user) => [true, false].map((groups) => ({ engine, ...user, groups })));
+}
+
+async function trySetups(trial: Trial, engine: Engine): Promise<Finding> {
+  const refusals: string[] = [];
+  for (const setup of setupsOf(engine, trial.owner)) {
+    const why = await refusalOf(trial, setup);
+    if (why === null) {
+      return {
+        kind: 'ready',
+        setup,
+        detail: detailOf(trial.image, setup, refusals),
+        weaker: weaknesses(setup),
+      };
+    }
+    refusals.push(why);
+  }
+  return missing(
+    `${engine.name} cannot run a command in ${trial.image}: ${refusals.at(-1)}`,
+    `Mend what ${engine.name} says. The image needs the GNU C library with libstdc++, a shell and git.`,
+  );
+}
+
+function detailOf(
+  image: string,
+  { engine, groups, keepId, uid }: Setup,
+  refusals: readonly string[],
+): string {
+  const mode = engine.rootless ? 'rootless' : 'as root';
+  const user = uid === 0 ? `root of the container` : `user ${uid}${keepId ? ', the same inside' : ''}`;
+  const limits = groups
+    ? 'limits by control groups'
+    : `limits by watchdogs (no control groups: ${refusals.at(-1)})`;
+  return `${engine.name} ${engine.version} ${mode}, image ${image}, ${user}, full copies, ${limits}`;
+}
+
+function weaknesses({ engine, groups, uid }: Setup): readonly string[] {
+  return [
+    'Commands run in containers, which show them the /sys of this host; the default sandbox does not.',
+    ...(engine.rootless
+      ? []
+      : [
+          `${capital(engine.name)} runs as root: a flaw in it gives this machine away, where the default sandbox needs no root.`,
+        ]),
+    ...(uid === 0
+      ? [
+          'Commands are root of their container, although without any capability and as an ordinary user outside.',
+        ]
+      : []),
+    ...(groups || engine.rootless
+      ? []
+      : [
+          'Processes are counted for all commands together, so that one can keep others from starting theirs.',
+        ]),
+  ];
+}
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** Why a set-up does not work here; null when it does. */
+async function refusalOf(trial: Trial, setup: Setup): Promise<string | null> {
+  const root = join(trial.scratch, `probe-${randomBytes(6).toString('hex')}`);
+  try {
+    const area = makeArea(root, trial.owner);
+    const limits = { ...DEFAULT_LIMITS, wallMs: 60_000, processes: MARKED_PROCESSES };
+    const result = await trial.exec({ area, argv: ['sh', '-c', TRIAL], limits }, setup);
+    if (result.stopped !== null) return 'a trial command did not end in time';
+    if (result.exitCode !== 0) return result.stderr.trim() || `a trial command ended with ${result.exitCode}`;
+    return setup.groups && !inForce(result.stdout) ? 'the engine takes limits but does not set them' : null;
+  } catch (thrown) {
+    return asFault(thrown).message;
+  } finally {
+    removeArea(root);
+  }
+}
+
+/** The engine was given some more than the command's own number. */
+function inForce(stdout: string): boolean {
+  const [shown] = stdout
+    .split('\n')
+    .map(Number)
+    .filter((value) => value > 0);
+  return shown !== undefined && shown >= MARKED_PROCESSES && shown < MARKED_PROCESSES + 100;
+}

@@ -1,0 +1,215 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../../core/model/index.ts';
+import type { ExecResult } from '../../../ports/index.ts';
+import { inheritedDescriptors } from '../inherited.ts';
+import type { Owner } from '../owner.ts';
+import { type Init, isAlive, type ProcessTable } from '../processes.ts';
+import { DEADLY_SIGNALS } from '../run.ts';
+import { supervise } from '../supervise.ts';
+import { watch } from '../watchdog.ts';
+import { findFirst } from './first.ts';
+import { type ContainerInput, containerArgs } from './flags.ts';
+import type { Lifeline } from './lifeline.ts';
+
+export interface ContainerRun extends ContainerInput {
+  readonly line: Lifeline;
+  readonly owner: Owner | null;
+  readonly table: ProcessTable;
+  /** Bytes in the area that the command did not write, because the area is a copy. */
+  readonly givenBytes: number;
+}
+
+/** Milliseconds in which a container that was told to end must have, before the engine is asked to end it; our default. */
+const PATIENCE_MS = 2_000;
+/** Milliseconds in which killed processes must be gone, promised by the port. */
+const GONE_MS = 10_000;
+const LIFE = 3;
+
+/**
+ * Becomes the engine's client, and leaves a watcher outside of the container, where no candidate reaches it: when Runoff dies,
+ * by whatever signal, the watcher removes the container. It tries for a while, since the client may be about to make it. A
+ * line instead of the end tells it that Runoff has seen to that.
+ */
+const GUARD = `{
+  if read -r _ <&${LIFE}; then exit 0; fi
+  for _ in 1 2 3 4 5 6; do "$1" rm --force "$2"; sleep 1; done
+} > /dev/null 2>&1 < /dev/null &
+shift 2
+exec "$@" ${LIFE}<&-`;
+
+interface ContainerEnd {
+  readonly code: number | null;
+  /** The command was started. */
+  readonly started: boolean;
+  readonly outOfMemory: boolean;
+}
+
+/** Runs a command in a container of its own to its end, within its limits, and removes the container. */
+export async function runContainer(input: ContainerRun): Promise<ExecResult> {
+  const { spec, table, owner, givenBytes } = input;
+  const folders = [spec.area.upper, spec.area.home, ...(spec.out === undefined ? [] : [spec.out])] as const;
+  const { memoryBytes, diskBytes } = spec.limits;
+  const container = startContainer(input);
+  const { end, stopped, ...rest } = await supervise(
+    {
+      ...container,
+      async watch(over) {
+        const init = await container.init;
+        if (init === null) return null;
+        return await watch({ init, folders, givenBytes, memoryBytes, diskBytes }, table, owner, over);
+      },
+    },
+    spec,
+  );
+  const reason = stopped ?? (end.outOfMemory ? 'memory' : null);
+  if (reason !== null) return { exitCode: null, stopped: reason, ...rest };
+  if (!end.started) {
+    const why = rest.stderr.trim().split('\n').slice(-3).join('; ') || `it ended with code ${end.code}`;
+    throw new Fault('SANDBOX_UNAVAILABLE', `No container could be started: ${why}`);
+  }
+  return { exitCode: exitCode(end.code), stopped: null, ...rest };
+}
+
+/** Engines and shells report a death by signal as 128 + its number. */
+const exitCode = (code: number | null): number | null =>
+  code === null || DEADLY_SIGNALS.includes(code - 128) ? null : code;
+
+interface Container {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** The first process, as the host sees it, once the command was started; null when it was not. */
+  readonly init: Promise<Init | null>;
+  readonly ended: Promise<ContainerEnd>;
+  kill(): void;
+}
+
+function startContainer(input: ContainerRun): Container {
+  const { line, setup, table } = input;
+  const child = spawnClient(input);
+  if (!child.stdout || !child.stderr) {
+    throw new Fault('SANDBOX_UNAVAILABLE', 'No container can be started: Runoff has too many files open.');
+  }
+  let exited = false;
+  const exit = new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(new Fault('SANDBOX_UNAVAILABLE', `${setup.engine.name} cannot be started: ${error.message}`)),
+    );
+    child.once('exit', resolve);
+  }).finally(() => {
+    exited = true;
+    // A client that ended before its container was started will not start it.
+    line.cut();
+  });
+  const init = findInside(line, table, () => exited);
+  let found: Init | null = null;
+  let killed = false;
+  const kill = (): void => {
+    killed = true;
+    line.cut();
+    if (found !== null) killFirst(found);
+    void endInTime(() => exited, input);
+  };
+  void init.then(
+    (first) => {
+      found = first;
+      if (killed && first !== null) killFirst(first);
+    },
+    // `watch` fails by it, and with it the run.
+    () => undefined,
+  );
+  return {
+    stdout: child.stdout,
+    stderr: child.stderr,
+    init,
+    kill,
+    ended: exit.then((code) => cleanUp(code, child, () => found, input)),
+  };
+}
+
+function spawnClient(input: ContainerRun): ChildProcess {
+  const { setup, name } = input;
+  const { engine } = setup;
+  const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe', 'pipe'];
+  for (const fd of inheritedDescriptors()) stdio[fd] ??= 'ignore';
+  return spawn(
+    '/bin/sh',
+    ['-c', GUARD, 'sh', engine.name, name, engine.name, ...containerArgs(input)],
+    // A process group of its own: an interrupt from the terminal does not reach it.
+    { cwd: '/', env: engine.env, stdio: Array.from(stdio, (use) => use ?? 'ignore'), detached: true },
+  );
+}
+
+/**
+ * The container's first process; null when it ended before it was seen. Rejects when it is not one of this machine, where
+ * nothing could watch it.
+ */
+async function findInside(line: Lifeline, table: ProcessTable, over: () => boolean): Promise<Init | null> {
+  const namespace = await line.taken;
+  if (namespace === null) return null;
+  const deadline = performance.now() + GONE_MS;
+  while (performance.now() < deadline) {
+    const first = findFirst(table.within(namespace));
+    if (first !== null || over()) return first;
+    await sleep(50);
+  }
+  throw new Fault(
+    'SANDBOX_UNAVAILABLE',
+    'The processes of a container are not to be seen here: the engine runs on another machine, or hides them.',
+  );
+}
+
+function killFirst(init: Init): void {
+  if (!isAlive(init)) return;
+  try {
+    process.kill(init.pid, 'SIGKILL');
+  } catch (thrown) {
+    // Not ours to kill, or gone: the engine is asked next.
+    if (!['EPERM', 'ESRCH'].includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown;
+  }
+}
+
+/** For a container that does not end although its lifeline was cut and its first process killed, or could not be. */
+async function endInTime(over: () => boolean, { setup, name }: ContainerRun): Promise<void> {
+  await sleep(PATIENCE_MS, undefined, { ref: false });
+  if (!over()) await setup.engine.run(['rm', '--force', name]);
+}
+
+async function cleanUp(
+  code: number | null,
+  child: ChildProcess,
+  first: () => Init | null,
+  { setup, name, line }: ContainerRun,
+): Promise<ContainerEnd> {
+  const { engine, groups } = setup;
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const started = (await line.taken) !== null;
+  const inspected = groups && started && code !== 0;
+  const oom = ['inspect', '--format', '{{.State.OOMKilled}}', name] as const;
+  const outOfMemory = inspected && (await engine.run(oom)).stdout.trim() === 'true';
+  const removed = await engine.run(['rm', '--force', name]);
+  if (removed.code !== 0 && !/no such container|no container with/i.test(removed.stderr)) {
+    throw new Fault('INTERNAL', `The container ${name} could not be removed: ${removed.stderr.trim()}`);
+  }
+  tellWatcher(child);
+  await closed;
+  await gone(first());
+  return { code, started, outOfMemory };
+}
+
+function tellWatcher(child: ChildProcess): void {
+  const watcher = (child.stdio as readonly (Writable | Readable | null | undefined)[])[LIFE] as Writable;
+  watcher.on('error', () => undefined);
+  watcher.end('done\n');
+}
+
+async function gone(init: Init | null): Promise<void> {
+  const deadline = performance.now() + GONE_MS;
+  while (init !== null && isAlive(init)) {
+    if (performance.now() > deadline) {
+      throw new Fault('INTERNAL', `Process ${init.pid} of a container did not end within ten seconds.`);
+    }
+    await sleep(5);
+  }
+}

@@ -1,0 +1,1 @@
+export { openUnguarded, type UnguardedOptions } from './unguarded.ts';

@@ -1,0 +1,164 @@
+import type { Readable } from 'node:stream';
+import type { ExecSpec, StopReason } from '../../ports/index.ts';
+import { capture, lines } from './output.ts';
+
+/** A started command, whatever runs it. */
+export interface Running<End> {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when no process is left and all output was read. Rejects with a fault when it could not be set up. */
+  readonly ended: Promise<End>;
+  /** Ends every process at once, at any moment of its life; more than once does no harm. */
+  kill(): void;
+  /** Measures until `over` aborts: what went over its limit, or null. Rejects when it cannot measure. */
+  watch(over: AbortSignal): Promise<'memory' | 'disk' | null>;
+}
+
+export interface Supervised<End> {
+  readonly end: End;
+  /** Why the supervisor stopped it; null when it ended by itself. */
+  readonly stopped: StopReason | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly truncated: boolean;
+  readonly ms: number;
+}
+
+/** The part of a spec that any backend leaves to the supervisor. */
+type Terms = Pick<ExecSpec, 'limits' | 'onLine' | 'onLimit' | 'signal'>;
+
+/** Longest delay of a timer in Node; a longer wall time is no limit in practice. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Follows a command to its end: keeps its output, hands on its lines, and stops it for the first limit it meets. Rejects
+ * with what a callback of the caller threw, or with why it could not be measured, once the command is gone.
+ */
+export async function supervise<End>(running: Running<End>, terms: Terms): Promise<Supervised<End>> {
+  const startedAt = performance.now();
+  const guard = guardOf(running, terms);
+  const output = { stdout: capture(terms.limits.outputBytes), stderr: capture(terms.limits.outputBytes) };
+  const pending = (['stdout', 'stderr'] as const).map((name) => {
+    const split = lines((line) => guard.call(() => terms.onLine?.(line, name), undefined));
+    running[name].on('data', (chunk: Buffer) => {
+      guard.heard();
+      output[name].add(chunk);
+      split.add(chunk);
+    });
+    return split;
+  });
+  const end = await running.ended.finally(() => guard.close());
+  for (const split of pending) split.end();
+  const stopped = guard.outcome();
+  const stdout = output.stdout.end();
+  const stderr = output.stderr.end();
+  return {
+    end,
+    stopped,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    truncated: stdout.truncated || stderr.truncated,
+    ms: Math.round(performance.now() - startedAt),
+  };
+}
+
+interface Guard {
+  /** The command showed a sign of life. */
+  heard(): void;
+  /** Runs a caller's callback; what it throws ends the command and is thrown again by `outcome`. */
+  call<T>(callback: () => T, otherwise: T): T;
+  close(): void;
+  outcome(): StopReason | null;
+}
+
+function guardOf(running: Pick<Running<unknown>, 'kill' | 'watch'>, terms: Terms): Guard {
+  const over = new AbortController();
+  let stopped: StopReason | null = null;
+  let failure: { readonly thrown: unknown } | null = null;
+  const stop = (reason: StopReason): void => {
+    if (over.signal.aborted) return;
+    stopped ??= reason;
+    running.kill();
+  };
+  const fail = (thrown: unknown): void => {
+    failure ??= { thrown };
+    running.kill();
+  };
+  const call = <T>(callback: () => T, otherwise: T): T => {
+    try {
+      return callback();
+    } catch (thrown) {
+      fail(thrown);
+      return otherwise;
+    }
+  };
+  const ask = (limit: 'wall' | 'silence'): number =>
+    failure === null && stopped === null ? call(() => terms.onLimit?.(limit) ?? 0, 0) : 0;
+  const wall = timer(
+    terms.limits.wallMs,
+    () => ask('wall'),
+    () => stop('wall'),
+  );
+  const silence = timer(
+    terms.limits.silenceMs,
+    () => ask('silence'),
+    () => stop('silence'),
+  );
+  const onAbort = (): void => stop('cancelled');
+  terms.signal?.addEventListener('abort', onAbort, { once: true });
+  if (terms.signal?.aborted) onAbort();
+  void running
+    .watch(over.signal)
+    .then((reason) => reason !== null && stop(reason))
+    .catch((thrown: unknown) => over.signal.aborted || fail(thrown));
+
+  return {
+    heard: () => silence.restart(),
+    call,
+    close() {
+      over.abort();
+      wall.clear();
+      silence.clear();
+      terms.signal?.removeEventListener('abort', onAbort);
+    },
+    outcome() {
+      if (failure !== null) throw failure.thrown;
+      return stopped;
+    },
+  };
+}
+
+interface Timer {
+  /** Counts from now again. */
+  restart(): void;
+  clear(): void;
+}
+
+/** Asks for more time, as often as some is given, before it calls `expired`; `ms` absent: never. */
+function timer(ms: number | undefined, more: () => number, expired: () => void): Timer {
+  if (ms === undefined) return { restart: () => undefined, clear: () => undefined };
+  let cleared = false;
+  const arm = (delay: number): NodeJS.Timeout => setTimeout(onTime, Math.min(delay, LONGEST_TIMER_MS));
+  const onTime = (): void => {
+    const given = more();
+    // Written so that no number at all is no time either.
+    if (given > 0) running = { timeout: arm(given), extended: true };
+    else expired();
+  };
+  let running = { timeout: arm(ms), extended: false };
+  return {
+    restart() {
+      if (cleared) return;
+      if (!running.extended) {
+        running.timeout.refresh();
+        return;
+      }
+      clearTimeout(running.timeout);
+      running = { timeout: arm(ms), extended: false };
+    },
+    clear() {
+      cleared = true;
+      clearTimeout(running.timeout);
+    },
+  };
+}

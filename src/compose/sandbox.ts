@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { installCoderPrograms } from '../adapters/coders/index.ts';
+import {
+  type Owner,
+  openBubblewrap,
+  openContainer,
+  openUnguarded,
+  prepareToolchain,
+} from '../adapters/sandbox/index.ts';
+import { installSyntaxCheck } from '../adapters/syntax/index.ts';
+import { Fault } from '../core/model/index.ts';
+import type { Operator, SandboxChoice } from '../core/policy/index.ts';
+import { DEFAULT_LIMITS, type ExecResult, type ExecSpec, type Sandbox } from '../ports/index.ts';
+import { dataPaths } from './paths.ts';
+
+/** The dedicated user all sandboxes run as when we are root; null when we are an ordinary user ourselves. */
+export const ownerOf = (operator: Operator): Owner | null =>
+  process.getuid?.() === 0 ? { uid: operator.sandboxUid, gid: operator.sandboxUid } : null;
+
+/** Proves the sandbox before anything else is opened: without one, nothing runs (I10). */
+export async function openSandbox(operator: Operator): Promise<Sandbox> {
+  const paths = dataPaths(operator.data);
+  const owner = ownerOf(operator);
+  const toolchain = await prepareToolchain({ dir: paths.toolchain, owner });
+  await installCoderPrograms(join(toolchain.dir, 'coders'));
+  await installSyntaxCheck(join(toolchain.dir, 'checks', 'syntax.mjs'));
+  const sandbox = backend(operator.sandbox, { toolchain: toolchain.dir, owner, scratch: paths.scratch });
+  const probe = await sandbox.probe();
+  if (probe.kind === 'missing')
+    throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
+  return sandbox;
+}
+
+function backend(
+  choice: SandboxChoice,
+  parts: { readonly toolchain: string; readonly owner: Owner | null; readonly scratch: string },
+): Sandbox {
+  switch (choice.backend) {
+    case 'bubblewrap':
+      return openBubblewrap({ ...parts, allowWeaker: choice.allowWeaker });
+    case 'container': {
+      const { engine, image = '' } = choice;
+      return openContainer({ ...parts, image, ...(engine ? { engine } : {}) });
+    }
+    case 'none':
+      return openUnguarded(parts);
+  }
+}
+
+/** Stands where nothing is executed: to read what is stored takes neither a sandbox nor its tools. */
+export const NO_SANDBOX: Sandbox = {
+  probe: async () => ({
+    kind: 'missing',
+    why: 'This command opened no sandbox.',
+    remedy: '`runoff doctor` tries it.',
+  }),
+  exec: async () => {
+    throw new Fault('SANDBOX_UNAVAILABLE', 'This command opened no sandbox: it only reads.');
+  },
+};
+
+/** Runs a command in an empty area that is gone afterwards; for `runoff doctor`. */
+export async function tryInSandbox(
+  operator: Operator,
+  sandbox: Sandbox,
+  command: Pick<ExecSpec, 'argv' | 'env' | 'binds'> & { readonly wallMs: number },
+): Promise<ExecResult> {
+  const owner = ownerOf(operator);
+  const root = join(dataPaths(operator.data).scratch, `try-${randomBytes(6).toString('hex')}`);
+  const [lower = '', upper = '', work = '', merged = '', home = ''] = await Promise.all(
+    ['lower', 'upper', 'work', 'merged', 'home'].map(async (name) => {
+      const folder = join(root, name);
+      await mkdir(folder, { recursive: true, mode: 0o755 });
+      if (owner) await chown(folder, owner.uid, owner.gid);
+      return folder;
+    }),
+  );
+  const { wallMs, ...given } = command;
+  try {
+    const area = { id: 'try', lowers: [lower], upper, work, merged, home };
+    return await sandbox.exec({ ...given, area, limits: { ...DEFAULT_LIMITS, wallMs } });
+  } finally {
+    // The kernel makes a folder in `work` that is closed to everyone but root of its own namespace.
+    await rm(root, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

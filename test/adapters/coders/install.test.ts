@@ -1,0 +1,172 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AGENTS, coders, installAgent } from '../../../src/adapters/coders/index.ts';
+
+/** Stands in for npm: writes down how it was called, and the package that it was asked for, in a private mode. */
+const NPM = `
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+const argv = process.argv.slice(2);
+const folder = argv[argv.indexOf('--prefix') + 1];
+writeFileSync(process.env.SEEN, JSON.stringify({ argv, env: process.env, cwd: process.cwd() }));
+if (process.env.FAIL) {
+  console.error('npm error code ' + process.env.FAIL + '\\nnpm error network request failed');
+  process.exit(1);
+}
+if (process.env.HANG) setInterval(() => {}, 1000), console.log('hangs');
+else {
+  const [, name, version] = /^(@?[^@]+).*@([^@]+)$/.exec(argv.at(-1));
+  const base = join(folder, 'node_modules', name);
+  const program = join(base, process.env.PROGRAM);
+  mkdirSync(dirname(program), { recursive: true });
+  writeFileSync(join(base, 'package.json'), JSON.stringify({ name, version: process.env.OTHER ?? version }));
+  writeFileSync(program, 'the program', { mode: 0o700 });
+  chmodSync(base, 0o700);
+  console.log('added 1 package');
+}
+`;
+
+let home: string;
+let folder: string;
+const lines: string[] = [];
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'install-'));
+  folder = join(home, 'agents');
+  await mkdir(join(home, 'npm'));
+  await writeFile(join(home, 'npm/npm-cli.js'), NPM);
+  await writeFile(join(home, 'npm/package.json'), '{"type":"module"}');
+  lines.length = 0;
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const agentOf = (name: string) => AGENTS.find((agent) => agent.name === name) ?? expect.fail(name);
+const install = (name: string, extra: Readonly<Record<string, string>> = {}, version?: string) =>
+  installAgent({
+    folder,
+    name,
+    ...(version ? { version } : {}),
+    onLine: (line) => lines.push(line),
+    environment: {
+      npm_execpath: join(home, 'npm/npm-cli.js'),
+      SEEN: join(home, 'seen.json'),
+      PROGRAM: AGENTS.find((agent) => agent.name === name)?.program ?? '',
+      ...extra,
+    },
+  });
+const seen = async () =>
+  JSON.parse(await readFile(join(home, 'seen.json'), 'utf8')) as { argv: string[]; env: object; cwd: string };
+const installed = (name: string) => coders({ agentsFolder: folder, commands: {} }).get(name)?.version();
+
+test.each(AGENTS.map(({ name }) => name))('%s is installed in the version that is tested', async (name) => {
+  expect(await installed(name)).toBeNull();
+  const { tested } = agentOf(name);
+  expect(await install(name)).toEqual({ version: tested });
+  expect(await installed(name)).toBe(tested);
+  expect(await readdir(folder)).toEqual([name]);
+  expect(lines).toContain('added 1 package');
+});
+
+test('no script of a package runs, and the version is exact', async () => {
+  await install('codex', {}, '1.2.3');
+  const { argv } = await seen();
+  expect(argv).toEqual(expect.arrayContaining(['install', '--ignore-scripts', '--no-audit', '--no-fund']));
+  expect(argv.at(-1)).toBe(
+    `@openai/codex-linux-${process.arch}@npm:@openai/codex@1.2.3-linux-${process.arch}`,
+  );
+});
+
+test('npm sees the operator’s proxy and registry, and none of our keys', async () => {
+  const keys = {
+    ANTHROPIC_API_KEY: 'canary',
+    PRIVATE_KEY: 'canary',
+    WEBHOOK_SECRET: 'canary',
+    DATABASE_URL: 'canary',
+  };
+  await install('pi', {
+    ...keys,
+    HTTPS_PROXY: 'http://proxy.example',
+    npm_config_registry: 'http://r.example',
+  });
+  const { env } = await seen();
+  expect(JSON.stringify(env)).not.toContain('canary');
+  expect(env).toMatchObject({ HTTPS_PROXY: 'http://proxy.example', npm_config_registry: 'http://r.example' });
+});
+
+test('another user can read and run what was installed', async () => {
+  await install('claude-code');
+  const { package: name, program } = agentOf('claude-code');
+  const base = join(folder, 'claude-code/node_modules', name);
+  for (const path of [folder, join(folder, 'claude-code'), base])
+    expect((await stat(path)).mode & 0o5).toBe(0o5);
+  expect((await stat(join(base, program))).mode & 0o5).toBe(0o5);
+});
+
+test('a new version takes the place of the old one', async () => {
+  await install('pi', {}, '1.0.0');
+  await install('pi', {}, '1.1.0');
+  expect(await installed('pi')).toBe('1.1.0');
+  expect(await readdir(folder)).toEqual(['pi']);
+});
+
+test.each([
+  ['the registry cannot be reached', { FAIL: 'ENOTFOUND' }, 'registry could not be reached'],
+  ['there is no such version', { FAIL: 'ETARGET' }, 'has no @earendil-works/pi-coding-agent@9.9.9'],
+  ['npm fails otherwise', { FAIL: 'EWHATEVER' }, 'network request failed'],
+  ['npm brought something else', { OTHER: '6.6.6' }, 'has no program'],
+])('what was installed stays when %s', async (_, extra, why) => {
+  await install('pi', {}, '1.0.0');
+  await expect(install('pi', extra, '9.9.9')).rejects.toMatchObject({
+    code: 'AGENT_INSTALL_FAILED',
+    message: expect.stringContaining(why),
+  });
+  expect(await installed('pi')).toBe('1.0.0');
+  expect(await readdir(folder)).toEqual(['pi']);
+});
+
+test('a package without its program is not put in place', async () => {
+  await expect(install('pi', { PROGRAM: 'elsewhere.js' })).rejects.toMatchObject({
+    code: 'AGENT_INSTALL_FAILED',
+  });
+  expect(await installed('pi')).toBeNull();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('it ends when it is cancelled, and leaves nothing', async () => {
+  const stop = new AbortController();
+  const going = installAgent({
+    folder,
+    name: 'pi',
+    onLine: (line) => line === 'hangs' && stop.abort(),
+    signal: stop.signal,
+    environment: {
+      npm_execpath: join(home, 'npm/npm-cli.js'),
+      SEEN: join(home, 'seen.json'),
+      HANG: '1',
+    },
+  });
+  await expect(going).rejects.toMatchObject({ name: 'AbortError' });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test.each([
+  ['evil', undefined, /"evil" cannot be installed; these can: claude-code, codex/],
+  ['../pi', undefined, /cannot be installed/],
+  ['pi', 'latest', /no exact version/],
+  ['pi', '1.0.0 --ignore-scripts=false', /no exact version/],
+])('%s in version %s is refused before anything runs', async (name, version, why) => {
+  await expect(install(name, {}, version)).rejects.toMatchObject({ code: 'AGENT_UNKNOWN', message: why });
+  await expect(seen()).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('it says so when there is no npm', async () => {
+  await mkdir(join(home, 'empty'));
+  await chmod(join(home, 'empty'), 0o755);
+  await expect(
+    installAgent({ folder, name: 'pi', onLine: () => {}, environment: { PATH: join(home, 'empty') } }),
+  ).rejects.toMatchObject({
+    code: 'AGENT_INSTALL_FAILED',
+    message: expect.stringContaining('npm was not found'),
+  });
+});

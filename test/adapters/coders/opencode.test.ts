@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { opencodeCoder } from '../../../src/adapters/coders/opencode/index.ts';
+import { coderContract } from '../../contracts/coder.suite.ts';
+
+const coder = opencodeCoder('/data/agents');
+const input = {
+  model: 'claude-sonnet-5',
+  protocol: 'anthropic',
+  prompt: 'Mend it.',
+  wallSeconds: 900,
+  gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
+  seed: 0,
+} as const;
+
+/** Recorded with 1.18.33, as all lines below; sessions and times left out. */
+const TEXT =
+  '{"type":"text","timestamp":1795231207328,"part":{"id":"prt_1fc1e4e99001ep3LRMpbEPQH81","type":"text","text":"I will write the file.","time":{"start":1795231207065,"end":1795231207068}}}';
+const WRITE =
+  '{"type":"tool_use","timestamp":1795231207328,"part":{"type":"tool","tool":"write","callID":"toolu_e6510cff","state":{"status":"completed","input":{"filePath":"/repo/out.txt","content":"hello\\n"},"output":"Wrote file successfully.","metadata":{"diagnostics":{},"exists":false,"truncated":false},"title":"out.txt"},"id":"prt_1fc1e4e9f001QhnfPeDiBKImV4"}}';
+const DONE =
+  '{"type":"step_finish","timestamp":1795231207328,"part":{"id":"prt_1fc1e4f880011cBcG47Zu376LL","reason":"stop","type":"step-finish","tokens":{"total":1280,"input":1000,"output":50,"reasoning":0,"cache":{"write":30,"read":200}},"cost":0}}';
+const AWAY =
+  '{"type":"error","timestamp":1795231207328,"error":{"name":"APIError","data":{"message":"Cannot connect to API: Unable to connect. Is the computer able to access the url?","isRetryable":true,"metadata":{"url":"http://127.0.0.1:9/v1/messages"}}}}';
+const QUIET_LINES = [
+  '{"type":"step_start","timestamp":1795231207328,"part":{"id":"prt_1fc1e4e94001AEOCLV5DSOJZuv","type":"step-start"}}',
+  '{"type":"step_finish","timestamp":1795231207328,"part":{"id":"prt_1fc1e4ed4001o3MTW03T5rp7TE","reason":"tool-calls","type":"step-finish","cost":0}}',
+];
+
+coderContract('opencode', () => ({ coder, steps: [TEXT, WRITE], end: { line: DONE, ok: true } }));
+
+test('opencode shows what it does, and says when the model cannot be reached', () => {
+  expect([TEXT, WRITE, DONE, AWAY].map((line) => coder.read(line))).toEqual([
+    { kind: 'step', text: 'I will write the file.' },
+    { kind: 'step', text: 'write: /repo/out.txt' },
+    { kind: 'end', ok: true, text: 'done' },
+    { kind: 'end', ok: false, text: expect.stringContaining('Cannot connect to API') },
+  ]);
+  for (const line of QUIET_LINES) expect(coder.read(line)).toBeNull();
+});
+
+test.each(['{env:HOME}', '{file:/etc/hostname}', '{{env:HOME}}'])(
+  'opencode is given no name of a model that it would put something else in place of: %s',
+  (model) => {
+    const text = coder.launch({ ...input, model }).env.OPENCODE_CONFIG_CONTENT ?? '';
+    expect(text).not.toMatch(/\{(env|file):/);
+    expect(JSON.parse(text).provider.gateway.models.model.id).toBe(model);
+  },
+);
+
+test('opencode takes no settings and instructions from the repository, and knows no provider but the gateway', () => {
+  const { argv, env } = coder.launch(input);
+  expect(argv).toContain('--pure');
+  expect(env.OPENCODE_DISABLE_PROJECT_CONFIG).toBe('1');
+  expect(JSON.parse(env.OPENCODE_CONFIG_CONTENT ?? '')).toMatchObject({
+    enabled_providers: ['gateway'],
+    small_model: 'gateway/model',
+    share: 'disabled',
+  });
+});
+
+test.each([
+  ['anthropic', '@ai-sdk/anthropic'],
+  ['openai-responses', '@ai-sdk/openai'],
+  ['openai-chat', '@ai-sdk/openai-compatible'],
+] as const)('opencode speaks %s', (protocol, npm) => {
+  const { env } = coder.launch({ ...input, protocol });
+  expect(JSON.parse(env.OPENCODE_CONFIG_CONTENT ?? '').provider.gateway.npm).toBe(npm);
+});
