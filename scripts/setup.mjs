@@ -43,14 +43,16 @@ const wanted = (withDev) =>
 function installPackages() {
   const have = existsSync(stamp) ? readFileSync(stamp, 'utf8').trim() : '';
   if (have === wanted(true) || (production && have === wanted(false))) return;
+  // Who develops here keeps the development packages when a production command finds a new lock file.
+  const omitDev = production && !have.endsWith(' all');
   say('Setting up: installing npm packages (once, about half a minute) …');
   const npm = process.env.npm_execpath?.endsWith('.js')
     ? [process.execPath, [process.env.npm_execpath]]
     : ['npm', []];
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(production ? ['--omit=dev'] : [])];
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(omitDev ? ['--omit=dev'] : [])];
   const result = run(npm[0], [...npm[1], ...args], { env: { ...process.env, npm_config_loglevel: 'error' } });
   if (!result.ok) stop(`npm could not install the packages:\n${result.output}`);
-  writeFileSync(stamp, `${wanted(!production)}\n`);
+  writeFileSync(stamp, `${wanted(!omitDev)}\n`);
 }
 
 function checkRuntime() {

@@ -134,16 +134,19 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 describe('a hostile repository', { timeout: 180_000 }, () => {
-  test.each(TEST_AGENTS)('does nothing to %s', async (agent) => {
-    const work = await bench.work({ agent, script: 'scripted-author', files: HOSTILE });
-    expect(traces(work)).toEqual(UNAVOIDED[agent] ?? []);
-    // The whole conversation went through the gateway: nothing was moved elsewhere.
-    expect(work.result, work.result.stderr.slice(-2000)).toMatchObject({ exitCode: 0, stopped: null });
-    expect(work.requests.length).toBeGreaterThanOrEqual(3);
-    expect(work.calls).toHaveLength(work.requests.length);
-    expect(work.left.get('repo/greeting.txt')?.toString()).toBe('Hello.\n');
-    expect(work.left.get('repo/log.txt')?.toString()).toBe('Start\n');
-  });
+  test.each(TEST_AGENTS)(
+    'moves no request of %s and runs nothing, but for what is named above',
+    async (agent) => {
+      const work = await bench.work({ agent, script: 'scripted-author', files: HOSTILE });
+      expect(traces(work)).toEqual(UNAVOIDED[agent] ?? []);
+      // The whole conversation went through the gateway: nothing was moved elsewhere.
+      expect(work.result, work.result.stderr.slice(-2000)).toMatchObject({ exitCode: 0, stopped: null });
+      expect(work.requests.length).toBeGreaterThanOrEqual(3);
+      expect(work.calls).toHaveLength(work.requests.length);
+      expect(work.left.get('repo/greeting.txt')?.toString()).toBe('Hello.\n');
+      expect(work.left.get('repo/log.txt')?.toString()).toBe('Start\n');
+    },
+  );
 });
 
 /** As somebody would start it who has never met a hostile repository. */

@@ -135,7 +135,7 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
   [
     'the price is unknown',
     ['run', 'x', '--models', 'openai/no-such-model'],
-    /No price is known.*Next: Set MODEL_PRICES/s,
+    /No price is known.*Next: Choose a model with a known price/s,
     1,
   ],
   ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s, 2],

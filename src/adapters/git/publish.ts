@@ -5,6 +5,7 @@ import type { Workspaces } from '../../ports/index.ts';
 import type { CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault, saidBy, wasDenied } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
+import { handedOver } from './handover.ts';
 import { checkedSha, isSha } from './layout.ts';
 import { userOf } from './tools.ts';
 
@@ -40,17 +41,20 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
     },
 
     async branch(base, path, name, sha) {
-      const [ref, from] = [await branchRef(git, name, path), await store.at(base.repositoryKey)];
+      const [ref, objects] = [await branchRef(git, name, path), await store.at(base.repositoryKey)];
       const cwd = await realpath(path);
       const flags = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-prune'];
-      const done = await git({
-        cwd,
-        args: ['fetch', '-q', ...flags, from, `+${checkedSha(sha)}:${ref}`],
-        env: { GIT_CEILING_DIRECTORIES: dirname(cwd) },
-        // The settings of a user's own repository are trusted, but nothing of theirs should start because of us.
-        config: { 'core.hooksPath': '/dev/null', 'core.logAllRefUpdates': 'true', 'gc.auto': '0' },
-        as: await userOf(cwd),
-      });
+      const as = await userOf(cwd);
+      const done = await handedOver(git, { objects, base: base.sha, sha }, as, (handover) =>
+        git({
+          cwd,
+          args: ['fetch', '-q', ...flags, handover.from, `+${handover.name}:${ref}`],
+          env: { GIT_CEILING_DIRECTORIES: dirname(cwd) },
+          // The settings of a user's own repository are trusted, but nothing of theirs should start because of us.
+          config: { 'core.hooksPath': '/dev/null', 'core.logAllRefUpdates': 'true', 'gc.auto': '0' },
+          as,
+        }),
+      );
       if (done.exitCode === 0) return;
       if (/checked out/.test(done.stderr)) {
         throw new Fault('INTERNAL', `Branch ${name} is checked out in ${path}, so it was left as it is.`);
