@@ -47,15 +47,21 @@ export async function agentFindings(
     if (version === null) missing.push(coder.name);
     else findings.push(await agentFinding(operator, sandbox, coder, version));
   }
-  return missing.length === 0 ? findings : [...findings, notInstalled(missing)];
+  return missing.length === 0 ? findings : [...findings, notInstalled(missing, operator)];
 }
 
-const notInstalled = (names: readonly string[]): Finding => ({
-  name: 'other coders',
-  state: 'warning',
-  detail: `not installed: ${names.join(', ')}`,
-  remedy: `Only for those you want to use: runoff agents install ${names[0] ?? ''}`,
-});
+function notInstalled(names: readonly string[], operator: Operator): Finding {
+  const own = names.find((name) => Object.hasOwn(operator.agentCommands, name));
+  return {
+    name: 'other coders',
+    state: 'warning',
+    detail: `not installed: ${names.join(', ')}`,
+    remedy:
+      own === undefined
+        ? `Only for those you want to use: runoff agents install ${names[0] ?? ''}`
+        : `Look at the folder of ${own} in AGENT_COMMANDS; ours are installed by: runoff agents install NAME`,
+  };
+}
 
 async function agentFinding(
   operator: Operator,
@@ -75,6 +81,8 @@ async function agentFinding(
     state: 'fault',
     detail:
       `${version} does not start in a sandbox: ${result.stopped ?? `exit code ${result.exitCode ?? 'none'}`} ${said}`.trim(),
-    remedy: `runoff agents install ${coder.name}`,
+    remedy: AGENTS.some((agent) => agent.name === coder.name)
+      ? `runoff agents install ${coder.name}`
+      : 'It is part of Runoff: `npm run setup` installs what it needs.',
   };
 }

@@ -31,7 +31,7 @@ export async function diagnose(env: NodeJS.ProcessEnv, cwd: string): Promise<rea
     await checked('data folder', () => spaceIn(operator)),
     ...sandboxFindings,
     await checked('database', () => databaseOf(operator)),
-    ...(await agentFindings(operator, sandbox)),
+    ...(await agentFindings(operator, sandbox).catch((thrown: unknown) => [faultFinding('coders', thrown)])),
     ...keyFindings(operator),
     appFinding(operator),
   ];

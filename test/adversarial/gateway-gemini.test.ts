@@ -63,6 +63,10 @@ describe('a candidate that speaks Gemini', () => {
   test.each<[string, object]>([
     ['a file by address', { contents: [{ parts: [{ fileData: { fileUri: URL_OUT } }] }] }],
     ['one in the other spelling', { contents: [{ parts: [{ file_data: { file_uri: URL_OUT } }] }] }],
+    [
+      'one in both spellings, of which one is empty',
+      { contents: [{ parts: [{ file_data: { file_uri: URL_OUT }, fileData: null }] }] },
+    ],
     ['one that is not in a list', { contents: { parts: { fileData: { fileUri: URL_OUT } } } }],
     [
       'one in the answer of a function',

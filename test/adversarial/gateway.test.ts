@@ -200,7 +200,49 @@ describe('a candidate that would borrow the provider’s network or memory', () 
         ],
       },
     ],
+    [
+      'an image by address in a document that is made of parts',
+      '/v1/messages',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'document',
+                source: {
+                  type: 'content',
+                  content: [{ type: 'image', source: { type: 'url', url: URL_OUT } }],
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
     ['web search in a chat', CHAT, { web_search_options: {} }],
+    ['a search of xAI’s', CHAT, { search_parameters: { mode: 'on' } }],
+    ['other models of a router', CHAT, { models: ['dear/model'] }],
+    ['an answer that stays there', CHAT, { deferred: true }],
+    ...['document_url', 'video_url', 'input_audio'].map((type): [string, string, object] => [
+      `${type} in a chat`,
+      CHAT,
+      { messages: [{ role: 'user', content: [{ type, [type]: URL_OUT }] }] },
+    ]),
+    [
+      'a file whose data is an address',
+      CHAT,
+      { messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: URL_OUT } }] }] },
+    ],
+    [
+      'a screenshot by address',
+      RESPONSES,
+      {
+        input: [
+          { type: 'computer_call_output', output: { type: 'computer_screenshot', image_url: URL_OUT } },
+        ],
+      },
+    ],
     ['an image by address in a chat', CHAT, { messages: chatImage(URL_OUT) }],
     ['a file by address', RESPONSES, { input: [{ content: [{ type: 'input_file', file_url: URL_OUT }] }] }],
     [
@@ -318,6 +360,20 @@ describe('a candidate that would borrow the provider’s network or memory', () 
       ],
       [CHAT, { tools: [{ type: 'function', function: { name: 'bash', parameters: schema } }] }],
       [CHAT, { messages: chatImage('data:image/png;base64,AA==') }],
+      [
+        CHAT,
+        {
+          messages: [
+            {
+              role: 'user',
+              content: [
+                { type: 'input_audio', input_audio: { data: 'AAhttp//', format: 'wav' } },
+                { type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } },
+              ],
+            },
+          ],
+        },
+      ],
       [RESPONSES, { input: [], tools: [{ type: 'custom', name: 'apply_patch' }, { type: 'local_shell' }] }],
     ];
     for (const [path, body] of calls) {
@@ -336,6 +392,9 @@ describe('a candidate that would borrow the provider’s network or memory', () 
         service_tier: 'priority',
         speed: 'fast',
         inference_geo: 'us',
+        provider: { order: ['dear'] },
+        route: 'fallback',
+        fallbacks: [{ model: 'dear' }],
         temperature: 0,
       },
     });
@@ -380,3 +439,30 @@ function raw(path: string, bytes: string): Promise<string> {
     socket.end();
   });
 }
+
+describe('a request that looks smaller than it is', () => {
+  test('is refused before it is parsed when it has very many values; a long text is none of these', async () => {
+    provider = await honest();
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ capUsd: 100, runCapUsd: 100 });
+    const tools = { ...PROMPT, tools: Array.from({ length: 250_001 }, () => []) };
+    expect((await ask(lease, { body: tools })).status).toBe(413);
+    expect(provider.seen).toEqual([]);
+    const messages = [{ role: 'user', content: '[{,"\\'.repeat(100_000) }];
+    expect((await ask(lease, { body: { ...PROMPT, messages } })).status).toBe(200);
+  });
+
+  test('is paid for as it goes on: numbers are written out', async () => {
+    const booked = async (number: string) => {
+      provider = await honest();
+      await using rig = await openRig(provider.url);
+      const enumeration = Array.from({ length: 3_000 }, () => number).join();
+      const raw = `{"model":"m","max_tokens":9,"messages":[],"tools":[{"name":"x","input_schema":{"enum":[${enumeration}]}}]}`;
+      await ask(await rig.open(), { raw, path: '/v1/messages' });
+      const { usd = 0 } = rig.ledger.booked[0] ?? {};
+      await provider.close();
+      return usd;
+    };
+    expect(await booked('1e20')).toBeGreaterThanOrEqual((await booked('10'.padEnd(21, '0'))) - 1e-9);
+  });
+});

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { timesOf } from '../../src/core/policy/index.ts';
 import { patienceFor } from '../../src/pipeline/code/patience.ts';
 
-const times = timesOf({ candidate: 100, silence: 20, extendWhileProgressing: true }, 1_000);
+const usual = timesOf({ candidate: 100, silence: 20, extendWhileProgressing: true }, 1_000);
 
-function coder() {
+function coder(times = usual) {
   const now = { ms: 0, activity: null as number | null };
   const patience = patienceFor({ now: () => now.ms }, { lastActivity: () => now.activity }, times);
   return { now, patience };
@@ -26,6 +26,16 @@ test('a coder that only repeats its last steps gets none', () => {
   }
   now.ms = 100_000;
   expect(patience.onLimit('wall')).toBe(0);
+});
+
+test('a coder that did nothing yet gets none, also where its time is shorter than the silence it may keep', () => {
+  const { now, patience } = coder(
+    timesOf({ candidate: 10, silence: 20, extendWhileProgressing: true }, 1_000),
+  );
+  now.ms = 10_000;
+  expect(patience.onLimit('wall')).toBe(0);
+  patience.step('edit src/a.ts');
+  expect(patience.onLimit('wall')).toBe(2_500);
 });
 
 test('a silent coder whose model is still answering is waited for, as long as it answers', () => {

@@ -8,6 +8,7 @@ import {
   atListPrice,
   type Body,
   forbidden,
+  hasTooManyValues,
   keepLocalTools,
   type OutputLimit,
   outputLimit,
@@ -35,8 +36,10 @@ export interface AdmittedCall {
   /** As the provider knows it. */
   readonly model: string;
   readonly body: Body;
-  /** Bytes of the request as the client sent it. */
+  /** Bytes of the request: as the client sent it, or as it goes on where that is more. */
   readonly bytes: number;
+  /** It asks for a cache that is kept for an hour, which is dearer to write. */
+  readonly hourCache: boolean;
   readonly limit: OutputLimit;
 }
 
@@ -81,7 +84,7 @@ export async function admit(
   if (endpoint.kind === 'models') return { kind: 'models', protocol: endpoint.protocol };
 
   const bytes = await readBody(request);
-  if (!bytes) return refuse(413, 'The request is too large.');
+  if (!bytes || hasTooManyValues(bytes)) return refuse(413, 'The request is too large.');
   const sent = parseBody(bytes);
   if (!sent) return refuse(400, 'The body must be one JSON object, without content-encoding.');
   const model = endpoint.model ?? sent.model;
@@ -95,7 +98,19 @@ export async function admit(
     return refuse(403, `Not available through this gateway: ${prepared.why}.`);
   }
   const { body, limit } = prepared;
-  return { kind: 'call', endpoint, provider, access, model, body, bytes: bytes.length, limit };
+  // Written out, a number like 1e20 is five times as long.
+  const text = JSON.stringify(body);
+  return {
+    kind: 'call',
+    endpoint,
+    provider,
+    access,
+    model,
+    body,
+    bytes: Math.max(bytes.length, Buffer.byteLength(text)),
+    hourCache: text.includes('"ttl":"1h"'),
+    limit,
+  };
 }
 
 type Cleaned =

@@ -64,8 +64,11 @@ function fetches(content: unknown): boolean {
   if (!isObject(content)) return false;
   return entries(content.parts).some((part) => {
     if (!isObject(part)) return false;
-    const { fileData, functionResponse } = camelKeys(part);
-    return (fileData !== undefined && fileData !== null) || fetches(functionResponse);
+    // Each of both spellings by itself: in one object the second would hide the first.
+    return Object.entries(part).some(([key, value]) => {
+      if (camel(key) === 'fileData') return value !== null;
+      return camel(key) === 'functionResponse' && fetches(value);
+    });
   });
 }
 

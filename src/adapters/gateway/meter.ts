@@ -98,21 +98,17 @@ const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
   anthropic(event) {
     const message = object(event.message);
     const usage = object(message.usage ?? event.usage);
-    const cacheRead = count(usage.cache_read_input_tokens);
-    const cacheWrite = count(usage.cache_creation_input_tokens);
-    const hour = count(object(usage.cache_creation).ephemeral_1h_input_tokens);
-    const input = {
-      input: count(usage.input_tokens) + cacheRead + cacheWrite,
-      cacheRead,
-      cacheWrite,
-      cacheWriteHour: Math.min(hour, cacheWrite),
-    };
+    // Where the conversation was shortened on the way, this costs too and stands only here (compact_20260112).
+    const parts = Array.isArray(usage.iterations) ? usage.iterations.map(object) : [];
+    const whole = anthropicInput([usage]);
+    const input = anthropicInput(parts);
+    const output = parts.reduce((sum, part) => sum + count(part.output_tokens), 0);
     return {
-      input: typeof usage.input_tokens === 'number' ? input : null,
+      input: typeof usage.input_tokens === 'number' ? (input.input > whole.input ? input : whole) : null,
       // The first event carries a placeholder for the output; the last one carries the sum.
       output:
         typeof usage.output_tokens === 'number' && event.type !== 'message_start'
-          ? count(usage.output_tokens)
+          ? Math.max(count(usage.output_tokens), output)
           : null,
       reasoning: count(object(usage.output_tokens_details).thinking_tokens),
     };
@@ -153,6 +149,20 @@ const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
     );
   },
 };
+
+/** The sum of all; cached tokens stand beside the input. */
+function anthropicInput(parts: readonly Json[]): Omit<Tokens, 'output'> {
+  const sum = (read: (part: Json) => unknown) => parts.reduce((all, part) => all + count(read(part)), 0);
+  const cacheRead = sum((part) => part.cache_read_input_tokens);
+  const cacheWrite = sum((part) => part.cache_creation_input_tokens);
+  const hour = sum((part) => object(part.cache_creation).ephemeral_1h_input_tokens);
+  return {
+    input: sum((part) => part.input_tokens) + cacheRead + cacheWrite,
+    cacheRead,
+    cacheWrite,
+    cacheWriteHour: Math.min(hour, cacheWrite),
+  };
+}
 
 /** Where cached tokens are a part of the input, and reasoning a part of the output. */
 function openAiUsage(

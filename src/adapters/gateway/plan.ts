@@ -35,7 +35,12 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
   const input = estimatedInput(call.bytes);
   const wanted = call.limit.asked ?? UNSTATED_OUTPUT;
   const cost = (cacheWrite: number, output: number) =>
-    book.cost(call.provider, call.model, { input, cacheRead: 0, cacheWrite, cacheWriteHour: 0, output }, at);
+    book.cost(
+      call.provider,
+      call.model,
+      { input, cacheRead: 0, cacheWrite, cacheWriteHour: call.hourCache ? cacheWrite : 0, output },
+      at,
+    );
   const plain = cost(0, 0);
   const inputUsd = plain === null ? 0 : Math.max(plain, cost(input, 0) ?? plain);
   const perToken = plain === null ? 0 : ((cost(0, 1000) ?? Number.POSITIVE_INFINITY) - plain) / 1000;

@@ -12,6 +12,23 @@ export function parseBody(bytes: Buffer): Body | null {
   }
 }
 
+/** Values in one request. A long conversation has some ten thousand; each takes some forty bytes of memory. Our default. */
+const MOST_VALUES = 250_000;
+const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, OPEN_OBJECT] = Buffer.from('"\\,[{');
+
+/** Looked at before it is parsed: 16 MiB of empty lists would take 200 MB and hold up everything for a second. */
+export function hasTooManyValues(json: Buffer): boolean {
+  let values = 0;
+  let quoted = false;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) quoted = !quoted;
+    else if (quoted) at += byte === BACKSLASH ? 1 : 0;
+    else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) values += 1;
+  }
+  return values > MOST_VALUES;
+}
+
 export const isObject = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -21,8 +38,8 @@ export const entries = (value: unknown): readonly unknown[] =>
 export const wholeNumber = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 1 ? Math.floor(value) : null;
 
-/** Fields that make a call dearer than its tokens at the listed price, or ask for several answers. */
-const DEARER = ['service_tier', 'speed', 'inference_geo', 'n', 'best_of'];
+/** Fields that make a call dearer than its tokens at the listed price, ask for several answers, or name other models. */
+const DEARER = ['service_tier', 'speed', 'inference_geo', 'n', 'best_of', 'provider', 'route', 'fallbacks'];
 
 /** Fields that would make the provider work or remember outside of this call. */
 const OUTSIDE = [
@@ -33,8 +50,14 @@ const OUTSIDE = [
   'previous_response_id',
   'conversation',
   'prompt',
-  // Routers read from the web by these.
+  // Routers read from the web by these, or go on to models that the lease does not name.
   'plugins',
+  'models',
+  'preset',
+  // xAI and Groq read from the web by these; the last one leaves the answer, and what it used, there.
+  'search_parameters',
+  'search_settings',
+  'deferred',
 ];
 
 /** Tools that the agent runs itself. Every other type runs at the provider, which has a network. */
@@ -50,7 +73,7 @@ export function forbidden(protocol: ModelProtocol, body: Body): string | null {
     (name) => body[name] !== undefined && body[name] !== null && body[name] !== false,
   );
   if (field) return `the field ${field}`;
-  const parts = [...list(body.messages), ...list(body.input), ...list(body.system)];
+  const parts = [...entries(body.messages), ...entries(body.input), ...entries(body.system)];
   return parts.some((part) => fetches(protocol, part)) ? 'content by reference' : null;
 }
 
@@ -113,8 +136,15 @@ export function atListPrice(protocol: ModelProtocol, body: Body, { strict }: Dia
 function fetches(protocol: ModelProtocol, part: unknown): boolean {
   if (!isObject(part)) return false;
   if (isReference(protocol, part)) return true;
-  return [...list(part.content), ...list(part.output)].some((inner) => fetches(protocol, inner));
+  // Anthropic's documents may be made of parts.
+  const within = isObject(part.source) ? part.source.content : undefined;
+  const inner = [part.content, part.output, within].flatMap(entries);
+  return inner.some((one) => fetches(protocol, one));
 }
+
+const MEDIA = ['image_url', 'video_url', 'audio_url', 'document_url'];
+/** Base 64 has no colon. */
+const ADDRESS = /^\s*(?!data:)[a-z][a-z\d+.-]*:/i;
 
 function isReference(protocol: ModelProtocol, part: Body): boolean {
   if (protocol === 'anthropic') {
@@ -122,8 +152,11 @@ function isReference(protocol: ModelProtocol, part: Body): boolean {
   }
   const file = isObject(part.file) ? part.file : part;
   if (['file_id', 'file_url'].some((key) => file[key] !== undefined && file[key] !== null)) return true;
-  const image = isObject(part.image_url) ? part.image_url.url : part.image_url;
-  return typeof image === 'string' && !image.startsWith('data:');
+  const audio = isObject(part.input_audio) ? part.input_audio.data : part.input_audio;
+  if ([file.file_data, audio].some((data) => typeof data === 'string' && ADDRESS.test(data))) return true;
+  return MEDIA.map((key) => part[key])
+    .map((media) => (isObject(media) ? media.url : media))
+    .some((address) => typeof address === 'string' && !address.startsWith('data:'));
 }
 
 /** How many output tokens a request may cost at most, and where to write a lower number. */

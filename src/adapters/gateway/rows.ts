@@ -82,7 +82,13 @@ function used(call: AdmittedCall, reserved: CallReservation, outcome: Outcome, m
     const exact = reading.input !== null && reading.output !== null;
     return { tokens: { ...input, output: reading.output ?? visible }, reasoning, exact };
   }
-  const hidden = Math.min(reserved.outputTokens, Math.ceil((ms / 1000) * HIDDEN_TOKENS_PER_SECOND));
+  // What is no stream is written to its end, and may be billed, whether or not anybody waits for it.
+  const goesOn = outcome.meter ? !outcome.meter.stream : !asksForStream(call);
+  const thought = goesOn ? reserved.outputTokens : Math.ceil((ms / 1000) * HIDDEN_TOKENS_PER_SECOND);
+  const hidden = Math.min(reserved.outputTokens, thought);
   const output = Math.max(reading.output ?? 0, visible, hidden);
   return { tokens: { ...input, output }, reasoning, exact: false };
 }
+
+const asksForStream = ({ body, endpoint }: AdmittedCall): boolean =>
+  endpoint.protocol === 'gemini' ? endpoint.path.endsWith(':streamGenerateContent') : body.stream === true;

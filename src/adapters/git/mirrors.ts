@@ -35,7 +35,7 @@ export interface Mirrors {
   listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
   entries(key: string, sha: Sha, path?: string): Promise<readonly TreeEntry[]>;
   /** Text of a file that `entries` listed, or its size where that is over 1 MiB. */
-  blob(key: string, entry: TreeEntry): Promise<string | { readonly bytes: number }>;
+  blob(key: string, entry: TreeEntry, most?: number): Promise<string | { readonly bytes: number }>;
   /** Does the work while nothing of the source's repository can be pruned. */
   using<T>(source: RepositorySource, work: (key: string) => Promise<T>): Promise<T>;
 }
@@ -145,11 +145,15 @@ export function openMirrors(git: Git, layout: Layout, locks: Locks): Mirrors {
     blob,
   };
 
-  async function blob(key: string, { oid, path }: TreeEntry): ReturnType<Mirrors['blob']> {
+  async function blob(
+    key: string,
+    { oid, path }: TreeEntry,
+    most = MAX_FILE_BYTES,
+  ): ReturnType<Mirrors['blob']> {
     const cwd = layout.mirror(key);
     const size = await git({ cwd, args: ['cat-file', '-s', oid] });
     if (size.exitCode !== 0) throw gitFault(`Reading ${path}`, size);
-    if (Number(size.stdout) > MAX_FILE_BYTES) return { bytes: Number(size.stdout) };
+    if (Number(size.stdout) > most) return { bytes: Number(size.stdout) };
     const done = await git({ cwd, args: ['cat-file', 'blob', oid] });
     if (done.exitCode !== 0) throw gitFault(`Reading ${path}`, done);
     return done.stdout;

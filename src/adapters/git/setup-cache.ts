@@ -85,8 +85,8 @@ export function openSetupCache(parts: {
     async placeFor(base, command, area, signal) {
       const key = base.repositoryKey;
       const entries = await mirrors.entries(key, base.sha);
-      const inputs = await installInputs(command, entries, async (entry) => {
-        const text = await mirrors.blob(key, entry);
+      const inputs = await installInputs(command, entries, async (entry, most) => {
+        const text = await mirrors.blob(key, entry, most);
         return typeof text === 'string' ? text : null;
       });
       const versions = inputs ? await toolchain(area, inputs, signal) : null;

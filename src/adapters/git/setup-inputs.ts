@@ -57,15 +57,22 @@ const INPUTS: ReadonlySet<string> = new Set([
   '.gitignore',
 ]);
 
-/** Programs that an installer starts by itself, and that may read whatever they like. */
-const PROGRAMS: ReadonlySet<string> = new Set(['binding.gyp', '.pnpmfile.cjs', '.pnpmfile.mjs']);
+/** Programs that an installer starts by itself, and that may read whatever they like; manifests we cannot read. */
+const PROGRAMS: ReadonlySet<string> = new Set([
+  'binding.gyp',
+  '.pnpmfile.cjs',
+  '.pnpmfile.mjs',
+  'yarn.config.cjs',
+  'package.json5',
+  'package.yaml',
+]);
 const YARN_PLUGINS = /(?:^|\/)\.yarn\/plugins\//;
 const OF_YARN = /(?:^|\/)\.yarn\//;
 
 /** Settings that name a file or a program besides these inputs. */
 const SETTINGS_FILE = /(?:^|\/)(?:\.npmrc|\.yarnrc|\.yarnrc\.yml|pnpm-workspace\.yaml)$/;
 const LEADS_AWAY =
-  /node-options|onload-script|script-shell|userconfig|globalconfig|pnpmfile|patchedDependencies|configDependencies|plugins:|yarn-path|cafile|(?:file|link|portal|exec|patch):|yarnPath:(?!\s*["']?\.yarn\/releases\/)/i;
+  /^\s*["']?(?:git|cache|cache-?dir|cacheFolder|globalFolder|store-?dir)["']?\s*[=: ]|install-links|offline-mirror|injectEnvironmentFiles|node-options|onload-script|script-shell|userconfig|globalconfig|pnpmfile|patchedDependencies|configDependencies|plugins:|yarn-path|cafile|(?:file|link|portal|exec|patch):|yarnPath:(?!\s*["']?\.yarn\/releases\/)/im;
 
 /** Scripts of the repository's own packages that an install starts. */
 const LIFECYCLE = [
@@ -82,12 +89,25 @@ const LIFECYCLE = [
 /** A dependency on files that are no input. */
 const ON_FILES = /^(?:file|link|portal|exec|patch):|^[.~]{0,2}\//;
 
+/** Lock files of these names are JSON. */
+const JSON_LOCKS: ReadonlySet<string> = new Set(['package-lock.json', 'npm-shrinkwrap.json']);
+const LOCKS: ReadonlySet<string> = new Set([...JSON_LOCKS, 'pnpm-lock.yaml', 'yarn.lock']);
+/**
+ * In another lock file: packages from files of the repository, and from git, whose scripts start whether or not they are
+ * install scripts. Yarn's own patches are in Yarn.
+ */
+const LOCKED_AWAY =
+  /(?:^|[\s@"'(])(?:file|portal|exec|git|ssh|git\+[a-z]+):(?=\S)|@patch:(?![^\s,]*builtin<)|#commit=|codeload\.|type: ?["']?(?:directory|git)\b|\\[ux]/m;
+/** Bytes of a lock file that are read at most, our default: those of the largest repositories have a few million. */
+const LOCK_BYTES = 16 * 2 ** 20;
+
 /** Manifests that are read at most, and a commit with more is a case of its own; our default. */
 const MANIFESTS = 500;
 
 const Words = z.record(z.string(), z.string());
 const Manifest = z.looseObject({
   scripts: Words.optional(),
+  directories: z.unknown(),
   dependencies: Words.optional(),
   devDependencies: Words.optional(),
   optionalDependencies: Words.optional(),
@@ -98,8 +118,8 @@ const Manifest = z.looseObject({
 export async function installInputs(
   command: string,
   entries: readonly TreeEntry[],
-  /** Null for a file that is too big to be read. */
-  read: (entry: TreeEntry) => Promise<string | null>,
+  /** Null for a file that is too big to be read; `most` in bytes, by default as many as a manifest may have. */
+  read: (entry: TreeEntry, most?: number) => Promise<string | null>,
 ): Promise<InstallInputs | null> {
   const line = command.trim();
   const install = INSTALLS.find((each) => each.command.test(line));
@@ -116,6 +136,12 @@ export async function installInputs(
     const text = await read(entry);
     if (text === null || !isPlain(text, scripts)) return null;
   }
+  const locks = inputs.filter(({ path }) => LOCKS.has(posix.basename(path)));
+  if (locks.length > MANIFESTS) return null;
+  for (const entry of locks) {
+    const text = await read(entry, LOCK_BYTES);
+    if (text === null || !isFromRegistries(posix.basename(entry.path), text)) return null;
+  }
   for (const entry of inputs.filter(({ path }) => SETTINGS_FILE.test(path))) {
     const text = await read(entry);
     if (text === null || LEADS_AWAY.test(text)) return null;
@@ -126,7 +152,8 @@ export async function installInputs(
 /** Nothing in the manifest reaches beyond manifests. */
 function isPlain(text: string, scripts: boolean): boolean {
   const read = Manifest.safeParse(parsed(text));
-  if (!read.success) return false;
+  // The folder's content would be linked, file by file.
+  if (!read.success || read.data.directories !== undefined) return false;
   const {
     scripts: own = {},
     dependencies,
@@ -139,6 +166,22 @@ function isPlain(text: string, scripts: boolean): boolean {
   return [dependencies, devDependencies, optionalDependencies, peerDependencies].every((each) =>
     Object.values(each ?? {}).every((wanted) => !ON_FILES.test(wanted)),
   );
+}
+
+/** Nothing in the lock file comes from a file of the repository, whatever the manifests say; links to its packages may. */
+function isFromRegistries(name: string, text: string): boolean {
+  if (!JSON_LOCKS.has(name)) return !LOCKED_AWAY.test(text);
+  const lock = parsed(text);
+  return lock !== undefined && isPlainLock(lock);
+}
+
+/** npm takes a package from `resolved`, and from `version` in its first format. */
+function isPlainLock(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return true;
+  const { resolved, version, link } = part as Readonly<Record<string, unknown>>;
+  if (typeof version === 'string' && /[:/]|\.t(?:ar|gz)/.test(version)) return false;
+  if (typeof resolved === 'string' && link !== true && !/^https?:\/\//.test(resolved)) return false;
+  return Object.values(part).every(isPlainLock);
 }
 
 /** Undefined for what is no JSON: such a manifest fits no shape. */

@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 
 /** Milliseconds for which one look at /proc serves every sandbox that asks. */
 const FRESH_MS = 100;
-/** Descriptors examined before other work gets a turn. */
-const DESCRIPTORS_AT_ONCE = 256;
 
 /** The first process of a sandbox's outer process namespace: when it ends, the kernel ends all others. */
 export interface Init {
@@ -16,12 +13,15 @@ export interface Init {
 }
 
 export interface ProcessTable {
-  /** Ids, as the host sees them, of all processes in an IPC namespace. */
+  /**
+   * One id, as the host sees it, for each process in an IPC namespace, good for a path in /proc: its own, or that of a
+   * thread where the first thread has ended and the others go on. /proc shows neither memory nor files of the first then.
+   */
   within(namespace: string): readonly number[];
 }
 
 /** What `read` finds, or `otherwise` for a process that has just ended: /proc entries come and go between two calls. */
-function whileAlive<T>(read: () => T, otherwise: T): T {
+export function whileAlive<T>(read: () => T, otherwise: T): T {
   try {
     return read();
   } catch {
@@ -69,6 +69,29 @@ export function isAlive(init: Init): boolean {
   return found !== null && found.startedAt === init.startedAt && found.state !== 'Z' && found.state !== 'X';
 }
 
+interface Found {
+  readonly id: number;
+  readonly namespace: string;
+}
+
+/** A process and its IPC namespace, which a first thread that has ended does not have any more. */
+function inNamespace(pid: string): Found {
+  const look = (id: string): Found | null =>
+    whileAlive(() => ({ id: Number(id), namespace: readlinkSync(`/proc/${id}/ns/ipc`) }), null);
+  const threads = (): readonly string[] =>
+    stat(Number(pid))?.state === 'Z' ? whileAlive(() => readdirSync(`/proc/${pid}/task`), []) : [];
+  return look(pid) ?? first(threads(), look) ?? { id: Number(pid), namespace: '' };
+}
+
+/** What `look` finds first; null for nothing. */
+function first<T>(ids: readonly string[], look: (id: string) => T | null): T | null {
+  for (const id of ids) {
+    const found = look(id);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
 export function openProcessTable(now: () => number): ProcessTable {
   let takenAt = Number.NEGATIVE_INFINITY;
   let byNamespace: ReadonlyMap<string, readonly number[]> = new Map();
@@ -76,10 +99,10 @@ export function openProcessTable(now: () => number): ProcessTable {
     const found = new Map<string, number[]>();
     for (const name of readdirSync('/proc')) {
       if (!/^\d+$/.test(name)) continue;
-      const namespace = whileAlive(() => readlinkSync(`/proc/${name}/ns/ipc`), '');
+      const { id, namespace } = inNamespace(name);
       const pids = found.get(namespace);
-      if (pids === undefined) found.set(namespace, [Number(name)]);
-      else pids.push(Number(name));
+      if (pids === undefined) found.set(namespace, [id]);
+      else pids.push(id);
     }
     return found;
   };
@@ -94,10 +117,11 @@ export function openProcessTable(now: () => number): ProcessTable {
   };
 }
 
-/** Bytes from `Name:  123 kB` lines of a /proc file; 0 when the process is gone. */
-function kilobytes(file: string, name: string): number {
+/** Sum in bytes of the named `Name:  123 kB` lines of a /proc file; 0 when the process is gone. */
+function kilobytes(file: string, names: readonly string[]): number {
   const text = whileAlive(() => readFileSync(file, 'utf8'), '');
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024;
+  const found = [...text.matchAll(new RegExp(`^(?:${names.join('|')}):\\s+(\\d+) kB`, 'gm'))];
+  return found.reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0);
 }
 
 const MEMORY_FOLDERS = ['/tmp', '/dev/shm'] as const;
@@ -106,7 +130,7 @@ const MEMORY_FOLDERS = ['/tmp', '/dev/shm'] as const;
  * The sandbox's own in-memory folders, by a way that leads to them from the host. While a sandbox is being set up, and
  * for its launcher always, the same path still leads to the host's folder: its device tells.
  */
-function memoryFolders(
+export function memoryFolders(
   pids: readonly number[],
 ): readonly { readonly path: string; readonly device: number }[] {
   const deviceOf = (path: string): number | null => whileAlive(() => statSync(path).dev, null);
@@ -179,28 +203,12 @@ function socketBytes(pids: readonly number[]): number {
  */
 export function memoryBytes(pids: readonly number[], shared: number, limit: number): number {
   const files = tmpfsBytes(pids) + socketBytes(pids);
-  const sum = (name: string, file = 'smaps_rollup'): number =>
-    pids.reduce((total, pid) => total + kilobytes(`/proc/${pid}/${file}`, name), 0);
-  const plain = files + shared + sum('VmRSS', 'status');
+  const sum = (file: string, ...names: readonly string[]): number =>
+    pids.reduce((total, pid) => total + kilobytes(`/proc/${pid}/${file}`, names), 0);
+  // Page tables: touching a page in each 2 MiB of nothing takes one page of them each, and none that is resident.
+  const plain = files + shared + sum('status', 'VmRSS', 'VmSwap', 'VmPTE');
   if (plain <= limit) return plain;
+  const exact = sum('smaps_rollup', 'Pss', 'SwapPss') + sum('status', 'VmPTE');
   // What is both shared and resident counts once. Kernels before 5.3 do not tell, and it counts twice.
-  return files + sum('Pss') + Math.max(0, shared - sum('Pss_Shmem'));
-}
-
-/** Bytes of files that are deleted but still open, which no walk of the folders can see; in-memory folders apart. */
-export async function unlinkedBytes(pids: readonly number[]): Promise<number> {
-  const inMemory = new Set(memoryFolders(pids).map(({ device }) => device));
-  const sizes = new Map<string, number>();
-  let examined = 0;
-  for (const pid of pids) {
-    for (const fd of whileAlive(() => readdirSync(`/proc/${pid}/fd`), [])) {
-      const file = whileAlive(() => statSync(`/proc/${pid}/fd/${fd}`), null);
-      if (file?.isFile() && file.nlink === 0 && !inMemory.has(file.dev)) {
-        sizes.set(`${file.dev}:${file.ino}`, file.blocks * 512);
-      }
-      examined += 1;
-      if (examined % DESCRIPTORS_AT_ONCE === 0) await setImmediate();
-    }
-  }
-  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  return files + exact + Math.max(0, shared - sum('smaps_rollup', 'Pss_Shmem'));
 }

@@ -24,6 +24,12 @@ const X32_BIT = 0x40000000;
 /** CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}, and CLONE_NEWTIME, which lies in the byte of the exit signal. */
 const NEW_NAMESPACE = 0x7e020080;
 
+/** CLONE_THREAD, and CLONE_FILES: a thread that does not share its process's descriptors. */
+const THREAD = 0x10000;
+const THREAD_WITH_FILES = 0x10400;
+/** CLOSE_RANGE_UNSHARE (linux/close_range.h). */
+const CLOSE_UNSHARED = 2;
+
 const AF = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
 /** ioctls that type into a terminal: TIOCSTI, TIOCLINUX. */
 const TYPING = [0x5412, 0x541c] as const;
@@ -127,7 +133,12 @@ const noDevices = (modeAt: number): Instruction[] => [
 
 /** The calls that are allowed for some arguments only. */
 const conditional = (): Readonly<Record<string, readonly Instruction[]>> => ({
-  clone: [load(argument(0)), step(MASK, NEW_NAMESPACE), ...giveIfEqual(0, ALLOW), give(EPERM)],
+  // Descriptors of a thread's own are not to be seen at its process, where open files are counted.
+  clone: [
+    ...[load(argument(0)), step(MASK, THREAD_WITH_FILES), ...giveIfEqual(THREAD, EPERM)],
+    ...[load(argument(0)), step(MASK, NEW_NAMESPACE), ...giveIfEqual(0, ALLOW), give(EPERM)],
+  ],
+  close_range: [load(argument(2)), step(MASK, CLOSE_UNSHARED), ...giveIfEqual(0, ALLOW), give(EPERM)],
   socket: families([AF.unix, AF.inet, AF.inet6, AF.netlink]),
   socketpair: families([AF.unix]),
   ioctl: [load(argument(1)), ...TYPING.flatMap((request) => giveIfEqual(request, EPERM)), give(ALLOW)],

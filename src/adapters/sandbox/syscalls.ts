@@ -19,6 +19,7 @@ const SHARED = {
   fsmount: 432,
   fspick: 433,
   clone3: 435,
+  close_range: 436,
   mount_setattr: 442,
   quotactl_fd: 443,
   memfd_secret: 447,

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
 import { runCommand } from './command.ts';
@@ -111,11 +112,20 @@ async function addNpm(building: string, npm: NpmPackage): Promise<void> {
   }
 }
 
+/** Tries, and milliseconds between two of them, while a file that was just written is still open in a forked process. */
+const BUSY = { tries: 40, waitMs: 50 } as const;
+
 async function must(
   argv: readonly [string, ...string[]],
   owner: Owner | null,
   otherwise: string,
 ): Promise<void> {
-  const end = await runCommand(argv, owner);
-  if (end.code !== 0) throw new Fault('SANDBOX_UNAVAILABLE', `${otherwise}: ${end.stderr.trim()}`);
+  for (let tried = 1; ; tried += 1) {
+    const end = await runCommand(argv, owner);
+    if (end.code === 0) return;
+    // Between fork and exec, any child of this process holds the copy open for writing: it passes by itself.
+    if (!/ETXTBSY/.test(end.stderr) || tried === BUSY.tries)
+      throw new Fault('SANDBOX_UNAVAILABLE', `${otherwise}: ${end.stderr.trim()}`);
+    await sleep(BUSY.waitMs);
+  }
 }

@@ -3,7 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import { runCommand } from './command.ts';
 import type { Owner } from './owner.ts';
-import { type Init, memoryBytes, type ProcessTable, sharedBytes, unlinkedBytes } from './processes.ts';
+import { type Init, memoryBytes, type ProcessTable, sharedBytes } from './processes.ts';
+import { unlinkedFiles } from './unlinked.ts';
 
 /** Milliseconds between two looks at memory and at disk, our defaults. */
 const MEMORY_EVERY_MS = 200;
@@ -77,21 +78,29 @@ async function watchDisk(
   signal: AbortSignal,
 ): Promise<'disk' | null> {
   const { init, folders, givenBytes, diskBytes: limit } = watched;
+  const atStart = await freeBytes(folders[0]);
   let free = Number.POSITIVE_INFINITY;
   let walkedAt = Number.NEGATIVE_INFINITY;
   let step = 0;
   while (await pause(DISK_EVERY_MS, signal)) {
-    const { bavail, bsize, ffree } = await statfs(folders[0]);
-    const left = bavail * bsize + ffree * BYTES_A_FILE;
+    const left = await freeBytes(folders[0]);
     if (free - left < step && performance.now() - walkedAt < WALK_EVERY_MS) continue;
     free = left;
     const written = (await bytesIn(folders, owner)) - givenBytes;
-    const hidden = await unlinkedBytes(table.within(init.namespace));
-    if (written + hidden > limit) return 'disk';
+    const { bytes: hidden, unmeasured } = await unlinkedFiles(table.within(init.namespace));
+    // What cannot be measured counts as everything that the file system lost, though others may have a share in that.
+    const lost = unmeasured > 0 ? atStart - left : 0;
+    if (Math.max(written + hidden, lost) > limit) return 'disk';
     step = Math.max(SMALLEST_STEP, (limit - written - hidden) / 4);
     walkedAt = performance.now();
   }
   return null;
+}
+
+/** Room for bytes and for files, on the file system of a folder. */
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize, ffree } = await statfs(folder);
+  return bavail * bsize + ffree * BYTES_A_FILE;
 }
 
 /** `du` twice: it does not print both at once. */

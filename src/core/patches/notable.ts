@@ -5,12 +5,12 @@ const KINDS: readonly { readonly what: string; readonly names: RegExp }[] = [
   {
     what: 'steers coding agents',
     names:
-      /(?:^|\/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CONVENTIONS)(?:\.[\w-]+)?\.md|\.(?:cursorrules|clinerules|windsurfrules|aider\.conf\.ya?ml|mcp\.json)|opencode\.jsonc?|\.(?:claude|codex|cursor|gemini|qwen|opencode|pi|copilot|continue|junie|kiro|roo|goose)\/.*)$|^\.github\/(?:copilot-instructions\.md|instructions\/.*|prompts\/.*|agents\/.*|skills\/.*)$/i,
+      /(?:^|\/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CONVENTIONS)(?:\.[\w-]+)?\.md|\.(?:cursorrules|clinerules|windsurfrules|aider\.conf\.ya?ml|mcp\.json)|opencode\.jsonc?|\.(?:agents|claude|codex|cursor|gemini|qwen|opencode|pi|copilot|continue|junie|kiro|roo|goose)\/.*)$|^\.github\/(?:copilot-instructions\.md|instructions\/.*|prompts\/.*|agents\/.*|skills\/.*)$/i,
   },
   {
     what: 'is run by git or on a developer’s machine',
     names:
-      /(?:^|\/)(?:\.husky\/.*|\.githooks\/.*|lefthook\.ya?ml|\.pre-commit-config\.ya?ml|\.envrc|\.vscode\/(?:tasks|launch|settings)\.json|\.devcontainer\/.*|\.devcontainer\.json|\.idea\/.*)$/i,
+      /(?:^|\/)(?:\.husky\/.*|\.githooks\/.*|lefthook\.ya?ml|\.pre-commit-config\.ya?ml|\.envrc|\.vscode\/(?:tasks|launch|settings|mcp)\.json|\.devcontainer\/.*|\.devcontainer\.json|\.idea\/.*)$/i,
   },
   {
     what: 'decides which packages are installed, and from where',

@@ -78,12 +78,27 @@ const json = <T extends z.ZodType>(schema: T, fallback: string) =>
     .pipe(schema)
     .prefault(fallback);
 
+/** Neither the whole disk nor a folder of the system: all that is in it can be read by what candidates start. */
+const agentFolder = z
+  .string()
+  .startsWith('/', 'write an absolute path')
+  .refine((path) => !path.split('/').some((part) => part === '.' || part === '..' || part.includes('\0')), {
+    error: 'write it without . and ..',
+  })
+  .refine(
+    (path) =>
+      !/^\/+(bin|boot|dev|etc|home|lib\w*|media|mnt|proc|root|run|sbin|srv|sys|tmp|usr|var)?\/*$/.test(path),
+    {
+      error: 'name a folder that holds the program and nothing else',
+    },
+  );
+
 const AgentCommands = z.record(
   z.string().regex(/^[a-z][a-z0-9-]{0,40}$/, 'name agents with small letters, digits and hyphens'),
   z.strictObject({
     argv: Argv,
     speaks: z.enum(['command', 'acp']).default('command'),
-    folder: z.string().startsWith('/', 'write an absolute path').optional(),
+    folder: agentFolder.optional(),
     protocols: z
       .array(z.enum(MODEL_PROTOCOLS))
       .min(1)

@@ -157,10 +157,24 @@ function contradictions(env: Environment): readonly EnvironmentProblem[] {
       message: 'is not set; RUNOFF_SANDBOX=container needs an image with git and what your tests need',
     });
   }
+  for (const [name, { folder }] of Object.entries(env.AGENT_COMMANDS)) {
+    if (folder !== undefined && overlap(folder, env.RUNOFF_DATA)) {
+      const message = `${where([name])}its folder holds the data folder or is part of it; sandboxes must not see that`;
+      problems.push({ name: 'AGENT_COMMANDS', message });
+    }
+  }
   if (env.GHE_HOST && env.GITHUB_API_URL) {
     problems.push({ name: 'GHE_HOST', message: 'contradicts GITHUB_API_URL; set one of the two' });
   }
   return problems;
+}
+
+function overlap(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => `${path.replace(/\/+/g, '/').replace(/\/$/, '')}/`) as [
+    string,
+    string,
+  ];
+  return a.startsWith(b) || b.startsWith(a);
 }
 
 function operatorOf(env: Environment): Operator {

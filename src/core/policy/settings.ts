@@ -36,7 +36,8 @@ export const Argv = z
   .tuple([z.string().min(1).max(1000)], z.string().max(1000))
   .refine((argv) => argv.length <= 50, {
     error: 'at most 50 words',
-  });
+  })
+  .refine((argv) => !argv.some((word) => word.includes('\0')), { error: 'no word may hold a NUL' });
 
 export const CoderSetting = z.strictObject({
   agent: z.string().min(1).max(60).describe('Name of a coder; `runoff agents` lists them.'),

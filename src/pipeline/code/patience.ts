@@ -19,7 +19,8 @@ export function patienceFor(
 ): Patience {
   const startedAt = clock.now();
   const seen: string[] = [];
-  let progressAt = startedAt;
+  // To have been started is no progress, however short the wall time is.
+  let progressAt = Number.NEGATIVE_INFINITY;
   return {
     step(text) {
       if (seen.includes(text)) return;

@@ -137,11 +137,11 @@ async function runCoder(
     gateway: { socket: lease.socket, port },
     limits: { ...DEFAULT_LIMITS, wallMs: times.wallMs, silenceMs: times.silenceMs },
     onLine: (line, stream) => {
-      const event = stream === 'stdout' ? coder.read(line) : null;
+      // A program may print its environment. Before it is read: a text that is cut could end in most of the key.
+      const event = stream === 'stdout' ? coder.read(line.replaceAll(lease.key, '[key]')) : null;
       if (!event?.text) return;
       patience.step(event.text);
-      // A program may print its environment.
-      onNote(event.text.replaceAll(lease.key, '[key]'));
+      onNote(event.text);
     },
     onLimit: patience.onLimit,
     signal,

@@ -70,6 +70,17 @@ describe('usage is read from', () => {
     expect(rig.ledger.rows).toMatchObject([{ tokensIn: 100, tokensOut: 9, exact: true }]);
   });
 
+  test('an Anthropic answer whose conversation was shortened first, which stands beside the sum', async () => {
+    const iterations = [
+      { type: 'compaction', input_tokens: 180, output_tokens: 35, cache_read_input_tokens: 20 },
+      { type: 'message', input_tokens: 23, output_tokens: 10 },
+    ];
+    provider = await startProvider((_, response) => json(response, 200, message(23, 10, { iterations })));
+    await using rig = await openRig(provider.url);
+    await ask(await rig.open());
+    expect(rig.ledger.rows).toMatchObject([{ tokensIn: 223, tokensOut: 45, tokensCached: 20, exact: true }]);
+  });
+
   test('a chat answer and a chat stream, which is made to tell it', async () => {
     const usage = { prompt_tokens: 50, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 40 } };
     provider = await startProvider((body, response) => {
@@ -267,6 +278,23 @@ describe('usage is estimated, and marked so,', () => {
     expect(rig.ledger.rows).toMatchObject([{ tokensIn: 100, tokensOut: 500, exact: false, status: 499 }]);
   });
 
+  test('and in full where it asked for no stream: the provider writes on and bills', async () => {
+    provider = await startProvider(() => {});
+    await using rig = await openRig(provider.url);
+    for (const stream of [false, true]) {
+      const lease = await rig.open();
+      const hanging = begin(lease, { body: { ...PROMPT, stream } }).catch(() => {});
+      await expect.poll(() => provider.seen.length).toBe(stream ? 2 : 1);
+      rig.clock.advance(1_000);
+      await lease.close();
+      await hanging;
+    }
+    expect(rig.ledger.rows).toMatchObject([
+      { tokensOut: PROMPT.max_tokens, exact: false, status: 499 },
+      { tokensOut: 100, exact: false, status: 499 },
+    ]);
+  });
+
   test('but never higher than what the call could have written', async () => {
     provider = await startProvider(() => {});
     await using rig = await openRig(provider.url);
@@ -388,6 +416,21 @@ describe('the table of prices', () => {
     await ask(lease, { body: { ...PROMPT, model: 'claude-sonnet-5' } });
     // A million read at 0.20, half a million kept for an hour at 4, a tenth of a million written at 10.
     expect(lease.usage().usd).toBeCloseTo(0.2 + 2 + 1, 6);
+  });
+
+  test('sets aside what a cache of an hour costs, where a request asks for one', async () => {
+    provider = await startProvider((_, response) => json(response, 200, message(1, 1)));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ models: ['anthropic/claude-sonnet-5'], capUsd: 100, runCapUsd: 100 });
+    const text = 'x'.repeat(3_000_000);
+    for (const ttl of ['5m', '1h']) {
+      const content = [{ type: 'text', text, cache_control: { type: 'ephemeral', ttl } }];
+      const body = { model: 'claude-sonnet-5', max_tokens: 1, messages: [{ role: 'user', content }] };
+      expect((await ask(lease, { body })).status).toBe(200);
+    }
+    const [short, hour] = rig.ledger.booked.map(({ usd }) => usd);
+    // 2.50 and 4 dollars for a million tokens.
+    expect((hour ?? 0) / (short ?? 1)).toBeCloseTo(4 / 2.5, 3);
   });
 
   test('is not asked when the operator set a price', async () => {

@@ -23,9 +23,12 @@ export const PRICE = { input: 1, output: 10, cacheRead: 0.1, cacheWrite: 2 };
 /** A ledger in memory, as the store would keep it. */
 export function memoryLedger() {
   const rows: LedgerRow[] = [];
+  const booked: LedgerRow[] = [];
   let broken = false;
   return {
     rows,
+    /** As calls stood in it before they went out. */
+    booked,
     /** From now on writing fails, or works again. */
     break: (now: boolean) => {
       broken = now;
@@ -34,6 +37,7 @@ export function memoryLedger() {
       // A database takes its time.
       await setImmediate();
       if (broken) throw new Error('the database is away');
+      booked.push(row);
       return rows.push(row) - 1;
     },
     async settleCall(call: number, row: LedgerRow) {

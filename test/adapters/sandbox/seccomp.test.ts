@@ -99,6 +99,11 @@ describe.each(['x64', 'arm64'] as const)('the filter on %s', (name) => {
     }
   });
 
+  test('gives no thread descriptors of its own', () => {
+    expect(ask(nr.clone, 0x003d0f00 & ~0x400)).toBe(EPERM);
+    expect([0, 4, 2, 6].map((flags) => ask(436, 3, 9, flags))).toEqual([ALLOW, ALLOW, EPERM, EPERM]);
+  });
+
   test('has no clone3 and no memory files', () => {
     expect([435, nr.memfd, 447].map((number) => ask(number))).toEqual([ENOSYS, ENOSYS, ENOSYS]);
   });

@@ -10,6 +10,8 @@ describe('a reader shall look twice', () => {
     ['.claude/settings.json', 'steers coding agents'],
     ['.mcp.json', 'steers coding agents'],
     ['.codex/config.toml', 'steers coding agents'],
+    ['.agents/skills/deploy/SKILL.md', 'steers coding agents'],
+    ['.vscode/mcp.json', 'is run by git or on a developer’s machine'],
     ['.github/copilot-instructions.md', 'steers coding agents'],
     ['.husky/pre-commit', 'is run by git or on a developer’s machine'],
     ['.vscode/tasks.json', 'is run by git or on a developer’s machine'],

@@ -185,8 +185,28 @@ describe('the environment', () => {
       '{"Aider": {"argv": ["a"]}}',
       '{"a": {"argv": []}}',
       '{"a": {"argv": ["x"], "folder": "b"}}',
+      '{"a": {"argv": ["x\\u0000y"]}}',
     ])
       expect(problems({ AGENT_COMMANDS: wrong })).toHaveLength(1);
+  });
+
+  test('a folder for a coder shows neither the system nor the data', () => {
+    const found = (folder: string) =>
+      problems({
+        RUNOFF_DATA: '/srv/runoff/data',
+        AGENT_COMMANDS: JSON.stringify({ a: { argv: ['x'], folder } }),
+      });
+    for (const wrong of ['/', '//', '/home', '/etc/', '/opt/../etc', '/opt/./a'])
+      expect(found(wrong)).toHaveLength(1);
+    for (const wrong of ['/srv/runoff', '/srv//runoff/data/', '/srv/runoff/data/pg'])
+      expect(found(wrong)).toEqual([expect.stringContaining('data folder')]);
+    for (const right of ['/opt/aider', '/opt', '/srv/runoff/data-agents', '/home/me/agent/'])
+      expect(
+        operator({
+          RUNOFF_DATA: '/srv/runoff/data',
+          AGENT_COMMANDS: JSON.stringify({ a: { argv: ['x'], folder: right } }),
+        }).agentCommands.a?.folder,
+      ).toBe(right);
   });
 
   test('a container needs an image; nothing weaker is taken unless it is said', () => {

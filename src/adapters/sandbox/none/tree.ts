@@ -38,6 +38,10 @@ const markOf = (pid: string): number | null => {
   return value === undefined ? null : Number(value);
 };
 
+/** By /proc/PID/status. Where only the first thread has ended, the others go on. */
+const hasEnded = (status: string): boolean =>
+  /^State:\s+[ZX]/m.test(status) && !/^Threads:\s+(?:[2-9]|\d\d)/m.test(status);
+
 /** `random` gives a number from 0 up to its argument, without that. */
 export function growTree(random: (below: number) => number): Tree {
   const ceiling = Math.min(markOf('self') ?? USUAL_MARK, USUAL_MARK);
@@ -47,7 +51,7 @@ export function growTree(random: (below: number) => number): Tree {
 
   const alive = (): readonly number[] =>
     pids()
-      .filter((pid) => markOf(pid) === mark && !/^State:\s+[ZX]/m.test(read(`/proc/${pid}/status`)))
+      .filter((pid) => markOf(pid) === mark && !hasEnded(read(`/proc/${pid}/status`)))
       .map(Number);
   let takenAt = Number.NEGATIVE_INFINITY;
   let latest: readonly number[] = [];

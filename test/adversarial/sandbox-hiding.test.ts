@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Limits } from '../../src/ports/index.ts';
+import { openWorkbench, shell, type Workbench, withLimits } from '../adapters/sandbox/workbench.ts';
+
+/** System call numbers. */
+const NR =
+  process.arch === 'arm64'
+    ? { exit: 93, mmap: 222, madvise: 233, sendmsg: 211, closeRange: 436 }
+    : { exit: 60, mmap: 9, madvise: 28, sendmsg: 46, closeRange: 436 };
+
+/** Perl; `file` gives a deleted file of 4 MB, still open, and `hold` says that all is there and waits. */
+const PERL = `use strict; use threads; use Socket; $| = 1;
+my $seconds = shift; my $parts = shift; my @kept;
+sub file { my $i = threads->tid . "-" . shift; open my $f, "+>", $i or die; unlink $i; syswrite $f, "x" x 4e6; $f }
+sub hold { print "held\\n"; sleep $seconds; exec "true" }
+`;
+/** Starts a thread and ends the first one: only the first is to be seen below /proc/PID. */
+const behindFirst = (work: string): string =>
+  `${PERL} threads->create(sub { sleep 1; ${work}; hold })->detach; syscall ${NR.exit}, 0;`;
+
+const PROGRAMS = {
+  memory: behindFirst('my $x = "x" x ($parts * 4e6)'),
+  // Reading one page in each 2 MiB of nothing: each costs a page of tables, and none is resident.
+  tables: `${PERL} my $all = $parts * 2 ** 31; my $at = syscall ${NR.mmap}, 0, $all, 1, 0x4022, -1, 0;
+    syscall ${NR.madvise}, $at, $all, 15;
+    for (my $i = 0; $i < $all; $i += 2 ** 21) { unpack "P1", pack "Q", $at + $i } hold;`,
+  open: behindFirst('push @kept, file $_ for 1..$parts'),
+  mapped: `${PERL} for (1..$parts) { my $f = file $_; syscall(${NR.mmap}, 0, 4096, 3, 1, fileno $f, 0) > 0 or die; } hold;`,
+  sent: `${PERL} for (1..$parts) {
+      my $f = file $_; socketpair my $to, my $from, AF_UNIX, SOCK_STREAM, 0 or die; push @kept, $to, $from;
+      my $byte = "x"; my $iov = pack "PQ", $byte, 1; my $rights = pack "Qlllx4", 20, 1, 1, fileno $f;
+      my $message = pack "QLx4PQPQlx4", 0, 0, $iov, 1, $rights, 24, 0;
+      syscall(${NR.sendmsg}, fileno $to, $message, 0) == 1 or die "$!";
+    } hold;`,
+  own: `${PERL} threads->create(sub {
+      my $r = syscall ${NR.closeRange}, 4e9, 4e9, 2; print "unshared\\n" if $r == 0;
+      push @kept, file $_ for 1..$parts; hold })->detach; sleep 60;`,
+} as const;
+
+describe('what the walks and sums of a watchdog do not show', { timeout: 120_000 }, () => {
+  let bench: Workbench;
+  beforeAll(async () => {
+    bench = await openWorkbench();
+  }, 60_000);
+  afterAll(() => bench.close());
+
+  const run = (program: string, parts: number, limits: Partial<Limits>, seconds: number) => {
+    const area = bench.area({ 'hide.pl': program });
+    return bench.sandbox.exec(
+      shell(area, `exec perl hide.pl ${seconds} ${parts}`, { limits: withLimits(limits) }),
+    );
+  };
+  const unboxed = (program: string, parts: number) => {
+    const folder = bench.folder();
+    writeFileSync(join(folder, 'hide.pl'), program);
+    return bench.unboxed(['sh', '-c', `cd ${folder} && exec perl hide.pl 0 ${parts}`]);
+  };
+
+  test.each([
+    ['[r25] memory of a process whose first thread has ended', PROGRAMS.memory, 100, 5],
+    ['[r26] tables of pages that were only read', PROGRAMS.tables, 90, 2],
+  ])('%s', async (_, program, much, little) => {
+    const limits = { memoryBytes: 250e6 };
+    expect((await unboxed(program, much)).stdout).toBe('held\n');
+    expect(await run(program, much, limits, 60)).toMatchObject({ exitCode: null, stopped: 'memory' });
+    expect(await run(program, little, limits, 2)).toMatchObject({ exitCode: 0, stdout: 'held\n' });
+  });
+
+  test.each([
+    ['[r27] deleted files of a process whose first thread has ended', PROGRAMS.open, 'held\n'],
+    ['[r28] deleted files that are only mapped', PROGRAMS.mapped, 'held\n'],
+    ['[r29] deleted files on their way through a socket', PROGRAMS.sent, 'held\n'],
+    ['[r30] deleted files of a thread with descriptors of its own', PROGRAMS.own, 'unshared\nheld\n'],
+  ])('%s', async (_, program, outside) => {
+    const limits = { diskBytes: 60e6 };
+    expect((await unboxed(program, 40)).stdout).toBe(outside);
+    expect(await run(program, 40, limits, 60)).toMatchObject({ exitCode: null, stopped: 'disk' });
+    expect(await run(program, 3, limits, 3)).toMatchObject({ exitCode: 0, stdout: 'held\n' });
+  });
+});
