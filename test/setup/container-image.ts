@@ -25,8 +25,18 @@ const run = (file: string, args: readonly string[]): string => {
   return stdout;
 };
 
+/** What an image has besides: programs by name, and files at their own paths, such as the modules of a language. */
+export interface More {
+  readonly programs: readonly string[];
+  readonly files: readonly string[];
+}
+
 /** A small image out of this machine's own programs: no registry is needed. Throws when the engine does not take it. */
-export function importImage(engine: string, image: string): void {
+export function importImage(
+  engine: string,
+  image: string,
+  more: More = { programs: [], files: [] },
+): void {
   const root = mkdtempSync(join(tmpdir(), 'runoff-image-'));
   try {
     for (const folder of [
@@ -48,10 +58,11 @@ export function importImage(engine: string, image: string): void {
     chmodSync(join(root, 'tmp'), 0o1777);
     // A line of the image's own, which no sandbox may show.
     writeFileSync(join(root, 'etc/passwd'), 'root:x:0:0::/root:/bin/sh\nimage-user:x:7:7::/:/bin/sh\n');
-    const programs = PROGRAMS.map((name) => run('sh', ['-c', `command -v ${name}`]).trim()).map(found);
+    const names = [...PROGRAMS, ...more.programs];
+    const programs = names.map((name) => run('sh', ['-c', `command -v ${name}`]).trim()).map(found);
     for (const path of programs) cpSync(realpathSync(path), join(root, 'usr/bin', basename(path)));
-    for (const path of librariesOf([...programs, process.execPath])) {
-      const to = path.startsWith('/usr/') ? path : `/usr${path}`;
+    for (const path of [...librariesOf([...programs, process.execPath]), ...more.files]) {
+      const to = /^\/lib(?:64)?\//.test(path) ? `/usr${path}` : path;
       mkdirSync(join(root, dirname(to)), { recursive: true });
       cpSync(realpathSync(path), join(root, to));
     }

@@ -34,7 +34,7 @@ export interface Mirrors {
   readFile(source: RepositorySource, sha: Sha, path: string): Promise<string | null>;
   listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
   entries(key: string, sha: Sha, path?: string): Promise<readonly TreeEntry[]>;
-  /** Text of a file that `entries` listed, or its size where that is over 1 MiB. */
+  /** Text of a file that `entries` listed, or its size where that is over `most` bytes, by default 1 MiB. */
   blob(key: string, entry: TreeEntry, most?: number): Promise<string | { readonly bytes: number }>;
   /** Does the work while nothing of the source's repository can be pruned. */
   using<T>(source: RepositorySource, work: (key: string) => Promise<T>): Promise<T>;

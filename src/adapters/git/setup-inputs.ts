@@ -97,7 +97,7 @@ const LOCKS: ReadonlySet<string> = new Set([...JSON_LOCKS, 'pnpm-lock.yaml', 'ya
  * install scripts. Yarn's own patches are in Yarn.
  */
 const LOCKED_AWAY =
-  /(?:^|[\s@"'(])(?:file|portal|exec|git|ssh|git\+[a-z]+):(?=\S)|@patch:(?![^\s,]*builtin<)|#commit=|codeload\.|type: ?["']?(?:directory|git)\b|\\[ux]/m;
+  /(?:^|[\s@"'(])(?:file|portal|exec|git|ssh|git\+[a-z]+):(?=\S)|@patch:(?![^\s,]*builtin<)|#commit=|codeload\.|type: ?["']?(?:directory|git)\b|^\s+"?resolved"?\s+(?!"?https?:\/\/)|\\[ux]/m;
 /** Bytes of a lock file that are read at most, our default: those of the largest repositories have a few million. */
 const LOCK_BYTES = 16 * 2 ** 20;
 
@@ -107,7 +107,7 @@ const MANIFESTS = 500;
 const Words = z.record(z.string(), z.string());
 const Manifest = z.looseObject({
   scripts: Words.optional(),
-  directories: z.unknown(),
+  directories: z.looseObject({ bin: z.unknown() }).optional(),
   dependencies: Words.optional(),
   devDependencies: Words.optional(),
   optionalDependencies: Words.optional(),
@@ -153,7 +153,7 @@ export async function installInputs(
 function isPlain(text: string, scripts: boolean): boolean {
   const read = Manifest.safeParse(parsed(text));
   // The folder's content would be linked, file by file.
-  if (!read.success || read.data.directories !== undefined) return false;
+  if (!read.success || read.data.directories?.bin !== undefined) return false;
   const {
     scripts: own = {},
     dependencies,

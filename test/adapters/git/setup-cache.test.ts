@@ -14,6 +14,15 @@ const LOCK = JSON.stringify({
     'packages/cart': { version: '1.0.0' },
   },
 });
+/** The same with one package more. */
+const lockedAt = (resolved: string): string =>
+  JSON.stringify({
+    ...JSON.parse(LOCK),
+    packages: { ...JSON.parse(LOCK).packages, 'node_modules/x': { version: '1.0.0', resolved } },
+  });
+const PNPM = 'pnpm install --frozen-lockfile';
+const PNPM_LOCK =
+  "lockfileVersion: '9.0'\npackages:\n  load-json-file@4.0.0:\n    dependencies:\n      json-file: 4.0.0\n      cart: link:packages/cart\n";
 const SHOP: Files = {
   'package.json': JSON.stringify({ name: 'shop', private: true, workspaces: ['packages/*'] }),
   'package-lock.json': LOCK,
@@ -40,7 +49,7 @@ describe('dependencies are installed once', { timeout: 120_000 }, () => {
       probe: world.sandbox.probe,
       async exec(spec) {
         const line = spec.argv[2] ?? '';
-        if (line.includes('npm --version')) {
+        if (/(?:npm|yarn) --version/.test(line)) {
           return world.sandbox.exec({ ...spec, argv: ['echo', versions] });
         }
         if (line !== command) return world.sandbox.exec(spec);
@@ -180,6 +189,33 @@ describe('dependencies are installed once', { timeout: 120_000 }, () => {
       'a dependency is an archive of the repository',
       { files: { 'package.json': JSON.stringify({ dependencies: { x: 'file:x.tgz' } }) } },
     ],
+    [
+      'the lock file takes a package from an archive of the repository, which no manifest says',
+      { files: { 'package-lock.json': lockedAt('file:x.tgz'), 'x.tgz': 'one' } },
+    ],
+    ['the lock file takes a package from a path', { files: { 'package-lock.json': lockedAt('x.tgz') } }],
+    [
+      'the lock file spells that with escapes',
+      { files: { 'package-lock.json': lockedAt('file:x.tgz').replace('resolved', '\\u0072esolved') } },
+    ],
+    [
+      'the lock file takes a package from git',
+      { files: { 'package-lock.json': lockedAt(`git+ssh://git@example.com/a/b.git#${'1'.repeat(40)}`) } },
+    ],
+    [
+      'a copy of a package of the repository is installed',
+      { command: PNPM, files: { 'pnpm-lock.yaml': `${PNPM_LOCK}  cart@file:packages/cart:\n` } },
+    ],
+    [
+      'a manifest is in a format that is not read',
+      { command: PNPM, files: { 'pnpm-lock.yaml': PNPM_LOCK, 'package.yaml': 'name: shop\n' } },
+    ],
+    [
+      'programs of a package are a folder of the repository',
+      { files: { 'packages/cart/package.json': JSON.stringify({ directories: { bin: 'bin' } }) } },
+    ],
+    ['settings name a program for git', { files: { '.npmrc': 'git=./x.sh\n' } }],
+    ['settings name a folder of packages', { files: { '.npmrc': 'audit=false\ncache = ./packages\n' } }],
     ['settings name a program', { files: { '.npmrc': 'node-options=--require ./x.js\n' } }],
     ['something is compiled from the repository', { files: { 'binding.gyp': '{}' } }],
     [
@@ -206,6 +242,30 @@ describe('dependencies are installed once', { timeout: 120_000 }, () => {
     const two = await install(next(first.path, { 'c.txt': 'c\n' }));
     expect(two.layers).not.toEqual(one.layers);
     expect(seen.installs).toBe(2);
+  });
+
+  test.each([
+    ['npm, from a registry', INSTALL, { 'package-lock.json': lockedAt('https://example.com/x.tgz') }],
+    ['pnpm', PNPM, { 'pnpm-lock.yaml': PNPM_LOCK }],
+    [
+      'yarn, with a patch of its own',
+      'yarn install --immutable',
+      {
+        'yarn.lock':
+          '"typescript@patch:typescript@npm%3A^5#optional!builtin<compat/typescript>":\n  version: 5.9.0\n',
+      },
+    ],
+    [
+      'the older yarn',
+      'yarn --frozen-lockfile',
+      { 'yarn.lock': 'x@^1.0.0:\n  version "1.0.0"\n  resolved "https://example.com/x.tgz#abc"\n' },
+    ],
+  ])('for all commits by %s', async (_, command, files) => {
+    const { seen, install } = shop(PLAIN, { command });
+    const first = world.repository({ ...SHOP, ...files });
+    await install(first);
+    await install(next(first.path, { 'a.txt': 'two\n' }));
+    expect(seen.installs).toBe(1);
   });
 
   const harmless = `${PLAIN}; mkdir node_modules/esbuild; echo '{"scripts":{"postinstall":"x"}}' > node_modules/esbuild/package.json`;

@@ -1,8 +1,10 @@
 // An app with one sandbox, for the escape suite: it is started with secrets in its environment and folders left open.
-import { type BubblewrapOptions, openBubblewrap } from '../../../src/adapters/sandbox/index.ts';
-import type { Answer, Question } from './dirty.ts';
+import { openBubblewrap, openContainer } from '../../../src/adapters/sandbox/index.ts';
+import type { Answer, Backend, Question } from './dirty.ts';
 
-const sandbox = openBubblewrap(JSON.parse(process.argv[2] ?? '') as BubblewrapOptions);
+const backend = JSON.parse(process.argv[2] ?? '') as Backend;
+const sandbox =
+  backend.kind === 'container' ? openContainer(backend.options) : openBubblewrap(backend.options);
 
 async function answer(question: Question): Promise<Answer> {
   const { id } = question;

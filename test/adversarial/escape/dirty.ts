@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BubblewrapOptions, ContainerOptions } from '../../../src/adapters/sandbox/index.ts';
 import type { ExecResult, ExecSpec, Sandbox, SandboxProbe } from '../../../src/ports/index.ts';
-import { openWorkbench } from '../../adapters/sandbox/workbench.ts';
+import { openWorkbench, type Workbench } from '../../adapters/sandbox/workbench.ts';
+import { type Answers, BUBBLEWRAP, CONTAINER } from './answers.ts';
 import { DIRT, type EscapeWorld } from './world.ts';
 
 /** What the app is asked, and what it answers; `id` ties the two. */
@@ -16,10 +18,27 @@ export type Answer = { readonly id: number } & (
   | { readonly kind: 'threw'; readonly message: string }
 );
 
+/** What the app opens. */
+export type Backend =
+  | { readonly kind: 'bubblewrap'; readonly options: BubblewrapOptions }
+  | { readonly kind: 'container'; readonly options: ContainerOptions };
+
+/** Nothing to steal; an engine works by them. */
+const ENGINES_OWN = ['HOME', 'XDG_RUNTIME_DIR', 'DOCKER_HOST'] as const;
 const APP = join(import.meta.dirname, 'dirty-app.ts');
 
 /** The default launcher behind an app that was started as carelessly as can be. */
-export async function openDirtyBubblewrap(): Promise<EscapeWorld> {
+export const openDirtyBubblewrap = (): Promise<EscapeWorld> =>
+  openDirty(BUBBLEWRAP, ({ options }) => ({ kind: 'bubblewrap', options }));
+
+/** Containers behind such an app. */
+export const openDirtyContainer = (engine: 'podman' | 'docker', image: string): Promise<EscapeWorld> =>
+  openDirty(CONTAINER, ({ root, options: { toolchain, owner } }) => ({
+    kind: 'container',
+    options: { engine, image, toolchain, owner, scratch: join(root, 'scratch') },
+  }));
+
+async function openDirty(answers: Answers, backendOf: (bench: Workbench) => Backend): Promise<EscapeWorld> {
   const bench = await openWorkbench();
   const dirty = join(bench.root, 'dirty');
   mkdirSync(dirty, { mode: 0o755 });
@@ -33,11 +52,13 @@ export async function openDirtyBubblewrap(): Promise<EscapeWorld> {
       process.execPath,
       dirty,
       APP,
-      JSON.stringify(bench.options),
+      JSON.stringify(backendOf(bench)),
     ],
     {
       env: {
         PATH: process.env.PATH,
+        // By these, an engine finds its user's images and its server.
+        ...Object.fromEntries(ENGINES_OWN.map((name) => [name, process.env[name]])),
         ANTHROPIC_API_KEY: DIRT,
         GITHUB_TOKEN: DIRT,
         PRIVATE_KEY: `-----${DIRT}-----`,
@@ -49,6 +70,7 @@ export async function openDirtyBubblewrap(): Promise<EscapeWorld> {
   );
   return {
     ...bench,
+    answers,
     dirty,
     sandbox: remote(app),
     async close() {

@@ -1,5 +1,6 @@
 import type { ExecResult, ExecSpec, Sandbox, WorkArea } from '../../../src/ports/index.ts';
 import { type HostEnd, LIMITS, type Workbench } from '../../adapters/sandbox/workbench.ts';
+import type { Answers } from './answers.ts';
 
 /** What the app that starts the sandboxes must never pass on: it stands in its environment and in what it holds open. */
 export const DIRT = 'dirt-of-the-app-4be1';
@@ -10,6 +11,8 @@ export interface EscapeWorld extends Pick<Workbench, 'owner' | 'area' | 'folder'
   readonly sandbox: Sandbox;
   /** The working folder of that app; also a descriptor that its sandboxes would inherit. */
   readonly dirty: string;
+  /** How this backend says no. */
+  readonly answers: Answers;
   close(): void | Promise<void>;
 }
 

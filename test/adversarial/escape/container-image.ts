@@ -1,0 +1,21 @@
+import { execFileSync } from 'node:child_process';
+import { importImage } from '../../setup/container-image.ts';
+
+/** What the attacks are made of. */
+const PROGRAMS = [
+  ...['bash', 'perl', 'bwrap', 'mount', 'umount', 'findmnt', 'mknod', 'mkfifo', 'mktemp', 'truncate', 'find'],
+  ...['cut', 'sort', 'uniq', 'tr', 'wc', 'yes', 'readlink', 'dirname', 'stty', 'script', 'su', 'dmesg'],
+  ...['ipcmk', 'ipcs', 'prlimit', 'nice', 'chrt', 'ionice', 'getconf', 'chown', 'kill'],
+];
+/** Every file that these modules of Perl are made of. */
+const PERL_FILES =
+  'print "$_\\n" for grep { -f } values %INC, @DynaLoader::dl_shared_objects, map { $INC{"Config.pm"} =~ s/\\.pm$/$_/r } "_heavy.pl", "_git.pl"';
+
+/** An image of this machine's own programs with everything in it that an attack needs, so that none fails by a lack. */
+export function importEscapeImage(engine: string, image: string): void {
+  const modules = ['POSIX', 'Socket', 'IO::Handle', 'DynaLoader', 'threads', 'Config'].map(
+    (name) => `-M${name}`,
+  );
+  const files = execFileSync('perl', [...modules, '-e', PERL_FILES], { encoding: 'utf8' });
+  importImage(engine, image, { programs: PROGRAMS, files: files.trim().split('\n') });
+}
