@@ -153,7 +153,7 @@ export function memoryStore(): Store {
             usd: sum.usd + call.usd,
             tokensIn: sum.tokensIn + call.tokensIn,
             tokensOut: sum.tokensOut + call.tokensOut,
-            calls: sum.calls + 1,
+            calls: sum.calls + (call.status === 402 && call.usd === 0 ? 0 : 1),
           }),
           NO_USAGE,
         );

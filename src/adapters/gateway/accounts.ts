@@ -63,7 +63,7 @@ interface Desk extends AccountsOptions {
  * Budgets of the runs that have open leases. The ledger is the truth: a call is booked there with what it may cost at
  * most before it goes out, so that what other processes book, and what was booked before a crash, counts. Its sums
  * are read before each reservation, and again after the booking: where two processes took the same money, the booking
- * is taken back and tried again, so that no cap is passed.
+ * is taken back and tried again, so that what is booked never passes a cap.
  */
 export function openAccounts(options: AccountsOptions): Accounts {
   const desk: Desk = {

@@ -14,6 +14,7 @@ import {
   outputLimit,
   parseBody,
 } from './requests.ts';
+import type { Room } from './room.ts';
 
 export const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
 
@@ -58,15 +59,13 @@ export type Admission =
   /** A look at whether anything is here: nothing that an agent wanted was refused. */
   | { readonly kind: 'probe' };
 
-/** Bytes of one request body. A million tokens of text are about four. */
-export const MOST_BODY_BYTES = 16 * 2 ** 20;
-
 /** Decides from the request alone: key, expiry, path, size, model, contents. */
 export async function admit(
   request: IncomingMessage,
   terms: LeaseTerms,
   providers: Providers,
   now: number,
+  room: Room,
 ): Promise<Admission> {
   const { method = '', url = '' } = request;
   const endpoint = endpointFor(method, url);
@@ -83,7 +82,7 @@ export async function admit(
   if (!endpoint) return refuse(404, 'Not available through this gateway.');
   if (endpoint.kind === 'models') return { kind: 'models', protocol: endpoint.protocol };
 
-  const bytes = await readBody(request);
+  const bytes = await readBody(request, room);
   if (!bytes || hasTooManyValues(bytes)) return refuse(413, 'The request is too large.');
   const sent = parseBody(bytes);
   if (!sent) return refuse(400, 'The body must be one JSON object, without content-encoding.');
@@ -146,13 +145,11 @@ function keyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
   return String(named ?? (endpoint?.protocol === 'gemini' ? keyInQuery(url) : ''));
 }
 
-/** Null when it is larger than we take. */
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+/** Null when there is no room for it. */
+async function readBody(request: IncomingMessage, room: Room): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
-  let bytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    bytes += chunk.length;
-    if (bytes > MOST_BODY_BYTES) return null;
+    if (!room.take(chunk.length)) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

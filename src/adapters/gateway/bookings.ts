@@ -21,8 +21,12 @@ export function openBookings(ledger: Ledger, log: Log): Bookings {
         await ledger.settleCall(next.call, next.row);
       } catch (error) {
         const { code } = asFault(error);
-        log.error({ runId: next.row.runId, code }, 'The ledger cannot be written; model calls wait.');
-        return;
+        if (code !== 'INTERNAL') {
+          log.error({ runId: next.row.runId, code }, 'The ledger cannot be written; model calls wait.');
+          return;
+        }
+        // No later try can be better, as when somebody removed the row: what was booked stands, if anything does.
+        log.error({ runId: next.row.runId, err: error }, 'A model call could not be settled.');
       }
       unsaved.shift();
     }

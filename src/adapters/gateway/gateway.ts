@@ -9,6 +9,7 @@ import { offersOf } from './offers.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
 import { defaultModelsOf, type Providers, routeTo } from './providers.ts';
 import { secretsOf } from './redact.ts';
+import { openRooms } from './room.ts';
 import type { DayCaps } from './scopes.ts';
 import { openDoor, prepareSocketFolder, removeStaleSockets } from './sockets.ts';
 import { UPSTREAM_SILENCE_MS } from './upstream.ts';
@@ -108,6 +109,7 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
     },
     logged: new Set(),
     inFlight,
+    rooms: openRooms(),
   };
   const door = await openDoor(dir, leaseListener(context)).catch(async (error: unknown) => {
     await purse.close();

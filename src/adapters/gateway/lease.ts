@@ -9,6 +9,7 @@ import { applyLimit, type CallReservation, freePlan, planFor } from './plan.ts';
 import type { PriceBook } from './prices.ts';
 import { namedModel, type Providers } from './providers.ts';
 import { refuse, relay } from './relay.ts';
+import type { openRooms, Room } from './room.ts';
 import { bookedRow, settledRow } from './rows.ts';
 
 /** What the handler of one lease works with. */
@@ -31,11 +32,13 @@ export interface LeaseContext {
   readonly logged: Set<string>;
   /** Calls in flight, so that closing the lease can wait until each is booked. */
   readonly inFlight: Set<Promise<void>>;
+  readonly rooms: ReturnType<typeof openRooms>;
 }
 
 export function leaseListener(context: LeaseContext): RequestListener {
   return (request, response) => {
-    const call = serve(context, request, response).catch((error: unknown) => {
+    const room = context.rooms.enter();
+    const call = serve(context, request, response, room).catch((error: unknown) => {
       // A client that went away while it still sent its request; anything else would be a defect of ours.
       const gone = request.destroyed && !request.complete;
       if (!gone)
@@ -43,7 +46,10 @@ export function leaseListener(context: LeaseContext): RequestListener {
       refuse(response, null, 500, 'The gateway could not handle the request.');
     });
     context.inFlight.add(call);
-    void call.then(() => context.inFlight.delete(call));
+    void call.then(() => {
+      room.leave();
+      context.inFlight.delete(call);
+    });
   };
 }
 
@@ -54,11 +60,12 @@ async function serve(
   context: LeaseContext,
   request: IncomingMessage,
   response: ServerResponse,
+  room: Room,
 ): Promise<void> {
   const { clock, terms, providers } = context;
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const admission = await admit(request, terms, providers, clock.now());
+  const admission = await admit(request, terms, providers, clock.now(), room);
   switch (admission.kind) {
     case 'probe':
       return refuse(response, null, 404, 'Not available through this gateway.');

@@ -24,7 +24,8 @@ export function ledger(db: Db) {
         sql<number>`coalesce(sum(usd), 0)`.as('usd'),
         sql<number>`coalesce(sum(tokens_in), 0)::bigint`.as('tokensIn'),
         sql<number>`coalesce(sum(tokens_out), 0)::bigint`.as('tokensOut'),
-        sql<number>`count(*)`.as('calls'),
+        // Refused for its cap after it was booked: no call went out.
+        sql<number>`count(*) filter (where status <> 402 or usd > 0)`.as('calls'),
       ]);
       return inStatement(sums.executeTakeFirstOrThrow());
     },

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Seconds; timers end at 24 days. */
+const LONGEST = 168 * 3600;
+
 /** `90s`, `30m`, `2h` → seconds. */
 export const duration = (fallback: string) =>
   z
@@ -8,6 +11,7 @@ export const duration = (fallback: string) =>
     .transform(
       (text) => Number.parseInt(text, 10) * { s: 1, m: 60, h: 3600 }[text.slice(-1) as 's' | 'm' | 'h'],
     )
+    .refine((seconds) => seconds <= LONGEST, { error: 'at most a week: 168h' })
     .prefault(fallback);
 
 export const Weights = z

@@ -65,8 +65,12 @@ const STAGE_OF = {
 export const stageOf = (view: RunView): Stage | null => STAGE_OF[view.state];
 export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(stage) + 1} of ${STAGES.length}`;
 
+/** Characters of an agent's name; a program's own words can be many. */
+const MOST_OF_A_PROGRAM = 60;
+
 /** `builtin × anthropic/claude-sonnet-4-5 (careful)`. Names come from settings: not yet fit for Markdown. */
-export const contestantName = (who: Contestant): string => `${who.agent} × ${who.model} (${who.prompt})`;
+export const contestantName = (who: Contestant): string =>
+  `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MOST_OF_A_PROGRAM)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''})`;
 
 /** `model-2 (careful)`, where the whole name has no room. */
 export const shortContestantName = (who: Contestant): string =>

@@ -1,7 +1,8 @@
 import { isOver } from '../../core/lifecycle/index.ts';
 import { Fault, type Origin, type Task } from '../../core/model/index.ts';
-import type { Refusal, SandboxView } from '../../core/reports/index.ts';
+import type { Refusal } from '../../core/reports/index.ts';
 import { loadRun, sourceOf } from '../task.ts';
+import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
 import { fromGitHub } from './from-github.ts';
 import { fromLocal } from './from-local.ts';
@@ -50,8 +51,8 @@ export async function admit(world: World, request: RunRequest): Promise<'go' | '
     ...(settled.instructions ? { instructions: settled.instructions } : {}),
   };
   const { checks } = settled;
-  const sandbox = await sandboxOf(world);
-  await world.store.updateRun(run.id, { task, checks, sandbox }, world.clock.now());
+  await world.store.updateRun(run.id, { task, checks }, world.clock.now());
+  await noteSandbox(world, run.id);
   await world.store.markStage(run.id, 'admit', 'end', world.clock.now());
   await world.store.transition(run.id, 'admitted', 'the run may start', world.clock.now());
   world.announcer.soon(run.id);
@@ -70,13 +71,4 @@ async function refuse(
 ): Promise<'refused'> {
   await sayRefused(world, request.runId, origin, refusal);
   return 'refused';
-}
-
-/** What candidates will be executed in, for every report; a fault where there is nothing that can be trusted (I10). */
-async function sandboxOf(world: World): Promise<SandboxView> {
-  const probe = await world.sandbox.probe();
-  if (probe.kind === 'missing')
-    throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
-  const { backend, detail, weaker } = probe;
-  return { backend, detail, weaker };
 }

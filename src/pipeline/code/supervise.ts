@@ -14,6 +14,7 @@ import {
 import { coderOf, routeOf } from '../field.ts';
 import { cancelled, patiently } from '../guard.ts';
 import { loadRun, loadTask, prepareBase, repositoryOf } from '../task.ts';
+import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
 import { patienceFor } from './patience.ts';
 import { type Progress, progressOf } from './progress.ts';
@@ -46,6 +47,7 @@ export async function writeCandidate(
   const task = await loadTask(world, runId);
   const base = await patiently(world, signal, () => prepareBase(world, task, { signal }));
   const progress = progressOf(world.store, candidate, () => world.announcer.soon(runId));
+  await noteSandbox(world, runId);
   const area = await world.workspaces.open(base, `${runId}-${alias}`);
   try {
     await codeIn({ world, task, candidate, base, area, progress, signal });
@@ -196,7 +198,7 @@ async function store(world: World, patch: CollectedPatch): Promise<NonNullable<C
 /** One clause for people when the coder did not end well; null when it did. */
 function why(result: ExecResult, lease: Lease): string | null {
   const refusal = lease.refusal();
-  if (refusal) return `stopped by the gateway: ${refusal}`;
+  if (refusal) return `ended after its last call was refused: ${refusal}`;
   switch (result.stopped) {
     case 'wall':
       return `stopped after ${Math.round(result.ms / 1000)} s, its time limit`;

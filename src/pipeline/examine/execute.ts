@@ -5,6 +5,7 @@ import { tailOf } from '../../core/reports/index.ts';
 import type { BaseCheckout, ExecResult, Limits, RepositorySource, WorkArea } from '../../ports/index.ts';
 import { cancelled } from '../guard.ts';
 import { checkLimits, hostsOf, loadTask, prepareBase, sourceOf } from '../task.ts';
+import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
 
 /** One place where commands of a run are executed: a fresh overlay over `base`. */
@@ -23,6 +24,7 @@ export interface Bench {
 const REPORTS = '/home/agent';
 
 export async function openBench(world: World, runId: RunId, signal: AbortSignal): Promise<Bench> {
+  await noteSandbox(world, runId);
   const task = await loadTask(world, runId);
   const source = await sourceOf(world, task);
   const { sha } = task.base;

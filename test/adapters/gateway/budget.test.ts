@@ -230,6 +230,18 @@ describe('a cap', () => {
   });
 });
 
+test('a row that somebody removed does not keep later calls waiting', async () => {
+  provider = await startProvider((_, response) => {
+    rig.ledger.lose();
+    json(response, 200, message(10, 10));
+  });
+  await using rig = await openRig(provider.url);
+  const lease = await rig.open();
+  expect((await ask(lease)).status).toBe(200);
+  expect(rig.log.lines.join()).toContain('could not be settled');
+  expect((await ask(lease)).status).toBe(200);
+});
+
 describe('a ledger that is away', () => {
   test('lets no call out, until it works again', async () => {
     provider = await startProvider((_, response) => json(response, 200, message(10, 10)));

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { type GatewayOptions, openGateway } from '../../../src/adapters/gateway/index.ts';
+import { Fault } from '../../../src/core/model/index.ts';
 import type { Gateway, Grant, Lease, LedgerRow, Log } from '../../../src/ports/index.ts';
 
 export const ANTHROPIC_KEY = 'sk-ant-canary-0123456789abcdef';
@@ -33,16 +34,21 @@ export function memoryLedger() {
     break: (now: boolean) => {
       broken = now;
     },
+    /** Somebody removes all rows. */
+    lose: () => {
+      rows.length = 0;
+    },
     async openCall(row: LedgerRow) {
       // A database takes its time.
       await setImmediate();
-      if (broken) throw new Error('the database is away');
+      if (broken) throw new Fault('DATABASE_UNAVAILABLE', 'the database is away');
       booked.push(row);
       return rows.push(row) - 1;
     },
     async settleCall(call: number, row: LedgerRow) {
       await setImmediate();
-      if (broken) throw new Error('the database is away');
+      if (broken) throw new Fault('DATABASE_UNAVAILABLE', 'the database is away');
+      if (rows[call] === undefined) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
       rows[call] = row;
     },
     async spentSince(at: number, repository?: string) {
