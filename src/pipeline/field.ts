@@ -57,6 +57,21 @@ export async function requireCoders(world: World, settings: Settings): Promise<v
     }
     if ((await coder.version()) === null)
       throw new Fault('AGENT_MISSING', `The coder ${agent} is not installed on this machine.`);
+    requireRoute(world, coder, model, settings);
+  }
+}
+
+/** An agent that cannot speak to its model is told with what would help: more so where it was given a default one. */
+function requireRoute(world: World, coder: Coder, model: string, settings: Settings): void {
+  try {
     routeOf(world, coder, model, settings);
+  } catch (thrown) {
+    const fault = asFault(thrown);
+    if (fault.code !== 'MODEL_MISMATCH') throw thrown;
+    const named = settings.coders.some((one) => one.agent === coder.name && one.model === model);
+    const hint = named
+      ? ''
+      : ` No model is named for it and no default model fits: name one, or set the key of a provider that speaks ${coder.protocols.join(' or ')}.`;
+    throw new Fault('MODEL_MISMATCH', `The coder ${coder.name}: ${fault.message}${hint}`);
   }
 }

@@ -2,6 +2,7 @@ import { notable } from '../../core/patches/index.ts';
 import {
   afterNobody,
   type Diffs,
+  leftNothing,
   plusMinus,
   type RankRow,
   type Reason,
@@ -57,7 +58,7 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
   if (view.state === 'cancelled') return [paint('bad', 'The run was cancelled')];
   if (decision === undefined) return [paint('strong', `The run is ${view.state}`)];
   if (decision.kind === 'none') {
-    const advice = view.origin.kind === 'local' ? LOCAL_ADVICE : afterNobody(view);
+    const advice = view.origin.kind === 'local' ? localAdvice(view) : afterNobody(view);
     return [
       paint('bad', 'No candidate passed'),
       ...wrap(shown(decision.because, 600), width),
@@ -70,8 +71,10 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
   ];
 }
 
-const LOCAL_ADVICE =
-  'Nothing that was tried holds up. Make the task more precise (which behaviour, which test shows it) and start the run again.';
+const localAdvice = (view: RunView): string =>
+  leftNothing(view)
+    ? "No coder left a patch: below is what stopped each one. Where it is the budget, a limit or an agent's set-up, mend that and start the run again."
+    : 'Nothing that was tried holds up. Make the task more precise (which behaviour, which test shows it) and start the run again.';
 
 const GAP = '  ';
 

@@ -7,7 +7,7 @@ import {
   money,
   type RunView,
   STAGE_WORDS,
-  shortContestantName,
+  shortContestantNames,
   stageNumber,
   stageOf,
   tokens,
@@ -89,17 +89,18 @@ function columnsFor(view: RunView, width: number): readonly Column[] {
   return [...layout, { width: note, side: 'left', text: (candidate) => shown(candidate.note, 200) }];
 }
 
-/** The contestant's whole name where there is room, else model and prompt alone, else nothing. */
+/** The contestant's whole name where there is room, else what tells it from the others, else nothing. */
 function nameColumn(view: RunView, room: number): Column | null {
   const widest = (text: Column['text']): number =>
     Math.max(0, ...view.candidates.map((one) => displayWidth(text(one))));
   const whole = Math.min(widest(nameOf), NAME_COLUMNS);
   if (whole <= room) return { width: whole, side: 'left', text: nameOf };
+  const names = shortContestantNames(view.candidates.map(({ contestant }) => contestant));
+  const shortNameOf = ({ alias }: Candidate): string =>
+    shown(names[view.candidates.findIndex((one) => one.alias === alias)] ?? '', 60);
   const short = Math.min(widest(shortNameOf), room);
   return short < LEAST_NAME ? null : { width: short, side: 'left', text: shortNameOf };
 }
-
-const shortNameOf = (candidate: Candidate): string => shown(shortContestantName(candidate.contestant), 60);
 
 const nameOf = (candidate: Candidate): string => shown(contestantName(candidate.contestant), 80);
 

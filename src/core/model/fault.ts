@@ -99,6 +99,11 @@ export const FAULTS = {
     retry: 'no',
     advice: 'End the other process first, or let it go on: one process works under one name at a time.',
   },
+  DAY_BUDGET_REACHED: {
+    retry: 'later',
+    advice:
+      'It starts anew at midnight UTC. The operator sets it by MAX_BUDGET_DAY and MAX_BUDGET_REPOSITORY_DAY.',
+  },
   INTERNAL: {
     retry: 'now',
     advice: 'This is a defect in Runoff. Please report it with the log lines around it.',

@@ -3,7 +3,7 @@ export { comparison } from './comparison.ts';
 export { counted, dollars, elapsed, money, plusMinus, shortSha, tokens } from './format.ts';
 export { BODY_LIMIT } from './layout.ts';
 export { findMarker, type Marker, marker, REPORT_KINDS, type ReportKind } from './marker.ts';
-export { afterNobody, noWinner } from './outcome.ts';
+export { afterNobody, leftNothing, noWinner } from './outcome.ts';
 export { commitMessage, type PullText, pullRequest } from './pull.ts';
 export { type Refusal, type RefusalWords, refusalComment, refusalWords } from './refusal.ts';
 export { type FailingTests, type RankRow, type Reason, rankRows, reasons, standings } from './rows.ts';
@@ -22,13 +22,14 @@ export type {
   TroubleView,
 } from './view.ts';
 export { type Bounds, cut, oneLine, tailOf, visible, visibleCode, withoutEscapes } from './visible.ts';
+export { JUDGED_ALL_THE_SAME } from './where.ts';
 export {
   CANDIDATE_WORDS,
   contestantName,
   GATE_WORDS,
   SEPARATOR_WORDS,
   STAGE_WORDS,
-  shortContestantName,
+  shortContestantNames,
   stageNumber,
   stageOf,
   verdictWords,

@@ -1,9 +1,9 @@
 import type { Evidence } from '../evidence/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
 import type { Ranked } from '../ranking/index.ts';
-import { counted, elapsed, money, plusMinus } from './format.ts';
+import { counted, elapsed, money, plusMinus, tokens } from './format.ts';
 import type { RunView } from './view.ts';
-import { contestantName, GATE_WORDS, SEPARATOR_WORDS, shortContestantName } from './words.ts';
+import { contestantName, GATE_WORDS, SEPARATOR_WORDS, shortContestantNames } from './words.ts';
 
 /** All that is known of one candidate, in one place. */
 export interface Standing {
@@ -36,7 +36,7 @@ export function standings(view: RunView): readonly Standing[] {
 export interface RankRow {
   readonly alias: Alias;
   readonly contestant: string;
-  /** Model and prompt alone. */
+  /** What tells it from the others. */
   readonly contestantShort: string;
   readonly build: string;
   readonly baseTests: string;
@@ -49,19 +49,27 @@ export interface RankRow {
 }
 
 export function rankRows(view: RunView): readonly RankRow[] {
-  return standings(view).map((standing) => ({
+  const all = standings(view);
+  const short = shortContestantNames(all.map(({ candidate }) => candidate.contestant));
+  return all.map((standing, index) => ({
     alias: standing.candidate.alias,
     contestant: contestantName(standing.candidate.contestant),
-    contestantShort: shortContestantName(standing.candidate.contestant),
+    contestantShort: short[index] ?? '',
     build: buildWord(standing.evidence),
     baseTests: baseTestsWord(standing.evidence),
     peerTests: peerTestsWord(standing.evidence),
     lines: standing.candidate.patch === undefined ? '–' : plusMinus(standing.candidate.patch),
-    cost: money(standing.candidate.usage.usd),
+    cost: costWord(standing.candidate.usage),
     time: elapsed(standing.candidate.ms),
     verdict: verdictWord(view, standing),
     chosen: standing.chosen,
   }));
+}
+
+/** A model without a known price has tokens only; so has one that is free. */
+function costWord({ usd, tokensIn, tokensOut }: Candidate['usage']): string {
+  const used = tokensIn + tokensOut;
+  return usd === 0 && used > 0 ? `${tokens(used)} tok` : money(usd);
 }
 
 function buildWord(evidence: Evidence | undefined): string {

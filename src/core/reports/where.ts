@@ -1,6 +1,8 @@
-import { code, sentence } from './safe.ts';
+import { code, prose, sentence } from './safe.ts';
 import type { RunView, SandboxView } from './view.ts';
 
+/** In the note of a candidate whose coder did not come to its own end. */
+export const JUDGED_ALL_THE_SAME = 'what it had written is judged';
 /** Of at most this many code points. */
 const SENTENCE = 300;
 
@@ -28,6 +30,14 @@ export function whereFacts(view: RunView): readonly string[] {
   );
   return [
     ...(view.sandbox ? [`- Sandbox: ${code(`${view.sandbox.backend}: ${view.sandbox.detail}`, 160)}`] : []),
+    ...endedEarly(view),
     ...(versions.length > 0 ? [`- Coders: ${versions.toSorted().join(', ')}`] : []),
   ];
+}
+
+/** Coders that did not come to their own end, though what they had written is judged. */
+function endedEarly({ candidates }: RunView): readonly string[] {
+  return candidates
+    .filter(({ patch, note }) => patch !== undefined && note.includes(JUDGED_ALL_THE_SAME))
+    .map(({ alias, note }) => `- Ended early: ${alias}, ${prose(note, SENTENCE)}`);
 }

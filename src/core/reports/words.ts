@@ -72,9 +72,25 @@ const MOST_OF_A_PROGRAM = 60;
 export const contestantName = (who: Contestant): string =>
   `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MOST_OF_A_PROGRAM)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''})`;
 
-/** `model-2 (careful)`, where the whole name has no room. */
-export const shortContestantName = (who: Contestant): string =>
-  `${who.model.split('/').at(-1) || who.model} (${who.prompt})`;
+/**
+ * Names for where the whole ones have no room: of agent, model and prompt what tells these contestants apart, such as
+ * `codex`, `codex gpt-6-sol` or `gpt-6-sol (careful)`. In the order given.
+ */
+export function shortContestantNames(all: readonly Contestant[]): readonly string[] {
+  const differs = (part: (who: Contestant) => string): boolean => new Set(all.map(part)).size > 1;
+  const modelOf = ({ model }: Contestant): string => model.split('/').at(-1) || model;
+  const agentOf = (who: Contestant): string =>
+    [who.agent, ...(who.argv ?? [])].join(' ').slice(0, MOST_OF_A_PROGRAM);
+  const [agents, models] = [differs(agentOf), differs(modelOf)];
+  const prompts = differs(({ prompt }) => prompt) || !(agents || models);
+  return all.map((who) =>
+    [
+      ...(agents ? [agentOf(who)] : []),
+      ...(models || !agents ? [modelOf(who)] : []),
+      ...(prompts ? [`(${who.prompt})`] : []),
+    ].join(' '),
+  );
+}
 
 /** `LIKELY, decided by peer tests`. */
 export function verdictWords(decision: Extract<Decision, { kind: 'winner' }>): string {

@@ -48,7 +48,7 @@ async function askPlanner(world: World, runId: RunId, signal: AbortSignal): Prom
       const refusal = lease.refusal();
       if (refusal && /cap|budget/i.test(refusal)) {
         throw new Fault(
-          'BUDGET_TOO_SMALL',
+          /MAX_BUDGET/.test(refusal) ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL',
           `The planner cannot be paid: ${refusal} Spent so far: $${usd.toFixed(4)}.`,
         );
       }

@@ -1,6 +1,7 @@
 import { type Alias, type Candidate, Fault, type RunId, type Task } from '../../core/model/index.ts';
 import { summarise } from '../../core/patches/index.ts';
 import { type Times, timesOf } from '../../core/policy/index.ts';
+import { JUDGED_ALL_THE_SAME, tailOf } from '../../core/reports/index.ts';
 import {
   type BaseCheckout,
   type Coder,
@@ -84,7 +85,7 @@ async function codeIn(work: Work): Promise<void> {
       throw cancelled();
     }
     progress.set({ note: COLLECTING, ms: world.clock.now() - startedAt, usage: lease.usage() });
-    progress.set(await keepPatch(work, why(result, lease)));
+    progress.set(await keepPatch(work, why(result, lease)?.replaceAll(lease.key, '[key]') ?? null));
   } finally {
     await lease.close();
   }
@@ -183,7 +184,7 @@ async function keepPatch({ world, base, area, signal }: Work, ending: string | n
     case 'patch':
       return {
         state: 'coded',
-        note: ending ? `${ending}; what it had written is judged` : 'done',
+        note: ending ? `${ending}; ${JUDGED_ALL_THE_SAME}` : 'done',
         patch: await store(world, collected.patch),
       };
   }
@@ -210,6 +211,17 @@ function why(result: ExecResult, lease: Lease): string | null {
     case 'cancelled':
     case null:
       if (result.exitCode === OUT_OF_TIME) return 'stopped by itself, shortly before its time limit';
-      return result.exitCode === 0 ? null : `ended with exit code ${result.exitCode ?? 'none'}`;
+      return result.exitCode === 0
+        ? null
+        : `ended with exit code ${result.exitCode ?? 'none'}${lastWords(result)}`;
   }
+}
+
+/** Characters of what an agent said last. */
+const MOST_LAST_WORDS = 200;
+
+/** The last line that an agent wrote, best where errors go; nothing where it said nothing. */
+function lastWords({ stdout, stderr }: ExecResult): string {
+  const last = tailOf(stderr, 1) || tailOf(stdout, 1);
+  return last === '' ? '' : `: ${last.slice(0, MOST_LAST_WORDS)}`;
 }

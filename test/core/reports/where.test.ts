@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { commitMessage, comparison, pullRequest, statusComment } from '../../../src/core/reports/index.ts';
-import { candidate, coding, judged, published } from './sample.ts';
+import {
+  afterNobody,
+  commitMessage,
+  comparison,
+  pullRequest,
+  shortContestantNames,
+  statusComment,
+} from '../../../src/core/reports/index.ts';
+import { candidate, coding, judged, nobody, published } from './sample.ts';
 
 const WEAK = 'The system calls of the container are not filtered by Runoff.';
 const weak = { sandbox: { backend: 'container', detail: 'podman 4.3', weaker: [WEAK] } };
@@ -36,4 +43,56 @@ describe('where candidates were executed', () => {
     expect(body).toContain('- Sandbox: `bubblewrap: 0.8.0, overlay mounts`');
     expect(body).toContain('- Coders: A `codex 0.16A.0`, B `codex 0.16B.0`');
   });
+
+  test('the evidence says whose coder did not come to its own end', () => {
+    const note = 'stopped after 60 s, its time limit; what it had written is judged';
+    const candidates = [candidate('A', { note }), candidate('B', { note: 'done' })];
+    const { body } = comparison({ ...published(), candidates }, {});
+    expect(body).toContain(`- Ended early: A, ${note}`);
+    expect(body).not.toContain('Ended early: B');
+  });
+});
+
+describe('a name where there is little room', () => {
+  const named = (agent: string, model: string, prompt: string, argv?: readonly [string, ...string[]]) => ({
+    agent,
+    model,
+    prompt,
+    ...(argv ? { argv } : {}),
+  });
+  test.each([
+    [
+      [named('codex', 'o/m', 'plain'), named('pi', 'o/m', 'plain')],
+      ['codex', 'pi'],
+    ],
+    [
+      [named('codex', 'o/m', 'plain'), named('pi', 'a/n', 'plain')],
+      ['codex m', 'pi n'],
+    ],
+    [
+      [named('b', 'o/m', 'plain'), named('b', 'o/n', 'careful')],
+      ['m (plain)', 'n (careful)'],
+    ],
+    [
+      [named('b', 'o/m', 'plain'), named('b', 'o/m', 'careful')],
+      ['m (plain)', 'm (careful)'],
+    ],
+    [[named('b', 'o/m', 'plain')], ['m (plain)']],
+    [
+      [named('command', 'o/m', 'plain', ['./a']), named('command', 'o/m', 'plain', ['./b'])],
+      ['command ./a', 'command ./b'],
+    ],
+  ])('tells contestants apart (%#)', (contestants, names) => {
+    expect(shortContestantNames(contestants)).toEqual(names);
+  });
+});
+
+test('where no coder left a patch, nobody is told to write a better task', () => {
+  const candidates = ['A', 'B'].map((alias) => {
+    const { patch: _none, ...rest } = candidate(alias, { state: 'failed', note: 'ended with exit code 127' });
+    return rest;
+  });
+  const view = { ...nobody(), candidates };
+  expect(afterNobody(view)).toMatch(/no coder left a patch.*budget, a limit or an agent's set-up/);
+  expect(afterNobody(nobody())).toMatch(/make the task more precise/);
 });
