@@ -30,9 +30,9 @@ const processesWith = (mark: string): number[] =>
     });
 
 /** The first one to go may take the next ones with it. */
-function endIfThere(pid: number): void {
+function endIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch (thrown) {
     expect(thrown).toMatchObject({ code: 'ESRCH' });
   }
@@ -41,8 +41,16 @@ function endIfThere(pid: number): void {
 /** As a service manager does before it kills. */
 function terminateLauncher(mark: string): void {
   for (const pid of processesWith(mark)) {
-    if (['bwrap', 'unshare'].includes(readFileSync(`/proc/${pid}/comm`, 'utf8').trim()))
-      process.kill(pid, 'SIGTERM');
+    if (['bwrap', 'unshare'].includes(nameOf(pid))) endIfThere(pid, 'SIGTERM');
+  }
+}
+
+/** Empty when it is gone. */
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return '';
   }
 }
 

@@ -32,11 +32,7 @@ export interface More {
 }
 
 /** A small image out of this machine's own programs: no registry is needed. Throws when the engine does not take it. */
-export function importImage(
-  engine: string,
-  image: string,
-  more: More = { programs: [], files: [] },
-): void {
+export function importImage(engine: string, image: string, more: More = { programs: [], files: [] }): void {
   const root = mkdtempSync(join(tmpdir(), 'runoff-image-'));
   try {
     for (const folder of [

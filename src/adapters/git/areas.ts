@@ -60,7 +60,8 @@ export function openAreas(parts: Parts): Areas {
 
   /** An area of a setup whose process is gone. */
   async function isAbandoned(id: string): Promise<boolean> {
-    const on = await ground(id);
+    // A machine that lost its power may have kept the file without its content: then only its age tells.
+    const on = await ground(id).catch(() => null);
     if (on) return (await locks.alone(on.repositoryKey, async () => true)) ?? false;
     const at = await usedAt(layout.area(id));
     return at !== null && Date.now() - at > ABANDONED_MS;
@@ -84,8 +85,13 @@ export function openAreas(parts: Parts): Areas {
       const removed: string[] = [];
       for (const id of await namesIn(layout.areas)) {
         if (id.startsWith('.') || !(id.startsWith(SETUP_AREA) ? await isAbandoned(id) : !keep(id))) continue;
-        await removeTree(layout.area(id));
-        removed.push(id);
+        try {
+          await removeTree(layout.area(id));
+          removed.push(id);
+        } catch (thrown) {
+          // One that resists must not keep the others, or a start, from going on; the next sweep tries again.
+          log.warn({ area: id, err: thrown }, 'An area could not be removed.');
+        }
       }
       for (const path of await leftByCrash(layout, locks)) await discard(path);
       return removed;
@@ -110,7 +116,9 @@ async function openArea(
   const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
   const lowers = [...base.layers, base.lower];
   try {
-    for (const folder of [area, upper, work, merged, home]) {
+    // The area itself stays ours: what lies in it is opened and written by name.
+    await mkdir(area, { mode: 0o755 });
+    for (const folder of [upper, work, merged, home]) {
       await mkdir(folder, { mode: 0o755 });
       await give(folder, owner);
     }

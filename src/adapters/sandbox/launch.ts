@@ -56,17 +56,20 @@ const SHARE = { tmp: 1 / 4, shm: 1 / 8, segments: 1 / 8 } as const;
 /** The unit of kernel.shmall. Larger pages exist on arm64 only, where the limit is then looser. */
 const PAGE = 4096;
 
-/**
- * Most System V semaphores and queues: the kernel's own defaults until 3.18. Most watches of files, our defaults: the kernel
- * counts them by user, usually 128 instances, and sandboxes share theirs; a watch takes about a kilobyte.
- */
-const KERNEL_OBJECTS = {
+/** Most System V semaphores and queues: the kernel's own defaults until 3.18. */
+export const KERNEL_OBJECTS = {
   'kernel/sem': '250 32000 32 128',
   'kernel/msgmni': '1024',
   'kernel/msgmnb': '16384',
-  'user/max_inotify_instances': '32',
-  'user/max_inotify_watches': '65536',
 } as const;
+/**
+ * Most watches of files, our defaults: the kernel counts them by user, usually 128 instances, and sandboxes share theirs; a
+ * watch takes about a kilobyte.
+ */
+const WATCHES = { 'user/max_inotify_instances': '32', 'user/max_inotify_watches': '65536' } as const;
+
+/** Most memory in System V segments, as kernel.shmall counts it. */
+export const segmentPages = (memoryBytes: number): number => Math.ceil((memoryBytes * SHARE.segments) / PAGE);
 
 /**
  * Runs first, on the host, and leaves a watcher in its process group: when Runoff dies, by whatever signal, the watcher
@@ -90,7 +93,7 @@ read -r pid rest < /proc/self/fd/${FD.proc}/self/stat
 exec ${FD.proc}<&-
 echo "{ \\"outer-pid\\": $pid }" >&4
 { echo "$1" > /proc/sys/kernel/shmall
-${Object.entries(KERNEL_OBJECTS)
+${Object.entries({ ...KERNEL_OBJECTS, ...WATCHES })
   .map(([setting, most]) => `echo '${most}' > /proc/sys/${setting}`)
   .join('\n')}
 } 2> /dev/null || :
@@ -102,7 +105,7 @@ exec prlimit "$@"`;
 export function launch(input: LaunchInput): Launch {
   const { spec, variant, ceilings } = input;
   const { limits } = spec;
-  const segments = Math.ceil((limits.memoryBytes * SHARE.segments) / PAGE);
+  const segments = segmentPages(limits.memoryBytes);
   const overlay = variant.overlay ? overlayOptions(spec.area, spec.readOnly === true) : '';
   const files = Math.min(OPEN_FILES, ceilings.files);
   return {

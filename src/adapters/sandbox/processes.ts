@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 
 /** Milliseconds for which one look at /proc serves every sandbox that asks. */
 const FRESH_MS = 100;
@@ -117,9 +118,8 @@ export function openProcessTable(now: () => number): ProcessTable {
   };
 }
 
-/** Sum in bytes of the named `Name:  123 kB` lines of a /proc file; 0 when the process is gone. */
-function kilobytes(file: string, names: readonly string[]): number {
-  const text = whileAlive(() => readFileSync(file, 'utf8'), '');
+/** Sum in bytes of the named `Name:  123 kB` lines of a /proc file. */
+function kilobytesIn(text: string, names: readonly string[]): number {
   const found = [...text.matchAll(new RegExp(`^(?:${names.join('|')}):\\s+(\\d+) kB`, 'gm'))];
   return found.reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0);
 }
@@ -161,7 +161,7 @@ function tmpfsBytes(pids: readonly number[]): number {
  * as long as any maps it, though it shows in nobody's resident size then. Each counts whole: nothing tells how much of it
  * was touched.
  */
-export function sharedBytes(pids: readonly number[]): number {
+export async function sharedBytes(pids: readonly number[]): Promise<number> {
   const ends = new Map<string, number>();
   for (const pid of pids) {
     const text = whileAlive(() => readFileSync(`/proc/${pid}/maps`, 'utf8'), '');
@@ -169,6 +169,8 @@ export function sharedBytes(pids: readonly number[]): number {
       const end = Number(`0x${offset}`) + Number(`0x${to}`) - Number(`0x${from}`);
       ends.set(object ?? '', Math.max(end, ends.get(object ?? '') ?? 0));
     }
+    // A process can have maps of some megabytes, and a sandbox hundreds of such processes.
+    await setImmediate();
   }
   return [...ends.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
@@ -201,14 +203,28 @@ function socketBytes(pids: readonly number[]): number {
  * Bytes of memory a sandbox holds, `shared` of them in memory without a name. Exact sharing is costly to read, so it is
  * only read once the plain sum of resident sizes, which counts a shared page for each of its users, is over `limit`.
  */
-export function memoryBytes(pids: readonly number[], shared: number, limit: number): number {
+export async function memoryBytes(pids: readonly number[], shared: number, limit: number): Promise<number> {
   const files = tmpfsBytes(pids) + socketBytes(pids);
-  const sum = (file: string, ...names: readonly string[]): number =>
-    pids.reduce((total, pid) => total + kilobytes(`/proc/${pid}/${file}`, names), 0);
+  const sum = (...names: readonly string[]): number =>
+    pids.reduce(
+      (total, pid) =>
+        total +
+        kilobytesIn(
+          whileAlive(() => readFileSync(`/proc/${pid}/status`, 'utf8'), ''),
+          names,
+        ),
+      0,
+    );
   // Page tables: touching a page in each 2 MiB of nothing takes one page of them each, and none that is resident.
-  const plain = files + shared + sum('status', 'VmRSS', 'VmSwap', 'VmPTE');
+  const plain = files + shared + sum('VmRSS', 'VmSwap', 'VmPTE');
   if (plain <= limit) return plain;
-  const exact = sum('smaps_rollup', 'Pss', 'SwapPss') + sum('status', 'VmPTE');
+  let [own, inShared] = [sum('VmPTE'), 0];
+  for (const pid of pids) {
+    const text = whileAlive(() => readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), '');
+    own += kilobytesIn(text, ['Pss', 'SwapPss']);
+    inShared += kilobytesIn(text, ['Pss_Shmem']);
+    await setImmediate();
+  }
   // What is both shared and resident counts once. Kernels before 5.3 do not tell, and it counts twice.
-  return files + exact + Math.max(0, shared - sum('smaps_rollup', 'Pss_Shmem'));
+  return files + own + Math.max(0, shared - inShared);
 }

@@ -9,8 +9,8 @@ import { unlinkedFiles } from './unlinked.ts';
 /** Milliseconds between two looks at memory and at disk, our defaults. */
 const MEMORY_EVERY_MS = 200;
 const DISK_EVERY_MS = 500;
-/** Maps are long: they are read at every so many looks at memory only. */
-const LOOKS_A_MAP = 4;
+/** Maps are long: milliseconds between two readings. */
+const MAPS_EVERY_MS = 800;
 /** Folders are walked at the latest after so many milliseconds, even when the file system did not fill up. */
 const WALK_EVERY_MS = 15_000;
 /** What a file counts besides its content: file systems run out of files too (ext4 has one for each 16 KiB). Our default. */
@@ -62,13 +62,20 @@ async function watchMemory(
 ): Promise<'memory' | null> {
   const { init, memoryBytes: limit } = watched;
   if (limit === null) return await never(signal);
-  let shared = 0;
-  for (let look = 0; await pause(MEMORY_EVERY_MS, signal); look += 1) {
-    const pids = table.within(init.namespace);
-    if (look % LOOKS_A_MAP === 0) shared = sharedBytes(pids);
-    if (memoryBytes(pids, shared, limit) > limit) return 'memory';
-  }
-  return null;
+  const shared = { bytes: 0 };
+  // Apart from the looks: long maps may not make them rare.
+  const readMaps = async (): Promise<null> => {
+    do shared.bytes = await sharedBytes(table.within(init.namespace));
+    while (await pause(MAPS_EVERY_MS, signal));
+    return null;
+  };
+  const look = async (): Promise<'memory' | null> => {
+    while (await pause(MEMORY_EVERY_MS, signal)) {
+      if ((await memoryBytes(table.within(init.namespace), shared.bytes, limit)) > limit) return 'memory';
+    }
+    return null;
+  };
+  return await Promise.race([look(), readMaps()]);
 }
 
 async function watchDisk(

@@ -32,7 +32,7 @@ describe('the cap of a repository for a day', () => {
     expect(statuses.slice(-2)).toEqual([402, 402]);
     expect(await rig.ledger.spentSince(0)).toBeLessThanOrEqual(0.05);
     expect(one.refusal()).toMatch(
-      /^The budget of this repository for today \(UTC\) is used up: \$0\.0\d+ of \$0\.05\.$/,
+      /^The budget of this repository for today \(UTC\) does not suffice for another call: \$0\.0\d+ of \$0\.05 spent, about \$0\.00\d\d needed\. The operator sets it with MAX_BUDGET_REPOSITORY_DAY; it starts anew at midnight UTC\.$/,
     );
     const elsewhere = await rig.open({ runId: 'r3', repository: 'github-43' });
     expect((await ask(elsewhere)).status).toBe(200);
@@ -72,7 +72,9 @@ describe('the cap of everything for a day', () => {
     const spent = await ledger.spentSince(0);
     expect(spent).toBeLessThanOrEqual(0.1);
     expect(spent).toBeGreaterThan(0.05);
-    expect(leases.map((lease) => lease.refusal()).join()).toContain('of everything for today (UTC)');
+    const refusals = leases.map((lease) => lease.refusal()).join();
+    expect(refusals).toContain('of everything for today (UTC)');
+    expect(refusals).toContain('The operator sets it with MAX_BUDGET_DAY; it starts anew at midnight UTC.');
     // What was booked and taken back, because the other was quicker, cost nothing and went nowhere.
     const unsent = ledger.rows.filter((row) => row.status === 402);
     expect(unsent.every((row) => row.usd === 0)).toBe(true);
@@ -140,7 +142,7 @@ describe('a model without a known price', () => {
     expect(tokensIn + tokensOut).toBeGreaterThan(3_000);
     expect(rig.ledger.rows[0]).toMatchObject({ usd: 0, exact: false, tokensIn: 600, tokensOut: 1000 });
     expect(lease.refusal()).toMatch(
-      /^The tokens of A for models without a known price are used up: \d+ of 5000\.$/,
+      /^The budget of tokens of A for models without a known price does not suffice for another call: \d+ of 5000 spent, about \d+ needed\.$/,
     );
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BaseCheckout } from '../../../src/ports/index.ts';
@@ -166,6 +166,17 @@ describe('what no run used for long', { timeout: 120_000 }, () => {
     expect(outcomes.whole).toBeGreaterThan(0);
     expect(pruner.checkouts).toBeGreaterThan(0);
     expect(kept('areas')).toEqual([]);
+  });
+
+  test('an area of a setup that tells nothing any more stops no sweep, and goes with its age', async () => {
+    const { base } = await based();
+    const { upper } = await world.workspaces.open(base, 'setup-torn');
+    const area = join(upper, '..');
+    writeFileSync(join(area, 'ground.json'), '');
+    expect(await world.another().sweep(() => true)).toEqual([]);
+    const before = (Date.now() - 2 * DAY) / 1000;
+    utimesSync(area, before, before);
+    expect(await world.another().sweep(() => true)).toEqual(['setup-torn']);
   });
 
   test('is not touched at all where nobody can tell what an area stands on', async () => {

@@ -173,6 +173,6 @@ test('the system call profile of containers allows nothing that the filter of th
   const filtered = Object.keys(SYSCALLS.x64.calls).filter((name) => name !== 'ioctl');
   expect(filtered.filter((name) => free.has(name))).toEqual([]);
   const conditional = new Set(allowed.filter(({ args }) => args?.length).flatMap(({ names }) => names));
-  const some = ['clone', 'mknod', 'mknodat', 'personality', 'socket', 'socketpair'];
+  const some = ['clone', 'close_range', 'mknod', 'mknodat', 'personality', 'socket', 'socketpair'];
   expect([...conditional].toSorted()).toEqual(some);
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -70,6 +70,24 @@ describe('without a sandbox', { timeout: 60_000 }, () => {
       return stdout + stderr;
     };
     expect(await Promise.all([ask('one'), ask('two')])).toEqual(['true one\n', 'true two\n']);
+  });
+
+  test('a process whose first thread has ended is ended with its command', async () => {
+    const exit = process.arch === 'arm64' ? 93 : 60;
+    const daemon = `use threads; threads->create(sub { sleep 300 })->detach; sleep 1; syscall ${exit}, 0`;
+    const { stdout } = await sh(
+      `setsid perl -e '${daemon}' > /dev/null 2>&1 & sleep 2; echo $!; grep -c '(zombie)' /proc/$!/status`,
+    );
+    const [pid, zombies] = stdout.split('\n');
+    expect(zombies).toBe('1');
+    // What nobody has collected yet is still there, with no thread that runs.
+    expect(existsSync(`/proc/${pid}`) ? readdirSync(`/proc/${pid}/task`) : [pid]).toEqual([pid]);
+  });
+
+  test('a folder of temporary files that is too deep for any path is removed', async () => {
+    const deep = `cd $TMPDIR && perl -e 'for (1..3000) { mkdir "abcdefgh"; chdir "abcdefgh" or die } print "deep"'`;
+    expect(await sh(deep)).toMatchObject({ exitCode: 0, stdout: 'deep' });
+    expect(readdirSync(join(bench.root, 'scratch', 'tmp'))).toEqual([]);
   });
 
   test('what a killed Runoff left is ended, daemons too', async () => {

@@ -6,15 +6,22 @@ import { ATTACKS, CASES } from './catalogue.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const FOLDER = join(ROOT, 'test/adversarial');
 
-/** Where each id stands in a title: a string that begins with ids in brackets. */
-const titles = readdirSync(FOLDER, { recursive: true })
-  .map(String)
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('catalogue.ts'))
-  .flatMap((path) =>
-    [...readFileSync(join(FOLDER, path), 'utf8').matchAll(/['"`]\[([a-z]+\d+(?: [a-z]+\d+)*)\] /g)].flatMap(
-      ([, ids = '']) => ids.split(' ').map((id) => ({ id, path: relative(ROOT, join(FOLDER, path)) })),
-    ),
-  );
+/** Where ids stand in brackets in a string, behind what it begins with. */
+const idsAfter = (start: string) =>
+  readdirSync(FOLDER, { recursive: true })
+    .map(String)
+    .filter((path) => path.endsWith('.ts') && !path.includes('catalogue'))
+    .flatMap((path) =>
+      [
+        ...readFileSync(join(FOLDER, path), 'utf8').matchAll(
+          new RegExp(`['"\`]${start}\\[([a-z]+\\d+(?: [a-z]+\\d+)*)\\] `, 'g'),
+        ),
+      ].flatMap(([, ids = '']) =>
+        ids.split(' ').map((id) => ({ id, path: relative(ROOT, join(FOLDER, path)) })),
+      ),
+    );
+
+const titles = idsAfter('');
 
 const rows = [
   ...readFileSync(join(ROOT, 'docs/threats.md'), 'utf8').matchAll(
@@ -25,6 +32,12 @@ const rows = [
 describe('the catalogue of attacks', () => {
   test('names each attack that a test holds, and each is held by one test', () => {
     expect(titles.map(({ id }) => id).toSorted()).toEqual(Object.keys(ATTACKS).toSorted());
+  });
+
+  test('names what another backend is tried with again, where the test is not one for every backend', () => {
+    const again = idsAfter('again ').map(({ id }) => id);
+    expect(again).not.toEqual([]);
+    expect(again.filter((id) => !(id in ATTACKS))).toEqual([]);
   });
 
   test('is what docs/threats.md shows, with the file of the test', () => {

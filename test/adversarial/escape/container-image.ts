@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { importImage } from '../../setup/container-image.ts';
 
 /** What the attacks are made of. */
@@ -13,9 +15,21 @@ const PERL_FILES =
 
 /** An image of this machine's own programs with everything in it that an attack needs, so that none fails by a lack. */
 export function importEscapeImage(engine: string, image: string): void {
+  const https = join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-remote-https');
   const modules = ['POSIX', 'Socket', 'IO::Handle', 'DynaLoader', 'threads', 'Config'].map(
     (name) => `-M${name}`,
   );
   const files = execFileSync('perl', [...modules, '-e', PERL_FILES], { encoding: 'utf8' });
-  importImage(engine, image, { programs: PROGRAMS, files: files.trim().split('\n') });
+  importImage(engine, image, {
+    programs: [...PROGRAMS, https],
+    files: [...files.trim().split('\n'), ...localeFiles()],
+  });
+}
+
+/** Newer C libraries have this one built in. */
+function localeFiles(): readonly string[] {
+  const folder = '/usr/lib/locale/C.utf8';
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }

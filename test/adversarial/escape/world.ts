@@ -53,4 +53,18 @@ export async function both(
   return { free: all(free), held: all(await boxed(world, area, argv)) };
 }
 
+/** What the backend's probe says is weaker in it. */
+export async function weaknesses({ sandbox }: Pick<EscapeWorld, 'sandbox'>): Promise<string> {
+  const probe = await sandbox.probe();
+  return probe.kind === 'ready' ? probe.weaker.join('\n') : '';
+}
+
+/** The number of the user that a command sees itself as, a line of `id -u`. */
+export async function userInside(world: EscapeWorld): Promise<string> {
+  if (world.answers.user === 'one for all') return '1000\n';
+  // Root of its container, a command may only be where the operator is told.
+  if (/are root of their container/.test(await weaknesses(world))) return '0\n';
+  return `${world.owner?.uid ?? process.getuid?.()}\n`;
+}
+
 export const isRoot = process.getuid?.() === 0;

@@ -1,7 +1,8 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
-import { mountPoint } from '../launch.ts';
+import { KERNEL_OBJECTS, mountPoint, segmentPages } from '../launch.ts';
 import { INSIDE } from '../layout.ts';
 import type { Ceilings } from '../rlimits.ts';
 import type { Engine } from './engine.ts';
@@ -17,6 +18,8 @@ export interface Setup {
   readonly keepId: boolean;
   /** False: the engine cannot set limits for a container here, so memory is watched and processes are counted by user. */
   readonly groups: boolean;
+  /** False: the kernel does not let this engine bound System V segments, semaphores and queues (rootless before 5.19). */
+  readonly objects: boolean;
 }
 
 export interface ContainerInput {
@@ -78,22 +81,39 @@ export function containerArgs(input: ContainerInput): readonly string[] {
   ];
 }
 
-function confinement({ engine, uid, gid, keepId }: Setup): readonly string[] {
+function confinement({ engine, uid, gid, keepId, groups }: Setup): readonly string[] {
   const own =
     engine.name === 'podman'
       ? // Neither the host's proxy, nor its names, nor what a distribution puts into every container (/run/secrets).
         ['--http-proxy=false', '--no-hosts', '--read-only-tmpfs=false', '--image-volume=ignore'].concat([
           '--tmpfs',
-          '/run/secrets:ro,size=4k,mode=0555',
+          ...['/run/secrets:ro,size=4k,mode=0555', '--security-opt', `mask=${hiddenOfSys(groups).join(':')}`],
         ])
       : PROXIES.flatMap((proxy) => [proxy, proxy.toLowerCase()]).flatMap((proxy) => ['--env', `${proxy}=`]);
   return [
-    ...['--read-only', '--cap-drop', 'ALL', '--ipc', 'private'],
+    // Where its control group lies among the host's is told by the default of engines on version 1.
+    ...['--read-only', '--cap-drop', 'ALL', '--ipc', 'private', '--cgroupns', 'private'],
     ...['--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP}`],
     ...(keepId ? ['--userns', 'keep-id'] : []),
     ...['--user', `${uid}:${gid}`],
     ...own,
   ];
+}
+
+/** All of the host's /sys; where there are control groups, all but the container's own, by which the probe sees its limits. */
+function hiddenOfSys(groups: boolean): readonly string[] {
+  if (!groups) return ['/sys'];
+  const below = (folder: string, but: string): string[] =>
+    readdirSync(folder)
+      .filter((name) => name !== but)
+      .map((name) => join(folder, name));
+  return [...below('/sys', 'fs'), ...below('/sys/fs', 'cgroup')];
+}
+
+/** Kernel objects that no process maps; they belong to the container's own IPC namespace. */
+function objectBounds(memoryBytes: number): readonly string[] {
+  const bounds = { ...KERNEL_OBJECTS, 'kernel/shmall': String(segmentPages(memoryBytes)) };
+  return Object.entries(bounds).flatMap(([name, most]) => ['--sysctl', `${name.replace('/', '.')}=${most}`]);
 }
 
 function limits({ spec, setup, ceilings }: ContainerInput): readonly string[] {
@@ -112,6 +132,7 @@ function limits({ spec, setup, ceilings }: ContainerInput): readonly string[] {
     ...['--shm-size', String(size(SHARE.shm))],
     ...['--ulimit', `nofile=${descriptors}:${descriptors}`, '--ulimit', 'core=0:0'],
     ...['--ulimit', `fsize=${file}:${file}`, '--ulimit', `nproc=${byUser}:${byUser}`],
+    ...(setup.objects ? objectBounds(memoryBytes) : []),
     ...(setup.groups ? ['--memory', memory, '--memory-swap', memory, '--pids-limit', String(counted)] : []),
   ];
 }

@@ -101,7 +101,9 @@ function setupsOf(engine: Engine, owner: Owner | null): readonly Setup[] {
     : engine.name === 'podman'
       ? [{ ...ids, keepId: true }, asRoot]
       : [asRoot];
-  return users.flatMap((user) => [true, false].map((groups) => ({ engine, ...user, groups })));
+  return users.flatMap((user) =>
+    [true, false].flatMap((objects) => [true, false].map((groups) => ({ engine, ...user, groups, objects }))),
+  );
 }
 
 async function trySetups(trial: Trial, engine: Engine): Promise<Finding> {
@@ -137,9 +139,14 @@ function detailOf(
   return `${engine.name} ${engine.version} ${mode}, image ${image}, ${user}, full copies, ${limits}`;
 }
 
-function weaknesses({ engine, groups, uid }: Setup): readonly string[] {
+function weaknesses({ engine, groups, uid, objects }: Setup): readonly string[] {
   return [
-    'Commands run in containers, which show them the /sys of this host; the default sandbox does not.',
+    'Watches of files are counted for all commands of a user together, so that one can keep others from watching.',
+    ...(engine.name === 'podman'
+      ? []
+      : ['Containers show commands the /sys of this host; the default sandbox does not.']),
+    ...(groups ? ['While a command forks without end, others start late: half a minute was seen.'] : []),
+    ...(objects ? [] : ['System V segments, semaphores and queues have only the bounds of this host.']),
     ...(engine.rootless
       ? []
       : [
