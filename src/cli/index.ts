@@ -50,7 +50,7 @@ function told(screen: Screen, fault: Fault, json: boolean): number {
   if (json) screen.out(`${jsonText({ error: { code, message, advice } })}\n`);
   const stack = code === 'INTERNAL' ? `${fault.stack ?? ''}\n` : '';
   screen.err(visibleCode(`\n${message}\n→ ${advice}\n${stack}`));
-  return code === 'PROMPT_EMPTY' ? EXIT.usage : EXIT.failed;
+  return code === 'PROMPT_EMPTY' || code === 'AGENT_UNKNOWN' ? EXIT.usage : EXIT.failed;
 }
 
 const whole = (least: number) => (text: string) => {

@@ -30,10 +30,14 @@ export interface DemoOptions {
 /** One coder that settings can name. */
 export interface AgentRow {
   readonly name: string;
+  /** Where its program comes from: part of Runoff (or named by the contestant), `runoff agents install`, AGENT_COMMANDS. */
+  readonly from: 'runoff' | 'npm' | 'operator';
   /** Version of what is installed; null when it is not. */
   readonly installed: string | null;
   /** The version that Runoff was tried with; null for what is not installed by Runoff. */
   readonly tested: string | null;
+  /** The operator's folder, from AGENT_COMMANDS, that is not there; null where none is missing. */
+  readonly missingFolder: string | null;
   readonly protocols: readonly ModelProtocol[];
   readonly experimental: boolean;
 }
@@ -49,7 +53,12 @@ export interface InstallWish {
 /** The agents of this machine. */
 export interface Agents {
   list(): Promise<readonly AgentRow[]>;
-  install(wish: InstallWish): Promise<{ readonly version: string; readonly folder: string }>;
+  /** Throws AGENT_UNKNOWN where there is no such agent or the version is not exact. Nothing is fetched. */
+  check(wish: Pick<InstallWish, 'name' | 'version'>): void;
+  /** `bytes`: what it takes on the disk. */
+  install(
+    wish: InstallWish,
+  ): Promise<{ readonly version: string; readonly folder: string; readonly bytes: number }>;
 }
 
 /** Where a command is started: what it says goes to the screen, and somebody may interrupt it. */

@@ -1,6 +1,6 @@
-import { AGENTS, coders, installAgent } from '../adapters/coders/index.ts';
+import { AGENTS, coders, installAgent, installable } from '../adapters/coders/index.ts';
 import type { AgentRow, Agents, Finding } from '../cli/index.ts';
-import type { Operator } from '../core/policy/index.ts';
+import type { AgentCommand, Operator } from '../core/policy/index.ts';
 import type { Coder, Sandbox } from '../ports/index.ts';
 import { openDataFolder } from './data-folder.ts';
 import { agentsFolder } from './paths.ts';
@@ -15,7 +15,10 @@ export function agentsOf(read: () => Promise<Operator>): Agents {
   return {
     async list() {
       const operator = await read();
-      return Promise.all([...codersOf(operator).values()].map(rowOf));
+      return Promise.all([...codersOf(operator).values()].map((coder) => rowOf(coder, operator)));
+    },
+    check({ name, version }) {
+      installable(name, version);
     },
     async install(wish) {
       const operator = await read();
@@ -26,11 +29,25 @@ export function agentsOf(read: () => Promise<Operator>): Agents {
   };
 }
 
-async function rowOf(coder: Coder): Promise<AgentRow> {
+async function rowOf(coder: Coder, operator: Operator): Promise<AgentRow> {
   const { name, protocols, experimental } = coder;
-  const tested = AGENTS.find((agent) => agent.name === name)?.tested ?? null;
-  return { name, installed: await coder.version(), tested, protocols, experimental };
+  const own = operatorsOwn(operator, name);
+  const tested = (!own && AGENTS.find((agent) => agent.name === name)?.tested) || null;
+  const installed = await coder.version();
+  return {
+    name,
+    from: own ? 'operator' : tested === null ? 'runoff' : 'npm',
+    installed,
+    tested,
+    missingFolder: installed === null ? (own?.folder ?? null) : null,
+    protocols,
+    experimental,
+  };
 }
+
+/** What AGENT_COMMANDS says of a coder. */
+const operatorsOwn = ({ agentCommands }: Operator, name: string): AgentCommand | undefined =>
+  Object.hasOwn(agentCommands, name) ? agentCommands[name] : undefined;
 
 /** Longest start of an agent that counts as working: the slowest takes five seconds on a busy machine. Our default. */
 const TRIAL_MS = 60_000;
@@ -40,28 +57,43 @@ export async function agentFindings(
   operator: Operator,
   sandbox: Sandbox | null,
 ): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
+  const findings: Finding[] = hidingFindings(operator);
   const missing: string[] = [];
   for (const coder of codersOf(operator).values()) {
     const version = await coder.version();
-    if (version === null) missing.push(coder.name);
-    else findings.push(await agentFinding(operator, sandbox, coder, version));
+    const own = operatorsOwn(operator, coder.name);
+    if (version !== null) findings.push(await agentFinding(operator, sandbox, coder, version));
+    else if (own) findings.push(missingFolder(coder.name, own));
+    else missing.push(coder.name);
   }
-  return missing.length === 0 ? findings : [...findings, notInstalled(missing, operator)];
+  return missing.length === 0 ? findings : [...findings, notInstalled(missing)];
 }
 
-function notInstalled(names: readonly string[], operator: Operator): Finding {
-  const own = names.find((name) => Object.hasOwn(operator.agentCommands, name));
-  return {
-    name: 'other coders',
+/** An operator may replace one of ours on purpose; but who did it by chance should learn it. */
+function hidingFindings(operator: Operator): Finding[] {
+  const ours = coders({ agentsFolder: agentsFolder(operator), commands: {} });
+  const hiding = Object.keys(operator.agentCommands).filter((name) => ours.has(name));
+  return hiding.map((name) => ({
+    name: `coder ${name}`,
     state: 'warning',
-    detail: `not installed: ${names.join(', ')}`,
-    remedy:
-      own === undefined
-        ? `Only for those you want to use: runoff agents install ${names[0] ?? ''}`
-        : `Look at the folder of ${own} in AGENT_COMMANDS; ours are installed by: runoff agents install NAME`,
-  };
+    detail: `AGENT_COMMANDS names a program ${name}: it takes the place of Runoff's own`,
+    remedy: `Unless that is meant, give it another name in AGENT_COMMANDS, such as my-${name}.`,
+  }));
 }
+
+const missingFolder = (name: string, { folder = '' }: AgentCommand): Finding => ({
+  name: `coder ${name}`,
+  state: 'warning',
+  detail: `its folder ${folder} is missing`,
+  remedy: `Put the program there, or correct \`folder\` of ${name} in AGENT_COMMANDS.`,
+});
+
+const notInstalled = (names: readonly string[]): Finding => ({
+  name: 'other coders',
+  state: 'warning',
+  detail: `not installed: ${names.join(', ')}`,
+  remedy: `Only for those you want to use: runoff agents install ${names[0] ?? ''}`,
+});
 
 async function agentFinding(
   operator: Operator,

@@ -1,22 +1,41 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { installAgents, listAgents } from '../../src/cli/agents.ts';
-import { type AgentRow, type Agents, EXIT, type InstallWish } from '../../src/cli/index.ts';
+import {
+  type AgentRow,
+  type Agents,
+  EXIT,
+  type InstallWish,
+  runCli,
+  type Shell,
+} from '../../src/cli/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 
-const ROWS: readonly AgentRow[] = [
-  { name: 'builtin', installed: 'builtin 1', tested: null, protocols: ['anthropic'], experimental: false },
-  {
-    name: 'codex',
-    installed: '0.1.0',
-    tested: '0.2.0',
-    protocols: ['openai-responses'],
-    experimental: false,
-  },
-  { name: 'pi', installed: null, tested: '3.0.0', protocols: ['anthropic', 'gemini'], experimental: false },
-  { name: 'acp', installed: 'acp 1', tested: null, protocols: ['anthropic'], experimental: true },
+const row = (name: string, rest: Partial<AgentRow>): AgentRow => ({
+  name,
+  from: 'npm',
+  installed: null,
+  tested: null,
+  missingFolder: null,
+  protocols: ['anthropic'],
+  experimental: false,
+  ...rest,
+});
+const BUILTIN = row('builtin', { from: 'runoff', installed: 'builtin 1' });
+const PI = row('pi', { tested: '3.0.0', protocols: ['anthropic', 'gemini'] });
+const ACP = row('acp', { from: 'runoff', installed: 'acp 1', experimental: true });
+const AIDER = row('aider', { from: 'operator', installed: 'argv 0123' });
+const ROWS = [
+  BUILTIN,
+  row('codex', { installed: '0.1.0', tested: '0.2.0', protocols: ['openai-responses'] }),
+  PI,
+  ACP,
+  AIDER,
+  row('mine', { from: 'operator', missingFolder: '/opt/mi\u001b[2Jne' }),
 ];
 
-function terminal(install: Agents['install'] = async () => ({ version: '1.2.3', folder: '/agents' })) {
+const DONE = { version: '1.2.3', folder: '/agents', bytes: 42_400_000 };
+
+function terminal(install: Agents['install'] = async () => DONE, rows = ROWS) {
   const said = { out: '', err: '' };
   const interrupts = new Set<() => void>();
   return {
@@ -26,7 +45,13 @@ function terminal(install: Agents['install'] = async () => ({ version: '1.2.3', 
     },
     listening: () => interrupts.size,
     shell: {
-      agents: { list: async () => ROWS, install },
+      agents: {
+        list: async () => rows,
+        check: ({ name }: Pick<InstallWish, 'name'>) => {
+          if (!['codex', 'pi'].includes(name)) throw new Fault('AGENT_UNKNOWN', `There is no ${name}.`);
+        },
+        install,
+      },
       screen: {
         out: (text: string) => {
           said.out += text;
@@ -54,7 +79,18 @@ describe('runoff agents', () => {
     expect(said.out).toMatch(/^codex +0\.1\.0 \(tried: 0\.2\.0\) +speaks openai-responses$/m);
     expect(said.out).toMatch(/^pi +not installed +speaks anthropic, gemini$/m);
     expect(said.out).toMatch(/^acp .*experimental$/m);
-    expect(said.out).toContain('Next: runoff agents install pi');
+    expect(said.out).toMatch(/^mine +folder \/opt\/mine is missing +speaks anthropic$/m);
+    expect(said.out).toContain('--coders builtin,codex,aider\n');
+    expect(said.out).not.toContain('Next: runoff agents install');
+  });
+
+  test.each([
+    ['nothing is installed', [BUILTIN, PI, ACP], 'Next: runoff agents install pi\n'],
+    ['only a program of the operator’s is there', [BUILTIN, PI, ACP, AIDER], '--coders builtin,aider\n'],
+  ])('where %s, that is what to do next', async (_, rows, next) => {
+    const { shell, said } = terminal(undefined, rows);
+    await listAgents(shell, false);
+    expect(said.out.endsWith(next)).toBe(true);
   });
 
   test('as JSON', async () => {
@@ -70,19 +106,48 @@ describe('runoff agents install', () => {
     const { shell, said, listening } = terminal(async ({ name, version, onLine }) => {
       wishes.push({ name, ...(version ? { version } : {}) });
       onLine('added 2 packages\u001b[2J');
-      return { version: version ?? '9.9.9', folder: '/agents' };
+      return { ...DONE, version: version ?? '9.9.9' };
     });
     expect(await installAgents(shell, ['codex', 'pi@1.0.0'], false)).toBe(EXIT.done);
     expect(wishes).toEqual([{ name: 'codex' }, { name: 'pi', version: '1.0.0' }]);
-    expect(said.out).toContain('codex 9.9.9 is installed in /agents.');
+    expect(said.out).toContain('codex 9.9.9 is installed in /agents: 42 MB.');
     expect(said.err).not.toContain('\u001b');
     expect(listening()).toBe(0);
   });
 
   test('refuses what is no name before anything is fetched', async () => {
-    for (const wrong of ['@1.0.0', 'codex@', 'a@b@c']) {
-      const { shell } = terminal(() => Promise.reject(new Error('must not be called')));
-      await expect(installAgents(shell, [wrong], false)).rejects.toMatchObject({ code: 'AGENT_UNKNOWN' });
+    for (const wrong of ['@1.0.0', 'codex@', 'pi@b@c', 'claud-code']) {
+      const { shell, said } = terminal(() => Promise.reject(new Error('must not be called')));
+      await expect(installAgents(shell, ['codex', wrong], false)).rejects.toMatchObject({
+        code: 'AGENT_UNKNOWN',
+      });
+      expect(said).toEqual({ out: '', err: '' });
+    }
+  });
+
+  test('a bad word is bad usage; what cannot be fetched is a failure', async () => {
+    const { shell } = terminal(() => Promise.reject(new Fault('AGENT_INSTALL_FAILED', 'No network.')));
+    const run = (...words: string[]) =>
+      runCli({ ...shell, version: '1', cwd: '/' } as unknown as Shell, ['agents', 'install', ...words]);
+    expect(await run('claud-code')).toBe(EXIT.usage);
+    expect(await run('codex')).toBe(EXIT.failed);
+  });
+
+  test('says every ten seconds that it is still at it, and no longer when it is done', async () => {
+    vi.useFakeTimers();
+    try {
+      const { shell, said } = terminal(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 25_000));
+        return DONE;
+      });
+      const ending = installAgents(shell, ['pi'], true);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(await ending).toBe(EXIT.done);
+      expect(said.err).toBe('pi: is being installed …\npi: still at it, 10 s\npi: still at it, 20 s\n');
+      expect(JSON.parse(said.out)).toEqual({ installed: [{ name: 'pi', ...DONE }] });
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
     }
   });
 

@@ -1,6 +1,6 @@
 export { ACP_PATH } from './acp/index.ts';
 export { BUILTIN_PATH, builtinCoder, bundleBuiltinCoder } from './builtin/index.ts';
 export { AGENTS, type InstallableAgent } from './catalogue.ts';
-export { type InstallRequest, installAgent } from './install.ts';
+export { type Installed, type InstallRequest, installAgent, installable } from './install.ts';
 export { installCoderPrograms } from './programs.ts';
 export { type CoderOptions, coders } from './registry.ts';

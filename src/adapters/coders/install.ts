@@ -3,8 +3,10 @@ import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promise
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { Fault } from '../../core/model/index.ts';
+import { suggest } from '../../core/policy/index.ts';
 import { AGENTS, type InstallableAgent } from './catalogue.ts';
 import { installedVersion, programFile } from './installed.ts';
+import { npmInstall } from './npm.ts';
 
 export interface InstallRequest {
   /** Folder of all agents; made when it is not there. */
@@ -15,9 +17,20 @@ export interface InstallRequest {
   /** Gets what npm says while it works. */
   readonly onLine: (line: string) => void;
   readonly signal?: AbortSignal;
+  /** Milliseconds that npm may take from its start. Default: LIMIT_MS. */
+  readonly limitMs?: number;
   /** Tells where npm is (npm_execpath, PATH) and how it reaches its registry. Default: this process's. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
+
+export interface Installed {
+  readonly version: string;
+  /** What it takes on the disk. */
+  readonly bytes: number;
+}
+
+/** Longest that npm may work on one agent: the largest, Codex, takes 400 MB on the disk. Our default. */
+const LIMIT_MS = 10 * 60_000;
 
 const EXACT = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
@@ -26,15 +39,9 @@ const EXACT = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
  * not at all: what a crash leaves behind is a hidden folder that nobody reads. Faults: AGENT_UNKNOWN, AGENT_INSTALL_FAILED,
  * DISK_FULL. Rejects with AbortError when the signal is aborted before it is in place.
  */
-export async function installAgent(request: InstallRequest): Promise<{ readonly version: string }> {
-  const { folder, name, signal } = request;
-  const agent = agentNamed(name);
-  const version = request.version ?? agent.tested;
-  if (!EXACT.test(version))
-    throw new Fault(
-      'AGENT_UNKNOWN',
-      `${JSON.stringify(version)} is no exact version, such as ${agent.tested}.`,
-    );
+export async function installAgent(request: InstallRequest): Promise<Installed> {
+  const { folder, name, onLine, signal, limitMs = LIMIT_MS, environment = process.env } = request;
+  const { agent, version } = installable(name, request.version);
   await mkdir(folder, { recursive: true, mode: 0o755 });
   const mark = randomBytes(6).toString('hex');
   const fresh = join(folder, `.${name}.${mark}`);
@@ -43,76 +50,55 @@ export async function installAgent(request: InstallRequest): Promise<{ readonly 
     await mkdir(fresh, { mode: 0o755 });
     // Without one of its own, npm would look for a project in the folders above.
     await writeFile(join(fresh, 'package.json'), '{ "private": true }\n');
-    await runNpm(request, fresh, `${agent.asked}@${version}${agent.suffix}`);
+    const spec = `${agent.asked}@${version}${agent.suffix}`;
+    const end = await npmInstall({ folder: fresh, spec, limitMs, environment, onLine, signal });
+    if (end.kind === 'absent') throw absent(end.why, agent, version);
     await requireWhole(folder, basename(fresh), agent, version);
+    const bytes = await sizeOf(fresh);
     signal?.throwIfAborted();
     await putInPlace(fresh, join(folder, name), old);
+    return { version, bytes };
   } finally {
     await rm(fresh, { recursive: true, force: true });
     await rm(old, { recursive: true, force: true });
   }
-  return { version };
 }
 
-function agentNamed(name: string): InstallableAgent {
+/**
+ * The agent and the exact version that are installed for a name and, maybe, a version. Faults with AGENT_UNKNOWN where
+ * there is no such agent or the version is not exact; whether the registry has it only the installation tells.
+ */
+export function installable(
+  name: string,
+  version?: string,
+): { readonly agent: InstallableAgent; readonly version: string } {
   const agent = AGENTS.find((one) => one.name === name);
-  if (agent) return agent;
-  const known = AGENTS.map((one) => one.name).join(', ');
-  throw new Fault('AGENT_UNKNOWN', `${JSON.stringify(name)} cannot be installed; these can: ${known}.`);
-}
-
-async function runNpm(request: InstallRequest, folder: string, spec: string): Promise<void> {
-  const { onLine, signal, environment = process.env } = request;
-  const [file, ...first] = npmCommand(environment);
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--save-exact'];
-  const running = execa(file, [...first, 'install', ...flags, '--prefix', folder, '--', spec], {
-    cwd: folder,
-    env: withoutKeys(environment),
-    extendEnv: false,
-    stdin: 'ignore',
-    all: true,
-    reject: false,
-    lines: true,
-    maxBuffer: { all: MOST_LINES },
-    ...(signal ? { cancelSignal: signal } : {}),
-  });
-  for await (const line of running.iterable({ from: 'all' })) onLine(line);
-  const end = await running;
-  signal?.throwIfAborted();
-  if (end.exitCode === 0) return;
-  if (end.code === 'ENOENT')
+  if (!agent) throw new Fault('AGENT_UNKNOWN', unknownText(name));
+  if (version === undefined) return { agent, version: agent.tested };
+  if (!EXACT.test(version))
     throw new Fault(
-      'AGENT_INSTALL_FAILED',
-      'npm was not found. Install Node with npm, or start Runoff with npm.',
+      'AGENT_UNKNOWN',
+      `${JSON.stringify(version)} is no exact version of ${name}. Write ${name}@${agent.tested}, the one that Runoff was tried with, or another in that form.`,
     );
-  throw new Fault('AGENT_INSTALL_FAILED', failureText(spec, (end.all ?? []).join('\n')));
+  return { agent, version };
 }
 
-/** Lines of npm's output that are kept. */
-const MOST_LINES = 2000;
+function unknownText(name: string): string {
+  const known = AGENTS.map((one) => one.name);
+  const meant = suggest(name.slice(0, 60), known);
+  const question = meant === null ? '' : ` Did you mean ${meant}?`;
+  return `${JSON.stringify(name)} cannot be installed.${question} These can: ${known.join(', ')}.`;
+}
 
-/** npm itself if it started us (npm_execpath may be another package manager's), else the one on PATH. */
-const npmCommand = ({
-  npm_execpath,
-}: Readonly<Record<string, string | undefined>>): readonly [string, ...string[]] =>
-  npm_execpath?.endsWith('npm-cli.js') ? [process.execPath, npm_execpath] : ['npm'];
-
-/** npm needs the operator's proxy and registry settings, but none of what we hold for models, GitHub and the database. */
-const withoutKeys = (environment: Readonly<Record<string, string | undefined>>) =>
-  Object.fromEntries(
-    Object.entries(environment).filter(
-      ([name]) => !/_API_KEY$|^PRIVATE_KEY|^WEBHOOK_SECRET$|^DATABASE_URL$/.test(name),
-    ),
-  );
-
-function failureText(spec: string, output: string): string {
-  const code = /^npm (?:error|ERR!) code (\S+)/m.exec(output)?.[1] ?? '';
-  if (/^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|E5\d\d)$/.test(code))
-    return `The package registry could not be reached (${code}). Check the network, and npm's settings for registry and proxy (\`npm config list\`).`;
-  if (code === 'ENOSPC') throw new Fault('DISK_FULL', `No space left for ${spec}.`);
-  if (code === 'E404' || code === 'ETARGET') return `The package registry has no ${spec}.`;
-  const last = output.split('\n').findLast((line) => /^npm (error|ERR!) (?!code|A complete log)/.test(line));
-  return `npm could not install ${spec}: ${last?.replace(/^npm (error|ERR!) /, '') ?? 'it gave no reason'}`;
+/** The registry may be a mirror that lacks what everybody else has: the word was wrong only if a version was written. */
+function absent(why: string, { name, tested, asked }: InstallableAgent, version: string): Fault {
+  const packageName = asked.split('@npm:').at(-1) ?? asked;
+  return version === tested
+    ? new Fault('AGENT_INSTALL_FAILED', `${why} It is the version that Runoff was tried with.`)
+    : new Fault(
+        'AGENT_UNKNOWN',
+        `${why} \`npm view ${packageName} versions\` lists those that it has; Runoff was tried with ${name}@${tested}.`,
+      );
 }
 
 /** The program is there in the version that was asked for, and sandboxes, which run as another user, can read it. */
@@ -136,6 +122,15 @@ async function requireWhole(
       'AGENT_INSTALL_FAILED',
       `npm ended well, but ${agent.name} ${version} has no program at ${agent.package}/${agent.program}.`,
     );
+}
+
+/** Bytes on the disk. */
+async function sizeOf(folder: string): Promise<number> {
+  const { failed, stdout, stderr } = await execa('du', ['-sk', '--', folder], { reject: false });
+  const kilobytes = Number.parseInt(stdout, 10);
+  if (failed || Number.isNaN(kilobytes))
+    throw new Fault('AGENT_INSTALL_FAILED', `Its size cannot be told: ${stderr}`);
+  return kilobytes * 1024;
 }
 
 async function putInPlace(fresh: string, place: string, old: string): Promise<void> {

@@ -206,7 +206,7 @@ async function book<R extends Reservation>(
     await takeBack();
     return {
       kind: 'outrun',
-      cap: { kind: 'cap', whose: scope.name, spent: scope.booked, cap: scope.cap },
+      cap: { kind: 'cap', whose: scope.name, spent: scope.booked - scope.held, cap: scope.cap },
     };
   } catch (error) {
     await takeBack();

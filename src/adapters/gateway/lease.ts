@@ -3,14 +3,14 @@ import type { ModelProtocol } from '../../core/model/index.ts';
 import type { Clock, Grant, Log } from '../../ports/index.ts';
 import type { Paid, Purse } from './accounts.ts';
 import { type AdmittedCall, admit, type LeaseTerms } from './admission.ts';
-import type { CapReached } from './caps.ts';
 import { upstreamUrl } from './endpoints.ts';
-import { applyLimit, type CallReservation, freePlan, planFor } from './plan.ts';
+import { applyLimit, type CallReservation, freePlan, leastFor, planFor } from './plan.ts';
 import type { PriceBook } from './prices.ts';
 import { namedModel, type Providers } from './providers.ts';
 import { refuse, relay } from './relay.ts';
 import type { openRooms, Room } from './room.ts';
 import { bookedRow, settledRow } from './rows.ts';
+import { capSentence } from './sentences.ts';
 
 /** What the handler of one lease works with. */
 export interface LeaseContext {
@@ -120,6 +120,9 @@ function refused(
   refuse(response, protocol, status, message);
 }
 
+/** Of a call that counts tokens. */
+const NO_COST = { usd: 0, tokens: 0 };
+
 /** Reserves and books, forwards, settles. */
 async function pay(
   context: LeaseContext,
@@ -146,25 +149,13 @@ async function pay(
       return refused(context, response, protocol, 503, 'Calls cannot be recorded at the moment.');
     case 'cap':
       refused(context, response, protocol, 402, 'The budget for this work is used up.');
-      return context.note(capSentence(reserved, grant));
+      return context.note(
+        capSentence(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
+      );
     case 'reserved':
       if (!counting) applyLimit(call, reserved.reservation);
       return forward(context, request, response, call, reserved, startedAt, signal);
   }
-}
-
-/** For people: which cap, and how far it is. */
-function capSentence({ whose, spent, cap }: CapReached, grant: Grant): string {
-  if (whose === 'tokens') {
-    return `The tokens of ${grant.spender} for models without a known price are used up: ${Math.round(spent)} of ${cap}.`;
-  }
-  const owner = {
-    spender: `of ${grant.spender}`,
-    run: 'of the run',
-    'repository-day': 'of this repository for today (UTC)',
-    day: 'of everything for today (UTC)',
-  }[whose];
-  return `The budget ${owner} is used up: $${spent.toFixed(4)} of $${cap}.`;
 }
 
 async function forward(

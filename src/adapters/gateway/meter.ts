@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { ModelProtocol } from '../../core/model/index.ts';
+import { CLOSING_LINE, ENDINGS, watchEnd } from './endings.ts';
 import type { Tokens } from './prices.ts';
 
 /** What an answer says it used. */
@@ -19,6 +20,8 @@ export interface Meter {
   see(chunk: Buffer): void;
   /** Characters so far; of an answer that is no stream, its bytes. */
   characters(): number;
+  /** True once a stream has told its last figures, in and out: whatever happens to it then, they are what it cost. */
+  final(): boolean;
   /** To be taken once, when no more comes. */
   reading(): Reading;
 }
@@ -32,17 +35,21 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   const reading = { input: null, output: null, reasoning: 0, characters: 0 } as {
     -readonly [K in keyof Reading]: Reading[K];
   };
+  const end = watchEnd();
   let text = '';
 
   const take = (json: string) => {
+    if (json.trim() === CLOSING_LINE) end.see('closed', { figures: false, writes: false });
     for (const value of parse(json)) {
       const usage = USAGE[protocol](value);
+      const visible = VISIBLE[protocol](value);
+      end.see(ENDINGS[protocol](value), { figures: usage.output !== null, writes: visible > 0 });
       if (usage.input) reading.input = usage.input;
       if (usage.output !== null) {
         reading.output = usage.output;
         reading.reasoning = Math.min(usage.reasoning, usage.output);
       }
-      reading.characters += VISIBLE[protocol](value);
+      reading.characters += visible;
     }
   };
   const takeLines = () => {
@@ -55,6 +62,7 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   return {
     stream,
     characters: () => reading.characters,
+    final: () => stream && end.final() && reading.input !== null && reading.output !== null,
     see(chunk) {
       text += decoder.write(chunk);
       if (stream) takeLines();

@@ -1,3 +1,4 @@
+import type { Usd } from '../../core/model/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import type { Left, Plan, Reservation } from './caps.ts';
 import type { PriceBook } from './prices.ts';
@@ -27,13 +28,19 @@ const NOTHING: CallReservation = { usd: 0, tokens: 0, outputTokens: 0 };
 /** For calls that cost nothing: at the cap not even these go out. */
 export const freePlan: Plan<CallReservation> = ({ usd }) => (usd > 0 ? NOTHING : null);
 
-/**
- * How much to set aside for a call of what is left; null when that does not suffice. The output is clamped to it. A
- * model without a price takes from the tokens that are left instead of the money.
- */
-export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<CallReservation> {
+interface Estimate {
+  readonly input: number;
+  /** Tokens of output that the request asks for. */
+  readonly wanted: number;
+  /** A model without a price takes from tokens instead of money. */
+  readonly priced: boolean;
+  readonly inputUsd: Usd;
+  /** Of output. */
+  readonly perToken: Usd;
+}
+
+function estimate(call: AdmittedCall, book: PriceBook, at: number): Estimate {
   const input = estimatedInput(call.bytes);
-  const wanted = call.limit.asked ?? UNSTATED_OUTPUT;
   const cost = (cacheWrite: number, output: number) =>
     book.cost(
       call.provider,
@@ -42,10 +49,23 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
       at,
     );
   const plain = cost(0, 0);
-  const inputUsd = plain === null ? 0 : Math.max(plain, cost(input, 0) ?? plain);
-  const perToken = plain === null ? 0 : ((cost(0, 1000) ?? Number.POSITIVE_INFINITY) - plain) / 1000;
+  return {
+    input,
+    wanted: call.limit.asked ?? UNSTATED_OUTPUT,
+    priced: plain !== null,
+    inputUsd: plain === null ? 0 : Math.max(plain, cost(input, 0) ?? plain),
+    perToken: plain === null ? 0 : ((cost(0, 1000) ?? Number.POSITIVE_INFINITY) - plain) / 1000,
+  };
+}
+
+/**
+ * How much to set aside for a call of what is left; null when that does not suffice. The output is clamped to it. A
+ * model without a price takes from the tokens that are left instead of the money.
+ */
+export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<CallReservation> {
+  const { input, wanted, priced, inputUsd, perToken } = estimate(call, book, at);
   const room = ({ usd, tokens }: Left): number => {
-    if (plain === null) return tokens - input;
+    if (!priced) return tokens - input;
     return perToken > 0 ? Math.floor((usd - inputUsd) / perToken) : wanted;
   };
   return (left, contended) => {
@@ -56,6 +76,13 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
     const outputTokens = Math.min(wanted, most);
     return { usd: inputUsd + outputTokens * perToken, tokens: input + outputTokens, outputTokens };
   };
+}
+
+/** What must be left for a call to go out, with its output as short as we let it be. */
+export function leastFor(call: AdmittedCall, book: PriceBook, at: number): Reservation {
+  const { input, wanted, inputUsd, perToken } = estimate(call, book, at);
+  const output = Math.min(wanted, LEAST_OUTPUT);
+  return { usd: inputUsd + output * perToken, tokens: input + output };
 }
 
 /**

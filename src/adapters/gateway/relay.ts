@@ -14,8 +14,8 @@ export interface Outcome {
   readonly status: number;
   readonly meter: Meter | null;
   /**
-   * `whole`: the answer came to its end. `cut`: it did not, and may have been billed. `unbilled`: an error, or the
-   * provider was never reached.
+   * `whole`: the answer came to its end, or to its last figures. `cut`: it did not, and may have been billed.
+   * `unbilled`: an error, or the provider was never reached.
    */
   readonly how: 'whole' | 'cut' | 'unbilled';
   /** Why the provider did not do what was asked, for people; null when it did. */
@@ -100,14 +100,23 @@ async function relayAnswer(input: RelayInput, answer: IncomingMessage): Promise<
     );
   } catch (error) {
     // What was answered so far is paid for, and the client sees its connection cut.
-    await settleOnce(
-      error instanceof TooLong
-        ? { how: 'cut', status, trouble: error.message }
-        : brokeOff
-          ? { how: 'cut', status: 502, trouble: 'The model provider broke off its answer.' }
-          : { how: 'cut', status: CLIENT_GONE, trouble },
-    );
+    await settleOnce(endOf(error, meter, brokeOff, { status, trouble }));
   }
+}
+
+/** How an answer ended that did not come to its end. */
+function endOf(
+  error: unknown,
+  meter: Meter,
+  brokeOff: boolean,
+  { status, trouble }: Pick<Outcome, 'status' | 'trouble'>,
+): Pick<Outcome, 'how' | 'status' | 'trouble'> {
+  if (error instanceof TooLong) return { how: 'cut', status, trouble: error.message };
+  // Some agents hang up at the last event, and what the provider told there is what it bills.
+  if (meter.final()) return { how: 'whole', status, trouble };
+  return brokeOff
+    ? { how: 'cut', status: 502, trouble: 'The model provider broke off its answer.' }
+    : { how: 'cut', status: CLIENT_GONE, trouble };
 }
 
 class TooLong extends Error {

@@ -14,3 +14,4 @@ export { moreSilence, moreTime, type Times, timesOf } from './patience.ts';
 export { type KnownProvider, PROVIDERS } from './providers.ts';
 export { type ReportFormat, type ReportPlan, reportPlan } from './report-plan.ts';
 export { CoderSetting, Settings, Weights } from './settings.ts';
+export { suggest } from './suggest.ts';

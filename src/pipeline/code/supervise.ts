@@ -184,7 +184,7 @@ async function keepPatch({ world, base, area, signal }: Work, ending: string | n
     case 'patch':
       return {
         state: 'coded',
-        note: ending ? `${ending}; ${JUDGED_ALL_THE_SAME}` : 'done',
+        note: ending ? `${ending.replace(/\.$/, '')}; ${JUDGED_ALL_THE_SAME}` : 'done',
         patch: await store(world, collected.patch),
       };
   }

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AGENTS, coders, installAgent } from '../../../src/adapters/coders/index.ts';
+import { AGENTS, coders, installAgent, installable } from '../../../src/adapters/coders/index.ts';
 
 /** Stands in for npm: writes down how it was called, and the package that it was asked for, in a private mode. */
 const NPM = `
@@ -11,10 +11,14 @@ import { dirname, join } from 'node:path';
 const argv = process.argv.slice(2);
 const folder = argv[argv.indexOf('--prefix') + 1];
 writeFileSync(process.env.SEEN, JSON.stringify({ argv, env: process.env, cwd: process.cwd() }));
+const level = argv.find((word) => word.startsWith('--loglevel='))?.slice(11) ?? process.env.npm_config_loglevel;
+const json = process.env.npm_config_json === 'true' && !argv.includes('--no-json');
 if (process.env.FAIL) {
-  console.error('npm error code ' + process.env.FAIL + '\\nnpm error network request failed');
+  const said = 'npm error code ' + process.env.FAIL + '\\nnpm error network request failed\\nnpm error     at its.own (stack)';
+  if (level !== 'silent') console.error(json ? '{}' : said);
   process.exit(1);
 }
+if (process.env.WARN) console.error("npm warn EBADENGINE Unsupported engine {\\nnpm warn EBADENGINE   required: { node: '>=24' }\\nnpm warn EBADENGINE }\\nnpm warn deprecated old@1.0.0");
 if (process.env.HANG) setInterval(() => {}, 1000), console.log('hangs');
 else {
   const [, name, version] = /^(@?[^@]+).*@([^@]+)$/.exec(argv.at(-1));
@@ -42,11 +46,17 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 const agentOf = (name: string) => AGENTS.find((agent) => agent.name === name) ?? expect.fail(name);
-const install = (name: string, extra: Readonly<Record<string, string>> = {}, version?: string) =>
+const install = (
+  name: string,
+  extra: Readonly<Record<string, string>> = {},
+  version?: string,
+  limitMs?: number,
+) =>
   installAgent({
     folder,
     name,
     ...(version ? { version } : {}),
+    ...(limitMs ? { limitMs } : {}),
     onLine: (line) => lines.push(line),
     environment: {
       npm_execpath: join(home, 'npm/npm-cli.js'),
@@ -62,16 +72,19 @@ const installed = (name: string) => coders({ agentsFolder: folder, commands: {} 
 test.each(AGENTS.map(({ name }) => name))('%s is installed in the version that is tested', async (name) => {
   expect(await installed(name)).toBeNull();
   const { tested } = agentOf(name);
-  expect(await install(name)).toEqual({ version: tested });
+  const { version, bytes } = await install(name);
+  expect(version).toBe(tested);
+  expect(bytes).toBeGreaterThan(0);
   expect(await installed(name)).toBe(tested);
   expect(await readdir(folder)).toEqual([name]);
   expect(lines).toContain('added 1 package');
 });
 
-test('no script of a package runs, and the version is exact', async () => {
+test('no script of a package runs, the version is exact, and no registry is waited for long', async () => {
   await install('codex', {}, '1.2.3');
   const { argv } = await seen();
   expect(argv).toEqual(expect.arrayContaining(['install', '--ignore-scripts', '--no-audit', '--no-fund']));
+  expect(argv).toEqual(expect.arrayContaining(['--fetch-retries=2', '--fetch-timeout=60000']));
   expect(argv.at(-1)).toBe(
     `@openai/codex-linux-${process.arch}@npm:@openai/codex@1.2.3-linux-${process.arch}`,
   );
@@ -110,19 +123,75 @@ test('a new version takes the place of the old one', async () => {
   expect(await readdir(folder)).toEqual(['pi']);
 });
 
+const FAILED = 'AGENT_INSTALL_FAILED';
 test.each([
-  ['the registry cannot be reached', { FAIL: 'ENOTFOUND' }, 'registry could not be reached'],
-  ['there is no such version', { FAIL: 'ETARGET' }, 'has no @earendil-works/pi-coding-agent@9.9.9'],
-  ['npm fails otherwise', { FAIL: 'EWHATEVER' }, 'network request failed'],
-  ['npm brought something else', { OTHER: '6.6.6' }, 'has no program'],
-])('what was installed stays when %s', async (_, extra, why) => {
+  ['the registry cannot be reached', { FAIL: 'ENOTFOUND' }, FAILED, 'registry could not be reached'],
+  [
+    'the registry’s certificate is not trusted',
+    { FAIL: 'SELF_SIGNED_CERT_IN_CHAIN' },
+    FAILED,
+    'npm config set cafile FILE',
+  ],
+  [
+    'there is no such version',
+    { FAIL: 'ETARGET' },
+    'AGENT_UNKNOWN',
+    'has no @earendil-works/pi-coding-agent@9.9.9. `npm view @earendil-works/pi-coding-agent versions` lists',
+  ],
+  ['there is no such package', { FAIL: 'E404' }, 'AGENT_UNKNOWN', `tried with pi@${agentOf('pi').tested}`],
+  ['npm fails otherwise', { FAIL: 'EWHATEVER' }, FAILED, 'network request failed'],
+  ['npm brought something else', { OTHER: '6.6.6' }, FAILED, 'has no program'],
+  ['the disk is full', { FAIL: 'ENOSPC' }, 'DISK_FULL', 'No space left'],
+])('what was installed stays when %s', async (_, extra, code, why) => {
   await install('pi', {}, '1.0.0');
   await expect(install('pi', extra, '9.9.9')).rejects.toMatchObject({
-    code: 'AGENT_INSTALL_FAILED',
+    code,
     message: expect.stringContaining(why),
   });
   expect(await installed('pi')).toBe('1.0.0');
   expect(await readdir(folder)).toEqual(['pi']);
+});
+
+test('a version that is nowhere is looked up under the name that npm knows', async () => {
+  await expect(install('codex', { FAIL: 'ETARGET' }, '9.9.9')).rejects.toMatchObject({
+    message: expect.stringContaining('`npm view @openai/codex versions`'),
+  });
+});
+
+test('a registry that lacks the tried version is not blamed on the word', async () => {
+  await expect(install('pi', { FAIL: 'ETARGET' })).rejects.toMatchObject({
+    code: 'AGENT_INSTALL_FAILED',
+    message: expect.stringContaining('It is the version that Runoff was tried with.'),
+  });
+});
+
+test.each([
+  ['npm_config_loglevel', 'silent'],
+  ['NPM_CONFIG_LOGLEVEL', 'silent'],
+  ['npm_config_silent', 'true'],
+  ['npm_config_json', 'true'],
+  ['npm_config_progress', 'true'],
+])('npm says why, whatever the npm that started us was told: %s=%s', async (name, value) => {
+  await expect(install('pi', { FAIL: 'EWHATEVER', [name]: value })).rejects.toMatchObject({
+    message: expect.stringContaining('network request failed'),
+  });
+  expect(lines).toEqual(['npm error code EWHATEVER', 'npm error network request failed']);
+  const { env, argv } = await seen();
+  expect(env).not.toHaveProperty(name);
+  expect(argv).toEqual(expect.arrayContaining(['--loglevel=warn', '--no-json', '--no-progress']));
+});
+
+test('that a package wants another Node than npm’s is not said, other warnings are', async () => {
+  await install('pi', { WARN: '1' });
+  expect(lines).toEqual(['npm warn deprecated old@1.0.0', 'added 1 package']);
+});
+
+test('npm is stopped when it does not come to an end, and nothing is left', async () => {
+  await expect(install('pi', { HANG: '1' }, undefined, 2000)).rejects.toMatchObject({
+    code: 'AGENT_INSTALL_FAILED',
+    message: expect.stringMatching(/npm was stopped: it was not done with .* after 2 seconds/),
+  });
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test('a package without its program is not put in place', async () => {
@@ -151,12 +220,20 @@ test('it ends when it is cancelled, and leaves nothing', async () => {
 });
 
 test.each([
-  ['evil', undefined, /"evil" cannot be installed; these can: claude-code, codex/],
+  ['evil', undefined, /"evil" cannot be installed. These can: claude-code, codex/],
+  ['claud-code', undefined, /"claud-code" cannot be installed. Did you mean claude-code\?/],
+  ['builtin', undefined, /"builtin" cannot be installed/],
   ['../pi', undefined, /cannot be installed/],
-  ['pi', 'latest', /no exact version/],
+  [
+    'codex',
+    'latest',
+    new RegExp(`"latest" is no exact version of codex. Write codex@${agentOf('codex').tested},`),
+  ],
   ['pi', '1.0.0 --ignore-scripts=false', /no exact version/],
 ])('%s in version %s is refused before anything runs', async (name, version, why) => {
-  await expect(install(name, {}, version)).rejects.toMatchObject({ code: 'AGENT_UNKNOWN', message: why });
+  const refused = { code: 'AGENT_UNKNOWN', message: expect.stringMatching(why) };
+  await expect(install(name, {}, version)).rejects.toMatchObject(refused);
+  expect(() => installable(name, version)).toThrow(expect.objectContaining(refused));
   await expect(seen()).rejects.toMatchObject({ code: 'ENOENT' });
 });
 

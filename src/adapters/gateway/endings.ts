@@ -1,0 +1,54 @@
+import type { ModelProtocol } from '../../core/model/index.ts';
+import { type Body, isObject } from './requests.ts';
+
+/**
+ * What an event of a stream says about its end. `finished`: the answer is written, figures may still follow. `closed`:
+ * nothing follows.
+ */
+export type Ending = 'open' | 'finished' | 'closed';
+
+/** The last line of an OpenAI chat stream, which is no JSON. */
+export const CLOSING_LINE = '[DONE]';
+
+/** By protocol, as the vendors' references of streaming have it. */
+export const ENDINGS: Readonly<Record<ModelProtocol, (event: Body) => Ending>> = {
+  anthropic({ type, delta }) {
+    if (type === 'message_stop') return 'closed';
+    return type === 'message_delta' && isObject(delta) && isReason(delta.stop_reason) ? 'finished' : 'open';
+  },
+  'openai-chat': ({ choices }) => (anyOf(choices, 'finish_reason') ? 'finished' : 'open'),
+  'openai-responses': ({ type }) =>
+    ['response.completed', 'response.incomplete', 'response.failed'].includes(String(type))
+      ? 'finished'
+      : 'open',
+  gemini: ({ candidates }) => (anyOf(candidates, 'finishReason') ? 'finished' : 'open'),
+};
+
+/** As imitators fill the field while the answer goes on. */
+const NO_REASON = ['', 'null', 'FINISH_REASON_UNSPECIFIED'];
+const isReason = (value: unknown): boolean => typeof value === 'string' && !NO_REASON.includes(value);
+const anyOf = (answers: unknown, field: string): boolean =>
+  Array.isArray(answers) && answers.some((answer) => isObject(answer) && isReason(answer[field]));
+
+/** Follows a stream to the event after which its figures do not change any more. */
+export interface EndWatch {
+  /** `figures`: the event tells the output; `writes`: it adds to the answer. */
+  see(ending: Ending, event: { readonly figures: boolean; readonly writes: boolean }): void;
+  /** The answer is written, and nothing that the provider still has to say changes what it used. */
+  final(): boolean;
+}
+
+export function watchEnd(): EndWatch {
+  let finished = false;
+  let told = false;
+  let wroteOn = false;
+  return {
+    see(ending, { figures, writes }) {
+      // A provider that goes on after an end says "end" at every event: its figures are those of so far.
+      if (finished && writes) wroteOn = true;
+      if (ending !== 'open') finished = true;
+      if (finished && (figures || ending === 'closed')) told = true;
+    },
+    final: () => told && !wroteOn,
+  };
+}
