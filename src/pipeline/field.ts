@@ -1,5 +1,5 @@
 import { asFault, Fault } from '../core/model/index.ts';
-import { contestants, type Entrant, type Settings } from '../core/policy/index.ts';
+import { contestants, type Entrant, type Settings, suggest } from '../core/policy/index.ts';
 import type { Coder, ModelRoute } from '../ports/index.ts';
 import type { World } from './world.ts';
 
@@ -36,7 +36,12 @@ export function coderOf(world: World, agent: string): Coder {
   const coder = world.coders.get(agent);
   if (coder) return coder;
   const known = [...world.coders.keys()].join(', ');
-  throw new Fault('AGENT_UNKNOWN', `There is no coder named ${JSON.stringify(agent)}; known: ${known}.`);
+  const meant = suggest(agent, [...world.coders.keys()]);
+  const hint = meant ? ` Did you mean ${meant}?` : '';
+  throw new Fault(
+    'AGENT_UNKNOWN',
+    `There is no coder named ${JSON.stringify(agent)}; known: ${known}.${hint}`,
+  );
 }
 
 /** Faults on an agent that is unknown or not installed, on a missing key, an unknown price, and an agent that cannot speak to its model. */
@@ -56,7 +61,10 @@ export async function requireCoders(world: World, settings: Settings): Promise<v
       throw new Fault('SETTINGS_INVALID', what);
     }
     if ((await coder.version()) === null)
-      throw new Fault('AGENT_MISSING', `The coder ${agent} is not installed on this machine.`);
+      throw new Fault(
+        'AGENT_MISSING',
+        `The coder ${agent} is not installed on this machine; of a program of yours (AGENT_COMMANDS) the folder is missing.`,
+      );
     requireRoute(world, coder, model, settings);
   }
 }

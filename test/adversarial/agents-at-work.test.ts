@@ -32,7 +32,8 @@ const scripts = {
 
 let bench: AgentBench;
 beforeAll(async () => {
-  bench = await openAgentBench({ scripts });
+  // Not all at once: some agents hang up as soon as they have read the end.
+  bench = await openAgentBench({ scripts, paceMs: 20 });
 }, INSTALL_MS);
 afterAll(() => bench.close());
 

@@ -43,13 +43,16 @@ export const FAULTS = {
   },
   AGENT_MISSING: {
     retry: 'no',
-    advice: 'Install it with `runoff agents install NAME`, or name another coder.',
+    advice: 'Install it with `runoff agents install NAME`, put the folder back, or name another coder.',
   },
   AGENT_INSTALL_FAILED: {
     retry: 'later',
     advice: 'Check the network and what `npm config get registry` names, then install again.',
   },
-  AGENT_UNKNOWN: { retry: 'no', advice: 'Name one of the coders that `runoff agents` lists.' },
+  AGENT_UNKNOWN: {
+    retry: 'no',
+    advice: '`runoff agents` lists the coders and the versions that were tried.',
+  },
   NOT_A_REPOSITORY: { retry: 'no', advice: 'Give `--repo` the top folder of a git repository.' },
   REPOSITORY_EMPTY: {
     retry: 'no',
