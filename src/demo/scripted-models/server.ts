@@ -190,12 +190,12 @@ async function speak(
 /** False when the other side left before the end. */
 async function send(response: ServerResponse, events: readonly string[], paceMs: number): Promise<boolean> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
-  for (const part of events) {
+  for (const [index, part] of events.entries()) {
+    if (index > 0 && paceMs > 0) await sleep(paceMs);
     if (response.destroyed) return false;
     response.write(part);
-    if (paceMs > 0) await sleep(paceMs);
   }
-  return !response.destroyed;
+  return true;
 }
 
 async function read(request: IncomingMessage): Promise<string> {
