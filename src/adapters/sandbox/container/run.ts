@@ -92,6 +92,8 @@ function startContainer(input: ContainerRun): Container {
     throw new Fault('SANDBOX_UNAVAILABLE', 'No container can be started: Runoff has too many files open.');
   }
   let exited = false;
+  // Listened for from the start: where the watcher was killed as well, it comes with the exit.
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exit = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) =>
       reject(new Fault('SANDBOX_UNAVAILABLE', `${setup.engine.name} cannot be started: ${error.message}`)),
@@ -124,7 +126,7 @@ function startContainer(input: ContainerRun): Container {
     stderr: child.stderr,
     init,
     kill,
-    ended: exit.then((code) => cleanUp(code, child, () => found, input)),
+    ended: exit.then((code) => cleanUp(code, { child, closed }, () => found, input)),
   };
 }
 
@@ -178,12 +180,11 @@ async function endInTime(over: () => boolean, { setup, name }: ContainerRun): Pr
 
 async function cleanUp(
   code: number | null,
-  child: ChildProcess,
+  { child, closed }: { readonly child: ChildProcess; readonly closed: Promise<void> },
   first: () => Init | null,
   { setup, name, line }: ContainerRun,
 ): Promise<ContainerEnd> {
   const { engine, groups } = setup;
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const started = (await line.taken) !== null;
   const inspected = groups && started && code !== 0;
   const oom = ['inspect', '--format', '{{.State.OOMKilled}}', name] as const;
