@@ -13,10 +13,11 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** What the contract suite runs, and git. */
+/** What the contract suite runs, and what works in an image besides: git, and what reads a candidate's files. */
 const PROGRAMS = [
   ...['sh', 'env', 'cat', 'ls', 'cp', 'mv', 'rm', 'mkdir', 'touch', 'chmod', 'ln', 'stat', 'head', 'tail'],
   ...['sleep', 'seq', 'setsid', 'test', 'true', 'id', 'grep', 'sed', 'git', 'unshare'],
+  ...['comm', 'find', 'sort', 'tr', 'wc', 'xargs'],
 ];
 
 const run = (file: string, args: readonly string[]): string => {

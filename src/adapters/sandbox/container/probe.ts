@@ -34,14 +34,32 @@ interface Trial {
 
 const missing = (why: string, remedy: string): Missing => ({ kind: 'missing', why, remedy });
 
+/** Programs that work in an image besides the repository's own: coders end without a patch where one is missing. */
+const IMAGE_PROGRAMS = [
+  'cat',
+  'comm',
+  'cp',
+  'find',
+  'git',
+  'grep',
+  'sed',
+  'sort',
+  'stat',
+  'tr',
+  'wc',
+  'xargs',
+] as const;
+
 /** A number of processes that no default happens to be, by which the trial sees whether its limits are in force. */
 const MARKED_PROCESSES = 487;
 /**
  * What the container's own control group allows, by version 2 or 1; nothing when the engine shows none. Then Node, which
- * every command behind a gateway needs, and the shell are there, and git is.
+ * every command behind a gateway needs, and the shell are there, and git and what else reads a candidate's files is.
  */
 const TRIAL = `cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null
-command -v git > /dev/null || { echo "the image has no git" >&2; exit 3; }
+for program in ${IMAGE_PROGRAMS.join(' ')}; do
+  command -v $program > /dev/null || { echo "the image has no $program" >&2; exit 3; }
+done
 /opt/runoff/bin/node --version > /dev/null && touch /repo/written ~/written /tmp/written`;
 
 /** Runs a trial command the way every command will run, in the strongest set-up first. Never rejects. */
@@ -122,7 +140,7 @@ async function trySetups(trial: Trial, engine: Engine): Promise<Finding> {
   }
   return missing(
     `${engine.name} cannot run a command in ${trial.image}: ${refusals.at(-1)}`,
-    `Mend what ${engine.name} says. The image needs the GNU C library with libstdc++, a shell and git.`,
+    `Mend what ${engine.name} says. The image needs the GNU C library with libstdc++, a shell, ${IMAGE_PROGRAMS.join(', ')}.`,
   );
 }
 
