@@ -131,7 +131,12 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
   ['the prompt is empty', ['run', '  '], /no task.*→ Say what to do/s, 2],
   ['the folder is no repository', ['run', 'x', '--repo', '/usr'], /\/usr.*→ Give `--repo`/s, 1],
   ['the base does not exist', ['run', 'x', '--base', 'no-such'], /no-such.*Next: Name a branch/s, 1],
-  ['the agent does not exist', ['run', 'x', '--coders', 'nobody'], /nobody.*builtin.*Next: `runoff agents` lists/s, 1],
+  [
+    'the agent does not exist',
+    ['run', 'x', '--coders', 'nobody'],
+    /nobody.*builtin.*Next: `runoff agents` lists/s,
+    1,
+  ],
   [
     'the price is unknown',
     ['run', 'x', '--models', 'openai/no-such-model'],
