@@ -12,6 +12,16 @@ export interface CoderCase {
   readonly argv?: CoderInput['argv'];
 }
 
+/** A small task at a gateway, for tests of one coder's own ways. */
+export const smallInput = <Protocol extends CoderInput['protocol']>(model: string, protocol: Protocol) => ({
+  model,
+  protocol,
+  prompt: 'Mend it.',
+  wallSeconds: 900,
+  gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
+  seed: 0,
+});
+
 const KEY = 'gw-canary-0123456789abcdef';
 const TASK = `A task with "quotes", $(commands) and\nlines ${'x'.repeat(200_000)}`;
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import type { ExecResult, ExecSpec, Sandbox, SandboxProbe } from '../../ports/index.ts';
+import type { ExecResult, ExecSpec, Sandbox } from '../../ports/index.ts';
 import { openCopies } from './copies.ts';
 import { type Delegation, findControlGroups, type GroupHost } from './delegation.ts';
 import { type Dialler, openEgress, publicInternet } from './egress.ts';
@@ -9,8 +9,9 @@ import { prepareEtc } from './etc.ts';
 import { writeBelow } from './homefiles.ts';
 import { launch, type Variant } from './launch.ts';
 import type { Owner } from './owner.ts';
-import { type Finding, findVariant } from './probe.ts';
+import { findVariant } from './probe.ts';
 import { openProcessTable } from './processes.ts';
+import { provenSandbox } from './proven.ts';
 import { readCeilings } from './rlimits.ts';
 import { run } from './run.ts';
 import { seccompFilter } from './seccomp.ts';
@@ -72,39 +73,19 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
     }
   };
 
-  // Found out once: it does not change while Runoff runs. What is missing may be mended, so that is looked at again.
-  let finding: Promise<Finding> | null = null;
-  const find = async (): Promise<Finding> => {
-    finding ??= findVariant({
-      owner,
-      scratch,
-      overlay: options.overlay ?? true,
-      allowWeaker: options.allowWeaker ?? false,
-      delegation,
-      exec: execAs,
-    });
-    const found = await finding;
-    if (found.kind === 'missing') finding = null;
-    return found;
-  };
-
-  return {
-    async probe(): Promise<SandboxProbe> {
-      const found = await find();
-      if (found.kind === 'missing') return found;
-      return { kind: 'ready', backend: 'bubblewrap', detail: found.detail, weaker: found.weaker };
-    },
-    async exec(spec) {
-      const found = await find();
-      if (found.kind === 'missing') {
-        throw new Fault('SANDBOX_UNAVAILABLE', `${found.why} To mend it: ${found.remedy}`);
-      }
-      if (spec.signal?.aborted) {
-        return { exitCode: null, stopped: 'cancelled', stdout: '', stderr: '', truncated: false, ms: 0 };
-      }
-      return await execAs(spec, found.variant);
-    },
-  };
+  return provenSandbox(
+    'bubblewrap',
+    () =>
+      findVariant({
+        owner,
+        scratch,
+        overlay: options.overlay ?? true,
+        allowWeaker: options.allowWeaker ?? false,
+        delegation,
+        exec: execAs,
+      }),
+    (spec, { variant }) => execAs(spec, variant),
+  );
 }
 
 export function folder(scratch: string, name: string): string {

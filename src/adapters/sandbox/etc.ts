@@ -47,16 +47,22 @@ export const SYNTHETIC_ETC = Object.keys(FILES);
 /** Writes the synthetic files below `scratch` once and returns their folder. */
 export function prepareEtc(scratch: string): string {
   const folder = join(scratch, 'etc-1');
-  if (existsSync(folder)) return folder;
+  writeOnce(folder, FILES);
+  return folder;
+}
+
+/** Makes a folder of files that sandboxes read, whole or not at all, unless it is there: its name tells its content. */
+export function writeOnce(folder: string, files: Readonly<Record<string, string>>): void {
+  if (existsSync(folder)) return;
   const building = `${folder}-${randomBytes(6).toString('hex')}`;
   mkdirSync(building, { recursive: true, mode: 0o755 });
-  for (const [name, text] of Object.entries(FILES))
+  for (const [name, text] of Object.entries(files))
     writeFileSync(join(building, name), text, { mode: 0o644 });
   try {
     renameSync(building, folder);
   } catch (thrown) {
     rmSync(building, { recursive: true, force: true });
+    // Another process was faster; what it wrote is the same.
     if (!existsSync(folder)) throw thrown;
   }
-  return folder;
 }

@@ -1,16 +1,9 @@
 import { expect, test } from 'vitest';
 import { claudeCodeCoder } from '../../../src/adapters/coders/claude-code/index.ts';
-import { coderContract } from '../../contracts/coder.suite.ts';
+import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = claudeCodeCoder('/data/agents');
-const input = {
-  model: 'claude-sonnet-5',
-  protocol: 'anthropic',
-  prompt: 'Mend it.',
-  wallSeconds: 900,
-  gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
-  seed: 0,
-} as const;
+const input = smallInput('claude-sonnet-5', 'anthropic');
 
 /** Recorded with 2.1.329, as all lines below; usage left out. */
 const TEXT =

@@ -1,16 +1,9 @@
 import { expect, test } from 'vitest';
 import { codexCoder } from '../../../src/adapters/coders/codex/index.ts';
-import { coderContract } from '../../contracts/coder.suite.ts';
+import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = codexCoder('/data/agents');
-const input = {
-  model: 'gpt-5.5',
-  protocol: 'openai-responses',
-  prompt: 'Mend it.',
-  wallSeconds: 900,
-  gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
-  seed: 0,
-} as const;
+const input = smallInput('gpt-5.5', 'openai-responses');
 
 /** Recorded with 0.169.0, as all lines below. */
 const TEXT =

@@ -1,18 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { copilotCoder } from '../../../src/adapters/coders/copilot/index.ts';
 import type { CoderInput } from '../../../src/ports/index.ts';
-import { coderContract } from '../../contracts/coder.suite.ts';
+import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = copilotCoder('/data/agents');
-const launch = (protocol: CoderInput['protocol']) =>
-  coder.launch({
-    model: 'claude-sonnet-5',
-    protocol,
-    prompt: 'Mend it.',
-    wallSeconds: 900,
-    gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
-    seed: 0,
-  });
+const launch = (protocol: CoderInput['protocol']) => coder.launch(smallInput('claude-sonnet-5', protocol));
 
 /** Recorded with 1.0.102, as all lines below. */
 const SAID =

@@ -1,17 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { geminiCoder } from '../../../src/adapters/coders/gemini/index.ts';
-import type { CoderInput } from '../../../src/ports/index.ts';
-import { coderContract } from '../../contracts/coder.suite.ts';
+import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = geminiCoder('/data/agents');
-const input: CoderInput = {
-  model: 'gemini-2.5-pro',
-  protocol: 'gemini',
-  prompt: 'Mend it.',
-  wallSeconds: 900,
-  gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
-  seed: 0,
-};
+const input = smallInput('gemini-2.5-pro', 'gemini');
 
 /** Recorded with 0.61.0, as all lines below. */
 const SHELL =

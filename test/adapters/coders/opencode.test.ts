@@ -1,16 +1,9 @@
 import { expect, test } from 'vitest';
 import { opencodeCoder } from '../../../src/adapters/coders/opencode/index.ts';
-import { coderContract } from '../../contracts/coder.suite.ts';
+import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = opencodeCoder('/data/agents');
-const input = {
-  model: 'claude-sonnet-5',
-  protocol: 'anthropic',
-  prompt: 'Mend it.',
-  wallSeconds: 900,
-  gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
-  seed: 0,
-} as const;
+const input = smallInput('claude-sonnet-5', 'anthropic');
 
 /** Recorded with 1.18.33, as all lines below; sessions and times left out. */
 const TEXT =

@@ -1,18 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { qwenCoder } from '../../../src/adapters/coders/qwen/index.ts';
 import type { CoderInput } from '../../../src/ports/index.ts';
-import { coderContract } from '../../contracts/coder.suite.ts';
+import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = qwenCoder('/data/agents');
-const launch = (protocol: CoderInput['protocol']) =>
-  coder.launch({
-    model: 'qwen3-coder',
-    protocol,
-    prompt: 'Mend it.',
-    wallSeconds: 900,
-    gateway: { url: 'http://127.0.0.1:8123', key: 'gw-canary' },
-    seed: 0,
-  });
+const launch = (protocol: CoderInput['protocol']) => coder.launch(smallInput('qwen3-coder', protocol));
 
 /** Recorded with 0.24.4, as all lines below. */
 const SAID =

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Readable, Transform, type TransformCallback, Writable } from 'node:stream';
 import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk';
+import { killGroup } from '../kill-group.ts';
 import { shown } from '../lines.ts';
 
 export interface AgentProcess {
@@ -79,14 +80,4 @@ function messagesOnly(onNoise: (firstLine: string) => void): Transform {
       done();
     },
   });
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    // The group is gone already.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
-  }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killGroup } from '../kill-group.ts';
 import { createClip } from './output.ts';
 
 export interface ShellOptions {
@@ -62,14 +63,4 @@ export async function runShell(command: string, options: ShellOptions): Promise<
   child.stdout.destroy();
   child.stderr.destroy();
   return `${clip.text()}\n[${stopped ?? end}]`.trimStart();
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    // The group is gone already.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
-  }
 }

@@ -1,21 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fault } from '../../../core/model/index.ts';
-import type { ExecResult, ExecSpec, Sandbox, SandboxProbe } from '../../../ports/index.ts';
+import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
 import { folder, openToOwner } from '../bubblewrap.ts';
 import { openCopies } from '../copies.ts';
 import { type Dialler, openEgress, publicInternet } from '../egress.ts';
 import { writeBelow } from '../homefiles.ts';
 import type { Owner } from '../owner.ts';
 import { openProcessTable, startedAt } from '../processes.ts';
+import { provenSandbox } from '../proven.ts';
 import { readCeilings } from '../rlimits.ts';
 import type { EngineName } from './engine.ts';
 import { prepareContainerFiles } from './files.ts';
 import type { Setup } from './flags.ts';
 import { openLifeline } from './lifeline.ts';
 import { orderOf } from './order.ts';
-import { type Finding, findSetup } from './probe.ts';
+import { findSetup } from './probe.ts';
 import { runContainer } from './run.ts';
 import { LABEL, nameOf, sweep } from './sweep.ts';
 
@@ -79,30 +79,9 @@ export function openContainer(options: ContainerOptions): Sandbox {
     }
   };
 
-  // Found out once: it does not change while Runoff runs. What is missing may be mended, so that is looked at again.
-  let finding: Promise<Finding> | null = null;
-  const find = async (): Promise<Finding> => {
-    finding ??= findSetup({ ...options, exec: execAs, sweep: (engine) => sweep(engine, place) });
-    const found = await finding;
-    if (found.kind === 'missing') finding = null;
-    return found;
-  };
-
-  return {
-    async probe(): Promise<SandboxProbe> {
-      const found = await find();
-      if (found.kind === 'missing') return found;
-      return { kind: 'ready', backend: 'container', detail: found.detail, weaker: found.weaker };
-    },
-    async exec(spec) {
-      const found = await find();
-      if (found.kind === 'missing') {
-        throw new Fault('SANDBOX_UNAVAILABLE', `${found.why} To mend it: ${found.remedy}`);
-      }
-      if (spec.signal?.aborted) {
-        return { exitCode: null, stopped: 'cancelled', stdout: '', stderr: '', truncated: false, ms: 0 };
-      }
-      return await execAs(spec, found.setup);
-    },
-  };
+  return provenSandbox(
+    'container',
+    () => findSetup({ ...options, exec: execAs, sweep: (engine) => sweep(engine, place) }),
+    (spec, { setup }) => execAs(spec, setup),
+  );
 }

@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { prepareEtc } from '../etc.ts';
+import { prepareEtc, writeOnce } from '../etc.ts';
 
 export interface ContainerFiles {
   /** Folder of the synthetic /etc. */
@@ -27,22 +27,8 @@ export function prepareContainerFiles(scratch: string, uid: number, gid: number)
   };
   const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12);
   const folder = join(scratch, `container-${digest}`);
-  if (!existsSync(folder)) write(folder, files);
+  writeOnce(folder, files);
   return { etc: folder, entry: join(folder, 'entry.mjs') };
 }
 
 const unlessRoot = (id: number, line: string): string => (id === 0 ? '' : line);
-
-function write(folder: string, files: Readonly<Record<string, string>>): void {
-  const building = `${folder}.${randomBytes(6).toString('hex')}`;
-  mkdirSync(building, { recursive: true, mode: 0o755 });
-  for (const [name, text] of Object.entries(files))
-    writeFileSync(join(building, name), text, { mode: 0o644 });
-  try {
-    renameSync(building, folder);
-  } catch (thrown) {
-    rmSync(building, { recursive: true, force: true });
-    // Another process was faster; what it wrote is the same.
-    if (!existsSync(folder)) throw thrown;
-  }
-}

@@ -17,6 +17,7 @@ import { writeBelow } from '../homefiles.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import type { Owner } from '../owner.ts';
 import { makeArea, removeArea } from '../probe.ts';
+import { NEVER_STARTED } from '../proven.ts';
 import { hostPath, onHost, placesOf } from './paths.ts';
 import { runUnguarded } from './run.ts';
 import { growTree } from './tree.ts';
@@ -79,10 +80,7 @@ export function openUnguarded(options: UnguardedOptions): Sandbox {
     async exec(spec) {
       const never = reasonAgainst(owner);
       if (never !== null) throw new Fault('SANDBOX_UNAVAILABLE', `${never.why} To mend it: ${never.remedy}`);
-      if (spec.signal?.aborted) {
-        return { exitCode: null, stopped: 'cancelled', stdout: '', stderr: '', truncated: false, ms: 0 };
-      }
-      return await execHere(spec);
+      return spec.signal?.aborted ? NEVER_STARTED : await execHere(spec);
     },
   };
 }

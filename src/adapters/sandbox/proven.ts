@@ -1,0 +1,54 @@
+import { Fault } from '../../core/model/index.ts';
+import type { ExecResult, ExecSpec, Sandbox, SandboxBackend } from '../../ports/index.ts';
+
+/** What a command gets that was aborted before it was started. */
+export const NEVER_STARTED: ExecResult = {
+  exitCode: null,
+  stopped: 'cancelled',
+  stdout: '',
+  stderr: '',
+  truncated: false,
+  ms: 0,
+};
+
+interface Ready {
+  readonly kind: 'ready';
+  readonly detail: string;
+  readonly weaker: readonly string[];
+}
+
+interface Missing {
+  readonly kind: 'missing';
+  readonly why: string;
+  readonly remedy: string;
+}
+
+/** A sandbox that runs nothing before its probe has found a way. `find` never rejects. */
+export function provenSandbox<Found extends Ready>(
+  backend: SandboxBackend,
+  find: () => Promise<Found | Missing>,
+  execAs: (spec: ExecSpec, found: Found) => Promise<ExecResult>,
+): Sandbox {
+  // Found out once: it does not change while Runoff runs. What is missing may be mended, so that is looked at again.
+  let finding: Promise<Found | Missing> | null = null;
+  const look = async (): Promise<Found | Missing> => {
+    finding ??= find();
+    const found = await finding;
+    if (found.kind === 'missing') finding = null;
+    return found;
+  };
+  return {
+    async probe() {
+      const found = await look();
+      if (found.kind === 'missing') return found;
+      return { kind: 'ready', backend, detail: found.detail, weaker: found.weaker };
+    },
+    async exec(spec) {
+      const found = await look();
+      if (found.kind === 'missing') {
+        throw new Fault('SANDBOX_UNAVAILABLE', `${found.why} To mend it: ${found.remedy}`);
+      }
+      return spec.signal?.aborted ? NEVER_STARTED : await execAs(spec, found);
+    },
+  };
+}
