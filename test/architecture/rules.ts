@@ -56,6 +56,8 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@agentclientprotocol/sdk': ['adapters/coders'],
   '@pydantic/genai-prices': ['adapters/gateway'],
   esbuild: ['adapters/coders', 'adapters/syntax'],
+  // Parses what candidates and repositories wrote, inside the sandbox only.
+  '@vscode/tree-sitter-wasm': ['adapters/syntax', 'adapters/probes'],
   'fast-xml-parser': ['adapters/reports'],
   yaml: ['adapters/config', 'compose', 'demo'],
   commander: ['cli'],
