@@ -70,7 +70,7 @@ export async function prepareBase(
 }
 
 /** Limits of one build or one run of the tests. */
-export const checkLimits = (task: Task): Limits => ({
+export const checkLimits = (task: Pick<Task, 'settings'>): Limits => ({
   ...DEFAULT_LIMITS,
   wallMs: task.settings.timeout.check * 1000,
 });
@@ -80,5 +80,5 @@ export const repositoryOf = (origin: Task['origin']): string =>
   origin.kind === 'github' ? `github-${origin.repositoryId}` : `local-${origin.path}`;
 
 /** `host:port` names that the repository's own commands may reach, within the operator's ceiling. */
-export const hostsOf = (task: Task): readonly string[] =>
+export const hostsOf = (task: Pick<Task, 'settings'>): readonly string[] =>
   task.settings.network.allow.map((host) => (host.includes(':') ? host : `${host}:443`));

@@ -46,6 +46,8 @@ export interface BaseTests {
   readonly regressions: readonly string[];
   /** Tests that fail on base and pass here. */
   readonly fixed: readonly string[];
+  /** Tests that most survivors of several families break: taken out of `regressions`, a person is asked. */
+  readonly contested?: readonly string[];
   readonly source: TestRun['source'];
   readonly exitCode: number | null;
   readonly ms: number;
@@ -57,6 +59,22 @@ export interface PeerTests {
   readonly passed: number;
   readonly total: number;
   readonly failing: readonly string[];
+}
+
+/** Where a test comes from that nobody who competes has written. */
+export const NEUTRAL_ORIGINS = ['issue', 'writer', 'distinguishing'] as const;
+export type NeutralOrigin = (typeof NEUTRAL_ORIGINS)[number];
+
+/** Neutral tests that were admitted by execution, run on one candidate's production code. */
+export interface NeutralTests {
+  readonly passed: number;
+  readonly total: number;
+  readonly failing: readonly {
+    readonly id: string;
+    readonly origin: NeutralOrigin;
+    /** The end of what the runner said about it, bounded; absent where it said nothing. */
+    readonly said?: string;
+  }[];
 }
 
 /** All that was executed for one candidate. Plain JSON. */
@@ -73,5 +91,7 @@ export interface Evidence {
   /** Coder's wall time, milliseconds. */
   readonly coderMs: number;
   readonly baseTests?: BaseTests;
+  /** Absent where no neutral test was admitted. */
+  readonly neutralTests?: NeutralTests;
   readonly peerTests: readonly PeerTests[];
 }

@@ -2,21 +2,36 @@ import type { TestRun } from '../../core/evidence/index.ts';
 import type { RunId, Task } from '../../core/model/index.ts';
 import { type ReportPlan, reportPlan } from '../../core/policy/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
-import type { BaseCheckout, ExecResult, Limits, RepositorySource, WorkArea } from '../../ports/index.ts';
+import type {
+  BaseCheckout,
+  ExecResult,
+  ExecSpec,
+  Limits,
+  RepositorySource,
+  WorkArea,
+} from '../../ports/index.ts';
 import { cancelled } from '../guard.ts';
 import { checkLimits, hostsOf, loadTask, prepareBase, sourceOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
 
+/** What executing takes of the world: neither GitHub nor a database is near it. */
+export type Tools = Pick<World, 'artifacts' | 'workspaces' | 'sandbox' | 'reports' | 'parallelChecks'>;
+
+/** What executing takes of a task. */
+export type Work = Pick<Task, 'runId' | 'base' | 'settings'>;
+
 /** One place where commands of a run are executed: a fresh overlay over `base`. */
 export interface Bench {
-  readonly world: World;
-  readonly task: Task;
+  readonly world: Tools;
+  readonly task: Work;
   readonly source: RepositorySource;
   readonly base: BaseCheckout;
   /** Paths of all files of the base commit. */
   readonly baseFiles: readonly string[];
   readonly plan: ReportPlan;
+  /** Host folders that every command sees, read-only, below /opt. */
+  readonly binds?: ExecSpec['binds'];
   readonly signal: AbortSignal;
 }
 
@@ -27,16 +42,23 @@ export async function openBench(world: World, runId: RunId, signal: AbortSignal)
   await noteSandbox(world, runId);
   const task = await loadTask(world, runId);
   const source = await sourceOf(world, task);
+  const base = await prepareBase(world, task, { source, signal });
+  return benchOver(world, { task, source, base, signal });
+}
+
+/** A bench over a base that is prepared already. */
+export async function benchOver(
+  world: Tools,
+  on: Pick<Bench, 'task' | 'source' | 'base' | 'binds' | 'signal'>,
+): Promise<Bench> {
+  const { source, task } = on;
   const { sha } = task.base;
   const packageJson = await world.workspaces.readFile(source, sha, 'package.json');
   return {
+    ...on,
     world,
-    task,
-    source,
-    base: await prepareBase(world, task, { source, signal }),
     baseFiles: await world.workspaces.listFiles(source, sha),
     plan: reportPlan(task.settings.checks.test ?? '', packageJson ?? undefined, REPORTS),
-    signal,
   };
 }
 
@@ -71,6 +93,7 @@ export async function runCommand(
     env: { CI: '1', ...command.env },
     ...(command.stdin === undefined ? {} : { stdin: command.stdin }),
     ...(command.egress?.length ? { egress: command.egress } : {}),
+    ...(bench.binds ? { binds: bench.binds } : {}),
     limits: command.limits ?? checkLimits(bench.task),
     signal: bench.signal,
   });
@@ -86,6 +109,30 @@ export async function applyPatch(bench: Bench, area: WorkArea, text: string): Pr
   return result.exitCode === 0
     ? null
     : tailOf(result.stderr, 5) || `git apply ended with exit code ${result.exitCode}`;
+}
+
+/** Reads `{ path: text }` from standard input and writes each file below the current folder. */
+const LAY = `
+const { mkdirSync, writeFileSync } = require('node:fs');
+const { dirname } = require('node:path');
+const files = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+for (const [path, text] of Object.entries(files)) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}`;
+
+/**
+ * Writes files into an area from inside the sandbox: where a link leads there, it leads nowhere else. Null when all are
+ * written, else why not: a candidate can have put a folder where a file is to stand.
+ */
+export async function layFiles(
+  bench: Bench,
+  area: WorkArea,
+  files: Readonly<Record<string, string>>,
+): Promise<string | null> {
+  const argv = ['/opt/runoff/bin/node', '-e', LAY] as const;
+  const result = await runCommand(bench, area, { argv: [...argv], stdin: JSON.stringify(files) });
+  return result.exitCode === 0 ? null : tailOf(result.stderr, 5) || `exit code ${result.exitCode}`;
 }
 
 /** Build and tests reach nothing unless the repository asked for it. */

@@ -2,10 +2,12 @@ import type { Evidence, TestRun } from '../../core/evidence/index.ts';
 import { type ArtifactRef, type Candidate, Fault, type RunId } from '../../core/model/index.ts';
 import { loadRun } from '../task.ts';
 import type { World } from '../world.ts';
-import { crossExecute } from './cross.ts';
-import { areaId, build, inArea, openBench, runTests } from './execute.ts';
-import { type Examined, examineOne } from './one.ts';
-import { inParallel } from './parallel.ts';
+import { areaId, type Bench, build, inArea, openBench, runTests } from './execute.ts';
+import { gatherEvidence } from './gather.ts';
+import type { Entry } from './one.ts';
+
+export { type Bench, benchOver, type Tools } from './execute.ts';
+export { gatherEvidence } from './gather.ts';
 
 /**
  * Builds and tests the base commit itself, so that a failure is the candidate's own. Returns the test run, stored.
@@ -13,7 +15,12 @@ import { inParallel } from './parallel.ts';
  */
 export async function checkBase(world: World, runId: RunId, signal: AbortSignal): Promise<ArtifactRef> {
   const bench = await openBench(world, runId, signal);
-  return inArea(bench, areaId(runId, 'base'), async (area) => {
+  return world.artifacts.put(JSON.stringify(await testBase(bench)));
+}
+
+/** Builds and tests the base commit itself. Faults with BASE_BROKEN where that tells nothing about candidates. */
+export async function testBase(bench: Bench): Promise<TestRun> {
+  return inArea(bench, areaId(bench.task.runId, 'base'), async (area) => {
     const broken = await build(bench, area);
     const { checks } = bench.task.settings;
     if (broken) {
@@ -29,7 +36,7 @@ export async function checkBase(world: World, runId: RunId, signal: AbortSignal)
         'BASE_BROKEN',
         `The tests \`${checks.test}\` ${unusable} on the base commit:\n${run.tail}`,
       );
-    return world.artifacts.put(JSON.stringify(run));
+    return run;
   });
 }
 
@@ -52,7 +59,7 @@ export async function examine(
   await world.store.markStage(runId, 'examine', 'start', world.clock.now());
   const run = await loadRun(world, runId);
   if (!run.evidence) {
-    const evidence = await gatherEvidence(world, runId, baseRun, signal);
+    const evidence = await gatherForRun(world, runId, baseRun, signal);
     await world.store.updateRun(runId, { evidence }, world.clock.now());
   }
   await world.store.markStage(runId, 'examine', 'end', world.clock.now());
@@ -61,7 +68,7 @@ export async function examine(
   return 'examined';
 }
 
-async function gatherEvidence(
+async function gatherForRun(
   world: World,
   runId: RunId,
   baseRun: ArtifactRef,
@@ -70,17 +77,15 @@ async function gatherEvidence(
   const bench = await openBench(world, runId, signal);
   const onBase = JSON.parse(await world.artifacts.get(baseRun)) as TestRun;
   const candidates = await world.store.candidates(runId);
-  const examined: Examined[] = [];
+  const byAlias = new Map(candidates.map((candidate) => [candidate.alias, candidate]));
+  const marked = async ({ alias }: Entry, state: 'examining' | 'examined') => {
+    const candidate = byAlias.get(alias);
+    if (candidate) await mark(world, candidate, state);
+  };
   try {
-    await inParallel(world.parallelChecks, candidates, async (candidate) => {
-      await mark(world, candidate, 'examining');
-      examined.push(await examineOne(bench, candidate, onBase));
-    });
-    examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
-    return await crossExecute(bench, examined);
+    return await gatherEvidence(bench, candidates, onBase, (entry) => marked(entry, 'examining'));
   } finally {
-    for (const one of examined) if (one.built) await world.workspaces.remove(one.built);
-    for (const candidate of candidates) await mark(world, candidate, 'examined');
+    for (const candidate of candidates) await marked(candidate, 'examined');
   }
 }
 

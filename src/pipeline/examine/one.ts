@@ -16,9 +16,12 @@ import type { BaseCheckout, WorkArea } from '../../ports/index.ts';
 import { applyPatch, areaId, type Bench, type Broken, build, inArea, runTests } from './execute.ts';
 import { parseTroubles } from './syntax.ts';
 
+/** What examining takes of a candidate. */
+export type Entry = Pick<Candidate, 'runId' | 'alias' | 'ordinal' | 'patch' | 'ms' | 'note'>;
+
 /** What one candidate's own examination gave; `built` is its production tree after the build, kept for its peers' tests. */
 export interface Examined {
-  readonly candidate: Candidate;
+  readonly candidate: Entry;
   readonly gates: readonly GateReport[];
   readonly patch?: Patch;
   readonly built?: WorkArea;
@@ -32,7 +35,7 @@ const fail = (gate: GateReport['gate'], because: string, hunk?: string): GateRep
   hunk === undefined ? { gate, passed: false, because } : { gate, passed: false, because, hunk };
 
 /** Gates and the base suite. What is unsafe to apply is not executed; a tampered patch is, on base tests, for the record. */
-export async function examineOne(bench: Bench, candidate: Candidate, onBase: TestRun): Promise<Examined> {
+export async function examineOne(bench: Bench, candidate: Entry, onBase: TestRun): Promise<Examined> {
   if (!candidate.patch) return { candidate, gates: [fail('collected', candidate.note)], added: [] };
   const { artifacts } = bench.world;
   const raw = await artifacts.get(candidate.patch.raw);
@@ -67,7 +70,7 @@ async function baseTexts({ world, task, source }: Bench, patch: Patch): Promise<
 
 async function execute(
   bench: Bench,
-  candidate: Candidate,
+  candidate: Entry,
   patch: Patch,
   gates: readonly GateReport[],
   onBase: TestRun,
@@ -94,7 +97,7 @@ interface Found {
 async function executeIn(
   bench: Bench,
   built: WorkArea,
-  { runId, alias }: Candidate,
+  { runId, alias }: Entry,
   patch: Patch,
   onBase: TestRun,
 ): Promise<Found> {
