@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { pickOf } from '../core/decision/index.ts';
 import { Fault, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import { flows, type Overrides, startLocalRun, startRun, type World } from '../pipeline/index.ts';
@@ -114,7 +115,7 @@ export function exitCode(view: RunView): number {
     case 'published':
     case 'merged':
     case 'closed':
-      return view.decision?.kind === 'winner' ? EXIT.done : EXIT.nothingSurvived;
+      return pickOf(view.decision) !== null ? EXIT.done : EXIT.nothingSurvived;
     case 'cancelled':
       return EXIT.cancelled;
     default:

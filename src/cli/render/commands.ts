@@ -1,3 +1,4 @@
+import { pickOf } from '../../core/decision/index.ts';
 import { branchOf, type RunView, shortSha, visibleCode } from '../../core/reports/index.ts';
 
 /** One word of a POSIX shell. */
@@ -14,14 +15,16 @@ function git(view: RunView, cwd: string | undefined): string {
 
 /** The command that takes the chosen candidate over; null where there is none or a pull request stands for it. */
 export function mergeCommand(view: RunView, cwd?: string): string | null {
-  if (view.origin.kind !== 'local' || view.decision?.kind !== 'winner') return null;
-  const branch = branchOf(view, view.decision.alias);
+  const pick = pickOf(view.decision);
+  if (view.origin.kind !== 'local' || pick === null) return null;
+  const branch = branchOf(view, pick);
   return branch === null ? null : `${git(view, cwd)} merge ${shellWord(branch)}`;
 }
 
 /** Commands that make sense now that the run is over, each with what it does. */
 export function nextCommands(view: RunView, cwd?: string): readonly (readonly [string, string])[] {
-  const winner = view.decision?.kind === 'winner' ? branchOf(view, view.decision.alias) : null;
+  const pick = pickOf(view.decision);
+  const winner = pick === null ? null : branchOf(view, pick);
   const base = view.base ? shortSha(view.base.sha) : 'HEAD';
   const call = git(view, cwd);
   if (view.origin.kind === 'github') {

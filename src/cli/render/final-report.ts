@@ -1,3 +1,4 @@
+import { pickOf } from '../../core/decision/index.ts';
 import { notable } from '../../core/patches/index.ts';
 import {
   afterNobody,
@@ -66,7 +67,7 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
     ];
   }
   return [
-    `${paint('good', `Winner: ${decision.alias}`)}  ${clipped(verdictWords(decision), width - 12)}`,
+    `${paint('good', `${decision.kind === 'winner' ? 'Winner' : 'First'}: ${decision.alias}`)}  ${clipped(verdictWords(decision), width - 12)}`,
     ...wrap(shown(decision.because, 600), width),
   ];
 }
@@ -88,7 +89,9 @@ const COLUMNS: readonly Column[] = [
   { title: 'contestant', cell: (row) => shown(row.contestant, 80), side: 'left' },
   { title: 'build', cell: (row) => row.build, side: 'left' },
   { title: 'base tests', cell: (row) => row.baseTests, side: 'right' },
-  { title: 'peer tests', cell: (row) => row.peerTests, side: 'right' },
+  { title: 'new tests', cell: (row) => row.newTests, side: 'right' },
+  { title: 'behaviour', cell: (row) => row.behaviour, side: 'right' },
+  { title: 'judges', cell: (row) => row.judges, side: 'right' },
   { title: 'lines', cell: (row) => row.lines, side: 'right' },
   { title: 'cost', cell: (row) => row.cost, side: 'right' },
   { title: 'time', cell: (row) => row.time, side: 'right' },
@@ -101,7 +104,9 @@ const SHORT_NAME: Column = {
   side: 'left',
 };
 /** What a narrow terminal goes without, first to last. The name is shortened, then cut, before it goes. */
-const EXPENDABLE = ['contestant', 'time', 'cost', 'lines'];
+const EXPENDABLE = ['contestant', 'time', 'cost', 'lines', 'behaviour', 'judges'];
+/** Left out where they have nothing to say of anybody. */
+const OPTIONAL: ReadonlySet<string> = new Set(['behaviour', 'judges']);
 /** Least columns of a contestant's name. */
 const LEAST_NAME = 12;
 
@@ -130,7 +135,9 @@ function fittingColumns(rows: readonly RankRow[], width: number): readonly Sized
   const over = (columns: readonly Sized[]): number =>
     columns.reduce((sum, column) => sum + column.width + GAP.length, -GAP.length) - width;
 
-  let columns: readonly Sized[] = COLUMNS.map(sized);
+  let columns: readonly Sized[] = COLUMNS.filter(
+    ({ title, cell }) => !OPTIONAL.has(title) || rows.some((row) => cell(row) !== '–'),
+  ).map(sized);
   if (over(columns) > 0) {
     columns = columns.map((column) => (column.title === SHORT_NAME.title ? sized(SHORT_NAME) : column));
   }
@@ -189,7 +196,7 @@ function hunkLines(hunk: string, width: number): readonly string[] {
 const FILES_SHOWN = 12;
 
 function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): readonly string[] {
-  const alias = view.decision?.kind === 'winner' ? view.decision.alias : null;
+  const alias = pickOf(view.decision);
   const files = alias === null ? [] : (diffs[alias]?.files ?? []);
   if (files.length === 0) return [];
   const sizes = files.map((file) => (file.binary ? 'binary' : plusMinus(file)));

@@ -31,6 +31,9 @@ export interface CandidateJson {
     readonly sha256: string;
   } | null;
   readonly checks: readonly CheckJson[];
+  readonly behaviour: Evidence['behaviour'] | null;
+  /** Graded agreement of its source changes with the other survivors', 0 to 1. */
+  readonly agreement: number | null;
   readonly tokens: { readonly in: number; readonly out: number };
   readonly usd: number;
   /** Wall time of the coder, milliseconds. */
@@ -95,9 +98,13 @@ export interface RunJson {
 }
 
 export interface DecisionJson {
-  readonly kind: 'winner' | 'none';
+  readonly kind: 'winner' | 'toss-up' | 'none';
   readonly alias: Alias | null;
   readonly confidence: 'clear' | 'likely' | null;
+  /** Estimated chance that the pick is right, 0 to 1. */
+  readonly chance: number | null;
+  /** Of a toss-up: those between whom a person should pick. */
+  readonly among: readonly Alias[];
   readonly decidedBy: string;
   readonly because: string;
 }
@@ -143,8 +150,12 @@ const microDollars = (usd: number): number => Math.round(usd * 1e6) / 1e6;
 function decisionJson(decision: RunView['decision']): DecisionJson | null {
   if (decision === undefined) return null;
   const { kind, decidedBy, because } = decision;
-  if (decision.kind === 'none') return { kind, alias: null, confidence: null, decidedBy, because };
-  return { kind, alias: decision.alias, confidence: decision.confidence, decidedBy, because };
+  if (decision.kind === 'none')
+    return { kind, alias: null, confidence: null, chance: null, among: [], decidedBy, because };
+  const { alias, chance } = decision;
+  const confidence = decision.kind === 'winner' ? decision.confidence : null;
+  const among = decision.kind === 'toss-up' ? decision.among : [];
+  return { kind, alias, confidence, chance, among, decidedBy, because };
 }
 
 function timings(view: RunView): Readonly<Record<string, number>> {
@@ -171,6 +182,8 @@ function candidateJson(view: RunView, candidate: Candidate): CandidateJson {
     patch: patch
       ? { files: patch.files, additions: patch.additions, deletions: patch.deletions, sha256: patch.sha256 }
       : null,
+    behaviour: evidence?.behaviour ?? null,
+    agreement: evidence?.agreement ?? null,
     checks: evidence ? checksJson(evidence) : [],
     tokens: { in: usage.tokensIn, out: usage.tokensOut },
     usd: microDollars(usage.usd),
@@ -190,6 +203,15 @@ function checksJson(evidence: Evidence): readonly CheckJson[] {
             detail: `${tests.passed}/${tests.total} passed, ${tests.regressions.length} broken, ${tests.fixed.length} fixed`,
             exitCode: tests.exitCode,
             ms: tests.ms,
+          },
+        ]
+      : []),
+    ...(evidence.neutralTests
+      ? [
+          {
+            name: 'neutral-tests',
+            passed: evidence.neutralTests.passed === evidence.neutralTests.total,
+            detail: `${evidence.neutralTests.passed}/${evidence.neutralTests.total} passed`,
           },
         ]
       : []),

@@ -1,6 +1,7 @@
 import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { failedGate, type Ranked, type Separator, someTests } from '../ranking/index.ts';
+import { chanceOf } from './chance.ts';
 
 /** What we do about the evidence. `none` is a first-class result: no pull request is opened. */
 export type Decision =
@@ -10,71 +11,144 @@ export type Decision =
       readonly confidence: 'clear' | 'likely';
       readonly decidedBy: Separator;
       readonly because: string;
+      /** Estimated chance that the pick is right, in [0, 1]; for programs, people read the word. */
+      readonly chance: number;
+    }
+  | {
+      /** Evidence does not decide: a draft of the first is shown, and a person is asked. */
+      readonly kind: 'toss-up';
+      readonly alias: Alias;
+      /** Those between whom a person should choose, best first. */
+      readonly among: readonly Alias[];
+      readonly decidedBy: Separator;
+      readonly because: string;
+      readonly chance: number;
     }
   | { readonly kind: 'none'; readonly decidedBy: Separator; readonly because: string };
 
-/** How far ahead by the others' tests is clear, not likely. Our default, tune on dev data. */
-const CLEAR_MARGIN = 0.15;
+/** A decision that names a candidate to show first. */
+export type Picked = Exclude<Decision, { readonly kind: 'none' }>;
+
+/** The candidate that is put before people: the winner, or the first of a toss-up; null where nobody is. */
+export const pickOf = (decision: Decision | undefined): Alias | null =>
+  decision && decision.kind !== 'none' ? decision.alias : null;
+
+/**
+ * From which estimated chance a pick is called clear, or likely; below it is a toss-up. Our defaults, from dev data:
+ * docs/selection.md says how often each word was right.
+ */
+export const CLEAR = 0.85;
+export const LIKELY = 0.5;
+
+export interface DecideOptions {
+  /** The settings leave the pick to a person. */
+  readonly askPerson?: boolean;
+}
 
 /**
  * Decides from a ranking of the same evidence. Nobody wins where no candidate passed every gate, nor where even the
  * best one breaks a test that passes on the base: whether that test should change is a person's question.
  */
-export function decide(ranking: readonly Ranked[], evidence: readonly Evidence[]): Decision {
+export function decide(
+  ranking: readonly Ranked[],
+  evidence: readonly Evidence[],
+  { askPerson = false }: DecideOptions = {},
+): Decision {
   const survivors = ranking.filter((one) => one.survivor);
-  const [best, next] = survivors;
+  const [best] = survivors;
   const winning = best && evidence.find((one) => one.alias === best.alias);
   if (!best || !winning)
     return { kind: 'none', decidedBy: 'gates', because: nobodyPassed(ranking, evidence) };
   if (best.regressions > 0) {
     return { kind: 'none', decidedBy: 'regressions', because: allBreak(best, winning, survivors.length) };
   }
-  const decidedBy = next ? (best.aheadBy ?? 'hash') : 'gates';
-  return {
-    kind: 'winner',
-    alias: best.alias,
-    confidence: isClear(winning, best, next, decidedBy) ? 'clear' : 'likely',
-    decidedBy,
-    because: whyWinner(best, winning, next, decidedBy),
-  };
+  // Those who made the same change are no rivals: to pick one is to pick all of them.
+  const rivals = survivors.filter((one) => one !== best && !(winning.alike ?? []).includes(one.alias));
+  const decidedBy = rivals[0] ? separating(survivors, rivals[0]) : 'gates';
+  const chance = chanceOf({ best, winning, rivals, survivors: survivors.length });
+  const because = whyWinner(best, winning, rivals, survivors.length, decidedBy);
+  const decided = { alias: best.alias, decidedBy, chance };
+  if (askPerson || chance < LIKELY) {
+    const among = [best, ...rivals.filter((one) => one.regressions === 0)].slice(0, MOST_ASKED);
+    const why = askPerson ? ' The settings leave the pick to a person.' : '';
+    return { kind: 'toss-up', ...decided, among: among.map(({ alias }) => alias), because: because + why };
+  }
+  const confidence = chance >= CLEAR && mayBeClear(winning, decidedBy) ? 'clear' : 'likely';
+  return { kind: 'winner', ...decided, confidence, because };
 }
 
-/** Exit codes alone, and metrics alone, never make it clear. */
-function isClear(winning: Evidence, best: Ranked, next: Ranked | undefined, decidedBy: Separator): boolean {
+/** Candidates that a person is asked about at most. */
+const MOST_ASKED = 4;
+
+/** What put the last one before the first rival ahead of it. */
+function separating(survivors: readonly Ranked[], rival: Ranked): Separator {
+  const above = survivors[survivors.indexOf(rival) - 1];
+  return above?.aheadBy ?? 'hash';
+}
+
+/** Exit codes alone, and what nobody executed, never make it clear. */
+function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
   const tested = winning.baseTests?.source === 'report' && winning.baseTests.passed > 0;
   if (!tested) return false;
   switch (decidedBy) {
-    // Nobody else was there to question it: its own new tests are the only sign that anything is mended.
+    // Nobody else was there to question it: something that its coder did not write must show that anything is mended.
     case 'gates':
-      return winning.addedTests > 0 || (winning.baseTests?.fixed.length ?? 0) > 0;
+      return (winning.neutralTests?.passed ?? 0) > 0 || (winning.baseTests?.fixed.length ?? 0) > 0;
     case 'regressions':
+    case 'tests':
+    case 'behaviour':
+    case 'judges':
       return true;
-    case 'peer-tests':
-      return next !== undefined && best.peerShare - next.peerShare >= CLEAR_MARGIN - 1e-9;
+    case 'agreement':
+    case 'vote':
+    case 'score':
     case 'metrics':
     case 'hash':
       return false;
   }
 }
 
-function whyWinner(best: Ranked, winning: Evidence, next: Ranked | undefined, decidedBy: Separator): string {
+function whyWinner(
+  best: Ranked,
+  winning: Evidence,
+  rivals: readonly Ranked[],
+  survivors: number,
+  decidedBy: Separator,
+): string {
   const base = `${best.alias} ${baseClause(winning)}`;
-  if (!next) return `${base} and is the only candidate that passed every gate.`;
-  switch (decidedBy) {
-    case 'gates':
-      return `${base}.`;
-    case 'regressions':
-      return `${base}; ${next.alias} breaks ${next.regressions}.`;
-    case 'peer-tests':
-      return `${base} and passes more of the other candidates' tests than ${next.alias} (${share(best)} against ${share(next)}).`;
-    case 'metrics':
-      return `${base}; executed evidence does not separate it from ${next.alias}, metrics do (${best.metrics.total.toFixed(1)} against ${next.metrics.total.toFixed(1)}).`;
-    case 'hash':
-      return `${base}; nothing that was measured separates it from ${next.alias}, so the hash of the patch decided.`;
+  const [next] = rivals;
+  if (!next) {
+    return survivors === 1
+      ? `${base} and is the only candidate that passed every gate.`
+      : `${base}; all ${survivors} that passed every gate made the same change, which is agreement, not proof.`;
   }
+  return `${base}${versus(best, next, decidedBy)}.`;
 }
 
-const share = ({ peerShare }: Ranked): string => peerShare.toFixed(2);
+function versus(best: Ranked, next: Ranked, decidedBy: Separator): string {
+  switch (decidedBy) {
+    case 'gates':
+      return '';
+    case 'regressions':
+      return `; ${next.alias} breaks ${next.regressions}`;
+    case 'tests':
+      return ` and passes more of the tests that it did not write than ${next.alias}`;
+    case 'behaviour':
+      return ` and behaves as more of the others do than ${next.alias}, on inputs that tell them apart`;
+    case 'agreement':
+      return `; execution does not separate it from ${next.alias}, but its changes are closer to what the others wrote`;
+    case 'judges':
+      return `; execution does not separate it from ${next.alias}, blind judges preferred it`;
+    case 'vote':
+      return `; execution does not separate it from ${next.alias}, but more model families wrote the same change`;
+    case 'score':
+      return `; execution does not separate it from ${next.alias}, the form of the patch does`;
+    case 'metrics':
+      return `; execution does not separate it from ${next.alias}, metrics do (${best.metrics.total.toFixed(1)} against ${next.metrics.total.toFixed(1)})`;
+    case 'hash':
+      return `; nothing that was measured separates it from ${next.alias}, so the hash of the patch decided`;
+  }
+}
 
 function baseClause({ baseTests }: Evidence): string {
   if (!baseTests) return 'passed every gate';

@@ -1,1 +1,1 @@
-export * from './decision.ts';
+export { CLEAR, type DecideOptions, type Decision, decide, LIKELY, type Picked, pickOf } from './decision.ts';

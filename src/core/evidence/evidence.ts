@@ -35,6 +35,17 @@ export interface TestRun {
   readonly tests: Readonly<Record<string, TestOutcome>>;
   /** The end of the output, bounded, escapes removed. */
   readonly tail: string;
+  /** What the runner said about failing tests, by id; bounded. Absent where it said nothing. */
+  readonly said?: Readonly<Record<string, string>>;
+  /** Names of which the output says that they are not there; bounded. Absent for none. */
+  readonly lacks?: readonly string[];
+  /** How often this suite was run to make this one answer; absent: once. */
+  readonly runs?: number;
+  /**
+   * Tests that did not always give the same answer, sorted. Of several runs of the base they are not in `tests`: they are
+   * quarantined. Of a candidate they are in `tests`, by majority.
+   */
+  readonly flaky?: readonly string[];
 }
 
 /** What the base suite, with base versions of all test files, said about a candidate's production code. */
@@ -48,17 +59,40 @@ export interface BaseTests {
   readonly fixed: readonly string[];
   /** Tests that most survivors of several families break: taken out of `regressions`, a person is asked. */
   readonly contested?: readonly string[];
+  /**
+   * Tests that do not always give the same answer, sorted: on the base, so that they count for nothing here, or here, so that
+   * two of three runs decided. Absent for none.
+   */
+  readonly flaky?: readonly string[];
+  /** How often the suite was run on the base to find those; absent: once, as it takes long. */
+  readonly baseRuns?: number;
   readonly source: TestRun['source'];
   readonly exitCode: number | null;
   readonly ms: number;
 }
 
-/** Tests that another survivor added, run on this candidate's production code. */
+/**
+ * Tests that another survivor wrote, run on this candidate's production code. Those count that pass on their author's code
+ * and not on the base: they ask for what the base lacks. Of these, one that needs a name which only its author has says
+ * nothing here and is left out of `total`.
+ */
 export interface PeerTests {
   readonly author: Alias;
   readonly passed: number;
   readonly total: number;
+  /** Bounded; all are counted. */
   readonly failing: readonly string[];
+  /**
+   * One letter for each test that counts, in the order of their ids: `p` passes here, `f` fails here, `n` needs a name
+   * that only its author has. Bounded. The same place is the same test wherever this author's tests were run, so that a
+   * test which fails on all others can be told.
+   */
+  readonly marks?: string;
+  /**
+   * New tests that pass on the base too: they ask for nothing new, they say that something must stay. A failing one is a
+   * regression that the base's own tests do not see. Absent for none.
+   */
+  readonly guards?: { readonly passed: number; readonly total: number; readonly failing: readonly string[] };
 }
 
 /** Where a test comes from that nobody who competes has written. */
@@ -86,12 +120,44 @@ export interface Evidence {
   readonly patchSha256: string;
   /** Added plus removed lines of production files. */
   readonly productionLines: number;
-  /** Tests in this patch that the base does not have and that pass on its own code. */
+  /** Tests in this patch that the base does not have, or has in a weaker form, and that pass on its own code. */
   readonly addedTests: number;
+  /** How many of these fail without its production changes. */
+  readonly provenTests?: number;
   /** Coder's wall time, milliseconds. */
   readonly coderMs: number;
   readonly baseTests?: BaseTests;
   /** Absent where no neutral test was admitted. */
   readonly neutralTests?: NeutralTests;
   readonly peerTests: readonly PeerTests[];
+  /** How it behaved on inputs derived from tests and issue, next to the others; absent where nothing was observed. */
+  readonly behaviour?: Behaviour;
+  /** Graded agreement of its source changes with the other survivors', in [0, 1]; absent where there is no other. */
+  readonly agreement?: number;
+  /** Its class: candidates whose production changes are the same but for comments and layout, itself included; sorted. */
+  readonly alike?: readonly Alias[];
+  /** Family of the model that wrote it; absent where nobody knows. */
+  readonly family?: string;
+  /** Of the patch's form alone, 0 to 120; see `staticScore`. */
+  readonly staticScore?: number;
+}
+
+/** What probes say of one candidate. Plain JSON. */
+export interface Behaviour {
+  /** Probes that gave a stable observation, and those on which the candidates do not all behave alike. */
+  readonly probes: number;
+  readonly differing: number;
+  /** Graded agreement with the others on the differing ones, in [0, 1]; 1/2 where none differs. */
+  readonly agreement: number;
+  /** Share of all probes on which it behaves as the base does, in [0, 1]. */
+  readonly likeBase: number;
+  /** The most telling ones, bounded. */
+  readonly examples: readonly BehaviourExample[];
+}
+
+export interface BehaviourExample {
+  readonly input: string;
+  /** What most others gave. */
+  readonly others: string;
+  readonly own: string;
 }

@@ -1,8 +1,21 @@
 import type { Evidence } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
+import type { Signals } from './support.ts';
 
 /** What put one candidate behind the one above it. */
-export type Separator = 'gates' | 'regressions' | 'peer-tests' | 'metrics' | 'hash';
+export const SEPARATORS = [
+  'gates',
+  'regressions',
+  'tests',
+  'behaviour',
+  'agreement',
+  'judges',
+  'vote',
+  'score',
+  'metrics',
+  'hash',
+] as const;
+export type Separator = (typeof SEPARATORS)[number];
 
 export interface Metrics {
   /** All ratios in [0, 1]; `total` in [0, 100]. Null where there is no evidence: the weights are then shared out anew. */
@@ -18,8 +31,9 @@ export interface Ranked {
   readonly place: number;
   readonly survivor: boolean;
   readonly regressions: number;
-  /** A = (1/2 + sum of shares over authors) / (1 + authors), in [0, 1]; 1/2 without peer tests. */
-  readonly peerShare: number;
+  readonly signals: Signals;
+  /** The signals as one number, in [0, 1]. */
+  readonly support: number;
   readonly metrics: Metrics;
   /** What decided between this one and the next; absent on the last. */
   readonly aheadBy?: Separator;
@@ -32,6 +46,11 @@ export interface Standing {
   readonly evidence: Evidence;
   readonly gatesPassed: number;
   readonly regressions: number;
-  readonly peerShare: number;
+  readonly signals: Signals;
+  readonly support: number;
   readonly metrics: Metrics;
+  /** Bradley-Terry strength; null where judges said nothing of it. */
+  readonly judged: number | null;
+  /** Model families whose candidates changed the same, itself included. */
+  readonly votes: number;
 }

@@ -1,72 +1,151 @@
 import { type Evidence, GATES } from '../evidence/index.ts';
+import type { Alias } from '../model/index.ts';
 import type { Weights } from '../policy/index.ts';
 import { metricsOf } from './metrics.ts';
-import { rounded, sum } from './numbers.ts';
+import { rounded } from './numbers.ts';
 import type { Ranked, Separator, Standing } from './ranked.ts';
 import { reasonFor } from './reasons.ts';
+import { signalsOf, strongest, supportOf } from './support.ts';
+
+/** The strategies that put survivors in order, each among those whom the ones before it leave undecided. */
+export const STRATEGIES = ['evidence', 'judges', 'vote', 'score', 'metrics'] as const;
+export type Strategy = (typeof STRATEGIES)[number];
+
+export interface Ranking {
+  readonly weights: Weights;
+  /** In order; what none of them separates is left to the hash. */
+  readonly strategies: readonly Strategy[];
+  /** Strengths by the judges' verdicts, where there are any. */
+  readonly strengths?: ReadonlyMap<Alias, number>;
+}
+
+/** Support within which executed evidence alone does not decide. Our default, from dev data (docs/selection.md). */
+export const UNDECIDED = 0.05;
 
 /**
- * Survivors first; then fewest regressions, larger share of the others' tests, larger metrics, and at last the hash
- * of the patch. Same evidence in any order, same ranking.
+ * Survivors first; then fewest regressions; then the strategies, each among those whom the one before leaves undecided;
+ * at last the hash of the patch. Same evidence in any order, same ranking.
  */
-export function rank(evidence: readonly Evidence[], weights: Weights): readonly Ranked[] {
+export function rank(evidence: readonly Evidence[], how: Ranking): readonly Ranked[] {
   const survivors = evidence.filter((one) => one.survivor);
-  const standings = evidence
-    .map((one) => standingOf(one, survivors, weights))
-    .sort((a, b) => compare(a, b).order);
-  return standings.map((standing, i) => {
-    const above = standings[i - 1];
-    const below = standings[i + 1];
+  const standings = evidence.map((one) => standingOf(one, survivors, how)).sort(byContent);
+  const levels = grouped(standings, (a, b) => compareHard(a, b)).flatMap((level) =>
+    ordered(level, how.strategies),
+  );
+  return levels.map((standing, i) => {
+    const above = levels[i - 1];
+    const below = levels[i + 1];
     return {
       alias: standing.evidence.alias,
       place: i + 1,
       survivor: standing.evidence.survivor,
       regressions: standing.regressions,
-      peerShare: standing.peerShare,
+      signals: standing.signals,
+      support: standing.support,
       metrics: standing.metrics,
-      ...(below ? { aheadBy: compare(standing, below).by } : {}),
+      ...(below ? { aheadBy: between(standing, below, how.strategies) } : {}),
       because: reasonFor(
         standing,
-        above && { standing: above, by: compare(above, standing).by },
-        below && { standing: below, by: compare(standing, below).by },
+        above && { standing: above, by: between(above, standing, how.strategies) },
+        below && { standing: below, by: between(standing, below, how.strategies) },
       ),
     };
   });
 }
 
-function standingOf(evidence: Evidence, survivors: readonly Evidence[], weights: Weights): Standing {
+function standingOf(evidence: Evidence, survivors: readonly Evidence[], how: Ranking): Standing {
+  const signals = signalsOf(evidence);
   return {
     evidence,
     gatesPassed: GATES.filter((name) => evidence.gates.some((gate) => gate.gate === name && gate.passed))
       .length,
     regressions: evidence.baseTests?.regressions.length ?? 0,
-    peerShare: peerShareOf(evidence),
-    metrics: metricsOf(evidence, survivors, weights),
+    signals,
+    support: supportOf(signals),
+    metrics: metricsOf(evidence, survivors, how.weights),
+    judged: how.strengths?.get(evidence.alias) ?? null,
+    votes: votesFor(evidence, survivors),
   };
 }
 
-/** CodeT's idea with own tests left out, one vote for each author, and a Laplace prior of one half. */
-function peerShareOf({ peerTests }: Evidence): number {
-  const shares = peerTests.filter((one) => one.total > 0).map((one) => one.passed / one.total);
-  return rounded((0.5 + sum(shares)) / (1 + shares.length));
+/** Three runs of one model are one vote. */
+function votesFor({ alias, alike = [alias] }: Evidence, survivors: readonly Evidence[]): number {
+  const those = survivors.filter((one) => alike.includes(one.alias));
+  return new Set(those.map(({ family, alias: own }) => family ?? `of ${own}`)).size;
 }
 
-/** Negative: a stands before b. */
-function compare(a: Standing, b: Standing): { readonly order: number; readonly by: Separator } {
-  const steps: readonly (readonly [Separator, number])[] = [
-    ['gates', Number(b.evidence.survivor) - Number(a.evidence.survivor)],
-    ['gates', b.gatesPassed - a.gatesPassed],
-    ['regressions', a.regressions - b.regressions],
-    ['peer-tests', b.peerShare - a.peerShare],
-    ['metrics', b.metrics.total - a.metrics.total],
-  ];
-  const step = steps.find(([, order]) => order !== 0);
-  if (step) return { by: step[0], order: step[1] };
-  return {
-    by: 'hash',
-    order:
-      byText(a.evidence.patchSha256, b.evidence.patchSha256) || byText(a.evidence.alias, b.evidence.alias),
-  };
+/** What no strategy can outweigh. Negative: a stands before b. */
+const compareHard = (a: Standing, b: Standing): number =>
+  Number(b.evidence.survivor) - Number(a.evidence.survivor) ||
+  b.gatesPassed - a.gatesPassed ||
+  a.regressions - b.regressions;
+
+/** Best first, where equal ones keep their order. */
+function grouped(
+  all: readonly Standing[],
+  compare: (a: Standing, b: Standing) => number,
+): readonly (readonly Standing[])[] {
+  const groups: Standing[][] = [];
+  for (const one of all.toSorted(compare)) {
+    const last = groups.at(-1);
+    if (last?.[0] && compare(last[0], one) === 0) last.push(one);
+    else groups.push([one]);
+  }
+  return groups;
 }
+
+/** By the first strategy; those near its best are then put in order by the next ones. */
+function ordered(all: readonly Standing[], strategies: readonly Strategy[]): readonly Standing[] {
+  const [first, ...rest] = strategies;
+  if (!first || all.length < 2) return all;
+  const values = new Map(all.map((one) => [one, worth(one, first)]));
+  const value = (one: Standing) => values.get(one) ?? 0;
+  const sorted = all.toSorted((a, b) => value(b) - value(a));
+  const best = sorted[0] ? value(sorted[0]) : 0;
+  const near = sorted.filter((one) => rounded(best - value(one)) <= SLACK[first]);
+  const behind = sorted.filter((one) => !near.includes(one));
+  // Sorting is stable: where the next strategies say nothing, what this one said still stands.
+  return [...ordered(near, rest), ...behind];
+}
+
+/** Larger is better; equal for all where a strategy has nothing to go by. */
+function worth(one: Standing, strategy: Strategy): number {
+  switch (strategy) {
+    case 'evidence':
+      return one.support;
+    case 'judges':
+      return one.judged ?? 0;
+    case 'vote':
+      return one.votes;
+    case 'score':
+      return one.evidence.staticScore ?? 0;
+    case 'metrics':
+      return one.metrics.total;
+  }
+}
+
+const SLACK: Readonly<Record<Strategy, number>> = {
+  evidence: UNDECIDED,
+  judges: 0,
+  vote: 0,
+  score: 0,
+  metrics: 0,
+};
+
+/** What put `ahead` before `behind`. */
+function between(ahead: Standing, behind: Standing, strategies: readonly Strategy[]): Separator {
+  if (ahead.evidence.survivor !== behind.evidence.survivor) return 'gates';
+  if (ahead.gatesPassed !== behind.gatesPassed) return 'gates';
+  if (ahead.regressions !== behind.regressions) return 'regressions';
+  const signal = strongest(ahead.signals, behind.signals) ?? 'hash';
+  for (const strategy of strategies) {
+    const lead = rounded(worth(ahead, strategy) - worth(behind, strategy));
+    if (lead > SLACK[strategy]) return strategy === 'evidence' ? signal : strategy;
+  }
+  return strategies.includes('evidence') && ahead.support > behind.support ? signal : 'hash';
+}
+
+const byContent = (a: Standing, b: Standing): number =>
+  byText(a.evidence.patchSha256, b.evidence.patchSha256) || byText(a.evidence.alias, b.evidence.alias);
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

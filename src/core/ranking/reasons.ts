@@ -1,4 +1,5 @@
 import { type Evidence, GATES, type GateReport } from '../evidence/index.ts';
+import { sum } from './numbers.ts';
 import type { Separator, Standing } from './ranked.ts';
 
 interface Neighbour {
@@ -32,10 +33,20 @@ function ahead(own: Standing, { standing: other, by }: Neighbour): string {
       return 'It is the only candidate that passed every gate.';
     case 'regressions':
       return `It breaks ${breaks(own)}; ${name} breaks ${breaks(other)}.`;
-    case 'peer-tests':
-      return `Of the other candidates' tests it ${peers(own)}; ${name} ${peers(other)}.`;
+    case 'tests':
+      return `Of the tests that it did not write it ${tests(own)}; ${name} ${tests(other)}.`;
+    case 'behaviour':
+      return `On inputs that tell the candidates apart it behaves as more of the others do than ${name}${differing(own)}.`;
+    case 'agreement':
+      return `Execution does not separate it from ${name}; its changes are closer to what the others wrote (${percent(own.signals.agreement)} against ${percent(other.signals.agreement)}).`;
+    case 'judges':
+      return `Execution does not separate it from ${name}; blind judges preferred it.`;
+    case 'vote':
+      return `Execution does not separate it from ${name}; ${families(own)} wrote the same change, ${name}'s was written by ${families(other)}.`;
+    case 'score':
+      return `Execution does not separate it from ${name}; the form of its patch scores ${score(own)} against ${score(other)}.`;
     case 'metrics':
-      return `On executed evidence it equals ${name}; it is ahead on metrics: ${figures(own)} against ${figures(other)}.`;
+      return `Execution does not separate it from ${name}; it is ahead on metrics: ${figures(own)} against ${figures(other)}.`;
     case 'hash':
       return `Nothing that was measured separates it from ${name}; the hash of the patch put it first.`;
   }
@@ -48,10 +59,20 @@ function behind(own: Standing, { standing: other, by }: Neighbour): string {
       return `Passed fewer gates than ${name}.`;
     case 'regressions':
       return `Breaks ${breaks(own)}${examples(own)}; ${name} breaks ${breaks(other)}.`;
-    case 'peer-tests':
-      return `Of the other candidates' tests it ${peers(own)}${failingPeers(own)}; ${name} ${peers(other)}.`;
+    case 'tests':
+      return `Of the tests that it did not write it ${tests(own)}${failingTests(own)}; ${name} ${tests(other)}.`;
+    case 'behaviour':
+      return `On inputs that tell the candidates apart fewer of the others behave as it does than as ${name} does${example(own)}.`;
+    case 'agreement':
+      return `Execution does not separate it from ${name}; its changes are less like what the others wrote (${percent(own.signals.agreement)} against ${percent(other.signals.agreement)}).`;
+    case 'judges':
+      return `Execution does not separate it from ${name}; blind judges preferred ${name}.`;
+    case 'vote':
+      return `Execution does not separate it from ${name}, whose change was written by ${families(other)}; this one by ${families(own)}.`;
+    case 'score':
+      return `Execution does not separate it from ${name}; the form of its patch scores ${score(own)} against ${score(other)}.`;
     case 'metrics':
-      return `On executed evidence it equals ${name}; it is behind on metrics: ${figures(own)} against ${figures(other)}.`;
+      return `Execution does not separate it from ${name}; it is behind on metrics: ${figures(own)} against ${figures(other)}.`;
     case 'hash':
       return `Nothing that was measured separates it from ${name}; the hash of the patch put it behind.`;
   }
@@ -65,16 +86,33 @@ const examples = ({ evidence }: Standing): string => {
   return named ? ` (${named})` : '';
 };
 
-function peers({ evidence }: Standing): string {
-  const total = evidence.peerTests.reduce((n, one) => n + one.total, 0);
-  const passed = evidence.peerTests.reduce((n, one) => n + one.passed, 0);
-  return total === 0 ? 'had none to run' : `passes ${passed} of ${total}`;
+function tests({ evidence: { peerTests, neutralTests } }: Standing): string {
+  const all = neutralTests ? [...peerTests, neutralTests] : peerTests;
+  const total = sum(all.map((one) => one.total));
+  return total === 0 ? 'had none to run' : `passes ${sum(all.map((one) => one.passed))} of ${total}`;
 }
 
-const failingPeers = ({ evidence }: Standing): string => {
-  const named = someTests(evidence.peerTests.flatMap((one) => one.failing).sort());
+const failingTests = ({ evidence: { peerTests, neutralTests } }: Standing): string => {
+  const named = someTests([
+    ...(neutralTests?.failing ?? []).map(({ id }) => id),
+    ...peerTests.flatMap((one) => one.failing).toSorted(),
+  ]);
   return named ? ` (fails ${named})` : '';
 };
+
+const differing = ({ evidence: { behaviour } }: Standing): string =>
+  behaviour ? ` (${behaviour.differing} of ${behaviour.probes})` : '';
+
+function example({ evidence: { behaviour } }: Standing): string {
+  const [first] = behaviour?.examples ?? [];
+  return first
+    ? `: ${oneLine(first.input)} gives ${oneLine(first.own)}, others ${oneLine(first.others)}`
+    : '';
+}
+
+const percent = (share: number | null): string => (share === null ? 'none' : `${Math.round(share * 100)} %`);
+const families = ({ votes }: Standing): string => `${votes} model ${votes === 1 ? 'family' : 'families'}`;
+const score = ({ evidence }: Standing): string => String(evidence.staticScore ?? 0);
 
 const figures = ({ metrics, evidence }: Standing): string =>
   `${metrics.total.toFixed(1)} (${evidence.productionLines} production line${evidence.productionLines === 1 ? '' : 's'}, ${Math.round(evidence.coderMs / 1000)} s)`;
@@ -84,11 +122,12 @@ const LONGEST_NAME = 120;
 
 /** A few test names for a sentence, on one line each; the rest is counted. Empty for none. */
 export function someTests(ids: readonly string[]): string {
-  const named = ids
-    .slice(0, MOST_TESTS)
-    .map((id) => id.slice(0, LONGEST_NAME).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' '));
+  const named = ids.slice(0, MOST_TESTS).map(oneLine);
   const rest = ids.length - named.length;
   return named.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }
+
+const oneLine = (text: string): string =>
+  text.slice(0, LONGEST_NAME).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 
 const ended = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

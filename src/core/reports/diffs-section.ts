@@ -1,3 +1,4 @@
+import { pickOf } from '../decision/index.ts';
 import type { Alias } from '../model/index.ts';
 import { branchOf } from './branches.ts';
 import { counted, plusMinus } from './format.ts';
@@ -30,7 +31,7 @@ export function diffsSection(view: RunView, diffs: Diffs, room: number): string 
     return [{ alias: candidate.alias, summary, diff, where: where(view, candidate.alias, diff) }];
   });
   if (entries.length === 0) return '';
-  const title = view.decision?.kind === 'winner' ? '#### The other diffs' : '#### The diffs';
+  const title = pickOf(view.decision) !== null ? '#### The other diffs' : '#### The diffs';
   const blocks = share(entries, room - title.length - 2);
   return blocks.length === 0 ? '' : [title, ...blocks].join('\n\n');
 }

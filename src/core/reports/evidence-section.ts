@@ -27,7 +27,8 @@ export function evidenceSection(view: RunView, diffs: Diffs, room: number): stri
     ...(view.checks ? [`- Commands: ${commands(view.checks)}`] : []),
     ...whereFacts(view),
     "- Base tests: the base commit's own test files, run over each candidate's production code",
-    "- Peer tests: tests that another survivor added, run over this candidate's production code",
+    "- New tests, run over this candidate's production code: neutral ones, which nobody who competes has written, and those of peers, which other survivors added",
+    '- Behaviour: how far it gives what the others give, on inputs derived from tests and issue on which not all agree',
     ...notableFacts(diffs),
   ].join('\n');
   const rows = standings(view).flatMap(({ evidence }) => (evidence ? [row(evidence)] : []));

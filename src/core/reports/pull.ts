@@ -4,7 +4,7 @@ import { commands } from './evidence-section.ts';
 import { counted, elapsed, money, plusMinus } from './format.ts';
 import { fill } from './layout.ts';
 import { report } from './marker.ts';
-import { baseTestsWord, peerTestsWord } from './rows.ts';
+import { baseTestsWord, newTestsWord } from './rows.ts';
 import { code, plain, sentence } from './safe.ts';
 import type { Diffs, DiffView, RunView } from './view.ts';
 import { testedWhere, weakerLines } from './where.ts';
@@ -43,7 +43,7 @@ const closingLine = (view: RunView): string =>
 function chosenLine(view: RunView, alias: Alias): string {
   const decision = view.decision;
   const among = `Candidate **${alias}** of ${view.candidates.length}`;
-  if (decision?.kind !== 'winner' || decision.alias !== alias) return `${among}.`;
+  if (!decision || decision.kind === 'none' || decision.alias !== alias) return `${among}.`;
   return `${among} — ${verdictWords(decision)}. ${sentence(decision.because, 600)}`;
 }
 
@@ -66,7 +66,7 @@ function lookTwice(file: DiffView['files'][number]): string {
 function evidence(view: RunView, alias: Alias): string {
   const candidate = view.candidates.find((one) => one.alias === alias);
   const found = view.evidence.find((one) => one.alias === alias);
-  const peers = peerTestsWord(found);
+  const others = newTestsWord(found);
   const gates = found?.gates ?? [];
   const lines = [
     ...(view.base ? [`- Base commit ${code(view.base.sha)} (${code(view.base.ref)})`] : []),
@@ -75,9 +75,7 @@ function evidence(view: RunView, alias: Alias): string {
       ? [`- Gates passed: ${gates.filter((gate) => gate.passed).length} of ${gates.length}`]
       : []),
     ...(found?.baseTests ? [`- ${baseTestsLine(found.baseTests, baseTestsWord(found))}`] : []),
-    peers === '–'
-      ? "- No other survivor's tests to run"
-      : `- Tests that other survivors added: ${peers} passed`,
+    others === '–' ? '- No tests by anybody else to run' : `- Tests that it did not write, passed: ${others}`,
     ...(candidate ? [`- ${madeBy(candidate)}`] : []),
   ];
   return `### Evidence\n\n${lines.join('\n')}`;
@@ -107,7 +105,7 @@ function ciLine(view: RunView): string {
  */
 export function commitMessage(view: RunView, alias: Alias): string {
   const decision = view.decision;
-  const chosen = decision?.kind === 'winner' && decision.alias === alias;
+  const chosen = decision && decision.kind !== 'none' && decision.alias === alias;
   const first = chosen ? subject(view, SUBJECT) : loserSubject(view, alias);
   const why = chosen ? ` (${verdictWords(decision)})` : '';
   return [

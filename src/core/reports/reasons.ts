@@ -1,3 +1,4 @@
+import { pickOf } from '../decision/index.ts';
 import { counted } from './format.ts';
 import { details, fill } from './layout.ts';
 import { type FailingTests, type Reason, reasons } from './rows.ts';
@@ -13,7 +14,7 @@ const HUNK_FRAME = 120;
 export function reasonsSection(view: RunView, room: number): string {
   const all = reasons(view);
   if (all.length === 0) return '';
-  const title = view.decision?.kind === 'winner' ? '#### Why not the others' : '#### Why not';
+  const title = pickOf(view.decision) !== null ? '#### Why not the others' : '#### Why not';
   const share = Math.floor((room - title.length) / all.length) - 2;
   const entries = all.map((reason) => entry(reason, share)).filter((text) => text !== '');
   return [title, ...entries].join('\n\n');

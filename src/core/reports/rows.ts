@@ -1,3 +1,4 @@
+import { pickOf } from '../decision/index.ts';
 import type { Evidence } from '../evidence/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
 import type { Ranked } from '../ranking/index.ts';
@@ -15,7 +16,7 @@ export interface Standing {
 
 /** Every candidate once: by place, then those without a place by alias. */
 export function standings(view: RunView): readonly Standing[] {
-  const winner = view.decision?.kind === 'winner' ? view.decision.alias : null;
+  const winner = pickOf(view.decision);
   const placeOf = (alias: Alias): number =>
     view.ranking.find((ranked) => ranked.alias === alias)?.place ?? Number.POSITIVE_INFINITY;
   return view.candidates
@@ -40,7 +41,12 @@ export interface RankRow {
   readonly contestantShort: string;
   readonly build: string;
   readonly baseTests: string;
-  readonly peerTests: string;
+  /** Tests that it did not write. */
+  readonly newTests: string;
+  /** How far it behaves like the others where not all do alike. */
+  readonly behaviour: string;
+  /** Wins, ties and losses before blind judges. */
+  readonly judges: string;
   readonly lines: string;
   readonly cost: string;
   readonly time: string;
@@ -57,7 +63,9 @@ export function rankRows(view: RunView): readonly RankRow[] {
     contestantShort: short[index] ?? '',
     build: buildWord(standing.evidence),
     baseTests: baseTestsWord(standing.evidence),
-    peerTests: peerTestsWord(standing.evidence),
+    newTests: newTestsWord(standing.evidence),
+    behaviour: behaviourWord(standing.evidence),
+    judges: judgesWord(view, standing.candidate.alias),
     lines: standing.candidate.patch === undefined ? '–' : plusMinus(standing.candidate.patch),
     cost: costWord(standing.candidate.usage),
     time: elapsed(standing.candidate.ms),
@@ -84,10 +92,27 @@ export function baseTestsWord(evidence: Evidence | undefined): string {
   return tests.source === 'report' ? `${tests.passed}/${tests.total}` : `exit ${tests.exitCode ?? 'none'}`;
 }
 
-export function peerTestsWord(evidence: Evidence | undefined): string {
-  const runs = evidence?.peerTests ?? [];
-  const total = runs.reduce((sum, run) => sum + run.total, 0);
-  return total === 0 ? '–' : `${runs.reduce((sum, run) => sum + run.passed, 0)}/${total}`;
+/** `neutral 2/2, peers 7/8`. */
+export function newTestsWord(evidence: Evidence | undefined): string {
+  const words = [
+    ['neutral', evidence?.neutralTests ? [evidence.neutralTests] : []],
+    ['peers', evidence?.peerTests ?? []],
+  ] as const;
+  const said = words.flatMap(([name, runs]) => {
+    const total = runs.reduce((sum, run) => sum + run.total, 0);
+    return total === 0 ? [] : [`${name} ${runs.reduce((sum, run) => sum + run.passed, 0)}/${total}`];
+  });
+  return said.join(', ') || '–';
+}
+
+function behaviourWord(evidence: Evidence | undefined): string {
+  const found = evidence?.behaviour;
+  return found && found.differing > 0 ? `${Math.round(found.agreement * 100)} % alike` : '–';
+}
+
+function judgesWord({ judgement }: RunView, alias: Alias): string {
+  const found = judgement?.standings.find((one) => one.alias === alias);
+  return found ? `${found.wins}-${found.ties}-${found.losses}` : '–';
 }
 
 /** The gate that stopped a candidate; undefined for a survivor. */
@@ -96,7 +121,7 @@ export const failedGate = (evidence: Evidence | undefined) =>
 
 function verdictWord(view: RunView, standing: Standing): string {
   const { candidate, evidence, ranked } = standing;
-  if (standing.chosen) return 'chosen';
+  if (standing.chosen) return view.decision?.kind === 'toss-up' ? 'first of a toss-up' : 'chosen';
   const gate = failedGate(evidence);
   if (gate !== undefined) return GATE_WORDS[gate.gate];
   if (candidate.state === 'cancelled') return 'cancelled';
@@ -136,6 +161,10 @@ export function reasons(view: RunView): readonly Reason[] {
       const because = gate?.because ?? ranked?.because ?? candidate.note;
       const failing = [
         failingTests('base tests', evidence?.baseTests?.regressions ?? []),
+        failingTests(
+          'neutral tests',
+          (evidence?.neutralTests?.failing ?? []).map(({ id }) => id),
+        ),
         ...(evidence?.peerTests ?? []).map((run) => failingTests(`tests of ${run.author}`, run.failing)),
       ].filter((tests) => tests.names.length > 0);
       return { alias: candidate.alias, because, failing, ...(gate?.hunk ? { hunk: gate.hunk } : {}) };

@@ -1,3 +1,4 @@
+import { pickOf } from '../decision/index.ts';
 import type { Candidate, RunState } from '../model/index.ts';
 import { STAGES } from '../model/index.ts';
 import { commands } from './evidence-section.ts';
@@ -46,8 +47,8 @@ const ENDINGS = {
 
 function ending(view: RunView): string {
   const { outcome, decision } = view;
-  if (outcome?.kind === 'pull' && view.state === 'published' && decision?.kind === 'winner') {
-    return `draft pull request ${link(`#${outcome.number}`, outcome.url)} with candidate ${decision.alias}`;
+  if (outcome?.kind === 'pull' && view.state === 'published' && pickOf(decision) !== null) {
+    return `draft pull request ${link(`#${outcome.number}`, outcome.url)} with candidate ${pickOf(decision)}`;
   }
   if (view.state === 'published' && decision?.kind === 'none') return 'no candidate passed';
   return view.state in ENDINGS ? ENDINGS[view.state as keyof typeof ENDINGS] : view.state;
@@ -125,7 +126,7 @@ function lastLine(view: RunView): string {
   if (stageOf(view) !== null) {
     return `To cancel, remove the label ${code(view.label)}. Later edits of the issue do not change this run (${code(view.id)}).`;
   }
-  if (view.state === 'published' && view.decision?.kind === 'winner') {
+  if (view.state === 'published' && pickOf(view.decision) !== null) {
     const others = view.candidates.length - 1;
     const branches = others > 0 ? ` The other ${counted(others, 'candidate')} can be read there too.` : '';
     return `**Next:** read the pull request; nothing is merged without you.${branches}`;

@@ -1,3 +1,4 @@
+import type { Picked } from '../decision/index.ts';
 import { counted } from './format.ts';
 import { code, sentence } from './safe.ts';
 import type { RunView } from './view.ts';
@@ -7,7 +8,7 @@ import { verdictWords } from './words.ts';
 /** The first thing a reader sees: who won, how sure that is, what decided it. */
 export function verdictSection(view: RunView): string {
   const decision = view.decision;
-  const heading = decision?.kind === 'winner' ? winnerLine(decision) : nobodyLine(view);
+  const heading = decision && decision.kind !== 'none' ? pickedLine(decision) : nobodyLine(view);
   return [
     `### ${heading}`,
     decision === undefined ? '' : sentence(decision.because, 600),
@@ -18,8 +19,7 @@ export function verdictSection(view: RunView): string {
     .join('\n\n');
 }
 
-const winnerLine = (decision: Extract<RunView['decision'], { kind: 'winner' }>): string =>
-  `**${decision.alias}** — ${verdictWords(decision)}`;
+const pickedLine = (decision: Picked): string => `**${decision.alias}** — ${verdictWords(decision)}`;
 
 function nobodyLine(view: RunView): string {
   return view.candidates.length === 1 ? 'The candidate did not pass' : 'No candidate passed';

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/index.ts';
 import type { Evidence } from '../evidence/index.ts';
+import type { Judgement } from '../judging/index.ts';
 import type { Alias, Brief, Candidate, FaultCode, RunId, RunState, Sha, Stage, Usd } from '../model/index.ts';
 import type { PatchFile } from '../patches/index.ts';
 import type { Settings } from '../policy/index.ts';
@@ -64,6 +65,7 @@ export interface RunView {
   readonly candidates: readonly Candidate[];
   readonly evidence: readonly Evidence[];
   readonly ranking: readonly Ranked[];
+  readonly judgement?: Judgement;
   readonly decision?: Decision;
   readonly outcome?: OutcomeView;
   readonly trouble?: TroubleView;

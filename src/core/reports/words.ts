@@ -1,4 +1,4 @@
-import type { Decision } from '../decision/index.ts';
+import type { Picked } from '../decision/index.ts';
 import type { GateName } from '../evidence/index.ts';
 import type { CandidateState, Contestant, RunState, Stage } from '../model/index.ts';
 import { STAGES } from '../model/index.ts';
@@ -19,7 +19,12 @@ export const STAGE_WORDS = {
 export const SEPARATOR_WORDS = {
   gates: 'the gates',
   regressions: 'base tests',
-  'peer-tests': 'peer tests',
+  tests: 'new tests',
+  behaviour: 'behaviour',
+  agreement: 'agreement',
+  judges: 'blind judges',
+  vote: 'votes',
+  score: 'form of the patch',
   metrics: 'metrics (tests, size, speed)',
   hash: 'the last tie (patch hash)',
 } as const satisfies Record<Separator, string>;
@@ -93,6 +98,9 @@ export function shortContestantNames(all: readonly Contestant[]): readonly strin
 }
 
 /** `LIKELY, decided by peer tests`. */
-export function verdictWords(decision: Extract<Decision, { kind: 'winner' }>): string {
-  return `${decision.confidence.toUpperCase()}, decided by ${SEPARATOR_WORDS[decision.decidedBy]}`;
+export function verdictWords(decision: Picked): string {
+  const by = SEPARATOR_WORDS[decision.decidedBy];
+  if (decision.kind === 'winner') return `${decision.confidence.toUpperCase()}, decided by ${by}`;
+  const among = decision.among.length > 1 ? ` between ${decision.among.join(', ')}` : '';
+  return `TOSS-UP${among}: a person should pick; first by ${by}`;
 }

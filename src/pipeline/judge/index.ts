@@ -9,7 +9,7 @@ export async function judge(world: World, runId: RunId): Promise<'judged'> {
   await world.store.markStage(runId, 'judge', 'start', world.clock.now());
   const { evidence = [] } = await loadRun(world, runId);
   const { settings } = await loadTask(world, runId);
-  const ranking = rank(evidence, settings.weights);
+  const ranking = rank(evidence, { weights: settings.weights, strategies: ['evidence', 'judges'] });
   const decision = decide(ranking, evidence);
   await world.store.updateRun(runId, { ranking, decision }, world.clock.now());
   await world.store.markStage(runId, 'judge', 'end', world.clock.now());

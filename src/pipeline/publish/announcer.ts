@@ -1,3 +1,4 @@
+import { pickOf } from '../../core/decision/index.ts';
 import { isOver } from '../../core/lifecycle/index.ts';
 import type { GitHubOrigin, RunId } from '../../core/model/index.ts';
 import { statusComment } from '../../core/reports/index.ts';
@@ -140,7 +141,7 @@ async function close(
   run: RunRecord,
   origin: GitHubOrigin,
 ): Promise<void> {
-  const won = run.state === 'published' && run.decision?.kind === 'winner';
+  const won = run.state === 'published' && pickOf(run.decision) !== null;
   const label = won ? DONE.published : run.state === 'published' ? DONE.none : DONE.failed;
   const quiet = run.state === 'cancelled' || run.state === 'refused';
   await once(parts.store, run.id, 'close', {

@@ -1,3 +1,4 @@
+import { pickOf } from '../../core/decision/index.ts';
 import type { RunId, Task } from '../../core/model/index.ts';
 import type { FlowContext, RunOutcome } from '../../ports/index.ts';
 import { type FaultData, faultOf, guard, stopIfCancelled } from '../guard.ts';
@@ -31,7 +32,8 @@ async function leave(world: World, task: Task, signal: AbortSignal): Promise<Run
   if (origin.kind === 'local') return leaveBranches(world, task, origin, commits);
   const { decision } = await loadRun(world, task.runId);
   const desk = { world, task, origin, commits, signal };
-  return decision?.kind === 'winner' ? publishPull(desk, decision.alias) : publishTable(desk);
+  const pick = pickOf(decision);
+  return pick === null ? publishTable(desk) : publishPull(desk, pick);
 }
 
 /** Says the end of a run where people look, and removes what its coders and checks left on this disk. */

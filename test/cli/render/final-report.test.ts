@@ -11,14 +11,14 @@ describe('the final report', () => {
   test('of a local run ends with the commands that take the winner over', () => {
     const view = local();
     expect(text(finalReport(view, { ...plain, diffs: diffsOf(view) }))).toMatchInlineSnapshot(`
-      "Winner: B  LIKELY, decided by peer tests
+      "Winner: B  LIKELY, decided by new tests
       B passes all tests that C added, C fails one of the 4 that B added.
 
-         contestant         build  base tests  peer tests   lines   cost    time  verdict
-      B  model-2 (careful)  ok        412/412         2/2  +13 −3  $0.13  1m 12s  chosen
-      C  model-3 (plain)    ok        412/412         3/4  +14 −3  $0.14  1m 42s  behind B by peer tests
-      A  model-1 (plain)    ok        411/412           –  +12 −3  $0.12     42s  breaks 1 base test
-      D  model-4 (careful)  –         412/412           –  +15 −3  $0.15  2m 12s  tampers with tests
+         contestant         build  base tests  new tests   lines   cost    time  verdict
+      B  model-2 (careful)  ok        412/412  peers 2/2  +13 −3  $0.13  1m 12s  chosen
+      C  model-3 (plain)    ok        412/412  peers 3/4  +14 −3  $0.14  1m 42s  behind B by new tests
+      A  model-1 (plain)    ok        411/412          –  +12 −3  $0.12     42s  breaks 1 base test
+      D  model-4 (careful)  –         412/412          –  +15 −3  $0.15  2m 12s  tampers with tests
 
       Why not
         C  It fails 1 of 4 tests that B added; B passes all 2 of its.
@@ -78,9 +78,9 @@ describe('the final report', () => {
       Nothing that was tried holds up. Make the task more precise
       (which behaviour, which test shows it) and start the run again.
 
-         build  base tests  peer tests   lines  verdict
-      A  ok        411/412           –  +12 −3  breaks 1 base test
-      D  –         412/412           –  +15 −3  tampers with tests
+         build  base tests  new tests   lines  verdict
+      A  ok        411/412          –  +12 −3  breaks 1 base test
+      D  –         412/412          –  +15 −3  tampers with tests
 
       Why not
         A  It breaks 1 test that passes on base.
@@ -129,7 +129,7 @@ describe('the final report', () => {
   test('keeps verdicts readable on a narrow terminal', () => {
     for (const width of [60, 80, 100, 140]) {
       const lines = finalReport(judged(), { width, colour: false });
-      expect(lines.some((line) => line.startsWith('C') && line.endsWith('behind B by peer tests'))).toBe(
+      expect(lines.some((line) => line.startsWith('C') && line.endsWith('behind B by new tests'))).toBe(
         true,
       );
     }

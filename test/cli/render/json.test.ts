@@ -26,7 +26,7 @@ describe('the JSON document', () => {
       run: {
         id: RUN,
         state: 'published',
-        decision: { kind: 'winner', alias: 'B', confidence: 'likely', decidedBy: 'peer-tests' },
+        decision: { kind: 'winner', alias: 'B', confidence: 'likely', decidedBy: 'tests' },
       },
       merge: null,
       pull,

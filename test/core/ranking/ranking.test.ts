@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
-import { rank } from '../../../src/core/ranking/index.ts';
-import { by, candidate, pools } from './sample.ts';
+import { type Ranking, rank, signalsOf } from '../../../src/core/ranking/index.ts';
+import { behaving, by, candidate, neutralTests, pools } from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
+const HOW: Ranking = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
 /** `B regressions A gates C`: the order, and what separates each from the next. */
-const order = (...evidence: readonly Evidence[]): string =>
-  rank(evidence, WEIGHTS)
+const order = (...evidence: readonly Evidence[]): string => orderBy(HOW, ...evidence);
+const orderBy = (how: Ranking, ...evidence: readonly Evidence[]): string =>
+  rank(evidence, how)
     .flatMap(({ alias, aheadBy }) => (aheadBy ? [alias, aheadBy] : [alias]))
     .join(' ');
 
@@ -25,14 +27,27 @@ describe('the order', () => {
     expect(order(few, many)).toBe('A regressions B');
   });
 
-  test('the share of the tests of others comes before metrics', () => {
-    const right = candidate('B', { productionLines: 90, peerTests: [by('A', 3, 3)] });
-    const short = candidate('A', { productionLines: 1, peerTests: [by('B', 2, 3)] });
-    expect(order(right, short)).toBe('B peer-tests A');
+  test('tests that others wrote come before what nobody executed', () => {
+    const right = candidate('B', { agreement: 0.2, peerTests: [by('A', 3, 3)] });
+    const alike = candidate('A', { agreement: 0.9, peerTests: [by('B', 0, 3)] });
+    expect(order(right, alike)).toBe('B tests A');
   });
 
-  test('metrics decide where what was executed does not; then the hash of the patch', () => {
-    expect(order(candidate('A', { productionLines: 20 }), candidate('B'))).toBe('B metrics A');
+  test('neutral tests count more than those of a rival', () => {
+    const asked = candidate('A', { neutralTests: neutralTests(2, 0), peerTests: [by('B', 0, 2)] });
+    const liked = candidate('B', { neutralTests: neutralTests(0, 2), peerTests: [by('A', 2, 2)] });
+    expect(order(asked, liked)).toBe('A tests B');
+  });
+
+  test('behaviour on derived inputs and agreement of the changes tell apart what tests do not', () => {
+    const rare = candidate('A', { behaviour: behaving(0.2) });
+    expect(order(rare, candidate('B', { behaviour: behaving(0.8) }))).toBe('B behaviour A');
+    expect(order(candidate('A', { agreement: 0.1 }), candidate('B', { agreement: 0.7 }))).toBe(
+      'B agreement A',
+    );
+  });
+
+  test('where nothing separates, the hash of the patch does, and at last the letter', () => {
     expect(order(candidate('A', { patchSha256: 'f' }), candidate('B', { patchSha256: 'e' }))).toBe(
       'B hash A',
     );
@@ -41,10 +56,37 @@ describe('the order', () => {
     );
   });
 
+  test('size and speed count only where the settings ask for them', () => {
+    const [long, short] = [candidate('A', { productionLines: 20 }), candidate('B')];
+    expect(order(long, short)).toBe('A hash B');
+    expect(orderBy({ ...HOW, strategies: ['evidence', 'metrics'] }, long, short)).toBe('B metrics A');
+  });
+
+  test('judges put in order only those whom the evidence leaves undecided', () => {
+    const how = {
+      ...HOW,
+      strengths: new Map([
+        ['A', -1],
+        ['B', 1],
+        ['C', 3],
+      ]),
+    };
+    const near = [candidate('A', { agreement: 0.5 }), candidate('B', { agreement: 0.4 })];
+    const far = candidate('C', { agreement: 0.5, peerTests: [by('A', 0, 3)] });
+    expect(orderBy(how, ...near, far)).toBe('B judges A tests C');
+  });
+
+  test('a vote counts model families, not candidates', () => {
+    const alike = ['A', 'B', 'C'];
+    const three = alike.map((alias) => candidate(alias, { alike, family: 'claude' }));
+    const two = [candidate('D', { alike: ['D', 'E'], family: 'gpt' }), candidate('E', { alike: ['D', 'E'] })];
+    expect(orderBy({ ...HOW, strategies: ['vote'] }, ...three, ...two)).toBe('D hash E vote A hash B hash C');
+  });
+
   test('is the same for the same evidence in any order, down to the last digit', () => {
     fc.assert(
       fc.property(pools, ([pool, shuffled]) => {
-        expect(rank(shuffled, WEIGHTS)).toEqual(rank(pool, WEIGHTS));
+        expect(rank(shuffled, HOW)).toEqual(rank(pool, HOW));
       }),
       { numRuns: 1_000 },
     );
@@ -53,7 +95,7 @@ describe('the order', () => {
   test('is whole: places from 1, every candidate once, nobody ahead of a better one', () => {
     fc.assert(
       fc.property(pools, ([pool]) => {
-        const ranked = rank(pool, WEIGHTS);
+        const ranked = rank(pool, HOW);
         expect(ranked.map((one) => one.place)).toEqual(pool.map((_, i) => i + 1));
         expect(ranked.map((one) => one.alias).sort()).toEqual(pool.map((one) => one.alias).sort());
         for (const [i, one] of ranked.entries()) {
@@ -68,12 +110,28 @@ describe('the order', () => {
   });
 });
 
-describe('the share of the tests of others', () => {
-  const shareOf = (...peerTests: Evidence['peerTests']): number | undefined =>
-    rank([candidate('A', { peerTests })], WEIGHTS)[0]?.peerShare;
+test('a candidate that passes one more test of others never falls', () => {
+  fc.assert(
+    fc.property(pools, fc.nat(), fc.nat(), ([pool], which, at) => {
+      const lucky = pool[which % Math.max(1, pool.length)];
+      const tests = lucky?.peerTests[at % Math.max(1, lucky.peerTests.length)];
+      if (!lucky || !tests || tests.passed === tests.total) return;
+      const better = { ...tests, passed: tests.passed + 1, failing: tests.failing.slice(1) };
+      const raised = { ...lucky, peerTests: lucky.peerTests.map((one) => (one === tests ? better : one)) };
+      const placeIn = (all: readonly Evidence[]) =>
+        rank(all, HOW).find(({ alias }) => alias === lucky.alias)?.place;
+      const after = placeIn(pool.map((one) => (one === lucky ? raised : one)));
+      expect(after).toBeLessThanOrEqual(placeIn(pool) ?? 0);
+    }),
+    { numRuns: 1_000 },
+  );
+});
 
-  test('is (1/2 + shares) / (1 + authors)', () => {
-    expect(shareOf()).toBe(0.5);
+describe('the share of the tests of others', () => {
+  const shareOf = (...peerTests: Evidence['peerTests']) => signalsOf(candidate('A', { peerTests })).tests;
+
+  test('is (1/2 + shares) / (1 + authors); nothing where there are none', () => {
+    expect(shareOf()).toBeNull();
     expect(shareOf(by('B', 4, 4))).toBe(0.75);
     expect(shareOf(by('B', 0, 4))).toBe(0.25);
     expect(shareOf(by('B', 1, 2), by('C', 1, 4))).toBeCloseTo(1.25 / 3, 8);
@@ -90,7 +148,7 @@ describe('the share of the tests of others', () => {
 
 describe('metrics', () => {
   const metrics = (evidence: readonly Evidence[], weights = WEIGHTS) =>
-    rank(evidence, weights).find((one) => one.alias === 'A')?.metrics;
+    rank(evidence, { ...HOW, weights }).find((one) => one.alias === 'A')?.metrics;
 
   test('compare with the smallest and the fastest survivor', () => {
     const slow = candidate('A', { productionLines: 40, coderMs: 20_000, peerTests: [by('B', 1, 2)] });
@@ -115,9 +173,9 @@ describe('metrics', () => {
   test('stay within their bounds, also without survivors and with empty patches', () => {
     fc.assert(
       fc.property(pools, ([pool]) => {
-        for (const one of rank(pool, WEIGHTS)) {
+        for (const one of rank(pool, HOW)) {
           const { tests, simplicity, speed, total } = one.metrics;
-          for (const ratio of [tests ?? 0, simplicity, speed, one.peerShare, total / 100]) {
+          for (const ratio of [tests ?? 0, simplicity, speed, one.support, total / 100]) {
             expect(ratio).toBeGreaterThanOrEqual(0);
             expect(ratio).toBeLessThanOrEqual(1);
           }
@@ -128,18 +186,20 @@ describe('metrics', () => {
 });
 
 test('every place has its reason', () => {
+  const [common, rare] = [behaving(0.9), behaving(0.1)];
+  const examples = [{ input: 'sum([])', own: 'NaN', others: '0' }];
   const evidence = [
-    candidate('A', { peerTests: [by('B', 3, 3)] }),
-    candidate('B', { peerTests: [by('A', 1, 2)], productionLines: 4 }),
-    candidate('C', { peerTests: [by('A', 1, 2)], productionLines: 40 }),
+    candidate('A', { peerTests: [by('B', 3, 3)], behaviour: common }),
+    candidate('B', { peerTests: [by('A', 0, 2)], behaviour: common }),
+    candidate('C', { peerTests: [by('A', 0, 2)], behaviour: { ...rare, examples } }),
     candidate('D', { breaks: ['list > empty', 'list > \u202enull\n', 'a', 'b'] }),
     candidate('E', { lost: 'builds' }),
   ];
-  expect(rank(evidence, WEIGHTS).map(({ alias, because }) => `${alias}: ${because}`)).toMatchInlineSnapshot(`
+  expect(rank(evidence, HOW).map(({ alias, because }) => `${alias}: ${because}`)).toMatchInlineSnapshot(`
     [
-      "A: Of the other candidates' tests it passes 3 of 3; B passes 1 of 2.",
-      "B: Of the other candidates' tests it passes 1 of 2 (fails A 0); A passes 3 of 3.",
-      "C: On executed evidence it equals B; it is behind on metrics: 48.0 (40 production lines, 10 s) against 75.0 (4 production lines, 10 s).",
+      "A: Of the tests that it did not write it passes 3 of 3; B passes 0 of 2.",
+      "B: Of the tests that it did not write it passes 0 of 2 (fails A 0; A 1); A passes 3 of 3.",
+      "C: On inputs that tell the candidates apart fewer of the others behave as it does than as B does: sum([]) gives NaN, others 0.",
       "D: Breaks 4 base tests (list > empty; list >  null ; a; and 1 more); C breaks no base test.",
       "E: Failed the gate \`builds\`: builds said no.",
     ]

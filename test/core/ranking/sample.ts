@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { type Evidence, GATES, type GateName, type PeerTests } from '../../../src/core/evidence/index.ts';
+import {
+  type Behaviour,
+  type Evidence,
+  GATES,
+  type GateName,
+  type NeutralTests,
+  type PeerTests,
+} from '../../../src/core/evidence/index.ts';
 
 /** Evidence of a survivor that breaks nothing; `lost`: the gate it failed. */
 export function candidate(
@@ -41,6 +48,20 @@ export const by = (author: string, passed: number, total: number): PeerTests => 
   failing: Array.from({ length: total - passed }, (_, i) => `${author} ${i}`),
 });
 
+export const neutralTests = (passed: number, failed: number): NeutralTests => ({
+  passed,
+  total: passed + failed,
+  failing: Array.from({ length: failed }, (_, i) => ({ id: `neutral ${i}`, origin: 'issue' })),
+});
+
+export const behaving = (agreement: number): Behaviour => ({
+  probes: 40,
+  differing: 8,
+  agreement,
+  likeBase: 0.5,
+  examples: [],
+});
+
 const small = fc.integer({ min: 0, max: 3 });
 
 /** Fields of one candidate out of so few values that ties abound. */
@@ -51,6 +72,10 @@ const anyFields = fc.record({
   productionLines: fc.constantFrom(0, 1, 10, 30),
   coderMs: fc.constantFrom(0, 1_000, 3_000),
   addedTests: small,
+  neutral: fc.option(fc.tuple(small, small), { nil: undefined }),
+  behaviour: fc.option(fc.constantFrom(0, 0.3, 0.34, 1), { nil: undefined }),
+  agreement: fc.option(fc.constantFrom(0, 0.5, 0.55, 1), { nil: undefined }),
+  family: fc.constantFrom('claude', 'gpt'),
   patchSha256: fc.constantFrom('a'.repeat(64), 'b'.repeat(64), ''),
 });
 
@@ -58,7 +83,7 @@ const anyFields = fc.record({
 export const pools: fc.Arbitrary<readonly [readonly Evidence[], readonly Evidence[]]> = fc
   .array(anyFields, { minLength: 0, maxLength: 6 })
   .map((all) =>
-    all.map(({ lost, breaks, peers, ...rest }, i) => {
+    all.map(({ lost, breaks, peers, neutral, behaviour, agreement, ...rest }, i) => {
       const peerTests = peers.map(([passed, more], j) =>
         by(String.fromCharCode(97 + j), passed, passed + more),
       );
@@ -66,6 +91,9 @@ export const pools: fc.Arbitrary<readonly [readonly Evidence[], readonly Evidenc
         ...(lost ? { lost } : {}),
         breaks,
         peerTests,
+        ...(neutral ? { neutralTests: neutralTests(...neutral) } : {}),
+        ...(behaviour === undefined ? {} : { behaviour: behaving(behaviour) }),
+        ...(agreement === undefined ? {} : { agreement }),
         ...rest,
       });
     }),

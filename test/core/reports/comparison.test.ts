@@ -10,16 +10,16 @@ describe('the comparison', () => {
     expect(comparison(judged(), diffsOf(judged())).body).toMatchInlineSnapshot(`
       "<!-- runoff:comparison:r7k2m9q4xa -->
 
-      ### **B** — LIKELY, decided by peer tests
+      ### **B** — LIKELY, decided by new tests
 
       B passes all tests that C added, C fails one of the 4 that B added.
 
       Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
 
-      | candidate | contestant | build | base tests | peer tests | lines | cost | time | verdict |
+      | candidate | contestant | build | base tests | new tests | lines | cost | time | verdict |
       | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | 2/2 | +13 −3 | $0.13 | 1m 12s | **chosen** |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | 3/4 | +14 −3 | $0.14 | 1m 42s | behind B by peer tests |
+      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | **chosen** |
+      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | behind B by new tests |
       | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42s | breaks 1 base test |
       | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
 
@@ -49,7 +49,8 @@ describe('the comparison', () => {
       - Base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`)
       - Commands: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`
       - Base tests: the base commit's own test files, run over each candidate's production code
-      - Peer tests: tests that another survivor added, run over this candidate's production code
+      - New tests, run over this candidate's production code: neutral ones, which nobody who competes has written, and those of peers, which other survivors added
+      - Behaviour: how far it gives what the others give, on inputs derived from tests and issue on which not all agree
 
       | candidate | gates | base tests | broke | fixed | exit code | test time | patch SHA-256 |
       | --- | --- | --: | --: | --: | --: | --: | --- |
@@ -187,7 +188,7 @@ describe('the comparison', () => {
         ? { ...one, baseTests: { ...one.baseTests, source: 'exit-code' as const, passed: 0, total: 0 } }
         : one,
     );
-    expect(comparison({ ...view, evidence }, {}).body).toContain('| ok | exit 0 | 2/2 |');
+    expect(comparison({ ...view, evidence }, {}).body).toContain('| ok | exit 0 | peers 2/2 |');
   });
 });
 
@@ -202,7 +203,7 @@ test('when nobody survived, the table says so, and what to do next', () => {
 
     Run \`r7k2m9q4xa\`: 2 candidates, built and tested in sandboxes on the same base commit.
 
-    | candidate | contestant | build | base tests | peer tests | lines | cost | time | verdict |
+    | candidate | contestant | build | base tests | new tests | lines | cost | time | verdict |
     | --- | --- | --- | --: | --: | --: | --: | --: | --- |
     | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42s | breaks 1 base test |
     | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |

@@ -116,7 +116,14 @@ export function poisoned(text: string): RunView {
       peerTests: evidence.peerTests.map((run) => ({ ...run, failing: run.failing.map(bad) })),
     })),
     ranking: view.ranking.map((ranked) => ({ ...ranked, because: text })),
-    decision: { kind: 'winner', alias: 'B', confidence: 'likely', decidedBy: 'peer-tests', because: text },
+    decision: {
+      kind: 'winner',
+      alias: 'B',
+      confidence: 'likely',
+      chance: 0.7,
+      decidedBy: 'tests',
+      because: text,
+    },
     brief: {
       goal: text,
       definitionOfDone: [text],

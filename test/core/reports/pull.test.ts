@@ -11,7 +11,7 @@ describe('the draft pull request', () => {
 
       Fixes #7
 
-      Candidate **B** of 4 — LIKELY, decided by peer tests. B passes all tests that C added, C fails one of the 4 that B added.
+      Candidate **B** of 4 — LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
 
       ### What changed
 
@@ -24,7 +24,7 @@ describe('the draft pull request', () => {
       - Commands: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`
       - Gates passed: 8 of 8
       - Base tests: 412/412 passed, 0 tests broken, 0 fixed, exit code 0
-      - Tests that other survivors added: 2/2 passed
+      - Tests that it did not write, passed: peers 2/2
       - Written by \`builtin × anthropic/model-2 (careful)\` in 1m 12s for $0.13
 
       The comparison with every other candidate, their diffs included, is in a comment below (run \`r7k2m9q4xa\`).
@@ -44,7 +44,14 @@ describe('the draft pull request', () => {
       title: evil,
       checks: { test: evil },
       base: { ref: evil, sha: 'a'.repeat(40) },
-      decision: { kind: 'winner', alias: 'B', confidence: 'clear', decidedBy: 'gates', because: evil },
+      decision: {
+        kind: 'winner',
+        alias: 'B',
+        confidence: 'clear',
+        chance: 0.9,
+        decidedBy: 'gates',
+        because: evil,
+      },
     });
     const file = { path: evil, change: 'added', additions: 1, deletions: 0, binary: false } as const;
     const { title, body } = pullRequest(view, 'B', { B: { text: '', files: [file] } });
@@ -73,7 +80,7 @@ describe('a commit message', () => {
     expect(commitMessage(judged(), 'B')).toMatchInlineSnapshot(`
       "Fix #7: last() returns undefined
 
-      Candidate B of 4 (LIKELY, decided by peer tests).
+      Candidate B of 4 (LIKELY, decided by new tests).
       Written by a coding agent and tested in a sandbox; no person has read it yet.
 
       [skip ci]

@@ -79,7 +79,8 @@ function ranked(alias: string, place: number, change: Partial<Ranked> = {}): Ran
     place,
     survivor: true,
     regressions: 0,
-    peerShare: 0.5,
+    signals: { tests: 0.5, behaviour: null, agreement: null },
+    support: 0.5,
     metrics: { tests: 1, simplicity: 1, speed: 1, total: 100 },
     because: 'It passes everything that was run.',
     ...change,
@@ -140,7 +141,7 @@ export function judged(change: Partial<RunView> = {}): RunView {
       ),
     ],
     ranking: [
-      ranked('B', 1, { aheadBy: 'peer-tests' }),
+      ranked('B', 1, { aheadBy: 'tests' }),
       ranked('C', 2, {
         aheadBy: 'regressions',
         because: 'It fails 1 of 4 tests that B added; B passes all 2 of its.',
@@ -152,7 +153,8 @@ export function judged(change: Partial<RunView> = {}): RunView {
       kind: 'winner',
       alias: 'B',
       confidence: 'likely',
-      decidedBy: 'peer-tests',
+      chance: 0.7,
+      decidedBy: 'tests',
       because: 'B passes all tests that C added, C fails one of the 4 that B added.',
     },
     budget: { run: 5, spent: 0.58 },

@@ -46,7 +46,7 @@ describe('the status comment', () => {
 
       ### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8) with candidate B · 2m 51s
 
-      **B** — LIKELY, decided by peer tests. B passes all tests that C added, C fails one of the 4 that B added.
+      **B** — LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
 
       [The comparison with every other diff](https://github.test/acme/lists/pull/8#issuecomment-1).
 
