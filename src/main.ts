@@ -2,9 +2,11 @@ import './blank-variables.ts';
 
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { createInterface } from 'node:readline';
 import { systemRandom } from './adapters/system/index.ts';
 import { runCli, type Screen, type Shell, type Surroundings } from './cli/index.ts';
-import { agentsOf, diagnose, openRuntime, readOperator, serve } from './compose/index.ts';
+import { agentsOf, diagnose, openRuntime, openSelecting, readOperator, serve } from './compose/index.ts';
 import type { Operator } from './core/policy/index.ts';
 
 const screen: Screen = {
@@ -36,6 +38,10 @@ const surroundings: Surroundings = { screen, onInterrupt, exit: (code) => proces
 const shell: Shell = {
   ...surroundings,
   open: async (needs) => openRuntime(onTerminal(await readOperator(process.env, process.cwd())), needs),
+  openSelecting: async (how) =>
+    openSelecting(onTerminal(await readOperator(process.env, process.cwd())), how),
+  lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
+  cores: availableParallelism(),
   serve: async () => serve(await readOperator(process.env, process.cwd()), surroundings),
   // Loaded when it is wanted: the App does not carry a GitHub of its own around.
   demo: async (options) => (await import('./demo/index.ts')).runDemo(options, surroundings),

@@ -9,6 +9,7 @@ import { listModels } from './models.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { EXIT, type Screen, type Shell } from './runtime.ts';
+import { selectLines } from './select.ts';
 
 export { follow } from './follow.ts';
 export { onPresses } from './interrupts.ts';
@@ -24,6 +25,7 @@ export type {
   Needs,
   Runtime,
   Screen,
+  Selecting,
   Shell,
   Surroundings,
 } from './runtime.ts';
@@ -94,6 +96,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
   addWork(program, shell, done);
   addInspection(program, shell, done);
   addAgents(program, shell, done);
+  addSelect(program, shell, done);
   program
     .command('serve')
     .description('the GitHub App: takes webhooks and runs what they ask for')
@@ -212,6 +215,17 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     .action(async (run: string, o: { json?: boolean }) =>
       done(await cancelHere(shell, run, o.json ?? false)),
     );
+}
+
+function addSelect(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('select')
+    .description(
+      'chooses among given patches: JSON lines in, JSON lines out; docs/selection.md describes both',
+    )
+    .option('--always-pick', 'name the best candidate even where the evidence is too thin', false)
+    .option('--jobs <count>', 'requests at a time (default: one for each core)', whole(1))
+    .action(async (o: { alwaysPick: boolean; jobs?: number }) => done(await selectLines(shell, o)));
 }
 
 function addAgents(program: Command, shell: Shell, done: (code: number) => void): void {

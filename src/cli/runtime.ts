@@ -1,5 +1,5 @@
 import type { ModelProtocol } from '../core/model/index.ts';
-import type { World } from '../pipeline/index.ts';
+import type { SelectTools, World } from '../pipeline/index.ts';
 
 /** A world that is open: the database runs, and the sandbox is proven where flows are executed. `close` leaves nothing behind. */
 export interface Runtime {
@@ -70,9 +70,21 @@ export interface Surroundings {
   exit(code: number): void;
 }
 
+/** What `runoff select` executes with; `close` leaves nothing behind. */
+export interface Selecting {
+  readonly tools: SelectTools;
+  close(): Promise<void>;
+}
+
 /** What the command line needs from outside; `main.ts` gives the real ones. */
 export interface Shell extends Surroundings {
   open(needs: Needs): Promise<Runtime>;
+  /** Neither database nor GitHub. `atOnce`: builds and tests of one request that may execute side by side. */
+  openSelecting(how: { readonly atOnce: number }): Promise<Selecting>;
+  /** Lines of standard input, without their ends. */
+  lines(): AsyncIterable<string>;
+  /** Cores that this process may use. */
+  readonly cores: number;
   serve(): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
   doctor(): Promise<readonly Finding[]>;

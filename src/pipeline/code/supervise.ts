@@ -1,12 +1,10 @@
 import { type Alias, type Candidate, Fault, type RunId, type Task } from '../../core/model/index.ts';
-import { summarise } from '../../core/patches/index.ts';
 import { type Times, timesOf } from '../../core/policy/index.ts';
 import { JUDGED_ALL_THE_SAME, tailOf } from '../../core/reports/index.ts';
 import {
   type BaseCheckout,
   type Coder,
   type CoderInput,
-  type CollectedPatch,
   DEFAULT_LIMITS,
   type ExecResult,
   type Lease,
@@ -14,11 +12,14 @@ import {
 } from '../../ports/index.ts';
 import { coderOf, routeOf } from '../field.ts';
 import { cancelled, patiently } from '../guard.ts';
+import { storePatch } from '../store-patch.ts';
 import { loadRun, loadTask, prepareBase, repositoryOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
+import { enoughSaid, listenForEnough } from './enough.ts';
 import { patienceFor } from './patience.ts';
 import { type Progress, progressOf } from './progress.ts';
+import { applyOwn, type Given, givenTo } from './round.ts';
 import { taskText } from './task-text.ts';
 
 /** A lease outlives its coder a little, so that a last call is not refused for the clock. */
@@ -46,17 +47,26 @@ export async function writeCandidate(
   if (!['queued', 'coding', 'cancelled'].includes(candidate.state)) return;
 
   const task = await loadTask(world, runId);
+  const because = mayStopEarly(task, candidate) ? await enoughSaid(world.store, runId) : null;
+  if (because !== null) return world.store.putCandidate({ ...candidate, state: 'cancelled', note: because });
   const base = await patiently(world, signal, () => prepareBase(world, task, { signal }));
   const progress = progressOf(world.store, candidate, () => world.announcer.soon(runId));
   await noteSandbox(world, runId);
   const area = await world.workspaces.open(base, `${runId}-${alias}`);
   try {
-    await codeIn({ world, task, candidate, base, area, progress, signal });
+    const given = await givenTo(world, candidate);
+    const refused = given?.kind === 'repair' ? await applyOwn(world, area, given.patch, signal) : null;
+    if (refused === null) await codeIn({ world, task, candidate, base, area, given, progress, signal });
+    else progress.set({ state: 'failed', note: refused });
   } finally {
     await world.workspaces.remove(area);
     await progress.flush();
   }
 }
+
+/** Whoever was asked for in a further round is wanted, whatever others agree on. */
+const mayStopEarly = ({ settings }: Task, { contestant }: Candidate): boolean =>
+  settings.adaptive.stopEarly && contestant.round === undefined;
 
 interface Work {
   readonly world: World;
@@ -64,6 +74,7 @@ interface Work {
   readonly candidate: Candidate;
   readonly base: BaseCheckout;
   readonly area: WorkArea;
+  readonly given: Given | null;
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
@@ -77,17 +88,41 @@ async function codeIn(work: Work): Promise<void> {
   const startedAt = world.clock.now();
   try {
     progress.set({ state: 'coding', note: 'starts', ...versionOf(coder, coderVersion) });
-    const result = await runCoder(work, coder, lease, times, (note) =>
+    const { result, enough } = await runUntilEnough(work, coder, lease, times, (note) =>
       progress.set({ note, ms: world.clock.now() - startedAt }),
     );
+    const used = { ms: world.clock.now() - startedAt, usage: lease.usage() };
+    if (enough !== null) return progress.set({ state: 'cancelled', note: enough, ...used });
     if (result.stopped === 'cancelled') {
       progress.set({ state: 'cancelled', note: 'cancelled' });
       throw cancelled();
     }
-    progress.set({ note: COLLECTING, ms: world.clock.now() - startedAt, usage: lease.usage() });
+    progress.set({ note: COLLECTING, ...used });
     progress.set(await keepPatch(work, why(result, lease)?.replaceAll(lease.key, '[key]') ?? null));
   } finally {
     await lease.close();
+  }
+}
+
+/** `enough`: why it was stopped, when the first to finish agreed meanwhile. */
+async function runUntilEnough(
+  work: Work,
+  coder: Coder,
+  lease: Lease,
+  times: Times,
+  onNote: (note: string) => void,
+): Promise<{ readonly result: ExecResult; readonly enough: string | null }> {
+  const { world, task, candidate, signal } = work;
+  if (!mayStopEarly(task, candidate)) {
+    return { result: await runCoder(work, coder, lease, times, onNote), enough: null };
+  }
+  const listener = listenForEnough(world, task.runId, signal);
+  try {
+    const result = await runCoder({ ...work, signal: listener.signal }, coder, lease, times, onNote);
+    const early = result.stopped === 'cancelled' && !signal.aborted;
+    return { result, enough: early ? listener.because() : null };
+  } finally {
+    listener.close();
   }
 }
 
@@ -152,7 +187,7 @@ async function runCoder(
 }
 
 async function inputFor(
-  { world, task, candidate }: Work,
+  { world, task, candidate, given }: Work,
   coder: Coder,
   times: Times,
   gateway: CoderInput['gateway'],
@@ -164,7 +199,7 @@ async function inputFor(
   if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(prompt)}.`);
   return {
     ...routeOf(world, coder, model, task.settings),
-    prompt: taskText({ variant, brief, task, seed, nonce: world.random.nonce() }),
+    prompt: taskText({ variant, brief, task, seed, given, nonce: world.random.nonce() }),
     wallSeconds: Math.floor(times.mostMs / 1000),
     gateway,
     seed,
@@ -174,8 +209,11 @@ async function inputFor(
 
 type Kept = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
 
-async function keepPatch({ world, base, area, signal }: Work, ending: string | null): Promise<Kept> {
+async function keepPatch({ world, base, area, given, signal }: Work, ending: string | null): Promise<Kept> {
   const collected = await world.workspaces.collect(base, area, signal);
+  if (given?.kind === 'repair' && collected.kind === 'patch' && collected.patch.tree === given.tree) {
+    return { state: 'failed', note: ending ?? 'left its patch as it was' };
+  }
   switch (collected.kind) {
     case 'empty':
       return { state: 'failed', note: ending ?? 'ended without changing a file' };
@@ -185,15 +223,9 @@ async function keepPatch({ world, base, area, signal }: Work, ending: string | n
       return {
         state: 'coded',
         note: ending ? `${ending.replace(/\.$/, '')}; ${JUDGED_ALL_THE_SAME}` : 'done',
-        patch: await store(world, collected.patch),
+        patch: await storePatch(world.artifacts, collected.patch),
       };
   }
-}
-
-async function store(world: World, patch: CollectedPatch): Promise<NonNullable<Candidate['patch']>> {
-  const text = await world.artifacts.put(patch.text);
-  const raw = await world.artifacts.put(patch.raw);
-  return { ...summarise(patch), sha256: text.sha256, tree: patch.tree, text, raw };
 }
 
 /** One clause for people when the coder did not end well; null when it did. */

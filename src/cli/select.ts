@@ -1,0 +1,125 @@
+import { asFault } from '../core/model/index.ts';
+import { type SelectAnswer, SelectRequest } from '../core/selection/index.ts';
+import { type SelectOptions, select } from '../pipeline/index.ts';
+import { EXIT, type Selecting, type Shell } from './runtime.ts';
+
+export interface SelectFlags extends SelectOptions {
+  /** Requests at a time; absent: as many as there are cores. */
+  readonly jobs?: number;
+}
+
+/** What stands in for an answer where a line cannot be answered. */
+interface Unanswered {
+  readonly id: string | number | null;
+  /** 1-based. */
+  readonly line: number;
+  readonly error: string;
+}
+
+/** `runoff select`: JSON lines in, JSON lines out, in whatever order the answers come. A bad line costs no other one. */
+export async function selectLines(shell: Shell, flags: SelectFlags): Promise<number> {
+  const jobs = flags.jobs ?? shell.cores;
+  const tools = lazily(() => shell.openSelecting({ atOnce: Math.max(1, Math.floor(shell.cores / jobs)) }));
+  const stop = new AbortController();
+  const release = shell.onInterrupt(() => stop.abort());
+  const counts = { answered: 0, abstained: 0, failed: 0 };
+  const lines = numbered(shell.lines());
+  const lane = async () => {
+    for await (const { text, line } of lines) {
+      if (stop.signal.aborted) return;
+      const answer = await answerTo(text, line, (request) =>
+        select(request, async () => (await tools.get()).tools, flags, stop.signal),
+      );
+      if (stop.signal.aborted) return;
+      count(counts, answer);
+      shell.screen.out(`${JSON.stringify(answer)}\n`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: jobs }, lane));
+  } finally {
+    release();
+    await tools.close();
+  }
+  if (stop.signal.aborted) return EXIT.cancelled;
+  shell.screen.err(
+    `${counts.answered} answered, ${counts.abstained} of them without a pick; ${counts.failed} could not be answered.\n`,
+  );
+  return counts.failed > 0 ? EXIT.failed : EXIT.done;
+}
+
+const count = (
+  counts: { answered: number; abstained: number; failed: number },
+  answer: SelectAnswer | Unanswered,
+): void => {
+  if ('error' in answer) counts.failed += 1;
+  else counts.answered += 1;
+  if ('pick' in answer && answer.pick === null) counts.abstained += 1;
+};
+
+/** One answer for one line: what cannot be read or executed is said in its place. */
+async function answerTo(
+  text: string,
+  line: number,
+  work: (request: SelectRequest) => Promise<SelectAnswer>,
+): Promise<SelectAnswer | Unanswered> {
+  const read = readRequest(text);
+  if (read.kind === 'unreadable') return { id: read.id, line, error: read.why };
+  try {
+    return await work(read.request);
+  } catch (thrown) {
+    const { message, advice } = asFault(thrown);
+    return { id: read.request.id, line, error: `${message} → ${advice}` };
+  }
+}
+
+type Read =
+  | { readonly kind: 'request'; readonly request: SelectRequest }
+  | { readonly kind: 'unreadable'; readonly id: string | number | null; readonly why: string };
+
+function readRequest(text: string): Read {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (thrown) {
+    return { kind: 'unreadable', id: null, why: `This line is no JSON: ${(thrown as Error).message}` };
+  }
+  const parsed = SelectRequest.safeParse(value);
+  if (parsed.success) return { kind: 'request', request: parsed.data };
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') ?? '';
+  return {
+    kind: 'unreadable',
+    id: idOf(value),
+    why: `${where === '' ? 'The request' : `\`${where}\``}: ${issue?.message ?? 'is not as described'}`,
+  };
+}
+
+function idOf(value: unknown): string | number | null {
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** One source of lines for several readers; empty lines are none. */
+async function* numbered(lines: AsyncIterable<string>): AsyncGenerator<{ text: string; line: number }> {
+  let line = 0;
+  for await (const text of lines) {
+    line += 1;
+    if (text.trim() !== '') yield { text, line };
+  }
+}
+
+/** Opens on first use, once; closes what was opened. */
+function lazily(open: () => Promise<Selecting>): { get(): Promise<Selecting>; close(): Promise<void> } {
+  let opened: Promise<Selecting> | null = null;
+  return {
+    get() {
+      opened ??= open();
+      return opened;
+    },
+    async close() {
+      const selecting = await opened?.catch(() => null);
+      await selecting?.close();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { chown, mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { readSettingsText } from '../adapters/config/index.ts';
+import { openWorkspaces } from '../adapters/git/index.ts';
+import { readTestReport } from '../adapters/reports/index.ts';
+import { openArtifacts } from '../adapters/store/index.ts';
+import { systemRandom } from '../adapters/system/index.ts';
+import type { Selecting } from '../cli/index.ts';
+import { Fault } from '../core/model/index.ts';
+import type { Operator } from '../core/policy/index.ts';
+import type { BaseCheckout } from '../ports/index.ts';
+import { openDataFolder } from './data-folder.ts';
+import { openLog } from './log.ts';
+import { dataPaths } from './paths.ts';
+import { openSandbox, ownerOf } from './sandbox.ts';
+
+/** Folders of installed packages that stand in a work tree without being part of the repository. */
+const INSTALLED = ['node_modules', '.venv', 'venv', 'vendor'] as const;
+
+/**
+ * What `runoff select` executes with: a sandbox and a folder for this process alone, which is gone at the end. Nothing of
+ * it is shared with runs.
+ */
+export async function openSelecting(
+  operator: Operator,
+  { atOnce }: { readonly atOnce: number },
+): Promise<Selecting> {
+  const owner = ownerOf(operator);
+  await openDataFolder(operator.data, owner);
+  const sandbox = await openSandbox(operator);
+  const dir = join(dataPaths(operator.data).scratch, `select-${randomBytes(6).toString('hex')}`);
+  await mkdir(dir, { recursive: true, mode: 0o711 });
+  const log = openLog(operator);
+  const lend = openLending(join(dir, 'lent'), owner);
+  return {
+    tools: {
+      artifacts: openArtifacts(join(dir, 'artifacts')),
+      workspaces: openWorkspaces({ dataDir: dir, sandbox, owner, log }),
+      sandbox,
+      reports: { readTests: readTestReport, readSettings: readSettingsText },
+      parallelChecks: atOnce,
+      lend,
+      newRunId: () => systemRandom.runId(),
+    },
+    close: () => rm(dir, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+type Lend = (base: BaseCheckout, top: string) => Promise<BaseCheckout>;
+
+/** Each folder of packages is copied once, whoever asks, so that sandboxes can read it and nothing can write to the original. */
+function openLending(dir: string, owner: { readonly uid: number; readonly gid: number } | null): Lend {
+  const copies = new Map<string, Promise<string>>();
+  const copyOf = (from: string, name: string): Promise<string> => {
+    const key = `${name}\0${from}`;
+    const made = copies.get(key) ?? copyFolder(dir, { from, name, key, owner });
+    copies.set(key, made);
+    return made;
+  };
+  return async (base, top) => {
+    const layers: string[] = [];
+    for (const name of INSTALLED) {
+      // What is part of the repository stands in the checkout already.
+      if (await isFolder(join(base.lower, name))) continue;
+      const path = join(top, name);
+      if (await isFolder(path)) layers.push(await copyOf(await realpath(path), name));
+    }
+    return { ...base, layers: [...layers, ...base.layers] };
+  };
+}
+
+interface Copy {
+  readonly from: string;
+  readonly name: string;
+  readonly key: string;
+  readonly owner: { readonly uid: number; readonly gid: number } | null;
+}
+
+async function copyFolder(dir: string, { from, name, key, owner }: Copy): Promise<string> {
+  const layer = join(dir, createHash('sha256').update(key).digest('hex').slice(0, 24));
+  await mkdir(layer, { recursive: true, mode: 0o755 });
+  const to = join(layer, name);
+  const copied = await execa('cp', ['-R', '-P', '--reflink=auto', '--', from, to], { reject: false });
+  if (copied.failed) {
+    throw new Fault('DISK_FULL', `${from} could not be copied for the sandbox: ${copied.stderr.slice(-300)}`);
+  }
+  await execa('chmod', ['-R', 'u+rwX,go+rX', '--', to]);
+  if (owner) await execa('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, '--', layer]);
+  if (owner) await chown(dir, owner.uid, owner.gid);
+  return layer;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
