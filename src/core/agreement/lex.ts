@@ -1,0 +1,185 @@
+/** How comments and strings of a language look, as far as it takes to tell them from code. */
+export interface Syntax {
+  /** One alternative for each kind of token; sticky. Its groups are those of `pattern` below. */
+  readonly pattern: RegExp;
+  /** What begins a comment or a string that may run over lines. */
+  readonly blocks: Readonly<Record<string, Block>>;
+  /** A line that begins so is inside a block comment, wherever that began. */
+  readonly inside?: RegExp;
+  /** A literal that begins like a division. */
+  readonly regex?: RegExp;
+  /** Semicolons at the ends of lines say nothing. */
+  readonly freeSemicolons?: true;
+  /** Indentation is part of the meaning. */
+  readonly indented?: true;
+}
+
+export interface Block {
+  readonly close: string;
+  /** `doc`: a comment where it is a statement of its own, a string elsewhere. */
+  readonly is: 'comment' | 'string' | 'doc';
+}
+
+const WORD = String.raw`[\p{L}_$][\p{L}\p{N}_$]*|\p{N}[\p{L}\p{N}_]*(?:\.\p{N}[\p{L}\p{N}_]*)?`;
+const DOUBLE = String.raw`"(?:[^"\\]|\\.)*(?:"|\\?$)`;
+const SINGLE = String.raw`'(?:[^'\\]|\\.)*(?:'|\\?$)`;
+/** A character; a lifetime has no second quote. */
+const CHARACTER = String.raw`'(?:[^'\\]|\\.[^']{0,8})'`;
+const SLASHED = String.raw`\/\/.*`;
+const HASHED = '#.*';
+/** Matches nothing. */
+const NONE = '[]';
+
+/** Groups: 1 a comment to the end of the line, 2 what opens a block, 3 a string, 4 a word or a sign; else blanks. */
+const pattern = (note: string, open: string, text: string): RegExp =>
+  new RegExp(String.raw`(${note})|(${open})|(${text})|\s+|(${WORD}|[^])`, 'uy');
+
+const STARRED = { '/*': { close: '*/', is: 'comment' } } as const;
+const ANGLED = { '<!--': { close: '-->', is: 'comment' } } as const;
+const STAR = /^\s*\*(?:\s|\/|$)/;
+const SLASHES: Syntax = {
+  pattern: pattern(SLASHED, String.raw`\/\*`, `${DOUBLE}|${CHARACTER}`),
+  blocks: STARRED,
+  inside: STAR,
+};
+const SCRIPT: Syntax = {
+  pattern: pattern(SLASHED, '\\/\\*|<!--|`', `${DOUBLE}|${SINGLE}`),
+  blocks: { ...STARRED, ...ANGLED, '`': { close: '`', is: 'string' } },
+  inside: STAR,
+  regex: /\/(?![*/])(?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/\p{L}*/uy,
+  freeSemicolons: true,
+};
+const STYLE: Syntax = {
+  pattern: pattern(NONE, String.raw`\/\*|<!--`, DOUBLE),
+  blocks: { ...STARRED, ...ANGLED },
+};
+const PYTHON: Syntax = {
+  pattern: pattern(HASHED, `"""|'''`, `${DOUBLE}|${SINGLE}`),
+  blocks: { '"""': { close: '"""', is: 'doc' }, "'''": { close: "'''", is: 'doc' } },
+  indented: true,
+};
+const HASH: Syntax = { pattern: pattern(HASHED, NONE, `${DOUBLE}|${SINGLE}`), blocks: {} };
+const PLAIN: Syntax = { pattern: pattern(NONE, NONE, DOUBLE), blocks: {} };
+
+const BY_EXTENSION: readonly (readonly [RegExp, Syntax])[] = [
+  [/\.(?:[cm]?[jt]sx?|vue|svelte|astro)$/i, SCRIPT],
+  [/\.(?:pyi?|pyx|pxd)$/i, PYTHON],
+  [
+    /\.(?:rs|go|java|kts?|scala|groovy|gradle|c|h|cc|cpp|cxx|hpp|hh|mm?|cs|fs|swift|dart|php|zig|proto)$/i,
+    SLASHES,
+  ],
+  [/\.(?:css|scss|less|html?|xml|svg)$/i, STYLE],
+  [/\.(?:rb|sh|bash|pl|pm|r|jl|exs?|nim|ya?ml|toml|cfg|ini|graphql)$/i, HASH],
+];
+
+export const syntaxOf = (path: string): Syntax =>
+  BY_EXTENSION.find(([extension]) => extension.test(path))?.[1] ?? PLAIN;
+
+/**
+ * The comment that the first of these lines stands in, although it began above them; null for code. `lines` are those of
+ * the base: what surrounds a change is not its author's to choose. Where no end of a comment is in sight, it is code.
+ */
+export function openBefore(lines: readonly string[], { blocks }: Syntax): Block | null {
+  const comments = Object.entries(blocks).filter(([, block]) => block.is !== 'string');
+  for (const [at, line] of lines.entries()) {
+    const found = comments.find(([open, { close }]) => line.includes(open) || line.includes(close));
+    if (!found) continue;
+    const [open, block] = found;
+    const closes =
+      open === block.close ? endsDoc(line, open, lines[at - 1]) : endsComment(line, open, block.close);
+    return closes ? { close: block.close, is: 'comment' } : null;
+  }
+  return null;
+}
+
+const endsComment = (line: string, open: string, close: string): boolean => {
+  const text = line.trim();
+  return !text.includes(open) && (text.startsWith(close) || text.endsWith(close));
+};
+
+/** Both ends of a docstring look alike; what stands around the quotes tells which it is. */
+function endsDoc(line: string, quotes: string, above: string | undefined): boolean {
+  const [before = '', after = '', ...more] = line.split(quotes);
+  if (more.length > 0 || after.trim() !== '') return false;
+  if (/^\s*[rRbBfFuU]{0,2}$/.test(before)) return above !== undefined && !/:\s*(?:#.*)?$/.test(above);
+  return !/(?:[=(,[{:+%]|\breturn|\bin)\s*[rRbBfFuU]{0,2}$/.test(before);
+}
+
+/** Reads the lines of one side of a hunk, in order, into code tokens. Comments and blanks are gone. */
+export class Lexer {
+  readonly #syntax: Syntax;
+  #open: Block | null;
+  /** The last token of all lines so far. */
+  #last: string | undefined;
+
+  /** `open`: what the first line stands in, from `openBefore`. */
+  constructor(syntax: Syntax, open: Block | null = null) {
+    this.#syntax = syntax;
+    this.#open = open;
+  }
+
+  /**
+   * A string is one token, so that what it quotes cannot pass for code: `"` and its content, or a backtick and the part
+   * on this line of one that may run over several.
+   */
+  line(text: string): readonly string[] {
+    const tokens: string[] = [];
+    let at = !this.#open && this.#syntax.inside?.test(text) ? pastComment(text) : 0;
+    while (at < text.length) at = this.#open ? this.#close(text, at, tokens) : this.#next(text, at, tokens);
+    this.#last = tokens.at(-1) ?? this.#last;
+    return tokens;
+  }
+
+  #close(text: string, from: number, tokens: string[]): number {
+    const { close, is } = this.#open as Block;
+    const end = text.indexOf(close, from);
+    const to = end < 0 ? text.length : end;
+    if (is === 'string' && to > from) tokens.push(`\`${text.slice(from, to)}`);
+    if (end < 0) return to;
+    this.#open = null;
+    return to + close.length;
+  }
+
+  #next(text: string, from: number, tokens: string[]): number {
+    const { pattern, blocks, regex } = this.#syntax;
+    if (regex && text[from] === '/' && isAtValue(tokens.at(-1))) {
+      regex.lastIndex = from;
+      const [literal] = regex.exec(text) ?? [];
+      if (literal) {
+        tokens.push(literal);
+        return regex.lastIndex;
+      }
+    }
+    pattern.lastIndex = from;
+    const found = pattern.exec(text);
+    if (!found) return text.length;
+    const [, , open, literal, code] = found;
+    const block = open === undefined ? undefined : blocks[open];
+    if (block) this.#open = this.#opened(block, tokens);
+    else if (literal !== undefined) tokens.push(unquoted(literal));
+    else if (code !== undefined) tokens.push(code);
+    return pattern.lastIndex;
+  }
+
+  #opened(block: Block, tokens: readonly string[]): Block {
+    if (block.is !== 'doc') return block;
+    const isStatement = tokens.length === 0 && !CONTINUES.test(this.#last ?? '');
+    return { ...block, is: isStatement ? 'comment' : 'string' };
+  }
+}
+
+/** A line that ends so goes on in the next one. */
+const CONTINUES = /^[([{,=+%\\]$/;
+const BEFORE_VALUE = /^(?:return|typeof|case|in|of|do|else|void|delete|throw|await|yield)$/;
+/** After a value a slash divides; elsewhere it begins a pattern. */
+const isAtValue = (last: string | undefined): boolean =>
+  last === undefined || BEFORE_VALUE.test(last) || !/^(?:["`\p{L}\p{N}_$]|\/.|[)\]}]$)/u.test(last);
+
+const pastComment = (text: string): number => {
+  const end = text.indexOf('*/');
+  return end < 0 ? text.length : end + 2;
+};
+
+/** Quotes of any kind are one kind. */
+const unquoted = (literal: string): string =>
+  `"${literal.slice(1, literal.length > 1 && literal.endsWith(literal[0] as string) ? -1 : undefined)}`;

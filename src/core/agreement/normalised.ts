@@ -1,0 +1,171 @@
+import { roleOf } from '../patches/index.ts';
+import { syntaxOf } from './lex.ts';
+import { type CodeLine, codeOf } from './lines.ts';
+import { isBeyondLimits } from './profile.ts';
+import { READ_LIMITS } from './read.ts';
+import { type UsedFile, usedFiles } from './uses.ts';
+
+/** One place that a patch changes, as it is after taking away what formatting alone makes of it. */
+interface Run {
+  /** Line of the base that the last untouched code before it stands on. */
+  readonly after: number;
+  readonly removed: Token[];
+  readonly added: Token[];
+}
+
+interface OpenRun extends Run {
+  /** The untouched code before it, back to the run before or to the start of the hunk. */
+  readonly before: readonly Token[];
+}
+
+interface Token {
+  readonly text: string;
+  readonly base: number;
+}
+
+/** Lock files follow from the manifest, and installing anything changes them. */
+const LOCK = /(?:^|\/)(?:[\w.-]+\.lock|[\w.-]*-lock\.(?:json|ya?ml)|go\.sum|npm-shrinkwrap\.json)$/i;
+
+/**
+ * The key text of a class. Two patches have the same one when their production files differ in comments, blanks,
+ * quotes, trailing commas, line breaks, or in lines that one of them takes out and puts back, and in nothing else.
+ * Tests, docs, lock files and scratch files are left out. A line that really moves is a change, and the same lines at
+ * another place of the base are another change. Empty for a patch that changes nothing in production; a patch beyond
+ * the limits of what is compared is its own key.
+ */
+export function normalised(patchText: string): string {
+  const files = usedFiles(patchText).filter(isProduction);
+  if (patchText.length > READ_LIMITS.characters || isBeyondLimits(files)) return patchText;
+  return files
+    .map(keyOf)
+    .filter((key) => key !== '')
+    .sort()
+    .join('\n');
+}
+
+const isProduction = ({ path, use }: UsedFile): boolean =>
+  use === 'source' || (use === 'config' && roleOf(path) === 'production' && !LOCK.test(path));
+
+function keyOf(file: UsedFile): string {
+  const indented = syntaxOf(file.path).indented === true;
+  const runs = file.hunks.flatMap((hunk) => runsOf(codeOf(file, hunk), indented)).flatMap(trimmed);
+  const whole = [
+    file.created && 'created',
+    file.deleted && 'deleted',
+    file.binary && 'binary',
+    file.from !== null && `from ${file.from}`,
+  ].filter(Boolean);
+  if (runs.length === 0 && whole.length === 0) return '';
+  const texts = (tokens: readonly Token[]) => tokens.map(({ text }) => text);
+  return JSON.stringify([
+    file.path,
+    ...whole,
+    ...runs.map(({ after, removed, added }) => [after, texts(removed), texts(added)]),
+  ]);
+}
+
+/** Changed lines with no code between them are one run. */
+function runsOf(lines: readonly CodeLine[], indented: boolean): readonly OpenRun[] {
+  const runs: OpenRun[] = [];
+  const sides = { old: new Indents(indented), now: new Indents(indented) };
+  let before: Token[] = [];
+  let open: OpenRun | null = null;
+  for (const line of lines.filter(({ tokens }) => tokens.length > 0)) {
+    const marks = {
+      removed: line.kind === 'added' ? [] : sides.old.read(line),
+      added: line.kind === 'removed' ? [] : sides.now.read(line),
+    };
+    const tokens = line.tokens.map((text) => ({ text, base: line.base }));
+    if (line.kind === 'context') {
+      // What follows a change stands deeper or less deep than it did: in such a language that is part of the change.
+      if (open && marks.removed.join() !== marks.added.join()) put(open, marks, line.base);
+      if (open) before = [];
+      before.push(...tokens);
+      open = null;
+      continue;
+    }
+    if (!open) {
+      open = { after: before.at(-1)?.base ?? line.base - 1, removed: [], added: [], before };
+      runs.push(open);
+    }
+    put(open, marks, line.base);
+    append(open[line.kind], tokens);
+  }
+  return runs;
+}
+
+function put(run: Run, marks: Readonly<Record<'removed' | 'added', readonly string[]>>, base: number): void {
+  run.removed.push(...marks.removed.map((text) => ({ text, base })));
+  run.added.push(...marks.added.map((text) => ({ text, base })));
+}
+
+/** A comma before a closing bracket says nothing, on one line or over two. */
+function append(to: Token[], tokens: readonly Token[]): void {
+  for (const token of tokens) {
+    if (/^[)\]}]$/.test(token.text) && to.at(-1)?.text === ',') to.pop();
+    to.push(token);
+  }
+}
+
+/** How far a line is indented against the code line before it, outside brackets; nothing where that is free. */
+class Indents {
+  readonly #counts: boolean;
+  #last: number | null = null;
+  #depth = 0;
+
+  constructor(counts: boolean) {
+    this.#counts = counts;
+  }
+
+  read({ text, tokens }: CodeLine): readonly string[] {
+    if (!this.#counts) return [];
+    const indent = text.length - text.trimStart().length;
+    const step = this.#depth > 0 || this.#last === null ? 0 : indent - this.#last;
+    if (this.#depth === 0) this.#last = indent;
+    for (const token of tokens) {
+      if (/^[([{]$/.test(token)) this.#depth++;
+      else if (/^[)\]}]$/.test(token)) this.#depth = Math.max(0, this.#depth - 1);
+    }
+    return step === 0 ? [] : [`indent ${step}`];
+  }
+}
+
+/** The run without what both sides begin and end with, as far up as it can stand; nothing where nothing is left. */
+function trimmed({ after, removed, added, before }: OpenRun): readonly Run[] {
+  let from = 0;
+  while (from < removed.length && removed[from]?.text === added[from]?.text) from++;
+  let [end, stop] = [removed.length, added.length];
+  while (end > from && stop > from && removed[end - 1]?.text === added[stop - 1]?.text) {
+    end--;
+    stop--;
+  }
+  if (end === from && stop === from) return [];
+  const shared = removed.slice(0, from);
+  const run = {
+    after: shared.at(-1)?.base ?? after,
+    removed: removed.slice(from, end),
+    added: added.slice(from, stop),
+  };
+  return [slidUp(run, [...before, ...shared])];
+}
+
+/**
+ * Two lines alike, one of them new: whether the first or the second is marked is up to the tool that wrote the diff. As
+ * far up as it goes is one answer for both.
+ */
+function slidUp(run: Run, before: readonly Token[]): Run {
+  const moving = run.removed.length === 0 ? run.added : run.added.length === 0 ? run.removed : [];
+  let steps = 0;
+  const length = moving.length;
+  const at = (i: number) => (i >= 0 ? moving[i] : before[before.length + i])?.text;
+  while (
+    length > 0 &&
+    steps < before.length &&
+    at(length - 1 - steps) === before[before.length - 1 - steps]?.text
+  )
+    steps++;
+  if (steps === 0) return run;
+  const turned = Array.from({ length }, (_, i) => ({ text: at(i - steps) as string, base: 0 }));
+  const above = before[before.length - 1 - steps]?.base ?? 0;
+  return { after: above, removed: run.removed.length ? turned : [], added: run.added.length ? turned : [] };
+}

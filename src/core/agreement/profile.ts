@@ -1,0 +1,214 @@
+import { type CodeLine, codeOf } from './lines.ts';
+import type { ReadFile, ReadLine } from './read.ts';
+import { type UsedFile, usedFiles } from './uses.ts';
+
+/** How often each thing occurs, and all together; where things weigh differently, weighed. */
+export interface Bag {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly whole: number;
+}
+
+/** From first to last line of the base, both included. */
+export type Place = readonly [number, number];
+
+/** What two patches are compared by; comments, blanks and lines that are only moved are gone. */
+export interface Profile {
+  readonly files: readonly UsedFile[];
+  /** Whether source is compared; without any, it is all that the patch changes but scratch files. */
+  readonly hasSource: boolean;
+  /** Added lines, each with its path; the same line counts once. */
+  readonly added: Bag;
+  /** Tokens that are more (`+x`) or fewer (`-x`) than before. */
+  readonly delta: Bag;
+  /** Three added tokens in a row. */
+  readonly trigrams: Bag;
+  /** Where the base is changed, by path: only files in which something changes that counts. */
+  readonly places: ReadonlyMap<string, readonly Place[]>;
+  /** `path: heading` of the functions around the changes. */
+  readonly functions: ReadonlySet<string>;
+  /** Hunks whose change closes more brackets than it opens, or fewer. */
+  readonly unbalanced: number;
+  readonly changedLines: number;
+}
+
+/** What is compared at most, for each patch. Our defaults: far above what people review, so that cost stays bounded. */
+export const PROFILE_LIMITS = {
+  /** Lines of compared files, context included, and the UTF-16 code units in them. */
+  lines: 10_000,
+  characters: 500_000,
+  /** Added tokens, and removed ones. */
+  tokens: 10_000,
+} as const;
+
+export function profileOf(text: string): Profile {
+  const files = usedFiles(text);
+  const source = files.filter((file) => file.use === 'source');
+  const compared = source.length > 0 ? source : files.filter((file) => file.use !== 'scratch');
+  const added = new Set<string>();
+  const sides = { added: [] as string[], removed: [] as string[] };
+  const bases = new Map<string, readonly number[]>();
+  const functions = new Set<string>();
+  let unbalanced = 0;
+  let changedLines = 0;
+  for (const file of bounded(compared)) {
+    const hunks = file.hunks.map((hunk) => codeOf(file, hunk));
+    unbalanced += hunks.filter(isUnbalanced).length;
+    const changes = effective(hunks.flat());
+    for (const { kind, tokens } of changes) {
+      if (kind === 'added') added.add(`${file.path}|${tokens.join('')}`);
+      sides[kind].push(...tokens);
+    }
+    if (changes.length > 0 || file.deleted || file.binary || file.from !== null) {
+      bases.set(file.path, [...(bases.get(file.path) ?? []), ...changes.map(({ base }) => base)]);
+    }
+    for (const name of functionsOf(file, hunks, changes)) functions.add(name);
+    changedLines += changes.length;
+  }
+  const tokens = sides.added.slice(0, PROFILE_LIMITS.tokens);
+  const gone = sides.removed.slice(0, PROFILE_LIMITS.tokens);
+  return {
+    files,
+    hasSource: source.length > 0,
+    added: bagOf(countsOf([...added])),
+    delta: bagOf(deltaOf(countsOf(tokens), countsOf(gone))),
+    trigrams: bagOf(countsOf(tokens.slice(2).map((token, i) => `${tokens[i]}\0${tokens[i + 1]}\0${token}`))),
+    places: new Map([...bases].map(([path, lines]) => [path, placesOf(lines)])),
+    functions,
+    unbalanced,
+    changedLines,
+  };
+}
+
+export const isBeyondLimits = (files: readonly UsedFile[]): boolean => {
+  const lines = files.flatMap(({ hunks }) => hunks).flatMap((hunk) => hunk.lines);
+  const characters = lines.reduce((total, { text }) => total + text.length, 0);
+  return lines.length > PROFILE_LIMITS.lines || characters > PROFILE_LIMITS.characters;
+};
+
+/** The first lines of the files, as many as the limits allow. */
+function bounded(files: readonly UsedFile[]): readonly UsedFile[] {
+  let { lines, characters }: { lines: number; characters: number } = PROFILE_LIMITS;
+  const fits = ({ text }: ReadLine): boolean => {
+    lines--;
+    characters -= text.length;
+    return lines >= 0 && characters >= 0;
+  };
+  return files.map((file) => ({
+    ...file,
+    hunks: file.hunks
+      .map((hunk) => ({ ...hunk, lines: hunk.lines.filter(fits) }))
+      .filter((hunk) => hunk.lines.length > 0),
+  }));
+}
+
+interface Change extends CodeLine {
+  readonly kind: 'added' | 'removed';
+}
+
+/** The changed lines that say something, without those that the same file only has elsewhere now. */
+function effective(lines: readonly CodeLine[]): readonly Change[] {
+  const changed = lines.flatMap((line) => {
+    if (line.kind === 'context' || isIdle(line.tokens)) return [];
+    const tokens = line.tokens.at(-1) === ',' ? line.tokens.slice(0, -1) : line.tokens;
+    return [{ ...line, kind: line.kind, tokens }];
+  });
+  const key = ({ tokens }: CodeLine) => tokens.join('\0');
+  const count = (kind: Change['kind']) => countsOf(changed.filter((line) => line.kind === kind).map(key));
+  const [more, fewer] = [count('added'), count('removed')];
+  const spare = { added: new Map(fewer), removed: new Map(more) };
+  return changed.filter((line) => {
+    const left = spare[line.kind].get(key(line)) ?? 0;
+    spare[line.kind].set(key(line), left - 1);
+    return left <= 0;
+  });
+}
+
+/** Nothing, a comma, or a string alone, which in most languages is a comment in disguise. */
+const isIdle = ([first, ...rest]: readonly string[]): boolean =>
+  rest.length === 0 && (first === undefined || first === ',' || first.startsWith('"'));
+
+type Counts = ReadonlyMap<string, number>;
+
+function countsOf(things: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const thing of things) counts.set(thing, (counts.get(thing) ?? 0) + 1);
+  return counts;
+}
+
+const bagOf = (counts: Counts): Bag => ({
+  counts,
+  whole: [...counts.values()].reduce((sum, n) => sum + n, 0),
+});
+
+/** Signs say less than words. Our default. */
+const SIGN_WEIGHT = 0.25;
+const weightOf = (token: string): number => (/^(?:["`\p{L}\p{N}_$]|\/.)/u.test(token) ? 1 : SIGN_WEIGHT);
+
+function deltaOf(more: Counts, fewer: Counts): Counts {
+  const delta = new Map<string, number>();
+  const put = (sign: string, from: Counts, less: Counts) => {
+    for (const [token, n] of from) {
+      const rest = n - (less.get(token) ?? 0);
+      if (rest > 0) delta.set(sign + token, weightOf(token) * rest);
+    }
+  };
+  put('+', more, fewer);
+  put('-', fewer, more);
+  return delta;
+}
+
+/** Changes with at most one untouched line between them are one place. */
+function placesOf(lines: readonly number[]): readonly Place[] {
+  const places: [number, number][] = [];
+  for (const line of lines.toSorted((a, b) => a - b)) {
+    const last = places.at(-1);
+    if (last && line <= last[1] + 2) last[1] = line;
+    else places.push([line, line]);
+  }
+  return places;
+}
+
+/** Which kind of bracket a token is, and how it changes the depth. */
+const BRACKETS: ReadonlyMap<string, readonly [number, 1 | -1]> = new Map([
+  ['(', [0, 1]],
+  [')', [0, -1]],
+  ['[', [1, 1]],
+  [']', [1, -1]],
+  ['{', [2, 1]],
+  ['}', [2, -1]],
+]);
+
+function isUnbalanced(hunk: readonly CodeLine[]): boolean {
+  const depth = [0, 0, 0];
+  for (const { kind, tokens } of hunk) {
+    if (kind === 'context') continue;
+    for (const token of tokens) {
+      const bracket = BRACKETS.get(token);
+      if (bracket)
+        depth[bracket[0]] = (depth[bracket[0]] as number) + (kind === 'added' ? bracket[1] : -bracket[1]);
+    }
+  }
+  return depth.some((n) => n !== 0);
+}
+
+const DEFINITION =
+  /^\s*(?:(?:export|pub(?:\([^)]*\))?|public|private|protected|internal|static|async|default|abstract|final|override|unsafe)\s+)*(?:def|class|fn|func|function\*?|impl|trait|struct|enum|interface|module|mod)\b/;
+const LONGEST_NAME = 120;
+
+/** The nearest line above a change that looks like a definition, or what stands in the hunk's header. */
+function functionsOf(
+  file: ReadFile,
+  hunks: readonly (readonly CodeLine[])[],
+  changes: readonly Change[],
+): readonly string[] {
+  const lines = new Set(changes.map(({ base }) => base));
+  return hunks.flatMap((hunk, i) => {
+    let around = file.hunks[i]?.heading ?? '';
+    return hunk.flatMap(({ kind, text, base }) => {
+      if (kind !== 'added' && DEFINITION.test(text)) around = text.trim();
+      return kind !== 'context' && around && lines.has(base)
+        ? [`${file.path}: ${around.slice(0, LONGEST_NAME)}`]
+        : [];
+    });
+  });
+}

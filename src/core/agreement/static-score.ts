@@ -1,0 +1,66 @@
+import type { StaticScore } from './types.ts';
+
+/**
+ * A score of the patch's shape alone: size, files, headers, commit message, balance. Starts at 100. On patches whose
+ * outcome is known it picks no better than chance, so it is for comparison and never the default. The rules and their
+ * figures are those users know from single-shot tools (MultiplAI, `packages/api/src/core/consensus.ts`).
+ */
+export function staticScore(patchText: string, commitMessage?: string): StaticScore {
+  const shape = shapeOf(patchText);
+  const rules = [...sizeRules(shape), ...formRules(shape, commitMessage?.trim() ?? '')];
+  const held = rules.filter(([holds]) => holds);
+  return {
+    score: Math.max(
+      0,
+      held.reduce((score, [, points]) => score + points, 100),
+    ),
+    because: held.map(([, points, why]) => `${points > 0 ? '+' : '−'}${Math.abs(points)}: ${why}.`),
+  };
+}
+
+/** Whether it holds, what it adds or takes off, and why. */
+type Rule = readonly [holds: boolean, points: number, why: string];
+
+interface Shape {
+  readonly additions: number;
+  readonly deletions: number;
+  readonly files: number;
+  readonly hunkHeader: boolean;
+  readonly fileHeader: boolean;
+}
+
+function shapeOf(text: string): Shape {
+  const shape = { additions: 0, deletions: 0, git: 0, plain: 0, hunkHeader: false };
+  for (const line of text.split('\n')) {
+    if (line.startsWith('+++ ')) shape.plain++;
+    else if (line.startsWith('--- ')) continue;
+    else if (line.startsWith('+')) shape.additions++;
+    else if (line.startsWith('-')) shape.deletions++;
+    else if (line.startsWith('@@')) shape.hunkHeader = true;
+    else if (line.startsWith('diff --git ')) shape.git++;
+  }
+  const { additions, deletions, git, plain, hunkHeader } = shape;
+  return { additions, deletions, files: git || plain, hunkHeader, fileHeader: git + plain > 0 };
+}
+
+function sizeRules({ additions, deletions, files }: Shape): readonly Rule[] {
+  const lines = additions + deletions;
+  return [
+    [lines > 200, -20, `${lines} changed lines, more than 200`],
+    [lines > 300, -30, `${lines} changed lines, more than 300`],
+    [lines < 50, 10, `${lines} changed lines, fewer than 50`],
+    [files > 5, -15, `${files} files, more than 5`],
+    [files === 1, 10, '1 file'],
+    [deletions > 3 * additions, -20, `${deletions} lines deleted, more than 3 times the ${additions} added`],
+  ];
+}
+
+function formRules({ hunkHeader, fileHeader }: Shape, message: string): readonly Rule[] {
+  const length = [...message].length;
+  return [
+    [!hunkHeader, -50, 'no hunk header (`@@`)'],
+    [!fileHeader, -50, 'no file header (`diff --git`, or `---` with `+++`)'],
+    [length === 0, -30, 'no commit message'],
+    [length > 0 && length < 10, -10, `a commit message of ${length} characters, shorter than 10`],
+  ];
+}

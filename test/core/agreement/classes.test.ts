@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { normalised } from '../../../src/core/agreement/index.ts';
+import { anyText, change, created, patch } from './sample.ts';
+
+const fix = change('src/sum.ts', [
+  ' export function sum(a: number, b: number) {',
+  '-  return a - b;',
+  '+  return total([a, b], "plus");',
+  ' }',
+]);
+
+const sum = (...added: readonly string[]): string =>
+  change('src/sum.ts', [
+    ' export function sum(a: number, b: number) {',
+    '-  return a - b;',
+    ...added.map((text) => `+${text}`),
+    ' }',
+  ]);
+
+test.each([
+  [
+    'comments',
+    sum('  // adds, not subtracts', '  return total([a, b], "plus"); /* now */', '  /* end', '   * end */'),
+  ],
+  ['blanks', sum('', '\treturn  total( [a,b], "plus" );', '   ')],
+  ['quotes and semicolons', sum("  return total([a, b], 'plus')")],
+  ['line breaks and trailing commas', sum('  return total(', '    [a, b,],', "    'plus',", '  );')],
+  [
+    'a line that is taken out and put back',
+    change('src/sum.ts', [
+      '-export function sum(a: number, b: number) {',
+      '-  return a - b;',
+      '+export function sum(a: number, b: number) {',
+      '+  return total([a, b], "plus");',
+      ' }',
+    ]),
+  ],
+  [
+    'other context',
+    change('src/sum.ts', ['-  return a - b;', '+  return total([a, b], "plus");'], { at: 2 }),
+  ],
+  ['tests', patch(fix, created('test/sum.test.ts', ['expect(sum(1, 2)).toBe(3);']))],
+  ['docs', patch(change('docs/sum.md', ['+Adds.']), fix)],
+  ['a lock file', patch(fix, change('package-lock.json', ['+{}']))],
+  ['a scratch file', patch(fix, created('reproduce.js', ['sum(1, 2)']))],
+  ['a plain diff', fix.replace(/^diff --git .*\n/, '')],
+  ['line ends', fix.replaceAll('\n', '\r\n')],
+])('a patch that differs in %s is in the same class', (_, other) => {
+  expect(normalised(other)).toBe(normalised(fix));
+});
+
+test.each([
+  ['another word', sum('  return total([b, a], "plus");')],
+  ['another string', sum('  return total([a, b], "minus");')],
+  ['another file', fix.replaceAll('sum.ts', 'product.ts')],
+  ['another place', fix.replace('@@ -1,3 +1,3 @@', '@@ -7,3 +7,3 @@')],
+  ['a dependency', patch(fix, change('package.json', ['+  "total": "1.0.0",']))],
+  ['a second file', patch(fix, created('src/total.ts', ['export const total = 1;']))],
+  ['nothing', ''],
+])('a patch that differs in %s is in another class', (_, other) => {
+  expect(normalised(other)).not.toBe(normalised(fix));
+});
+
+test('a created file that the source speaks of is production, wherever it stands', () => {
+  const helped = (body: string) =>
+    patch(change('lib/sum.js', ["+import { total } from '../total.js';"]), created('total.js', [body]));
+  expect(normalised(helped('export const total = 1;'))).not.toBe(
+    normalised(helped('export const total = 2;')),
+  );
+});
+
+test('a line that really moves is a change', () => {
+  const moved = change('src/run.ts', ['-  open();', '   read();', '+  open();', '   close();']);
+  expect(normalised(moved)).not.toBe('');
+});
+
+test('which of two lines alike is marked as new makes no difference', () => {
+  const first = change('src/list.ts', [' start();', '+  push(x);', '   push(x);', ' end();']);
+  const second = change('src/list.ts', [' start();', '   push(x);', '+  push(x);', ' end();']);
+  expect(normalised(first)).toBe(normalised(second));
+});
+
+test('in Python indentation is part of the change, elsewhere it is not', () => {
+  const loop = (extension: string, first: string, second: string) =>
+    change(`src/loop.${extension}`, [' for x in xs:', '     seen(x)', `+${first}`, `+${second}`, ' done()']);
+  const inside = ['    a(x)', '    b(x)'] as const;
+  const after = ['    a(x)', 'b(x)'] as const;
+  expect(normalised(loop('py', ...inside))).not.toBe(normalised(loop('py', ...after)));
+  expect(normalised(loop('ts', ...inside))).toBe(normalised(loop('ts', ...after)));
+});
+
+test('how many lines are wrapped in a condition is part of the change in Python', () => {
+  const one = change('a.py', ['-a()', '+if x:', '+    a()', ' b()']);
+  const two = change('a.py', ['-a()', '-b()', '+if x:', '+    a()', '+    b()']);
+  expect(normalised(one)).not.toBe(normalised(two));
+});
+
+test('what stands in a docstring that began above the hunk is a comment', () => {
+  const documented = change(
+    'src/a.py',
+    [' text', '+more text', '     """', '-    return 1', '+    return 2'],
+    { at: 9 },
+  );
+  const plain = change('src/a.py', [' text', '     """', '-    return 1', '+    return 2'], { at: 9 });
+  expect(normalised(documented)).toBe(normalised(plain));
+});
+
+test('renaming, creating and deleting count', () => {
+  const keys = [
+    change('src/new.ts', [], { renamed: 'src/old.ts' }),
+    created('src/new.ts', []),
+    'diff --git a/src/new.ts b/src/new.ts\ndeleted file mode 100644\n',
+    '',
+  ].map(normalised);
+  expect(new Set(keys).size).toBe(4);
+});
+
+test('patches that change nothing in production are one class, with the empty key', () => {
+  for (const text of [
+    '',
+    'hello',
+    change('README.md', ['+hello']),
+    change('src/a.ts', ['+// hello']),
+    created('test/a.test.ts', ['run()']),
+  ]) {
+    expect(normalised(text)).toBe('');
+  }
+});
+
+test('comments and blank lines never change the class, wherever they are put', () => {
+  const signs = fc.constantFrom(' ', '+', '-');
+  const code = fc.constantFrom('a();', 'b(x, "y");', '}', 'if (c) {', 'const d = [1, 2];');
+  const lines = fc.array(fc.tuple(signs, code), { minLength: 1, maxLength: 10 });
+  fc.assert(
+    fc.property(lines, fc.array(fc.nat()), (hunk, places) => {
+      const signed = hunk.map(([sign, text]) => sign + text);
+      const noisy = places.reduce(
+        (all, place) => all.toSpliced(place % (all.length + 1), 0, place % 2 ? '+// a(); b();' : '+'),
+        signed,
+      );
+      expect(normalised(change('src/a.ts', noisy))).toBe(normalised(change('src/a.ts', signed)));
+    }),
+  );
+});
+
+test('no text makes it throw', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      expect(typeof normalised(text)).toBe('string');
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('beyond the limits a patch is its own class', () => {
+  const huge = (last: string) => created('src/data.ts', [...Array(12_000).fill('x();'), last]);
+  expect(normalised(huge('a()'))).not.toBe(normalised(huge('b()')));
+});
