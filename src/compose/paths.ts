@@ -31,6 +31,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 /** Files of our own that are not code of the app. */
 export const OWN = {
   planner: here('../pipeline/brief/planner.md'),
+  judge: here('../pipeline/judge/judge.md'),
   coderPrompts: here('../pipeline/code/prompts'),
   appManifest: here('../../app.yml'),
 } as const;

@@ -1,5 +1,6 @@
 import type { Decision } from '../core/decision/index.ts';
 import type { Evidence } from '../core/evidence/index.ts';
+import type { Judgement } from '../core/judging/index.ts';
 import type {
   ArtifactRef,
   Brief,
@@ -30,6 +31,8 @@ export interface RunRecord {
   readonly brief?: Brief;
   readonly evidence?: readonly Evidence[];
   readonly ranking?: readonly Ranked[];
+  /** What blind judges said; absent where none were asked. */
+  readonly judgement?: Judgement;
   readonly decision?: Decision;
   readonly outcome?: RunOutcome;
   /** Why the run was refused or failed: what happened, and what to do next. */

@@ -9,8 +9,14 @@ const ORDER = ['plain', 'careful', 'test-first', 'root-cause'];
  * Reads prompts from Markdown files. A file of the same name in `overrides` stands in for ours, and a further
  * `coder/*.md` there adds a variant.
  */
-export function readPrompts(folders: { planner: string; coder: string; overrides?: string | undefined }): {
+export function readPrompts(folders: {
   planner: string;
+  judge: string;
+  coder: string;
+  overrides?: string | undefined;
+}): {
+  planner: string;
+  judge: string;
   coder: ReadonlyMap<string, string>;
 } {
   const ours = variantsIn(folders.coder);
@@ -18,9 +24,11 @@ export function readPrompts(folders: { planner: string; coder: string; overrides
   const all = new Map([...ours, ...theirs]);
   const rank = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
   const names = [...all.keys()].toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b));
-  const planner = folders.overrides ? readIf(join(folders.overrides, 'planner.md')) : null;
+  const one = (name: string, ours: string): string =>
+    (folders.overrides ? readIf(join(folders.overrides, name)) : null) ?? readFileSync(ours, 'utf8');
   return {
-    planner: planner ?? readFileSync(folders.planner, 'utf8'),
+    planner: one('planner.md', folders.planner),
+    judge: one('judge.md', folders.judge),
     coder: new Map(names.map((name) => [name, all.get(name) as string])),
   };
 }

@@ -75,6 +75,7 @@ const DOCUMENTS = [
   'brief',
   'evidence',
   'ranking',
+  'judgement',
   'decision',
   'outcome',
   'trouble',
@@ -99,7 +100,7 @@ export function runOfRow(
   row: Selectable<RunTable>,
   stages: readonly Selectable<StageTimingTable>[],
 ): RunRecord {
-  const { task, brief, evidence, ranking, decision, outcome, trouble, checks, sandbox } = row;
+  const { task, brief, evidence, ranking, judgement, decision, outcome, trouble, checks, sandbox } = row;
   return {
     id: row.id,
     origin: row.origin,
@@ -108,7 +109,7 @@ export function runOfRow(
     updatedAt: row.updated_at,
     title: row.title,
     request: row.request,
-    ...present({ task, brief, evidence, ranking, decision, outcome, trouble, checks, sandbox }),
+    ...present({ task, brief, evidence, ranking, judgement, decision, outcome, trouble, checks, sandbox }),
     stages: stages
       .filter((stage) => stage.run_id === row.id)
       .map(stageOfRow)

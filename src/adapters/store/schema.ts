@@ -20,6 +20,7 @@ export interface RunTable {
   brief: OptionalJson<Brief>;
   evidence: OptionalJson<NonNullable<RunRecord['evidence']>>;
   ranking: OptionalJson<NonNullable<RunRecord['ranking']>>;
+  judgement: OptionalJson<NonNullable<RunRecord['judgement']>>;
   decision: OptionalJson<NonNullable<RunRecord['decision']>>;
   outcome: OptionalJson<NonNullable<RunRecord['outcome']>>;
   trouble: OptionalJson<NonNullable<RunRecord['trouble']>>;

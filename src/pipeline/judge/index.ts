@@ -1,18 +1,49 @@
-import { decide } from '../../core/decision/index.ts';
-import type { RunId } from '../../core/model/index.ts';
-import { rank } from '../../core/ranking/index.ts';
+import { type Decision, decide } from '../../core/decision/index.ts';
+import type { Evidence } from '../../core/evidence/index.ts';
+import { type Judgement, strengthsOf } from '../../core/judging/index.ts';
+import type { RunId, Task } from '../../core/model/index.ts';
+import { type Ranked, rank, strategiesOf, undecided } from '../../core/ranking/index.ts';
 import { loadRun, loadTask } from '../task.ts';
 import type { World } from '../world.ts';
+import { hearJudges } from './hear.ts';
 
-/** The decision falls: from evidence alone, the same for the same evidence in any order. */
-export async function judge(world: World, runId: RunId): Promise<'judged'> {
+/**
+ * The decision falls: from executed evidence, and where that leaves several undecided from what the settings name next.
+ * The same for the same evidence in any order.
+ */
+export async function judge(world: World, runId: RunId, signal: AbortSignal): Promise<'judged'> {
   await world.store.markStage(runId, 'judge', 'start', world.clock.now());
-  const { evidence = [] } = await loadRun(world, runId);
-  const { settings } = await loadTask(world, runId);
-  const ranking = rank(evidence, { weights: settings.weights, strategies: ['evidence', 'judges'] });
-  const decision = decide(ranking, evidence);
-  await world.store.updateRun(runId, { ranking, decision }, world.clock.now());
+  const { evidence = [], brief } = await loadRun(world, runId);
+  const task = await loadTask(world, runId);
+  const near = undecided(rank(evidence, orderOf(task)), evidence);
+  const asked = orderOf(task).strategies.includes('judges') && near.length > 1;
+  const matter = { task, evidence, undecided: near, ...(brief ? { brief } : {}) };
+  const judgement = asked ? await hearJudges(world, runId, matter, signal) : undefined;
+  const { ranking, decision } = settle(task, evidence, judgement);
+  await world.store.updateRun(
+    runId,
+    { ranking, decision, ...(judgement ? { judgement } : {}) },
+    world.clock.now(),
+  );
   await world.store.markStage(runId, 'judge', 'end', world.clock.now());
   await world.store.transition(runId, 'judged', decision.because, world.clock.now());
   return 'judged';
+}
+
+const orderOf = ({ settings }: Task) => ({
+  weights: settings.weights,
+  strategies: strategiesOf(settings.evaluator),
+});
+
+/** Judges who are not sure themselves put nobody before another. */
+function settle(
+  task: Task,
+  evidence: readonly Evidence[],
+  judgement: Judgement | undefined,
+): { readonly ranking: readonly Ranked[]; readonly decision: Decision } {
+  const sure = judgement && judgement.kind === 'judged' && judgement.confidence !== 'toss-up';
+  const strengths = sure ? { strengths: strengthsOf(judgement) } : {};
+  const ranking = rank(evidence, { ...orderOf(task), ...strengths });
+  const askPerson = task.settings.evaluator.includes('human');
+  return { ranking, decision: decide(ranking, evidence, { askPerson }) };
 }

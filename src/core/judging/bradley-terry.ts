@@ -1,0 +1,155 @@
+import type { Alias } from '../model/index.ts';
+
+/** One comparison; `y` is what `a` got of it: 1 won, ½ tie, 0 lost. */
+export interface Game {
+  readonly a: Alias;
+  readonly b: Alias;
+  readonly y: number;
+  readonly weight: number;
+}
+
+export interface Strength {
+  readonly alias: Alias;
+  /** Log-odds; the mean over all is 0. */
+  readonly theta: number;
+  /** Standard error of `theta`, from the curvature at the maximum (Laplace). */
+  readonly error: number;
+}
+
+export interface Fit {
+  /** In the order of `aliases`. */
+  readonly strengths: readonly Strength[];
+  /** Standard errors by which `a` is ahead of `b`; 0 when they are alike. */
+  margin(a: Alias, b: Alias): number;
+}
+
+const STEPS = 100;
+const SMALL = 1e-12;
+
+/**
+ * Bradley-Terry, ties as half a win each way, fitted in one batch:
+ * maximise Σ w [y log σ(θa−θb) + (1−y) log σ(θb−θa)] − ½ Σ θ².
+ * The sum without the last term is FastChat's (`rating_systems.py`); the ridge keeps it finite where one wins everything
+ * and decides where some never met. It makes the maximum the only one, so that Newton's steps, halved where they
+ * overshoot, end in the same place for the same games in any order. Games of unknown aliases and without weight are
+ * passed over.
+ */
+export function bradleyTerry(aliases: readonly Alias[], games: readonly Game[]): Fit {
+  const names = [...new Set(aliases)].sort();
+  const n = names.length;
+  const place = new Map(names.map((name, i) => [name, i] as const));
+  const weights = square(n);
+  const points = square(n);
+  for (const { a, b, y, weight } of games) {
+    const [i, j] = [place.get(a), place.get(b)];
+    if (i === undefined || j === undefined || i === j) continue;
+    if (!(weight > 0) || !Number.isFinite(weight) || !(y >= 0 && y <= 1)) continue;
+    add(weights, i, j, weight);
+    add(weights, j, i, weight);
+    add(points, i, j, weight * y);
+    add(points, j, i, weight * (1 - y));
+  }
+  const theta = newton(weights, points);
+  const covariance = inverse(curvature(weights, theta));
+  const mean = theta.reduce((sum, t) => sum + t, 0) / Math.max(1, n);
+  const at = (alias: Alias) => place.get(alias) ?? -1;
+  return {
+    strengths: aliases.map((alias) => ({
+      alias,
+      theta: rounded((theta[at(alias)] ?? 0) - mean),
+      error: rounded(Math.sqrt(cell(covariance, at(alias), at(alias)))),
+    })),
+    margin(a, b) {
+      const [i, j] = [at(a), at(b)];
+      if (i < 0 || j < 0 || i === j) return 0;
+      const variance = cell(covariance, i, i) + cell(covariance, j, j) - 2 * cell(covariance, i, j);
+      return rounded(((theta[i] as number) - (theta[j] as number)) / Math.sqrt(variance));
+    },
+  };
+}
+
+type Matrix = number[][];
+const square = (n: number): Matrix => Array.from({ length: n }, () => new Array<number>(n).fill(0));
+const cell = (matrix: Matrix, i: number, j: number): number => matrix[i]?.[j] ?? 0;
+const add = (matrix: Matrix, i: number, j: number, by: number): void => {
+  (matrix[i] as number[])[j] = cell(matrix, i, j) + by;
+};
+/** Rests of adding up in another order must not tell two equal ones apart. */
+const rounded = (x: number): number => Math.round(x * 1e9) / 1e9 + 0;
+
+/** Where log σ would lose its digits, it is x. */
+const logSigmoid = (x: number): number => (x < -30 ? x : -Math.log1p(Math.exp(-x)));
+const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
+
+function newton(weights: Matrix, points: Matrix): readonly number[] {
+  let theta: readonly number[] = weights.map(() => 0);
+  let value = objective(points, theta);
+  for (let step = 0; step < STEPS; step++) {
+    const slope = gradient(weights, points, theta);
+    const move = inverse(curvature(weights, theta)).map((row) =>
+      row.reduce((sum, h, j) => sum + h * (slope[j] as number), 0),
+    );
+    let by = 1;
+    let next = moved(theta, move, by);
+    let reached = objective(points, next);
+    for (; reached < value - SMALL && by > SMALL; by /= 2) {
+      next = moved(theta, move, by / 2);
+      reached = objective(points, next);
+    }
+    theta = next;
+    value = reached;
+    if (Math.max(0, ...move.map(Math.abs)) < SMALL) break;
+  }
+  return theta;
+}
+
+const moved = (theta: readonly number[], move: readonly number[], by: number): readonly number[] =>
+  theta.map((t, i) => t + by * (move[i] as number));
+
+function objective(points: Matrix, theta: readonly number[]): number {
+  let sum = 0;
+  for (const [i, row] of points.entries()) {
+    for (const [j, y] of row.entries()) {
+      if (y > 0) sum += y * logSigmoid((theta[i] as number) - (theta[j] as number));
+    }
+  }
+  return sum - 0.5 * theta.reduce((squares, t) => squares + t * t, 0);
+}
+
+const gradient = (weights: Matrix, points: Matrix, theta: readonly number[]): readonly number[] =>
+  theta.map((t, i) =>
+    theta.reduce((sum, other, j) => sum + cell(points, i, j) - cell(weights, i, j) * sigmoid(t - other), -t),
+  );
+
+/** Minus the second derivatives: positive definite, thanks to the ridge. */
+function curvature(weights: Matrix, theta: readonly number[]): Matrix {
+  const matrix = square(theta.length);
+  for (const [i, t] of theta.entries()) {
+    add(matrix, i, i, 1);
+    for (const [j, other] of theta.entries()) {
+      const p = sigmoid(t - other);
+      const bend = i === j ? 0 : cell(weights, i, j) * p * (1 - p);
+      add(matrix, i, i, bend);
+      add(matrix, i, j, -bend);
+    }
+  }
+  return matrix;
+}
+
+/** Gauss-Jordan. The diagonal outweighs the rest of each row, so that no pivoting is needed. */
+function inverse(matrix: Matrix): Matrix {
+  const n = matrix.length;
+  const rows = matrix.map((row, i) => [...row, ...row.map((_, j) => (i === j ? 1 : 0))]);
+  for (let i = 0; i < n; i++) {
+    const pivot = rows[i] as number[];
+    const scale = pivot[i] as number;
+    for (let k = 0; k < pivot.length; k++) pivot[k] = (pivot[k] as number) / scale;
+    for (let j = 0; j < n; j++) {
+      const row = rows[j] as number[];
+      const factor = row[i] as number;
+      if (j === i || factor === 0) continue;
+      for (let k = 0; k < row.length; k++) row[k] = (row[k] as number) - factor * (pivot[k] as number);
+    }
+  }
+  return rows.map((row) => row.slice(n));
+}

@@ -1,0 +1,164 @@
+import { allOf, fold, replaceFolded } from './fold.ts';
+import type { Author } from './types.ts';
+
+/**
+ * Makers, models and agents by the names that no ordinary word contains: found inside identifiers too, with digits for
+ * letters, and spelt out letter by letter.
+ */
+const UNMISTAKABLE = [
+  'anthropic',
+  'chatgpt',
+  'claude',
+  'codestral',
+  'deepseek',
+  'devstral',
+  'mixtral',
+  'moonshotai',
+  'openai',
+  'opencode',
+  'openhands',
+  'openrouter',
+  'perplexity',
+  'zhipuai',
+] as const;
+
+/** Names that stand inside ordinary words as well (`ngrok`), so only whole parts of an identifier count. */
+const BOUNDED = [
+  'aider',
+  'codex',
+  'copilot',
+  'devin',
+  'gemini',
+  'gemma',
+  'gpt',
+  'grok',
+  'groq',
+  'kimi',
+  'llama',
+  'minimax',
+  'mistral',
+  'mistralai',
+  'nemotron',
+  'qwen',
+  'qwq',
+  'windsurf',
+  'xai',
+] as const;
+
+/** Model lines whose names are words of their own: only with a version or their maker's name beside them. */
+const VERSIONED = String.raw`(?:sonnet|opus|haiku|glm|phi|nova|command-r)[ _-]?\d+(?:\.\d+)*`;
+
+/** What stands behind a model's name and belongs to it. */
+const TAIL = String.raw`(?:[ _.:/-]?(?:code|cli|sonnet|opus|haiku|flash|pro|mini|nano|turbo|preview|latest|max|plus|lite|coder|chat|instruct|thinking|v?\d+(?:\.\d+)*[a-z]{0,2}(?![a-z])))*`;
+
+/** Our own branches end in a candidate's alias. */
+const BRANCH = String.raw`auto-dev[/-]\d[\w./-]*`;
+
+const DISGUISES: Readonly<Record<string, string>> = {
+  a: '[a4@]',
+  e: '[e3]',
+  i: '[i1!|]',
+  l: '[l1|]',
+  o: '[o0]',
+  s: '[s5$]',
+  t: '[t7]',
+};
+/** The hyphen is left: outside a class it may not be escaped in a pattern with the flag `u`. */
+const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+const disguised = (name: string): string[] => [...name].map((letter) => DISGUISES[letter] ?? letter);
+/** `c-l-a-u-d-e`: every letter parted from the next. */
+const speltOut = (name: string): string => disguised(name).join('[^\\p{L}\\p{N}]{1,3}');
+
+/** The names that would tell judges who wrote what. */
+export interface Identities {
+  readonly anywhere: RegExp;
+  /** Counts only where a part of an identifier begins and ends with it. */
+  readonly bounded: RegExp;
+  /** Names that are ordinary words (`plain`, `pi`): only where something says that they name an author. */
+  readonly attributed: RegExp | null;
+}
+
+/** What is scrubbed and looked for: all names we know, whoever competes, and this run's contestants. */
+export function identitiesOf(authors: readonly Author[]): Identities {
+  const own = authors.flatMap(({ agent, model }) => [agent, ...namesOf(model)]);
+  const telling = [...new Set(own.map((name) => name.toLowerCase()))].filter(isTelling);
+  // A prompt's name says how to work, in ordinary words.
+  const ordinary = [...own.filter((name) => !isTelling(name)), ...authors.map(({ prompt }) => prompt)];
+  // The longest first, so that `claude-code` is one name and not a name and a rest.
+  const bounded = [...telling, ...BOUNDED].toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1));
+  const strong = UNMISTAKABLE.map((name) => `${disguised(name).join('')}|${speltOut(name)}`).join('|');
+  const words = [...new Set(ordinary.map((name) => name.toLowerCase()))].filter((name) => name !== '').sort();
+  return {
+    anywhere: new RegExp(`(?:${strong})${TAIL}|${BRANCH}`, 'giu'),
+    bounded: new RegExp(`(?:${VERSIONED}|(?:${bounded.map(literally).join('|')})${TAIL})`, 'giu'),
+    attributed:
+      words.length === 0
+        ? null
+        : new RegExp(
+            `(?<=\\b(?:agent|model|prompt|variant|contestant|coder|assistant)[\\s:="'\`]{1,4})(?:${words.map(literally).join('|')})\\b`,
+            'giu',
+          ),
+  };
+}
+
+/** `openrouter/anthropic/claude-x` names three. */
+const namesOf = (model: string): readonly string[] => [
+  model.slice(model.indexOf('/') + 1),
+  ...model.split('/'),
+];
+
+/** A word without digit or sign may be anything; a short one is found everywhere. */
+const isTelling = (name: string): boolean =>
+  name.length >= 4 && name.length <= 200 && /[^a-z]/i.test(name) && /[a-z]/i.test(name);
+
+/** Every name replaced by a word that stands for it everywhere: the same in every text, and nobody's. */
+export function scrub(text: string, identities: Identities): string {
+  const first = replaceFolded(text, identities.anywhere, ([name]) => standIn(name));
+  const second = replaceFolded(first, identities.bounded, (found, folded) =>
+    isWhole(found, folded) ? standIn(found[0]) : null,
+  );
+  const { attributed } = identities;
+  return attributed ? replaceFolded(second, attributed, ([name]) => standIn(name)) : second;
+}
+
+/**
+ * The names that a text still holds, sorted. Looks at it in more ways than `scrub` does, so that what slips through
+ * there is seen here: also behind joined string literals. A text for which this is not empty is not sent.
+ */
+export function leaksIn(text: string, identities: Identities): readonly string[] {
+  const { text: folded } = fold(text);
+  const joined = folded.replace(/(["'`])\s*(?:\+|\.\.|&|\n)?\s*\1/g, '');
+  const { anywhere, bounded, attributed } = identities;
+  const names = [...new Set([folded, joined])].flatMap((one) => [
+    ...allOf(one, anywhere).map(([name]) => name),
+    ...allOf(one, bounded)
+      .filter((found) => isWhole(found, one))
+      .map(([name]) => name),
+    ...(attributed ? allOf(one, attributed).map(([name]) => name) : []),
+  ]);
+  return [...new Set(names.map((name) => name.toLowerCase()))].sort();
+}
+
+/** Neither side goes on with the same word: `useGPT4`, `GEMINI_KEY` and `grok-2` yes, `ngrok` and `grokking` no. */
+function isWhole({ 0: name, index }: RegExpExecArray, text: string): boolean {
+  const before = text.charAt(index - 1);
+  const after = text.charAt(index + name.length);
+  const first = name.charAt(0);
+  const last = name.charAt(name.length - 1);
+  const begins = !/\p{L}/u.test(before) || (/\p{Ll}/u.test(before) && /\p{Lu}/u.test(first));
+  const ends = !/\p{L}/u.test(after) || (/\p{Lu}/u.test(after) && !/\p{Lu}/u.test(last));
+  return begins && ends;
+}
+
+/** Looks like an identifier, so that code stays code. Two names may share one; nothing depends on telling them apart. */
+function standIn(name: string): string {
+  const hash = fnv1a(name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-'));
+  return `name_${(hash % 1296).toString(36).padStart(2, '0')}`;
+}
+
+/** FNV-1a over UTF-16 code units, 32 bits. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}

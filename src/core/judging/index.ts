@@ -1,0 +1,31 @@
+export { type BlindPatch, blind, changedFiles, ROOM, type ShownLine } from './blind.ts';
+export { bradleyTerry, type Fit, type Game, type Strength } from './bradley-terry.ts';
+export { familyOf } from './family.ts';
+export { type Identities, identitiesOf, leaksIn, scrub } from './identity.ts';
+export { type Hearing, judgementOf, notJudged, strengthsOf, winsTiesLosses } from './judgement.ts';
+export { afterRound, type Round, roundOf } from './knockout.ts';
+export { type AskedPair, outcomesOf } from './outcomes.ts';
+export {
+  allPairs,
+  MOST_CALLS,
+  MOST_JUDGES,
+  type Pair,
+  type PanelJudge,
+  type Plan,
+  type PlanOptions,
+  panelOf,
+  planOf,
+} from './panel.ts';
+export { alike, factsOf, type Question, questionOf, reviewQuestionOf, type SideShown } from './question.ts';
+export {
+  type Reproduction,
+  Review,
+  type Reviewed,
+  type ReviewOutcome,
+  reviewed,
+  settleReview,
+  type VetoClaim,
+} from './reviewer.ts';
+export * from './types.ts';
+export { type Heard, heard, type Shown, type Side, Verdict } from './verdict.ts';
+export { type Vote, type VoteClass, type Voter, vote } from './vote.ts';

@@ -1,0 +1,247 @@
+import { type Alias, NO_USAGE, type Usage } from '../model/index.ts';
+import { bradleyTerry, type Game } from './bradley-terry.ts';
+import { type AskedPair, type Outcomes, outcomesOf } from './outcomes.ts';
+import type { Pair, Plan } from './panel.ts';
+import type {
+  Address,
+  FailureClaim,
+  Judge,
+  JudgedConfidence,
+  JudgedPair,
+  JudgedStanding,
+  Judgement,
+  JudgeRecord,
+} from './types.ts';
+import type { Heard } from './verdict.ts';
+
+/** Share of judged pairs whose answer changed with the order, above which judges see no difference. Our default, tune on dev data. */
+const MOST_INCONSISTENT = 0.4;
+/** Standard errors: one-sided 90 % and 75 % of a normal distribution. Our defaults, tune on dev data. */
+const CLEAR = 1.2816;
+const LIKELY = 0.6745;
+/** Our default. */
+const MOST_CLAIMS = 20;
+
+export interface Hearing {
+  readonly plan: Plan;
+  readonly judges: readonly Judge[];
+  readonly asked: readonly AskedPair[];
+  /** Pairs of which judges would see the same text. */
+  readonly alike: readonly Pair[];
+  readonly addresses: readonly Address[];
+  readonly notes: readonly string[];
+  readonly spent: Usage;
+}
+
+/** What the judges said, put together. The same answers in any order, the same judgement. */
+export function judgementOf(heard: Hearing): Judgement {
+  const hearing = { ...heard, asked: heard.asked.toSorted(byPair) };
+  const outcomes = outcomesOf(hearing.judges, hearing.asked);
+  const said = outcomes.pairs.flatMap(({ byJudge }) => byJudge);
+  const inconsistent = said.filter(({ consistent }) => !consistent).length;
+  if (said.length === 0 && hearing.alike.length === 0) {
+    return without(hearing, outcomes, 'unheard', nobody(outcomes.records, hearing.asked.length));
+  }
+  if (said.length > 0 && inconsistent / said.length > MOST_INCONSISTENT) {
+    const share = Math.round((100 * inconsistent) / said.length);
+    const why = `${share} % of the judges' answers changed with the order of the two candidates, so none of them counts.`;
+    return without(hearing, outcomes, 'discarded', why);
+  }
+  return judged(hearing, outcomes);
+}
+
+function judged(hearing: Hearing, outcomes: Outcomes): Judgement {
+  const { field } = hearing.plan;
+  const pairs = pairsOf(hearing, outcomes);
+  const fit = bradleyTerry(field, gamesOf(pairs, outcomes.records));
+  const seed = new Map(field.map((alias, i) => [alias, i] as const));
+  const standings = fit.strengths
+    .map(
+      ({ alias, theta, error }): JudgedStanding => ({
+        alias,
+        strength: theta,
+        error,
+        ...scoreOf(alias, pairs),
+      }),
+    )
+    .sort((x, y) => y.strength - x.strength || (seed.get(x.alias) ?? 0) - (seed.get(y.alias) ?? 0));
+  const [best, next] = standings;
+  const margin = best && next ? fit.margin(best.alias, next.alias) : 0;
+  const confidence = confidenceOf(margin, pairs, outcomes.records);
+  return {
+    ...common(hearing, outcomes),
+    kind: 'judged',
+    because: whyFirst(best, next, confidence),
+    standings,
+    confidence,
+    margin,
+    pairs,
+  };
+}
+
+const without = (
+  hearing: Hearing,
+  outcomes: Outcomes,
+  kind: 'discarded' | 'unheard',
+  because: string,
+): Judgement => ({
+  ...common(hearing, outcomes),
+  kind,
+  because,
+  standings: [],
+  confidence: 'toss-up',
+  margin: 0,
+  pairs: pairsOf(hearing, outcomes),
+});
+
+function common({ plan, judges, asked, addresses, notes, spent }: Hearing, { pairs, records }: Outcomes) {
+  const heard = new Set(pairs.flatMap(({ byJudge }) => byJudge.map(({ judge }) => judge)));
+  return {
+    how: plan.how,
+    judges: records,
+    quorum: { asked: judges.length, heard: heard.size },
+    notes: [...plan.notes, ...notes, ...weaker(records)],
+    addresses,
+    claims: claimsOf(asked, heard),
+    spent,
+  };
+}
+
+function pairsOf({ alike }: Hearing, outcomes: Outcomes): readonly JudgedPair[] {
+  const same = alike.map((pair) => ({ ...pair, byJudge: [], alike: true }) as const);
+  return [...outcomes.pairs, ...same].toSorted((x, y) => byText(x.a, y.a) || byText(x.b, y.b));
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byPair = (x: AskedPair, y: AskedPair): number =>
+  byText(x.pair.a, y.pair.a) || byText(x.pair.b, y.pair.b) || byText(x.judge, y.judge);
+const POINTS = { a: 1, tie: 0.5, b: 0 } as const;
+
+/** One vote for each family in a pair: judges of one family share it. */
+function gamesOf(pairs: readonly JudgedPair[], records: readonly JudgeRecord[]): readonly Game[] {
+  const families = new Map(records.map(({ judge, family }) => [judge, family] as const));
+  return pairs.flatMap(({ a, b, byJudge, alike }): readonly Game[] => {
+    if (alike) return [{ a, b, y: POINTS.tie, weight: 1 }];
+    const kin = (judge: string) =>
+      byJudge.filter((other) => families.get(other.judge) === families.get(judge)).length;
+    return byJudge.map(({ judge, outcome }) => ({ a, b, y: POINTS[outcome], weight: 1 / kin(judge) }));
+  });
+}
+
+function scoreOf(
+  alias: Alias,
+  pairs: readonly JudgedPair[],
+): Pick<JudgedStanding, 'wins' | 'ties' | 'losses'> {
+  const score = { wins: 0, ties: 0, losses: 0 };
+  for (const { a, b, byJudge, alike } of pairs) {
+    if (alias !== a && alias !== b) continue;
+    if (alike) score.ties += 1;
+    for (const { outcome } of byJudge) {
+      if (outcome === 'tie') score.ties += 1;
+      else score[(outcome === 'a') === (alias === a) ? 'wins' : 'losses'] += 1;
+    }
+  }
+  return score;
+}
+
+/** One judge, or one family, is never clear. */
+function confidenceOf(
+  margin: number,
+  pairs: readonly JudgedPair[],
+  records: readonly JudgeRecord[],
+): JudgedConfidence {
+  const heard = new Set(pairs.flatMap(({ byJudge }) => byJudge.map(({ judge }) => judge)));
+  const families = new Set(records.filter(({ judge }) => heard.has(judge)).map(({ family }) => family));
+  if (margin >= CLEAR && families.size >= 2) return 'clear';
+  return margin >= LIKELY ? 'likely' : 'toss-up';
+}
+
+/** For the ranking; empty where the judges said nothing that counts. */
+export const strengthsOf = ({ standings }: Judgement): ReadonlyMap<Alias, number> =>
+  new Map(standings.map(({ alias, strength }) => [alias, strength]));
+
+/** `5-1-0`: won, tied, lost. */
+export const winsTiesLosses = ({ wins, ties, losses }: JudgedStanding): string => `${wins}-${ties}-${losses}`;
+
+function whyFirst(
+  best: JudgedStanding | undefined,
+  next: JudgedStanding | undefined,
+  confidence: JudgedConfidence,
+): string {
+  if (!best || !next) return 'There was nobody to compare.';
+  const figures = `${winsTiesLosses(best)} against ${winsTiesLosses(next)}, won-tied-lost`;
+  switch (confidence) {
+    case 'clear':
+      return `The judges put ${best.alias} clearly ahead of ${next.alias} (${figures}).`;
+    case 'likely':
+      return `The judges lean to ${best.alias} over ${next.alias} (${figures}).`;
+    case 'toss-up':
+      return `The judges do not tell ${best.alias} and ${next.alias} apart (${figures}).`;
+  }
+}
+
+function nobody(records: readonly JudgeRecord[], asked: number): string {
+  if (asked === 0) return 'No judge was asked.';
+  const [first] = records.flatMap(({ judge, discarded, lost }) => {
+    const why = discarded ?? lost[0];
+    return why ? [`${judge}: ${why}`] : [];
+  });
+  return `No judge gave an answer that counts.${first ? ` ${first}` : ''}`;
+}
+
+function weaker(records: readonly JudgeRecord[]): readonly string[] {
+  const families = [...new Set(records.map(({ family }) => family))];
+  return [
+    ...(families.length === 1 ? [`All judges are of one family (${families[0]}).`] : []),
+    ...(records.some(({ ownFamily }) => ownFamily)
+      ? ['Too few other families were available, so that judges saw patches of their own family too.']
+      : []),
+    ...records.flatMap(({ judge, discarded }) =>
+      discarded ? [`${judge} does not count: ${discarded}`] : [],
+    ),
+  ];
+}
+
+/** Claims of judges that count, each once. */
+function claimsOf(asked: readonly AskedPair[], heard: ReadonlySet<string>): readonly FailureClaim[] {
+  const claims = asked
+    .filter(({ judge }) => heard.has(judge))
+    .flatMap(({ pair, judge, aFirst, bFirst }) => [
+      ...claimsIn(aFirst, judge, [pair.a, pair.b]),
+      ...claimsIn(bFirst, judge, [pair.b, pair.a]),
+    ]);
+  const once = new Map(claims.map((claim) => [JSON.stringify([claim.alias, claim.input]), claim] as const));
+  return [...once.values()].slice(0, MOST_CLAIMS);
+}
+
+function claimsIn(
+  answer: Heard,
+  judge: string,
+  [first, second]: readonly [Alias, Alias],
+): readonly FailureClaim[] {
+  if (answer.kind === 'lost') return [];
+  return (answer.verdict.failures ?? []).map(({ candidate, input, expected, got }) => ({
+    alias: candidate === 'first' ? first : second,
+    judge,
+    input,
+    expected,
+    got,
+  }));
+}
+
+/** Of a pool that was not put before any judge. */
+export const notJudged = (because: string): Judgement => ({
+  kind: 'unheard',
+  how: 'round-robin',
+  because,
+  standings: [],
+  confidence: 'toss-up',
+  margin: 0,
+  pairs: [],
+  judges: [],
+  quorum: { asked: 0, heard: 0 },
+  notes: [],
+  addresses: [],
+  claims: [],
+  spent: NO_USAGE,
+});

@@ -1,0 +1,111 @@
+import type { Alias } from '../model/index.ts';
+import { familyOf } from './family.ts';
+import type { Author } from './types.ts';
+
+/** Calls of one judgement at most, and judges of one pair. Our defaults. */
+export const MOST_CALLS = 36;
+export const MOST_JUDGES = 3;
+/** Each pair is shown in both orders. */
+const ORDERS = 2;
+
+export interface Pair {
+  readonly a: Alias;
+  readonly b: Alias;
+}
+
+/** Who is asked, and how. Judges are models; the same at most once for a pair. */
+export interface Plan {
+  readonly how: 'round-robin' | 'knockout';
+  /** Judges of one pair at most. */
+  readonly judges: number;
+  /** In order of evidence; those that are judged at all. */
+  readonly field: readonly Alias[];
+  /** What had to be left out, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+export interface PlanOptions {
+  /** Calls at most; absent: our default. */
+  readonly most?: number | undefined;
+  /** A knockout also where all pairs would fit. */
+  readonly knockout?: boolean | undefined;
+}
+
+/** As much as fits into the calls: every pair with as many judges as there are, down to two; else a knockout. */
+export function planOf(seeds: readonly Alias[], models: number, options: PlanOptions = {}): Plan {
+  const { most = MOST_CALLS, knockout = false } = options;
+  const wanted = Math.min(MOST_JUDGES, models);
+  const fits = (pairs: number, judges: number) => pairs * ORDERS * judges <= most;
+  const least = Math.min(2, wanted);
+  const pairs = (seeds.length * (seeds.length - 1)) / 2;
+  for (let judges = wanted; !knockout && judges >= least && judges > 0; judges--) {
+    if (fits(pairs, judges)) {
+      return { how: 'round-robin', judges, field: seeds, notes: fewer(judges, wanted, most) };
+    }
+  }
+  const judges = [3, 2, 1].find((n) => n <= wanted && fits(seeds.length - 1, n)) ?? 1;
+  const field = seeds.slice(0, Math.max(2, Math.floor(most / (ORDERS * judges)) + 1));
+  const left = seeds.length - field.length;
+  return {
+    how: 'knockout',
+    judges,
+    field,
+    notes: [
+      ...(knockout
+        ? []
+        : [`All ${pairs} pairs would take more than ${most} calls, so they met in a knockout.`]),
+      ...fewer(judges, wanted, most),
+      ...(left > 0
+        ? [`The ${left} with the least evidence were not judged: ${most} calls are the most.`]
+        : []),
+    ],
+  };
+}
+
+const fewer = (judges: number, wanted: number, most: number): readonly string[] =>
+  judges < wanted
+    ? [
+        `${judges === 1 ? '1 judge sees' : `${judges} judges see`} each pair, not ${wanted}: ${most} calls are the most.`,
+      ]
+    : [];
+
+export interface PanelJudge {
+  /** `provider/model`. */
+  readonly model: string;
+  readonly family: string;
+  /** One of the two candidates is by its own family. */
+  readonly own: boolean;
+}
+
+/**
+ * The judges of one pair, in the order in which models are listed: of families that wrote neither candidate, one model
+ * for each family first. Where those are fewer than two families, the authors' families fill up: both alike, as far as
+ * there is room, so that the preference for one's own cuts both ways.
+ */
+export function panelOf(
+  authors: readonly (Author | null)[],
+  models: readonly string[],
+  most: number,
+): readonly PanelJudge[] {
+  const own = new Set(authors.flatMap((author) => (author ? [familyOf(author.model)] : [])));
+  const judges = [...new Set(models)].map((model) => {
+    const family = familyOf(model);
+    return { model, family, own: own.has(family) };
+  });
+  const outsiders = judges.filter((judge) => !judge.own);
+  const families = (of: readonly PanelJudge[]) => new Set(of.map(({ family }) => family)).size;
+  const eligible =
+    families(outsiders) >= 2 ? outsiders : [...outsiders, ...judges.filter((judge) => judge.own)];
+  // One for each family, then second models of a family: they err together more than others.
+  const firsts = eligible.filter(
+    (judge, i) => eligible.findIndex(({ family }) => family === judge.family) === i,
+  );
+  const seconds = eligible.filter((judge) => !firsts.includes(judge));
+  return [...firsts, ...seconds].slice(0, most);
+}
+
+/** Every pair once; by alias, so that the order of the candidates plays no part. */
+export function allPairs(aliases: readonly Alias[]): readonly Pair[] {
+  const sorted = [...aliases].sort();
+  return sorted.flatMap((a, i) => sorted.slice(i + 1).map((b) => ({ a, b })));
+}

@@ -1,0 +1,113 @@
+/** How comments and string literals look in a family of languages: enough to part them from code, no more. */
+export interface Syntax {
+  /** One alternative for each kind of token, in named groups; sticky. */
+  readonly token: RegExp;
+  /** What may run over lines, by how it opens. */
+  readonly blocks: Readonly<Record<string, Block>>;
+  /** A slash may begin a regular expression. */
+  readonly regex?: true;
+}
+
+export interface Block {
+  readonly close: string;
+  /** `doc`: a comment where it stands as a statement of its own, a string elsewhere. */
+  readonly is: 'comment' | 'text' | 'doc';
+}
+
+const DOUBLE = String.raw`"(?:[^"\\]|\\.)*"`;
+const SINGLE = String.raw`'(?:[^'\\]|\\.)*'`;
+const TICKS = '`[^`]*`';
+/** A character, not a lifetime. */
+const CHARACTER = String.raw`'(?:[^'\\]|\\.[^']{0,8})'`;
+const WORD = String.raw`(?<word>[\p{L}\p{N}_$]+)`;
+const REST = String.raw`(?<blank>\s+)|(?<sign>[^])`;
+// `https://` stands unquoted in markup and settings. Where it is unclear, a line is shown rather than hidden.
+const SLASHES = String.raw`(?<note>(?<!:)\/\/.*)`;
+const HASH = String.raw`(?<note>(?<![^\s;({\[])#.*)`;
+
+const of = (...parts: readonly string[]): RegExp => new RegExp([...parts, WORD, REST].join('|'), 'uy');
+const STARS = { '/*': { close: '*/', is: 'comment' } } as const;
+const ARROWS = { '<!--': { close: '-->', is: 'comment' } } as const;
+const TEMPLATE = { '`': { close: '`', is: 'text' } } as const;
+const TRIPLE = { '"""': { close: '"""', is: 'text' } } as const;
+
+const SCRIPT: Syntax = {
+  token: of(SLASHES, '(?<open>/\\*|<!--|`)', `(?<text>${DOUBLE}|${SINGLE})`),
+  blocks: { ...STARS, ...ARROWS, ...TEMPLATE },
+  regex: true,
+};
+const PYTHON: Syntax = {
+  token: of('(?<note>#.*)', `(?<open>"""|''')`, `(?<text>${DOUBLE}|${SINGLE})`),
+  blocks: { '"""': { close: '"""', is: 'doc' }, "'''": { close: "'''", is: 'doc' } },
+};
+const GO: Syntax = {
+  token: of(SLASHES, '(?<open>/\\*|`)', `(?<text>${DOUBLE}|${CHARACTER})`),
+  blocks: { ...STARS, ...TEMPLATE },
+};
+const C_LIKE: Syntax = {
+  token: of(SLASHES, '(?<open>/\\*|""")', `(?<text>${DOUBLE}|${CHARACTER})`),
+  blocks: { ...STARS, ...TRIPLE },
+};
+const PHP: Syntax = {
+  token: of(SLASHES, String.raw`(?<note2>#(?!\[).*)`, '(?<open>/\\*|<!--)', `(?<text>${DOUBLE}|${SINGLE})`),
+  blocks: { ...STARS, ...ARROWS },
+};
+const STYLE: Syntax = {
+  token: of('(?<open>/\\*)', `(?<text>${DOUBLE}|${SINGLE})`),
+  blocks: STARS,
+};
+const SASS: Syntax = { token: of(SLASHES, '(?<open>/\\*)', `(?<text>${DOUBLE}|${SINGLE})`), blocks: STARS };
+const MARKUP: Syntax = { token: of('(?<open><!--)', `(?<text>${DOUBLE}|${SINGLE})`), blocks: ARROWS };
+const SHELL: Syntax = { token: of(HASH, `(?<text>${DOUBLE}|${SINGLE}|${TICKS})`), blocks: {} };
+const DASHES: Syntax = {
+  token: of(
+    String.raw`(?<note>(?<!\S)--(?!\[\[).*)`,
+    String.raw`(?<open>--\[\[|/\*|\{-)`,
+    `(?<text>${DOUBLE}|${SINGLE})`,
+  ),
+  blocks: { ...STARS, '--[[': { close: ']]', is: 'comment' }, '{-': { close: '-}', is: 'comment' } },
+};
+const LISP: Syntax = { token: of(String.raw`(?<note>(?<!\S);.*)`, `(?<text>${DOUBLE})`), blocks: {} };
+const PERCENT: Syntax = { token: of(String.raw`(?<note>(?<!\S)%.*)`, `(?<text>${DOUBLE})`), blocks: {} };
+const JSON_LIKE: Syntax = { token: of(SLASHES, '(?<open>/\\*)', `(?<text>${DOUBLE})`), blocks: STARS };
+
+const BY_EXTENSION: readonly (readonly [RegExp, Syntax])[] = [
+  [/\.(?:[cm]?[jt]sx?|vue|svelte|astro)$/i, SCRIPT],
+  [/\.(?:py|pyi|pyx|pxd|bzl)$/i, PYTHON],
+  [/\.go$/i, GO],
+  [
+    /\.(?:rs|java|kts?|scala|sc|groovy|gradle|c|h|cc|cpp|cxx|hpp|hh|mm?|cs|fs|swift|dart|zig|proto|sol)$/i,
+    C_LIKE,
+  ],
+  [/\.php$/i, PHP],
+  [/\.css$/i, STYLE],
+  [/\.(?:scss|sass|less)$/i, SASS],
+  [/\.(?:html?|xml|svg|xhtml|hbs|ejs)$/i, MARKUP],
+  [/\.(?:jsonc?|json5)$/i, JSON_LIKE],
+  [/\.(?:sql|lua|hs|elm|adb|ads)$/i, DASHES],
+  [/\.(?:clj[cs]?|el|lisp|scm|rkt|asm|s)$/i, LISP],
+  [/\.(?:erl|hrl|tex|m4)$/i, PERCENT],
+  [
+    /(?:\.(?:rb|rake|sh|bash|zsh|pl|pm|r|jl|exs?|nim|ya?ml|toml|cfg|ini|conf|properties|graphql|gql|tf|ps1|cmake|mk|bats|fish)|(?:^|\/)(?:\w*file|\.[\w.-]*(?:rc|ignore|env)))$/i,
+    SHELL,
+  ],
+];
+
+/** Null for files whose comments we cannot tell. */
+export const syntaxOf = (path: string): Syntax | null =>
+  BY_EXTENSION.find(([extension]) => extension.test(path))?.[1] ?? null;
+
+/** Text for people in files of their own: it changes nothing that runs. */
+export const isProse = (path: string): boolean =>
+  /\.(?:md|mdx|markdown|rst|adoc|asciidoc|org|pod|rtf)$/i.test(path) ||
+  // Lists of packages and build files end so too.
+  /(?:^|\/)(?!requirements|constraints|cmakelists)[^/]*\.txt$/i.test(path) ||
+  /(?:^|\/)(?:readme|changelog|changes|history|news|authors|contributors|copying|licen[cs]e|notice|todo)(?:\.\w+)?$/i.test(
+    path,
+  );
+
+/** Machine-written or copied: nobody decides anything on its lines. */
+export const isGenerated = (path: string): boolean =>
+  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pipfile\.lock|gemfile\.lock|composer\.lock|go\.sum|flake\.lock)$/i.test(
+    path,
+  ) || /\.(?:min\.\w+|map|snap|lock)$/i.test(path);

@@ -1,0 +1,155 @@
+import type { z } from 'zod';
+import {
+  asFault,
+  type FaultCode,
+  NO_USAGE,
+  type RunId,
+  type Usage,
+  type Usd,
+} from '../../core/model/index.ts';
+import type { Answer, Clock, Gateway, Lease, Model, ModelRoute, Random } from '../../ports/index.ts';
+
+/** Milliseconds for one answer; a judge that takes longer is lost. Our default. */
+export const ANSWER_MS = 5 * 60_000;
+/** A model that failed as often, and never answered, is not asked again. Our default. */
+const MOST_FAILURES = 3;
+
+/** What asking judges and reviewers takes of the world. */
+export interface AskParts {
+  readonly gateway: Pick<Gateway, 'route' | 'open'>;
+  readonly model: Model;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly random: Pick<Random, 'nonce'>;
+  /** `provider/model` names that may be asked, the preferred first. */
+  readonly models: readonly string[];
+  readonly payer: Payer;
+  /**
+   * Runs `work` once for a key within the run, and gives back what it gave then: an answer that is paid for is not paid
+   * for twice. What it gives is plain JSON. A rejection is not remembered.
+   */
+  remember<T>(key: string, work: () => Promise<T>): Promise<T>;
+  readonly signal: AbortSignal;
+}
+
+/** Who pays, as in a `Grant`. */
+export interface Payer {
+  readonly runId: RunId;
+  readonly repository: string;
+  /** US dollars of the whole run. */
+  readonly runCapUsd: Usd;
+  /** Tokens for models without a known price; absent: such a model is not asked. */
+  readonly capTokens?: number;
+}
+
+export interface Terms {
+  /** `judge-1`, …: whose calls these are in the ledger. */
+  readonly spender: string;
+  readonly model: string;
+  readonly capUsd: Usd;
+  readonly ttlMs: number;
+}
+
+/** One model that is asked several questions. */
+export interface Desk {
+  /** Never rejects for what the model did; rejects when the run was cancelled. */
+  ask<T>(question: Inquiry<T>): Promise<Answer<T>>;
+  /** Of this spender in this run, earlier leases included. */
+  usage(): Usage;
+  close(): Promise<void>;
+}
+
+export interface Inquiry<T> {
+  readonly instructions: string;
+  readonly prompt: string;
+  readonly schema: z.ZodType<T>;
+}
+
+/** These say that one model cannot be asked; the others can. */
+const NOT_THIS_MODEL: ReadonlySet<FaultCode> = new Set([
+  'MODEL_KEY_MISSING',
+  'MODEL_PRICE_UNKNOWN',
+  'MODEL_MISMATCH',
+]);
+
+/** A model that cannot be asked at all gives a desk where every answer is a failure that says why. */
+export async function openDesk(parts: AskParts, terms: Terms): Promise<Desk> {
+  const { runId, repository, runCapUsd, capTokens } = parts.payer;
+  const tokens = capTokens === undefined ? {} : { capTokens };
+  const { spender, model, capUsd, ttlMs } = terms;
+  try {
+    const route = parts.gateway.route(model, tokens);
+    const lease = await parts.gateway.open({
+      runId,
+      spender,
+      repository,
+      models: [model],
+      capUsd,
+      runCapUsd,
+      ...tokens,
+      ttlMs,
+    });
+    return deskOf(parts, route, lease);
+  } catch (thrown) {
+    const fault = asFault(thrown);
+    if (!NOT_THIS_MODEL.has(fault.code)) throw thrown;
+    return {
+      ask: async () => ({ kind: 'failed', why: fault.message }),
+      usage: () => NO_USAGE,
+      close: async () => {},
+    };
+  }
+}
+
+function deskOf(parts: AskParts, route: ModelRoute, lease: Lease): Desk {
+  const said = { answers: 0, failures: 0 };
+  return {
+    async ask(question) {
+      parts.signal.throwIfAborted();
+      if (said.answers === 0 && said.failures >= MOST_FAILURES) {
+        return { kind: 'failed', why: `It was not asked any more, after ${said.failures} failures.` };
+      }
+      const answer = await inTime(parts, (signal) => parts.model.ask({ route, lease, ...question, signal }));
+      parts.signal.throwIfAborted();
+      said[answer.kind === 'answer' ? 'answers' : 'failures'] += 1;
+      return answer;
+    },
+    usage: () => lease.usage(),
+    close: () => lease.close(),
+  };
+}
+
+/** Ends when its time is over or the run is cancelled, also where the model does not. */
+async function inTime<T>(
+  { clock, signal }: AskParts,
+  ask: (signal: AbortSignal) => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  const ended = new AbortController();
+  const late = new AbortController();
+  const limit = clock.sleep(ANSWER_MS, AbortSignal.any([ended.signal, signal])).then((): Answer<T> => {
+    late.abort();
+    return { kind: 'failed', why: `It gave no answer within ${ANSWER_MS / 60_000} minutes.` };
+  });
+  try {
+    return await Promise.race([ask(AbortSignal.any([signal, late.signal])), limit]);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Works on at most `width` items at a time; waits for those under way before it rejects. */
+export async function inLanes<T>(
+  width: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items.values();
+  const failures: unknown[] = [];
+  const lane = async () => {
+    for (const item of queue) {
+      if (failures.length > 0) return;
+      await work(item).catch((thrown: unknown) => failures.push(thrown));
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,247 @@
+import {
+  type AskedPair,
+  afterRound,
+  alike,
+  allPairs,
+  blind,
+  type Competitor,
+  familyOf,
+  type Heard,
+  heard,
+  type Identities,
+  identitiesOf,
+  type Judge,
+  type Judgement,
+  judgementOf,
+  MOST_CALLS,
+  notJudged,
+  outcomesOf,
+  type Pair,
+  type Plan,
+  type Pool,
+  panelOf,
+  planOf,
+  questionOf,
+  roundOf,
+  type SideShown,
+  Verdict,
+} from '../../core/judging/index.ts';
+import { type Alias, NO_USAGE, type Usage } from '../../core/model/index.ts';
+import type { Settings } from '../../core/policy/index.ts';
+import { ANSWER_MS, type AskParts, type Desk, inLanes, openDesk } from './ask.ts';
+
+/** Of the run's budget, all judges together. Our default: by then coders have had their part. */
+const JUDGES_SHARE = 0.2;
+/** Questions under way at a time. Our default: providers refuse more than a few at once. */
+const WIDTH = 4;
+
+export interface JudgeParts extends AskParts {
+  /** The text of `judge.md`, or what the operator put in its place. */
+  readonly instructions: string;
+  /** Calls at most; absent: our default. */
+  readonly mostCalls?: number;
+  /** A knockout also where every pair could meet. */
+  readonly knockout?: boolean;
+}
+
+/** Models that may judge: those of the settings' coders, then those whose keys are set. */
+export const judgeModels = (
+  settings: Pick<Settings, 'coders'>,
+  defaults: readonly string[],
+): readonly string[] => [
+  ...new Set([...settings.coders.flatMap(({ model }) => (model ? [model] : [])), ...defaults]),
+];
+
+/**
+ * Puts the survivors before judges: blind, in pairs, in both orders. Never rejects for what models do: judges that are
+ * lost are in the judgement. Rejects when the run is cancelled, and for faults that stop a run. The caller gives it only
+ * candidates that passed every gate (I7).
+ */
+export async function judgePool(parts: JudgeParts, pool: Pool): Promise<Judgement> {
+  const models = [...new Set(parts.models)];
+  const aliases = pool.competitors.map(({ alias }) => alias);
+  if (aliases.length < 2) return notJudged('There are not two candidates to compare.');
+  if (models.length === 0) return notJudged('No model is available as a judge.');
+  const options = { most: parts.mostCalls, knockout: parts.knockout };
+  const court = courtOf(parts, pool, planOf(aliases, models.length, options), models);
+  try {
+    if (court.plan.how === 'round-robin') await hear(court, allPairs(court.plan.field));
+    else await knockout(court);
+    return judgementOf({ ...court, judges: court.sitting(), spent: await court.spent() });
+  } finally {
+    await court.close();
+  }
+}
+
+/** Everything one judgement works with; `asked`, `alike` and `notes` grow. */
+interface Court {
+  readonly parts: JudgeParts;
+  readonly pool: Pool;
+  readonly plan: Plan;
+  readonly models: readonly string[];
+  readonly identities: Identities;
+  readonly sides: ReadonlyMap<Alias, SideShown & { readonly competitor: Competitor }>;
+  readonly addresses: Judgement['addresses'];
+  readonly asked: AskedPair[];
+  readonly alike: Pair[];
+  readonly notes: string[];
+  /** Opened when a judge is first asked. */
+  desk(judge: Judge): Promise<Desk>;
+  sitting(): readonly Judge[];
+  spent(): Promise<Usage>;
+  close(): Promise<void>;
+}
+
+function courtOf(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly string[]): Court {
+  const identities = identitiesOf(pool.authors);
+  const field = pool.competitors.filter(({ alias }) => plan.field.includes(alias));
+  const sides = new Map(
+    field.map((competitor) => {
+      const patch = blind(competitor.files, identities);
+      return [competitor.alias, { patch, facts: competitor.facts, competitor }] as const;
+    }),
+  );
+  const desks = new Map<string, { readonly judge: Judge; readonly desk: Promise<Desk> }>();
+  const opened = () => Promise.all([...desks.values()].map(({ desk }) => desk));
+  const capUsd = (parts.payer.runCapUsd * JUDGES_SHARE) / plan.judges;
+  // Long enough for one question after the other to take all its time; it ends with the judgement.
+  const ttlMs = ANSWER_MS * (1 + (parts.mostCalls ?? MOST_CALLS));
+  return {
+    parts,
+    pool,
+    plan,
+    models,
+    identities,
+    sides,
+    addresses: [...sides].flatMap(([alias, { patch }]) =>
+      patch.addresses.map((address) => ({ alias, ...address })),
+    ),
+    asked: [],
+    alike: [],
+    notes: [],
+    desk(judge) {
+      const known = desks.get(judge.judge)?.desk;
+      if (known) return known;
+      const desk = openDesk(parts, { spender: judge.judge, model: judge.model, capUsd, ttlMs });
+      desks.set(judge.judge, { judge, desk });
+      return desk;
+    },
+    sitting: () => [...desks.values()].map(({ judge }) => judge).toSorted(byPlace(models)),
+    spent: async () => (await opened()).map((desk) => desk.usage()).reduce(sum, NO_USAGE),
+    async close() {
+      const open = await Promise.allSettled([...desks.values()].map(({ desk }) => desk));
+      await Promise.all(open.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
+    },
+  };
+}
+
+const byPlace = (models: readonly string[]) => (a: Judge, b: Judge) =>
+  models.indexOf(a.model) - models.indexOf(b.model);
+
+const sum = (a: Usage, b: Usage): Usage => ({
+  usd: a.usd + b.usd,
+  tokensIn: a.tokensIn + b.tokensIn,
+  tokensOut: a.tokensOut + b.tokensOut,
+  calls: a.calls + b.calls,
+});
+
+/** Round after round; who wins most judges goes on, and where they are even the better evidence. */
+async function knockout(court: Court): Promise<void> {
+  let left = court.plan.field;
+  while (left.length > 1) {
+    const round = roundOf(left);
+    await hear(court, round.matches);
+    const { pairs } = outcomesOf(court.sitting(), court.asked);
+    left = afterRound(left, round, ({ a, b }) => {
+      const said = pairs.find((pair) => pair.a === a && pair.b === b)?.byJudge ?? [];
+      const ahead =
+        said.filter(({ outcome }) => outcome === 'a').length -
+        said.filter(({ outcome }) => outcome === 'b').length;
+      return ahead === 0 ? null : ahead > 0 ? a : b;
+    });
+  }
+}
+
+interface Hearing {
+  readonly pair: Pair;
+  readonly judge: Judge;
+  readonly own: boolean;
+  readonly heard: { aFirst: Heard | null; bFirst: Heard | null };
+}
+
+/** Asks every judge of every pair in both orders, a few at a time. */
+async function hear(court: Court, pairs: readonly Pair[]): Promise<void> {
+  const hearings = pairs.filter((pair) => isOpen(court, pair)).flatMap((pair) => hearingsOf(court, pair));
+  const calls = hearings.flatMap((hearing) => [
+    { hearing, order: 'aFirst' as const },
+    { hearing, order: 'bFirst' as const },
+  ]);
+  await inLanes(WIDTH, calls, async ({ hearing, order }) => {
+    const { a, b } = hearing.pair;
+    const [first, second] = order === 'aFirst' ? [a, b] : [b, a];
+    hearing.heard[order] = await askJudge(court, hearing.judge, first, second);
+  });
+  for (const { pair, judge, own, heard: said } of hearings) {
+    const missing: Heard = { kind: 'lost', came: false, why: 'It was not asked.' };
+    court.asked.push({
+      pair,
+      judge: judge.judge,
+      own,
+      aFirst: said.aFirst ?? missing,
+      bFirst: said.bFirst ?? missing,
+    });
+  }
+}
+
+/** Is there something to ask, and may it be sent? Otherwise it says in the judgement why not. */
+function isOpen(court: Court, pair: Pair): boolean {
+  const [a, b] = [sideIn(court, pair.a), sideIn(court, pair.b)];
+  if (alike(a, b)) {
+    court.alike.push(pair);
+    court.notes.push(`Judges would see the same code of ${pair.a} and ${pair.b}: a tie without asking.`);
+    return false;
+  }
+  const question = questionOf(court.pool.task, { first: a, second: b }, court.identities, '');
+  if (question.kind === 'question') return true;
+  const names = question.names.slice(0, 3).join(', ');
+  court.notes.push(
+    `${pair.a} and ${pair.b} were not compared: what judges would see still names an author (${names}).`,
+  );
+  return false;
+}
+
+function sideIn({ sides }: Court, alias: Alias): SideShown & { readonly competitor: Competitor } {
+  const side = sides.get(alias);
+  if (!side) throw new Error(`no candidate ${alias} before the judges`);
+  return side;
+}
+
+function hearingsOf(court: Court, pair: Pair): readonly Hearing[] {
+  const authors = [pair.a, pair.b].map((alias) => sideIn(court, alias).competitor.author);
+  return panelOf(authors, court.models, court.plan.judges).map(({ model, own }) => ({
+    pair,
+    judge: { judge: `judge-${court.models.indexOf(model) + 1}`, model, family: familyOf(model) },
+    own,
+    heard: { aFirst: null, bFirst: null },
+  }));
+}
+
+async function askJudge(court: Court, judge: Judge, first: Alias, second: Alias): Promise<Heard> {
+  const { parts, pool, identities } = court;
+  const sides = { first: sideIn(court, first), second: sideIn(court, second) };
+  const desk = await court.desk(judge);
+  return parts.remember(`judge:${judge.model}:${first}:${second}`, async (): Promise<Heard> => {
+    const nonce = parts.random.nonce();
+    const question = questionOf(pool.task, sides, identities, nonce);
+    if (question.kind === 'leak') return { kind: 'lost', came: false, why: 'Its question named an author.' };
+    const { instructions } = parts;
+    const answer = await desk.ask({ instructions, prompt: question.text, schema: Verdict });
+    if (answer.kind === 'failed') return { kind: 'lost', came: false, why: answer.why };
+    return heard(answer.value, {
+      first: sides.first.patch,
+      second: sides.second.patch,
+      nonce,
+      instructions,
+    });
+  });
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import type { RunId } from '../core/model/index.ts';
+import type { World } from './world.ts';
+
+const Kept = z.object({ sha256: z.string(), bytes: z.number() });
+
+/**
+ * Does work once for each key of a run, also across a crash: an answer that was paid for is given back, not paid again.
+ * Answers are plain JSON. Work that fails is not kept.
+ */
+export function rememberAnswers(
+  { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
+  runId: RunId,
+): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const name = `answer:${key}`;
+    const { intent } = await store.intend(runId, name);
+    const kept = intent.state === 'done' ? Kept.safeParse(intent.result) : null;
+    // Whoever chose the key chose the type with it.
+    if (kept?.success) return JSON.parse(await artifacts.get(kept.data)) as T;
+    const answer = await work();
+    await store.fulfil(runId, name, await artifacts.put(JSON.stringify(answer)));
+    return answer;
+  };
+}

@@ -1,0 +1,247 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { blind, type ChangedFile, identitiesOf, leaksIn, scrub } from '../../../src/core/judging/index.ts';
+import { AUTHORS, adding, changing } from './sample.ts';
+
+const IDENTITIES = identitiesOf([
+  AUTHORS.claude,
+  AUTHORS.gpt,
+  { agent: 'pi', model: 'openrouter/acme/zeta-coder-9', prompt: 'root-cause' },
+]);
+const seen = (...files: readonly ChangedFile[]) => blind(files, IDENTITIES);
+/** The added lines of one file as judges see them, from line 10 on. */
+const lines = (path: string, ...texts: readonly string[]) =>
+  seen(adding(path, ...texts))
+    .production.split('\n')
+    .filter((line) => line.startsWith('+ '))
+    .map((line) => line.replace(/^\+ \d+: /, ''));
+
+describe('comments in added lines', () => {
+  test.each<[path: string, written: string, shown: string]>([
+    ['a.ts', 'go(); // we handle every case', 'go(); [comment]'],
+    ['a.ts', "const url = 'https://a.b/c'; // d", "const url = 'https://a.b/c'; [comment]"],
+    ['a.ts', 'const r = /[/*]"/g; /* x */ next();', 'const r = /[/*]"/g; [comment] next();'],
+    ['a.ts', 'const half = total / 2; // half', 'const half = total / 2; [comment]'],
+    ['a.tsx', "<p>don't // go</p>", "<p>don't [comment]"],
+    ['a.py', "x = '# no'  # yes", "x = '# no'  [comment]"],
+    [
+      'a.rs',
+      "fn f<'a>(c: &'a char) -> bool { *c == '\"' } // q",
+      "fn f<'a>(c: &'a char) -> bool { *c == '\"' } [comment]",
+    ],
+    ['a.go', 'x := `raw // text` // c', 'x := `raw // text` [comment]'],
+    ['a.php', '#[Attribute] # c', '#[Attribute] [comment]'],
+    ['a.sql', 'select 1 -- all of it', 'select 1 [comment]'],
+    ['a.yml', "a: 'b # c' # d", "a: 'b # c' [comment]"],
+    ['a.yml', 'url: http://x/#y', 'url: http://x/#y'],
+    ['a.html', '<b>a</b><!-- c -->', '<b>a</b>[comment]'],
+    ['a.css', 'a { color: red } /* c */', 'a { color: red } [comment]'],
+    ['Makefile', 'all: build # c', 'all: build [comment]'],
+    ['a.unknown', 'x // y', 'x // y'],
+  ])('%s: %s', (path, written, shown) => {
+    expect(lines(path, written)).toEqual([shown]);
+  });
+
+  test('that run over lines are one, and the lines keep their numbers', () => {
+    expect(seen(adding('a.ts', '/**', ' * Says a lot.', ' */', 'go();')).production).toContain(
+      '+ 10: [comment, 3 lines]\n+ 13: go();\n',
+    );
+    expect(lines('a.py', 'def f():', '    """Does it', '    well."""', '    return 1')).toEqual([
+      'def f():',
+      '[comment, 2 lines]',
+      '    return 1',
+    ]);
+  });
+
+  test('that tell a tool what to do are part of the patch, without the words around', () => {
+    expect(lines('a.ts', '// @ts-ignore because it is right')).toEqual(['[comment: @ts-ignore]']);
+    expect(lines('a.py', 'import x  # noqa: F401 trust me')).toEqual(['import x  [comment: noqa: F401]']);
+    expect(lines('a.go', '//go:build pick this one')).toEqual(['[comment: go:build]']);
+  });
+
+  test('of Python end where the doc string does, however the hunk is cut', () => {
+    const next = ['def g():', '    """', '    Does what it says, as well as it can'];
+    expect(lines('a.py', 'import os', 'x = os.getcwd()', ...next)).toEqual([
+      'import os',
+      'x = os.getcwd()',
+      'def g():',
+      '[comment, 2 lines]',
+    ]);
+    expect(lines('a.py', 'the rest of what it says', '"""', 'import os', ...next)).toEqual([
+      '[comment, 2 lines]',
+      'import os',
+      'def g():',
+      '[comment, 2 lines]',
+    ]);
+  });
+
+  test('of Python that hold code are shown whole: it might run', () => {
+    const doc = ['"""', 'if len(x) == 0:', '    return 0', '"""'];
+    expect(lines('a.py', ...doc)).toEqual(doc);
+    const mixed = [
+      'def f(x):',
+      '    """Takes a list of numbers',
+      '    x = 1',
+      '    and gives the sum of them"""',
+    ];
+    expect(lines('a.py', ...mixed)).toEqual(mixed);
+  });
+
+  test('of a string that is passed on are none', () => {
+    expect(lines('a.py', 'send(', '    """', '    text', '    """)')).toEqual([
+      'send(',
+      '    """',
+      '    text',
+      '    """)',
+    ]);
+  });
+
+  test('begun before the hunk are seen by their end, code before an end that is none is shown', () => {
+    expect(lines('a.ts', ' * of a comment', ' */', 'go();')).toEqual(['[comment, 2 lines]', 'go();']);
+    const hidden = changing('a.ts', ['+steal(secret);', '+const r = y', '+/a*/.exec(z);']);
+    expect(seen(hidden).production).toContain('+ 9: steal(secret);');
+    expect(lines('a.ts', 'go(); /* open', 'steal(secret);')).toContain('steal(secret);');
+  });
+
+  test('of the base stay: they are the repository’s', () => {
+    const kept = seen(changing('a.ts', [' // base says so', '-// old', '+// new', '+go();'])).production;
+    expect(kept).toContain('// base says so');
+    expect(kept).toContain('// old');
+    expect(kept).not.toContain('// new');
+  });
+});
+
+describe('names', () => {
+  test.each([
+    ["import OpenAI from 'openai';", "import name_tf from 'name_tf';"],
+    ['const useGPT4Turbo = true;', 'const usename_lu4Turbo = true;'],
+    ['const GEMINI_API_KEY = 1;', 'const name_7i_API_KEY = 1;'],
+    ['tunnel("ngrok", "text/plain");', 'tunnel("ngrok", "text/plain");'],
+    ['const pi = 3.14;', 'const pi = 3.14;'],
+  ])('%s', (written, shown) => {
+    expect(lines('a.ts', written)).toEqual([shown]);
+  });
+
+  test('are the same stand-in in every text, so that code stays code', () => {
+    const [first, second] = lines('a.ts', 'const claude = 1;', 'use(claude);');
+    const name = /const (\w+)/.exec(first as string)?.[1];
+    expect(second).toBe(`use(${name});`);
+    expect(scrub('Ask Claude.', IDENTITIES)).toBe(`Ask ${name}.`);
+  });
+
+  test('of this run count as well, by every part that tells', () => {
+    for (const name of ['zeta-coder-9', 'acme/zeta-coder-9', 'ZETA-CODER-9', 'claude-code', 'gpt-6-sol']) {
+      expect(leaksIn(`made by ${name} today`, IDENTITIES)).not.toEqual([]);
+      expect(leaksIn(scrub(`made by ${name} today`, IDENTITIES), IDENTITIES)).toEqual([]);
+    }
+    // Ordinary words only where they are said to name an author.
+    expect(leaksIn('the root-cause of pi', IDENTITIES)).toEqual([]);
+    expect(leaksIn('prompt: root-cause', IDENTITIES)).toEqual(['root-cause']);
+  });
+
+  test.each(['cl\u200baude', 'сlаudе', 'cláude', 'ｃｌａｕｄｅ', 'x\u200bcodex'])(
+    'in disguise have a stand-in too: %j',
+    (name) => {
+      expect(lines('a.ts', `say('${name}');`)[0]).toMatch(/^say\('.{0,9}name_\w\w'\);$/);
+    },
+  );
+
+  test('that still show in a line take the line with them', () => {
+    expect(lines('a.ts', "const by = 'clau' + 'de';", 'go();')).toEqual(['[withheld]', 'go();']);
+  });
+
+  test('are gone from anything, however it is written', () => {
+    const names = fc.constantFrom(
+      'claude',
+      'Anthropic',
+      'ChatGPT',
+      'GEMINI',
+      'deepseek',
+      'codex',
+      'zeta-coder-9',
+    );
+    const joints = fc.constantFrom(' ', '_', '.', '"', '(', '-', '\n', '\u200b', 'é', '1');
+    const text = fc
+      .array(fc.oneof(names, joints, fc.constantFrom('x', 'return', 'value')), { maxLength: 12 })
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, (written) => {
+        const { production } = seen(adding('a.ts', ...written.split('\n').map((line) => `go('${line}');`)));
+        expect(leaksIn(production, IDENTITIES)).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('what is shown', () => {
+  test('is the same whatever comments say', () => {
+    const words = fc
+      .string({ unit: 'grapheme', maxLength: 60 })
+      .map((text) => text.replace(/[\r\n\u2028\u2029]|\*\//g, ' '));
+    fc.assert(
+      fc.property(words, words, (one, other) => {
+        const of = (text: string) => seen(adding('src/a.ts', `go(); // ${text}`, `/* ${text} */`, 'end();'));
+        const [a, b] = [of(one), of(other)];
+        // A directive is no comment.
+        fc.pre(!/\[comment: /.test(a.production + b.production));
+        expect(a.production).toBe(b.production);
+      }),
+    );
+  });
+
+  test('is code before texts for people, and those alone where nothing else was changed', () => {
+    const readme = adding('README.md', 'The best solution there is.');
+    expect(seen(adding('a.ts', 'go();'), readme).production).not.toContain('README');
+    expect(seen(adding('a.ts', 'go();'), readme).production).toContain(
+      '(1 changed file of text for people not shown)',
+    );
+    expect(seen(adding('README.md', 'How to install.')).production).toContain('+ 10: How to install.');
+    expect(lines('requirements.txt', 'left-pad==1.0')).toEqual(['left-pad==1.0']);
+  });
+
+  test('has tests apart, and names generated and binary files only', () => {
+    const shown = seen(
+      adding('a.ts', 'go();'),
+      adding('test/a.test.ts', 'expect(go()).toBe(1);'),
+      adding('package-lock.json', '"x": 1'),
+      { ...adding('logo.png', 'x'), binary: true, hunks: [] },
+    );
+    expect(shown.production).toContain('file package-lock.json (modified)\n(generated, not shown)');
+    expect(shown.production).toContain('file logo.png (modified)\n(binary, not shown)');
+    expect(shown.production).not.toContain('expect');
+    expect(shown.tests).toContain('+ 10: expect(go()).toBe(1);');
+  });
+
+  test('ends at the border of a hunk, says how much is left out, and never passes its room by much', () => {
+    const file = adding('b.ts', ...Array.from({ length: 40 }, (_, i) => `call(${i});`));
+    const room = { production: 400, tests: 400 };
+    const cut = blind([adding('a.ts', 'go();'), file], IDENTITIES, room);
+    expect(cut.production).toContain('+ 10: go();');
+    expect(cut.production).not.toContain('call(');
+    expect(cut.production).toContain('(40 more changed lines in 1 file are not shown)');
+    const alone = blind([file], IDENTITIES, room);
+    expect(alone.production).toContain('+ 10: call(0);');
+    expect(alone.production).toMatch(/\(\d+ more changed lines in 1 file are not shown\)/);
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 80 }), { maxLength: 12 }), (sizes) => {
+        const files = sizes.map((n, i) => adding(`f${i}.ts`, ...Array.from({ length: n }, () => 'go();')));
+        const shown = blind(files, IDENTITIES, room).production;
+        // Names of files and the last note come on top.
+        expect(shown.length).toBeLessThan(room.production + 40 * files.length + 80);
+      }),
+    );
+  });
+
+  test('does not depend on the order of the files', () => {
+    const files = [adding('b.ts', 'two();'), adding('a.ts', 'one();')];
+    expect(seen(...files)).toEqual(seen(...files.toReversed()));
+  });
+
+  test('names what cannot be seen', () => {
+    expect(lines('a.ts', "if (role !== 'admin\u202e') go();")).toEqual([
+      `if (role !== 'admin<U+202E>') go();`,
+    ]);
+    expect(lines('a.ts', "say('🏆');")).toEqual(["say('<U+1F3C6>');"]);
+  });
+});

@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  afterRound,
+  allPairs,
+  familyOf,
+  MOST_CALLS,
+  panelOf,
+  planOf,
+  roundOf,
+} from '../../../src/core/judging/index.ts';
+import { AUTHORS } from './sample.ts';
+
+describe('the family of a model', () => {
+  test.each([
+    ['anthropic/claude-sonnet-5', 'claude'],
+    ['openrouter/anthropic/claude-opus-5', 'claude'],
+    ['anthropic/default', 'claude'],
+    ['openai/o3-mini', 'gpt'],
+    ['openrouter/openai/gpt-oss-120b', 'gpt'],
+    ['google/gemini-3.1-pro-preview', 'gemini'],
+    ['deepseek/deepseek-v4', 'deepseek'],
+    ['openrouter/deepseek/deepseek-r1-distill-llama-70b', 'deepseek'],
+    ['groq/llama-4-70b', 'llama'],
+    ['groq/qwen-3-32b', 'qwen'],
+    ['mistral/codestral-2', 'mistral'],
+    ['x-ai/grok-5', 'grok'],
+    ['openrouter/moonshotai/kimi-k3', 'kimi'],
+    ['openrouter/z-ai/glm-5', 'glm'],
+  ])('%s is %s, whoever serves it', (model, family) => {
+    expect(familyOf(model)).toBe(family);
+  });
+
+  test('nobody knows is one family for each provider', () => {
+    expect(familyOf('local/alpha')).toBe(familyOf('local/beta'));
+    expect(familyOf('local/alpha')).not.toBe(familyOf('other/alpha'));
+    expect(familyOf('')).toBe('unknown');
+  });
+});
+
+describe('the judges of a pair', () => {
+  const models = [
+    'anthropic/claude-opus-5',
+    'openai/gpt-6-sol',
+    'google/gemini-3.1-pro',
+    'x-ai/grok-5',
+    'x-ai/grok-5-mini',
+    'deepseek/deepseek-v4',
+  ];
+  const families = (...authors: Parameters<typeof panelOf>[0]) =>
+    panelOf(authors, models, 3).map(({ family }) => family);
+
+  test('are of families that wrote neither, one of each before a second of any', () => {
+    expect(families(AUTHORS.claude, AUTHORS.gpt)).toEqual(['gemini', 'grok', 'deepseek']);
+    expect(families(null, null)).toEqual(['claude', 'gpt', 'gemini']);
+    const two = panelOf([AUTHORS.claude], ['x-ai/grok-5', 'x-ai/grok-5-mini', 'deepseek/v4'], 3);
+    expect(two.map(({ model }) => model)).toEqual(['x-ai/grok-5', 'deepseek/v4', 'x-ai/grok-5-mini']);
+  });
+
+  test('are of the authors’ families only where fewer than two others are there', () => {
+    const few = panelOf([AUTHORS.claude, AUTHORS.gpt], models.slice(0, 3), 3);
+    expect(few.map(({ family, own }) => [family, own])).toEqual([
+      ['gemini', false],
+      ['claude', true],
+      ['gpt', true],
+    ]);
+    expect(panelOf([AUTHORS.claude, AUTHORS.gpt], models.slice(0, 4), 3).some(({ own }) => own)).toBe(false);
+  });
+
+  test('are each asked once, however often a model is listed', () => {
+    expect(panelOf([], ['x-ai/grok-5', 'x-ai/grok-5'], 3)).toHaveLength(1);
+    expect(panelOf([AUTHORS.claude], [], 3)).toEqual([]);
+  });
+});
+
+describe('the plan', () => {
+  const seeds = (n: number) => Array.from({ length: n }, (_, i) => `C${i}`);
+
+  test('never takes more calls than are allowed, and says what it leaves out', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 60 }),
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 2, max: 60 }),
+        (n, models, most) => {
+          const plan = planOf(seeds(n), models, { most });
+          const pairs =
+            plan.how === 'knockout'
+              ? plan.field.length - 1
+              : (plan.field.length * (plan.field.length - 1)) / 2;
+          expect(pairs * 2 * plan.judges).toBeLessThanOrEqual(most);
+          expect(plan.judges).toBeGreaterThanOrEqual(1);
+          const whole = plan.field.length === n && plan.judges === Math.min(3, models);
+          if (!whole || plan.how === 'knockout') expect(plan.notes).not.toEqual([]);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    [2, 'round-robin', 3],
+    [4, 'round-robin', 3],
+    [5, 'knockout', 3],
+    [7, 'knockout', 3],
+    [10, 'knockout', 2],
+  ])('of %i candidates is a %s with %i judges', (n, how, judges) => {
+    expect(planOf(seeds(n), 3)).toMatchObject({ how, judges });
+    expect(MOST_CALLS).toBe(36);
+  });
+
+  test('is a knockout where that is asked for', () => {
+    expect(planOf(seeds(4), 3, { knockout: true })).toMatchObject({ how: 'knockout', notes: [] });
+  });
+});
+
+describe('a knockout', () => {
+  test('gives the best seeds byes and pairs the best with the last', () => {
+    expect(roundOf(['A', 'B', 'C', 'D', 'E'])).toEqual({
+      byes: ['A', 'B', 'C'],
+      matches: [{ a: 'D', b: 'E' }],
+    });
+    expect(roundOf(['A', 'B', 'C', 'D']).matches).toEqual([
+      { a: 'A', b: 'D' },
+      { a: 'B', b: 'C' },
+    ]);
+    expect(roundOf(['A']).matches).toEqual([]);
+  });
+
+  test('takes one match less than there are candidates, meets everyone, and ends with the strongest', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(), (n, pick) => {
+        const best = `C${pick % n}`;
+        let left: readonly string[] = Array.from({ length: n }, (_, i) => `C${i}`);
+        let matches = 0;
+        while (left.length > 1) {
+          const round = roundOf(left);
+          expect(round.matches.length).toBeGreaterThan(0);
+          matches += round.matches.length;
+          left = afterRound(left, round, ({ a, b }) => (a === best || b === best ? best : null));
+        }
+        expect(left).toEqual([best]);
+        expect(matches).toBe(n - 1);
+      }),
+    );
+  });
+
+  test('goes to the better evidence where judges are even', () => {
+    const left = ['A', 'B'];
+    expect(afterRound(left, roundOf(left), () => null)).toEqual(['A']);
+  });
+});
+
+test('all pairs are each there once, in an order that no list decides', () => {
+  expect(allPairs(['C', 'A', 'B'])).toEqual(allPairs(['A', 'B', 'C']));
+  expect(allPairs(['A', 'B', 'C', 'D'])).toHaveLength(6);
+});

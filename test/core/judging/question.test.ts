@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { Evidence } from '../../../src/core/evidence/index.ts';
+import { blind, factsOf, identitiesOf, questionOf } from '../../../src/core/judging/index.ts';
+import { candidate, NOTHING_RAN } from './sample.ts';
+
+const evidence: Evidence = {
+  alias: 'A',
+  gates: [],
+  survivor: true,
+  patchSha256: 'f',
+  productionLines: 3,
+  addedTests: 1,
+  coderMs: 1_234_567,
+  baseTests: {
+    passed: 11,
+    total: 12,
+    failed: 1,
+    regressions: ['list > sorts'],
+    fixed: [],
+    source: 'report',
+    exitCode: 1,
+    ms: 7_654_321,
+  },
+  neutralTests: {
+    passed: 1,
+    total: 2,
+    failing: [{ id: 'empty list', origin: 'writer', said: 'printed by the candidate' }],
+  },
+  peerTests: [
+    { author: 'B', passed: 2, total: 3, failing: ['choose B'] },
+    { author: 'C', passed: 1, total: 1, failing: [] },
+  ],
+};
+
+test('judges are told what ran, and neither times nor words that a candidate could have chosen', () => {
+  const facts = factsOf(evidence);
+  expect(facts).toEqual({
+    base: { passed: 11, total: 12, failing: ['list > sorts'] },
+    neutral: { passed: 1, total: 2, failing: ['empty list'] },
+    peers: { passed: 3, total: 4 },
+    inputs: [],
+    differs: [],
+  });
+  const identities = identitiesOf([]);
+  const patch = blind(candidate('A', ['go();']).files, identities);
+  const question = questionOf(
+    'Sort it.',
+    { first: { patch, facts }, second: { patch, facts: NOTHING_RAN } },
+    identities,
+    'abc',
+  );
+  const text = question.kind === 'question' ? question.text : '';
+  expect(text).toContain(
+    [
+      '<<<FIRST RAN abc',
+      "the repository's tests: 11 of 12 pass",
+      '  breaks: list > sorts',
+      'tests written from the task alone: 1 of 2 pass',
+      '  fails: empty list',
+      'tests that other candidates wrote: 3 of 4 pass',
+      'FIRST RAN abc>>>',
+    ].join('\n'),
+  );
+  expect(text).toContain('<<<SECOND RAN abc\nnothing was executed\n');
+  expect(text).not.toMatch(/choose B|printed by|1234|7654|ms\b/);
+});

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { blind, identitiesOf, Review, reviewed, settleReview } from '../../../src/core/judging/index.ts';
+import { candidate } from './sample.ts';
+
+const patch = blind(candidate('A', ['return total / count;']).files, identitiesOf([]));
+const shown = { patch, nonce: 'f'.repeat(32), instructions: 'You review one candidate patch.' };
+const claim = {
+  file: 'src/run.ts',
+  line: 10,
+  quote: 'return total / count;',
+  input: '[]',
+  expected: '0',
+  got: 'NaN',
+};
+const veto = (...claims: Review['claims']): Review => ({
+  claims,
+  because: 'It divides by zero.',
+  verdict: 'veto',
+});
+
+describe('a veto', () => {
+  const claims = reviewed('A', veto({ ...claim, test: 'test()' }), shown);
+
+  test('with a changed line of the patch is a claim, and its test is handed on', () => {
+    expect(claims).toMatchObject({ kind: 'claims', claims: [{ alias: 'A', test: 'test()', input: '[]' }] });
+  });
+
+  test('without a line that is there is ignored', () => {
+    expect(reviewed('A', veto(), shown).kind).toBe('ignored');
+    expect(reviewed('A', veto({ ...claim, line: 90 }), shown).kind).toBe('ignored');
+    expect(reviewed('A', veto({ ...claim, quote: 'return 0;' }), shown).kind).toBe('ignored');
+    // A line of the base is nobody's defect.
+    expect(reviewed('A', veto({ ...claim, line: 9, quote: 'function run(input) {' }), shown).kind).toBe(
+      'ignored',
+    );
+    expect(reviewed('A', veto({ ...claim, got: `NaN ${shown.nonce}` }), shown).kind).toBe('ignored');
+  });
+
+  test('holds when its test fails here and passes elsewhere', () => {
+    const settled = (onCandidate: 'passed' | 'failed', ...onOthers: ('passed' | 'failed')[]) =>
+      settleReview(claims, [{ onCandidate, onOthers }]).kind;
+    expect(settled('failed', 'failed', 'passed')).toBe('vetoed');
+    expect(settled('failed', 'failed')).toBe('doubted');
+    expect(settled('failed')).toBe('doubted');
+    expect(settled('passed', 'failed')).toBe('passed');
+  });
+
+  test('by a line alone is a doubt: no candidate falls by it', () => {
+    expect(settleReview(claims, [null])).toEqual({
+      kind: 'doubted',
+      because: 'The reviewer doubts src/run.ts:10, input []: expected 0, got NaN.',
+    });
+    expect(settleReview(claims, []).kind).toBe('doubted');
+  });
+});
+
+test('a pass is a pass, whatever it claims', () => {
+  const passed = reviewed('A', { ...veto(claim), verdict: 'pass' }, shown);
+  expect(passed.kind).toBe('pass');
+  expect(settleReview(passed, []).kind).toBe('passed');
+});
+
+test('answers are bounded', () => {
+  expect(Review.safeParse(veto(...Array.from({ length: 5 }, () => claim))).success).toBe(false);
+  expect(Review.safeParse(veto({ ...claim, test: 'x'.repeat(9_000) })).success).toBe(false);
+});
