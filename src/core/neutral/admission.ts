@@ -1,0 +1,138 @@
+import type { NeutralTests } from '../evidence/index.ts';
+import type { Alias } from '../model/index.ts';
+import { type Found, fitsBase, stand } from './standing.ts';
+import type { Admission, Aim, NeutralTest, NeutralVote, Trial, Trials } from './types.ts';
+
+/** Runs of a test on each tree before it may count (notes on selection: three identical runs). */
+export const REPEATS = 3;
+
+/**
+ * Which tests may speak, and what they say. A case counts when it behaves on the base as its test claims, gives the same
+ * result every time, and at least one survivor passes it; what no survivor passes is `suspect` and never scored: most
+ * decisive tests of models that fail do so on right patches (arXiv 2606.16062). `trials` is by the test's id; a
+ * test without any is refused. Same outcomes in any order of aliases, same admission.
+ */
+export function admit(
+  tests: readonly NeutralTest[],
+  trials: Readonly<Record<string, Trials>>,
+  aim: Aim,
+  repeats = REPEATS,
+): Admission {
+  const votes = tests.flatMap((test) => votesOf(test, trialsOf(trials, test.id), aim, repeats));
+  const said = (test: string, alias: Alias) => saidOf(trialsOf(trials, test).survivors[alias] ?? []);
+  return { tests, votes, byAlias: tally(votes, said) };
+}
+
+/** Tests that may still be admitted by what is known so far: the others need not be run again. */
+export function inQuestion(
+  tests: readonly NeutralTest[],
+  trials: Readonly<Record<string, Trials>>,
+  aim: Aim,
+): readonly NeutralTest[] {
+  return tests.filter((test) => {
+    const known = trialsOf(trials, test.id);
+    if (Object.values(known.survivors).some((runs) => runs.length > 0))
+      return votesOf(test, known, aim, 1).some((one) => one.standing === 'admitted');
+    const cases = casesOf(test, known);
+    // A file that does not load on the base names no case there; it may on what adds what it needs.
+    return cases.length === 0 ? test.onBase === 'fails' : cases.some((id) => fitsBase(test, id, known));
+  });
+}
+
+/** Two admissions of different tests as one. */
+export function joinAdmissions(a: Admission, b: Admission): Admission {
+  const aliases = sorted([...Object.keys(a.byAlias), ...Object.keys(b.byAlias)]);
+  return {
+    tests: [...a.tests, ...b.tests],
+    votes: [...a.votes, ...b.votes],
+    byAlias: Object.fromEntries(aliases.map((alias) => [alias, added(a.byAlias[alias], b.byAlias[alias])])),
+  };
+}
+
+export const NO_ADMISSION: Admission = { tests: [], votes: [], byAlias: {} };
+
+const NONE: NeutralTests = { passed: 0, total: 0, failing: [] };
+const added = (a: NeutralTests = NONE, b: NeutralTests = NONE): NeutralTests => ({
+  passed: a.passed + b.passed,
+  total: a.total + b.total,
+  failing: [...a.failing, ...b.failing],
+});
+
+const UNTRIED: Trials = { base: [], survivors: {} };
+const trialsOf = (trials: Readonly<Record<string, Trials>>, id: string): Trials =>
+  (Object.hasOwn(trials, id) ? trials[id] : undefined) ?? UNTRIED;
+
+function votesOf(test: NeutralTest, trials: Trials, aim: Aim, repeats: number): readonly NeutralVote[] {
+  const cases = casesOf(test, trials);
+  if (cases.length === 0) {
+    const because =
+      trials.base.length === 0 ? 'It was not run.' : 'The test runner names no test of it on any tree.';
+    return [vote(test, test.id, { standing: 'refused', because, passedBy: [], failedBy: [] })];
+  }
+  const found = cases.map((id) => ({ id, ...stand(test, id, trials, { aim, repeats }) }));
+  return test.votes === 'case'
+    ? found.map((one) => vote(test, one.id, one))
+    : [vote(test, test.id, whole(found))];
+}
+
+function casesOf(test: NeutralTest, { base, survivors }: Trials): readonly string[] {
+  if (test.cases) return sorted(test.cases);
+  return sorted([...base, ...Object.values(survivors).flat()].flatMap((trial) => Object.keys(trial.cases)));
+}
+
+const vote = (test: NeutralTest, id: string, found: Found): NeutralVote => ({
+  id,
+  test: test.id,
+  origin: test.origin,
+  standing: found.standing,
+  because: found.because,
+  passedBy: found.passedBy,
+  failedBy: found.failedBy,
+});
+
+/** A file as one vote: its admitted cases, which a candidate must all pass. */
+function whole(found: readonly Found[]): Found {
+  const admitted = found.filter((one) => one.standing === 'admitted');
+  const [first] = found;
+  const instead = found.find((one) => one.standing === 'suspect') ?? first;
+  if (admitted.length === 0) return instead as Found;
+  const failedBy = sorted(admitted.flatMap((one) => one.failedBy));
+  const passedBy = sorted(admitted.flatMap((one) => one.passedBy)).filter(
+    (alias) => admitted.every((one) => one.passedBy.includes(alias)) && !failedBy.includes(alias),
+  );
+  const counted =
+    found.length > admitted.length ? ` ${admitted.length} of its ${found.length} cases count.` : '';
+  if (passedBy.length === 0) {
+    const because = `No survivor passes all of it.${counted}`;
+    return { standing: 'suspect', because, passedBy: [], failedBy };
+  }
+  return { standing: 'admitted', because: `${(admitted[0] as Found).because}${counted}`, passedBy, failedBy };
+}
+
+/** What each survivor makes of the admitted votes. */
+function tally(
+  votes: readonly NeutralVote[],
+  said: (test: string, alias: Alias) => string | undefined,
+): Readonly<Record<Alias, NeutralTests>> {
+  const admitted = votes.filter((one) => one.standing === 'admitted');
+  const aliases = sorted(admitted.flatMap((one) => [...one.passedBy, ...one.failedBy]));
+  return Object.fromEntries(
+    aliases.map((alias) => {
+      const passed = admitted.filter((one) => one.passedBy.includes(alias)).length;
+      const failing = admitted
+        .filter((one) => one.failedBy.includes(alias))
+        .map(({ id, test, origin }) => {
+          const words = said(test, alias);
+          return { id, origin, ...(words === undefined ? {} : { said: words }) };
+        });
+      return [alias, { passed, total: passed + failing.length, failing }];
+    }),
+  );
+}
+
+const saidOf = (trials: readonly Trial[]): string | undefined =>
+  trials.findLast((trial) => trial.said !== undefined)?.said;
+
+/** Each once, by code units: the same everywhere. */
+const sorted = (names: Iterable<string>): readonly string[] =>
+  [...new Set(names)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));

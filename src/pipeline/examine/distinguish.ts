@@ -1,0 +1,162 @@
+import type { TestRun } from '../../core/evidence/index.ts';
+import type { Alias } from '../../core/model/index.ts';
+import {
+  type Admission,
+  type Aim,
+  DistinguishingTest,
+  joinAdmissions,
+  type NeutralTest,
+  NO_ADMISSION,
+  placesFor,
+} from '../../core/neutral/index.ts';
+import { admitTests, type Survivor } from './admit.ts';
+import type { Bench } from './execute.ts';
+import { acceptOn, type Setting, settingBlocks, settingOf } from './neutral.ts';
+import { ask, block, type Desk, taskBlocks } from './writer.ts';
+
+/** Rounds at most; candidates shown at most (selection notes, S6). */
+const MOST_ROUNDS = 3;
+const MOST_SHOWN = 4;
+/** The most of a run's budget that all rounds together may use. Our default, tune on dev data. */
+const SHARE = 0.1;
+
+/** A candidate that evidence so far may not have told from another one. */
+export interface Contender {
+  readonly survivor: Survivor;
+  /** Candidates of one class are shown once. */
+  readonly cls: string;
+  /** The production part of its patch. */
+  readonly diff: string;
+}
+
+export interface Distinguishing {
+  readonly contenders: readonly Contender[];
+  /** Aliases that are not told apart with these neutral tests besides all other evidence, best first; fewer than two: decided. */
+  readonly undecided: (neutral: Admission) => readonly Alias[];
+  /** Neutral tests that were admitted before. */
+  readonly before: Admission;
+  /** Takes out of a diff what tells who wrote it, and what speaks to its reader. */
+  readonly blind: (text: string) => string;
+  readonly instructions: string;
+  readonly onBase: TestRun;
+  readonly aim: Aim;
+}
+
+/** What the rounds found. Plain JSON. */
+export interface Distinguished {
+  /** Of the new tests, and of those only that separated somebody. */
+  readonly admission: Admission;
+  /** What each round came to, and why there was no further one; for people, and in part a model's words. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * While candidates are undecided, a model that sees their diffs without knowing whose they are writes a test on which
+ * they should differ; it is executed on the base and on all of them. At most three rounds, each only after one that
+ * separated somebody.
+ */
+export async function distinguish(bench: Bench, desk: Desk, given: Distinguishing): Promise<Distinguished> {
+  const setting = await settingOf(bench, desk);
+  if (setting === null)
+    return {
+      admission: NO_ADMISSION,
+      notes: ['The base has no test file that shows how tests are written here.'],
+    };
+  const notes: string[] = [];
+  let admission = NO_ADMISSION;
+  for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+    const open = stillOpen(given, admission);
+    if (open === null) break;
+    const written = await write(bench, desk, { given, setting, open, round, admission });
+    if (typeof written === 'string') {
+      notes.push(`Round ${round}: ${written}`);
+      break;
+    }
+    const found = await tryOut(bench, given, written, round, open);
+    notes.push(`Round ${round}: ${found.votes.map((vote) => vote.because).join(' ')}`);
+    if (!found.votes.some((vote) => vote.standing === 'admitted' && vote.failedBy.length > 0)) break;
+    admission = joinAdmissions(admission, found);
+  }
+  return { admission, notes };
+}
+
+/** Those to tell apart, in their order; null where there is nothing to do. */
+function stillOpen({ contenders, undecided, before }: Distinguishing, admission: Admission) {
+  const aliases = undecided(joinAdmissions(before, admission));
+  const open = aliases.flatMap((alias) => contenders.filter(({ survivor }) => survivor.alias === alias));
+  return new Set(open.map(({ cls }) => cls)).size < 2 ? null : open;
+}
+
+interface Round {
+  readonly given: Distinguishing;
+  readonly setting: Setting;
+  readonly open: readonly Contender[];
+  readonly round: number;
+  readonly admission: Admission;
+}
+
+/** The test of one round, or why there is none. */
+async function write(bench: Bench, desk: Desk, on: Round): Promise<NeutralTest | string> {
+  const { given, setting, round, admission } = on;
+  return desk.remember(JSON.stringify(['distinguishing-test', desk.task.runId, round]), async () => {
+    const taken = [
+      ...bench.baseFiles,
+      ...[...given.before.tests, ...admission.tests].map((test) => test.path),
+    ];
+    const places = placesFor(setting.custom, taken, 'distinguishing', 1);
+    const heard = await ask(desk, {
+      spender: 'distinguisher',
+      share: SHARE,
+      instructions: given.instructions,
+      prompt: question(desk, on, places[0] ?? ''),
+      schema: DistinguishingTest,
+    });
+    if (heard.kind === 'nothing') return heard.why;
+    const { test, note } = heard.value;
+    if (test === null) return note.trim() || 'The brief does not say which behaviour is right.';
+    const { tests, left } = await acceptOn(bench, desk, {
+      origin: 'distinguishing',
+      places,
+      written: [test],
+    });
+    const [accepted] = tests;
+    return accepted
+      ? { ...accepted, id: `distinguishing-${round}` }
+      : (left[0]?.because ?? 'It was not accepted.');
+  });
+}
+
+/** Who is who is told by nothing: neither name nor place, nor how many there are of a class. */
+function question(desk: Desk, { given, setting, open, admission }: Round, place: string): string {
+  const nonce = desk.random.nonce();
+  const seen = new Set<string>();
+  const classes = open.filter(({ cls }) => !seen.has(cls) && seen.add(cls)).slice(0, MOST_SHOWN);
+  const shuffled = classes
+    .map((one) => ({ one, at: desk.random.nonce() }))
+    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+    .map(({ one }) => one);
+  const before = [...given.before.tests, ...admission.tests].flatMap((test) => test.title ?? []);
+  return [
+    ...taskBlocks(desk, nonce),
+    ...settingBlocks(setting, nonce),
+    ...shuffled.map((one, i) => block(`PATCH ${i + 1}`, nonce, given.blind(one.diff))),
+    ...(before.length > 0 ? [block('TESTED ALREADY', nonce, before.join('\n'))] : []),
+    `The test will stand at ${place}`,
+    'Write the test.',
+  ].join('\n\n');
+}
+
+async function tryOut(
+  bench: Bench,
+  given: Distinguishing,
+  test: NeutralTest,
+  round: number,
+  open: readonly Contender[],
+): Promise<Admission> {
+  return admitTests(bench, [test], {
+    survivors: open.map(({ survivor }) => survivor),
+    onBase: given.onBase,
+    aim: given.aim,
+    name: `d${round}`,
+  });
+}
