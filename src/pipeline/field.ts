@@ -12,6 +12,23 @@ export function contestantsOf(world: World, settings: Settings): readonly Entran
   });
 }
 
+/** Who would have competed as well, had one more been asked for from the start. */
+export function oneMoreContestant(world: World, settings: Settings): Entrant {
+  const wider = { ...settings, candidates: settings.candidates + 1 };
+  return contestantsOf(world, wider).at(-1) as Entrant;
+}
+
+/** Whether what this contestant spends is known in dollars. */
+export function hasPrice(world: World, { agent, model }: Pick<Entrant, 'agent' | 'model'>): boolean {
+  try {
+    world.gateway.route(model, { protocols: coderOf(world, agent).protocols });
+    return true;
+  } catch (thrown) {
+    if (asFault(thrown).code === 'INTERNAL') throw thrown;
+    return false;
+  }
+}
+
 function speaks(world: World, settings: Settings, agent: string, model: string): boolean {
   const coder = world.coders.get(agent);
   if (!coder) return false;

@@ -1,7 +1,8 @@
 import type { FlowContext, Flows } from '../ports/index.ts';
 import { admit, permit, RunRequest } from './admit/index.ts';
 import { brief } from './brief/index.ts';
-import { CandidateInput, code, codeOne } from './code/index.ts';
+import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
+import { stopEarly } from './early.ts';
 import { checkBase, examine } from './examine/index.ts';
 import { type Guarded, guard } from './guard.ts';
 import { judge } from './judge/index.ts';
@@ -13,6 +14,7 @@ export { cancelRun } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';
 export { openAnnouncer } from './publish/index.ts';
 export { reconcile, sayLastWords } from './reconcile.ts';
+export { type SelectOptions, type SelectTools, select } from './select.ts';
 export { startLocalRun, startRun } from './start.ts';
 export { diffsOf, LABEL, viewOf } from './view.ts';
 export type { Announcer, PromptLibrary, World } from './world.ts';
@@ -42,13 +44,18 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   if (base.kind === 'fault') return conclude(world, context, runId, base.fault);
   if (briefed.kind === 'fault') return conclude(world, context, runId, briefed.fault);
 
-  const coded = await code(world, context, runId, stage);
+  const coded = await code(world, context, runId, stage, (over, signal) =>
+    stopEarly(world, runId, base.value, over, signal),
+  );
   if (coded.kind === 'fault') return conclude(world, context, runId, coded.fault);
 
-  const examined = await stage('examine', (signal) => examine(world, runId, base.value, signal));
-  if (examined.kind === 'fault') return conclude(world, context, runId, examined.fault);
+  // Again for whoever a further round adds: a repair, one more contestant, a synthesis.
+  do {
+    const examined = await stage('examine', (signal) => examine(world, runId, base.value, signal));
+    if (examined.kind === 'fault') return conclude(world, context, runId, examined.fault);
+  } while (await codeFurther(world, context, runId, stage));
 
-  const judged = await stage('judge', () => judge(world, runId));
+  const judged = await stage('judge', (signal) => judge(world, runId, signal));
   if (judged.kind === 'fault') return conclude(world, context, runId, judged.fault);
 
   const published = await stage('publish', (signal) => publish(world, runId, signal));

@@ -3,6 +3,10 @@ import { type ScriptedModels, startScriptedModels } from '../../src/demo/scripte
 
 const scripts = {
   talker: { turns: [{ kind: 'text', text: 'Hello. '.repeat(40) }], structured: { answer: 42 } },
+  either: {
+    turns: [{ kind: 'text', text: 'First.' }],
+    cases: [{ holds: 'second turn', turns: [{ kind: 'text', text: 'Second.' }] }],
+  },
   looper: { turns: [{ kind: 'call', text: '', tool: 'bash', input: {} }], afterwards: 'repeat' },
   stork: { turns: [{ kind: 'hang' }] },
   stutterer: { turns: [{ kind: 'hang', text: 'One word after another. '.repeat(20) }] },
@@ -44,6 +48,13 @@ describe('a scripted model', () => {
     models = await startScriptedModels({ scripts });
     expect((await chat('talker', 1)).content).toBe('Done.');
     expect((await chat('talker', 9)).content).toBe('Done.');
+  });
+
+  test('can answer otherwise where the request holds a text', async () => {
+    const said = async (content: string) =>
+      (await post('/v1/chat/completions', { model: 'either', messages: [{ role: 'user', content }] })).text();
+    expect(await said('your turn')).toContain('First.');
+    expect(await said('your second turn')).toContain('Second.');
   });
 
   test('can loop for ever', async () => {

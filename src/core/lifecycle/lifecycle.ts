@@ -7,7 +7,8 @@ const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
   refused: [],
   briefed: ['coded'],
   coded: ['examined'],
-  examined: ['judged'],
+  // Back to the coders for a further round.
+  examined: ['judged', 'briefed'],
   judged: ['published'],
   published: ['merged', 'closed'],
   merged: [],

@@ -12,6 +12,19 @@ export interface Contestant {
   readonly argv?: readonly [string, ...string[]];
   /** Which repetition of the same agent, model and prompt this is; absent: the first. */
   readonly seed?: number;
+  /** What it was asked for in a further round; absent: it competes from the start. */
+  readonly round?: FurtherRound;
+}
+
+/** Rounds that can follow the first, each at most once in a run. */
+export const FURTHER_ROUNDS = ['repair', 'one-more', 'synthesis'] as const;
+export type FurtherKind = (typeof FURTHER_ROUNDS)[number];
+
+/** How a candidate came about that did not compete from the start. */
+export interface FurtherRound {
+  readonly kind: FurtherKind;
+  /** The candidates whose patches it was given: one for a repair, two for a synthesis, none for one more. */
+  readonly of: readonly Alias[];
 }
 
 export const CANDIDATE_STATES = [

@@ -42,6 +42,8 @@ export interface Figures {
 export interface Script {
   /** The turn is chosen by how many tool results a request holds, so a conversation can go on after a restart. */
   readonly turns: readonly Turn[];
+  /** Turns instead of those, for conversations whose requests hold a text; the first that fits. */
+  readonly cases?: readonly { readonly holds: string; readonly turns: readonly Turn[] }[];
   /** What follows the last turn: the end (default), or the last turn again and again. */
   readonly afterwards?: 'stop' | 'repeat';
   /** Answer to a request for structured output, such as the planner's. */
@@ -55,7 +57,9 @@ export type Scripts = Readonly<Record<string, Script>>;
 
 const END: Turn = { kind: 'text', text: 'Done.' };
 
-export function turnAt(script: Script, results: number): Turn {
-  const last = script.turns.at(-1) ?? END;
-  return script.turns[results] ?? (script.afterwards === 'repeat' ? last : END);
+/** `request` is its body as text: JSON, so that quotes and line breaks in it are escaped. */
+export function turnAt(script: Script, results: number, request: string): Turn {
+  const turns = script.cases?.find(({ holds }) => request.includes(holds))?.turns ?? script.turns;
+  const last = turns.at(-1) ?? END;
+  return turns[results] ?? (script.afterwards === 'repeat' ? last : END);
 }

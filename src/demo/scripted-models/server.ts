@@ -115,7 +115,7 @@ async function generate(
   const refuse = (status: number, message: string) => json(response, status, wire.failure(status, message));
   const script = Object.hasOwn(scripts, model) ? scripts[model] : undefined;
   if (!script) return refuse(404, `There is no model ${model}.`);
-  const turn = turnFor(script, asked);
+  const turn = turnFor(script, asked, exchange.text);
   if (turn.kind === 'status') return refuse(turn.status, `The script answers with ${turn.status}.`);
   if (turn.kind === 'hang') {
     if (turn.text && route.stream) {
@@ -130,8 +130,8 @@ async function generate(
 }
 
 /** Structured answers are no turn of a conversation. */
-function turnFor(script: Script, asked: Asked): Turn {
-  if (!asked.structured || script.structured === undefined) return turnAt(script, asked.results);
+function turnFor(script: Script, asked: Asked, request: string): Turn {
+  if (!asked.structured || script.structured === undefined) return turnAt(script, asked.results, request);
   return asked.structured.kind === 'tool'
     ? { kind: 'call', text: '', tool: asked.structured.name, input: object(script.structured) }
     : { kind: 'text', text: JSON.stringify(script.structured) };

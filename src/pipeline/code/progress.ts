@@ -1,8 +1,9 @@
 import type { Candidate } from '../../core/model/index.ts';
 import type { Store } from '../../ports/index.ts';
+import { noteOf } from './line-up.ts';
 
 export interface Progress {
-  /** Remembers the change; the database hears of it at once when the state changed, else with the next write. */
+  /** Remembers the change, a note with how the candidate came about before it; the database hears of it at once when the state changed, else with the next write. */
   set(change: Partial<Omit<Candidate, 'runId' | 'alias'>>): void;
   /** Writes what is remembered; rejects if any write failed. */
   flush(): Promise<void>;
@@ -40,7 +41,8 @@ export function progressOf(
   return {
     set(change) {
       const stateChanged = change.state !== undefined && change.state !== current.state;
-      current = { ...current, ...change };
+      const note = change.note === undefined ? {} : { note: noteOf(start.contestant, change.note) };
+      current = { ...current, ...change, ...note };
       dirty = true;
       write();
       if (stateChanged) onState();

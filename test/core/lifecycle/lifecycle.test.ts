@@ -15,7 +15,7 @@ test('the transition table', () => {
       "cancelled": "",
       "closed": "",
       "coded": "examined failed cancelled",
-      "examined": "judged failed cancelled",
+      "examined": "briefed judged failed cancelled",
       "failed": "",
       "judged": "published failed cancelled",
       "merged": "",

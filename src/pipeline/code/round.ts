@@ -1,0 +1,64 @@
+import { whatFailed } from '../../core/adaptive/index.ts';
+import { type Candidate, Fault, type Sha } from '../../core/model/index.ts';
+import { tailOf } from '../../core/reports/index.ts';
+import { DEFAULT_LIMITS, type WorkArea } from '../../ports/index.ts';
+import { cancelled } from '../guard.ts';
+import { loadRun } from '../task.ts';
+import type { World } from '../world.ts';
+
+/** What a candidate of a further round goes on from. */
+export type Given =
+  | {
+      readonly kind: 'repair';
+      /** Its own patch of before, as text and as the tree it leads to. */
+      readonly patch: string;
+      readonly tree: Sha;
+      /** What was found when that was examined. */
+      readonly failed: readonly string[];
+    }
+  | { readonly kind: 'synthesis'; readonly patches: readonly string[] };
+
+/** Null for a candidate that begins with the task alone. */
+export async function givenTo(
+  world: World,
+  { runId, contestant: { round } }: Candidate,
+): Promise<Given | null> {
+  if (!round || round.kind === 'one-more') return null;
+  const candidates = await world.store.candidates(runId);
+  const patches = round.of.map((alias) => {
+    const patch = candidates.find((candidate) => candidate.alias === alias)?.patch;
+    if (!patch) throw new Fault('INTERNAL', `Candidate ${alias} of run ${runId} has no patch to go on from.`);
+    return patch;
+  });
+  const texts = await Promise.all(patches.map(({ text }) => world.artifacts.get(text)));
+  if (round.kind === 'synthesis') return { kind: 'synthesis', patches: texts };
+  const { evidence = [] } = await loadRun(world, runId);
+  const own = evidence.find(({ alias }) => alias === round.of[0]);
+  const [patch = ''] = texts;
+  return { kind: 'repair', patch, tree: patches[0]?.tree ?? '', failed: own ? whatFailed(own) : [] };
+}
+
+/** Applying a patch is a matter of milliseconds. */
+const APPLY_MS = 60_000;
+
+/**
+ * Puts a candidate's own patch onto the base in its area, inside the sandbox, so that what is collected later is against
+ * the base again. Null when it is there, else why not.
+ */
+export async function applyOwn(
+  world: World,
+  area: WorkArea,
+  patch: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const result = await world.sandbox.exec({
+    area,
+    argv: ['git', 'apply', '--whitespace=nowarn', '-'],
+    stdin: patch,
+    limits: { ...DEFAULT_LIMITS, wallMs: APPLY_MS },
+    signal,
+  });
+  if (result.stopped === 'cancelled') throw cancelled();
+  if (result.exitCode === 0) return null;
+  return `its own patch could not be applied again: ${tailOf(result.stderr, 3) || `exit code ${result.exitCode ?? 'none'}`}`;
+}
