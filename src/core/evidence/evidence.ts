@@ -1,4 +1,5 @@
 import type { Alias } from '../model/index.ts';
+import type { Behaviour } from './behaviour.ts';
 
 /** The gates in the order in which they are checked; a candidate that fails one is not a survivor (I7). */
 export const GATES = [
@@ -131,7 +132,7 @@ export interface Evidence {
   readonly neutralTests?: NeutralTests;
   readonly peerTests: readonly PeerTests[];
   /** How it behaved on inputs derived from tests and issue, next to the others; absent where nothing was observed. */
-  readonly behaviour?: Behaviour;
+  readonly behaviour?: Omit<Behaviour, 'id'>;
   /** Graded agreement of its source changes with the other survivors', in [0, 1]; absent where there is no other. */
   readonly agreement?: number;
   /** Its class: candidates whose production changes are the same but for comments and layout, itself included; sorted. */
@@ -140,24 +141,4 @@ export interface Evidence {
   readonly family?: string;
   /** Of the patch's form alone, 0 to 120; see `staticScore`. */
   readonly staticScore?: number;
-}
-
-/** What probes say of one candidate. Plain JSON. */
-export interface Behaviour {
-  /** Probes that gave a stable observation, and those on which the candidates do not all behave alike. */
-  readonly probes: number;
-  readonly differing: number;
-  /** Graded agreement with the others on the differing ones, in [0, 1]; 1/2 where none differs. */
-  readonly agreement: number;
-  /** Share of all probes on which it behaves as the base does, in [0, 1]. */
-  readonly likeBase: number;
-  /** The most telling ones, bounded. */
-  readonly examples: readonly BehaviourExample[];
-}
-
-export interface BehaviourExample {
-  readonly input: string;
-  /** What most others gave. */
-  readonly others: string;
-  readonly own: string;
 }

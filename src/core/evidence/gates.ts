@@ -1,7 +1,7 @@
 import { matchesAny, type Patch, type PatchFile, productionPart } from '../patches/index.ts';
 import { hasContent } from './content.ts';
 import { GATES, type GateReport, type TestRun } from './evidence.ts';
-import { type Finding, findTampering } from './tampering.ts';
+import { type Finding, findTampering, type TamperingOptions } from './tampering.ts';
 
 /** How big a patch may be to be worth a reader's time. Our defaults, tune on dev data. */
 export interface ScopeLimits {
@@ -20,7 +20,7 @@ export const SCOPE_LIMITS: ScopeLimits = {
   lineLength: 50_000,
 };
 
-export interface StaticOptions {
+export interface StaticOptions extends TamperingOptions {
   readonly limits?: Partial<ScopeLimits>;
   /** Text on the base of the files that `watchedFiles` names; without it every doubtful line of them counts. */
   readonly baseTexts?: Readonly<Record<string, string>>;
@@ -40,11 +40,7 @@ export function staticGates(
         failed('scope', tooBig),
         failed('untampered', 'Not looked at: the patch is too big.'),
       ]
-    : [
-        contentGate(patch),
-        scopeGate(patch, settings.protect),
-        untamperedGate(patch, options.baseTexts ?? {}),
-      ];
+    : [contentGate(patch), scopeGate(patch, settings.protect), untamperedGate(patch, options)];
 }
 
 /** Every gate is there and passed. */
@@ -89,17 +85,22 @@ const hasLongLine = (file: PatchFile, most: number): boolean =>
   file.section.length > most &&
   file.section.split('\n').some((line) => line.startsWith('+') && line.length > most + 1);
 
-function untamperedGate(patch: Patch, baseTexts: Readonly<Record<string, string>>): GateReport {
-  const findings = findTampering(patch, baseTexts);
-  const [first] = findings;
-  if (!first)
-    return passed(
-      'untampered',
-      'Tests, snapshots and their configuration are as they were, or only added to.',
-    );
-  const named = findings.slice(0, MOST_NAMED).map(sentenceOf);
-  const rest = findings.length > MOST_NAMED ? `; and ${findings.length - MOST_NAMED} more` : '';
-  return failed('untampered', `${named.join('; ')}${rest}.`, first.hunk);
+function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOptions): GateReport {
+  const findings = findTampering(patch, baseTexts, options);
+  const broken = findings.filter(({ contested }) => !contested);
+  const [first] = broken;
+  if (first) return failed('untampered', `${sentences(broken)}.`, first.hunk);
+  return passed(
+    'untampered',
+    findings.length === 0
+      ? 'Tests, snapshots and their configuration are as they were, or only added to.'
+      : `Tests of the base ask for something else here; their base versions decide: ${sentences(findings)}.`,
+  );
+}
+
+function sentences(findings: readonly Finding[]): string {
+  const named = findings.slice(0, MOST_NAMED).map(sentenceOf).join('; ');
+  return findings.length > MOST_NAMED ? `${named}; and ${findings.length - MOST_NAMED} more` : named;
 }
 
 const MOST_NAMED = 3;

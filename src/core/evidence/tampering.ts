@@ -1,209 +1,234 @@
+import { isTestNamed, matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
 import {
-  type DiffLine,
-  type Hunk,
-  hunksOf,
-  isSnapshot,
-  type Patch,
-  type PatchFile,
-} from '../patches/index.ts';
-import { isComment, languageOf } from './languages.ts';
-import { suspicionOf } from './production-marks.ts';
-import { countAsserts, declaresTest, focusesTest, skipsTest } from './test-marks.ts';
+  attributeTricks,
+  type Change,
+  changedRunner,
+  changedSupport,
+  comparedTests,
+  excerpt,
+  type Finding,
+  firstChange,
+  holdsTests,
+  ignoredTests,
+  isSupport,
+  type Look,
+  lookAt,
+  readTests,
+  type Suspicion,
+  setVariables,
+  shadowingFile,
+  suspiciousCode,
+  type TamperingKind,
+  type TestView,
+} from './integrity/index.ts';
 import { changedParts } from './watched.ts';
 
-/** One place where a patch makes its own examination easier. */
-export interface Finding {
-  readonly path: string;
-  /** 1-based, in the patched file; of a removed line, in the base. Absent where the whole file is meant. */
-  readonly line?: number;
-  /** What was done, as a clause. */
-  readonly what: string;
-  /** The lines around it, bounded. */
-  readonly hunk?: string;
+export interface TamperingOptions {
+  /** Globs of test files that the brief says must change; what they expect may then change, and is contested. */
+  readonly declared?: readonly string[];
+  /** Paths of all files of the base commit: with them, ignore rules are tried on its tests. */
+  readonly baseFiles?: readonly string[];
+  /** Production files that only tests use, where somebody knows them; those that define assertions are found anyway. */
+  readonly support?: readonly string[];
+  /**
+   * What a changed expectation, snapshot or fixture is in a file that nobody declared: `tampering` disqualifies,
+   * `contested` is for where no brief could declare anything. Default `tampering`.
+   */
+  readonly undeclared?: 'tampering' | 'contested';
 }
 
+/** What a brief can declare. Skips, exit tricks, detection and changes of the runner are never excused. */
+const DECLARABLE: ReadonlySet<TamperingKind> = new Set([
+  'test-deleted',
+  'assertion-removed',
+  'assertion-weakened',
+  'expectation-changed',
+  'snapshot-changed',
+  'fixture-changed',
+]);
+/** What follows from a change of behaviour that the task may ask for. */
+const EXPECTATIONS: ReadonlySet<TamperingKind> = new Set([
+  'expectation-changed',
+  'snapshot-changed',
+  'fixture-changed',
+]);
+
 /**
- * All such places. Base versions of test files stand in during the examination anyway; a finding says that the
- * patch as it would be published weakens the tests, or that its production code tells tests from real use.
+ * All places where a patch makes its own examination easier, each with its kind, in the order of the files. Base
+ * versions of test files stand in during the examination anyway; a finding says that the patch as it would be
+ * published weakens the tests, or that its production code tells tests from real use. `baseTexts` are texts of the
+ * base by path, for the files that `watchedFiles` names: without them more is guessed from the hunks.
  */
-export function findTampering(patch: Patch, baseTexts: Readonly<Record<string, string>>): readonly Finding[] {
-  return patch.files.flatMap((file) => {
-    const baseText = Object.hasOwn(baseTexts, file.path) ? baseTexts[file.path] : undefined;
-    return [...wholeFile(file), ...partly(file, baseText), ...lineByLine(file)];
+export function findTampering(
+  patch: Patch,
+  baseTexts: Readonly<Record<string, string>>,
+  options: TamperingOptions = {},
+): readonly Finding[] {
+  const looks = patch.files.map((file) =>
+    lookAt(file, Object.hasOwn(baseTexts, file.path) ? baseTexts[file.path] : undefined),
+  );
+  const moves = movedLines(looks);
+  const tests = testsOf(looks);
+  return looks.flatMap((look) => {
+    const { file } = look;
+    const own = tests.compared.filter((one) => one.file === file).flatMap(({ suspicions }) => suspicions);
+    const rests = isSupport(look) || matchesAny(options.support ?? [], file.path) || isFixture(file);
+    const all = [
+      ...changedRunner(look),
+      ...parts(look),
+      ...attributeTricks(look),
+      ...ignoredTests(look, options.baseFiles ?? []),
+      ...shadowingFile(look),
+      ...setVariables(look),
+      ...wholeTest(look, own, moves),
+      ...own,
+      ...(rests && !tests.held.has(file) ? changedSupport(look, (text) => moves.added.has(text)) : []),
+      ...suspiciousCode(look, moves.isMoved),
+    ];
+    return once(all).map((one) => findingOf(file, one, options));
   });
 }
 
-function wholeFile(file: PatchFile): readonly Finding[] {
-  const { path, change, role } = file;
-  const found = (what: string): readonly Finding[] => [{ path, what, ...headOf(file) }];
-  if (role === 'production') return [];
-  if (isSnapshot(path)) {
-    const onlyAdds = change === 'added' || (change === 'modified' && !file.binary && file.deletions === 0);
-    return onlyAdds ? [] : found('a recorded snapshot was changed or removed');
-  }
-  if (role === 'runner') return found(`configuration of the tests or of CI was ${VERBS[change]}`);
-  if (change === 'deleted') return found('a test file was removed');
-  if (change === 'type-changed') return found('a test file became something else');
-  return change === 'modified' && file.binary ? found('a binary file of the tests was changed') : [];
+/** Test files and production files that hold tests, compared with each other: what moves between them is not lost. */
+function testsOf(looks: readonly Look[]): {
+  readonly compared: ReturnType<typeof comparedTests>;
+  /** Files with tests in them, as against data and helpers. */
+  readonly held: ReadonlySet<PatchFile>;
+} {
+  const files = looks.filter(
+    ({ file }) =>
+      (file.role === 'test' && !file.binary && file.change !== 'type-changed') || holdsTests(file),
+  );
+  const views = files.flatMap(readTests);
+  const held = new Set(
+    views
+      .filter(
+        ({ file, look, before, after }) =>
+          holdsTests(file) ||
+          isTestNamed(file.path) ||
+          before.cases.length + after.cases.length > 0 ||
+          (look.baseText === undefined && before.assertions.length > 0),
+      )
+      .map(({ file }) => file),
+  );
+  const styles = new Set(
+    files.filter(({ file }) => file.change !== 'added').map(({ file }) => styleOf(file.path)),
+  );
+  const compared = comparedTests(
+    views.filter(({ file }) => held.has(file)),
+    (view) => isRun(view, styles),
+  );
+  return { compared, held };
 }
 
-const VERBS = {
-  added: 'added',
-  modified: 'changed',
-  deleted: 'removed',
-  'type-changed': 'replaced',
-} as const;
+/** The part of a name by which runners find tests: `.test.ts`, `_test.go`, `test_*.py`. */
+function styleOf(path: string): string {
+  const name = path.split('/').at(-1) ?? '';
+  const ending = /(?:[._-](?:tests?|specs?|e2e|cy))?\.\w+$/i.exec(name)?.[0] ?? '';
+  return (/^test[_-]/i.exec(name)?.[0] ?? '') + ending;
+}
 
-function partly(file: PatchFile, baseText: string | undefined): readonly Finding[] {
-  return changedParts(file, baseText).map((part) => ({
-    path: file.path,
+/** Folders and names that no runner looks into. */
+const NOT_RUN =
+  /(?:^|\/)(?:node_modules|dist|build|out|coverage|vendor|fixtures|__fixtures__|testdata|__mocks__|docs|examples?|\.[\w-]+)\/|(?:^|\/)[._][^/]*$/;
+
+/** Is a test that moves into this file still run? A file of the base is; a new one must be named like those it replaces. */
+const isRun = ({ file }: TestView, styles: ReadonlySet<string>): boolean =>
+  file.change === 'modified' ||
+  (file.change === 'added' && !NOT_RUN.test(file.path) && styles.has(styleOf(file.path)));
+
+/** Data and code beside the tests, in folders of tests. */
+const isFixture = (file: PatchFile): boolean =>
+  file.role === 'test' && !file.binary && file.change === 'modified' && !isTestNamed(file.path);
+
+interface Moves {
+  /** Trimmed lines that some file of the patch gets. */
+  readonly added: ReadonlySet<string>;
+  /** Is this added line one that the patch takes away elsewhere? Each can be asked for as often as it was taken away. */
+  readonly isMoved: (text: string) => boolean;
+}
+
+function movedLines(looks: readonly Look[]): Moves {
+  const lines = looks.filter(({ file }) => file.role !== 'runner').flatMap(({ changes }) => changes);
+  const of = (kind: Change['line']['kind']) =>
+    lines.filter(({ line }) => line.kind === kind).map(({ line }) => line.text.trim());
+  const removed = new Map<string, number>();
+  for (const text of of('removed')) removed.set(text, (removed.get(text) ?? 0) + 1);
+  const isMoved = (text: string) => {
+    const left = removed.get(text.trim()) ?? 0;
+    removed.set(text.trim(), left - 1);
+    return left > 0;
+  };
+  return { added: new Set(of('added')), isMoved };
+}
+
+function parts(look: Look): readonly Suspicion[] {
+  return changedParts(look.file, look.baseText).map((part) => ({
+    kind: 'runner-configured',
     what: `it decides how tests or build run, and this part was changed: ${part}`,
-    ...headOf(file),
+    at: firstChange(look),
   }));
 }
 
-interface Change {
-  readonly line: DiffLine;
-  readonly hunk: Hunk;
+/** Test files that come, go or turn into something else as a whole. */
+function wholeTest(look: Look, found: readonly Suspicion[], moves: Moves): readonly Suspicion[] {
+  const { file, language } = look;
+  const at = firstChange(look);
+  if (file.role !== 'test') return [];
+  if (file.change === 'type-changed')
+    return [{ kind: 'test-deleted', what: 'a test file became something else', at }];
+  if (file.binary && file.change !== 'added')
+    return [
+      {
+        kind: 'fixture-changed',
+        what: `a binary file of the tests was ${file.change === 'deleted' ? 'removed' : 'changed'}`,
+        at,
+      },
+    ];
+  if (file.change === 'modified' && /7\d\d$/.test(file.oldMode) && !/7\d\d$/.test(file.newMode))
+    return [{ kind: 'fixture-changed', what: 'a file of the tests cannot be executed any more', at }];
+  if (file.change !== 'deleted' || found.length > 0) return [];
+  const lines = look.changes.filter(({ line }) => /\w/.test(line.text));
+  const gone = lines.filter(({ line }) => !moves.added.has(line.text.trim())).length;
+  // A file that is renamed keeps most of its lines; its tests were compared one by one.
+  if (lines.length > 0 && gone <= lines.length / 2) return [];
+  return isTestNamed(file.path) || language === 'prose'
+    ? [
+        {
+          kind: isTestNamed(file.path) ? 'test-deleted' : 'fixture-changed',
+          what: 'a test file was removed',
+          at,
+        },
+      ]
+    : [{ kind: 'fixture-changed', what: 'a file that tests use was removed', at }];
 }
 
-function lineByLine(file: PatchFile): readonly Finding[] {
-  if (file.binary || file.role === 'runner' || file.change === 'deleted') return [];
-  const language = languageOf(file.path);
-  const changes = hunksOf(file)
-    .flatMap((hunk) => hunk.lines.map((line) => ({ line, hunk })))
-    .filter(({ line }) => line.kind !== 'context' && !isComment(line.text, language));
-  const { added, removed } = withoutMoved(changes);
-  if (file.role === 'test')
-    return [...focused(file, added), ...(file.change === 'modified' ? weakened(file, added, removed) : [])];
-  return [
-    ...suspicious(file, added),
-    ...(file.change === 'modified' ? (holdsTests(file) ? weakened : lost)(file, added, removed) : []),
-  ];
-}
-
-/** Rust and some others keep unit tests inside production files. */
-const holdsTests = (file: PatchFile): boolean =>
-  languageOf(file.path) === 'rust' && /\bmod tests\b|#\[(?:\w+::)?test\b|#\[cfg\(test\)\]/.test(file.section);
-
-/** A line that was removed in one place and stands unchanged in another is neither new nor lost. */
-function withoutMoved(changes: readonly Change[]): { added: readonly Change[]; removed: readonly Change[] } {
-  const removedTexts = new Map<string, number>();
-  for (const { line } of changes) {
-    if (line.kind === 'removed')
-      removedTexts.set(line.text.trim(), (removedTexts.get(line.text.trim()) ?? 0) + 1);
-  }
-  const moved = new Map<string, number>();
-  const added = changes.filter(({ line }) => {
-    const text = line.text.trim();
-    const left = line.kind === 'added' ? (removedTexts.get(text) ?? 0) - (moved.get(text) ?? 0) : 0;
-    if (left > 0) moved.set(text, (moved.get(text) ?? 0) + 1);
-    return line.kind === 'added' && left <= 0;
+/** The same said twice of one file is said once. */
+function once(all: readonly Suspicion[]): readonly Suspicion[] {
+  const seen = new Set<string>();
+  return all.filter(({ kind, what, at }) => {
+    const key = `${kind} ${what} ${kind === 'exit-trick' || kind === 'environment-detected' ? (at?.line.line ?? '') : ''}`;
+    return seen.has(key) ? false : seen.add(key);
   });
-  const removed = changes.filter(({ line }) => {
-    const left = line.kind === 'removed' ? (moved.get(line.text.trim()) ?? 0) : 0;
-    if (left > 0) moved.set(line.text.trim(), left - 1);
-    return line.kind === 'removed' && left <= 0;
-  });
-  return { added, removed };
 }
 
-const focused = (file: PatchFile, added: readonly Change[]): readonly Finding[] =>
-  first(added, (text) => focusesTest(text, file.path)).map((change) =>
-    at(file, change, 'a test was focused, which silences the others'),
-  );
-
-function weakened(file: PatchFile, added: readonly Change[], removed: readonly Change[]): readonly Finding[] {
-  const skips = (text: string) => skipsTest(text, file.path) && !focusesTest(text, file.path);
-  const skipped = first(added, skips);
-  const moreSkips = count(added, skips) > count(removed, skips);
-  const asserts = sum(removed, countAsserts) - sum(added, countAsserts);
-  const lostAssert = asserts > 0 ? first(removed, (text) => countAsserts(text) > 0) : [];
-  return [
-    ...(moreSkips
-      ? skipped.map((change) => at(file, change, 'a test was skipped or marked as not to be done'))
-      : []),
-    ...lost(file, added, removed),
-    ...lostAssert.map((change) =>
-      at(
-        file,
-        change,
-        `${asserts} ${asserts === 1 ? 'assertion was' : 'assertions were'} removed from a test`,
-      ),
-    ),
-  ];
+function findingOf(
+  file: PatchFile,
+  { kind, what, at, slight = false }: Suspicion,
+  { declared = [], undeclared = 'tampering' }: TamperingOptions,
+): Finding {
+  const excused = DECLARABLE.has(kind) && matchesAny(declared, file.path);
+  const left = EXPECTATIONS.has(kind) && undeclared === 'contested';
+  const whole = /file (?:was|became)|^configuration|^it decides|recorded snapshot was changed or/.test(what);
+  return {
+    kind,
+    path: file.path,
+    ...(at && !whole ? { line: at.line.line } : {}),
+    what,
+    ...(at ? { hunk: excerpt(at.hunk, at.hunk.lines.indexOf(at.line)) } : {}),
+    contested: slight || excused || left,
+  };
 }
 
-function lost(file: PatchFile, added: readonly Change[], removed: readonly Change[]): readonly Finding[] {
-  const declares = (text: string) => declaresTest(text, file.path);
-  const gone = count(removed, declares) - count(added, declares);
-  if (gone <= 0) return [];
-  const what = `${gone} ${gone === 1 ? 'test was' : 'tests were'} removed`;
-  return first(removed, declares).map((change) => at(file, change, what));
-}
-
-/** At most this many are named of one file. */
-const MOST_SUSPICIONS = 3;
-
-function suspicious(file: PatchFile, added: readonly Change[]): readonly Finding[] {
-  const found: Finding[] = [];
-  for (const change of added) {
-    const what = pieces(change.line.text)
-      .map((piece) => suspicionOf(piece, file.path))
-      .find((one) => one !== null);
-    if (what) found.push(at(file, change, `production code ${what}`));
-    if (found.length === MOST_SUSPICIONS) break;
-  }
-  return found;
-}
-
-const PIECE = 4_000;
-const OVERLAP = 400;
-
-/** A long line in overlapping pieces: our patterns take at worst the square of a piece's length. */
-function pieces(text: string): readonly string[] {
-  if (text.length <= PIECE) return [text];
-  const count = Math.ceil((text.length - OVERLAP) / (PIECE - OVERLAP));
-  return Array.from({ length: count }, (_, i) =>
-    text.slice(i * (PIECE - OVERLAP), i * (PIECE - OVERLAP) + PIECE),
-  );
-}
-
-const matches = (change: Change, test: (text: string) => boolean): boolean =>
-  pieces(change.line.text).some(test);
-const count = (changes: readonly Change[], test: (text: string) => boolean): number =>
-  changes.filter((change) => matches(change, test)).length;
-const sum = (changes: readonly Change[], measure: (text: string) => number): number =>
-  changes.reduce(
-    (total, change) => total + pieces(change.line.text).reduce((n, piece) => n + measure(piece), 0),
-    0,
-  );
-
-function first(changes: readonly Change[], test: (text: string) => boolean): readonly Change[] {
-  const found = changes.find((change) => matches(change, test));
-  return found ? [found] : [];
-}
-
-const at = (file: PatchFile, { line, hunk }: Change, what: string): Finding => ({
-  path: file.path,
-  line: line.line,
-  what,
-  hunk: excerpt(hunk, hunk.lines.indexOf(line)),
-});
-
-const SIGNS = { context: ' ', added: '+', removed: '-' } as const;
-const AROUND = 5;
-const LONGEST_LINE = 200;
-
-function excerpt(hunk: Hunk, index: number): string {
-  const from = Math.max(0, index - AROUND);
-  return hunk.lines
-    .slice(from, index + AROUND + 1)
-    .map((line) => SIGNS[line.kind] + line.text.slice(0, LONGEST_LINE))
-    .join('\n');
-}
-
-function headOf(file: PatchFile): { hunk?: string } {
-  const [hunk] = hunksOf(file);
-  return hunk ? { hunk: excerpt(hunk, 0) } : {};
-}
+export type { Finding, TamperingKind } from './integrity/index.ts';
+export { TAMPERING_KINDS } from './integrity/index.ts';

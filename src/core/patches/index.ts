@@ -14,4 +14,4 @@ export {
   testPart,
 } from './parts.ts';
 export * from './patch.ts';
-export { isSnapshot, roleOf } from './roles.ts';
+export { isSnapshot, isTestNamed, roleOf } from './roles.ts';

@@ -10,11 +10,22 @@ const RUNNER_NAMES: readonly RegExp[] = [
   new RegExp(`^\\.?${RUNNERS}(?:[.-][\\w.-]+)?\\.(?:[cm]?[jt]sx?|json5?|ya?ml|toml|xml|xml\\.dist)$`, 'i'),
   new RegExp(`^\\.(?:${RUNNERS}rc|taprc)(?:\\.[\\w.]+)?$`, 'i'),
   /^\.(?:coveragerc|rspec|simplecov)$/i,
-  /^(?:pytest\.ini|\.pytest\.ini|conftest\.py|tox\.ini|noxfile\.py|mocha\.opts|setuptests\.[cm]?[jt]sx?)$/i,
+  /^(?:\.?pytest\.(?:ini|toml)|conftest\.py|tox\.ini|noxfile\.py|mocha\.opts|(?:site|user)customize\.py|[\w.-]+\.pth)$/i,
+  /^(?:setup[-_.]?(?:tests?|jest|vitest|mocha)|(?:tests?|jest|vitest)[-_.](?:setup|env|environment|preload|global-?setup))\.[cm]?[jt]sx?$/i,
+  /^(?:bunfig\.toml|node\.config\.json|xunit\.runner\.json|junit-platform\.properties|testng\.xml|[\w.-]+\.runsettings)$/i,
+  /^\.env\.(?:test|testing|ci)(?:\.[\w.-]+)?$/i,
   /^tsconfig[.-](?:.*[.-])?(?:test|tests|spec|vitest|jest|e2e)\.json$/i,
   /^(?:\.gitlab-ci\.ya?ml|\.travis\.ya?ml|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|\.?appveyor\.ya?ml|jenkinsfile|\.drone\.ya?ml|\.woodpecker\.ya?ml|\.cirrus\.ya?ml)$/i,
 ];
-const RUNNER_FOLDERS: ReadonlySet<string> = new Set(['.github', '.circleci', '.buildkite', '.woodpecker']);
+const RUNNER_FOLDERS: ReadonlySet<string> = new Set([
+  '.github',
+  '.circleci',
+  '.buildkite',
+  '.woodpecker',
+  // Settings that Cargo and Maven read by themselves; both can put another program in the place of a test.
+  '.cargo',
+  '.mvn',
+]);
 
 const TEST_FOLDERS: ReadonlySet<string> = new Set([
   'test',
@@ -29,7 +40,11 @@ const TEST_FOLDERS: ReadonlySet<string> = new Set([
   'integrationtest',
   'unittest',
   'unittests',
+  'cypress',
 ]);
+/** Folders of code that tests build on; below `packages` and its like they are products of their own. */
+const SUPPORT_FOLDER = /^tests?[-_]?(?:utils?|helpers?|support)$/;
+const PRODUCT_FOLDERS: ReadonlySet<string> = new Set(['packages', 'crates', 'modules', 'libs', 'plugins']);
 /** A folder of this name below these holds a command called `test`, not tests. */
 const COMMAND_FOLDERS: ReadonlySet<string> = new Set(['command', 'commands', 'cmd']);
 /** `spec` is a folder of tests, except where product code stands. */
@@ -41,16 +56,35 @@ const TEST_NAMES: readonly RegExp[] = [
   /^tests\.(?:py|rs)$/,
   /[a-z0-9](?:Tests?|TestCase|IT|Spec|Specs)\.(?:java|kt|scala|groovy|cs|fs|swift|php)$/,
   /^Test[A-Z].*\.(?:java|kt|scala|groovy)$/,
+  /^test_.*\.(?:rb|c|cc|cpp|cxx)$/,
+  /\.(?:bats|feature)$/,
 ];
+/** Code that tests build on, by its name. */
+const SUPPORT_NAMES = new RegExp(
+  `^(?:tests?|spec)[-_.]?(?:utils?|helpers?|support|harness|fixtures?|mocks?)\\.${CODE}$`,
+  'i',
+);
+/** The names by which Node's own runner finds tests. */
+const NODE_TEST = /^test-.*\.[cm]?[jt]s$/i;
 
 /** Recorded output that a test compares with. */
 export function isSnapshot(path: string): boolean {
   const parts = path.split('/');
   return (
     parts.slice(0, -1).some((part) => part === '__snapshots__' || part === '__image_snapshots__') ||
-    /\.(?:snap|ambr)$/i.test(parts.at(-1) ?? '') ||
-    /\.approved\.\w+$/i.test(parts.at(-1) ?? '')
+    parts.slice(0, -1).some((part) => /\.[cm]?[jt]sx?-snapshots$/.test(part)) ||
+    /\.(?:snap|ambr|golden)$/i.test(parts.at(-1) ?? '') ||
+    /\.(?:approved|verified)\.\w+$/i.test(parts.at(-1) ?? '')
   );
+}
+
+/** Does its name say that a file holds tests? Fixtures and helpers in folders of tests do not. */
+export function isTestNamed(path: string): boolean {
+  const parts = path.split('/');
+  const name = parts.at(-1) ?? '';
+  if (TEST_NAMES.some((pattern) => pattern.test(name))) return true;
+  if (parts.length === 1 && /^tests?\.(?:[cm]?[jt]sx?|py|rb|sh)$/i.test(name)) return true;
+  return NODE_TEST.test(name) && !parts.slice(0, -1).some((part) => SOURCE_FOLDERS.has(part.toLowerCase()));
 }
 
 /**
@@ -63,8 +97,7 @@ export function roleOf(path: string): FileRole {
   if (isSnapshot(path) || RUNNER_FOLDERS.has(parts.length > 1 ? (parts[0] as string).toLowerCase() : ''))
     return 'runner';
   if (RUNNER_NAMES.some((pattern) => pattern.test(name))) return 'runner';
-  if (TEST_NAMES.some((pattern) => pattern.test(name))) return 'test';
-  if (parts.length === 1 && /^tests?\.(?:[cm]?[jt]sx?|py|rb|sh)$/i.test(name)) return 'test';
+  if (isTestNamed(path) || SUPPORT_NAMES.test(name)) return 'test';
   return parts.slice(0, -1).some((folder, i) => isTestFolder(folder, parts.slice(0, i)))
     ? 'test'
     : 'production';
@@ -73,6 +106,7 @@ export function roleOf(path: string): FileRole {
 function isTestFolder(folder: string, above: readonly string[]): boolean {
   const name = folder.toLowerCase();
   if (COMMAND_FOLDERS.has((above.at(-1) ?? '').toLowerCase())) return false;
+  if (SUPPORT_FOLDER.test(name)) return !PRODUCT_FOLDERS.has((above.at(-1) ?? '').toLowerCase());
   if (TEST_FOLDERS.has(name) || /[.a-z](?:Tests|UnitTests)$/.test(folder)) return true;
   return (
     (name === 'spec' || name === 'specs') && !above.some((part) => SOURCE_FOLDERS.has(part.toLowerCase()))

@@ -1,0 +1,76 @@
+/**
+ * How much an assertion says, by the name of its matcher. The steps are our own order, made from what the matchers of
+ * common libraries accept: a lower one lets more values pass.
+ */
+export const STRENGTH = {
+  /** Cannot fail. */
+  none: 0,
+  /** Anything but one value. */
+  other: 1,
+  /** There is something. */
+  some: 2,
+  /** One of two values. */
+  yesNo: 3,
+  /** A part, a bound, a type. */
+  part: 4,
+  /** A number, more or less. */
+  near: 5,
+  /** This very value. */
+  exact: 6,
+} as const;
+
+interface Rule {
+  readonly strength: number;
+  readonly names: RegExp;
+}
+
+/** Tried in order on a name in small letters without underscores. */
+const RULES: readonly Rule[] = [
+  { strength: STRENGTH.none, names: /^(?:t?pass|succeed|tap|doesnotperformassertions|addtoassertioncount)$/ },
+  {
+    strength: STRENGTH.near,
+    names:
+      /closeto|almost|approx|near|indelta|inepsilon|allclose|bewithin|within$|tolerance|floateq|doubleeq/,
+  },
+  {
+    strength: STRENGTH.some,
+    names:
+      /^(?:is|to|be|should|assert|has|have|expect|must)*(?:truthy|falsy|falsey|ok|defined|exists?|present|notnull|notnil|notempty|notundefined|beanything|somevalue|anything|called|havebeencalled|calledonce|noerror|nothrow|success|itself)$/,
+  },
+  {
+    strength: STRENGTH.part,
+    names:
+      /contain|include|matchobject|matchregex|match(?:es)?$|regex|like$|property|length|size$|count$|instance|typeof|isa$|beam?a$|greater|less|above|below|atleast|atmost|between|(?:start|end)s?with|substring|subset|superset|^(?:assert|not)?in$|calledwith|hassuffix|hasprefix|partial|key$|keys$|(?:throw|raise|reject|panic)/,
+  },
+  {
+    strength: STRENGTH.yesNo,
+    names:
+      /^(?:is|to|be|should|assert|has|have|expect|must|xctassert)*(?:true|false|null|nil|none|undefined|empty|nan|resolved|rejected|fulfilled)$/,
+  },
+];
+
+/** Names that are no matcher by themselves: the words between subject and matcher. */
+export const LINKS: ReadonlySet<string> = new Set(
+  'to be been is that which and has have with at of same but does still also deep own nested ordered any all not resolves rejects eventually should it soft poll only'.split(
+    ' ',
+  ),
+);
+
+/** How much a matcher of this name says; one that nobody knows is taken for an exact one. */
+export function strengthOf(name: string): number {
+  const plain = name.replaceAll('_', '').replace(/!$/, '').toLowerCase();
+  const found = RULES.find(({ names }) => names.test(plain));
+  return found?.strength ?? STRENGTH.exact;
+}
+
+/** Does a matcher of this name ask for the opposite? */
+export const isNegative = (name: string): boolean =>
+  /^(?:not(?=_|[A-Z]|$|equal|deep|strict|have|be|same|to)|refute|does_?not|deny|is_?not|assert_?(?:is_?)?not|assert_?does_?not|arenot|wont_)|_ne!?$|^ne!?$|_not_/i.test(
+    name,
+  );
+
+/** Values that stand for any value, inside of what is expected. */
+const LOOSE =
+  /\bexpect\s*\.\s*(?:not\s*\.\s*)?(?:any|anything|objectContaining|arrayContaining|stringContaining|stringMatching)\b|\b(?:mock|sinon\.match)\.(?:ANY|any|anyArgs)\b|\bANY\b|\bany(?:Int|String|Long|Object|Boolean|List|Map|Double|Collection)?\s*\(|\bArg(?:ument)?\.(?:Any|IsAny)\b|\bIt\.IsAny\b|\b(?:anything|an_instance_of|kind_of|hash_including|array_including)\b|\bis(?:A|NotNull)\s*\(|\bmatch\.any\b/g;
+
+export const looseParts = (text: string): number => text.match(LOOSE)?.length ?? 0;

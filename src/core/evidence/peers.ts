@@ -1,0 +1,119 @@
+import type { Alias } from '../model/index.ts';
+import { outcomeIn, sorted } from './compare.ts';
+import type { PeerTests, TestRun } from './evidence.ts';
+import { type Introduces, lackedNames } from './lacking.ts';
+
+/**
+ * What an author's test files gave on one tree. `unfit`: they could not be put onto it, or it does not build with them: they
+ * do not fit its code, which is no failure of a test.
+ */
+export type OnTree = { readonly kind: 'ran'; readonly run: TestRun } | { readonly kind: 'unfit' };
+
+/** An author's test files on its own code, and on the base's. */
+export interface Authored {
+  readonly own: TestRun;
+  readonly onBase: OnTree;
+  /** The same files as they stand on the base. Null: they were not run, or there are none. */
+  readonly before: TestRun | null;
+}
+
+/** Ids, sorted. */
+export interface AuthorTests {
+  /** Pass on their author's code and not on the base: they ask for what the base lacks. */
+  readonly proven: readonly string[];
+  /** New, and pass on both. */
+  readonly guards: readonly string[];
+}
+
+export const NO_TESTS: AuthorTests = { proven: [], guards: [] };
+
+/**
+ * Which tests an author wrote, told by execution: those that pass on its own code and that the base does not have, or has
+ * in a form that passes there while the author's does not. What is flaky on the base is nobody's evidence.
+ */
+export function authorTests({ own, onBase, before }: Authored, flaky: readonly string[] = []): AuthorTests {
+  if (own.source === 'exit-code') return NO_TESTS;
+  const unsteady = new Set(flaky);
+  const there = onBase.kind === 'ran' ? onBase.run : null;
+  const old = (id: string) => (before ? outcomeIn(before, id) : undefined);
+  const passes = sorted(Object.keys(own.tests)).filter(
+    (id) => outcomeIn(own, id) === 'passed' && !unsteady.has(id),
+  );
+  const onBoth = (id: string) => there !== null && outcomeIn(there, id) === 'passed';
+  return {
+    proven: passes.filter((id) => !onBoth(id) && (old(id) === undefined || old(id) === 'passed')),
+    guards: passes.filter((id) => onBoth(id) && old(id) === undefined),
+  };
+}
+
+/** `p` passes, `f` fails, `n` cannot be asked: it needs a name that only its author has. */
+export type Mark = 'p' | 'f' | 'n';
+
+/** What each test says of one tree, in order of the ids. */
+export function marksOn(ids: readonly string[], result: OnTree, introduces: Introduces): readonly Mark[] {
+  if (result.kind === 'unfit') return ids.map(() => 'n');
+  const { run } = result;
+  const privately = (names: readonly string[]) => names.some(introduces);
+  const unloaded = privately(run.lacks ?? []);
+  return ids.map((id) => {
+    const outcome = outcomeIn(run, id);
+    if (outcome === 'passed') return 'p';
+    // A file that was not loaded has no tests to report; the output says why.
+    if (outcome === undefined) return unloaded ? 'n' : 'f';
+    const said = run.said && Object.hasOwn(run.said, id) ? (run.said[id] ?? '') : '';
+    return privately(lackedNames(said)) ? 'n' : 'f';
+  });
+}
+
+/** One author's tests, and what they say of each of the other survivors. */
+export interface AuthorMarks {
+  readonly author: Alias;
+  readonly tests: AuthorTests;
+  readonly on: readonly {
+    readonly peer: Alias;
+    readonly proven: readonly Mark[];
+    readonly guards: readonly Mark[];
+  }[];
+}
+
+/** Failing ids that are kept by name, and marks that are kept; all are counted. */
+const MOST_NAMED = 50;
+const MOST_MARKED = 300;
+
+/**
+ * The others' tests as evidence on one survivor. A name that a third candidate has as well is no private one: where a
+ * test passes on some other peer's code, a candidate on which it cannot be asked lacks what the test asks for, and
+ * fails it.
+ */
+export function peerTestsOn(peer: Alias, authors: readonly AuthorMarks[]): readonly PeerTests[] {
+  return authors.flatMap((one) => {
+    const here = one.on.find((other) => other.peer === peer);
+    if (!here || one.tests.proven.length + one.tests.guards.length === 0) return [];
+    const proven = settled(
+      here.proven,
+      one.on.map((other) => other.proven),
+    );
+    const guards = settled(
+      here.guards,
+      one.on.map((other) => other.guards),
+    );
+    const guarding = counted(one.tests.guards, guards);
+    return [
+      {
+        author: one.author,
+        ...counted(one.tests.proven, proven),
+        ...(proven.length > 0 ? { marks: proven.slice(0, MOST_MARKED).join('') } : {}),
+        ...(guarding.total > 0 ? { guards: guarding } : {}),
+      },
+    ];
+  });
+}
+
+const settled = (marks: readonly Mark[], all: readonly (readonly Mark[])[]): readonly Mark[] =>
+  marks.map((mark, at) => (mark === 'n' && all.some((other) => other[at] === 'p') ? 'f' : mark));
+
+function counted(ids: readonly string[], marks: readonly Mark[]) {
+  const failing = ids.filter((_, at) => marks[at] === 'f');
+  const passed = marks.filter((mark) => mark === 'p').length;
+  return { passed, total: passed + failing.length, failing: failing.slice(0, MOST_NAMED) };
+}

@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type Behaving,
+  type Behaviour,
+  compareBehaviour,
+  type ProbeRun,
+} from '../../../src/core/evidence/index.ts';
+
+type Likeness = Parameters<typeof compareBehaviour>[2];
+type Seen = ProbeRun['seen'] extends ReadonlyMap<string, infer S> ? S : never;
+type Shown = Readonly<Record<string, string | Partial<Seen>>>;
+
+function run(shown: Shown): ProbeRun {
+  const seen = Object.entries(shown).map(([id, one]): [string, Seen] => [
+    id,
+    {
+      kind: 'value',
+      text: '',
+      input: id,
+      strain: 'near',
+      ...(typeof one === 'string' ? { text: one } : one),
+    },
+  ]);
+  return { seen: new Map(seen), cases: new Map() };
+}
+
+const behaving = (id: string, shown: Shown | null, more: Partial<Behaving> = {}): Behaving => ({
+  id,
+  run: shown === null ? null : run(shown),
+  sound: true,
+  idle: false,
+  ...more,
+});
+
+const strangers = (): number => 0;
+
+function compare(base: Shown, candidates: readonly Behaving[], likeness: Likeness = strangers) {
+  const found = compareBehaviour([run(base), run(base)], candidates, likeness);
+  const of = (id: string): Behaviour => {
+    const one = found.find((each) => each.id === id);
+    if (!one) throw new Error(`Nothing is said of ${id}.`);
+    return one;
+  };
+  const best = found.filter(({ support }) => support === 1).map(({ id }) => id);
+  return { of, best, found };
+}
+
+/** Two inputs that the issue is about, and two that it is not. */
+const BASE = { 'f(1)': 'old', 'f(2)': 'old', 'f(8)': 'x', 'f(9)': 'y' };
+const RIGHT = { ...BASE, 'f(1)': 'new 1', 'f(2)': 'new 2' };
+
+describe('behaviour on the same inputs', () => {
+  test('what only one candidate changes, far from what the others change, is taken for a regression', () => {
+    const { best, of } = compare(BASE, [
+      behaving('A', RIGHT),
+      behaving('B', RIGHT),
+      behaving('C', { ...RIGHT, 'f(9)': 'z' }),
+    ]);
+    expect(best).toEqual(['A', 'B']);
+    expect(of('C').telling).toEqual([{ input: 'f(9)', got: 'z', others: 'y', base: 'y' }]);
+    expect(of('C').group).not.toBe(of('A').group);
+    expect(of('A').group).toBe(of('B').group);
+  });
+
+  test('a patch for the one example of the issue loses against two that agree on more', () => {
+    const { best } = compare(BASE, [
+      behaving('A', RIGHT),
+      behaving('B', RIGHT),
+      behaving('C', { ...BASE, 'f(1)': 'new 1' }),
+    ]);
+    expect(best).toEqual(['A', 'B']);
+  });
+
+  test('a change that two candidates make alike outweighs two that leave everything as it was', () => {
+    const { best } = compare(BASE, [
+      behaving('A', RIGHT),
+      behaving('B', RIGHT),
+      behaving('C', BASE),
+      behaving('D', BASE),
+    ]);
+    expect(best).toEqual(['A', 'B']);
+  });
+
+  test('candidates that are the same have one vote together', () => {
+    const copies = (one: number, other: number): number => (one < 3 && other < 3 ? 1 : 0);
+    const wrong = { ...RIGHT, 'f(9)': 'z' };
+    const pool = [
+      behaving('A', wrong),
+      behaving('B', wrong),
+      behaving('C', wrong),
+      behaving('D', RIGHT),
+      behaving('E', RIGHT),
+    ];
+    expect(compare(BASE, pool, copies).best).toEqual(['D', 'E']);
+  });
+
+  test('who changes nothing is not counted among those who left something as it was', () => {
+    const pool = (idle: boolean) => [
+      behaving('A', { ...BASE, 'f(1)': 'new', 'f(2)': 'new' }),
+      behaving('B', { ...BASE, 'f(1)': 'other' }),
+      ...['C', 'D', 'E'].map((id) => behaving(id, BASE, { idle, sound: false })),
+    ];
+    const odds = (idle: boolean) => {
+      const { of } = compare(BASE, pool(idle));
+      return of('A').logOdds - of('B').logOdds;
+    };
+    expect(odds(true)).toBeGreaterThan(odds(false));
+  });
+
+  test('a broad change that nobody shares makes no other change narrow', () => {
+    const many = (text: string) =>
+      Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`g(${n})`, text]));
+    const base = { ...BASE, ...many('g') };
+    const { best } = compare(base, [
+      behaving('A', { ...RIGHT, ...many('g') }),
+      behaving('B', { ...RIGHT, ...many('g') }),
+      behaving('C', { ...RIGHT, ...many('h') }),
+    ]);
+    expect(best).toEqual(['A', 'B']);
+  });
+
+  test('an answer that holds what nobody means to return counts against its candidate', () => {
+    const pool = (text: string) => [
+      behaving('A', { ...RIGHT, 'f(2)': text }),
+      behaving('B', { ...RIGHT, 'f(2)': 'another' }),
+    ];
+    expect(compare(BASE, pool('"the undefined of it"')).best).toEqual(['B']);
+    expect(compare(BASE, pool('[1, NaN]')).best).toEqual(['B']);
+    expect(compare(BASE, pool('"the end of it"')).best).toEqual(['A', 'B']);
+    expect(compare(BASE, pool('undefined')).best).toEqual(['A', 'B']);
+  });
+
+  test('the wording of errors weighs less than whether there is one', () => {
+    const error = (text: string) => ({ kind: 'error' as const, text });
+    const odds = (other: string | { kind: 'error'; text: string }) =>
+      compare(BASE, [
+        behaving('A', { ...RIGHT, 'f(9)': error('RangeError: no 9') }),
+        behaving('B', { ...RIGHT, 'f(9)': error('RangeError: no 9') }),
+        behaving('C', { ...RIGHT, 'f(9)': other }),
+      ]).of('C').logOdds;
+    expect(odds(error('RangeError: 9 is not allowed'))).toBeLessThan(0);
+    expect(odds('z')).toBeLessThan(odds(error('RangeError: 9 is not allowed')));
+  });
+
+  test('what differs between two runs of the base says nothing', () => {
+    const candidates = [
+      behaving('A', { now: '1' }),
+      behaving('B', { now: '2' }),
+      behaving('C', { now: '2' }),
+    ];
+    const found = compareBehaviour([run({ now: '5' }), run({ now: '6' })], candidates, strangers);
+    expect(found.map(({ support, observed }) => [support, observed])).toEqual([
+      [1, 0],
+      [1, 0],
+      [1, 0],
+    ]);
+  });
+
+  test('many probes that split the pool alike are one difference', () => {
+    const many = (text: string) =>
+      Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`g(${n})`, text]));
+    const odds = (more: Shown, changed: Shown) =>
+      compare({ ...BASE, ...more }, [
+        behaving('A', { ...RIGHT, ...more }),
+        behaving('B', { ...RIGHT, ...more }),
+        behaving('C', { ...RIGHT, ...more, ...changed }),
+      ]).of('C').logOdds;
+    const [one, hundreds] = [odds(many('g'), { 'g(1)': 'h' }), odds(many('g'), many('h'))];
+    expect(hundreds).toBeLessThan(one);
+    expect(hundreds).toBeGreaterThan(5 * one);
+  });
+
+  test('a candidate that could not be probed is behind all others, and harms nobody', () => {
+    const { of, best } = compare(BASE, [behaving('A', RIGHT), behaving('B', null), behaving('C', RIGHT)]);
+    expect(best).toEqual(['A', 'C']);
+    expect(of('B')).toMatchObject({ observed: 0, contested: 0, agreement: 1, telling: [] });
+    expect(of('B').support).toBeLessThan(1e-9);
+  });
+
+  test('without any difference nobody is ahead', () => {
+    const { found } = compare(BASE, [behaving('A', RIGHT), behaving('B', RIGHT)]);
+    expect(found.map(({ support, agreement, contested }) => [support, agreement, contested])).toEqual([
+      [1, 1, 0],
+      [1, 1, 0],
+    ]);
+    expect(compareBehaviour([], [], strangers)).toEqual([]);
+  });
+});
+
+describe('whatever was observed', () => {
+  const texts = fc.constantFrom('a', 'b', 'c', 'NaN', '[1, undefined]', '__proto__');
+  const seen = fc.record({
+    kind: fc.constantFrom('value' as const, 'error' as const, 'fault' as const, 'stuck' as const),
+    text: texts,
+    strain: fc.constantFrom('as-is' as const, 'near' as const, 'far' as const, 'further' as const),
+  });
+  const shown = fc.dictionary(fc.constantFrom('p', 'q', 'r', 'constructor', '__proto__'), seen);
+  const pool = fc.array(fc.record({ shown: fc.option(shown), sound: fc.boolean(), idle: fc.boolean() }), {
+    maxLength: 6,
+  });
+  const bases = fc.array(shown, { maxLength: 2 });
+  /** Depends on who is compared, not on where they stand. */
+  const kin = fc.array(fc.constantFrom(0, 0.4, 0.9, 1), { minLength: 36, maxLength: 36 });
+
+  const likenessOf = (order: readonly number[], table: readonly number[]) => (one: number, other: number) => {
+    const [low, high] = [order[one] ?? 0, order[other] ?? 0].sort((a, b) => a - b);
+    return table[(low ?? 0) * 6 + (high ?? 0)] ?? 0;
+  };
+
+  test('the order of candidates has no effect, and all figures are within their bounds', () => {
+    fc.assert(
+      fc.property(
+        bases,
+        pool,
+        kin,
+        fc.array(fc.nat(), { minLength: 6, maxLength: 6 }),
+        (base, members, table, keys) => {
+          const candidates = members.map(({ shown: one, ...more }, at) => behaving(`c${at}`, one, more));
+          const order = candidates.map((_, at) => at);
+          const other = order.toSorted((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
+          const runs = base.map((one) => run(one));
+          const found = compareBehaviour(runs, candidates, likenessOf(order, table));
+          const shuffled = compareBehaviour(
+            runs,
+            other.map((at) => candidates[at] as Behaving),
+            likenessOf(other, table),
+          );
+          expect(shuffled.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toEqual(found);
+          for (const { support, agreement, asBase, logOdds, telling } of found) {
+            for (const share of [support, agreement, asBase]) {
+              expect(share).toBeGreaterThanOrEqual(0);
+              expect(share).toBeLessThanOrEqual(1);
+            }
+            expect(logOdds).toBeLessThanOrEqual(0);
+            expect(logOdds).toBeGreaterThanOrEqual(-100);
+            expect(telling.length).toBeLessThanOrEqual(3);
+          }
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readProbeRun } from '../../../src/core/evidence/index.ts';
+
+const read = (...lines: readonly unknown[]) => readProbeRun({ lines: [...lines], ended: 'done' });
+
+describe('what a run of derived tests wrote', () => {
+  test('tells cases as they stand from what was asked further', () => {
+    const { cases, seen } = read(
+      ['e', 'b0.0.0.check', 'ok', ''],
+      ['e', 'b0.1.0.check', 'threw', 'AssertionError'],
+      ['s', 'b0.0.0.look', 0, 'v', '"a"'],
+      ['d', 'b0.0.0.l3.1', 'empty', 0, '"x"', '""'],
+      ['s', 'b0.0.0.l3.1', 0, 'x', 'TypeError'],
+      ['c', 'b0.0.0.calls', 'f(1)', 'v', '2', 'f(1)', 1],
+    );
+    expect([...cases]).toEqual([
+      ['b0.0', 'passed'],
+      ['b0.1', 'failed'],
+    ]);
+    expect([...seen]).toEqual([
+      ['b0.0.0.look#0', { kind: 'value', text: '"a"', strain: 'as-is', input: '' }],
+      ['b0.0.0.l3.1#0', { kind: 'fault', text: 'TypeError', strain: 'far', input: '"x" → ""' }],
+      ['b0:f(1)', { kind: 'value', text: '2', strain: 'near', input: 'f(1)' }],
+    ]);
+  });
+
+  test('a case that runs many times passes when it passes each time', () => {
+    const outcomes = (...each: readonly string[]) =>
+      read(
+        ...each.map((outcome, nth) => ['e', `b0.0.${nth}.check${nth ? '~1' : ''}`, outcome, '']),
+      ).cases.get('b0.0');
+    expect(outcomes('ok', 'ok')).toBe('passed');
+    expect(outcomes('ok', 'pending', 'ok')).toBe('failed');
+    expect(read(['h', 'b0.0.0.check', '']).cases.get('b0.0')).toBe('failed');
+  });
+
+  test('a call that hung, and a variant that ended the process, are answers too', () => {
+    const { seen } = read(
+      ['d', 'b0.0.0.l3.1', 'zero', 1, '1', '0'],
+      ['q', 'b0.0.0.l3.1', ''],
+      ['h', 'b0.0.0.calls', 'f(7)'],
+    );
+    expect([...seen.values()].map(({ kind, text, input }) => [kind, text, input])).toEqual([
+      ['stuck', 'ends the process', '1 → 0'],
+      ['stuck', 'does not come back', 'f(7)'],
+    ]);
+  });
+
+  test('a variant of which nobody knows the change, and what a case saw while it was asked further, say nothing', () => {
+    expect(read(['s', 'b0.0.0.l3.1', 0, 'v', '1'], ['s', 'b0.0.0.calls', 0, 'v', '1']).seen.size).toBe(0);
+  });
+
+  test('tests as they stand get their titles, where these are known', () => {
+    const cases = [{ id: '0', title: "'adds'", source: '', origin: 'base' as const }];
+    const derived = { files: [{ path: 'a.js', text: '', file: 'b0', by: [], cases }], unused: [] };
+    const output = { lines: [['s', 'b0.0.0.look', 0, 'v', '1']], ended: 'done' as const };
+    expect([...readProbeRun(output, derived).seen.values()].map(({ input }) => input)).toEqual([
+      "as in 'adds'",
+    ]);
+  });
+
+  test('what is malformed counts for nothing', () => {
+    const types = fc.constantFrom('s', 'c', 'd', 'e', 'h', 'q', 'm', 7, null);
+    const fields = fc.oneof(
+      fc.string(),
+      fc.integer(),
+      fc.constantFrom('v', 'ok', 'b0.0.0.look'),
+      fc.constant(null),
+    );
+    const lines = fc.array(
+      fc.oneof(
+        fc.anything(),
+        fc.tuple(types, fields, fields, fields, fields),
+        fc.tuple(types, fields, fields, fields, fields, fields, fields),
+      ),
+    );
+    fc.assert(
+      fc.property(lines, (all) => {
+        const { seen, cases } = read(...all);
+        expect(seen.size + cases.size).toBeLessThanOrEqual(all.length);
+      }),
+    );
+    expect(read(['s', 'b0.0.0.look', 0, 'v', 'x'.repeat(5000)]).seen.size).toBe(0);
+  });
+});

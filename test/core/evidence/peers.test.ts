@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type AuthorMarks,
+  authorTests,
+  introducedBy,
+  lackedNames,
+  type Mark,
+  marksOn,
+  peerTestsOn,
+  type TestRun,
+} from '../../../src/core/evidence/index.ts';
+import { patchBetween } from '../git.ts';
+
+const run = (tests: TestRun['tests'], fields: Partial<TestRun> = {}): TestRun => ({
+  source: 'report',
+  exitCode: 0,
+  stopped: null,
+  ms: 5,
+  tests,
+  tail: '',
+  ...fields,
+});
+const ran = (tests: TestRun['tests'], fields: Partial<TestRun> = {}) =>
+  ({ kind: 'ran', run: run(tests, fields) }) as const;
+const UNFIT = { kind: 'unfit' } as const;
+
+describe('whose tests they are, told by execution', () => {
+  const before = run({ old: 'passed', red: 'failed' });
+
+  test('a new test that fails on the base asks for something; one that passes there guards what is', () => {
+    const own = run({ old: 'passed', red: 'passed', asks: 'passed', keeps: 'passed', own: 'failed' });
+    const onBase = ran({ old: 'passed', red: 'failed', asks: 'failed', keeps: 'passed' });
+    expect(authorTests({ own, onBase, before })).toEqual({ proven: ['asks'], guards: ['keeps'] });
+  });
+
+  test('an old test that was made to ask for more counts, an untouched one does not', () => {
+    const own = run({ old: 'passed', red: 'passed' });
+    expect(authorTests({ own, onBase: ran({ old: 'failed' }), before })).toEqual({
+      proven: ['old'],
+      guards: [],
+    });
+    expect(authorTests({ own, onBase: ran({ old: 'passed' }), before }).proven).toEqual([]);
+  });
+
+  test('files that do not fit the base at all ask for what it lacks', () => {
+    expect(authorTests({ own: run({ x: 'passed' }), onBase: UNFIT, before: null })).toEqual({
+      proven: ['x'],
+      guards: [],
+    });
+  });
+
+  test('without a report nothing is known, and what is flaky on the base is nobody’s', () => {
+    const own = run({}, { source: 'exit-code' });
+    expect(authorTests({ own, onBase: UNFIT, before })).toEqual({ proven: [], guards: [] });
+    const flaky = authorTests({ own: run({ x: 'passed' }), onBase: ran({}), before }, ['x']);
+    expect(flaky.proven).toEqual([]);
+  });
+
+  test('may be called like properties of every object', () => {
+    const own = run(Object.fromEntries([['constructor', 'passed' as const]]));
+    expect(authorTests({ own, onBase: ran({}), before: run({}) })).toEqual({
+      proven: ['constructor'],
+      guards: [],
+    });
+  });
+});
+
+describe('what a test says of another candidate’s code', () => {
+  const mine = (name: string) => name === 'parseRange';
+
+  test('a wrong answer is a failure, a name that only its author has is none', () => {
+    const said = {
+      asks: 'AssertionError: expected 1, got 2',
+      uses: 'TypeError: lib.parseRange is not a function\n at /repo/test/a.js:3',
+      other: 'TypeError: lib.parse is not a function',
+    };
+    const tests = { good: 'passed', asks: 'failed', uses: 'failed', other: 'failed' } as const;
+    expect(marksOn(['good', 'asks', 'uses', 'other', 'gone'], ran(tests, { said }), mine)).toEqual([
+      'p',
+      'f',
+      'n',
+      'f',
+      'f',
+    ]);
+  });
+
+  test('a file that could not be loaded for such a name says nothing; for another reason, it fails', () => {
+    expect(marksOn(['a', 'b'], ran({ b: 'passed' }, { lacks: ['parseRange'] }), mine)).toEqual(['n', 'p']);
+    expect(marksOn(['a'], ran({}, { lacks: ['left-pad'] }), mine)).toEqual(['f']);
+    expect(marksOn(['a'], ran({}), mine)).toEqual(['f']);
+  });
+
+  test('what cannot be put onto that code, or does not compile with it, says nothing', () => {
+    expect(marksOn(['a', 'b'], UNFIT, mine)).toEqual(['n', 'n']);
+  });
+});
+
+describe('peer tests', () => {
+  const author = (on: Record<string, string>, proven = ['x', 'y', 'z']): AuthorMarks => ({
+    author: 'A',
+    tests: { proven, guards: ['g'] },
+    on: Object.entries(on).map(([peer, marks]) => {
+      const [here = '', guards = 'p'] = marks.split('|');
+      return { peer, proven: [...here] as Mark[], guards: [...guards] as Mark[] };
+    }),
+  });
+
+  test('count what asks for something; guards stand apart', () => {
+    expect(peerTestsOn('B', [author({ B: 'pfp|f', C: 'ppp' })])).toEqual([
+      {
+        author: 'A',
+        passed: 2,
+        total: 3,
+        failing: ['y'],
+        marks: 'pfp',
+        guards: { passed: 0, total: 1, failing: ['g'] },
+      },
+    ]);
+  });
+
+  test('a private name costs nobody anything', () => {
+    expect(peerTestsOn('B', [author({ B: 'npp', C: 'npp' })])).toMatchObject([
+      { passed: 2, total: 2, marks: 'npp' },
+    ]);
+  });
+
+  test('a name that a third one has is not private: whoever lacks it fails', () => {
+    const told = [author({ B: 'nfp', C: 'pfp' })];
+    expect(peerTestsOn('B', told)).toMatchObject([
+      { passed: 1, total: 3, failing: ['x', 'y'], marks: 'ffp' },
+    ]);
+    expect(peerTestsOn('C', told)).toMatchObject([{ passed: 2, total: 3, failing: ['y'] }]);
+  });
+
+  test('nobody is judged by its own tests, nor by an author without any', () => {
+    expect(peerTestsOn('A', [author({ B: 'ppp' })])).toEqual([]);
+    const none = {
+      author: 'A',
+      tests: { proven: [], guards: [] },
+      on: [{ peer: 'B', proven: [], guards: [] }],
+    };
+    expect(peerTestsOn('B', [none])).toEqual([]);
+  });
+
+  test('all are counted, some are named', () => {
+    const many = Array.from({ length: 400 }, (_, i) => `t${i}`);
+    const [result] = peerTestsOn('B', [author({ B: 'f'.repeat(400) }, many)]);
+    expect([result?.total, result?.failing.length, result?.marks?.length]).toEqual([400, 50, 300]);
+  });
+
+  test('passing one more test never lowers what a candidate has', () => {
+    const marks = fc.array(fc.constantFrom('p', 'f', 'n'), { minLength: 3, maxLength: 3 });
+    fc.assert(
+      fc.property(marks, marks, fc.nat(2), (here, other, at) => {
+        const share = (row: readonly string[]) => {
+          const [one] = peerTestsOn('B', [author({ B: row.join(''), C: other.join('') })]);
+          return one && one.total > 0 ? one.passed / one.total : 0.5;
+        };
+        const better = here.with(at, 'p');
+        if (here[at] === 'f') expect(share(better)).toBeGreaterThanOrEqual(share(here));
+        expect(share(here)).toBeGreaterThanOrEqual(0);
+        expect(share(here)).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+});
+
+describe('names that are not there', () => {
+  test.each([
+    ["SyntaxError: The requested module '../x.mjs' does not provide an export named 'nothing'", 'nothing'],
+    ["SyntaxError: Named export 'nothing' not found. The requested module", 'nothing'],
+    ["Error: Cannot find module '../lib/range.js'", 'range'],
+    ['Error: Failed to resolve import "../src/range" from "test/a.test.ts"', 'range'],
+    ['✘ [ERROR] No matching export in "src/x.ts" for import "nothing"', 'nothing'],
+    ['TypeError: (0 , x_1.nothing) is not a function', 'nothing'],
+    ['TypeError: require(...).nothing is not a function', 'nothing'],
+    ['TypeError: Range is not a constructor', 'Range'],
+    ['ReferenceError [Error]: nothing is not defined', 'nothing'],
+    ["error TS2305: Module '\"./x\"' has no exported member 'nothing'.", 'nothing'],
+    ["error TS2339: Property 'nothing' does not exist on type 'X'.", 'nothing'],
+    ["error TS2304: Cannot find name 'nothing'.", 'nothing'],
+    ["ImportError: cannot import name 'nothing' from 'pkg.mod' (/repo/pkg/mod.py)", 'nothing'],
+    ["ModuleNotFoundError: No module named 'pkg.nothing'", 'nothing'],
+    ["AttributeError: module 'pkg' has no attribute 'nothing'", 'nothing'],
+    ["NameError: name 'nothing' is not defined", 'nothing'],
+    ["TypeError: f() got an unexpected keyword argument 'nothing'", 'nothing'],
+    ['./a_test.go:5:2: undefined: pkg.Nothing', 'Nothing'],
+    ['x.Nothing undefined (type X has no field or method Nothing)', 'Nothing'],
+    ['error[E0425]: cannot find function `nothing` in this scope', 'nothing'],
+    ['error[E0432]: unresolved import `sample::nothing`', 'nothing'],
+    ['error[E0599]: no method named `nothing` found for struct `X`', 'nothing'],
+    ['  symbol:   method nothing(int)', 'nothing'],
+  ])('%s', (sentence, name) => {
+    expect(lackedNames(`some line\n${sentence}\nanother`)).toContain(name);
+  });
+
+  test('an answer that is wrong names nothing', () => {
+    expect(
+      lackedNames('AssertionError [ERR_ASSERTION]: 1 == 2\n    at Context.<anonymous> (test/a.js:2:58)'),
+    ).toEqual([]);
+  });
+
+  test('are few, whatever is printed', () => {
+    const flood = Array.from({ length: 10_000 }, (_, i) => `ReferenceError: n${i} is not defined`).join('\n');
+    expect(lackedNames(flood).length).toBeLessThanOrEqual(30);
+    fc.assert(fc.property(fc.string({ maxLength: 500 }), (text) => lackedNames(text).length <= 30));
+  });
+});
+
+describe('names that a patch brings along', () => {
+  const patch = patchBetween(
+    { 'src/a.js': 'exports.old = 1;\n', 'src/b.ts': 'let kept = 1;\n' },
+    {
+      'src/a.js':
+        'exports.old = 1;\nexports.viaExports = (list) => list.map((x) => x);\nfunction helper() {}\n',
+      'src/b.ts': 'let kept = 2;\n',
+      'src/range.js': 'module.exports = 1;\n',
+      'test/a.test.js': 'const onlyInTest = 1;\n',
+    },
+  );
+  const introduces = introducedBy(patch);
+
+  test.each([
+    ['helper', true],
+    ['viaExports', true],
+    ['range', true],
+    ['old', false],
+    ['map', false],
+    ['onlyInTest', false],
+    ['nowhere', false],
+    ['a(b', false],
+    ['', false],
+  ])('%s: %s', (name, expected) => {
+    expect(introduces(name)).toBe(expected);
+  });
+});
