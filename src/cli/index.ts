@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { asFault, type Fault } from '../core/model/index.ts';
+import { SIGNALS, type Signal } from '../core/ranking/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../pipeline/index.ts';
 import { installAgents, listAgents } from './agents.ts';
@@ -9,7 +10,7 @@ import { listModels } from './models.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { EXIT, type Screen, type Shell } from './runtime.ts';
-import { selectLines } from './select.ts';
+import { type SelectFlags, selectLines } from './select.ts';
 
 export { follow } from './follow.ts';
 export { onPresses } from './interrupts.ts';
@@ -77,6 +78,13 @@ const names = (text: string) =>
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
+
+const signals = (text: string): readonly Signal[] =>
+  names(text).map((name) => {
+    const found = SIGNALS.find((signal) => signal === name);
+    if (!found) throw new InvalidArgumentError(`Signals are ${SIGNALS.join(', ')}.`);
+    return found;
+  });
 
 const jsonOption = () => new Option('--json', 'print one JSON document on standard output');
 
@@ -225,7 +233,12 @@ function addSelect(program: Command, shell: Shell, done: (code: number) => void)
     )
     .option('--always-pick', 'name the best candidate even where the evidence is too thin', false)
     .option('--jobs <count>', 'requests at a time (default: one for each core)', whole(1))
-    .action(async (o: { alwaysPick: boolean; jobs?: number }) => done(await selectLines(shell, o)));
+    .addOption(
+      new Option('--without <signals>', 'signals that shall not count, separated by commas').argParser(
+        signals,
+      ),
+    )
+    .action(async (o: SelectFlags) => done(await selectLines(shell, o)));
 }
 
 function addAgents(program: Command, shell: Shell, done: (code: number) => void): void {

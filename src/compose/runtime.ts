@@ -126,7 +126,12 @@ const unchanging = (operator: Operator) => ({
   random: systemRandom,
   ceilings: ceilingsOf(operator),
   parallelChecks: availableParallelism(),
-  prompts: readPrompts({ planner: OWN.planner, coder: OWN.coderPrompts, overrides: operator.prompts }),
+  prompts: readPrompts({
+    planner: OWN.planner,
+    judge: OWN.judge,
+    coder: OWN.coderPrompts,
+    overrides: operator.prompts,
+  }),
 });
 
 /** The App shares its work through queues; the command line runs all of its own run in its own process. */

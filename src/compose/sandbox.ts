@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installCoderPrograms } from '../adapters/coders/index.ts';
+import { installProbes } from '../adapters/probes/index.ts';
 import {
   type Owner,
   openBubblewrap,
@@ -25,7 +26,8 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   const owner = ownerOf(operator);
   const toolchain = await prepareToolchain({ dir: paths.toolchain, owner });
   await installCoderPrograms(join(toolchain.dir, 'coders'));
-  await installSyntaxCheck(join(toolchain.dir, 'checks', 'syntax.mjs'));
+  await installSyntaxCheck(toolchain.dir);
+  await installProbes(toolchain.dir);
   const sandbox = backend(operator.sandbox, { toolchain: toolchain.dir, owner, scratch: paths.scratch });
   const probe = await sandbox.probe();
   if (probe.kind === 'missing')

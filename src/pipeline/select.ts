@@ -2,7 +2,7 @@ import { decide } from '../core/decision/index.ts';
 import type { Evidence } from '../core/evidence/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { Settings } from '../core/policy/index.ts';
-import { rank } from '../core/ranking/index.ts';
+import { rank, type Signal } from '../core/ranking/index.ts';
 import {
   type SelectAnswer,
   type SelectCandidate,
@@ -29,6 +29,8 @@ export interface SelectTools extends Tools {
 
 export interface SelectOptions {
   readonly alwaysPick: boolean;
+  /** Signals that shall not count, to see what each adds. */
+  readonly without?: readonly Signal[];
 }
 
 /**
@@ -41,8 +43,9 @@ export async function select(
   options: SelectOptions,
   signal: AbortSignal,
 ): Promise<SelectAnswer> {
-  if (request.repoDir === undefined) return selectStored(request, options);
-  return execute(await tools(), request, { options, signal, path: request.repoDir });
+  const path = request.repoDir ?? null;
+  if (path === null) return selectStored(request, options);
+  return execute(await tools(), request, { options, signal, path });
 }
 
 interface How {
@@ -55,14 +58,18 @@ async function execute(tools: SelectTools, request: SelectRequest, how: How): Pr
   const bench = await openBench(tools, request, how);
   // By their content: neither the order nor the names they were given decide who is called what.
   const named = request.candidates
-    .toSorted((a, b) => byText(a.patch, b.patch) || byText(a.id, b.id))
+    .toSorted((a, b) => byText(a.patch ?? '', b.patch ?? '') || byText(a.id, b.id))
     .map((candidate, ordinal) => ({ candidate, alias: aliasOf(ordinal), ordinal }));
   const entries: Entry[] = [];
   for (const { candidate, alias, ordinal } of named) {
     entries.push(await entryOf(bench, candidate, { alias, ordinal }));
   }
-  const evidence = await gatherEvidence(bench, entries, await testBase(bench));
+  const evidence = await gatherEvidence(bench, entries, await testBase(bench, 'take it as it is'));
   return answer(request, evidence, new Map(named.map(({ alias, candidate }) => [alias, candidate.id])), how);
+}
+
+function statementOf({ issue }: SelectRequest): string {
+  return (typeof issue === 'string' ? issue : issue?.statement) ?? '';
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -77,14 +84,14 @@ async function openBench(tools: SelectTools, request: SelectRequest, { path, sig
   const sha = await tools.workspaces.resolve(source, 'HEAD');
   if (!sha) throw new Fault('REPOSITORY_EMPTY', `${path} has no commit yet.`);
   const base = await tools.lend(await tools.workspaces.prepare(source, sha), top);
-  const checks = request.testCommand === undefined ? {} : { test: request.testCommand };
+  const checks = request.testCommand ? { test: request.testCommand } : {};
   const task = {
     runId: tools.newRunId(),
     base: { ref: 'HEAD', sha },
     // Whoever asks has said what is to be compared: nothing is out of bounds but the tests.
     settings: Settings.parse({ checks, protect: [] }),
   };
-  return benchOver(tools, { task, source, base, signal });
+  return benchOver(tools, { task, source, base, asked: statementOf(request), signal });
 }
 
 async function entryOf(
@@ -92,7 +99,7 @@ async function entryOf(
   candidate: SelectCandidate,
   as: Pick<Entry, 'alias' | 'ordinal'>,
 ): Promise<Entry> {
-  const collected = await collectText(bench, as.alias, candidate.patch);
+  const collected = await collectText(bench, as.alias, candidate.patch ?? '');
   return { ...as, runId: bench.task.runId, ms: 0, ...collected };
 }
 
@@ -105,6 +112,7 @@ function answer(
   const ranking = rank(evidence, {
     weights: Settings.parse({}).weights,
     strategies: ['evidence'],
+    without: options.without ?? [],
   });
   const decision = decide(ranking, evidence);
   const best = ranking[0];

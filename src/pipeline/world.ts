@@ -56,6 +56,8 @@ export interface Announcer {
 /** The prompts, as text; Markdown files beside the stages unless the operator overrides them. */
 export interface PromptLibrary {
   readonly planner: string;
+  /** For blind judges of two candidates. */
+  readonly judge: string;
   /** Variant name → instructions for the coder. The order is the order in which contestants take them. */
   readonly coder: ReadonlyMap<string, string>;
 }

@@ -84,7 +84,8 @@ function addCase(one: Case, suites: readonly string[], suiteFile: string, outcom
   const file = relative(one['@file'] || suiteFile || fileLike(one['@classname']));
   const within = suites.map(relative).filter((name) => name !== file && name !== 'pytest');
   const inClass = within.length === 0 ? classOf(one['@classname'], file) : [];
-  outcomes.add([file, ...within, ...inClass, relative(one['@name'])], outcomeOf(one));
+  const said = [one.failure, one.error].flatMap(wordsOf).join('\n');
+  outcomes.add([file, ...within, ...inClass, relative(one['@name'])], outcomeOf(one), said);
 }
 
 /** vitest puts the file's path where others put a class. */
@@ -97,6 +98,21 @@ function classOf(name: string, file: string): readonly string[] {
   if (name === module) return [];
   return [module !== '' && name.startsWith(`${module}.`) ? name.slice(module.length + 1) : name];
 }
+
+/** The parser leaves these elements' text as it is written, and parses attributes only. */
+const Failure = z.object({ '@message': Text, '#text': z.string().catch('') });
+
+/** Message and text of `<failure>` or `<error>`, of which there may be several. */
+function wordsOf(element: unknown): readonly string[] {
+  if (Array.isArray(element)) return element.slice(0, 3).flatMap(wordsOf);
+  if (typeof element === 'string') return [unescaped(element)];
+  const found = Failure.safeParse(element);
+  return found.success ? [found.data['@message'], unescaped(found.data['#text'])] : [];
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+const unescaped = (text: string): string =>
+  text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] ?? '');
 
 /** A test that is marked as to be done may fail: it counts as skipped, as its runner counts it. */
 function outcomeOf(one: Case): TestOutcome {

@@ -134,7 +134,7 @@ function versus(best: Ranked, next: Ranked, decidedBy: Separator): string {
     case 'tests':
       return ` and passes more of the tests that it did not write than ${next.alias}`;
     case 'behaviour':
-      return ` and behaves as more of the others do than ${next.alias}, on inputs that tell them apart`;
+      return `; on inputs that tell them apart, what the others do speaks for it rather than for ${next.alias}`;
     case 'agreement':
       return `; execution does not separate it from ${next.alias}, but its changes are closer to what the others wrote`;
     case 'judges':

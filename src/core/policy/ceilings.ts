@@ -40,7 +40,7 @@ export function capSettings(
     );
     return ceiling;
   };
-  const { timeout, budget, network } = settings;
+  const { timeout, budget, network, adaptive } = settings;
   const seconds = ceilings.timeoutCandidateSeconds;
   const run = cap('budget.run', budget.run, ceilings.budgetRun, ' US dollars');
   const candidate = cap('budget.candidate', budget.candidate, ceilings.budgetCandidate, ' US dollars');
@@ -65,6 +65,8 @@ export function capSettings(
       ...tokensOf(budget.tokens, ceilings.tokensCandidate, lowered),
     },
     network: { ...network, allow },
+    // A repair is another turn of a contestant who is there already; one more is one more. By default nobody asked for it.
+    adaptive: { ...adaptive, oneMore: adaptive.oneMore && settings.candidates < ceilings.candidates },
   };
   return { settings: capped, lowered };
 }

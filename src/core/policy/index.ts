@@ -12,6 +12,13 @@ export {
 } from './parse-settings.ts';
 export { moreSilence, moreTime, type Times, timesOf } from './patience.ts';
 export { type KnownProvider, PROVIDERS } from './providers.ts';
-export { type ReportFormat, type ReportPlan, reportPlan } from './report-plan.ts';
-export { CoderSetting, Settings, Weights } from './settings.ts';
+export {
+  plainCommand,
+  type ReportFormat,
+  type ReportPlan,
+  type ReportSource,
+  reportPlan,
+  type TestCommand,
+} from './report-plan.ts';
+export { CoderSetting, EVALUATORS, type Evaluator, Settings, Weights } from './settings.ts';
 export { suggest } from './suggest.ts';

@@ -1,107 +1,128 @@
-import { readPackage } from './package-json.ts';
+import { type FocusForm, focusForm, type RunnerForm, runnerForm } from './runner-forms.ts';
+import { type TestCommandLine, testCommandLine } from './test-command.ts';
+import { type Recognised, recognise } from './test-runners.ts';
 
-export type ReportFormat = 'junit' | 'jest-json' | 'mocha-json';
+export type ReportFormat =
+  | 'junit'
+  | 'jest-json'
+  | 'mocha-json'
+  | 'tap'
+  | 'go-json'
+  | 'cargo-text'
+  | 'unittest-text';
 
-/** How to run the tests so that they leave a structured report. */
-export interface ReportPlan {
-  /** For `sh -c`. */
+/**
+ * Where a runner's report is found when the command has ended. A file is preferred wherever a runner can write one: what
+ * the code under test prints does not end up in it. Neither is proof: the code under test runs in the runner's own
+ * process, so it can write to the file as well as to a stream, if it is made to. What that achieves is bounded: a report
+ * says nothing about other candidates' code, and a stream into which lines were slipped contradicts the runner's own plan
+ * and counts as no report (src/adapters/reports/tap.ts).
+ */
+export type ReportSource =
+  | {
+      readonly source: 'file';
+      readonly file: string;
+      readonly format: ReportFormat;
+      /** Older versions of the runner know no file and write the same to standard output. */
+      readonly orStdout?: true;
+    }
+  | { readonly source: 'stdout' | 'stderr'; readonly format: ReportFormat };
+
+/** One way to run tests. */
+export interface TestCommand {
+  /** For `sh -c`, with `args` as its positional parameters. */
   readonly command: string;
+  /** File names come from patches: they are handed over apart from the command, never as words of it (I6). */
+  readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Null: this runner is not known, so its exit code is all there is. */
-  readonly report: { readonly file: string; readonly format: ReportFormat } | null;
+  readonly report: ReportSource | null;
+  /** Put before every test's id, for runners that do not say the file; may be empty. */
+  readonly prefix: string;
+}
+
+/** How to run the tests so that they leave a structured report. */
+export interface ReportPlan extends TestCommand {
+  /**
+   * Commands that run the tests of these files, by path from the top of the repository, and no others where that can be
+   * had: what else they run shows by its ids. Files that hold no tests of this runner are passed over. Null where it is
+   * not known how, or none is left: then the whole command has to be run.
+   */
+  focus(files: readonly string[]): readonly TestCommand[] | null;
 }
 
 /**
  * Plans the report of a test command. `packageJson` is the text of the base commit's file: it says what `npm test`
- * runs. `folder` is where the report goes, as the sandbox sees it; the command must be able to write there.
+ * runs. `folder` is where a report goes, as the sandbox sees it; the command must be able to write there.
+ *
+ * A command of which nothing is known may still print TAP, so its output is read as that; what is none is unreadable,
+ * and the exit code stands alone.
  */
 export function reportPlan(testCommand: string, packageJson?: string, folder = '/out'): ReportPlan {
-  const plain: ReportPlan = { command: testCommand, env: {}, report: null };
-  // After `cd`, it is another package.json that counts.
-  const here = /(?:^|\s)cd\s/.test(testCommand) ? undefined : packageJson;
-  const script = scriptOf(lastOf(testCommand) ?? testCommand, here);
-  const inner = (script?.text ?? testCommand).slice(0, LONGEST);
-  const xml = `${folder}/report.xml`;
-  const json = `${folder}/report.json`;
-  // These two are told by the environment, so it does not matter where in the line they stand.
-  if (runs('pytest', inner)) {
-    // xunit1 is the flavour that names each test's file.
-    const options = `--junitxml=${xml} -o junit_family=xunit1`;
-    return { ...plain, env: { PYTEST_ADDOPTS: options }, report: { file: xml, format: 'junit' } };
-  }
-  if (runs('node', inner)) {
-    if (/--test-reporter/.test(inner)) return plain;
-    return { ...plain, env: nodeOptions(xml), report: { file: xml, format: 'junit' } };
-  }
-  // Arguments end up behind the last command of a line, so that must be the runner.
-  const last = lastOf(inner);
-  if (last === null || lastOf(testCommand) === null) return plain;
-  const joint = script?.manager === 'npm' || script?.manager === 'node' ? ' -- ' : ' ';
-  const append = (args: string, report: ReportPlan['report']): ReportPlan => ({
-    ...plain,
-    command: `${testCommand}${joint}${args}`,
-    report,
-  });
-  if (runs('vitest', last)) {
-    const args = `--reporter=default --reporter=junit --outputFile.junit=${xml}`;
-    return append(args, { file: xml, format: 'junit' });
-  }
-  if (runs('jest', last))
-    return append(`--ci --json --outputFile=${json}`, { file: json, format: 'jest-json' });
-  if (runs('mocha', last)) {
-    return append(`--reporter json --reporter-option output=${json}`, { file: json, format: 'mocha-json' });
-  }
-  return plain;
+  const line = testCommandLine(testCommand, packageJson);
+  const found = recognise(line.last ?? line.inner);
+  const form = found && runnerForm(found, line, folder);
+  if (!found || !form) return { ...plainCommand(testCommand), report: TAP, focus: () => null };
+  const plan = planOf(testCommand, line, form);
+  const focused = plan.report && focusForm(found, folder);
+  return { ...plan, focus: (files) => (focused ? focusOn(line, { found, plan, focused }, files) : null) };
 }
 
-/** Characters of a command that are looked at. */
-const LONGEST = 4_000;
-
-/** The last command of a chain by `&&` or `;`; null for a line with pipes, redirections or substitutions. */
-function lastOf(command: string): string | null {
-  const parts = command.split(/&&|;/);
-  return parts.some((part) => /[&|\n<>`]|\$\(/.test(part)) ? null : (parts.at(-1) as string).trim();
-}
-
-/** Both Node 20 and later accept these through NODE_OPTIONS, so they also reach a runner behind `npm test`. */
-const nodeOptions = (file: string): Record<string, string> => ({
-  NODE_OPTIONS: [
-    `--test-reporter=junit --test-reporter-destination=${file}`,
-    '--test-reporter=tap --test-reporter-destination=stdout',
-  ].join(' '),
+/** The command as it was given, by its exit code alone. */
+export const plainCommand = (command: string): TestCommand => ({
+  command,
+  args: [],
+  env: {},
+  report: null,
+  prefix: '',
 });
 
-interface Script {
-  readonly manager: string;
-  readonly text: string;
+const TAP: ReportSource = { source: 'stdout', format: 'tap' };
+
+/** Arguments go behind the command where they reach the runner; a command that is no script is written anew. */
+function planOf(testCommand: string, line: TestCommandLine, form: RunnerForm): TestCommand {
+  const plain = { ...plainCommand(testCommand), env: form.env, report: form.report };
+  if (form.rewritten !== undefined) {
+    return line.direct && line.before !== null
+      ? { ...plain, command: `${line.before}${form.rewritten}` }
+      : { ...plain, report: null };
+  }
+  if (form.append === '') return plain;
+  return line.last === null || line.joint === null
+    ? { ...plain, report: TAP }
+    : { ...plain, command: `${testCommand}${line.joint}${form.append}` };
 }
 
-/** The script that `npm test`, `pnpm run x`, `node --run x` … starts; null for a command of its own. */
-function scriptOf(command: string, packageJson: string | undefined): Script | null {
-  const words = command.trim().split(/\s+/);
-  const manager = words[0] ?? '';
-  if (!['npm', 'pnpm', 'yarn', 'bun', 'node'].includes(manager)) return null;
-  const rest = words.slice(1).filter((word) => !/^(?:-s|--silent)$/.test(word));
-  const name = scriptName(manager, rest);
-  const text = name ? readPackage(packageJson ?? '')?.scripts.get(name) : undefined;
-  return text === undefined ? null : { manager, text };
+interface Focusing {
+  readonly found: Recognised;
+  readonly plan: TestCommand;
+  readonly focused: FocusForm;
 }
 
-function scriptName(manager: string, words: readonly string[]): string | null {
-  const [verb, name, ...more] = words;
-  if (manager === 'node') return verb === '--run' && name && more.length === 0 ? name : null;
-  if ((verb === 'run' || verb === 'run-script') && name && more.length === 0) return name;
-  if (name !== undefined) return null;
-  if (verb === 'test' || (verb === 't' && manager === 'npm')) return manager === 'bun' ? null : 'test';
-  return manager === 'yarn' || manager === 'pnpm' ? (verb ?? null) : null;
+/** Files that are run one by one, at most; more are left to the whole command. */
+const MOST_APART = 8;
+
+function focusOn(
+  line: TestCommandLine,
+  { plan, focused }: Focusing,
+  files: readonly string[],
+): readonly TestCommand[] | null {
+  if (line.before === null) return null;
+  const named = files.filter((file) => focused.takes.test(file));
+  if (named.length === 0 || !named.every(isPlainPath)) return null;
+  // What a script starts is found where its package manager would look for it.
+  const path = line.direct ? '' : 'export PATH="$PWD/node_modules/.bin:$PATH"; ';
+  const command = `${path}${line.before}${focused.command}`;
+  const report = focused.report ?? plan.report;
+  if (!focused.apart) {
+    return [{ ...plan, command, report, args: focused.argsOf ? focused.argsOf(named) : named }];
+  }
+  if (named.length > MOST_APART) return null;
+  return named.map((file) => {
+    const prefix = report?.source === 'file' ? '' : file;
+    return { ...plan, command, report, args: [file], prefix };
+  });
 }
 
-const RUNNERS = {
-  vitest: /(?:^|[\s/])vitest(?:\.mjs)?(?=\s|$)/,
-  jest: /(?:^|[\s/])(?:jest(?:\.js)?|react-scripts\s+test)(?=\s|$)/,
-  mocha: /(?:^|[\s/])_?mocha(?:\.js)?(?=\s|$)/,
-  pytest: /(?:^|[\s/])(?:pytest|py\.test)(?=\s|$)/,
-  node: /(?:^|[\s/])(?:node|tsx|c8|nyc)\s(?:.*\s)?--test(?=\s|$)/,
-} as const;
-
-const runs = (runner: keyof typeof RUNNERS, command: string): boolean => RUNNERS[runner].test(command);
+/** A path that no runner takes for an option or a pattern. */
+const isPlainPath = (path: string): boolean => /^[^-\p{Cc}*?[\]{}()!|\\][^\p{Cc}*?[\]{}()!|\\]*$/u.test(path);

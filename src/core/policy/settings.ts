@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { suggest } from './suggest.ts';
 
 /** Seconds; timers end at 24 days. */
 const LONGEST = 168 * 3600;
@@ -56,6 +57,30 @@ export const CoderSetting = z.strictObject({
   ),
 });
 
+/** What can put candidates in order. A list composes them: each decides among those whom the ones before it leave undecided. */
+export const EVALUATORS = [
+  'evidence',
+  'model',
+  'vote',
+  'score',
+  'metrics',
+  'reviewer',
+  'human',
+  'tournament',
+] as const;
+export type Evaluator = (typeof EVALUATORS)[number];
+
+const EvaluatorName = z.enum(EVALUATORS, { error: ({ input }) => noSuchEvaluator(input) });
+
+function noSuchEvaluator(written: unknown): string {
+  const meant = typeof written === 'string' ? suggest(written.slice(0, 60), EVALUATORS) : null;
+  const hint = meant ? `did you mean ${meant}?` : `known: ${EVALUATORS.join(', ')}`;
+  return `there is no strategy ${shown(written)}; ${hint}`;
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'of this kind';
+
 /** `.github/auto-dev.yml`. Every key has a default; unknown keys are errors with a suggestion. */
 export const Settings = z.strictObject({
   coders: z
@@ -109,7 +134,43 @@ export const Settings = z.strictObject({
       test: z.string().min(1).optional().describe('Detected from the repository when absent.'),
     })
     .prefault({}),
+  evaluator: z
+    .array(EvaluatorName)
+    .min(1)
+    .refine((names) => new Set(names).size === names.length, { error: 'name each strategy once' })
+    .default(['evidence', 'model'])
+    .describe(
+      'Strategies in the order in which they decide: `evidence` (what was executed), `model` (blind judges, every pair), `tournament` (blind judges, knockout), `vote` (one for each model family), `score` (form of the patch), `metrics` (weights), `reviewer` (may veto with proof), `human` (a person picks). Gates come before all of them.',
+    ),
   weights: Weights.prefault({}),
+  adaptive: z
+    .strictObject({
+      stopEarly: z
+        .boolean()
+        .default(false)
+        .describe(
+          '`true`: when the first coders to finish pass every gate, break nothing and agree, the others are stopped. Two of different model families are needed where there are any. It saves money and gives up comparisons: models also agree when they are wrong.',
+        ),
+      oneMore: z
+        .boolean()
+        .default(true)
+        .describe(
+          'When all candidates fail, each for a reason of its own, one more contestant is asked, within `budget.run` and MAX_CANDIDATES.',
+        ),
+      repair: z
+        .boolean()
+        .default(true)
+        .describe(
+          'When no candidate passes without breaking a test, the best two get one more turn on their own patch, told what failed, within `budget.run`.',
+        ),
+    })
+    .prefault({}),
+  synthesis: z
+    .boolean()
+    .default(false)
+    .describe(
+      '`true`: when two candidates each mend what the other misses, a coder merges them into one more candidate, which is examined and judged like any other.',
+    ),
   protect: z
     .array(z.string().min(1).max(200))
     .max(100)

@@ -32,7 +32,7 @@ export interface Ranked {
   readonly survivor: boolean;
   readonly regressions: number;
   readonly signals: Signals;
-  /** The signals as one number, in [0, 1]. */
+  /** The signals as one number: natural logarithm of odds, of use only within the pool. */
   readonly support: number;
   readonly metrics: Metrics;
   /** What decided between this one and the next; absent on the last. */

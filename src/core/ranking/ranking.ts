@@ -1,15 +1,30 @@
 import { type Evidence, GATES } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import type { Weights } from '../policy/index.ts';
+import type { Settings, Weights } from '../policy/index.ts';
 import { metricsOf } from './metrics.ts';
 import { rounded } from './numbers.ts';
 import type { Ranked, Separator, Standing } from './ranked.ts';
 import { reasonFor } from './reasons.ts';
-import { signalsOf, strongest, supportOf } from './support.ts';
+import { type Signal, signalsOf, strongest, supportOf } from './support.ts';
 
 /** The strategies that put survivors in order, each among those whom the ones before it leave undecided. */
 export const STRATEGIES = ['evidence', 'judges', 'vote', 'score', 'metrics'] as const;
 export type Strategy = (typeof STRATEGIES)[number];
+
+/** What the settings name, as strategies of the ranking; `reviewer` and `human` act on the decision. */
+export const strategiesOf = (evaluator: Settings['evaluator']): readonly Strategy[] => [
+  ...new Set(evaluator.flatMap((name) => NAMED[name] ?? [])),
+];
+const NAMED: Readonly<Record<Settings['evaluator'][number], Strategy | null>> = {
+  evidence: 'evidence',
+  model: 'judges',
+  tournament: 'judges',
+  vote: 'vote',
+  score: 'score',
+  metrics: 'metrics',
+  reviewer: null,
+  human: null,
+};
 
 export interface Ranking {
   readonly weights: Weights;
@@ -17,10 +32,12 @@ export interface Ranking {
   readonly strategies: readonly Strategy[];
   /** Strengths by the judges' verdicts, where there are any. */
   readonly strengths?: ReadonlyMap<Alias, number>;
+  /** Signals that shall not count, to see what each adds. */
+  readonly without?: readonly Signal[];
 }
 
-/** Support within which executed evidence alone does not decide. Our default, from dev data (docs/selection.md). */
-export const UNDECIDED = 0.05;
+/** Logarithm of odds within which executed evidence alone does not decide. Our default, from dev data (docs/selection.md). */
+export const UNDECIDED = 0.2;
 
 /**
  * Survivors first; then fewest regressions; then the strategies, each among those whom the one before leaves undecided;
@@ -54,7 +71,7 @@ export function rank(evidence: readonly Evidence[], how: Ranking): readonly Rank
 }
 
 function standingOf(evidence: Evidence, survivors: readonly Evidence[], how: Ranking): Standing {
-  const signals = signalsOf(evidence);
+  const signals = signalsOf(evidence, how.without);
   return {
     evidence,
     gatesPassed: GATES.filter((name) => evidence.gates.some((gate) => gate.gate === name && gate.passed))

@@ -36,7 +36,7 @@ function ahead(own: Standing, { standing: other, by }: Neighbour): string {
     case 'tests':
       return `Of the tests that it did not write it ${tests(own)}; ${name} ${tests(other)}.`;
     case 'behaviour':
-      return `On inputs that tell the candidates apart it behaves as more of the others do than ${name}${differing(own)}.`;
+      return `On inputs that tell the candidates apart what the others do speaks for it rather than for ${name}${differing(own)}.`;
     case 'agreement':
       return `Execution does not separate it from ${name}; its changes are closer to what the others wrote (${percent(own.signals.agreement)} against ${percent(other.signals.agreement)}).`;
     case 'judges':
@@ -62,7 +62,7 @@ function behind(own: Standing, { standing: other, by }: Neighbour): string {
     case 'tests':
       return `Of the tests that it did not write it ${tests(own)}${failingTests(own)}; ${name} ${tests(other)}.`;
     case 'behaviour':
-      return `On inputs that tell the candidates apart fewer of the others behave as it does than as ${name} does${example(own)}.`;
+      return `On inputs that tell the candidates apart what the others do speaks for ${name} rather than for it${example(own)}.`;
     case 'agreement':
       return `Execution does not separate it from ${name}; its changes are less like what the others wrote (${percent(own.signals.agreement)} against ${percent(other.signals.agreement)}).`;
     case 'judges':
@@ -101,12 +101,12 @@ const failingTests = ({ evidence: { peerTests, neutralTests } }: Standing): stri
 };
 
 const differing = ({ evidence: { behaviour } }: Standing): string =>
-  behaviour ? ` (${behaviour.differing} of ${behaviour.probes})` : '';
+  behaviour ? ` (${behaviour.contested} of ${behaviour.observed})` : '';
 
 function example({ evidence: { behaviour } }: Standing): string {
-  const [first] = behaviour?.examples ?? [];
+  const [first] = behaviour?.telling ?? [];
   return first
-    ? `: ${oneLine(first.input)} gives ${oneLine(first.own)}, others ${oneLine(first.others)}`
+    ? `: ${oneLine(first.input)} gives ${oneLine(first.got)}, others ${oneLine(first.others)}`
     : '';
 }
 

@@ -1,29 +1,34 @@
 import type { Evidence } from '../evidence/index.ts';
 import { rounded, sum } from './numbers.ts';
 
-/** What executed evidence and agreement say for a candidate. Each in [0, 1]; null where there is no such evidence. */
+/** What executed evidence and agreement say for a candidate; null where there is no such evidence. */
 export interface Signals {
-  /** Tests of others that it passes. */
+  /** Share of the tests of others that it passes, in [0, 1]. */
   readonly tests: number | null;
-  /** Others that behave as it does on the inputs on which not all behave alike. */
+  /** Natural logarithm of the odds, by its behaviour, against the best of the pool: at most 0. */
   readonly behaviour: number | null;
-  /** Likeness of its source changes to the others'. */
+  /** Likeness of its source changes to the others', in [0, 1]. */
   readonly agreement: number | null;
 }
+export type Signal = keyof Signals;
+export const SIGNALS: readonly Signal[] = ['tests', 'behaviour', 'agreement'];
 
 /**
- * How much each signal counts. Our defaults, from dev data (docs/selection.md has what each adds): tests of others are
- * the strongest, behaviour next; the text of a patch is for what execution does not tell apart.
+ * What each signal is worth, in natural logarithms of odds. Our defaults, from dev data (docs/selection.md has what each
+ * adds): tests of others are the strongest; behaviour is one already; the text of a patch is for what execution does not
+ * tell apart.
  */
-const SHARES: Readonly<Record<keyof Signals, number>> = { tests: 4, behaviour: 3, agreement: 1 };
+const WORTH: Readonly<Record<Signal, number>> = { tests: 10, behaviour: 1, agreement: 2 };
+/** Odds below are not worth telling apart. */
+const LEAST = -30;
 
-/** Whoever wrote no candidate is believed more than a rival (arXiv 2606.16062 has why not much more). */
-const NEUTRAL_WEIGHT = 2;
+/** Whoever wrote no candidate is believed more than a rival. Our default. */
+const NEUTRAL_WEIGHT = 4;
 
 /**
  * A = (1/2 + sum w v) / (1 + sum w) over authors of tests: v is the share of an author's tests that pass, w is 1 for
- * another candidate and 2 for neutral tests. CodeT's idea with own tests left out, one vote for each author, and a Laplace
- * prior of one half (notes on selection: our formula). 1/2 without tests.
+ * another candidate and more for neutral tests. CodeT's idea (arXiv 2207.10397) with own tests left out, one vote for each
+ * author, and a Laplace prior of one half. 1/2 without tests.
  */
 export function testShare({ peerTests, neutralTests }: Evidence): number {
   const votes = [
@@ -38,24 +43,25 @@ export function testShare({ peerTests, neutralTests }: Evidence): number {
 const hasTests = ({ peerTests, neutralTests }: Evidence): boolean =>
   peerTests.some(({ total }) => total > 0) || (neutralTests?.total ?? 0) > 0;
 
-export const signalsOf = (evidence: Evidence): Signals => ({
-  tests: hasTests(evidence) ? testShare(evidence) : null,
-  behaviour: evidence.behaviour && evidence.behaviour.differing > 0 ? evidence.behaviour.agreement : null,
-  agreement: evidence.agreement ?? null,
+/** `without`: signals that shall not count. */
+export const signalsOf = (evidence: Evidence, without: readonly Signal[] = []): Signals => ({
+  tests: hasTests(evidence) && !without.includes('tests') ? testShare(evidence) : null,
+  behaviour: without.includes('behaviour') ? null : (evidence.behaviour?.logOdds ?? null),
+  agreement: without.includes('agreement') ? null : (evidence.agreement ?? null),
 });
 
-/** The signals as one number in [0, 1]; a signal that is missing says neither yes nor no. */
-export const supportOf = (signals: Signals): number =>
-  rounded(sum(parts(signals).map(([, part]) => part)) / sum(Object.values(SHARES)));
+/** The signals as one number: natural logarithm of odds, of use only against others of the same pool. */
+export const supportOf = (signals: Signals): number => rounded(sum(parts(signals).map(([, part]) => part)));
 
 /** The signal that puts one ahead of another the most; null where none does. */
-export function strongest(ahead: Signals, behind: Signals): keyof Signals | null {
+export function strongest(ahead: Signals, behind: Signals): Signal | null {
   const other = new Map(parts(behind));
   const leads = parts(ahead).map(([name, part]) => ({ name, lead: rounded(part - (other.get(name) ?? 0)) }));
   const best = leads.reduce((one, each) => (each.lead > one.lead ? each : one));
   return best.lead > 0 ? best.name : null;
 }
 
-const NAMES: readonly (keyof Signals)[] = ['tests', 'behaviour', 'agreement'];
-const parts = (signals: Signals): readonly (readonly [keyof Signals, number])[] =>
-  NAMES.map((name) => [name, SHARES[name] * (signals[name] ?? 0.5)]);
+/** What is missing says neither yes nor no. */
+const NEUTRAL: Readonly<Record<Signal, number>> = { tests: 0.5, behaviour: 0, agreement: 0.5 };
+const parts = (signals: Signals): readonly (readonly [Signal, number])[] =>
+  SIGNALS.map((name) => [name, WORTH[name] * Math.max(signals[name] ?? NEUTRAL[name], LEAST)]);

@@ -107,7 +107,7 @@ export function newTestsWord(evidence: Evidence | undefined): string {
 
 function behaviourWord(evidence: Evidence | undefined): string {
   const found = evidence?.behaviour;
-  return found && found.differing > 0 ? `${Math.round(found.agreement * 100)} % alike` : '–';
+  return found && found.contested > 0 ? `${Math.round(found.agreement * 100)} % alike` : '–';
 }
 
 function judgesWord({ judgement }: RunView, alias: Alias): string {

@@ -1,3 +1,4 @@
+import { roundWords } from '../adaptive/index.ts';
 import type { Picked } from '../decision/index.ts';
 import type { GateName } from '../evidence/index.ts';
 import type { CandidateState, Contestant, RunState, Stage } from '../model/index.ts';
@@ -75,7 +76,7 @@ const MOST_OF_A_PROGRAM = 60;
 
 /** `builtin × anthropic/claude-sonnet-4-5 (careful)`. Names come from settings: not yet fit for Markdown. */
 export const contestantName = (who: Contestant): string =>
-  `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MOST_OF_A_PROGRAM)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''})`;
+  `${[who.agent, ...(who.argv ?? [])].join(' ').slice(0, MOST_OF_A_PROGRAM)} × ${who.model} (${who.prompt}${who.seed ? `, seed ${who.seed}` : ''}${who.round ? `, ${roundWords(who.round)}` : ''})`;
 
 /**
  * Names for where the whole ones have no room: of agent, model and prompt what tells these contestants apart, such as

@@ -1,6 +1,12 @@
-import type { TestRun } from '../../core/evidence/index.ts';
+import { lackedNames, type TestRun } from '../../core/evidence/index.ts';
 import type { RunId, Task } from '../../core/model/index.ts';
-import { type ReportPlan, reportPlan } from '../../core/policy/index.ts';
+import {
+  plainCommand,
+  type ReportPlan,
+  type ReportSource,
+  reportPlan,
+  type TestCommand,
+} from '../../core/policy/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
 import type {
   BaseCheckout,
@@ -14,6 +20,7 @@ import { cancelled } from '../guard.ts';
 import { checkLimits, hostsOf, loadTask, prepareBase, sourceOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
+import { type Remember, rememberHere } from './remember.ts';
 
 /** What executing takes of the world: neither GitHub nor a database is near it. */
 export type Tools = Pick<World, 'artifacts' | 'workspaces' | 'sandbox' | 'reports' | 'parallelChecks'>;
@@ -30,6 +37,10 @@ export interface Bench {
   /** Paths of all files of the base commit. */
   readonly baseFiles: readonly string[];
   readonly plan: ReportPlan;
+  /** What was executed once on a tree is not executed on an equal one. */
+  readonly remember: Remember;
+  /** The task's own words, where they are known: a name that stands in them is nobody's private one. */
+  readonly asked?: string;
   /** Host folders that every command sees, read-only, below /opt. */
   readonly binds?: ExecSpec['binds'];
   readonly signal: AbortSignal;
@@ -43,24 +54,39 @@ export async function openBench(world: World, runId: RunId, signal: AbortSignal)
   const task = await loadTask(world, runId);
   const source = await sourceOf(world, task);
   const base = await prepareBase(world, task, { source, signal });
-  return benchOver(world, { task, source, base, signal });
+  const asked = [task.title, task.body, ...task.comments.map(({ body }) => body)].join('\n');
+  return benchOver(world, { task, source, base, asked, signal });
 }
 
 /** A bench over a base that is prepared already. */
 export async function benchOver(
   world: Tools,
-  on: Pick<Bench, 'task' | 'source' | 'base' | 'binds' | 'signal'>,
+  on: Pick<Bench, 'task' | 'source' | 'base' | 'binds' | 'asked' | 'signal'> &
+    Partial<Pick<Bench, 'remember'>>,
 ): Promise<Bench> {
   const { source, task } = on;
   const { sha } = task.base;
   const packageJson = await world.workspaces.readFile(source, sha, 'package.json');
   return {
+    remember: rememberHere(),
     ...on,
     world,
     baseFiles: await world.workspaces.listFiles(source, sha),
     plan: reportPlan(task.settings.checks.test ?? '', packageJson ?? undefined, REPORTS),
   };
 }
+
+/** The same bench, with the command as the repository gives it and its exit code for an answer. */
+export const byExitCode = (bench: Bench): Bench => ({
+  ...bench,
+  plan: { ...plainCommand(bench.task.settings.checks.test ?? ''), focus: () => null },
+});
+
+/** The same bench, with an area's files as its topmost read-only layer. */
+export const over = (bench: Bench, built: WorkArea): Bench => ({
+  ...bench,
+  base: { ...bench.base, layers: [built.upper, ...bench.base.layers] },
+});
 
 /** `examine` areas of a run: swept together when the run ends. */
 export const areaId = (runId: RunId, ...parts: readonly string[]): string => [runId, 'x', ...parts].join('-');
@@ -154,33 +180,96 @@ export async function build(bench: Bench, area: WorkArea): Promise<Broken | null
   return { exitCode: result.exitCode, tail: `${stopped}${tailOf(`${result.stdout}\n${result.stderr}`, 20)}` };
 }
 
-/** Runs the tests and reads the runner's report, if the runner can write one. */
-export async function runTests(bench: Bench, area: WorkArea): Promise<TestRun> {
-  const { plan, world } = bench;
+/** Runs the tests and reads the runner's report, if it can write one; without `commands`, the whole suite. */
+export async function runTests(
+  bench: Bench,
+  area: WorkArea,
+  commands: readonly TestCommand[] = [bench.plan],
+): Promise<TestRun> {
+  const runs: TestRun[] = [];
+  for (const command of commands) runs.push(await runCommandOfTests(bench, area, command));
+  return joined(runs);
+}
+
+/** Runs the tests of these files only, where the runner is known to do so; else the whole suite. */
+export async function runFiles(
+  bench: Bench,
+  area: WorkArea,
+  files: readonly string[],
+): Promise<{ readonly run: TestRun; readonly focused: boolean }> {
+  const commands = bench.plan.focus(files);
+  return { run: await runTests(bench, area, commands ?? undefined), focused: commands !== null };
+}
+
+async function runCommandOfTests(bench: Bench, area: WorkArea, command: TestCommand): Promise<TestRun> {
+  const { report } = command;
+  // What an earlier command left there, the build of a candidate among them, is no report of this one.
+  const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
   const result = await runCommand(bench, area, {
-    argv: ['sh', '-c', plan.command],
-    env: plan.env,
+    argv: ['sh', '-c', `${clean}${command.command}`, 'sh', ...command.args],
+    env: command.env,
     egress: egressOf(bench),
+    limits: {
+      ...checkLimits(bench.task),
+      ...(report && isOnStream(report) ? { outputBytes: REPORT_BYTES } : {}),
+    },
   });
-  const report = plan.report ? await readReport(bench, area, plan.report.file) : null;
-  const read = plan.report && report !== null ? world.reports.readTests(plan.report.format, report) : null;
-  const structured = read?.kind === 'ok';
+  const text = report ? await readReport(bench, area, report, result) : null;
+  const read = report && text !== null ? bench.world.reports.readTests(report.format, text) : null;
+  const output = `${result.stdout}\n${result.stderr}`;
+  const lacks = result.exitCode === 0 ? [] : lackedNames(output);
   return {
-    source: structured ? 'report' : 'exit-code',
+    source: read?.kind === 'ok' ? 'report' : 'exit-code',
     exitCode: result.exitCode,
     stopped: result.stopped,
     ms: result.ms,
-    tests: structured ? read.tests : {},
-    tail: tailOf(`${result.stdout}\n${result.stderr}`, 40),
+    tests: read?.kind === 'ok' ? prefixed(read.tests, command.prefix) : {},
+    tail: tailOf(output, 40),
+    ...(read?.kind === 'ok' ? { said: prefixed(read.said, command.prefix) } : {}),
+    ...(lacks.length > 0 ? { lacks } : {}),
   };
+}
+
+const prefixed = <T>(byId: Readonly<Record<string, T>>, prefix: string): Readonly<Record<string, T>> =>
+  prefix === ''
+    ? byId
+    : Object.fromEntries(Object.entries(byId).map(([id, value]) => [`${prefix} > ${id}`, value]));
+
+/** Runs of several commands as one; what one of them reports, is reported. */
+function joined(runs: readonly TestRun[]): TestRun {
+  const [first, ...more] = runs;
+  if (!first) throw new RangeError('There is no command to run tests with.');
+  return more.reduce((a, b): TestRun => {
+    const lacks = [...(a.lacks ?? []), ...(b.lacks ?? [])];
+    return {
+      source: a.source === 'report' || b.source === 'report' ? 'report' : 'exit-code',
+      exitCode: a.exitCode === 0 ? b.exitCode : a.exitCode,
+      stopped: a.stopped ?? b.stopped,
+      ms: a.ms + b.ms,
+      tests: { ...a.tests, ...b.tests },
+      tail: tailOf(`${a.tail}\n${b.tail}`, 40),
+      said: { ...a.said, ...b.said },
+      ...(lacks.length > 0 ? { lacks } : {}),
+    };
+  }, first);
 }
 
 const REPORT_BYTES = 32 * 2 ** 20;
 const READ_MS = 20_000;
 
-/** A report leaves the sandbox as output of a second command: the host opens no file that a candidate could have made. */
-async function readReport(bench: Bench, area: WorkArea, file: string): Promise<string | null> {
+const isOnStream = (report: ReportSource): boolean => report.source !== 'file' || report.orStdout === true;
+
+/** A report leaves the sandbox as output, of a second command for a file: the host opens no file that a candidate could have made. */
+async function readReport(
+  bench: Bench,
+  area: WorkArea,
+  report: ReportSource,
+  result: ExecResult,
+): Promise<string | null> {
+  const onStream = result.truncated ? null : report.source === 'stderr' ? result.stderr : result.stdout;
+  if (report.source !== 'file') return onStream;
   const limits = { ...checkLimits(bench.task), wallMs: READ_MS, outputBytes: REPORT_BYTES };
-  const result = await runCommand(bench, area, { argv: ['cat', file], limits });
-  return result.exitCode === 0 && !result.truncated ? result.stdout : null;
+  const file = await runCommand(bench, area, { argv: ['cat', report.file], limits });
+  if (file.exitCode === 0) return file.truncated ? null : file.stdout;
+  return report.orStdout ? onStream : null;
 }

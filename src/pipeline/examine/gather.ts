@@ -1,8 +1,13 @@
-import type { Evidence, TestRun } from '../../core/evidence/index.ts';
-import { crossExecute } from './cross.ts';
-import type { Bench } from './execute.ts';
-import { type Entry, type Examined, examineOne } from './one.ts';
+import { type Agreement, agreement, staticScore } from '../../core/agreement/index.ts';
+import { contest, type Evidence, isSurvivor, peerTestsOn, type TestRun } from '../../core/evidence/index.ts';
+import type { Alias } from '../../core/model/index.ts';
+import { joinSections, productionLines } from '../../core/patches/index.ts';
+import { type Crossed, crossExecute } from './cross.ts';
+import { type Bench, byExitCode } from './execute.ts';
+import { type Bank, type Entry, type Examined, examineOne } from './one.ts';
 import { inParallel } from './parallel.ts';
+import { type Probed, probe } from './probe.ts';
+import { openTrees } from './trees.ts';
 
 /** All that is executed to tell candidates apart, one step after the other. `begins` is told of each candidate. */
 export async function gatherEvidence(
@@ -11,15 +16,64 @@ export async function gatherEvidence(
   onBase: TestRun,
   begins: (entry: Entry) => Promise<void> = async () => undefined,
 ): Promise<readonly Evidence[]> {
-  const examined: Examined[] = [];
+  // Where the base's tests left no report, nobody is asked for one.
+  const fair = onBase.source === 'report' ? bench : byExitCode(bench);
+  const bank: Bank = { bench: fair, trees: openTrees(fair), onBase };
   try {
+    const examined: Examined[] = [];
     await inParallel(bench.world.parallelChecks, entries, async (entry) => {
       await begins(entry);
-      examined.push(await examineOne(bench, entry, onBase));
+      examined.push(await examineOne(bank, entry));
     });
     examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
-    return await crossExecute(bench, examined);
+    const crossed = await crossExecute(bank, examined);
+    const probed = await probe(bank, examined);
+    const agreeing = agreementsOf(examined);
+    return contest(examined.map((one) => evidenceOf(one, crossed, probed, agreeing)));
   } finally {
-    for (const one of examined) if (one.built) await bench.world.workspaces.remove(one.built);
+    await bank.trees.close();
   }
+}
+
+/** How far survivors' changes agree; of the others nobody asks. */
+function agreementsOf(examined: readonly Examined[]): ReadonlyMap<Alias, Agreement> {
+  const survivors = examined.filter(({ gates, patch }) => isSurvivor(gates) && patch);
+  const found = agreement(
+    survivors.map(({ candidate, patch }) => ({
+      id: candidate.alias,
+      text: joinSections(patch?.files ?? []),
+      ...(candidate.family === undefined ? {} : { family: candidate.family }),
+    })),
+  );
+  return new Map(found.map((one) => [one.id, one]));
+}
+
+function evidenceOf(
+  { candidate, gates, patch, baseTests }: Examined,
+  crossed: Crossed,
+  probed: Probed | null,
+  agreeing: ReadonlyMap<Alias, Agreement>,
+): Evidence {
+  const agreed = agreeing.get(candidate.alias);
+  const neutral = probed?.examples.byAlias.get(candidate.alias);
+  const behaviour = probed?.behaviour.get(candidate.alias);
+  const tests = crossed.tests.get(candidate.alias);
+  const peerTests = peerTestsOn(candidate.alias, crossed.marks);
+  return {
+    alias: candidate.alias,
+    gates,
+    survivor: isSurvivor(gates),
+    patchSha256: candidate.patch?.sha256 ?? '',
+    productionLines: patch ? productionLines(patch) : 0,
+    addedTests: tests ? tests.proven.length + tests.guards.length : 0,
+    ...(tests ? { provenTests: tests.proven.length } : {}),
+    coderMs: candidate.ms,
+    ...(candidate.family === undefined ? {} : { family: candidate.family }),
+    ...(baseTests ? { baseTests } : {}),
+    ...(neutral ? { neutralTests: neutral } : {}),
+    ...(behaviour ? { behaviour } : {}),
+    ...(agreed ? { agreement: agreed.score, alike: agreed.alike } : {}),
+    ...(patch ? { staticScore: staticScore(joinSections(patch.files)).score } : {}),
+    peerTests: peerTests.toSorted((a, b) => (a.author < b.author ? -1 : 1)),
+  };
 }

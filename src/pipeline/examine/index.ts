@@ -1,13 +1,18 @@
 import type { Evidence, TestRun } from '../../core/evidence/index.ts';
-import { type ArtifactRef, type Candidate, Fault, type RunId } from '../../core/model/index.ts';
+import { familyOf } from '../../core/judging/index.ts';
+import type { ArtifactRef, Candidate, RunId } from '../../core/model/index.ts';
 import { loadRun } from '../task.ts';
 import type { World } from '../world.ts';
-import { areaId, type Bench, build, inArea, openBench, runTests } from './execute.ts';
+import { testBase } from './base.ts';
+import { openBench } from './execute.ts';
 import { gatherEvidence } from './gather.ts';
 import type { Entry } from './one.ts';
 
+export { testBase } from './base.ts';
 export { type Bench, benchOver, type Tools } from './execute.ts';
 export { gatherEvidence } from './gather.ts';
+export { collectText } from './given.ts';
+export type { Entry } from './one.ts';
 
 /**
  * Builds and tests the base commit itself, so that a failure is the candidate's own. Returns the test run, stored.
@@ -16,37 +21,6 @@ export { gatherEvidence } from './gather.ts';
 export async function checkBase(world: World, runId: RunId, signal: AbortSignal): Promise<ArtifactRef> {
   const bench = await openBench(world, runId, signal);
   return world.artifacts.put(JSON.stringify(await testBase(bench)));
-}
-
-/** Builds and tests the base commit itself. Faults with BASE_BROKEN where that tells nothing about candidates. */
-export async function testBase(bench: Bench): Promise<TestRun> {
-  return inArea(bench, areaId(bench.task.runId, 'base'), async (area) => {
-    const broken = await build(bench, area);
-    const { checks } = bench.task.settings;
-    if (broken) {
-      throw new Fault(
-        'BASE_BROKEN',
-        `The build \`${checks.build}\` fails on the base commit (exit code ${broken.exitCode ?? 'none'}):\n${broken.tail}`,
-      );
-    }
-    const run = await runTests(bench, area);
-    const unusable = whyUnusable(run);
-    if (unusable)
-      throw new Fault(
-        'BASE_BROKEN',
-        `The tests \`${checks.test}\` ${unusable} on the base commit:\n${run.tail}`,
-      );
-    return run;
-  });
-}
-
-/** A base run that cannot tell a regression from what was broken before. */
-function whyUnusable(run: TestRun): string | null {
-  if (run.stopped) return `were stopped (${run.stopped})`;
-  if (run.source === 'exit-code')
-    return run.exitCode === 0 ? null : `end with exit code ${run.exitCode ?? 'none'} and give no report`;
-  const outcomes = Object.values(run.tests);
-  return outcomes.length > 0 && !outcomes.includes('passed') ? 'have none that passes' : null;
 }
 
 /** Builds and tests every candidate on the pinned base, then every survivor against the other survivors' tests. */
@@ -58,7 +32,10 @@ export async function examine(
 ): Promise<'examined'> {
   await world.store.markStage(runId, 'examine', 'start', world.clock.now());
   const run = await loadRun(world, runId);
-  if (!run.evidence) {
+  // A further round adds candidates: then everybody is executed again, new survivors against old ones.
+  const known = new Set((run.evidence ?? []).map(({ alias }) => alias));
+  const candidates = await world.store.candidates(runId);
+  if (!run.evidence || candidates.some(({ alias }) => !known.has(alias))) {
     const evidence = await gatherForRun(world, runId, baseRun, signal);
     await world.store.updateRun(runId, { evidence }, world.clock.now());
   }
@@ -83,7 +60,8 @@ async function gatherForRun(
     if (candidate) await mark(world, candidate, state);
   };
   try {
-    return await gatherEvidence(bench, candidates, onBase, (entry) => marked(entry, 'examining'));
+    const entries = candidates.map((one) => ({ ...one, family: familyOf(one.contestant.model) }));
+    return await gatherEvidence(bench, entries, onBase, (entry) => marked(entry, 'examining'));
   } finally {
     for (const candidate of candidates) await marked(candidate, 'examined');
   }

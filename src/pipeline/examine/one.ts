@@ -1,51 +1,61 @@
 import {
-  addedTests,
   type BaseTests,
   compareBase,
   GATES,
   type GateReport,
+  newlyFailing,
   ownTestsGate,
   staticGates,
   type TestRun,
   testsRunGate,
   watchedFiles,
+  withoutTests,
 } from '../../core/evidence/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
-import { joinSections, type Patch, parsePatch, productionPart, testPart } from '../../core/patches/index.ts';
-import type { BaseCheckout, WorkArea } from '../../ports/index.ts';
-import { applyPatch, areaId, type Bench, type Broken, build, inArea, runTests } from './execute.ts';
-import { parseTroubles } from './syntax.ts';
+import { type Patch, parsePatch, productionPart, testPart } from '../../core/patches/index.ts';
+import type { WorkArea } from '../../ports/index.ts';
+import { settled } from './again.ts';
+import { areaId, type Bench } from './execute.ts';
+import { fail, pass, runOn, type Tree, type Trees, unbuilt, type Wish } from './trees.ts';
+
+export { over } from './execute.ts';
 
 /** What examining takes of a candidate. */
-export type Entry = Pick<Candidate, 'runId' | 'alias' | 'ordinal' | 'patch' | 'ms' | 'note'>;
+export interface Entry extends Pick<Candidate, 'runId' | 'alias' | 'ordinal' | 'patch' | 'ms' | 'note'> {
+  /** Family of the model that wrote it; absent where nobody knows. */
+  readonly family?: string;
+}
 
-/** What one candidate's own examination gave; `built` is its production tree after the build, kept for its peers' tests. */
+/** What one candidate's own examination gave. */
 export interface Examined {
   readonly candidate: Entry;
   readonly gates: readonly GateReport[];
   readonly patch?: Patch;
+  /** Its production tree, which equal candidates share. */
+  readonly tree?: Tree;
+  /** The same, built: what others' tests are run on. */
   readonly built?: WorkArea;
   readonly baseTests?: BaseTests;
-  /** Ids of tests that this patch adds and that pass on its own code. */
-  readonly added: readonly string[];
+  /** The whole suite with its own test files, on its own code; absent where it has none. */
+  readonly own?: TestRun;
 }
 
-const pass = (gate: GateReport['gate'], because: string): GateReport => ({ gate, passed: true, because });
-const fail = (gate: GateReport['gate'], because: string, hunk?: string): GateReport =>
-  hunk === undefined ? { gate, passed: false, because } : { gate, passed: false, because, hunk };
+/** What candidates are examined with. */
+export interface Bank {
+  readonly bench: Bench;
+  readonly trees: Trees;
+  readonly onBase: TestRun;
+}
 
 /** Gates and the base suite. What is unsafe to apply is not executed; a tampered patch is, on base tests, for the record. */
-export async function examineOne(bench: Bench, candidate: Entry, onBase: TestRun): Promise<Examined> {
-  if (!candidate.patch) return { candidate, gates: [fail('collected', candidate.note)], added: [] };
+export async function examineOne(bank: Bank, candidate: Entry): Promise<Examined> {
+  const { bench } = bank;
+  if (!candidate.patch) return { candidate, gates: [fail('collected', candidate.note)] };
   const { artifacts } = bench.world;
   const raw = await artifacts.get(candidate.patch.raw);
   const parsed = parsePatch(raw, await artifacts.get(candidate.patch.text), { baseFiles: bench.baseFiles });
   if (parsed.kind === 'refused') {
-    return {
-      candidate,
-      gates: [pass('collected', 'a patch'), fail('safe', parsed.reasons.join(' '))],
-      added: [],
-    };
+    return { candidate, gates: [pass('collected', 'a patch'), fail('safe', parsed.reasons.join(' '))] };
   }
   const { patch } = parsed;
   const gates = [
@@ -54,8 +64,12 @@ export async function examineOne(bench: Bench, candidate: Entry, onBase: TestRun
     ...staticGates(patch, bench.task.settings, { baseTexts: await baseTexts(bench, patch) }),
   ];
   const empty = gates.some((gate) => gate.gate === 'content' && !gate.passed);
-  if (empty) return { candidate, gates: inOrder(gates), patch, added: [] };
-  return execute(bench, candidate, patch, gates, onBase);
+  if (empty) return { candidate, gates: inOrder(gates), patch };
+  const tree = await bank.trees.of(candidate.alias, productionPart(patch));
+  const lost = gates.some((gate) => !gate.passed);
+  const found = tree.ready ? await execute(bank, tree, { candidate, patch, lost }) : { gates: [] };
+  const all = inOrder([...gates, ...tree.gates, ...found.gates]);
+  return { candidate, patch, tree, built: tree.built, ...found, gates: all };
 }
 
 /** Text on the base of the files whose change may be tampering: what stood there before is no finding. */
@@ -68,111 +82,61 @@ async function baseTexts({ world, task, source }: Bench, patch: Patch): Promise<
   return texts;
 }
 
+/** The base suite on its code, then its own tests. Whoever is out of the race already is run once, for the record. */
 async function execute(
-  bench: Bench,
-  candidate: Entry,
-  patch: Patch,
-  gates: readonly GateReport[],
-  onBase: TestRun,
-): Promise<Examined> {
-  const { workspaces } = bench.world;
-  const built = await workspaces.open(bench.base, areaId(candidate.runId, candidate.alias, 'built'));
-  try {
-    const found = await executeIn(bench, built, candidate, patch, onBase);
-    const { baseTests, added = [] } = found;
-    const all = inOrder([...gates, ...found.gates]);
-    return { candidate, patch, built, gates: all, added, ...(baseTests ? { baseTests } : {}) };
-  } catch (thrown) {
-    await workspaces.remove(built);
-    throw thrown;
-  }
-}
-
-interface Found {
-  readonly gates: readonly GateReport[];
-  readonly baseTests?: BaseTests;
-  readonly added?: readonly string[];
-}
-
-async function executeIn(
-  bench: Bench,
-  built: WorkArea,
-  { runId, alias }: Entry,
-  patch: Patch,
-  onBase: TestRun,
-): Promise<Found> {
-  const refused = await applyPatch(bench, built, joinSections(productionPart(patch)));
-  if (refused) return { gates: [fail('collected', `does not apply: ${refused}`)] };
-  const troubles = await parseTroubles(bench, built, productionPart(patch));
-  if (troubles) return { gates: [fail('parses', troubles)] };
-  const parses = pass('parses', 'every changed file whose language we can check parses');
-  const broken = await build(bench, built);
-  if (broken) return { gates: [parses, unbuilt('the build ends', broken)] };
-  const command = bench.task.settings.checks.build;
-  const builds = pass('builds', command ? 'exit code 0' : 'there is no build command');
-  const run = await inArea(over(bench, built), areaId(runId, alias, 'base'), (area) => runTests(bench, area));
-  const gates = [parses, builds, testsRunGate(onBase, run)];
-  const own = await runWithTests(bench, built, areaId(runId, alias, 'own'), patch);
+  bank: Bank,
+  tree: Tree,
+  on: { readonly candidate: Entry; readonly patch: Patch; readonly lost: boolean },
+): Promise<Pick<Examined, 'gates' | 'baseTests' | 'own'>> {
+  const { bench, onBase } = bank;
+  const { runId, alias } = on.candidate;
+  const wish = { id: areaId(runId, alias, 'base') };
+  const result = await runOn(bench, tree, wish);
+  // Without test files nothing is applied or built that could fail.
+  if (result.kind !== 'ran') return { gates: [] };
+  const suspects = on.lost ? [] : compareBase(onBase, result.run).regressions;
+  const run = await settled(bench, tree, wish, { run: result.run, suspects });
+  const tests = on.lost ? [] : testPart(on.patch);
+  const own = await ownTests(bank, tree, { id: areaId(runId, alias, 'own'), tests });
   return {
-    gates: [...gates, ...ownGates(onBase, own)],
+    gates: [testsRunGate(onBase, run), ...own.gates],
     baseTests: compareBase(onBase, run),
-    added: own.kind === 'ran' ? addedTests(onBase, own.run) : [],
+    ...(own.run ? { own: own.run } : {}),
   };
 }
 
-const unbuilt = (what: string, broken: Broken): GateReport =>
-  fail('builds', `${what} with exit code ${broken.exitCode ?? 'none'}`, broken.tail);
-
 /** What is committed holds the candidate's own test files too: with them it must apply, build and pass. */
-function ownGates(onBase: TestRun, own: WithTests): readonly GateReport[] {
-  switch (own.kind) {
-    case 'none':
-      return [];
+async function ownTests(
+  { bench, onBase }: Bank,
+  tree: Tree,
+  wish: Wish,
+): Promise<{ readonly gates: readonly GateReport[]; readonly run?: TestRun }> {
+  if (wish.tests?.length === 0) return { gates: [] };
+  const result = await runOn(bench, tree, wish);
+  switch (result.kind) {
     case 'refused':
-      return [fail('collected', `its test files do not apply: ${own.why}`)];
+      return { gates: [fail('collected', `its test files do not apply: ${result.why}`)] };
     case 'unbuilt':
-      return [unbuilt('with its own test files the build ends', own.broken)];
+      return { gates: [unbuilt('with its own test files the build ends', result.broken)] };
     case 'ran': {
-      const gate = ownTestsGate(onBase, own.run);
-      return gate ? [gate] : [];
+      const calm = withoutTests(result.run, onBase.flaky ?? []);
+      const suspects = newlyFailing(onBase, calm);
+      const run = await settled(bench, tree, wish, { run: calm, suspects });
+      const gate = ownTestsGate(onBase, run) ?? silentGate(onBase, run);
+      return { gates: gate ? [gate] : [], run };
     }
   }
 }
 
-/** The same bench, with a candidate's built tree as its topmost read-only layer. */
-export const over = (bench: Bench, built: WorkArea): Bench => ({
-  ...bench,
-  base: withLayer(bench.base, built),
-});
-
-const withLayer = (base: BaseCheckout, built: WorkArea): BaseCheckout => ({
-  ...base,
-  layers: [built.upper, ...base.layers],
-});
-
-export type WithTests =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'refused'; readonly why: string }
-  | { readonly kind: 'unbuilt'; readonly broken: Broken }
-  | { readonly kind: 'ran'; readonly run: TestRun };
-
-/** One candidate's test files on another's (or its own) built production code. */
-export async function runWithTests(
-  bench: Bench,
-  built: WorkArea,
-  id: string,
-  author: Patch,
-): Promise<WithTests> {
-  const tests = joinSections(testPart(author));
-  if (tests === '') return { kind: 'none' };
-  return inArea(over(bench, built), id, async (area) => {
-    const why = await applyPatch(bench, area, tests);
-    if (why) return { kind: 'refused', why };
-    // Compiled languages keep tests in the build's output, so it is made again with them.
-    const broken = await build(bench, area);
-    return broken ? { kind: 'unbuilt', broken } : { kind: 'ran', run: await runTests(bench, area) };
-  });
-}
+/** A test file that takes the runner down with it leaves no failing test behind to be named. */
+const silentGate = (base: TestRun, own: TestRun): GateReport | null =>
+  base.source === 'report' && own.source !== 'report'
+    ? fail(
+        'tests-run',
+        `With its own test files the tests leave no report (exit code ${own.exitCode}).`,
+        own.tail,
+      )
+    : null;
 
 /** In the order of GATES; a gate that was reported twice failed if either did. */
 function inOrder(gates: readonly GateReport[]): readonly GateReport[] {

@@ -4,14 +4,34 @@ import type { PatchFile } from '../../core/patches/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { type Bench, inArea, runCommand } from './execute.ts';
 
-/** `sure` is false where the file may be of a dialect that the checker has no parser for. */
+/** `sure` says in which files trouble counts: in all, in those whose own base version has none, or in none. */
 const Troubles = z.array(
-  z.object({ path: z.string(), sure: z.boolean(), line: z.number().optional(), message: z.string() }),
+  z.object({
+    path: z.string(),
+    sure: z.enum(['always', 'if-it-parsed', 'never']),
+    line: z.number().optional(),
+    message: z.string(),
+  }),
 );
 type Trouble = z.infer<typeof Troubles>[number];
 
-/** Where `main.ts` puts the checker inside every sandbox. */
-const CHECKER = '/opt/runoff/checks/syntax.mjs';
+const Touched = z.array(
+  z.object({ path: z.string(), functions: z.array(z.string().max(200)).max(500).readonly() }),
+);
+/** The functions and types of one file, such as `Server.listen`, in alphabetical order. */
+export type TouchedFunctions = Readonly<z.infer<typeof Touched>[number]>;
+
+/** Lines of a file, from 1, both ends included. Lines that were only deleted stand where the next line is now. */
+export interface TouchedLines {
+  readonly path: string;
+  readonly ranges: readonly (readonly [first: number, last: number])[];
+}
+
+/** Where `compose` puts these programs inside every sandbox. */
+const PROGRAMS = {
+  check: '/opt/runoff/checks/syntax/check.mjs',
+  functions: '/opt/runoff/checks/syntax/functions.mjs',
+};
 /** Files of the base that stand for a language; our default, tune on dev data. */
 const SAMPLES = 5;
 
@@ -26,9 +46,12 @@ export async function parseTroubles(
   files: readonly PatchFile[],
 ): Promise<string | null> {
   const paths = files.filter((file) => file.change !== 'deleted').map((file) => file.path);
-  const found = (await check(bench, area, paths)).filter((trouble) => trouble.sure);
-  if (found.length === 0) return null;
+  if (paths.length === 0) return null;
   const modified = new Set(files.filter((file) => file.change === 'modified').map((file) => file.path));
+  const counts = ({ sure, path }: Trouble) =>
+    sure === 'always' || (sure === 'if-it-parsed' && modified.has(path));
+  const found = (await check(bench, area, paths))?.filter(counts) ?? [];
+  if (found.length === 0) return null;
   const standard = new Map(found.map(({ path }) => [path, standardFor(path, modified, bench.baseFiles)]));
   const unread = await unreadOnBase(bench, area.id, [...new Set([...standard.values()].flat())]);
   const theirs = found.filter(({ path }) => {
@@ -44,7 +67,8 @@ const sentence = ({ path, line, message }: Trouble): string =>
 /** Files of the base that must parse for a file to be held to it: itself, or a sample spread over its extension. */
 function standardFor(path: string, modified: ReadonlySet<string>, baseFiles: readonly string[]) {
   if (modified.has(path)) return [path];
-  const alike = baseFiles.filter((other) => extensionOf(other) === extensionOf(path));
+  const extension = extensionOf(path);
+  const alike = extension === '' ? [] : baseFiles.filter((other) => extensionOf(other) === extension);
   const wanted = Math.min(SAMPLES, alike.length);
   return Array.from({ length: wanted }, (_, at) => alike[Math.floor((at * alike.length) / wanted)] ?? path);
 }
@@ -58,18 +82,40 @@ async function unreadOnBase(
   paths: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
-  return inArea(
-    bench,
-    `${id}-syntax`,
-    async (area) => new Set((await check(bench, area, paths)).map((trouble) => trouble.path)),
-  );
+  return inArea(bench, `${id}-syntax`, async (area) => {
+    const found = await check(bench, area, paths);
+    return new Set(found?.map((trouble) => trouble.path) ?? paths);
+  });
 }
 
-async function check(bench: Bench, area: WorkArea, paths: readonly string[]): Promise<readonly Trouble[]> {
-  if (paths.length === 0) return [];
-  const argv = ['/opt/runoff/bin/node', '--no-warnings', CHECKER] as const;
-  const result = await runCommand(bench, area, { argv: [...argv], stdin: JSON.stringify(paths) });
-  const parsed = result.exitCode === 0 ? Troubles.safeParse(JSON.parse(result.stdout)) : null;
+const check = (bench: Bench, area: WorkArea, of: readonly string[]): Promise<readonly Trouble[] | null> =>
+  ask(bench, area, { program: 'check', of, answer: Troubles });
+
+/**
+ * The innermost functions and types around these lines of an area's files. A file is left out where no grammar reads it
+ * or it was too much for one.
+ */
+export const functionsTouched = async (
+  bench: Bench,
+  area: WorkArea,
+  touched: readonly TouchedLines[],
+): Promise<readonly TouchedFunctions[]> =>
+  (await ask(bench, area, { program: 'functions', of: touched, answer: Touched })) ?? [];
+
+/** Runs one of our programs in the area; null when files in it made it exceed the limits of a check. */
+async function ask<T>(
+  bench: Bench,
+  area: WorkArea,
+  about: {
+    readonly program: keyof typeof PROGRAMS;
+    readonly of: readonly unknown[];
+    readonly answer: z.ZodType<T>;
+  },
+): Promise<T | null> {
+  const argv = ['/opt/runoff/bin/node', '--no-warnings', PROGRAMS[about.program]] as const;
+  const result = await runCommand(bench, area, { argv: [...argv], stdin: JSON.stringify(about.of) });
+  if (result.stopped) return null;
+  const parsed = result.exitCode === 0 ? about.answer.safeParse(JSON.parse(result.stdout)) : null;
   if (!parsed?.success) {
     throw new Fault(
       'INTERNAL',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readTestReport } from '../../../src/adapters/reports/index.ts';
+import type { ReportFormat } from '../../../src/core/policy/index.ts';
 
 const junit = (body: string): unknown => {
   const report = readTestReport(
@@ -99,9 +100,10 @@ describe('JUnit', () => {
     expect(readTestReport('junit', '<testsuite name="s"><testcase name="a"/></testsuite>')).toEqual({
       kind: 'ok',
       tests: { 's > a': 'passed' },
+      said: {},
     });
     expect(junit('')).toEqual({});
-    expect(readTestReport('junit', '<testsuites/>')).toEqual({ kind: 'ok', tests: {} });
+    expect(readTestReport('junit', '<testsuites/>')).toEqual({ kind: 'ok', tests: {}, said: {} });
   });
 
   test('with names that are properties of every object', () => {
@@ -148,7 +150,12 @@ test('jest', () => {
         status: 'failed',
         assertionResults: [
           { ancestorTitles: ['parse', 'inner'], title: 'x', status: 'passed', fullName: 'parse inner x' },
-          { ancestorTitles: [], title: 'y', status: 'failed' },
+          {
+            ancestorTitles: [],
+            title: 'y',
+            status: 'failed',
+            failureMessages: ['Error: no\n  at a.test.ts:1'],
+          },
           { ancestorTitles: [], title: 'z', status: 'pending' },
           { ancestorTitles: [], title: 'z', status: 'todo' },
         ],
@@ -156,7 +163,7 @@ test('jest', () => {
       { name: '/repo/src/b.test.ts', status: 'failed', message: 'SyntaxError', assertionResults: [] },
     ],
   });
-  expect(readTestReport('jest-json', text)).toEqual({
+  expect(readTestReport('jest-json', text)).toMatchObject({
     kind: 'ok',
     tests: {
       'src/a.test.ts > parse > inner > x': 'passed',
@@ -164,6 +171,10 @@ test('jest', () => {
       'src/a.test.ts > z': 'skipped',
       'src/a.test.ts > z #2': 'skipped',
       'src/b.test.ts > did not load': 'failed',
+    },
+    said: {
+      'src/a.test.ts > y': 'Error: no\n  at a.test.ts:1',
+      'src/b.test.ts > did not load': 'SyntaxError',
     },
   });
 });
@@ -189,7 +200,7 @@ test('mocha', () => {
     failures: [bad, hook],
     passes: [ok, top],
   });
-  expect(readTestReport('mocha-json', text)).toEqual({
+  const expected = {
     kind: 'ok',
     tests: {
       'test/a.js > parse inner > x': 'passed',
@@ -198,7 +209,32 @@ test('mocha', () => {
       'test/a.js > x': 'passed',
       'test/a.js > parse > "before each" hook for "q"': 'failed',
     },
-  });
+    said: { 'test/a.js > parse > y': 'no', 'test/a.js > parse > "before each" hook for "q"': 'no' },
+  };
+  expect(readTestReport('mocha-json', text)).toEqual(expected);
+  // Older versions write to standard output, after what the tests print.
+  const whole = { ...JSON.parse(text), stats: { suites: 1 } };
+  const printed = `ok 9 fake\n{"stats": {}}\n${JSON.stringify(whole, null, 2)}`;
+  expect(readTestReport('mocha-json', printed)).toEqual(expected);
+});
+
+test("the runner's words about a failure are kept, with a bound", () => {
+  const report = readTestReport(
+    'junit',
+    `<testsuites><testcase name="a"><failure message="1 &lt; 2">at <![CDATA[x]]> &amp;&lt;anonymous&gt;</failure></testcase>
+     <testcase name="b"><error message="m">${'x'.repeat(5_000)}</error></testcase>
+     <testcase name="c"/></testsuites>`,
+  );
+  if (report.kind !== 'ok') throw new Error(report.why);
+  expect(report.said.a).toMatch(/^1 < 2\nat .* &<anonymous>$/s);
+  expect(report.said.b?.length).toBeLessThan(1_100);
+  expect(Object.keys(report.said)).toEqual(['a', 'b']);
+  const many = Array.from(
+    { length: 500 },
+    (_, i) => `<testcase name="t${i}"><failure>no</failure></testcase>`,
+  );
+  const bounded = readTestReport('junit', `<testsuites>${many.join('')}</testsuites>`);
+  expect(Object.keys(bounded.kind === 'ok' ? bounded.said : {})).toHaveLength(200);
 });
 
 test('no text makes a reader throw', () => {
@@ -225,15 +261,60 @@ test('no text makes a reader throw', () => {
       ),
     )
     .map((pieces) => pieces.join(''));
-  const json = fc.json();
+  const lines = fc
+    .array(
+      fc.constantFrom(
+        'TAP version 13',
+        'ok 1 - a',
+        'not ok 2 b # TODO',
+        '    ok 1 - c',
+        '# Subtest: c',
+        '    # Subtest: d',
+        '  ---',
+        '  ...',
+        '1..2',
+        '    1..1',
+        '{',
+        '}',
+        'ok 3 - e {',
+        'Bail out!',
+        '{"Action":"pass","Package":"p","Test":"T"}',
+        '{"Action":"fail","Package":"p"}',
+        'running 2 tests',
+        'test a::b ... ok',
+        'test a::c ... FAILED',
+        '---- a::c stdout ----',
+        'failures:',
+        'test_a (m.T.test_a) ... ok',
+        'test_b (m.T)',
+        'FAIL: test_b (m.T)',
+        '======================================================================',
+        'Ran 2 tests in 0.1s',
+        '',
+      ),
+      { maxLength: 30 },
+    )
+    .map((pieces) => pieces.join('\n'));
   fc.assert(
     fc.property(
-      fc.oneof(fc.string(), xml, json),
-      fc.constantFrom('junit', 'jest-json', 'mocha-json'),
+      fc.oneof(fc.string(), xml, fc.json(), lines),
+      fc.constantFrom<ReportFormat>(
+        'junit',
+        'jest-json',
+        'mocha-json',
+        'tap',
+        'go-json',
+        'cargo-text',
+        'unittest-text',
+      ),
       (text, format) => {
-        expect(['ok', 'unreadable']).toContain(readTestReport(format, text).kind);
+        const report = readTestReport(format, text);
+        expect(['ok', 'unreadable']).toContain(report.kind);
+        if (report.kind !== 'ok') return;
+        // Words are kept of tests that failed, and of no others.
+        for (const id of Object.keys(report.said)) expect(report.tests[id]).toBe('failed');
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: 3_000 },
   );
 });

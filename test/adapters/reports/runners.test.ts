@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readTestReport } from '../../../src/adapters/reports/index.ts';
-import { reportPlan } from '../../../src/core/policy/index.ts';
+import { reportPlan, type TestCommand } from '../../../src/core/policy/index.ts';
 
 let dir: string;
 
@@ -27,40 +27,40 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The command of the plan as `sh -c` runs it, in an environment without what our own runner sets. */
 const packageJson = JSON.stringify({
   type: 'module',
   scripts: { test: 'node --test a.test.mjs b.test.mjs', spec: 'vitest run c.spec.mjs' },
 });
 
-function report(command: string): unknown {
-  const plan = reportPlan(command, packageJson, dir);
-  if (!plan.report) throw new Error(`no report is planned for ${command}`);
-  rmSync(plan.report.file, { force: true });
+/** The command of the plan as `sh -c` runs it, in an environment without what our own runner sets. */
+function run(planned: TestCommand): unknown {
+  const { report } = planned;
+  if (report?.source !== 'file') throw new Error(`no file is planned for ${planned.command}`);
+  rmSync(report.file, { force: true });
   const path = `${join(dir, 'node_modules/.bin')}:${process.env.PATH}`;
-  const ran = spawnSync('sh', ['-c', plan.command], {
+  const ran = spawnSync('sh', ['-c', planned.command, 'sh', ...planned.args], {
     cwd: dir,
     encoding: 'utf8',
-    env: { PATH: path, HOME: dir, CI: '1', npm_config_update_notifier: 'false', ...plan.env },
+    env: { PATH: path, HOME: dir, CI: '1', npm_config_update_notifier: 'false', ...planned.env },
   });
   expect(ran.status, ran.stderr).toBe(1);
-  const text = readFileSync(plan.report.file, 'utf8').replaceAll(`${dir}/`, '/repo/');
-  return readTestReport(plan.report.format, text);
+  const text = readFileSync(report.file, 'utf8').replaceAll(`${dir}/`, '/repo/');
+  const read = readTestReport(report.format, text);
+  return read.kind === 'ok' ? read.tests : read.why;
 }
+
+const planOf = (command: string) => reportPlan(command, packageJson, dir);
 
 test.each(['node --test a.test.mjs b.test.mjs', 'npm test'])(
   'node:test by `%s` leaves the report that was planned',
   (command) => {
-    expect(report(command)).toEqual({
-      kind: 'ok',
-      tests: {
-        'a.test.mjs > top': 'passed',
-        'a.test.mjs > top #2': 'passed',
-        'a.test.mjs > parse > works': 'passed',
-        'a.test.mjs > parse > later': 'skipped',
-        'a.test.mjs > parse > inner > fails': 'failed',
-        'b.test.mjs > b.test.mjs': 'failed',
-      },
+    expect(run(planOf(command))).toEqual({
+      'a.test.mjs > top': 'passed',
+      'a.test.mjs > top #2': 'passed',
+      'a.test.mjs > parse > works': 'passed',
+      'a.test.mjs > parse > later': 'skipped',
+      'a.test.mjs > parse > inner > fails': 'failed',
+      'b.test.mjs > b.test.mjs': 'failed',
     });
   },
   60_000,
@@ -69,15 +69,34 @@ test.each(['node --test a.test.mjs b.test.mjs', 'npm test'])(
 test.each(['vitest run c.spec.mjs', 'npm run spec'])(
   'vitest by `%s` leaves the report that was planned',
   (command) => {
-    expect(report(command)).toEqual({
-      kind: 'ok',
-      tests: {
-        'c.spec.mjs > top': 'passed',
-        'c.spec.mjs > top #2': 'passed',
-        'c.spec.mjs > parse > works': 'passed',
-        'c.spec.mjs > parse > later': 'skipped',
-        'c.spec.mjs > parse > inner > fails': 'failed',
-      },
+    expect(run(planOf(command))).toEqual({
+      'c.spec.mjs > top': 'passed',
+      'c.spec.mjs > top #2': 'passed',
+      'c.spec.mjs > parse > works': 'passed',
+      'c.spec.mjs > parse > later': 'skipped',
+      'c.spec.mjs > parse > inner > fails': 'failed',
+    });
+  },
+  60_000,
+);
+
+test.each([
+  ['node --test', 'a.test.mjs'],
+  ['npm test', 'a.test.mjs'],
+  ['vitest run', 'c.spec.mjs'],
+  ['npm run spec', 'c.spec.mjs'],
+])(
+  '`%s` for one file only gives the same ids as the whole suite',
+  (command, file) => {
+    const [focused, ...more] = planOf(command).focus([file]) ?? [];
+    if (!focused) throw new Error('there is no plan for one file');
+    expect(more).toEqual([]);
+    expect(run(focused)).toEqual({
+      [`${file} > top`]: 'passed',
+      [`${file} > top #2`]: 'passed',
+      [`${file} > parse > works`]: 'passed',
+      [`${file} > parse > later`]: 'skipped',
+      [`${file} > parse > inner > fails`]: 'failed',
     });
   },
   60_000,

@@ -1,125 +1,132 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installSyntaxCheck } from '../../../src/adapters/syntax/index.ts';
 import { openWorkbench, shell, type Workbench } from '../sandbox/workbench.ts';
+import { BROKEN, BROKEN_FOR_ITS_BASE, NEWER, VALID } from './samples.ts';
 
 interface Trouble {
   readonly path: string;
-  readonly sure: boolean;
+  readonly sure: 'always' | 'if-it-parsed' | 'never';
   readonly line?: number;
   readonly message: string;
 }
+
+const CHECK = '/opt/runoff/bin/node --no-warnings /opt/runoff/checks/syntax/check.mjs';
 
 describe('the syntax check', { timeout: 90_000 }, () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
-    await installSyntaxCheck(join(bench.options.toolchain, 'checks/syntax.mjs'));
+    await installSyntaxCheck(bench.options.toolchain);
   }, 60_000);
   afterAll(() => bench.close());
 
   async function check(
     files: Readonly<Record<string, string>>,
-    paths = Object.keys(files),
-    before = 'true',
+    more: { readonly paths?: readonly string[]; readonly before?: string } = {},
   ): Promise<readonly Trouble[]> {
     const area = bench.area(files);
-    const line = `${before} && exec /opt/runoff/bin/node --no-warnings /opt/runoff/checks/syntax.mjs`;
-    const result = await bench.sandbox.exec(shell(area, line, { stdin: JSON.stringify(paths) }));
+    const line = `${more.before ?? 'true'} && exec ${CHECK}`;
+    const stdin = JSON.stringify(more.paths ?? Object.keys(files));
+    const result = await bench.sandbox.exec(shell(area, line, { stdin }));
     expect(result).toMatchObject({ exitCode: 0, stderr: '' });
     return JSON.parse(result.stdout) as Trouble[];
   }
-
-  const VALID: Readonly<Record<string, string>> = {
-    'module.js':
-      '#!/usr/bin/env node\nimport a from "./b.json" with { type: "json" };\nexport default await a;\n',
-    'module.mjs': 'export * as x from "y";\n',
-    'script.js': 'if (!module.parent) return;\nvar await = 010;\nwith (await) {}\n',
-    'script.cjs': '#!/usr/bin/env node\nmodule.exports = require("x");\n',
-    'marked.js': '\uFEFFmodule.exports = 1;\n',
-    'types.js':
-      '// stripped by a bundler\nimport type { B } from "b";\nexport const f = (x: number): B => x;\n',
-    'decorated.js': '@foo class A { @bar baz() {} }\nexport { A };\n',
-    'angular.ts': '@Component({}) class A { @Input() x: string; constructor(@Inject(X) private y: Y) {} }\n',
-    'all.ts':
-      'export enum E { A = 1 }\nnamespace N { export const x = 1 }\nconst a = <string>b;\nusing r = open();\n',
-    'old.cts': 'import fs = require("fs");\nexport = fs;\n',
-    'types.d.ts': 'declare global { interface Window { a: 1 } }\nexport as namespace Foo;\n',
-    'view.tsx': 'const a = <div>;',
-    'view.jsx': 'const a = <div>;',
-    'plain.json': '{"a": [1, 2]}\n',
-    'marked.json': '\uFEFF{"a": 1}\n',
-    'tsconfig.json': '{\n  // as its tools read it\n  "a": 1, /* and */\n  "b": [1,],\n}\n',
-    '.eslintrc.json': '/* rules */ { "rules": {} }\n',
-    'babel.config.json': "{ presets: ['env'], }\n",
-    'tool.py': '#!/usr/bin/env python3\nasync def f(x: int) -> None:\n    print(f"{x!r}")\n',
-    'bash.sh': '#!/usr/bin/env bash\nset -euo pipefail\nfunction f { local a=(1 2); }\ndiff <(a) <(b)\n',
-    'flags.sh': '#!/bin/bash -eu\na=(1 2)\n',
-    'extended.sh': '#!/bin/bash\nshopt -s extglob\nrm !(a|b)\n',
-    'elsewhere.sh': '#!/bin/sh\na=(1 2)\n',
-    'posix.sh': '#!/bin/sh\nif true; then echo x; fi\n',
-    'zsh.sh': '#!/bin/zsh\nfor i in 1 2; { echo $i }\nif [[ a ]] { echo }\n',
-    'library.sh': 'echo ( ;;\n',
-    'lib.bash': 'a=(1 2)\n',
-    'windows.sh': '#!/bin/bash\r\nif true; then\r\n  echo x\r\nfi\r\n',
-    'notes.txt': 'if ( {',
-    'Main.kt': 'fun (',
-  };
 
   test('takes what is valid in any dialect that it knows', async () => {
     expect(await check(VALID)).toEqual([]);
   });
 
-  const BROKEN: Readonly<Record<string, readonly [text: string, line: number | null]>> = {
-    'script.js': ['const a = {\n  b: 1\n\nfunction x() {\n', 4],
-    'module.js': ['import a from "b";\n\nexport const c = (;\n', 3],
-    'module.mjs': ['export const a = {\n', 1],
-    'script.cjs': ['module.exports = {\n', 2],
-    'a.ts': ['const a: number = 1;\nfunction f( {\n}\n', 3],
-    'a.mts': ['export const = 1;\n', 1],
-    'a.json': ['{"a": 1\n', null],
-    'conflict.json': ['{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> x\n}\n', null],
-    'a.py': ['def f():\n    x = (1,\n    return x\n', 2],
-    'indented.py': ['def f():\n  x = 1\n   y = 2\n', 3],
-    'a.sh': ['#!/bin/bash\nif true; then\n  echo x\n', 4],
-    'b.sh': ['#!/bin/sh -e\nif true; then\n', 3],
-    'c.bash': ['for i in 1 2; do\n', 2],
-  };
-
-  test('names file and line of what does not parse', async () => {
-    const files = Object.fromEntries(Object.entries(BROKEN).map(([path, [text]]) => [path, text]));
+  test.each([
+    ['in every file', 'always', BROKEN],
+    ['where the base gives no cause', 'if-it-parsed', BROKEN_FOR_ITS_BASE],
+  ] as const)('names file, line and what is wrong: %s', async (_, sure, broken) => {
+    const files = Object.fromEntries(Object.entries(broken).map(([path, [text]]) => [path, text]));
     const found = await check(files);
-    expect(found.map(({ path, sure, line }) => [path, sure, line ?? null])).toEqual(
-      Object.entries(BROKEN).map(([path, [, line]]) => [path, true, line]),
+    expect(found.map((trouble) => [trouble.path, trouble.sure, trouble.line ?? null])).toEqual(
+      Object.entries(broken).map(([path, [, line]]) => [path, sure, line]),
     );
-    for (const { message } of found) expect(message).toMatch(/^\S.*$/);
+    for (const { path, message } of found) expect(message, path).toMatch(broken[path]?.[2] ?? /never/);
   });
 
   test('is not sure where the file may be of a dialect that it cannot read', async () => {
     const files = {
-      'view.js': 'export const View = () => <div className="x">{y}</div>;\n',
-      'short.js': 'const icon = <Icon name="x" />;\n',
       'flow.js': '// @flow\nfunction f(x: ?string): {| a: 1 |} {}\n',
       'page.js': 'var a = <%= raw %>;\n',
       'cookie.py': 'import {{ cookiecutter.name }}\n',
       'chart.json': '{ "name": {{ .Values.name }} }\n',
+      'made.go': 'package {{ .Package }}\n',
+      'Made.java': 'class {% name %} {}\n',
+      'old.py': 'print "of Python 2"\n',
     };
     const found = await check(files);
-    expect(found.filter(({ sure }) => sure)).toEqual([]);
-    expect(found.map(({ path }) => path)).toEqual(Object.keys(files));
+    expect(found.map(({ path, sure }) => [path, sure])).toEqual(
+      Object.keys(files).map((path) => [path, 'never']),
+    );
+  });
+
+  test('is not sure where a file has what its grammar does not know yet', async () => {
+    const found = await check(NEWER);
+    expect(found.map(({ path, sure }) => [path, sure])).toEqual(
+      Object.keys(NEWER).map((path) => [path, 'never']),
+    );
+  });
+
+  test('says nothing of C and C++ that differs from build to build', async () => {
+    const text = '#if A\nint f() {\n#else\nint g() {\n#endif\n';
+    expect(await check({ 'a.c': text, 'b.hpp': text })).toEqual([]);
+  });
+
+  test('without python3 and bash, the grammar speaks for Python and nobody for shells', async () => {
+    const files = { 'a.py': 'def f(:\n', 'good.py': 'x = 1\n', 'a.sh': '#!/bin/bash\nif true; then\n' };
+    const found = await check(files, { before: 'export PATH=/nowhere' });
+    expect(found).toMatchObject([{ path: 'a.py', sure: 'always', line: 1 }]);
   });
 
   test('says nothing of what it cannot read as text, and of links', async () => {
     const files = {
       'latin.js': 'replaced below',
+      'latin.go': 'replaced below',
       'video.ts': 'G\0@\0',
+      'video.rs': 'G\0@\0',
       'big.json': `{${' '.repeat((2 << 20) + 1)}`,
+      'big.go': `package a; func f() {${' '.repeat(2 << 20)}`,
       'deep.json': '['.repeat(500_000),
+      'deep.py': 'x = '.concat('-'.repeat(500_000), '1'),
       'target.txt': '{',
     };
-    const before = `printf 'var \\351 = "' > latin.js && ln -s target.txt link.json && mkdir folder.js`;
-    const paths = [...Object.keys(files), 'link.json', 'folder.js', 'missing.py'];
-    expect(await check(files, paths, before)).toEqual([]);
+    const before = [
+      "printf 'var \\351 = \"' > latin.js",
+      "printf 'package \\351(' > latin.go",
+      'ln -s target.txt link.json',
+      'ln -s /etc/passwd link.go',
+      'mkfifo pipe.go',
+      'mkdir folder.js folder.rs',
+    ].join(' && ');
+    const others = ['link.json', 'link.go', 'pipe.go', 'folder.js', 'folder.rs', 'missing.py'];
+    expect(await check(files, { paths: [...Object.keys(files), ...others], before })).toEqual([]);
+  });
+
+  // Three seconds of processor time for each, however busy the machine is.
+  test('a file that is too much for a parser leaves the others their answers', {
+    timeout: 180_000,
+  }, async () => {
+    const files = {
+      'memory.rb': '"#{'.repeat(690_000),
+      'time.cpp': 'a<'.repeat(1_000_000),
+      'after.rb': 'def f(\nend\n',
+      'after.py': 'def f(:\n',
+    };
+    const found = await check(files);
+    expect(found.map(({ path }) => path)).toEqual(['after.rb', 'after.py']);
+  });
+
+  test('deep nesting is read like any other', async () => {
+    const deep = (open: string, close: string) => open.repeat(20_000) + close.repeat(20_000);
+    const files = {
+      'right.go': `package a\nvar x = ${deep('(', ')').replace('()', '(1)')}\n`,
+      'wrong.go': `package a\nvar x = ${deep('(', ')').replace('()', '(1')}\n`,
+    };
+    expect((await check(files)).map(({ path }) => path)).toEqual(['wrong.go']);
   });
 
   test('executes nothing of what it reads', async () => {
@@ -131,9 +138,12 @@ describe('the syntax check', { timeout: 90_000 }, () => {
       'd.py': 'open("ran", "w")',
       'e.sh': '#!/bin/bash\ntouch ran',
       'ast.py': 'open("ran", "w")',
+      'tree-sitter.js': touch('"'),
+      'f.rb': 'BEGIN { File.write("ran", "") }',
+      'g.php': '<?php touch("ran");',
     };
     const area = bench.area(files);
-    const line = 'node --no-warnings /opt/runoff/checks/syntax.mjs > /dev/null; ls';
+    const line = `${CHECK} > /dev/null; ls`;
     const result = await bench.sandbox.exec(shell(area, line, { stdin: JSON.stringify(Object.keys(files)) }));
     expect(result.stdout.split('\n')).not.toContain('ran');
   });

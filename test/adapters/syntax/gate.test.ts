@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWorkspaces } from '../../../src/adapters/git/index.ts';
 import { installSyntaxCheck } from '../../../src/adapters/syntax/index.ts';
 import type { Task } from '../../../src/core/model/index.ts';
-import { parsePatch } from '../../../src/core/patches/index.ts';
-import { parseTroubles } from '../../../src/pipeline/examine/syntax.ts';
-import type { World } from '../../../src/pipeline/world.ts';
-import type { Workspaces } from '../../../src/ports/index.ts';
+import { type Patch, parsePatch } from '../../../src/core/patches/index.ts';
+import { type Bench, benchOver, type Tools } from '../../../src/pipeline/examine/execute.ts';
+import { functionsTouched, parseTroubles } from '../../../src/pipeline/examine/syntax.ts';
+import type { ExecResult, WorkArea, Workspaces } from '../../../src/ports/index.ts';
 import { patchOf } from '../../contracts/workspaces.suite.ts';
 import { type GitWorld, openGitWorld } from '../git/world.ts';
 import { openWorkbench, shell, type Workbench } from '../sandbox/workbench.ts';
@@ -20,7 +20,7 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
   beforeAll(async () => {
     bench = await openWorkbench();
     repositories = openGitWorld();
-    await installSyntaxCheck(join(bench.options.toolchain, 'checks/syntax.mjs'));
+    await installSyntaxCheck(bench.options.toolchain);
     const dataDir = join(bench.root, 'data');
     workspaces = openWorkspaces({ dataDir, sandbox: bench.sandbox, owner: bench.owner, log: silent });
   }, 60_000);
@@ -30,8 +30,13 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
   });
 
   let areas = 0;
-  /** What the gate says of a change that a shell line makes to these files. */
-  async function judge(files: Readonly<Record<string, string>>, line: string): Promise<string | null> {
+  /** What `ask` is told of a change that a shell line makes to these files; `ended` stands for how our programs end. */
+  async function changed<T>(
+    files: Readonly<Record<string, string>>,
+    line: string,
+    ask: (place: Bench, area: WorkArea, patch: Patch) => Promise<T>,
+    ended?: Partial<ExecResult>,
+  ): Promise<T> {
     const { path, sha } = repositories.repository(files);
     const source = { kind: 'local', path } as const;
     const base = await workspaces.prepare(source, sha);
@@ -40,21 +45,33 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
     const { raw, text } = patchOf(await workspaces.collect(base, area));
     const parsed = parsePatch(raw, text);
     if (parsed.kind === 'refused') throw new Error(parsed.reasons.join(' '));
-    const place = {
-      world: { workspaces, sandbox: bench.sandbox } as World,
-      task: { settings: { timeout: { check: 60 } } } as Task,
-      source,
-      base,
-      baseFiles: await workspaces.listFiles(source, sha),
-      plan: { command: 'true', env: {}, report: null },
-      signal: new AbortController().signal,
+    const { sandbox } = bench;
+    const result = {
+      exitCode: null,
+      stopped: null,
+      stdout: '',
+      stderr: '',
+      truncated: false,
+      ms: 1,
+      ...ended,
     };
+    const tools = { workspaces, sandbox: ended ? { ...sandbox, exec: async () => result } : sandbox };
+    const task = { settings: { timeout: { check: 60 }, checks: {} }, base: { sha } } as Task;
+    const signal = new AbortController().signal;
     try {
-      return await parseTroubles(place, area, parsed.patch.files);
+      return await ask(await benchOver(tools as Tools, { task, source, base, signal }), area, parsed.patch);
     } finally {
       await workspaces.remove(area);
     }
   }
+  /** What the gate says of that change. */
+  const judge = (
+    files: Readonly<Record<string, string>>,
+    line: string,
+    ended?: Partial<ExecResult>,
+  ): Promise<string | null> =>
+    changed(files, line, (place, area, patch) => parseTroubles(place, area, patch.files), ended);
+
   const python = { 'a.py': 'x = 1\n', 'b.py': 'y = 2\n' };
   const BROKEN = "printf 'def f(:\\n'";
 
@@ -89,12 +106,63 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
     expect(await judge(old(6, 7, 8, 9, 10, 11), `${BROKEN} > new.py`)).toBeNull();
   });
 
-  test('a component in a repository of components is left to the build', async () => {
+  test('a component is held to what components of the base parse by', async () => {
     const jsx = 'export const A = () => <p className="a">{x}</p>;\n';
     const typo = "printf 'export const B = (;\\n'";
     expect(await judge({ 'a.js': jsx }, `echo 'export const B = () => <br key={1} />;' > b.js`)).toBeNull();
-    expect(await judge({ 'a.js': jsx.replace('className="a"', ':x') }, `${typo} > b.js`)).toBeNull();
-    expect(await judge({ 'a.js': 'export const a = 1;\n' }, `${typo} > b.js`)).toMatch(/^b\.js/);
+    expect(await judge({ 'a.js': jsx }, `${typo} > b.js`)).toMatch(/^b\.js:1: /);
+    expect(await judge({ 'a.js': jsx.replace('{x}', '{x') }, `${typo} > b.js`)).toBeNull();
+  });
+
+  test('a language that only its grammar reads is held to it: modified files and new ones', async () => {
+    const go = { 'a.go': 'package a\n\nfunc F() {\n\tg()\n}\n' };
+    expect(await judge(go, "sed -i 's/g()/g(/' a.go")).toBe('a.go:4: `(` is never closed');
+    expect(await judge(go, "printf 'package a\nfunc {\n' > b.go")).toMatch(/^b\.go:/);
+    expect(await judge(go, "printf 'package a\nfunc G() {}\n' > b.go")).toBeNull();
+  });
+
+  test('more trouble in a file that had some before is left to the build', async () => {
+    const go = { 'a.go': 'package a\n\nvar x = beyond ~~ the grammar\n' };
+    expect(await judge(go, "printf 'func f( {\n' >> a.go")).toBeNull();
+  });
+
+  test.each([
+    ['C++', 'a.cpp', 'int f() {\n  return g(1);\n}\n'],
+    ['C#', 'a.cs', 'class A {\n  int F() { return g(1); }\n}\n'],
+    ['CSS', 'a.css', 'a { color: g(1); }\n'],
+  ])('of %s, only a file that parsed on the base is held to its grammar', async (_, name, text) => {
+    const broken = "sed 's/g(1)/g(1/'";
+    expect(await judge({ [name]: text }, `${broken} -i ${name}`)).toMatch(new RegExp(`^${name}:\\d: `));
+    expect(await judge({ [name]: text }, `${broken} ${name} > new-${name}`)).toBeNull();
+  });
+
+  test('macros that the grammar cannot read do not free a file from closing its brackets', async () => {
+    const text = 'FOREACH(x, list) {\n  DO_IT(x)\n}\nMODULE("GPL")\nint f() { return g(1); }\n';
+    expect(await judge({ 'a.c': text }, "sed -i 's/DO_IT(x)/DO_IT(y) DO_IT(z)/' a.c")).toBeNull();
+    expect(await judge({ 'a.c': text }, "sed -i 's/DO_IT(x)/DO_IT(x/' a.c")).toMatch(/^a\.c:/);
+  });
+
+  test('a new script without extension is left to the build, whatever else has none', async () => {
+    expect(await judge({ LICENSE: 'as is\n' }, `printf '#!/bin/bash\nif\n' > run`)).toBeNull();
+    const script = { run: '#!/bin/bash\necho 1\n' };
+    expect(await judge(script, "printf 'if true; then\n' >> run")).toMatch(/^run:/);
+  });
+
+  test('a check that files made exceed its limits is no trouble, one that did not run is a fault', async () => {
+    expect(await judge(python, `${BROKEN} > a.py`, { stopped: 'memory' })).toBeNull();
+    await expect(judge(python, `${BROKEN} > a.py`, { exitCode: 1, stderr: 'no such file' })).rejects.toThrow(
+      /did not run \(exit code 1\): no such file/,
+    );
+  });
+
+  test('names the functions that a candidate touched', async () => {
+    const touched = [{ path: 'a.py', ranges: [[2, 2] as const] }];
+    const line = "printf 'def f():\n    return 2\n' > a.py";
+    const names = (ended?: Partial<ExecResult>) =>
+      changed({ 'a.py': 'x = 1\n' }, line, (place, area) => functionsTouched(place, area, touched), ended);
+    expect(await names()).toEqual([{ path: 'a.py', functions: ['f'] }]);
+    expect(await names({ stopped: 'wall' })).toEqual([]);
+    await expect(names({ exitCode: 0, stdout: '[{"path": 1}]' })).rejects.toThrow(/did not run/);
   });
 
   test('troubles of several files are told together, at most three', async () => {

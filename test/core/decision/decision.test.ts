@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../src/core/decision/index.ts';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
-import { rank } from '../../../src/core/ranking/index.ts';
-import { by, candidate, pools } from '../ranking/sample.ts';
+import { type Ranking, rank } from '../../../src/core/ranking/index.ts';
+import { candidate, neutralTests, pools } from '../ranking/sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
-const decision = (...evidence: readonly Evidence[]) => decide(rank(evidence, WEIGHTS), evidence);
+const HOW: Ranking = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
+const decision = (...evidence: readonly Evidence[]) => decide(rank(evidence, HOW), evidence);
 const exitCodeOnly = (evidence: Evidence): Evidence => ({
   ...evidence,
   ...(evidence.baseTests ? { baseTests: { ...evidence.baseTests, source: 'exit-code' } } : {}),
@@ -46,67 +47,64 @@ describe('nobody wins', () => {
   });
 });
 
-describe('a winner is clear', () => {
-  test('when it alone breaks nothing', () => {
-    expect(decision(candidate('A', { breaks: ['x'] }), candidate('B'))).toEqual({
-      kind: 'winner',
-      alias: 'B',
-      confidence: 'clear',
-      decidedBy: 'regressions',
-      because: 'B breaks no base test (12 of 12 pass); A breaks 1.',
-    });
-  });
+const passing = (alias: string, ...more: readonly Partial<Evidence>[]): Evidence =>
+  candidate(alias, Object.assign({ neutralTests: neutralTests(2, 0) }, ...more));
+const failing = (alias: string): Evidence => candidate(alias, { neutralTests: neutralTests(0, 2) });
 
-  test('when it is at least 0.15 ahead by the tests of others', () => {
-    const behind = candidate('B', { peerTests: [by('A', 0, 2)] });
-    expect(decision(candidate('A', { peerTests: [by('B', 1, 1)] }), behind)).toMatchObject({
+describe('a winner is clear', () => {
+  test('when tests that nobody who competes has written put it far ahead', () => {
+    expect(decision(passing('A'), failing('B'), failing('C'))).toMatchObject({
+      kind: 'winner',
       alias: 'A',
       confidence: 'clear',
-      decidedBy: 'peer-tests',
-    });
-    const near = candidate('B', { peerTests: [by('A', 8, 10)] });
-    expect(decision(candidate('A', { peerTests: [by('B', 1, 1)] }), near)).toMatchObject({
-      confidence: 'likely',
-      decidedBy: 'peer-tests',
-    });
-    const edge = candidate('B', { peerTests: [by('A', 7, 10)] });
-    expect(decision(candidate('A', { peerTests: [by('B', 1, 1)] }), edge)).toMatchObject({
-      confidence: 'clear',
+      decidedBy: 'tests',
     });
   });
 
-  test('when it is the only survivor and shows by a test that something works now', () => {
-    const out = candidate('B', { lost: 'untampered' });
-    expect(decision(candidate('A', { addedTests: 1 }), out)).toMatchObject({
-      confidence: 'clear',
-      decidedBy: 'gates',
+  test('never by what nobody executed, nor by exit codes alone', () => {
+    const alike = decision(candidate('A', { agreement: 1 }), candidate('B', { agreement: 0 }));
+    expect(alike).not.toMatchObject({ confidence: 'clear' });
+    expect(alike.decidedBy).toBe('agreement');
+    expect(decision(exitCodeOnly(passing('A')), exitCodeOnly(failing('B')))).toMatchObject({
+      confidence: 'likely',
     });
-    expect(decision(candidate('A'), out)).toMatchObject({ confidence: 'likely', decidedBy: 'gates' });
   });
 });
 
-describe('a winner is only likely', () => {
-  test('when metrics or the hash had to decide', () => {
-    expect(decision(candidate('A', { productionLines: 20 }), candidate('B'))).toMatchObject({
-      alias: 'B',
-      confidence: 'likely',
-      decidedBy: 'metrics',
-    });
+describe('it is a toss-up', () => {
+  test('when nothing separates them: a draft is shown, and a person is asked between whom to choose', () => {
     expect(decision(candidate('A'), candidate('B'))).toMatchObject({
+      kind: 'toss-up',
       alias: 'A',
-      confidence: 'likely',
+      among: ['A', 'B'],
       decidedBy: 'hash',
+      because:
+        'A breaks no base test (12 of 12 pass); nothing that was measured separates it from B, so the hash of the patch decided.',
     });
   });
 
-  test('when there was no more than an exit code', () => {
-    const better = exitCodeOnly(candidate('A', { addedTests: 2 }));
-    expect(decision(better, exitCodeOnly(candidate('B', { breaks: ['exit code'] })))).toMatchObject({
+  test('also for a sure one, when the settings leave the pick to a person', () => {
+    const evidence = [passing('A'), failing('B')];
+    expect(decide(rank(evidence, HOW), evidence, { askPerson: true })).toMatchObject({
+      kind: 'toss-up',
       alias: 'A',
-      confidence: 'likely',
+      because: expect.stringMatching(/The settings leave the pick to a person\.$/),
     });
-    expect(decision(better)).toMatchObject({ confidence: 'likely' });
   });
+
+  test('those who break a base test are not offered', () => {
+    const made = decision(candidate('A'), candidate('B'), candidate('C', { breaks: ['x'] }));
+    expect(made).toMatchObject({ among: ['A', 'B'] });
+  });
+});
+
+test('those who made the same change are one: unanimous is said, and is not proof', () => {
+  const alike = ['A', 'B'];
+  const made = decision(candidate('A', { alike }), candidate('B', { alike }));
+  expect(made.because).toBe(
+    'A breaks no base test (12 of 12 pass); all 2 that passed every gate made the same change, which is agreement, not proof.',
+  );
+  expect(made).not.toMatchObject({ confidence: 'clear' });
 });
 
 test('same evidence in any order, same decision; a candidate that failed a gate or breaks a test never wins', () => {
@@ -115,7 +113,9 @@ test('same evidence in any order, same decision; a candidate that failed a gate 
       const made = decision(...pool);
       expect(decision(...shuffled)).toEqual(made);
       expect(made.because).toMatch(/\.$/);
-      if (made.kind !== 'winner') return;
+      if (made.kind === 'none') return;
+      expect(made.chance).toBeGreaterThanOrEqual(0);
+      expect(made.chance).toBeLessThanOrEqual(1);
       const winning = pool.find((one) => one.alias === made.alias);
       expect(winning?.survivor).toBe(true);
       expect(winning?.baseTests?.regressions).toEqual([]);

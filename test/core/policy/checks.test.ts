@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detectChecks, reportPlan } from '../../../src/core/policy/index.ts';
+import { detectChecks } from '../../../src/core/policy/index.ts';
 
 const manifest = (fields: object): string => JSON.stringify(fields);
 
@@ -73,85 +73,5 @@ describe('commands are detected', () => {
     ['nothing', ['README.md'], {}, {}],
   ])('%s', (_, files, read, expected) => {
     expect(detectChecks({ files, read })).toEqual(expected);
-  });
-});
-
-describe('the report', () => {
-  const plan = (command: string, test?: string, folder?: string) =>
-    reportPlan(command, test === undefined ? undefined : manifest({ scripts: { test, unit: test } }), folder);
-  const JUNIT = '--reporter=default --reporter=junit --outputFile.junit=/out/report.xml';
-
-  test('of node:test comes by the environment, from anywhere in a line', () => {
-    const env = {
-      NODE_OPTIONS:
-        '--test-reporter=junit --test-reporter-destination=/out/report.xml --test-reporter=tap --test-reporter-destination=stdout',
-    };
-    const report = { file: '/out/report.xml', format: 'junit' };
-    for (const command of [
-      'node --test',
-      'node --import tsx --test test/*.ts',
-      'tsx --test',
-      'npm run build && node --test',
-    ]) {
-      expect(plan(command)).toEqual({ command, env, report });
-    }
-    for (const script of ['node --test', 'c8 node --test --experimental-x', 'tsc && node --test']) {
-      expect(plan('npm test', script)).toEqual({ command: 'npm test', env, report });
-    }
-    expect(plan('node --test', undefined, '/home/agent').report?.file).toBe('/home/agent/report.xml');
-  });
-
-  test('of pytest too', () => {
-    for (const command of ['pytest', 'python3 -m pytest -q', 'poetry run pytest | cat']) {
-      expect(plan(command)).toEqual({
-        command,
-        env: { PYTEST_ADDOPTS: '--junitxml=/out/report.xml -o junit_family=xunit1' },
-        report: { file: '/out/report.xml', format: 'junit' },
-      });
-    }
-  });
-
-  test.each([
-    ['npx vitest run', undefined, `npx vitest run ${JUNIT}`],
-    ['npm test', 'vitest run', `npm test -- ${JUNIT}`],
-    ['npm t', 'tsc --noEmit && vitest run', `npm t -- ${JUNIT}`],
-    ['npm run -s unit', 'vitest', `npm run -s unit -- ${JUNIT}`],
-    ['pnpm test', 'vitest', `pnpm test ${JUNIT}`],
-    ['yarn unit', 'vitest', `yarn unit ${JUNIT}`],
-    ['node --run test', 'vitest run', `node --run test -- ${JUNIT}`],
-    ['npm run build && npm test', 'vitest run', `npm run build && npm test -- ${JUNIT}`],
-    ['npm test', 'NODE_ENV=test jest', 'npm test -- --ci --json --outputFile=/out/report.json'],
-    [
-      'npm test',
-      'node --experimental-vm-modules node_modules/jest/bin/jest.js',
-      'npm test -- --ci --json --outputFile=/out/report.json',
-    ],
-    ['npx mocha', undefined, 'npx mocha --reporter json --reporter-option output=/out/report.json'],
-    [
-      'npm test',
-      'nyc mocha --recursive',
-      'npm test -- --reporter json --reporter-option output=/out/report.json',
-    ],
-  ])('%s (%s): %s', (command, test, expected) => {
-    const planned = plan(command, test);
-    expect(planned.command).toBe(expected);
-    expect(planned.report).not.toBeNull();
-  });
-
-  test.each([
-    ['make test', undefined],
-    ['go test ./...', undefined],
-    ['npm test', undefined],
-    ['npm test', 'ava'],
-    ['npm test', 'vitest run && eslint .'],
-    ['npm test', 'vitest run | tee log'],
-    ['npm test | cat', 'vitest run'],
-    ['npm test -- --bail', 'vitest run'],
-    ['cd packages/a && npm test', 'vitest run'],
-    ['npm test', 'node --test --test-reporter=spec'],
-    ['npm test', 'eslint jest.config.js'],
-    ['node test.js', undefined],
-  ])('%s (%s) has its exit code only', (command, test) => {
-    expect(plan(command, test)).toEqual({ command, env: {}, report: null });
   });
 });

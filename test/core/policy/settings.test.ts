@@ -22,7 +22,10 @@ describe('a settings file', () => {
         candidates: 3,
         timeout: { candidate: 1_800, silence: 300, check: 600 },
         budget: { run: 5, candidate: 2 },
+        evaluator: ['evidence', 'model'],
         weights: { tests: 50, simplicity: 30, speed: 20 },
+        adaptive: { stopEarly: false, oneMore: true, repair: true },
+        synthesis: false,
         ci: 'hold',
       });
     }
@@ -59,6 +62,41 @@ describe('a settings file', () => {
     expect(problems({ weights: { tests: 0, simplicity: 0, speed: 0 } })).toEqual([
       'weights: weights: at least one weight must be above 0.',
     ]);
+  });
+
+  test('names strategies in order, each once, and is told which there are', () => {
+    expect(settings({ evaluator: ['metrics', 'tournament', 'human'] }).evaluator).toEqual([
+      'metrics',
+      'tournament',
+      'human',
+    ]);
+    expect(problems({ evaluator: ['evidense'] })).toEqual([
+      'evaluator/0: evaluator[0]: there is no strategy "evidense"; did you mean evidence?',
+    ]);
+    expect(problems({ evaluator: ['evidence', 'vibes'] })).toEqual([
+      'evaluator/1: evaluator[1]: there is no strategy "vibes"; known: evidence, model, vote, score, metrics, reviewer, human, tournament.',
+    ]);
+    expect(problems({ evaluator: ['x'.repeat(500)] })[0]?.length).toBeLessThan(250);
+    expect(problems({ evaluator: [7] })).toEqual([
+      expect.stringContaining('evaluator[0]: there is no strategy of this kind; known: evidence'),
+    ]);
+    expect(problems({ evaluator: ['model', 'evidence', 'model'] })).toEqual([
+      'evaluator: evaluator: name each strategy once.',
+    ]);
+    expect(problems({ evaluator: [] })).toHaveLength(1);
+    expect(problems({ evaluator: 'model' })).toHaveLength(1);
+  });
+
+  test('turns further rounds on and off, one by one', () => {
+    expect(settings({ adaptive: { repair: false } }).adaptive).toEqual({
+      stopEarly: false,
+      oneMore: true,
+      repair: false,
+    });
+    expect(problems({ adaptive: { onemor: true } })).toEqual([
+      'adaptive/onemor: There is no setting `adaptive.onemor`. Did you mean `oneMore`?',
+    ]);
+    expect(problems({ adaptive: { repair: 'yes' }, synthesis: 1 })).toHaveLength(2);
   });
 
   test('cannot name addresses, only hosts', () => {
@@ -178,6 +216,16 @@ describe("the operator's ceilings", () => {
       expect.arrayContaining([
         'budget.tokens was lowered from 5000000 to 1000000, the most this server allows.',
       ]),
+    );
+  });
+
+  test('leave no room for one more candidate where there are as many as allowed already', () => {
+    const oneMore = (candidates: number) =>
+      capSettings(settings({ candidates }), CEILINGS).settings.adaptive.oneMore;
+    expect([3, 4, 5].map(oneMore)).toEqual([true, false, false]);
+    expect(capSettings(settings({ candidates: 4 }), CEILINGS).settings.adaptive.repair).toBe(true);
+    expect(capSettings(settings({ candidates: 4, budget: { run: 1 } }), CEILINGS).lowered).not.toContainEqual(
+      expect.stringContaining('oneMore'),
     );
   });
 

@@ -54,12 +54,15 @@ export const neutralTests = (passed: number, failed: number): NeutralTests => ({
   failing: Array.from({ length: failed }, (_, i) => ({ id: `neutral ${i}`, origin: 'issue' })),
 });
 
-export const behaving = (agreement: number): Behaviour => ({
-  probes: 40,
-  differing: 8,
+export const behaving = (agreement: number): Omit<Behaviour, 'id'> => ({
+  observed: 40,
+  contested: 8,
   agreement,
-  likeBase: 0.5,
-  examples: [],
+  support: agreement,
+  logOdds: agreement === 0 ? -100 : Math.log(agreement),
+  asBase: 0.5,
+  group: 0,
+  telling: [],
 });
 
 const small = fc.integer({ min: 0, max: 3 });

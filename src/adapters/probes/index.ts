@@ -1,0 +1,56 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+
+const PROGRAMS = join(import.meta.dirname, 'inside');
+
+/**
+ * Puts the programs that derive and run probes into the toolchain's folder, as `checks/probes/`, where every sandbox can
+ * read them: whole or not at all, and in place of another version in one step, so that two processes may do it at once.
+ * `derive.mjs` takes the folder of the grammars, which the syntax check installs, as its argument; `run.mjs` needs
+ * nothing; `observe.cjs` is what derived test files load.
+ */
+export async function installProbes(toolchain: string): Promise<void> {
+  const programs = await readPrograms();
+  const hash = createHash('sha256');
+  for (const [name, text] of programs) hash.update(name).update(text);
+  const path = join(toolchain, 'checks', 'probes');
+  const folder = `${path}-${hash.digest('hex').slice(0, 16)}`;
+  if (!existsSync(folder)) await copy(programs, folder);
+  if ((await readlink(path).catch(() => null)) === basename(folder)) return;
+  const link = `${path}.${randomBytes(6).toString('hex')}`;
+  await symlink(basename(folder), link);
+  await rename(link, path);
+}
+
+/** By file name. Types are taken out here, once, and not at each start inside. */
+async function readPrograms(): Promise<ReadonlyMap<string, string>> {
+  const programs = new Map<string, string>();
+  for (const name of (await readdir(PROGRAMS)).sort()) {
+    const text = await readFile(join(PROGRAMS, name), 'utf8');
+    if (name.endsWith('.cjs')) programs.set(name, text);
+    if (name.endsWith('.ts')) programs.set(name.replace(/\.ts$/, '.mjs'), withoutTypes(text));
+  }
+  return programs;
+}
+
+const withoutTypes = (text: string): string =>
+  stripTypeScriptTypes(text).replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.mjs'");
+
+async function copy(programs: ReadonlyMap<string, string>, folder: string): Promise<void> {
+  const fresh = `${folder}.${randomBytes(6).toString('hex')}`;
+  try {
+    await mkdir(fresh, { recursive: true });
+    for (const [name, text] of programs) await writeFile(join(fresh, name), text, { mode: 0o644 });
+    // Not left to the umask: the sandboxes read it as another user.
+    await chmod(fresh, 0o755);
+    await chmod(dirname(fresh), 0o755);
+    await rename(fresh, folder);
+  } catch (thrown) {
+    await rm(fresh, { recursive: true, force: true });
+    // Another process was faster; what it wrote is the same.
+    if (!existsSync(folder)) throw thrown;
+  }
+}

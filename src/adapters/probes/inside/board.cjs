@@ -1,0 +1,79 @@
+'use strict';
+// Boards: rectangles made of few symbols, as lists of lists or of texts. Changed at random they would be no boards.
+
+const MOST_SYMBOLS = 6;
+const LEAST_CELLS = 4;
+const MOST_CELLS_CHANGED = 8;
+
+/** `{ rows, symbols, join }` when the array is a board, else null. `others`: scalars from elsewhere, for boards of one symbol. */
+function boardOf(array, others) {
+  const [first] = array;
+  const texts = typeof first === 'string';
+  if (array.length < 1 || !(texts || Array.isArray(first)) || first.length < 2) return null;
+  if (
+    !array.every(
+      (row) => (texts ? typeof row === 'string' : Array.isArray(row)) && row.length === first.length,
+    )
+  )
+    return null;
+  const rows = array.map((row) => [...row]);
+  const cells = rows.flat();
+  const known = [...new Set(cells)];
+  if (cells.length < LEAST_CELLS || known.length > MOST_SYMBOLS || known.length * 2 > cells.length)
+    return null;
+  if (known.some((cell) => cell !== null && typeof cell === 'object')) return null;
+  return {
+    rows,
+    symbols: known.length > 1 ? known : [...known, ...alike(known[0], others)],
+    join: texts ? (row) => row.join('') : (row) => row,
+  };
+}
+
+function alike(symbol, others) {
+  const same = others.filter((other) => typeof other === typeof symbol && other !== symbol);
+  if (typeof symbol !== 'string') return same.slice(0, 1);
+  return [...new Set(same.flatMap((other) => [...other]))].filter((each) => each !== symbol).slice(0, 3);
+}
+
+/** Boards of the same kind: a cell changed, rows and columns left out, doubled and swapped. `pick(n, nth)` chooses. */
+function boardsLike({ rows, symbols, join }, pick) {
+  const found = [];
+  const add = (changed, how) => found.push({ value: changed.map(join), how, light: true });
+  const width = rows[0].length;
+  for (let nth = 0; nth < MOST_CELLS_CHANGED && symbols.length > 1; nth += 1) {
+    const [y, x] = [pick(rows.length, nth), pick(width, nth + 100)];
+    const others = symbols.filter((symbol) => symbol !== rows[y][x]);
+    const symbol = others[pick(others.length, nth + 200)];
+    add(
+      rows.map((row, at) => (at === y ? Object.assign([...row], { [x]: symbol }) : row)),
+      'another cell',
+    );
+  }
+  if (rows.length > 1) {
+    const y = pick(rows.length, 300);
+    add(
+      rows.filter((_, at) => at !== y),
+      'a row less',
+    );
+    add([rows[1], rows[0], ...rows.slice(2)], 'two rows swapped');
+    add([...rows].reverse(), 'upside down');
+  }
+  const x = pick(width, 400);
+  if (width > 2)
+    add(
+      rows.map((row) => row.filter((_, at) => at !== x)),
+      'a column less',
+    );
+  add([...rows, rows[pick(rows.length, 500)]], 'a row more');
+  add(
+    rows.map((row) => [...row, row[x]]),
+    'a column more',
+  );
+  add(
+    rows.map((row) => [...row].reverse()),
+    'mirrored',
+  );
+  return found;
+}
+
+module.exports = { boardOf, boardsLike };

@@ -1,0 +1,123 @@
+// Runs inside the sandbox: reads test files of the repository and the issue, and prints derived test files, which ask
+// the code more than the originals do. Executes none of it.
+// stdin: see `Input`; stdout: see `Output`. The folder with tree-sitter.js and the grammars is the first argument.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { constantsIn } from './constants.ts';
+import { withExamples } from './examples.ts';
+import { wordsOfIssue } from './extract.ts';
+import { hashOf } from './likes.ts';
+import { type DerivedCase, poolOf, rewrite } from './rewrite.ts';
+import { openParser, type Parse } from './syntax.ts';
+
+interface Input {
+  /** Title and body. */
+  readonly issue: string;
+  /** Folder that the paths of `tests` are relative to. */
+  readonly root: string;
+  /** Test files of the base commit, the likeliest to matter first. */
+  readonly tests: readonly string[];
+  /** Test files as candidates left them: new ones, and changed ones whole. */
+  readonly added?: readonly Added[];
+  /** Lines that the candidates changed, with those around them: the constants in them are likely edges. */
+  readonly changed?: string;
+  /** Where observe.cjs lies when the derived files run. */
+  readonly helper: string;
+  /** The package's own name, by which its tests may import it. */
+  readonly packageName?: string;
+  readonly limits?: Partial<typeof DEFAULTS>;
+}
+
+interface Added {
+  readonly path: string;
+  readonly text: string;
+  /** Its author; never in what is derived. */
+  readonly by: string;
+}
+
+interface DerivedFile {
+  /** Where it is to lie: in place of the base's file, or beside where a candidate's was. */
+  readonly path: string;
+  readonly text: string;
+  /** First part of the keys of its observations. */
+  readonly file: string;
+  /** Authors; none for tests of the base. */
+  readonly by: readonly string[];
+  readonly cases: readonly (DerivedCase & { readonly origin: 'base' | 'issue' | 'candidate' })[];
+}
+
+interface Output {
+  readonly files: readonly DerivedFile[];
+  /** Examples found in the issue that no test file could take. */
+  readonly unused: readonly string[];
+}
+
+/** Most changed literals in the first base file (the n-th has an n-th of it) and in a candidate's, most bytes and files. */
+const DEFAULTS = { changes: 240, changesAdded: 40, bytes: 200_000, added: 24 };
+const MOST_TESTED = 120;
+const MOST_POOL = 260;
+
+async function derive(input: Input, parse: Parse): Promise<Output> {
+  const limits = { ...DEFAULTS, ...input.limits };
+  const base = await readTests(input, parse, limits.bytes);
+  const { sources, unused } = await withExamples(input.issue, base, parse);
+  const tested = [...new Set(sources.flatMap(({ root }) => poolOf(root)))].slice(0, MOST_TESTED);
+  const others = [...wordsOfIssue(input.issue), ...constantsIn(input.changed ?? '')];
+  const pool = [...new Set([...tested, ...others])].slice(0, MOST_POOL);
+  const common = { helper: input.helper, pool, own: input.packageName ?? null };
+  const files: DerivedFile[] = [];
+  for (const [at, { root, text, path }] of sources.entries()) {
+    const file = `b${at}`;
+    const mostChanges = Math.floor(limits.changes / (at + 1));
+    const derived = rewrite(root, text, { ...common, file, mostChanges, known: new Set() });
+    if (!derived) continue;
+    const cases = derived.cases.map((each) => ({ ...each, origin: originOf(each) }));
+    files.push({ path, text: derived.text, file, by: [], cases });
+  }
+  const known = new Set(files.flatMap(({ cases }) => cases.map(({ source }) => source)));
+  for (const { path, text, by, hash } of distinct(input.added ?? []).slice(0, limits.added)) {
+    const root = text.length <= limits.bytes ? await parse(path, text) : null;
+    if (!root || root.hasError) continue;
+    const file = `a${hash}`;
+    const derived = rewrite(root, text, { ...common, file, mostChanges: limits.changesAdded, known });
+    if (!derived) continue;
+    const cases = derived.cases.map((each) => ({ ...each, origin: 'candidate' as const }));
+    files.push({ path: besides(path, hash), text: derived.text, file, by, cases });
+  }
+  return { files, unused };
+}
+
+/** Equal texts once, named and ordered by what they say: who wrote what, and in which order, has no effect. */
+function distinct(added: readonly Added[]) {
+  const byText = new Map<string, { path: string; text: string; by: string[]; hash: number }>();
+  for (const { path, text, by } of added.toSorted((a, b) => compare(a.path, b.path) || compare(a.by, b.by))) {
+    const known = byText.get(text);
+    if (known) known.by.push(by);
+    else byText.set(text, { path, text, by: [by], hash: hashOf(text) });
+  }
+  return [...byText.values()].toSorted((a, b) => a.hash - b.hash);
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** In the same folder, with the same endings, so that the runner takes it for a test as well. */
+const besides = (path: string, hash: number): string => path.replace(/[^/.]+(?=[^/]*$)/, `runoff-${hash}`);
+
+const originOf = ({ title }: DerivedCase): 'issue' | 'base' =>
+  /runoff issue example \d+/.test(title) ? 'issue' : 'base';
+
+async function readTests({ root, tests }: Input, parse: Parse, mostBytes: number) {
+  const sources = [];
+  for (const path of tests) {
+    const source = await readFile(join(root, path), 'utf8').catch(() => null);
+    if (source === null || source.length > mostBytes || source.includes('\0')) continue;
+    const tree = await parse(path, source);
+    if (tree && !tree.hasError) sources.push({ path, text: source, root: tree });
+  }
+  return sources;
+}
+
+const [, , grammars = ''] = process.argv;
+const input = JSON.parse(await text(process.stdin)) as Input;
+process.stdout.write(JSON.stringify(await derive(input, await openParser(grammars))));

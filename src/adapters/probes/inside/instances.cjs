@@ -1,0 +1,127 @@
+'use strict';
+// What tests do with instances of the repository's classes: how they came about, what was called on them, and what they
+// say in the end. An instance is kept as a recipe, `{ name, args, steps, raw }`, so that it can be made again.
+
+const { membersOf } = require('./members.cjs');
+const { copied, isPlainData } = require('./plain.cjs');
+const { observedError, observedValue } = require('./serialise.cjs');
+const { isLocked } = require('./shims.cjs');
+
+const MOST_REMEMBERED = 40;
+const MOST_STATES = 4;
+
+/** @param state `{ inside }`: set while calls are ours, which tests know nothing of */
+function makeInstances(current, state) {
+  /** By name of a class: itself, and recipes of its instances. */
+  const classes = new Map();
+  /** By name of a function or `Class#method`: argument lists that the tests gave it. */
+  const history = new Map();
+  /** By instance, and by its stand-in. */
+  const recipes = new WeakMap();
+  const recipeOf = (value) => (value !== null && typeof value === 'object' ? recipes.get(value) : undefined);
+
+  /** Arguments as they can be given again: plain data, and instances by their recipes; null where that cannot be. */
+  function kept(args) {
+    const out = [];
+    for (const arg of args) {
+      const recipe = recipeOf(arg);
+      if (recipe) out.push({ recipe: { ...recipe, steps: [...recipe.steps] } });
+      else if (isPlainData(arg)) out.push({ value: copied(arg) });
+      else return null;
+    }
+    return out;
+  }
+
+  /** Returns what was known before. */
+  function remember(name, args) {
+    const known = history.get(name) ?? [];
+    const again = kept(args);
+    if (again && known.length < MOST_REMEMBERED) history.set(name, [...known, again]);
+    return known;
+  }
+
+  function list(recipe) {
+    const known = classes.get(recipe.name)?.recipes;
+    if (known && known.length < MOST_REMEMBERED && !known.includes(recipe)) known.push(recipe);
+  }
+
+  /** Tests get a stand-in of an instance, which notes what they call and what came of it. Hooks make some, too. */
+  function followed(name, args, instance) {
+    const context = current();
+    const plain = instance === null || typeof instance !== 'object';
+    const again = context?.mode === 'check' || state.inside || plain ? null : kept(args);
+    if (!again) return instance;
+    const recipe = { name, args: again, steps: [], raw: instance };
+    const proxy = new Proxy(instance, {
+      get(owner, key) {
+        const found = Reflect.get(owner, key, owner);
+        if (typeof key === 'symbol' || typeof found !== 'function' || isLocked(owner, key)) return found;
+        return (...given) => {
+          const result = noted(recipe, key, given, () => Reflect.apply(found, owner, given.map(raw)));
+          return result === owner ? proxy : result;
+        };
+      },
+    });
+    if (context?.mode === 'calls') list(recipe);
+    recipes.set(instance, recipe);
+    recipes.set(proxy, recipe);
+    return proxy;
+  }
+
+  function noted(recipe, key, given, call) {
+    const context = current();
+    if (state.inside) return call();
+    const args = kept(given);
+    if (args && context?.mode === 'calls') {
+      remember(`${recipe.name}#${key}`, given);
+      list(recipe);
+    }
+    const note = watchStep(context, recipe);
+    const step = { key, args };
+    if (args) recipe.steps.push(step);
+    try {
+      const result = call();
+      if (isPlainData(result) && result !== undefined) note(observedValue(result));
+      return result;
+    } catch (error) {
+      // What throws is no step towards a state.
+      if (recipe.steps.at(-1) === step) recipe.steps.pop();
+      note(observedError(error));
+      throw error;
+    }
+  }
+
+  /** Takes the place of a step among what is observed; the result says what came of it. */
+  function watchStep(context, recipe) {
+    if (context?.mode !== 'look' && context?.mode !== 'change') return () => {};
+    const at = context.step();
+    context.touched.add(recipe);
+    return (seen) => context.stepped(at, seen);
+  }
+
+  /** What the instances that a case touched say in the end: their getters, and methods without arguments. */
+  function finalStates(context) {
+    const before = state.inside;
+    state.inside = true;
+    for (const [nth, { raw: instance, name }] of [...context.touched].slice(0, MOST_STATES).entries()) {
+      for (const member of membersOf(classes.get(name)?.value)) {
+        if (member.arity === 0) context.stepped(`${nth}.${member.key}`, saidBy(instance, member));
+      }
+    }
+    state.inside = before;
+  }
+
+  const raw = (value) => recipeOf(value)?.raw ?? value;
+
+  return { classes, history, remember, followed, finalStates, raw };
+}
+
+function saidBy(instance, { key, getter }) {
+  try {
+    return observedValue(getter ? instance[key] : instance[key]());
+  } catch (error) {
+    return observedError(error);
+  }
+}
+
+module.exports = { makeInstances };

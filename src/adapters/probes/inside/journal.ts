@@ -1,0 +1,123 @@
+import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A variant that began and did not end. */
+export interface Begun {
+  readonly key: string;
+  /** Which journal says so; its name starts with the id of the process. */
+  readonly file: string;
+  readonly mode: string;
+  /** The further call that was under way. */
+  readonly call?: string;
+}
+
+/** What is not to be run: a variant, or one call of it. */
+export interface Skip {
+  readonly key: string;
+  readonly call?: string;
+}
+
+type Line = readonly unknown[];
+
+const SKIPS = 'skip.jsonl';
+const TAIL_BYTES = 256 << 10;
+const LINE = /^\["([bem])","([^"]+)",("(?:[^"\\]|\\.)*"|\d+)(?:,("[^"]*"|\d+))?/;
+
+/** The folder in which recorder.cjs writes, one file for each process, and reads what to leave out. */
+export class Journal {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async open(parent: string): Promise<Journal> {
+    return new Journal(await mkdtemp(join(parent, 'probes-')));
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #files(): Promise<readonly string[]> {
+    const names = await readdir(this.folder);
+    return names.filter((name) => name.endsWith('.jsonl') && name !== SKIPS).sort();
+  }
+
+  /** One at most for each process; they stand near the end of its file. */
+  async unfinished(): Promise<readonly Begun[]> {
+    const found: Begun[] = [];
+    for (const file of await this.#files()) found.push(...unfinishedIn(file, await this.#tailOf(file)));
+    return found;
+  }
+
+  async #tailOf(name: string): Promise<string> {
+    const file = await open(join(this.folder, name));
+    try {
+      const { size } = await file.stat();
+      const from = Math.max(0, size - TAIL_BYTES);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** `b` for variants, `x` for calls: recorder.cjs reads them when a process starts. */
+  async avoid({ key, call }: Skip): Promise<void> {
+    await this.#append(SKIPS, call ? ['x', call] : ['b', key, 0]);
+  }
+
+  /** So that it does not count as under way any more. */
+  async close({ file, key }: Begun): Promise<void> {
+    await this.#append(file, ['e', key, 'lost', '']);
+  }
+
+  /** So that it runs again. */
+  async forget({ file, key }: Begun): Promise<void> {
+    const path = join(this.folder, file);
+    const begin = `["b",${JSON.stringify(key)},`;
+    const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => !line.startsWith(begin));
+    await writeFile(path, lines.join('\n'));
+  }
+
+  async #append(name: string, line: Line): Promise<void> {
+    await writeFile(join(this.folder, name), `${JSON.stringify(line)}\n`, { flag: 'a' });
+  }
+
+  /** What was observed, at most so many bytes of it. */
+  async lines(most: number): Promise<readonly Line[]> {
+    const found: Line[] = [];
+    let bytes = 0;
+    for (const file of await this.#files()) {
+      for (const line of (await readFile(join(this.folder, file), 'utf8')).split('\n')) {
+        bytes += line.length;
+        if (bytes > most) return found;
+        const read = /^\["[scde]",/.test(line) ? readLine(line) : null;
+        if (read) found.push(read);
+      }
+    }
+    return found;
+  }
+}
+
+/** Null for a line that was cut off when its process ended. */
+function readLine(line: string): Line | null {
+  try {
+    return JSON.parse(line) as Line;
+  } catch {
+    return null;
+  }
+}
+
+function unfinishedIn(file: string, text: string): readonly Begun[] {
+  const left = new Map<string, Begun>();
+  for (const line of text.split('\n')) {
+    const [, type, key = '', third = '', fourth = ''] = LINE.exec(line) ?? [];
+    if (type === 'b') left.set(key, { key, file, mode: fourth.replaceAll('"', '') });
+    if (type === 'e') left.delete(key);
+    const begun = type === 'm' ? left.get(key) : undefined;
+    if (begun) left.set(key, { ...begun, call: JSON.parse(third) as string });
+  }
+  return [...left.values()];
+}

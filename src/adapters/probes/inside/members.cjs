@@ -1,0 +1,20 @@
+'use strict';
+
+/** Methods and getters of a class and what it extends, in order of their names; none when there is no class. */
+function membersOf(value) {
+  const found = new Map();
+  for (
+    let proto = value?.prototype;
+    proto && proto !== Object.prototype;
+    proto = Object.getPrototypeOf(proto)
+  ) {
+    for (const [key, { value: method, get }] of Object.entries(Object.getOwnPropertyDescriptors(proto))) {
+      if (key === 'constructor' || key.startsWith('_') || found.has(key)) continue;
+      if (get) found.set(key, { key, getter: true, arity: 0 });
+      else if (typeof method === 'function') found.set(key, { key, getter: false, arity: method.length });
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+module.exports = { membersOf };

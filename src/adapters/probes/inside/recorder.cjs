@@ -1,0 +1,48 @@
+'use strict';
+// Writes what was observed, a JSON array a line, into $RUNOFF_PROBES/<pid>-<n>.jsonl; without that variable, nowhere.
+// A `b` line reaches the disk before its variant runs, so that whoever watches knows what hung or crashed.
+
+const fs = require('node:fs');
+const path = require('node:path');
+
+const MOST_BYTES = 1 << 20;
+
+/** @returns {{ begun: ReadonlySet<string>, avoided: ReadonlySet<string>, write(line: unknown[]): void, flush(): void, on: boolean }} */
+function openRecorder() {
+  const folder = process.env.RUNOFF_PROBES;
+  if (!folder) return { on: false, begun: new Set(), avoided: new Set(), write() {}, flush() {} };
+  const begun = new Set();
+  const avoided = new Set();
+  for (const name of fs.readdirSync(folder)) {
+    if (!name.endsWith('.jsonl')) continue;
+    for (const line of fs.readFileSync(path.join(folder, name), 'utf8').split('\n')) {
+      const [, key] = /^\["b","([^"]+)"/.exec(line) ?? [];
+      if (key) begun.add(key);
+      if (line.startsWith('["x",')) avoided.add(JSON.parse(line)[1]);
+    }
+  }
+  let nth = 0;
+  while (fs.existsSync(path.join(folder, `${process.pid}-${nth}.jsonl`))) nth += 1;
+  const file = fs.openSync(path.join(folder, `${process.pid}-${nth}.jsonl`), 'a');
+  let waiting = '';
+  let written = 0;
+  const flush = () => {
+    if (waiting === '') return;
+    const text = waiting;
+    waiting = '';
+    written += text.length;
+    if (written <= MOST_BYTES) fs.writeSync(file, text);
+  };
+  process.on('exit', flush);
+  return {
+    on: true,
+    begun,
+    avoided,
+    flush,
+    write(line) {
+      waiting += `${JSON.stringify(line)}\n`;
+    },
+  };
+}
+
+module.exports = { openRecorder };

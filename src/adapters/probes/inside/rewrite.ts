@@ -1,0 +1,194 @@
+import { bindingsOf } from './bindings.ts';
+import { type Case, findCases } from './cases.ts';
+import { type Edit, edited } from './edits.ts';
+import { valuesLike } from './likes.ts';
+import { inputLiterals, type Literal } from './literals.ts';
+import { isFunction, type Node, walk } from './syntax.ts';
+
+/** A case of a derived file, and which of its literals are changed how: `[literal, choice of mutate.cjs]`. */
+export interface DerivedCase {
+  readonly id: string;
+  readonly title: string;
+  readonly source: string;
+  readonly changes: readonly (readonly [number, number])[];
+}
+
+export interface Derived {
+  readonly text: string;
+  readonly cases: readonly DerivedCase[];
+}
+
+export interface RewriteOptions {
+  /** Short name of the file in keys of observations. */
+  readonly file: string;
+  /** Where observe.cjs lies when the tests run. */
+  readonly helper: string;
+  readonly pool: readonly unknown[];
+  /** The package's own name, by which its tests may import it. */
+  readonly own: string | null;
+  /** Changed literals for the whole file. */
+  readonly mostChanges: number;
+  /** Sources of cases that are derived elsewhere. */
+  readonly known: ReadonlySet<string>;
+}
+
+const MOST_A_CASE = 40;
+const LEAST_A_CASE = 4;
+
+/** The derived form of a test file; null when it holds no case that can be run several times. */
+export function rewrite(root: Node, source: string, options: RewriteOptions): Derived | null {
+  const { cases: all, groups } = findCases(root);
+  const cases = all.filter(({ node }) => !options.known.has(sourceOf(node)));
+  if (cases.length === 0) return null;
+  const bindings = bindingsOf(root, options.own);
+  const edits: Edit[] = [...bindings.edits];
+  const derived: DerivedCase[] = [];
+  const room = Math.max(LEAST_A_CASE, Math.min(MOST_A_CASE, Math.floor(options.mostChanges / cases.length)));
+  let left = options.mostChanges;
+  let literals = 0;
+  for (const [at, each] of cases.entries()) {
+    const inputs = inputLiterals(each.body);
+    const changes = choose(inputs, literals, Math.min(room, left), options);
+    left -= changes.length;
+    for (const [nth, { node }] of inputs.entries())
+      edits.push(around(node, `__p.lit(${literals + nth}, `, ')'));
+    literals += inputs.length;
+    edits.push(...caseEdits(each, String(at)));
+    derived.push({
+      id: String(at),
+      title: each.title?.text.slice(0, 200) ?? '',
+      source: sourceOf(each.node),
+      changes,
+    });
+  }
+  for (const fn of groups) if (hasParameter(fn)) edits.push(around(fn, '__p.group(', ')'));
+  const takesT = [...groups, ...cases.map(({ body }) => body)].some((body) =>
+    /\b\w+\.(end|plan)\(/.test(body.text),
+  );
+  edits.push(lastCase(registrarOf(cases, groups), takesT, source));
+  edits.push(prologue(root, source, derived, bindings.statements, bindings.esm, options));
+  return { text: edited(source, edits), cases: derived };
+}
+
+/** Of a case, as it is shown to people. */
+const sourceOf = (node: Node): string => node.text.slice(0, 4_000);
+
+const around = (node: Node, open: string, close: string): Edit => ({
+  start: node.startIndex,
+  end: node.endIndex,
+  open,
+  close,
+});
+
+function caseEdits({ kind, node, body, title }: Case, id: string): readonly Edit[] {
+  if (kind === 'statement') {
+    const waits = [...walk(node)].some((each) => each.type === 'await_expression');
+    return [
+      around(node, waits ? `await __p.topAsync(${id}, async () => { ` : `__p.top(${id}, () => { `, ' });'),
+    ];
+  }
+  const named = title && title !== body && !/^(object|array)$/.test(title.type);
+  return [
+    around(node, `__p.each(${id}, (__v) => `, ')'),
+    ...(named && title ? [around(title, '__v.title(', ')')] : []),
+    around(body, '__v.run(', ')'),
+  ];
+}
+
+/** A case behind all others, in which the helper asks what no test asked. */
+function lastCase(register: string | null, takesT: boolean, source: string): Edit {
+  const body = takesT ? 'function (t) { __p.explore(); t.end(); }' : 'function () { __p.explore(); }';
+  const open = register
+    ? `\n__p.each('explore', (__v) => ${register}(__v.title('explore'), __v.run(${body})));\n`
+    : `\n__p.top('explore', () => __p.explore());\n`;
+  return { start: source.length, end: source.length, open, close: '' };
+}
+
+/** What the end of a file can register a case with: a name such as `test`, or a method of something at the top. */
+function registrarOf(cases: readonly Case[], groups: readonly Node[]): string | null {
+  const calls = [
+    ...groups.flatMap((fn) => fn.parent?.parent ?? []),
+    ...cases.flatMap(({ kind, node }) => (kind === 'case' ? [node] : [])),
+  ];
+  const usable = calls.find((call) => {
+    const callee = call.field('function');
+    return (
+      callee?.type === 'identifier' ||
+      (callee?.type === 'member_expression' &&
+        !insideFunction(call) &&
+        callee.field('property')?.text === 'test')
+    );
+  });
+  return usable?.field('function')?.text ?? null;
+}
+
+function insideFunction(node: Node): boolean {
+  for (let at = node.parent; at; at = at.parent) if (isFunction(at)) return true;
+  return false;
+}
+
+const hasParameter = (fn: Node): boolean => {
+  const parameters = fn.field('parameters') ?? fn.field('parameter');
+  return parameters !== null && (parameters.type === 'identifier' || parameters.children.length > 0);
+};
+
+/** Takes turns among the literals, so that each is changed once before one is changed twice; likely values first. */
+function choose(inputs: readonly Literal[], first: number, most: number, options: RewriteOptions) {
+  const choices = inputs.map(({ value }, nth) =>
+    valuesLike(value, options.pool, `${options.file}.${first + nth}`),
+  );
+  const longest = Math.max(0, ...choices.map((each) => each.length));
+  const changes: (readonly [number, number])[] = [];
+  for (let turn = 0; turn < longest; turn += 1) {
+    for (const [nth, each] of choices.entries()) {
+      if (changes.length >= most) return changes;
+      if (turn < each.length) changes.push([first + nth, turn]);
+    }
+  }
+  return changes;
+}
+
+function prologue(
+  root: Node,
+  source: string,
+  cases: readonly DerivedCase[],
+  statements: readonly string[],
+  esm: boolean,
+  { file, helper, pool }: RewriteOptions,
+): Edit {
+  const plan = Object.fromEntries(cases.map(({ id, changes }) => [id, { changes, calls: true }]));
+  const text = JSON.stringify(helper);
+  const load = esm
+    ? `import { createRequire as __from } from 'node:module'; const __p = __from(${text})(${text})`
+    : `const __p = require(${text})`;
+  const together = !HOOKS.test(source);
+  const open = `${load}.open(${JSON.stringify({ file, pool, cases: plan, together })}); ${statements.join(' ')}\n`;
+  const start = firstStatement(root, source);
+  return { start, end: start, open, close: '' };
+}
+
+/** What runs between cases, so that each needs a registration of its own. */
+const HOOKS = /\b(beforeEach|afterEach|before_each|after_each|setup|teardown)\b/;
+
+/** Behind a hash bang and directives. */
+function firstStatement(root: Node, source: string): number {
+  for (const child of root.children) {
+    if (/^(comment|hash_bang_line)$/.test(child.type)) continue;
+    if (child.type === 'expression_statement' && child.children[0]?.type === 'string') continue;
+    return child.startIndex;
+  }
+  return source.length;
+}
+
+/** Input literals of all cases: short texts and numbers, for use elsewhere. */
+export function poolOf(root: Node): readonly unknown[] {
+  const { cases } = findCases(root);
+  return cases.flatMap(({ body }) => inputLiterals(body).flatMap(({ value }) => scalars(value, 3)));
+}
+
+function scalars(value: unknown, depth: number): readonly unknown[] {
+  if (typeof value === 'string') return value.length <= 200 ? [value] : [];
+  if (typeof value === 'number') return [value];
+  if (depth === 0 || typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap((each) => scalars(each, depth - 1));
+}

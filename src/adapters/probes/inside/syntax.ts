@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { extname, join } from 'node:path';
+
+/** A node of a syntax tree. Positions are offsets into the text, in UTF-16 units. */
+export class Node {
+  readonly type: string;
+  readonly startIndex: number;
+  readonly endIndex: number;
+  readonly parent: Node | null;
+  /** Named children only. */
+  readonly children: readonly Node[] = [];
+  /** Something below does not parse. */
+  hasError = false;
+  readonly #source: string;
+  readonly #fields = new Map<string, Node>();
+
+  constructor(cursor: Cursor, parent: Node | null, source: string) {
+    this.type = cursor.nodeType;
+    this.startIndex = cursor.startIndex;
+    this.endIndex = cursor.endIndex;
+    this.parent = parent;
+    this.#source = source;
+  }
+
+  get text(): string {
+    return this.#source.slice(this.startIndex, this.endIndex);
+  }
+
+  field(name: string): Node | null {
+    return this.#fields.get(name) ?? null;
+  }
+
+  /** Reads all below out of the parser's memory, once: every question to it is expensive. */
+  static read(cursor: Cursor, parent: Node | null, source: string): Node {
+    const node = new Node(cursor, parent, source);
+    if (node.type === 'ERROR' || cursor.nodeIsMissing) node.hasError = true;
+    if (!cursor.gotoFirstChild()) return node;
+    do {
+      if (cursor.nodeIsMissing || cursor.nodeType === 'ERROR') node.hasError = true;
+      if (!cursor.nodeIsNamed) continue;
+      const field = cursor.currentFieldName;
+      const child = Node.read(cursor, node, source);
+      (node.children as Node[]).push(child);
+      if (field && !node.#fields.has(field)) node.#fields.set(field, child);
+      if (child.hasError) node.hasError = true;
+    } while (cursor.gotoNextSibling());
+    cursor.gotoParent();
+    return node;
+  }
+}
+
+/** What we use of tree-sitter's cursor. */
+interface Cursor {
+  readonly nodeType: string;
+  readonly startIndex: number;
+  readonly endIndex: number;
+  readonly nodeIsNamed: boolean;
+  readonly nodeIsMissing: boolean;
+  readonly currentFieldName: string | null;
+  gotoFirstChild(): boolean;
+  gotoNextSibling(): boolean;
+  gotoParent(): boolean;
+}
+
+interface Tree {
+  walk(): Cursor;
+  delete(): void;
+}
+
+interface Runtime {
+  readonly Parser: {
+    init(options: { wasmBinary: Uint8Array }): Promise<void>;
+    new (): { setLanguage(language: unknown): void; parse(text: string): Tree | null };
+  };
+  readonly Language: { load(bytes: Uint8Array): Promise<unknown> };
+}
+
+export type Parse = (path: string, text: string) => Promise<Node | null>;
+
+const GRAMMARS: Readonly<Record<string, string>> = {
+  '.js': 'javascript',
+  '.mjs': 'javascript',
+  '.cjs': 'javascript',
+  '.jsx': 'javascript',
+  '.ts': 'typescript',
+  '.mts': 'typescript',
+  '.cts': 'typescript',
+  '.tsx': 'tsx',
+};
+
+/** A parser for the files whose language has a grammar here; null for others and for what cannot be parsed. */
+export async function openParser(folder: string): Promise<Parse> {
+  const runtime = createRequire(import.meta.url)(join(folder, 'tree-sitter.js')) as Runtime;
+  await runtime.Parser.init({ wasmBinary: await readFile(join(folder, 'tree-sitter.wasm')) });
+  const parser = new runtime.Parser();
+  const languages = new Map<string, unknown>();
+  return async (path, text) => {
+    const grammar = GRAMMARS[extname(path)];
+    if (!grammar) return null;
+    if (!languages.has(grammar)) {
+      const bytes = await readFile(join(folder, `tree-sitter-${grammar}.wasm`));
+      languages.set(grammar, await runtime.Language.load(bytes));
+    }
+    parser.setLanguage(languages.get(grammar));
+    const tree = parser.parse(text);
+    if (!tree) return null;
+    const root = Node.read(tree.walk(), null, text);
+    tree.delete();
+    return root;
+  };
+}
+
+/** A node and all below it, in order of the text; `enter` says whether to look inside. */
+export function* walk(node: Node, enter: (node: Node) => boolean = () => true): Generator<Node> {
+  yield node;
+  if (!enter(node)) return;
+  for (const child of node.children) yield* walk(child, enter);
+}
+
+export const argumentsOf = (call: Node): readonly Node[] => {
+  const list = call.field('arguments');
+  return list?.type === 'arguments' ? list.children.filter((each) => each.type !== 'comment') : [];
+};
+
+const FUNCTIONS: ReadonlySet<string> = new Set([
+  'arrow_function',
+  'function_expression',
+  'function',
+  'generator_function',
+]);
+export const isFunction = (node: Node): boolean => FUNCTIONS.has(node.type);
+
+/** `expect(x).not` → expect; `a.b.c` → a; a call → the root of what is called. */
+export function rootOf(node: Node): string {
+  const inner = node.field('object') ?? node.field('function');
+  return inner ? rootOf(inner) : node.text;
+}

@@ -1,0 +1,58 @@
+'use strict';
+// Values some steps away from a known one: crossed with other known values, and changed more than once.
+
+const { hashOf, valuesLike } = require('./mutate.cjs');
+
+const MOST_STEPS = 3;
+const PARTS = /[A-Za-z0-9]+|\s+|[^\w\s]|_/g;
+
+/**
+ * `value` after one to three random steps. `others` are values that stood in its place elsewhere; the same arguments
+ * give the same result.
+ */
+function varied(value, others, pool, seed) {
+  let result = value;
+  const steps = 1 + (hashOf(`${seed}|steps`) % MOST_STEPS);
+  for (let nth = 0; nth < steps; nth += 1) result = stepped(result, others, pool, `${seed}|${nth}`);
+  return result;
+}
+
+function stepped(value, others, pool, seed) {
+  const dice = hashOf(seed);
+  const kind = dice % 10;
+  const other = others.length > 0 ? others[(dice >>> 4) % others.length] : undefined;
+  if (kind < 2 && other !== undefined && typeof other === typeof value) return other;
+  if (kind < 5) {
+    const crossed = cross(value, other, dice >>> 8);
+    if (crossed !== undefined) return crossed;
+  }
+  const likes = valuesLike(value, pool, seed);
+  const light = kind < 9 ? likes.filter((each) => each.light) : likes;
+  return light.length === 0 ? value : light[(dice >>> 8) % light.length].value;
+}
+
+/** The start of one and the end of the other, or one with its own parts elsewhere; undefined where that makes no sense. */
+function cross(value, other, dice) {
+  if (Array.isArray(value)) {
+    if (Array.isArray(other) && other !== value && dice % 2 === 0) return spliced(value, other, dice >>> 1);
+    if (value.length < 2) return undefined;
+    const [from, to] = [(dice >>> 1) % value.length, (dice >>> 6) % value.length];
+    return Object.assign([...value], { [to]: value[from] });
+  }
+  if (typeof value === 'string') {
+    const parts = value.match(PARTS) ?? [];
+    const theirs = typeof other === 'string' && other !== value ? (other.match(PARTS) ?? []) : [];
+    if (theirs.length > 0 && dice % 2 === 0) return spliced(parts, theirs, dice >>> 1).join('');
+    if (parts.length < 2) return undefined;
+    const [from, to] = [(dice >>> 1) % parts.length, (dice >>> 6) % parts.length];
+    return Object.assign([...parts], { [to]: parts[from] }).join('');
+  }
+  return undefined;
+}
+
+function spliced(first, second, dice) {
+  const at = dice % (Math.min(first.length, second.length) + 1);
+  return [...first.slice(0, at), ...second.slice(at)];
+}
+
+module.exports = { varied };

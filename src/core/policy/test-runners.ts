@@ -1,0 +1,100 @@
+import { wordsOf } from './test-command.ts';
+
+export type RunnerName =
+  | 'vitest'
+  | 'jest'
+  | 'mocha'
+  | 'ava'
+  | 'tape'
+  | 'tap'
+  | 'node-test'
+  | 'script'
+  | 'pytest'
+  | 'unittest'
+  | 'go'
+  | 'cargo'
+  | 'deno'
+  | 'bun';
+
+/** A command that is known to run tests: its words, and which of them names the runner. */
+export interface Recognised {
+  readonly runner: RunnerName;
+  readonly words: readonly string[];
+  /** Index of the last word that belongs to the runner's name; options and files come after it. */
+  readonly at: number;
+}
+
+/** Who runs the tests in a simple command; null for a command of which nothing is known. */
+export function recognise(command: string): Recognised | null {
+  const words = wordsOf(command);
+  for (const [index, word] of words.entries()) {
+    const runner = NAMES[baseOf(word)];
+    if (runner) return { runner, words, at: index };
+    const second = words[index + 1];
+    const pair = PAIRS.find(([one, other]) => one === baseOf(word) && other.test(second ?? ''));
+    if (pair) return { runner: pair[2], words, at: index + 1 };
+  }
+  const node = words.findIndex((word) => /^(?:node|tsx)$/.test(baseOf(word)));
+  if (node < 0) return null;
+  if (words.slice(node).includes('--test')) return { runner: 'node-test', words, at: node };
+  return words.slice(node + 1).filter(isTestScript).length === 1
+    ? { runner: 'script', words, at: node }
+    : null;
+}
+
+/** A test file that is a program of its own, not one that gathers others. */
+const TEST_SCRIPT =
+  /(?:^|\/)(?:tests?\/(?:[\w.-]+\/)*(?!(?:index|run|runner|all|main|setup)\.)[\w.-]+|[\w-]+[.-](?:test|spec))\.[cm]?[jt]s$/;
+
+const isTestScript = (word: string): boolean => TEST_SCRIPT.test(unquoted(word));
+const unquoted = (word: string): string => word.replace(/^(['"])(.*)\1$/s, '$2');
+const baseOf = (word: string): string =>
+  unquoted(word)
+    .replace(/^.*\//s, '')
+    .replace(/\.[cm]?js$/, '');
+
+const NAMES: Readonly<Record<string, RunnerName>> = Object.assign(Object.create(null), {
+  vitest: 'vitest',
+  jest: 'jest',
+  mocha: 'mocha',
+  _mocha: 'mocha',
+  ava: 'ava',
+  tape: 'tape',
+  tap: 'tap',
+  pytest: 'pytest',
+  'py.test': 'pytest',
+});
+
+const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [
+  ['react-scripts', /^test$/, 'jest'],
+  ['-m', /^unittest$/, 'unittest'],
+  ['go', /^test$/, 'go'],
+  ['cargo', /^(?:test|t)$/, 'cargo'],
+  ['deno', /^test$/, 'deno'],
+  ['bun', /^test$/, 'bun'],
+];
+
+/**
+ * The options of a runner without the files that it was told to run. A word behind an option that may be its value stays:
+ * to run too much costs time, to lose a value would change what is run.
+ */
+export function optionsOf({ runner, words, at }: Recognised): readonly string[] {
+  const rest = words.slice(at + 1);
+  // A program takes no further files: what stands before the one it is, are options of node.
+  if (runner === 'script') return rest.slice(0, rest.findIndex(isTestScript));
+  return rest.filter((word, index) => {
+    if (word.startsWith('-')) return word !== '--';
+    if (runner === 'vitest' && index === 0 && VITEST_VERBS.test(word)) return true;
+    const option = rest[index - 1];
+    return option !== undefined && mayTakeValue(option);
+  });
+}
+
+const VITEST_VERBS = /^(?:run|watch|dev)$/;
+
+const mayTakeValue = (option: string): boolean =>
+  option.startsWith('-') && option !== '--' && !option.includes('=') && !FLAGS.test(option);
+
+/** Options that stand alone with every one of these runners. */
+const FLAGS =
+  /^--(?:no-.+|experimental-.+|test|coverage|ci|verbose|silent|quiet|recursive|exit|check-leaks|forbid-only|full-trace|runInBand|passWithNoTests|detectOpenHandles|forceExit|run|enable-source-maps|expose-gc|strict)$|^-(?:v|vv|q|A|race|short)$/;

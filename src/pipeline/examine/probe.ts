@@ -1,0 +1,233 @@
+import { z } from 'zod';
+import { agreement } from '../../core/agreement/index.ts';
+import {
+  type Behaving,
+  type Behaviour,
+  compareBehaviour,
+  DerivedTests,
+  type Examples,
+  examplesOf,
+  isSurvivor,
+  ProbeOutput,
+  type ProbeRun,
+  readProbeRun,
+} from '../../core/evidence/index.ts';
+import type { Alias } from '../../core/model/index.ts';
+import { joinSections, patchedText, productionPart, roleOf, testPart } from '../../core/patches/index.ts';
+import type { Limits } from '../../ports/index.ts';
+import { checkLimits } from '../task.ts';
+import { areaId, type Bench, inArea, over, runCommand } from './execute.ts';
+import type { Bank, Examined } from './one.ts';
+import { inParallel } from './parallel.ts';
+import type { Tree } from './trees.ts';
+
+/** What inputs derived from tests and issue tell of the candidates. */
+export interface Probed {
+  readonly behaviour: ReadonlyMap<Alias, Omit<Behaviour, 'id'>>;
+  readonly examples: Examples;
+}
+
+const NODE = '/opt/runoff/bin/node';
+const PROGRAMS = '/opt/runoff/checks/probes';
+const GRAMMARS = '/opt/runoff/grammars';
+
+/** Test files of the base that probes are derived from, at most. Our default. */
+const MOST_TESTS = 12;
+/** The base is probed this often: what differs between runs says nothing. */
+const BASE_RUNS = 2;
+/** One run of all probes on one tree. Our default. */
+const RUN_MS = 20_000;
+const OUTPUT_BYTES = 24 * 2 ** 20;
+/** Languages whose test files the programs can read. */
+const READABLE = /\.(?:[cm]?[jt]sx?|py)$/;
+
+/**
+ * Runs every candidate that builds on inputs derived from tests and issue, and compares what they do. Null where no probe
+ * could be derived: another language, no tests, nothing to change.
+ */
+export async function probe(bank: Bank, examined: readonly Examined[]): Promise<Probed | null> {
+  const { bench } = bank;
+  const ready = examined.flatMap((one) => (one.tree?.ready ? [{ ...one, tree: one.tree }] : []));
+  if (ready.length < 2) return null;
+  const base = await bank.trees.of('base', []);
+  const derived = await derive(bench, base, ready);
+  if (derived === null || derived.files.length === 0) return null;
+  const wish = wishOf(bench, derived);
+  const onBase: ProbeRun[] = [];
+  const stuck: Stuck[] = [];
+  for (let attempt = 1; attempt <= BASE_RUNS; attempt += 1) {
+    const output = await run(bench, base, { ...wish, id: areaId(bench.task.runId, 'probe', `${attempt}`) });
+    if (output === null) return null;
+    onBase.push(readProbeRun(output));
+    stuck.push(...stuckIn(output));
+  }
+  const runs = new Map<Tree, ProbeRun | null>();
+  await inParallel(bench.world.parallelChecks, ready, async ({ candidate, tree }) => {
+    if (runs.has(tree)) return;
+    runs.set(tree, null);
+    const id = areaId(candidate.runId, candidate.alias, 'probe');
+    const output = await run(bench, tree, { ...wish, id, skip: stuck });
+    runs.set(tree, output && readProbeRun(output));
+  });
+  return compare(ready, derived, onBase, runs);
+}
+
+type Ready = Examined & { readonly tree: Tree };
+
+function compare(
+  ready: readonly Ready[],
+  derived: DerivedTests,
+  onBase: readonly ProbeRun[],
+  runs: ReadonlyMap<Tree, ProbeRun | null>,
+): Probed {
+  const runOf = ({ tree }: Ready) => runs.get(tree) ?? null;
+  const survivors = ready.filter(({ gates }) => isSurvivor(gates));
+  const examples = examplesOf(
+    derived,
+    onBase,
+    survivors.map((one) => ({ alias: one.candidate.alias, run: runOf(one) })),
+  );
+  const behaving = ready.map((one): Behaving => {
+    const asked = examples.byAlias.get(one.candidate.alias);
+    const sound =
+      isSurvivor(one.gates) &&
+      (one.baseTests?.regressions.length ?? 0) === 0 &&
+      (asked === undefined || asked.passed === asked.total);
+    return { id: one.candidate.alias, run: runOf(one), sound, idle: false };
+  });
+  const texts = ready.map((one) => joinSections(one.patch ? productionPart(one.patch) : []));
+  const compared = compareBehaviour(onBase, behaving, (a, b) => likeness(texts[a] ?? '', texts[b] ?? ''));
+  return {
+    behaviour: new Map(compared.map(({ id, ...behaviour }) => [id, behaviour])),
+    examples,
+  };
+}
+
+/** How much two production patches are alike, 0 to 1. */
+function likeness(one: string, other: string): number {
+  const [own] = agreement([
+    { id: 'one', text: one },
+    { id: 'other', text: other },
+  ]);
+  return own ? (own.alike.length > 1 ? 1 : own.text) : 0;
+}
+
+async function derive(bench: Bench, base: Tree, ready: readonly Ready[]): Promise<DerivedTests | null> {
+  const tests = testsOf(bench, ready);
+  const added = ready.filter(({ gates }) => isSurvivor(gates)).flatMap(addedBy);
+  if (tests.length === 0 && added.length === 0) return null;
+  const stdin = JSON.stringify({
+    issue: bench.asked ?? '',
+    root: '.',
+    tests,
+    added,
+    helper: `${PROGRAMS}/observe.cjs`,
+    ...(await packageName(bench)),
+  });
+  const argv = [NODE, '--no-warnings', `${PROGRAMS}/derive.mjs`, GRAMMARS] as const;
+  const id = areaId(bench.task.runId, 'probe', 'derive');
+  const result = await inArea(over(bench, base.built), id, (area) =>
+    runCommand(bench, area, { argv: [...argv], stdin, limits: limitsOf(bench) }),
+  );
+  return result.exitCode === 0 && !result.truncated ? parsed(DerivedTests, result.stdout) : null;
+}
+
+/** Tests may import the package by its own name. */
+async function packageName({ world, source, task }: Bench): Promise<{ readonly packageName?: string }> {
+  const text = await world.workspaces.readFile(source, task.base.sha, 'package.json');
+  const found = text === null ? null : parsed(Manifest, text);
+  return found ? { packageName: found.name } : {};
+}
+
+const Manifest = z.object({ name: z.string().max(300) });
+
+/** Test files of the base that probes are derived from: those that the command names, then those that stand nearest to what was changed. */
+function testsOf({ baseFiles, plan }: Bench, ready: readonly Ready[]): readonly string[] {
+  const all = baseFiles.filter((path) => roleOf(path) === 'test' && READABLE.test(path));
+  const named = all.filter((path) => plan.command.includes(path));
+  if (named.length > 0) return named.slice(0, MOST_TESTS);
+  const changed = new Set(
+    ready.flatMap(({ patch }) => (patch ? productionPart(patch) : []).map(({ path }) => stemOf(path))),
+  );
+  const far = (path: string) => (changed.has(stemOf(path)) ? 0 : 1);
+  return all.toSorted((a, b) => far(a) - far(b)).slice(0, MOST_TESTS);
+}
+
+/** `src/list.ts` and `test/list.test.ts` have the same. */
+const stemOf = (path: string): string =>
+  (path.split('/').at(-1) ?? '')
+    .replace(/^test[_-]/, '')
+    .replace(/[._-](?:test|spec)\b/, '')
+    .split('.')[0] ?? '';
+
+/** Whole test files that a candidate adds, each under a name of its own. */
+function addedBy({ patch, candidate }: Ready) {
+  return (patch ? testPart(patch) : []).flatMap((file) => {
+    const text = file.change === 'added' && READABLE.test(file.path) ? patchedText(null, file) : null;
+    if (text?.kind !== 'text') return [];
+    const path = file.path.replace(/[^/]+$/, (name) => `by-${candidate.alias.toLowerCase()}-${name}`);
+    return [{ path, text: text.text, by: candidate.alias }];
+  });
+}
+
+interface Wish {
+  readonly id: string;
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly skip?: readonly Stuck[];
+}
+
+/** The derived files, and how this project runs just them. */
+function wishOf(bench: Bench, { files }: DerivedTests): Omit<Wish, 'id'> {
+  const paths = files.map(({ path }) => path);
+  const commands = bench.plan.focus(paths);
+  return {
+    files: files.map(({ path, text }) => ({ path, text })),
+    command: (commands ?? [{ command: bench.plan.command, args: [] }]).map(withArguments).join('; '),
+    env: {},
+  };
+}
+
+const withArguments = ({ command, args }: { readonly command: string; readonly args: readonly string[] }) =>
+  args.length === 0 ? command : `set -- ${args.map(quoted).join(' ')}; ${command}`;
+
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+
+async function run(bench: Bench, tree: Tree, { id, ...input }: Wish): Promise<ProbeOutput | null> {
+  const argv = [NODE, '--no-warnings', `${PROGRAMS}/run.mjs`] as const;
+  const stdin = JSON.stringify({ ...input, limits: { wallMs: RUN_MS } });
+  const result = await inArea(over(bench, tree.built), id, (area) =>
+    runCommand(bench, area, { argv: [...argv], stdin, limits: limitsOf(bench) }),
+  );
+  return result.exitCode === 0 && !result.truncated ? parsed(ProbeOutput, result.stdout) : null;
+}
+
+const limitsOf = (bench: Bench): Limits => ({
+  ...checkLimits(bench.task),
+  wallMs: Math.min(checkLimits(bench.task).wallMs, 2 * RUN_MS),
+  outputBytes: OUTPUT_BYTES,
+});
+
+/** What hung or ended the process on the base is not asked of candidates. */
+interface Stuck {
+  readonly key: string;
+  readonly call?: string;
+}
+
+function stuckIn({ lines }: ProbeOutput): readonly Stuck[] {
+  return lines.flatMap((line) => {
+    const [type, key, call] = Array.isArray(line) ? (line as unknown[]) : [];
+    const stuck = (type === 'h' || type === 'q') && typeof key === 'string' && !/\.(?:check|look)$/.test(key);
+    return stuck ? [{ key, ...(typeof call === 'string' && call !== '' ? { call } : {}) }] : [];
+  });
+}
+
+/** Printed beside code that nobody trusts: what is malformed is no answer. */
+function parsed<T>(schema: { safeParse(value: unknown): { data?: T } }, text: string): T | null {
+  try {
+    return schema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}

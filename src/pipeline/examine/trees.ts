@@ -1,0 +1,118 @@
+import type { GateReport, TestRun } from '../../core/evidence/index.ts';
+import { joinSections, type PatchFile } from '../../core/patches/index.ts';
+import type { TestCommand } from '../../core/policy/index.ts';
+import type { WorkArea } from '../../ports/index.ts';
+import { applyPatch, areaId, type Bench, type Broken, build, inArea, over, runTests } from './execute.ts';
+import { parseTroubles } from './syntax.ts';
+
+/** The base with one production patch on it, built: one for all candidates whose production patches are equal. */
+export interface Tree {
+  /** The production patch; empty for the base itself. */
+  readonly patch: string;
+  readonly built: WorkArea;
+  /** It applied, parses and builds: tests can be run on it. */
+  readonly ready: boolean;
+  /** What the gates `collected`, `parses` and `builds` say, as far as they were asked. */
+  readonly gates: readonly GateReport[];
+}
+
+export interface Trees {
+  /** `name` goes into the area's id, and must be of this run's own. */
+  of(name: string, production: readonly PatchFile[]): Promise<Tree>;
+  /** Removes the areas. */
+  close(): Promise<void>;
+}
+
+export function openTrees(bench: Bench): Trees {
+  const grown = new Map<string, Promise<Tree>>();
+  const areas: WorkArea[] = [];
+  const grow = async (name: string, patch: string, production: readonly PatchFile[]): Promise<Tree> => {
+    const built = await bench.world.workspaces.open(bench.base, areaId(bench.task.runId, name, 'built'));
+    areas.push(built);
+    return { patch, built, ...(await prepare(bench, built, patch, production)) };
+  };
+  return {
+    of(name, production) {
+      const patch = joinSections(production);
+      const known = grown.get(patch);
+      if (known) return known;
+      const tree = grow(name, patch, production);
+      grown.set(patch, tree);
+      return tree;
+    },
+    async close() {
+      await Promise.allSettled(grown.values());
+      for (const area of areas) await bench.world.workspaces.remove(area);
+    },
+  };
+}
+
+async function prepare(
+  bench: Bench,
+  built: WorkArea,
+  patch: string,
+  production: readonly PatchFile[],
+): Promise<Pick<Tree, 'ready' | 'gates'>> {
+  const refused = await applyPatch(bench, built, patch);
+  if (refused) return { ready: false, gates: [fail('collected', `does not apply: ${refused}`)] };
+  const troubles = await parseTroubles(bench, built, production);
+  if (troubles) return { ready: false, gates: [fail('parses', troubles)] };
+  const parses = pass('parses', 'every changed file whose language we can check parses');
+  const broken = await build(bench, built);
+  if (broken) return { ready: false, gates: [parses, unbuilt('the build ends', broken)] };
+  const command = bench.task.settings.checks.build;
+  const builds = pass('builds', command ? 'exit code 0' : 'there is no build command');
+  return { ready: true, gates: [parses, builds] };
+}
+
+export const pass = (gate: GateReport['gate'], because: string): GateReport => ({
+  gate,
+  passed: true,
+  because,
+});
+export const fail = (gate: GateReport['gate'], because: string, hunk?: string): GateReport =>
+  hunk === undefined ? { gate, passed: false, because } : { gate, passed: false, because, hunk };
+export const unbuilt = (what: string, broken: Broken): GateReport =>
+  fail('builds', `${what} with exit code ${broken.exitCode ?? 'none'}`, broken.tail);
+
+/** What is executed on a tree. */
+export interface Wish {
+  /** Of the area; it must be of this run's own. */
+  readonly id: string;
+  /** Test files of a candidate, put over the tree; none: the base's own tests. */
+  readonly tests?: readonly PatchFile[];
+  /** Absent: the whole suite. */
+  readonly commands?: readonly TestCommand[];
+  /** 1 for the first time. Another number is another execution, even of the same. */
+  readonly attempt?: number;
+}
+
+export type WithTests =
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'unbuilt'; readonly broken: Broken }
+  | { readonly kind: 'ran'; readonly run: TestRun };
+
+/** Runs tests in a fresh area over a built tree, once for each (tree, tests, commands, environment, attempt). */
+export function runOn(bench: Bench, tree: Tree, wish: Wish): Promise<WithTests> {
+  const { id, attempt = 1 } = wish;
+  const tests = joinSections(wish.tests ?? []);
+  const commands = wish.commands ?? [bench.plan];
+  const { base, task } = bench;
+  const key = JSON.stringify([
+    'tests',
+    [base.sha, base.layers, bench.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
+    [tree.patch, tests],
+    commands.map(({ command, args, env }) => [command, args, env]),
+    [task.settings.timeout.check, attempt],
+  ]);
+  return bench.remember(key, () =>
+    inArea(over(bench, tree.built), id, async (area): Promise<WithTests> => {
+      const why = await applyPatch(bench, area, tests);
+      if (why) return { kind: 'refused', why };
+      // Compiled languages keep tests in the build's output, so it is made again with them.
+      const broken = tests === '' ? null : await build(bench, area);
+      if (broken) return { kind: 'unbuilt', broken };
+      return { kind: 'ran', run: await runTests(bench, area, commands) };
+    }),
+  );
+}

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openProbeBench, outcomesOf, type ProbeBench, seenFor } from './bench.ts';
+
+const SLUG = `export const slug = (text) => text.toLowerCase().replace(/ /, '-');
+export const words = (text) => text.split(' ').length;
+`;
+const FIXED = SLUG.replace('/ /', '/ /g');
+const SLUG_TEST = `import assert from 'node:assert';
+import { test } from 'node:test';
+import { slug } from '../slug.js';
+
+test('one word', () => {
+  assert.equal(slug('Hello'), 'hello');
+});
+`;
+const REPOSITORY = { 'package.json': '{"type":"module"}', 'slug.js': SLUG, 'test/slug.test.js': SLUG_TEST };
+const TESTS = ['test/slug.test.js'];
+
+describe('probes', { timeout: 120_000 }, () => {
+  let bench: ProbeBench;
+  beforeAll(async () => {
+    bench = await openProbeBench();
+  }, 60_000);
+  afterAll(() => bench.close());
+
+  test('examples of the issue fail on the base and pass on a fix', async () => {
+    const issue = `# Only the first space is replaced
+
+\`\`\`js
+assert.equal(slug('a b c'), 'a-b-c');
+\`\`\`
+
+\`slug('x y z')\` returns \`'x-y z'\` but should return \`'x-y-z'\`.
+
+\`\`\`
+> slug('o p q')
+'o-p-q'
+\`\`\`
+
+| Input | Output |
+| ----- | ------ |
+| Two Words Here | two-words-here |
+| One | one |
+`;
+    const derived = await bench.derive(REPOSITORY, { issue, tests: TESTS });
+    expect(derived.unused).toEqual([]);
+    const [base, fixed] = [
+      await bench.run(REPOSITORY, derived),
+      await bench.run({ ...REPOSITORY, 'slug.js': FIXED }, derived),
+    ];
+    const failed = ['failed', 'failed', 'failed', 'failed', 'passed'];
+    expect(outcomesOf(derived, base).toSorted()).toEqual(failed);
+    expect(outcomesOf(derived, fixed)).toEqual(failed.map(() => 'passed'));
+    expect(outcomesOf(derived, base, 'base')).toEqual(['passed']);
+  });
+
+  test('an example that no test file can take is named, and none is made of what is not code', async () => {
+    const issue = '```js\nexpect(launch(1)).toBe(2);\n```\n\n```json\n{"a": 1}\n```\n\n```js\nconst {\n```\n';
+    const derived = await bench.derive(REPOSITORY, { issue, tests: TESTS });
+    expect(derived.unused).toEqual(['expect(launch(1)).toBe(2);']);
+  });
+
+  test('a regression that no test sees shows on other inputs, and on functions that no test calls', async () => {
+    const files = {
+      ...REPOSITORY,
+      'test/slug.test.js': SLUG_TEST.replace('{ slug }', '* as all').replace('slug(', 'all.slug('),
+    };
+    const derived = await bench.derive(files, { issue: 'It says `"Two Words"` wrongly.', tests: TESTS });
+    const right = await bench.run({ ...files, 'slug.js': FIXED }, derived);
+    const wrong = FIXED.replace('.length', '.length - 1').replace(
+      'toLowerCase()',
+      'toLowerCase().slice(0, 6)',
+    );
+    const regressed = await bench.run({ ...files, 'slug.js': wrong }, derived);
+    const different = [...right.seen].filter(([id, { text }]) => regressed.seen.get(id)?.text !== text);
+    expect(different.map(([, { input }]) => input.split('(')[0])).toEqual(
+      expect.arrayContaining(['all.slug', 'all.words']),
+    );
+    expect(seenFor(right, 'all.slug("Two Words")')).toBe('"two-words"');
+    expect(seenFor(regressed, 'all.slug("Two Words")')).toBe('"two wo"'.replace(' ', '-'));
+    expect(outcomesOf(derived, regressed, 'base')).toEqual(['passed']);
+  });
+
+  test('constants of the changed lines are tried, with their neighbours', async () => {
+    const files = {
+      ...REPOSITORY,
+      'slug.js': 'export const slug = (n) => (n > 64 ? "big" : "small");',
+      'test/slug.test.js': SLUG_TEST.replace("slug('Hello'), 'hello'", "slug(3), 'small'"),
+    };
+    const derived = await bench.derive(files, { tests: TESTS, changed: '-  n > 64 ? 1\n+  n >= 64' });
+    const { seen } = await bench.run(files, derived);
+    const inputs = [...seen.values()].map(({ input }) => input);
+    expect(inputs).toEqual(expect.arrayContaining(['slug(63)', 'slug(64)', 'slug(65)']));
+  });
+
+  test('what is done with instances is observed, whether the tests look at it or not', async () => {
+    const files = {
+      ...REPOSITORY,
+      'stack.js': `export class Stack {
+  #items = [];
+  push(item) { this.#items.push(item); return this.#items.length; }
+  peek() { return this.#items.at(-1); }
+  get size() { return this.#items.length; }
+}`,
+      'test/stack.test.js': `import assert from 'node:assert';
+import { beforeEach, describe, it } from 'node:test';
+import { Stack } from '../stack.js';
+describe('a stack', () => {
+  let stack;
+  beforeEach(() => { stack = new Stack(); });
+  it('grows', () => { stack.push('a'); stack.push('b'); assert.equal(stack.size, 2); });
+});
+`,
+    };
+    const derived = await bench.derive(files, { tests: ['test/stack.test.js'] });
+    const { seen, cases } = await bench.run(files, derived);
+    expect([...cases.values()]).toEqual(['passed']);
+    const told = [...seen.values()].map(({ input, text }) => `${input} = ${text}`);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        'new Stack().push("a").push("b").peek() = "b"',
+        'new Stack().push("a").push("b").size = 2',
+      ]),
+    );
+    expect([...seen].filter(([id]) => /\.look#t/.test(id)).map(([, { text }]) => text)).toEqual(
+      expect.arrayContaining(['1', '2', '"b"']),
+    );
+  });
+
+  test('rows of tables, a helper that asserts, and plain scripts are probed, too', async () => {
+    const files = {
+      ...REPOSITORY,
+      'test/support.js': `import assert from 'node:assert';
+export const expect = (value) => ({ toBe: (other) => assert.strictEqual(value, other) });`,
+      'test/table.test.js': `import { test } from 'node:test';
+import { slug } from '../slug.js';
+import { expect } from './support.js';
+for (const [text, expected] of [['A', 'a'], ['B', 'b']]) {
+  test(text, () => { expect(slug(text)).toBe(expected); });
+}`,
+      'test/plain.js': `import assert from 'node:assert/strict';
+import { words } from '../slug.js';
+const text = 'a b c';
+assert.equal(words(text), 3);
+assert.equal(words('one'), 1);`,
+    };
+    const derived = await bench.derive(files, { tests: ['test/table.test.js', 'test/plain.js'] });
+    const ran = await bench.run(files, derived);
+    expect([...ran.cases.values()]).toEqual(['passed', 'passed', 'passed']);
+    expect([...ran.seen].filter(([id]) => /^b0.*look/.test(id)).map(([, { text }]) => text)).toEqual([
+      '"a"',
+      '"b"',
+    ]);
+    expect(seenFor(ran, 'words("one two")') ?? seenFor(ran, 'words("on")')).toBeDefined();
+  });
+
+  test('cases that tell when they are over, by a plan or by a call, do so in every variant', async () => {
+    const files = {
+      ...REPOSITORY,
+      'tape.js': `const queue = [];
+export function test(title, body) {
+  queue.push(() => new Promise((done) => {
+    const t = { equal(a, b) { if (a !== b) process.exitCode = 1; }, plan() {}, test, end: done };
+    body(t);
+  }));
+}
+setImmediate(async () => { for (const next of queue) await next(); console.log('all over'); });`,
+      'test/tape.test.js': `import { test } from '../tape.js';
+import { slug } from '../slug.js';
+test('by a call', (t) => { t.equal(slug('A'), 'a'); t.end(); });
+test('by a plan', (t) => { t.plan(2); t.equal(slug('B'), 'b'); setTimeout(() => t.equal(slug('C'), 'c'), 5); });`,
+    };
+    const derived = await bench.derive(files, { tests: ['test/tape.test.js'] });
+    const ran = await bench.run(files, derived);
+    expect(ran.output).toMatchObject({ ended: 'done' });
+    expect([...ran.cases.values()]).toEqual(['passed', 'passed']);
+    const late = [...ran.seen].flatMap(([id, { text }]) => (/\.1\.0\.look/.test(id) ? [text] : []));
+    expect([...new Set(late)]).toEqual(['"b"', '"c"']);
+  });
+
+  test('TypeScript is read as it stands', async () => {
+    const files = {
+      'slug.ts':
+        'export type Text = string;\nexport const slug = (text: Text): Text => text.toLowerCase();\n',
+      'test/slug.test.ts': `import assert from 'node:assert';
+import { test } from 'node:test';
+import { slug, type Text } from '../slug.ts';
+test('a', () => { const text: Text = 'A'; assert.equal(slug(text as Text), 'a'); });
+`,
+      'package.json': '{"type":"module"}',
+    };
+    const derived = await bench.derive(files, { tests: ['test/slug.test.ts'] });
+    const ran = await bench.run(files, derived);
+    expect([...ran.cases.values()]).toEqual(['passed']);
+    expect(ran.seen.size).toBeGreaterThan(5);
+  });
+
+  test('tests that candidates add are run on every tree; who wrote them, and in which order, has no effect', async () => {
+    const text = SLUG_TEST.replace("'one word'", "'two spaces'").replace(
+      "slug('Hello'), 'hello'",
+      "slug('a b c'), 'a-b-c'",
+    );
+    const added = ['C', 'A'].map((by) => ({ path: 'test/new.test.js', text, by }));
+    const copied = { path: 'test/slug.test.js', text: SLUG_TEST, by: 'B' };
+    const derived = await bench.derive(REPOSITORY, { tests: TESTS, added: [...added, copied] });
+    expect(derived.files.map(({ by }) => by)).toEqual([[], ['A', 'C']]);
+    expect(derived.files[1]?.path).toMatch(/^test\/runoff-\d+\.test\.js$/);
+    expect(derived.files[1]?.text).not.toMatch(/\b[AC]\b/);
+    expect(await bench.derive(REPOSITORY, { tests: TESTS, added: [copied, ...added].toReversed() })).toEqual(
+      derived,
+    );
+    const base = await bench.run(REPOSITORY, derived);
+    expect(outcomesOf(derived, base, 'candidate')).toEqual(['failed']);
+  });
+});

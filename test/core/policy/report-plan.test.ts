@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest';
+import { type ReportPlan, reportPlan, type TestCommand } from '../../../src/core/policy/index.ts';
+
+const manifest = (scripts: Record<string, string>): string => JSON.stringify({ scripts });
+const plan = (command: string, test?: string, folder?: string): ReportPlan =>
+  reportPlan(command, test === undefined ? undefined : manifest({ test, unit: test }), folder);
+const told = ({ command, env, report }: TestCommand) => ({ command, env, report });
+
+const JUNIT = '--reporter=default --reporter=junit --outputFile.junit=/out/report.xml';
+const MOCHA = '--reporter json -O output=/out/report.json';
+const XML = { source: 'file', file: '/out/report.xml', format: 'junit' };
+const TAP = { source: 'stdout', format: 'tap' };
+
+describe('the report', () => {
+  test('of node:test comes by the environment, from anywhere in a line', () => {
+    const env = {
+      NODE_OPTIONS:
+        '--test-reporter=junit --test-reporter-destination=/out/report.xml --test-reporter=tap --test-reporter-destination=stdout',
+    };
+    for (const command of [
+      'node --test',
+      '/opt/bin/node --test',
+      'node --import tsx --test test/*.ts',
+      'tsx --test',
+      'npm run build && node --test',
+      'node --test | cat',
+    ]) {
+      expect(told(plan(command))).toEqual({ command, env, report: XML });
+    }
+    for (const script of ['node --test', 'c8 node --test --experimental-x', 'tsc && node --test']) {
+      expect(told(plan('npm test', script))).toEqual({ command: 'npm test', env, report: XML });
+    }
+    expect(plan('node --test', undefined, '/home/agent').report).toMatchObject({
+      file: '/home/agent/report.xml',
+    });
+  });
+
+  test('of pytest too', () => {
+    for (const command of ['pytest', 'python3 -m pytest -q', 'poetry run pytest | cat']) {
+      expect(told(plan(command))).toEqual({
+        command,
+        env: { PYTEST_ADDOPTS: '--junitxml=/out/report.xml -o junit_family=xunit1' },
+        report: XML,
+      });
+    }
+  });
+
+  test.each([
+    ['npx vitest run', undefined, `npx vitest run ${JUNIT}`],
+    ['npm test', 'vitest run', `npm test -- ${JUNIT}`],
+    ['npm t', 'tsc --noEmit && vitest run', `npm t -- ${JUNIT}`],
+    ['npm run -s unit', 'vitest', `npm run -s unit -- ${JUNIT}`],
+    ['pnpm test', 'vitest', `pnpm test ${JUNIT}`],
+    ['yarn unit', 'vitest', `yarn unit ${JUNIT}`],
+    ['node --run test', 'vitest run', `node --run test -- ${JUNIT}`],
+    ['npm run build && npm test', 'vitest run', `npm run build && npm test -- ${JUNIT}`],
+    ['npm test', 'NODE_ENV=test jest', 'npm test -- --ci --json --outputFile=/out/report.json'],
+    [
+      'npm test',
+      'node --experimental-vm-modules node_modules/jest/bin/jest.js',
+      'npm test -- --ci --json --outputFile=/out/report.json',
+    ],
+    ['npx mocha', undefined, `npx mocha ${MOCHA}`],
+    ['npm test', 'nyc mocha --recursive', `npm test -- ${MOCHA}`],
+    ['deno test -A', undefined, 'deno test -A --junit-path=/out/report.xml'],
+    ['bun test', undefined, 'bun test --reporter=junit --reporter-outfile=/out/report.xml'],
+  ])('%s (%s): %s', (command, test, expected) => {
+    expect(told(plan(command, test))).toMatchObject({ command: expected, report: { source: 'file' } });
+  });
+
+  test.each([
+    ["node_modules/.bin/mocha --reporter dot 'test/a.js'", MOCHA],
+    ['mocha --require @babel/register --reporter tap test/a.js', MOCHA],
+  ])('a reporter that the project chose is overruled where the last one counts: %s', (command, added) => {
+    expect(plan(command).command).toBe(`${command} ${added}`);
+  });
+
+  test.each([
+    ['tape test/*.js', undefined, 'tape test/*.js'],
+    ['npm test', "nyc tape 'test/**/*.js'", 'npm test'],
+    ['npx tap', undefined, 'npx tap --reporter=tap'],
+    ['npx tap --reporter=tap test', undefined, 'npx tap --reporter=tap test'],
+    ['npx ava', undefined, 'npx ava --tap'],
+    ['npm test', 'ava', 'npm test -- --tap'],
+    ["node 'test/a.js'", undefined, "node 'test/a.js'"],
+    ['node --test --test-reporter=tap', undefined, 'node --test --test-reporter=tap'],
+  ])('TAP is read from standard output: %s (%s)', (command, test, expected) => {
+    expect(told(plan(command, test))).toEqual({ command: expected, env: {}, report: TAP });
+  });
+
+  test.each([
+    ['go test ./...', 'go test -json ./...', { source: 'stdout', format: 'go-json' }],
+    ['go test -json -race ./...', 'go test -json -race ./...', { source: 'stdout', format: 'go-json' }],
+    ['cargo test', 'cargo test --no-fail-fast 2>&1', { source: 'stdout', format: 'cargo-text' }],
+    [
+      'cargo build && cargo test -- --nocapture',
+      'cargo build && cargo test --no-fail-fast -- --nocapture 2>&1',
+      { source: 'stdout', format: 'cargo-text' },
+    ],
+    [
+      'python3 -m unittest discover tests',
+      'python3 -m unittest discover tests -v',
+      { source: 'stderr', format: 'unittest-text' },
+    ],
+  ])('other languages: %s', (command, expected, report) => {
+    expect(told(plan(command))).toEqual({ command: expected, env: {}, report });
+  });
+
+  test.each([
+    ['make test', undefined],
+    ['npm test', undefined],
+    ['npm test', 'vitest run && eslint .'],
+    ['npm test', 'vitest run | tee log'],
+    ['npm test | cat', 'vitest run'],
+    ['npm test -- --bail', 'vitest run'],
+    ['cd packages/a && npm test', 'vitest run'],
+    ['npm test', 'node --test --test-reporter=spec'],
+    ['npm test', 'eslint jest.config.js'],
+    ['npm test', 'npm run inner'],
+    ['node test.js', undefined],
+  ])('%s (%s) is run as it is: it may print TAP, and has its exit code', (command, test) => {
+    expect(told(plan(command, test))).toEqual({ command, env: {}, report: TAP });
+    expect(plan(command, test).focus(['test/a.test.js'])).toBeNull();
+  });
+
+  test('a script that starts a script is followed, but options would not get through', () => {
+    const scripts = {
+      test: 'npm run unit',
+      unit: 'vitest run',
+      'test:tape': 'npm run tape',
+      tape: 'tape a.js',
+    };
+    expect(told(reportPlan('npm test', manifest(scripts)))).toEqual({
+      command: 'npm test',
+      env: {},
+      report: TAP,
+    });
+    expect(reportPlan('npm run test:tape', manifest(scripts)).focus(['test/b.js'])).not.toBeNull();
+    expect(told(reportPlan('npm test', manifest({ test: 'npm test' })))).toMatchObject({ report: TAP });
+  });
+});
+
+describe('some test files alone', () => {
+  const focus = (command: string, files: readonly string[], scripts?: Record<string, string>) =>
+    reportPlan(command, scripts && manifest(scripts)).focus(files);
+  const A = 'test/a.test.js';
+  const B = 'test/b.test.js';
+  const PATH = 'export PATH="$PWD/node_modules/.bin:$PATH"; ';
+
+  test.each([
+    ['node --test', 'node --test "$@"'],
+    ['node --test test/', 'node --test "$@"'],
+    ["node --import tsx --test 'test/**/*.js'", 'node --import tsx --test "$@"'],
+    ['npx vitest run', `npx vitest run ${JUNIT} "$@"`],
+    ['npx vitest run src/x.test.ts --coverage', `npx vitest run --coverage ${JUNIT} "$@"`],
+    [
+      'jest -c jest.unit.js src',
+      'jest -c jest.unit.js --ci --json --outputFile=/out/report.json --runTestsByPath "$@"',
+    ],
+    ['npm run build && node --test', 'npm run build && node --test "$@"'],
+    ['npx tap --no-coverage test/*.js', 'npx tap --no-coverage --reporter=tap "$@"'],
+  ])('%s', (command, expected) => {
+    expect(focus(command, [A, B])).toMatchObject([{ command: expected, args: [A, B], prefix: '' }]);
+  });
+
+  test('runners that share one process get one file at a time', () => {
+    expect(focus('mocha -r x test/*.js', [A, B])).toMatchObject([
+      { command: `mocha -r x ${MOCHA} "$@"`, args: [A], prefix: '' },
+      { command: `mocha -r x ${MOCHA} "$@"`, args: [B], prefix: '' },
+    ]);
+    expect(focus("tape -r esm 'test/*.js'", [A, B])).toMatchObject([
+      { command: 'tape -r esm "$@"', args: [A], prefix: A },
+      { command: 'tape -r esm "$@"', args: [B], prefix: B },
+    ]);
+    expect(focus("node --no-warnings 'test/x.js'", [A])).toMatchObject([
+      { command: 'node --no-warnings "$@"', args: [A], prefix: A },
+    ]);
+  });
+
+  test('of Go, packages are named; of Python, modules', () => {
+    expect(focus('go test -race ./...', ['a/x_test.go', 'a/y_test.go', 'z_test.go', 'a/x.go'])).toMatchObject(
+      [{ command: 'go test -race -json "$@"', args: ['./a', './'] }],
+    );
+    expect(focus('python3 -m pytest -q', ['tests/test_a.py', 'tests/data.json'])).toMatchObject([
+      { command: 'python3 -m pytest -q "$@"', args: ['tests/test_a.py'] },
+    ]);
+  });
+
+  test('scripts of package.json are written out, without waiting for a package manager', () => {
+    expect(focus('npm test', [A], { test: 'c8 vitest run' })).toMatchObject([
+      { command: `${PATH}c8 vitest run ${JUNIT} "$@"` },
+    ]);
+    expect(focus('npm test', [A], { test: 'npm run -s unit', unit: 'tsc && tape test/*.js' })).toMatchObject([
+      { command: `${PATH}tsc && tape "$@"` },
+    ]);
+  });
+
+  test('a hook before the script may make what the tests need, so it is not left out; a linter is', () => {
+    expect(focus('npm test', [A], { pretest: 'npm run build', test: 'node --test' })).toBeNull();
+    expect(focus('npm test', [A], { pretest: 'npm run lint', test: 'node --test' })).not.toBeNull();
+    expect(focus('node --run test', [A], { pretest: 'tsc', test: 'node --test' })).not.toBeNull();
+  });
+
+  test('without a file that can hold its tests, or with too many to run one by one, there is none', () => {
+    expect(focus('node --test', [])).toBeNull();
+    expect(focus('node --test', ['test/data.json'])).toBeNull();
+    expect(
+      focus(
+        'tape x.js',
+        Array.from({ length: 9 }, (_, i) => `test/${i}.js`),
+      ),
+    ).toBeNull();
+    expect(focus('cargo test', ['tests/a.rs'])).toBeNull();
+    expect(focus('node --test | cat', [A])).toBeNull();
+  });
+
+  test.each(['--import=evil.js', 'test/*.js', 'test/[a].js', 'a\nb.js', 'test/$(x).js', 'test/a\u0000.js'])(
+    'a file cannot pass for an option or a pattern: %j',
+    (file) => {
+      expect(focus('node --test', [A, file])).toBeNull();
+    },
+  );
+
+  test('a file name never becomes a word of the command', () => {
+    const file = "test/'; touch owned; '.test.js";
+    const [command] = focus('node --test', [file]) ?? [];
+    expect(command).toMatchObject({ command: 'node --test "$@"', args: [file] });
+  });
+});
