@@ -6,7 +6,7 @@ export const SIGNED = '[signature]';
 export const WITHHELD = '[withheld]';
 
 const ROLE = '(?:judge|reviewer|grader|evaluator|assessor)s?';
-const WORK = '(?:candidate|patch|solution|diff|implementation|submission|answer|version|option|one)';
+const WORK = '(?:candidate|patch|diff|answer|one|\\w{1,12}(?:si|ti)on)';
 /** The words that follow, to the end of the string or line. */
 const ON = '[^"\'`\\n]{0,160}';
 const WHICH = String.raw`(?:this|my|our|the\s+(?:first|second|1st|2nd|above|former|latter)|first|second)`;
@@ -32,7 +32,7 @@ const ADDRESSES: readonly RegExp[] = [
     'giu',
   ),
   new RegExp(String.raw`\b${ROLE}\s*[:,]\s${ON}`, 'giu'),
-  /\b(?:best|superior|winning|correct|stronger|preferred)\s+(?:candidate|patch|solution|submission|diff)\b[^"'`\n]{0,160}/giu,
+  /\b(?:best|superior|winning|correct|stronger|preferred)\s+(?:candidate|patch|diff|\w{1,12}(?:si|ti)on)\b[^"'`\n]{0,160}/giu,
   /\bcandidate\s+(?:[a-z]|\d{1,2}|one|two|first|second)\b[^"'`\n]{0,160}/giu,
   /\b(?:winner|verdict|better)\s*(?:with|:|=|is|["'])+\s*["'{\\]*\s*(?:first|second|tie|a|b)\b[^"'`\n]{0,160}/giu,
   /\b(?:output|answer|respond|reply)\s*(?:with|only|:|=|is|["'])+\s*["'{\\]*\s*(?:the\s+)?(?:first|second|tie)\b[^"'`\n]{0,160}/giu,
