@@ -17,6 +17,12 @@ const screen: Screen = {
   colour: process.stderr.isTTY === true && !process.env.NO_COLOR,
 };
 
+// Whoever reads our output may stop reading: `runoff select … | head` is no fault of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
 function onInterrupt(handler: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const;
   for (const signal of signals) process.on(signal, handler);

@@ -55,7 +55,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@ai-sdk/openai-compatible': ['adapters/coders', 'adapters/models'],
   '@agentclientprotocol/sdk': ['adapters/coders'],
   '@pydantic/genai-prices': ['adapters/gateway'],
-  esbuild: ['adapters/coders', 'adapters/syntax'],
+  esbuild: ['adapters/coders', 'adapters/probes', 'adapters/syntax'],
   // Parses what candidates and repositories wrote, inside the sandbox only.
   '@vscode/tree-sitter-wasm': ['adapters/syntax', 'adapters/probes'],
   'fast-xml-parser': ['adapters/reports'],

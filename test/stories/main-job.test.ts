@@ -35,7 +35,7 @@ describe('a maintainer labels an issue', () => {
           kind: 'winner',
           alias: by.heron,
           confidence: 'clear',
-          decidedBy: 'peer-tests',
+          decidedBy: 'tests',
         });
         expect(failed('heron')).toBeUndefined();
         expect(failed('otter')).toBeUndefined();

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { stripTypeScriptTypes } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 
 const PROGRAMS = join(import.meta.dirname, 'inside');
@@ -25,25 +24,40 @@ export async function installProbes(toolchain: string): Promise<void> {
   await rename(link, path);
 }
 
-/** By file name. Types are taken out here, once, and not at each start inside. */
+/** By file name. */
 async function readPrograms(): Promise<ReadonlyMap<string, string>> {
   const programs = new Map<string, string>();
   for (const name of (await readdir(PROGRAMS)).sort()) {
     const text = await readFile(join(PROGRAMS, name), 'utf8');
-    if (name.endsWith('.cjs')) programs.set(name, text);
-    if (name.endsWith('.ts')) programs.set(name.replace(/\.ts$/, '.mjs'), withoutTypes(text));
+    if (/\.(?:cjs|ts)$/.test(name)) programs.set(name, text);
   }
   return programs;
 }
 
-const withoutTypes = (text: string): string =>
-  stripTypeScriptTypes(text).replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.mjs'");
+/** Types are taken out once, and not at each start inside. The transformer's service is stopped again. */
+async function withoutTypes(programs: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+  const { stop, transform } = await import('esbuild');
+  const plain = new Map<string, string>();
+  try {
+    for (const [name, text] of programs) {
+      if (!name.endsWith('.ts')) plain.set(name, text);
+      else {
+        const { code } = await transform(text, { loader: 'ts', format: 'esm', target: 'node24' });
+        plain.set(name.replace(/\.ts$/, '.mjs'), code.replace(/(from "\.\/[\w-]+)\.ts"/g, '$1.mjs"'));
+      }
+    }
+    return plain;
+  } finally {
+    await stop();
+  }
+}
 
 async function copy(programs: ReadonlyMap<string, string>, folder: string): Promise<void> {
   const fresh = `${folder}.${randomBytes(6).toString('hex')}`;
   try {
     await mkdir(fresh, { recursive: true });
-    for (const [name, text] of programs) await writeFile(join(fresh, name), text, { mode: 0o644 });
+    for (const [name, text] of await withoutTypes(programs))
+      await writeFile(join(fresh, name), text, { mode: 0o644 });
     // Not left to the umask: the sandboxes read it as another user.
     await chmod(fresh, 0o755);
     await chmod(dirname(fresh), 0o755);

@@ -9,14 +9,21 @@ export interface Standing {
   readonly survivors: number;
 }
 
+/** Beyond this lead, logarithm of odds, more of it says little. */
+const MOST_LEAD = 3;
+/** What it is worth to be ahead of rivals that break base tests: they may be wrong in their own way. */
+const UNRIVALLED = 0.5;
+
 /**
- * Estimated chance that the best survivor is right, in [0, 1]: a logistic curve over what evidence says for it and how far
- * it is ahead. Coefficients from dev data with round figures (docs/selection.md has the curve).
+ * Estimated chance that the best survivor is right, in [0, 1]: a logistic curve over how far it is ahead of the next other
+ * change that breaks nothing, over the tests of others that it passes, and over whether anything is shown to be mended.
+ * Our default, with round coefficients; docs/selection.md says how often picks of each word were right on dev data.
  */
 export function chanceOf({ best, winning, rivals }: Standing): number {
-  const [next] = rivals;
-  const lead = next ? best.support - next.support : 0.3;
+  const next = rivals.find((one) => one.regressions === 0);
+  const lead = next ? Math.min(MOST_LEAD, best.support - next.support) : UNRIVALLED;
+  const tests = best.signals.tests === null ? -0.15 : best.signals.tests - 0.5;
   const mended = (winning.neutralTests?.passed ?? 0) > 0 || (winning.baseTests?.fixed.length ?? 0) > 0;
-  const score = -1.5 + 4 * (best.support - 0.5) + 5 * Math.min(lead, 0.3) + (mended ? 1 : 0);
+  const score = -0.6 + 0.9 * lead + 3 * tests + (mended ? 0.5 : 0);
   return Math.round(1000 / (1 + Math.exp(-score))) / 1000;
 }

@@ -18,8 +18,6 @@ import { settled } from './again.ts';
 import { areaId, type Bench } from './execute.ts';
 import { fail, pass, runOn, type Tree, type Trees, unbuilt, type Wish } from './trees.ts';
 
-export { over } from './execute.ts';
-
 /** What examining takes of a candidate. */
 export interface Entry extends Pick<Candidate, 'runId' | 'alias' | 'ordinal' | 'patch' | 'ms' | 'note'> {
   /** Family of the model that wrote it; absent where nobody knows. */

@@ -76,7 +76,7 @@ export const BROKEN: Readonly<Record<string, Expected>> = {
   'script.cjs': ['module.exports = {\n', 2, /./],
   'view.js': ['export const A = () => (\n  <div>\n    <p>\n  </div>\n);\n', 1, /never closed/],
   'view.jsx': ['export const A = () => <div>;\n', 1, /^unexpected/],
-  'view.tsx': ['export const A = (p: P) => (\n  <div id="x">{p.y</div>\n);\n', 3, /^unexpected `\)`$/],
+  'view.tsx': ['export const A = (p: P) => (\n  <div id="x">{p.y</div>\n);\n', 2, /^`\{` is never closed$/],
   'a.ts': ['const a: number = 1;\nfunction f( {\n}\n', 3, /./],
   'a.mts': ['export const = 1;\n', 1, /./],
   'a.json': ['{"a": 1\n', null, /./],

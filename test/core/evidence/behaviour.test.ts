@@ -99,7 +99,7 @@ describe('behaviour on the same inputs', () => {
     const pool = (idle: boolean) => [
       behaving('A', { ...BASE, 'f(1)': 'new', 'f(2)': 'new' }),
       behaving('B', { ...BASE, 'f(1)': 'other' }),
-      ...['C', 'D', 'E'].map((id) => behaving(id, BASE, { idle, sound: false })),
+      ...['C', 'D', 'E'].map((id) => behaving(id, BASE, { idle })),
     ];
     const odds = (idle: boolean) => {
       const { of } = compare(BASE, pool(idle));

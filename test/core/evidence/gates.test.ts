@@ -100,7 +100,7 @@ test('untampered names the first places and shows the lines', () => {
     gate: 'untampered',
     passed: false,
     because:
-      'src/a.ts:1: production code ends the process (`process.exit`); test/a.test.ts: a test file was removed; vitest.config.ts: configuration of the tests or of CI was removed.',
+      'src/a.ts:1: production code ends the process (`process.exit`); test/a.test.ts:1: 1 test was removed; vitest.config.ts: configuration of the tests or of CI was removed.',
     hunk: '+process.exit(0);',
   });
   expect(gates(before, { ...before, 'src/a.ts': 'x();\n' }).untampered?.passed).toBe(true);

@@ -200,7 +200,7 @@ test('every place has its reason', () => {
     [
       "A: Of the tests that it did not write it passes 3 of 3; B passes 0 of 2.",
       "B: Of the tests that it did not write it passes 0 of 2 (fails A 0; A 1); A passes 3 of 3.",
-      "C: On inputs that tell the candidates apart what the others do speaks for B rather than for it.",
+      "C: On inputs that tell the candidates apart what the others do speaks for B rather than for it: sum([]) gives NaN, others 0.",
       "D: Breaks 4 base tests (list > empty; list >  null ; a; and 1 more); C breaks no base test.",
       "E: Failed the gate \`builds\`: builds said no.",
     ]

@@ -16,6 +16,7 @@ const MOST_FOLLOWED = 4;
 const MOST_LIVES = 60;
 const MOST_A_FUNCTION = 400;
 const LEAST_A_FUNCTION = 16;
+const MOST_TRIES = 3;
 /** Weight of an observation, for whoever reads it: 2 says that it was made here. */
 const EXPLORED = 2;
 
@@ -44,8 +45,13 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
     const known = history.get(name) ?? [];
     const tuples = known.length > 0 ? combined(known) : borrowed([...functions.keys()], value.length);
     const most = Math.max(LEAST_A_FUNCTION, Math.floor(MOST_A_FUNCTION / functions.size));
-    for (const args of unique([...tuples, ...mixtures(tuples, most, name)]).slice(0, most)) {
-      observe(`${name}(${shownArgs(args)})`, () => Reflect.apply(value, self, given(args)));
+    const seen = new Set();
+    for (const args of chained(tuples, mixtures(tuples, most, name))) {
+      const shown = `${name}(${shownArgs(args)})`;
+      if (seen.size >= most || made >= MOST) return;
+      if (seen.has(shown)) continue;
+      seen.add(shown);
+      observe(shown, () => Reflect.apply(value, self, given(args)));
     }
   }
 
@@ -136,13 +142,12 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
     return unique([...lists, ...mixed, ...changed]);
   }
 
-  /** Lists whose arguments come from known lists, most of them changed. */
-  function mixtures(lists, most, seed) {
-    if (lists.length === 0) return [];
-    return Array.from({ length: most }, (_, nth) => {
+  /** Lists whose arguments come from known lists, most of them changed; one after the other, since each takes its time. */
+  function* mixtures(lists, most, seed) {
+    for (let nth = 0; nth < most * MOST_TRIES && lists.length > 0; nth += 1) {
       const some = lists[hashOf(`${seed}|${nth}`) % lists.length];
-      return some.map((own, place) => otherArgument(own, lists, place, `${seed}|${nth}|${place}`));
-    });
+      yield some.map((own, place) => otherArgument(own, lists, place, `${seed}|${nth}|${place}`));
+    }
   }
 
   function otherArgument(own, lists, place, seed) {
@@ -185,6 +190,10 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
 
   for (const [name, entry] of classes) exploreClass(name, entry);
   for (const [name, entry] of functions) exploreFunction(name, entry);
+}
+
+function* chained(...parts) {
+  for (const part of parts) yield* part;
 }
 
 const rotated = (items, by) => items.map((_, at) => items[(at + by) % items.length]);

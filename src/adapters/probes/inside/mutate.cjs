@@ -181,11 +181,19 @@ function arraysLike(array, pool, seed, depth) {
 /** Of a board that is none any more. */
 const MOST_BROKEN = 4;
 
+/** The likeliest, another likely one, and any. */
+function someOf(likes, seed) {
+  const [first, ...rest] = likes;
+  const mixed = shuffled(rest, `${seed}|some`);
+  const second = mixed.find((each) => each.light);
+  return [first, second, mixed.find((each) => each !== second)].filter((each) => each !== undefined);
+}
+
 function listsLike(array, pool, seed, depth) {
   const found = [];
   if (array.length > 0) {
     for (const at of shuffled([...array.keys()], seed).slice(0, 3)) {
-      for (const each of likeAt(array[at], pool, `${seed}|${at}`, depth).slice(0, 3)) {
+      for (const each of someOf(likeAt(array[at], pool, `${seed}|${at}`, depth), `${seed}|${at}`)) {
         found.push({
           ...each,
           value: Object.assign([...array], { [at]: each.value }),
@@ -213,7 +221,7 @@ function objectsLike(object, pool, seed, depth) {
   const keys = shuffled(Object.keys(object), seed).slice(0, 4);
   const found = [];
   for (const key of keys) {
-    for (const each of likeAt(object[key], pool, `${seed}|${key}`, depth).slice(0, 3)) {
+    for (const each of someOf(likeAt(object[key], pool, `${seed}|${key}`, depth), `${seed}|${key}`)) {
       found.push({ ...each, value: { ...object, [key]: each.value }, how: `${key}: ${each.how}` });
     }
   }

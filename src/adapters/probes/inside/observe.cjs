@@ -84,6 +84,7 @@ function makeHarness(recorder, storage, finalStates) {
     end(context, outcome, error) {
       if (outcome === 'ok' && !context.over) finalStates(context);
       context.end(outcome, error);
+      recorder.flush();
     },
   };
 }

@@ -1,6 +1,7 @@
 'use strict';
 // Writes what was observed, a JSON array a line, into $RUNOFF_PROBES/<pid>-<n>.jsonl; without that variable, nowhere.
-// A `b` line reaches the disk before its variant runs, so that whoever watches knows what hung or crashed.
+// A `b` line reaches the disk before its variant runs, and an `e` line as soon as it is over, so that whoever watches
+// knows what hung or crashed.
 
 const fs = require('node:fs');
 const path = require('node:path');

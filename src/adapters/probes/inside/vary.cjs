@@ -26,9 +26,24 @@ function stepped(value, others, pool, seed) {
     const crossed = cross(value, other, dice >>> 8);
     if (crossed !== undefined) return crossed;
   }
+  const inner = kind < 8 ? within(value, others, pool, seed) : undefined;
+  if (inner !== undefined) return inner;
   const likes = valuesLike(value, pool, seed);
   const light = kind < 9 ? likes.filter((each) => each.light) : likes;
   return light.length === 0 ? value : light[(dice >>> 8) % light.length].value;
+}
+
+/** One part of a list or an object some steps away; undefined for what has no parts. */
+function within(value, others, pool, seed) {
+  if (value === null || typeof value !== 'object') return undefined;
+  const keys = Object.keys(value);
+  if (keys.length === 0) return undefined;
+  const key = keys[hashOf(`${seed}|part`) % keys.length];
+  const theirs = others.flatMap((other) =>
+    other !== null && typeof other === 'object' ? Object.values(other) : [],
+  );
+  const changed = stepped(value[key], theirs, pool, `${seed}|within`);
+  return Array.isArray(value) ? Object.assign([...value], { [key]: changed }) : { ...value, [key]: changed };
 }
 
 /** The start of one and the end of the other, or one with its own parts elsewhere; undefined where that makes no sense. */

@@ -1,32 +1,6 @@
-import type { Language } from '../languages.ts';
-import type { TamperingKind } from './finding.ts';
+import { type Mark, mark, STARTED } from './mark.ts';
 
-/** A trick that can be seen in a line, or in a few lines that were added together. */
-export interface Mark {
-  readonly kind: TamperingKind;
-  /** What the code does, as a clause without its subject. */
-  readonly what: string;
-  readonly pattern: RegExp;
-  /** Only in these languages; in all where absent. */
-  readonly languages?: readonly Language[];
-  /** The pattern may begin inside of a string. */
-  readonly quoted?: boolean;
-  /** Nothing special in a program of its own: it reads its arguments, and ends itself. */
-  readonly usual?: boolean;
-}
-
-const STARTED = 'asks how it was started';
-
-const mark =
-  (kind: TamperingKind) =>
-  (what: string, pattern: RegExp, languages?: readonly Language[], quoted = false): Mark => ({
-    kind,
-    what,
-    pattern,
-    ...(languages ? { languages } : {}),
-    quoted,
-    usual: kind === 'exit-trick' || what === STARTED,
-  });
+export type { Mark } from './mark.ts';
 
 const exit = mark('exit-trick');
 const NOT_A_FAILURE = String.raw`(?!\s*\(\s*[1-9]\d*\s*\))`;
@@ -105,7 +79,8 @@ export const EXITS: readonly Mark[] = [
 ];
 
 const detects = mark('environment-detected');
-const TEST_WORD = String.raw`(?:pytest|unittest|nose|jest|vitest|mocha|jasmine|junit|rspec|minitest|phpunit|xunit|nunit|(?<![a-z])(?:tests?|specs?)(?![a-z]))`;
+const TEST_WORD =
+  '(?:pytest|unittest|nose|jest|vitest|mocha|jasmine|junit|rspec|minitest|phpunit|xunit|nunit|(?<![a-z])(?:tests?|specs?)(?![a-z]))';
 
 /** Asks whether it is being tested. */
 export const DETECTION: readonly Mark[] = [
