@@ -55,14 +55,15 @@ interface How {
 }
 
 async function execute(tools: SelectTools, request: SelectRequest, how: How): Promise<SelectAnswer> {
-  const bench = await openBench(tools, request, how);
+  const { bench, bare } = await openBench(tools, request, how);
   // By their content: neither the order nor the names they were given decide who is called what.
   const named = request.candidates
     .toSorted((a, b) => byText(a.patch ?? '', b.patch ?? '') || byText(a.id, b.id))
     .map((candidate, ordinal) => ({ candidate, alias: aliasOf(ordinal), ordinal }));
   const entries: Entry[] = [];
   for (const { candidate, alias, ordinal } of named) {
-    entries.push(await entryOf(bench, candidate, { alias, ordinal }));
+    // What is lent stands beside the repository: no patch is about it.
+    entries.push(await entryOf({ ...bench, base: bare }, candidate, { alias, ordinal }));
   }
   const evidence = await gatherEvidence(bench, entries, await testBase(bench, 'take it as it is'));
   return answer(request, evidence, new Map(named.map(({ alias, candidate }) => [alias, candidate.id])), how);
@@ -78,12 +79,17 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const aliasOf = (ordinal: number): string =>
   `${String.fromCharCode(65 + (ordinal % 26))}${ordinal < 26 ? '' : Math.floor(ordinal / 26) + 1}`;
 
-async function openBench(tools: SelectTools, request: SelectRequest, { path, signal }: How): Promise<Bench> {
+async function openBench(
+  tools: SelectTools,
+  request: SelectRequest,
+  { path, signal }: How,
+): Promise<{ readonly bench: Bench; readonly bare: BaseCheckout }> {
   const { top } = await tools.workspaces.describe(path);
   const source = { kind: 'local', path: top } as const;
   const sha = await tools.workspaces.resolve(source, 'HEAD');
   if (!sha) throw new Fault('REPOSITORY_EMPTY', `${path} has no commit yet.`);
-  const base = await tools.lend(await tools.workspaces.prepare(source, sha), top);
+  const bare = await tools.workspaces.prepare(source, sha);
+  const base = await tools.lend(bare, top);
   const checks = request.testCommand ? { test: request.testCommand } : {};
   const task = {
     runId: tools.newRunId(),
@@ -91,7 +97,8 @@ async function openBench(tools: SelectTools, request: SelectRequest, { path, sig
     // Whoever asks has said what is to be compared: nothing is out of bounds but the tests.
     settings: Settings.parse({ checks, protect: [] }),
   };
-  return benchOver(tools, { task, source, base, asked: statementOf(request), signal });
+  const bench = await benchOver(tools, { task, source, base, asked: statementOf(request), signal });
+  return { bench, bare };
 }
 
 async function entryOf(

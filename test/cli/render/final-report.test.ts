@@ -129,9 +129,7 @@ describe('the final report', () => {
   test('keeps verdicts readable on a narrow terminal', () => {
     for (const width of [60, 80, 100, 140]) {
       const lines = finalReport(judged(), { width, colour: false });
-      expect(lines.some((line) => line.startsWith('C') && line.endsWith('behind B by new tests'))).toBe(
-        true,
-      );
+      expect(lines.some((line) => line.startsWith('C') && line.endsWith('behind B by new tests'))).toBe(true);
     }
   });
 
