@@ -12,7 +12,7 @@ export interface Standing {
 /** Beyond this lead, logarithm of odds, more of it says little. */
 const MOST_LEAD = 3;
 /** What it is worth to be ahead of rivals that break base tests: they may be wrong in their own way. */
-const UNRIVALLED = 0.5;
+const UNRIVALLED = 1;
 
 /**
  * Estimated chance that the best survivor is right, in [0, 1]: a logistic curve over how far it is ahead of the next other
@@ -23,7 +23,10 @@ export function chanceOf({ best, winning, rivals }: Standing): number {
   const next = rivals.find((one) => one.regressions === 0);
   const lead = next ? Math.min(MOST_LEAD, best.support - next.support) : UNRIVALLED;
   const tests = best.signals.tests === null ? -0.15 : best.signals.tests - 0.5;
-  const mended = (winning.neutralTests?.passed ?? 0) > 0 || (winning.baseTests?.fixed.length ?? 0) > 0;
+  const mended =
+    (winning.neutralTests?.passed ?? 0) > 0 ||
+    (winning.baseTests?.fixed.length ?? 0) > 0 ||
+    (winning.provenTests ?? 0) > 0;
   const score = -0.6 + 0.9 * lead + 3 * tests + (mended ? 0.5 : 0);
   return Math.round(1000 / (1 + Math.exp(-score))) / 1000;
 }
