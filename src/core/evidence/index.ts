@@ -44,6 +44,7 @@ export {
 export {
   type Finding,
   findTampering,
+  supportFiles,
   TAMPERING_KINDS,
   type TamperingKind,
   type TamperingOptions,

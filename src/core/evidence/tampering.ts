@@ -21,6 +21,7 @@ import {
   type TamperingKind,
   type TestView,
 } from './integrity/index.ts';
+import { languageOf } from './languages.ts';
 import { changedParts } from './watched.ts';
 
 export interface TamperingOptions {
@@ -28,7 +29,7 @@ export interface TamperingOptions {
   readonly declared?: readonly string[];
   /** Paths of all files of the base commit: with them, ignore rules are tried on its tests. */
   readonly baseFiles?: readonly string[];
-  /** Production files that only tests use, where somebody knows them; those that define assertions are found anyway. */
+  /** Production files that only tests use (`supportFiles`); those that define assertions are found anyway. */
   readonly support?: readonly string[];
   /**
    * What a changed expectation, snapshot or fixture is in a file that nobody declared: `tampering` disqualifies,
@@ -68,7 +69,7 @@ export function findTampering(
     lookAt(file, Object.hasOwn(baseTexts, file.path) ? baseTexts[file.path] : undefined),
   );
   const moves = movedLines(looks);
-  const tests = testsOf(looks);
+  const tests = testsOf(looks, options.baseFiles ?? []);
   return looks.flatMap((look) => {
     const { file } = look;
     const own = tests.compared.filter((one) => one.file === file).flatMap(({ suspicions }) => suspicions);
@@ -90,7 +91,10 @@ export function findTampering(
 }
 
 /** Test files and production files that hold tests, compared with each other: what moves between them is not lost. */
-function testsOf(looks: readonly Look[]): {
+function testsOf(
+  looks: readonly Look[],
+  baseFiles: readonly string[],
+): {
   readonly compared: ReturnType<typeof comparedTests>;
   /** Files with tests in them, as against data and helpers. */
   readonly held: ReadonlySet<PatchFile>;
@@ -112,7 +116,10 @@ function testsOf(looks: readonly Look[]): {
       .map(({ file }) => file),
   );
   const styles = new Set(
-    files.filter(({ file }) => file.change !== 'added').map(({ file }) => styleOf(file.path)),
+    [
+      ...files.filter(({ file }) => file.change !== 'added').map(({ file }) => file.path),
+      ...baseFiles.filter(isTestNamed),
+    ].map(styleOf),
   );
   const compared = comparedTests(
     views.filter(({ file }) => held.has(file)),
@@ -121,11 +128,11 @@ function testsOf(looks: readonly Look[]): {
   return { compared, held };
 }
 
-/** The part of a name by which runners find tests: `.test.ts`, `_test.go`, `test_*.py`. */
+/** The part of a name by which runners find tests, and the language: `.test` of JavaScript, `_test` of Go. */
 function styleOf(path: string): string {
   const name = path.split('/').at(-1) ?? '';
-  const ending = /(?:[._-](?:tests?|specs?|e2e|cy))?\.\w+$/i.exec(name)?.[0] ?? '';
-  return (/^test[_-]/i.exec(name)?.[0] ?? '') + ending;
+  const [, ending = ''] = /([._-](?:tests?|specs?|e2e|cy))?\.\w+$/i.exec(name) ?? [];
+  return `${/^test[_-]/i.exec(name)?.[0] ?? ''}${ending} ${languageOf(path)}`;
 }
 
 /** Folders and names that no runner looks into. */
@@ -167,41 +174,33 @@ function parts(look: Look): readonly Suspicion[] {
     kind: 'runner-configured',
     what: `it decides how tests or build run, and this part was changed: ${part}`,
     at: firstChange(look),
+    whole: true,
   }));
 }
 
-/** Test files that come, go or turn into something else as a whole. */
+/** Test files that go or turn into something else as a whole; one by one, their tests were compared already. */
 function wholeTest(look: Look, found: readonly Suspicion[], moves: Moves): readonly Suspicion[] {
-  const { file, language } = look;
-  const at = firstChange(look);
+  const { file } = look;
+  const { change, path } = file;
   if (file.role !== 'test') return [];
-  if (file.change === 'type-changed')
-    return [{ kind: 'test-deleted', what: 'a test file became something else', at }];
-  if (file.binary && file.change !== 'added')
-    return [
-      {
-        kind: 'fixture-changed',
-        what: `a binary file of the tests was ${file.change === 'deleted' ? 'removed' : 'changed'}`,
-        at,
-      },
-    ];
-  if (file.change === 'modified' && /7\d\d$/.test(file.oldMode) && !/7\d\d$/.test(file.newMode))
-    return [{ kind: 'fixture-changed', what: 'a file of the tests cannot be executed any more', at }];
-  if (file.change !== 'deleted' || found.length > 0) return [];
+  const whole = (kind: TamperingKind, what: string): readonly Suspicion[] => [
+    { kind, what, at: firstChange(look), whole: true },
+  ];
+  const kind = isTestNamed(path) ? 'test-deleted' : 'fixture-changed';
+  const thing = isTestNamed(path) ? 'a test file' : 'a file that tests use';
+  if (change === 'type-changed') return whole('test-deleted', `${thing} became something else`);
+  if (change === 'modified' && file.binary)
+    return whole('fixture-changed', 'a binary file of the tests was changed');
+  if (change === 'modified' && isExecutable(file.oldMode) && !isExecutable(file.newMode))
+    return whole('fixture-changed', `${thing} cannot be executed any more`);
+  if (change !== 'deleted' || found.length > 0) return [];
   const lines = look.changes.filter(({ line }) => /\w/.test(line.text));
   const gone = lines.filter(({ line }) => !moves.added.has(line.text.trim())).length;
-  // A file that is renamed keeps most of its lines; its tests were compared one by one.
-  if (lines.length > 0 && gone <= lines.length / 2) return [];
-  return isTestNamed(file.path) || language === 'prose'
-    ? [
-        {
-          kind: isTestNamed(file.path) ? 'test-deleted' : 'fixture-changed',
-          what: 'a test file was removed',
-          at,
-        },
-      ]
-    : [{ kind: 'fixture-changed', what: 'a file that tests use was removed', at }];
+  // A file that only gets another name keeps most of its lines.
+  return lines.length > 0 && gone <= lines.length / 2 ? [] : whole(kind, `${thing} was removed`);
 }
+
+const isExecutable = (mode: string): boolean => mode === '100755';
 
 /** The same said twice of one file is said once. */
 function once(all: readonly Suspicion[]): readonly Suspicion[] {
@@ -214,12 +213,11 @@ function once(all: readonly Suspicion[]): readonly Suspicion[] {
 
 function findingOf(
   file: PatchFile,
-  { kind, what, at, slight = false }: Suspicion,
+  { kind, what, at, whole = false, slight = false }: Suspicion,
   { declared = [], undeclared = 'tampering' }: TamperingOptions,
 ): Finding {
   const excused = DECLARABLE.has(kind) && matchesAny(declared, file.path);
   const left = EXPECTATIONS.has(kind) && undeclared === 'contested';
-  const whole = /file (?:was|became)|^configuration|^it decides|recorded snapshot was changed or/.test(what);
   return {
     kind,
     path: file.path,
@@ -231,4 +229,4 @@ function findingOf(
 }
 
 export type { Finding, TamperingKind } from './integrity/index.ts';
-export { TAMPERING_KINDS } from './integrity/index.ts';
+export { supportFiles, TAMPERING_KINDS } from './integrity/index.ts';

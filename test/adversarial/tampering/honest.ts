@@ -264,6 +264,11 @@ const FILES: readonly Honest[] = [
     after: { 'test/sum.test.ts': VITEST },
   },
   {
+    name: 'a test file gets types',
+    before: { 'test/add.test.js': MOCHA },
+    after: { 'test/add.test.ts': MOCHA },
+  },
+  {
     name: 'a test file moves to another folder',
     before: { 'test/add.test.ts': VITEST },
     after: { 'test/unit/add.test.ts': VITEST.replace('../src', '../../src') },
@@ -343,7 +348,7 @@ const PRODUCTION: readonly Honest[] = [
     'src/a.js',
     'if (require.main === module) {\n  process.exit(main());\n}',
   ),
-  lines('arguments', 'src/a.js', 'const [, , name] = process.argv;'),
+  lines('arguments', 'src/a.js', 'const [, , name] = process.argv;\nconst test = name;'),
   lines('a stack in a log', 'src/a.js', 'log.error(error.stack);'),
   lines('a word in a text', 'src/a.ts', "help('Exit with process.exit(0).');"),
   lines('a comment', 'src/a.ts', '/*\n * process.exit(0) would end it\n */'),

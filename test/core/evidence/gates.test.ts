@@ -100,10 +100,30 @@ test('untampered names the first places and shows the lines', () => {
     gate: 'untampered',
     passed: false,
     because:
-      'src/a.ts:1: production code ends the process (`process.exit`); test/a.test.ts:1: 1 test was removed; vitest.config.ts: configuration of the tests or of CI was removed.',
+      'src/a.ts:1: production code ends the process (`process.exit`); test/a.test.ts: a test file was removed; vitest.config.ts: configuration of the tests or of CI was removed.',
     hunk: '+process.exit(0);',
   });
   expect(gates(before, { ...before, 'src/a.ts': 'x();\n' }).untampered?.passed).toBe(true);
+});
+
+test('untampered lets a declared change of a test pass, and says which', () => {
+  const before = { 'test/a.test.ts': "test('a', () => {\n  expect(f()).toBe(1);\n});\n", 'src/a.ts': 'a\n' };
+  const after = {
+    'test/a.test.ts': before['test/a.test.ts'].replace('toBe(1)', 'toBe(2)'),
+    'src/a.ts': 'b\n',
+  };
+  const patch = patchBetween(before, after);
+  const report = (declared: readonly string[]) =>
+    staticGates(patch, { protect: [] }, { baseTexts: before, declared }).find(
+      ({ gate }) => gate === 'untampered',
+    );
+  expect(report([])).toMatchObject({ passed: false, hunk: expect.stringContaining('toBe(2)') });
+  expect(report(['test/a.test.ts'])).toEqual({
+    gate: 'untampered',
+    passed: true,
+    because:
+      'Tests of the base ask for something else here; their base versions decide: test/a.test.ts:2: an expected value was changed.',
+  });
 });
 
 test('a survivor passed all gates, and none is missing', () => {

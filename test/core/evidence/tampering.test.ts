@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { findTampering } from '../../../src/core/evidence/index.ts';
+import {
+  findTampering,
+  supportFiles,
+  TAMPERING_KINDS,
+  type TamperingOptions,
+  watchedFiles,
+} from '../../../src/core/evidence/index.ts';
 import { patchBetween, type Tree } from '../git.ts';
 
 const SUITE = `import { test, expect } from 'vitest';
@@ -71,7 +77,7 @@ describe('tests of the base', () => {
   });
 
   test('a whole file that goes', () => {
-    expect(found({ 'test/a.test.ts': SUITE }, {})).toEqual(['test/a.test.ts:2 2 tests were removed']);
+    expect(found({ 'test/a.test.ts': SUITE }, {})).toEqual(['test/a.test.ts a test file was removed']);
     expect(
       found({ 'test/fixtures/in.bin': Buffer.from([0, 1]) }, { 'test/fixtures/in.bin': Buffer.from([0, 2]) }),
     ).toEqual(['test/fixtures/in.bin a binary file of the tests was changed']);
@@ -306,4 +312,107 @@ describe('production code that knows it is being tested', () => {
   test('a long line hides nothing', () => {
     expect(adding('src/a.js', `${'x;'.repeat(9_000)}process.exit(0);${'y;'.repeat(9_000)}`)).toHaveLength(1);
   });
+});
+
+describe('what a brief can declare', () => {
+  const standing = (before: Tree, after: Tree, options: TamperingOptions) =>
+    findTampering(patchBetween(before, after), {}, options).map(({ kind, contested }) => [kind, contested]);
+  const other = { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBe(4)') };
+  const before = { 'test/a.test.ts': SUITE };
+
+  test('an expectation in a declared file is contested, in another one it is tampering', () => {
+    expect(standing(before, other, { declared: ['test/**'] })).toEqual([['expectation-changed', true]]);
+    expect(standing(before, other, { declared: ['test/b.test.ts'] })).toEqual([
+      ['expectation-changed', false],
+    ]);
+  });
+
+  test('where nobody could declare anything, expectations are contested, and nothing else is', () => {
+    const options = { undeclared: 'contested' } as const;
+    expect(standing(before, other, options)).toEqual([['expectation-changed', true]]);
+    expect(standing(before, {}, options)).toEqual([['test-deleted', false]]);
+    const truthy = { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBeTruthy()') };
+    expect(standing(before, truthy, options)).toEqual([['assertion-weakened', false]]);
+  });
+
+  test.each<[string, Tree, Tree]>([
+    ['test-skipped', before, { 'test/a.test.ts': SUITE.replace("test('adds'", "test.skip('adds'") }],
+    ['test-focused', before, { 'test/a.test.ts': SUITE.replace("test('adds'", "test.only('adds'") }],
+    ['assertion-neutralised', before, { 'test/a.test.ts': SUITE.replace('expect(add(1, 2))', 'expect(3)') }],
+    ['exit-trick', {}, { 'test/z.test.ts': 'process.exit(0);\n' }],
+    ['runner-configured', {}, { 'test/vitest.config.ts': 'x\n' }],
+    ['environment-detected', {}, { 'src/a.ts': 'if (process.env.VITEST) x();\n' }],
+  ])('%s is never excused', (kind, base, after) => {
+    expect(standing(base, after, { declared: ['**'], undeclared: 'contested' })).toContainEqual([
+      kind,
+      false,
+    ]);
+  });
+
+  test('deleting and weakening are excused, and so are snapshots and fixtures', () => {
+    const all = (base: Tree, after: Tree) => standing(base, after, { declared: ['test/**'] });
+    expect(all(before, {})).toEqual([['test-deleted', true]]);
+    expect(all(before, { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBeTruthy()') })).toEqual([
+      ['assertion-weakened', true],
+    ]);
+    expect(all({ 'test/__snapshots__/a.snap': 'a\n' }, {})).toEqual([['snapshot-changed', true]]);
+    expect(all({ 'test/fixtures/a.txt': 'a\n' }, { 'test/fixtures/a.txt': 'b\n' })).toEqual([
+      ['fixture-changed', true],
+    ]);
+  });
+});
+
+describe('without the text of the base', () => {
+  test('a helper is told from a test only by its whole text', () => {
+    const before = { 'test/same.js': `${'x();\n'.repeat(20)}export const same = (a, b) => a === b;\n` };
+    const after = { 'test/same.js': before['test/same.js'].replace('a === b', 'true') };
+    const patch = patchBetween(before, after);
+    expect(findTampering(patch, {})).toMatchObject([{ kind: 'fixture-changed', contested: true }]);
+    expect(findTampering(patch, before)).toMatchObject([{ kind: 'fixture-changed', contested: false }]);
+  });
+
+  test('the texts that are asked for are those of tests, code and manifests', () => {
+    const before = {
+      'test/a.test.ts': SUITE,
+      'src/a.ts': 'a\n',
+      'package.json': '{}\n',
+      'README.md': 'a\n',
+      'vitest.config.ts': 'a\n',
+      'logo.png': Buffer.from([0, 1]),
+    };
+    const after = Object.fromEntries(
+      Object.entries(before).map(([path, text]) => [
+        path,
+        typeof text === 'string' ? `${text}b\n` : Buffer.from([0, 2]),
+      ]),
+    );
+    const patch = patchBetween(before, { ...after, 'src/new.ts': 'a\n' });
+    expect([...watchedFiles(patch)].sort()).toEqual(['package.json', 'src/a.ts', 'test/a.test.ts']);
+  });
+});
+
+test('a file that only tests load, and that is named for it, is theirs', () => {
+  const texts = {
+    'test/a.test.js': "import { open } from '../support/db.js';\nimport { f } from '../src/f.js';\n",
+    'support/db.js': "import { log } from './helpers/log.js';\nexport const open = () => log();\n",
+    'support/helpers/log.js': 'export const log = () => {};\n',
+    'src/f.js': "import { pad } from './utils/pad.js';\nexport const f = pad;\n",
+    'src/utils/pad.js': 'export const pad = () => {};\n',
+    'tests/test_a.py': 'from fakes.clock import Clock\nfrom app import main\n',
+    'fakes/clock.py': 'class Clock: ...\n',
+    'app.py': 'import json\n',
+  };
+  const support = supportFiles(texts);
+  expect(support).toEqual(['fakes/clock.py', 'support/db.js', 'support/helpers/log.js']);
+  const path = 'support/helpers/log.js';
+  const patch = patchBetween(
+    { [path]: 'export const log = () => 1;\n' },
+    { [path]: 'export const log = () => 2;\n' },
+  );
+  expect(findTampering(patch, {}, { support })).toMatchObject([{ kind: 'fixture-changed', path }]);
+  expect(findTampering(patch, {})).toEqual([]);
+});
+
+test('every kind has a name of its own', () => {
+  expect(new Set(TAMPERING_KINDS).size).toBe(TAMPERING_KINDS.length);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSnapshot, roleOf } from '../../../src/core/patches/index.ts';
+import { isSnapshot, isTestNamed, roleOf } from '../../../src/core/patches/index.ts';
 
 test.each([
   'src/parse.test.ts',
@@ -22,6 +22,17 @@ test.each([
   'e2e/login.ts',
   'test.js',
   'app/tests.py',
+  'test-parse.js',
+  'tools/test-parse.mjs',
+  'test_parse.rb',
+  'lib/test_parse.c',
+  'parse.bats',
+  'features/login.feature',
+  'cypress/support/commands.ts',
+  'src/test-utils.ts',
+  'internal/testutil/db.go',
+  'testHelpers.js',
+  'spec_helper.rb',
 ])('%s is a test', (path) => expect(roleOf(path)).toBe('test'));
 
 test.each([
@@ -47,6 +58,23 @@ test.each([
   '.circleci/config.yml',
   'Jenkinsfile',
   'src/setupTests.ts',
+  'src/setup-jest.ts',
+  'test-setup.ts',
+  'vitest.workspace.ts',
+  'bunfig.toml',
+  'node.config.json',
+  '.env.test',
+  '.env.test.local',
+  'sitecustomize.py',
+  'pytest.toml',
+  '.cargo/config.toml',
+  '.config/nextest.toml',
+  '.mvn/maven.config',
+  'src/test/resources/junit-platform.properties',
+  'Tests/ci.runsettings',
+  'testdata/out.golden',
+  'test/a.spec.ts-snapshots/a.png',
+  'Foo.Tests/A.verified.txt',
 ])('%s belongs to the runner', (path) => expect(roleOf(path)).toBe('runner'));
 
 test.each([
@@ -67,9 +95,21 @@ test.each([
   'docs/tests.md',
   'jester.ts',
   'github/x.ts',
+  'src/test-command.js',
+  'packages/test-utils/src/index.ts',
+  '.env',
+  '.npmrc',
+  'vite.config.ts',
 ])('%s is production', (path) => expect(roleOf(path)).toBe('production'));
 
 test('snapshots are known by name and by folder', () => {
   expect(isSnapshot('src/__snapshots__/x.txt')).toBe(true);
   expect(isSnapshot('snapshots/x.txt')).toBe(false);
+});
+
+test('a name that says test is told from a helper in a folder of tests', () => {
+  expect(['a.test.ts', 'pkg/a_test.go', 'test_a.py', 'test.js'].filter(isTestNamed)).toHaveLength(4);
+  expect(
+    ['test/same.js', 'tests/conftest.py', 'test/fixtures/a.json', 'src/a.ts'].filter(isTestNamed),
+  ).toEqual([]);
 });

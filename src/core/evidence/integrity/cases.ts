@@ -18,6 +18,8 @@ interface Reading {
   readonly side: Side;
   readonly marks: CaseMarks;
   readonly brackets: ReadonlyMap<number, number>;
+  /** The same from closing to opening ones. */
+  readonly openers: ReadonlyMap<number, number>;
   readonly language: Language;
 }
 
@@ -28,7 +30,8 @@ export function casesOf(
   calls: readonly Call[],
   brackets: ReadonlyMap<number, number>,
 ): readonly Case[] {
-  const reading = { side, marks: CASE_MARKS[language], brackets, language };
+  const openers = new Map([...brackets].map(([open, close]) => [close, open] as const));
+  const reading = { side, marks: CASE_MARKS[language], brackets, openers, language };
   const found = [...called(reading, calls), ...declared(reading)];
   return found.sort((a, b) => a.at - b.at || b.end - a.end);
 }
@@ -145,8 +148,9 @@ function methodLine({ side, marks }: Reading, from: number): { name: string; ind
   return null;
 }
 
-function caseAt({ side, brackets, language }: Reading, name: string, suite: boolean, index: number): Case {
-  const at = side.starts[firstMark(side, index)] as number;
+function caseAt(reading: Reading, name: string, suite: boolean, index: number): Case {
+  const { side, brackets, language } = reading;
+  const at = side.starts[firstMark(reading, index)] as number;
   const line = side.starts[index] as number;
   if (language === 'python' || language === 'ruby' || language === 'shell')
     return { name, suite, at, body: side.starts[index + 1] as number, end: dedent(side, brackets, index) };
@@ -155,12 +159,15 @@ function caseAt({ side, brackets, language }: Reading, name: string, suite: bool
   return { name, suite, at, body: block?.start ?? next, end: block?.end ?? next };
 }
 
-/** Decorators, attributes and annotations stand in the lines above. */
-function firstMark(side: Side, index: number): number {
+/** Decorators, attributes and annotations stand in the lines above; one may go over several lines. */
+function firstMark({ side, openers }: Reading, index: number): number {
   let first = index;
-  for (let i = index - 1; i >= Math.max(0, index - MOST_MARKS); i--) {
-    if (!/^\s*(?:@|#!?\[|\[\w|\)|\]|["'\w].*,$)/.test(lineOf(side, i))) break;
-    if (/^\s*(?:@|#!?\[|\[\w)/.test(lineOf(side, i))) first = i;
+  for (let i = index - 1; i >= 0 && first - i <= MOST_MARKS; i--) {
+    const end = (side.starts[i] as number) + lineOf(side, i, 'mask').trimEnd().length;
+    const open = openers.get(end - 1);
+    if (open !== undefined) i = Math.min(i, lineAt(side, open));
+    if (!/^\s*(?:@|#!?\[|\[\w)/.test(lineOf(side, i))) break;
+    first = i;
   }
   return first;
 }

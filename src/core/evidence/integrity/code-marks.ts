@@ -116,7 +116,7 @@ export const DETECTION: readonly Mark[] = [
   ),
   detects(
     'asks whether the environment is a test',
-    /\b(?:NODE_ENV|BABEL_ENV|APP_ENV|RAILS_ENV|RACK_ENV|MIX_ENV|DJANGO_ENV|FLASK_ENV|GO_ENV|ENVIRONMENT)\b['"\]).]*(?:,\s*['"][^'"]*['"]\s*\))?\s*[!=]==?\s*['"`]tests?(?:ing)?['"`]|['"`]tests?(?:ing)?['"`]\s*[!=]==?\s*[\w.[\]'"]*\b(?:NODE_ENV|BABEL_ENV|APP_ENV|RAILS_ENV|RACK_ENV)\b|\bRails\.env\.test\?|\brunningUnitTests\s*\(|\bMix\.env\(?\)?\s*==\s*:test/,
+    /\b(?:NODE_ENV|BABEL_ENV|APP_ENV|RAILS_ENV|RACK_ENV|MIX_ENV|DJANGO_ENV|FLASK_ENV|GO_ENV|ENVIRONMENT)\b['"\]).]*(?:,\s*['"][^'"]*['"]\s*\))?\s*[!=]==?\s*['"`]tests?(?:ing)?['"`]|['"`]tests?(?:ing)?['"`]\s*[!=]==?\s*[\w.[\]'"]*\b(?:NODE_ENV|BABEL_ENV|APP_ENV|RAILS_ENV|RACK_ENV)\b|\b(?:NODE|BABEL|APP|RAILS|RACK)_ENV\b[^\n]{0,20}\.(?:startsWith|includes|match|indexOf)\(\s*['"`/]tests?|['"`]tests?['"`][^\n]{0,20}\]\s*\.(?:includes|indexOf)\([^\n]{0,40}\b(?:NODE|BABEL|APP)_ENV\b|\bswitch\s*\([^\n]{0,40}_ENV\b[\s\S]{0,120}\bcase\s+['"`]test|\bRails\.env\.test\?|\brunningUnitTests\s*\(|\bMix\.env\(?\)?\s*==\s*:test/,
     undefined,
     true,
   ),
@@ -145,7 +145,7 @@ export const DETECTION: readonly Mark[] = [
   detects(
     STARTED,
     new RegExp(
-      String.raw`\b(?:process\.(?:argv|execArgv|mainModule|title)|require\.main\b(?!\s*[!=]==?\s*module))[\s\S]{0,120}${TEST_WORD}|\bsys\.(?:argv|orig_argv)\b[\s\S]{0,120}${TEST_WORD}|\$(?:PROGRAM_NAME|0)\b[\s\S]{0,60}${TEST_WORD}|\$_SERVER\[\s*['"]argv[\s\S]{0,80}${TEST_WORD}`,
+      String.raw`(?:\b(?:process\.(?:argv|execArgv|mainModule|title)|require\.(?:cache|main\b(?!\s*[!=]==?\s*module))|module\.parent|sys\.(?:argv|orig_argv))|\$(?:PROGRAM_NAME|0)\b|\$_SERVER\[\s*['"]argv)[\s\S]{0,120}['"\`/][^'"\`\n]{0,80}${TEST_WORD}`,
     ),
     ['js', 'python', 'ruby', 'php'],
   ),
@@ -167,7 +167,7 @@ export const DETECTION: readonly Mark[] = [
   ),
   detects(
     'asks for a test framework',
-    /\bdefined\?\s*\(?\s*(?:RSpec|Minitest|Test::Unit)\b|\bdefined\(\s*['"]PHPUNIT_\w+|\bclass_exists\(\s*['"]\\*PHPUnit|\bClass\.forName\(\s*"org\.(?:junit|testng)|\bNSClassFromString\(\s*"XCTest|\bGetAssemblies\(\)[\s\S]{0,200}(?:xunit|nunit|testhost)/i,
+    /\bdefined\?\s*\(?\s*(?:RSpec|Minitest|Test::Unit)\b|\bdefined\(\s*['"]PHPUNIT_\w+|\bclass_exists\(\s*['"]\\*PHPUnit|\bClass\.forName\(\s*"org\.(?:junit|testng)|"surefire\.|\$\$jest-matchers|\bSymbol\.for\(\s*['"](?:jest|vitest)|\bNSClassFromString\(\s*"XCTest|\bGetAssemblies\(\)[\s\S]{0,200}(?:xunit|nunit|testhost)/i,
     undefined,
     true,
   ),

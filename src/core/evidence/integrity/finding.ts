@@ -61,8 +61,10 @@ export interface Change {
 export interface Suspicion {
   readonly kind: TamperingKind;
   readonly what: string;
-  /** Null where the whole file is meant. */
+  /** What is shown; null where there are no lines. */
   readonly at: Change | null;
+  /** The file as a whole is meant, not this line of it. */
+  readonly whole?: boolean;
   /** Too little to disqualify by itself, whatever the brief says. */
   readonly slight?: boolean;
 }

@@ -111,8 +111,19 @@ function heirs(came: readonly Placed[], fates: readonly Fate[]): (lost: Placed) 
       const heir = now && now.form.subject === one.form.subject ? byAssertion.get(now) : undefined;
       return heir ? [heir] : [];
     });
-    return [...same.sort(([, a], [, b]) => b - a).map(([one]) => one), ...asked];
+    const named = came.filter((one) => one.view === lost.view && soundsAlike(lost.test.name, one.test.name));
+    return [...same.sort(([, a], [, b]) => b - a).map(([one]) => one), ...asked, ...named];
   };
+}
+
+/** How many of a name's words must be there again for a test to be the same one, told anew. Our default. */
+const SAME_NAME = 0.6;
+
+function soundsAlike(before: string, after: string): boolean {
+  const words = (name: string) => new Set(name.toLowerCase().match(/[a-z0-9]+/g));
+  const [old, now] = [words(before), words(after)];
+  const shared = [...old].filter((word) => now.has(word)).length;
+  return shared >= 3 && shared / Math.max(old.size, now.size) >= SAME_NAME;
 }
 
 /** Does everything that a test asserts still stand in some test, as it was or in a table of cases? */

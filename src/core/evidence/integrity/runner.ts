@@ -23,6 +23,7 @@ export function changedRunner(look: Look): readonly Suspicion[] {
             kind: 'snapshot-changed',
             what: 'a recorded snapshot was changed or removed',
             at: firstChange(look),
+            whole: true,
           },
         ];
   }
@@ -30,7 +31,7 @@ export function changedRunner(look: Look): readonly Suspicion[] {
   if (lower)
     return [{ kind: 'threshold-lowered', what: 'a bound for coverage was lowered or removed', at: lower }];
   const what = `configuration of the tests or of CI was ${VERBS[change]}`;
-  return [{ kind: 'runner-configured', what, at: firstChange(look) }];
+  return [{ kind: 'runner-configured', what, at: firstChange(look), whole: true }];
 }
 
 const THRESHOLD =
@@ -64,12 +65,12 @@ export function shadowingFile(look: Look): readonly Suspicion[] {
   const { file } = look;
   if (file.change === 'deleted' || !SHADOWS.test(file.path)) return [];
   const what = 'it takes the place of a library that tests load';
-  return [{ kind: 'assertions-patched', what, at: firstChange(look) }];
+  return [{ kind: 'assertions-patched', what, at: firstChange(look), whole: true }];
 }
 
 /** Variables that change every program that is started with them. */
 const VARIABLES =
-  /\bNODE_OPTIONS\b.{0,200}(?:--?(?:r|require|import|loader|experimental-loader|test\b[\w-]*)\b)|\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONSTARTUP|RUBYOPT|JAVA_TOOL_OPTIONS|LD_PRELOAD|DYLD_INSERT_LIBRARIES|GOFLAGS|CARGO_BUILD_RUSTFLAGS|PERL5OPT)\b\s*['"\]]?\s*(?::|=(?!=))/;
+  /\bNODE_OPTIONS\b.{0,200}(?:--?(?:r|require|import|loader|experimental-loader|test\b[\w-]*)\b)|\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONOPTIMIZE|PYTHONSTARTUP|RUBYOPT|JAVA_TOOL_OPTIONS|LD_PRELOAD|DYLD_INSERT_LIBRARIES|GOFLAGS|CARGO_BUILD_RUSTFLAGS|PERL5OPT)\b\s*['"\]]?\s*(?::|=(?!=))/;
 
 /** Lines that set such a variable, wherever they stand. */
 export function setVariables({ file, changes }: Look): readonly Suspicion[] {

@@ -72,7 +72,10 @@ function marked(matched: Matched): readonly Suspicion[] {
   const fresh = all(after, (index) => after.side.changes[index] !== null).filter((mark) => {
     const one = owner(after, mark);
     const focus = marks.focuses?.test(lineOf(after.side, mark.index).slice(0, LONGEST));
-    return !focus && (one === null || (isKnown(one) && !already.has(one.name)));
+    // An attribute inside of a test belongs to a statement.
+    const inside =
+      one !== null && mark.offset >= one.body && /^\s*(?:@|#!?\[cfg)/.test(lineOf(after.side, mark.index));
+    return !focus && !inside && (one === null || (isKnown(one) && !already.has(one.name)));
   });
   // What was skipped under another name, or in another place of the file, was skipped before.
   if (fresh.length <= given && fresh.every((mark) => isRenamed(owner(after, mark), before))) return [];

@@ -66,15 +66,15 @@ function heirs(
 /** Lines of one shape that a line is compared with. */
 const MOST_ALIKE = 50;
 /** A line without its names. */
-const shapeOf = (text: string): string => text.replace(/\b[A-Za-z_$]\w*/g, 'a');
+const shapeOf = (text: string): string => text.replace(/(?<![\w$])[A-Za-z_$][\w$]*/g, 'a');
 
 /** The same line with a name that the file did not have: what it calls is called otherwise now. */
 function isRenamed(text: string, other: string, names: ReadonlySet<string>): boolean {
-  const old = text.split(/\b/);
-  const now = other.split(/\b/);
+  const words = (line: string): readonly string[] => line.match(/[\w$]+|[^\w$]/g) ?? [];
+  const [old, now] = [words(text), words(other)];
   if (now.length !== old.length || text === other) return false;
   const different = now.filter((word, i) => word !== old[i]);
-  return different.every((word) => /^[A-Za-z_$]\w*$/.test(word) && !names.has(word));
+  return different.every((word) => /^[A-Za-z_$][\w$]*$/.test(word) && !names.has(word));
 }
 
 /** What begins a new part of a file, rather than goes into a part that was there. */

@@ -1,6 +1,6 @@
 import type { PatchFile } from '../../patches/index.ts';
 import { DETECTION, EXITS, type Mark, PATCHED_ASSERTIONS, PATCHED_GROUND, TEST_EXITS } from './code-marks.ts';
-import type { Suspicion } from './finding.ts';
+import type { Change, Suspicion } from './finding.ts';
 import { type Look, lineOf, type Side } from './view.ts';
 
 /** Programs of their own end themselves with an exit code; tests do not load them. */
@@ -29,21 +29,39 @@ export function suspiciousCode(
   const own = marks.filter(
     ({ languages }) => languages === undefined || language === 'other' || languages.includes(language),
   );
+  const subject = file.role === 'production' ? 'production code' : 'a file of the tests';
   const found: Suspicion[] = [];
-  for (const { after } of views) {
+  for (const { before, after } of views) {
     const entry = ENTRY.test(file.path) || after.code.startsWith('#!');
     const known = own.filter(({ usual }) => !(entry && usual));
-    for (let index = 0; index < after.changes.length && found.length < MOST_NAMED; index++) {
-      const change = after.changes[index];
-      if (!change || moved(change.line.text)) continue;
-      const hit = firstMark(known, after, index);
-      if (!hit || (hit.kind === 'exit-trick' && askedFor(after, index))) continue;
-      const subject = file.role === 'production' ? 'production code' : 'a file of the tests';
-      found.push({ kind: hit.kind, what: `${subject} ${hit.what}`, at: change });
+    // A line that asked for the same before is only written in another way; one that moved is known by its text.
+    const texts = new Set(after.changes.flatMap((change) => (change ? [change.line.text.trim()] : [])));
+    const was = hits(known, before)
+      .filter(({ change }) => !texts.has(change.line.text.trim()))
+      .map(({ mark }) => mark);
+    for (const { mark, index, change } of hits(known, after)) {
+      if (found.length === MOST_NAMED) break;
+      if (moved(change.line.text) || (mark.kind === 'exit-trick' && askedFor(after, index))) continue;
+      const old = was.indexOf(mark);
+      if (old >= 0) was.splice(old, 1);
+      else found.push({ kind: mark.kind, what: `${subject} ${mark.what}`, at: change });
     }
   }
   return found;
 }
+
+interface Hit {
+  readonly mark: Mark;
+  readonly index: number;
+  readonly change: Change;
+}
+
+/** Marks on the lines that the patch touches. */
+const hits = (marks: readonly Mark[], side: Side): readonly Hit[] =>
+  side.changes.flatMap((change, index) => {
+    const mark = change ? firstMark(marks, side, index) : undefined;
+    return change && mark ? [{ mark, index, change }] : [];
+  });
 
 function marksFor(file: PatchFile): readonly Mark[] {
   if (file.role === 'production') return [...PATCHED_ASSERTIONS, ...PATCHED_GROUND, ...DETECTION, ...EXITS];

@@ -46,10 +46,12 @@ export function comparedTests(
   });
 }
 
-function deleted({ view: { look, before } }: Matched, gone: readonly Case[]): readonly Suspicion[] {
+function deleted({ view: { look, file, before } }: Matched, gone: readonly Case[]): readonly Suspicion[] {
   const [first] = gone;
   if (!first) return [];
   const at = changeIn(before.side, first.at, first.end) ?? nearest(look, before.side, first.at);
+  if (file.change === 'deleted' && gone.length === before.tests.length)
+    return [{ kind: 'test-deleted', what: 'a test file was removed', at, whole: true }];
   return [{ kind: 'test-deleted', what: `${counted(gone.length, 'test')} ${was(gone.length)} removed`, at }];
 }
 

@@ -1,11 +1,13 @@
 import type { Suspicion } from './finding.ts';
-import { isLiteral, literalsOf } from './literals.ts';
+import { isLiteral, literalsOf, maskQuotes } from './literals.ts';
 import type { Line, Run } from './runs.ts';
 
 /** `const name = value`, `name: value`, `"key": value`. */
 const VALUE =
   /^\s*(?:(?:const|let|var|final|auto|static|my|val)\s+(?:mut\s+)?)?["'@$]?([\w.$[\]"']{1,80}?)["']?\s*(?::\s*[\w<>[\]&. ]{1,80}?\s*=|:=|=(?!=|>)|:(?!:)|=>)\s*([\s\S]+?)[,;]?\s*$/;
 const EXPECTED = /expect|^wants?$|^want[A-Z_]|golden|correct|answer|^output$|^result$|should/i;
+/** What a case is called says nothing about what it asks for. */
+const LABEL = /^(?:ids?|name|desc|description|title|label|reason|msg|message|comment|note|summary)$/i;
 const LONGEST = 2_000;
 
 interface Value {
@@ -15,7 +17,8 @@ interface Value {
 
 function valueIn({ text }: Line): Value | null {
   const match = VALUE.exec(text.slice(0, LONGEST));
-  return match ? { name: match[1] as string, value: match[2] as string } : null;
+  const [, name = '', value = ''] = match ?? [];
+  return match && !LABEL.test(name) ? { name, value } : null;
 }
 
 /** A removed value and what stands under its name now. */
@@ -30,7 +33,7 @@ export function changedValues({ removed, added }: Run): readonly Suspicion[] {
   const still = new Set(added.flatMap(({ text }) => literalsOf(text)));
   const lost = (text: string) => literalsOf(text).some((one) => !still.has(one));
   const replaced = replacedValues(removed, added);
-  const computed = replaced.find(({ old, now }) => old.value.includes('(') && isLiteral(now));
+  const computed = replaced.find(({ old, now }) => maskQuotes(old.value).includes('(') && isLiteral(now));
   if (computed) {
     const what = 'a value that was computed is now written down';
     return [{ kind: 'assertion-neutralised', what, at: computed.line.change }];
