@@ -46,6 +46,8 @@ const HOLDERS = {
 };
 const FUNCTIONS = new Set(['arrow_function', 'function_expression', 'generator_function', 'class']);
 
+const textOfName = (node) => (node && node.endIndex - node.startIndex <= MOST_CHARACTERS ? node.text : null);
+
 /** What a declarator of C or C++ is inside: `*a(int b)` and `&a(int b)` are an `a(int b)`, and that is an `a`. */
 const inside = (node) =>
   node.childForFieldName('declarator') ??
@@ -55,7 +57,7 @@ const inside = (node) =>
 function declared(node) {
   let inner = node.childForFieldName('declarator');
   for (let next = inner && inside(inner); next; next = inside(inner)) inner = next;
-  return inner?.text ?? null;
+  return textOfName(inner);
 }
 
 /** The type in `(s *Server[T])`. */
@@ -63,22 +65,23 @@ const receiver = (text) => /(\w+)\s*(?:\[[^\]]*\])?\s*\)$/.exec(text)?.[1] ?? ''
 
 function rawName(node) {
   const { type } = node;
-  if (type === 'impl_item') return node.childForFieldName('type')?.text.replace(/<.*/s, '') ?? null;
+  const child = (field) => textOfName(node.childForFieldName(field));
+  if (type === 'impl_item') return child('type')?.replace(/<.*/s, '') ?? null;
   if (Object.hasOwn(HOLDERS, type)) {
     const value = node.childForFieldName('value') ?? node.childForFieldName('right');
     return value && FUNCTIONS.has(value.type)
-      ? (node.childForFieldName(HOLDERS[type])?.text.replace(/^["']|["']$/g, '') ?? null)
+      ? (child(HOLDERS[type])?.replace(/^["']|["']$/g, '') ?? null)
       : null;
   }
   if (!DEFINITIONS.has(type)) return null;
-  const name = node.childForFieldName('name')?.text ?? declared(node);
-  const on = node.childForFieldName('receiver')?.text;
+  const name = child('name') ?? declared(node);
+  const on = child('receiver');
   return name && on ? `${receiver(on)}.${name}` : name;
 }
 
 function nameOf(node) {
   const name = rawName(node)?.replaceAll('::', '.').replace('.prototype.', '.') ?? null;
-  return name !== null && name.length <= MOST_CHARACTERS && NAME.test(name) ? name : null;
+  return name !== null && NAME.test(name) ? name : null;
 }
 
 /** `{ name, first, last }` of each definition, outer ones first, rows from 0; null when there was not the time. */

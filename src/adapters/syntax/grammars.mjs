@@ -2,7 +2,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 
 const FOLDER = fileURLToPath(new URL('../../grammars/', import.meta.url));
 /** Milliseconds of processor time for one file and for all; what takes longer gets no answer. Our defaults. */
@@ -15,8 +14,6 @@ const spentMs = () => process.threadCpuUsage().user / 1_000;
 
 /** A runtime of its own, since one whose memory was full or broken cannot be used again. */
 async function openRuntime() {
-  // To optimise a parser takes three times as long as it takes to read fifty files without.
-  setFlagsFromString('--liftoff-only');
   const require = createRequire(import.meta.url);
   const path = join(FOLDER, 'tree-sitter.js');
   delete require.cache[require.resolve(path)];

@@ -12,7 +12,7 @@ const NOTHING = /^\b$/;
 /**
  * `newer`: what the language has and this version of its grammar does not know; a file with it is never held to the
  * grammar. `counts(text, loose)`: whether what the grammar rejects is more likely broken than beyond the grammar, `loose`
- * saying that a bracket lacks its counterpart.
+ * saying that a bracket lacks its counterpart. Patterns meet hostile text: no unbounded part may begin in many places.
  */
 const row = (grammar, sure, { newer = NOTHING, counts = () => true } = {}) => ({
   grammar,
@@ -28,7 +28,7 @@ export const COMPONENT = {
   // Calls with the type of a module, `export type *`, variance, types of instances, call signatures on their own lines.
   ...row('tsx', ALWAYS, {
     newer:
-      /<typeof import\(|\bexport type \*|<(?:in|out) |\btypeof [\w.]+<|^\s*<[^<>\n]+(?:<[^<>\n]*>[^<>\n]*)*>\([^\n]*:/m,
+      /<typeof import\(|\bexport type \*|<(?:in|out) |\btypeof [\w.]+<|^[ \t]*<[^<>\n]+(?:<[^<>\n]*>[^<>\n]*)*>\([^\n]*:/m,
   }),
   prepare: withoutAmpersands,
 };
@@ -40,20 +40,21 @@ const GO = row('go', ALWAYS, { newer: /\bnew\((?:\d|(?![\w.*[\]{}\s,]*\)))/ });
 // `safe` in a foreign block (2024), macros that have the name of a type; not stable yet: `const` traits.
 const RUST = row('rust', ALWAYS, {
   newer:
-    /\bsafe\s+(?:fn|static)\b|\b(?:str|bool|char|[iu](?:8|16|32|64|128|size)|f32|f64)!|~const\b|\bimpl(?:<[^>]*>)?\s+const\b|\bconst\s+(?:impl|trait)\b/,
+    /\bsafe\s+(?:fn|static)\b|\b(?:str|bool|char|[iu](?:8|16|32|64|128|size)|f32|f64)!|~const\b|\bimpl(?:<[^>]{0,200}>)?\s+const\b|\bconst\s+(?:impl|trait)\b/,
 });
 // Module imports and statements before `super` (25).
-const JAVA = row('java', ALWAYS, { newer: /^\s*import\s+module\b|[;}]\s*(?:super|this)\s*\(/m });
+const JAVA = row('java', ALWAYS, { newer: /^[ \t]*import\s+module\b|[;}]\s*(?:super|this)\s*\(/m });
 // `(set)` on promoted parameters (8.4), `clone` with arguments and the void cast (8.5).
 const PHP = row('php', ALWAYS, { newer: /\(set\)|\bclone\s*\(|\(void\)/ });
 // Methods without end whose body is a command (3.0), lines that begin with an operator (4.0), symbols like `:$"`.
 const RUBY = row('ruby', ALWAYS, {
-  newer: /\bdef\s+[\w.?!]+\s*(?:\([^)]*\))?\s*=\s*[\w.:@]+[?!]?\s+["':\w@]|^\s*(?:&&|\|\||and\s|or\s)|:\$\W/m,
+  newer:
+    /\bdef\s+[\w.?!]+\s*(?:\([^)]{0,200}\))?\s*=\s*[\w.:@]+[?!]?\s+["':\w@]|^[ \t]*(?:&&|\|\||and\s|or\s)|:\$\W/m,
 });
 // Collections of parameters (13), extensions, assignment through `?.`, compound operators (14), a bare slice.
 const CSHARP = row('c-sharp', IF_PARSED, {
   newer:
-    /\bextension\s*(?:<[^>]*>)?\s*\(|\?\.[\w.]+\s*=(?![=>])|\bparams\s+[\w.]+<|\ballows\s+ref\b|\boperator\s*[-+*/%&|^]=|\[\.\.\]/,
+    /\bextension\s*(?:<[^>]{0,200}>)?\s*\(|\?\.[\w.]+\s*=(?![=>])|\bparams\s+[\w.]+<|\ballows\s+ref\b|\boperator\s*[-+*/%&|^]=|\[\.\.\]/,
   counts: (text, loose) => loose || !CONDITIONAL.test(text),
 });
 // Macros and templates need what other files define; brackets hold even so.

@@ -36,7 +36,7 @@ export function asJavaScript(text) {
   // A superset of modules, and of most of what bundlers strip.
   const asModule = asTypeScript(text);
   if (asModule === null) return null;
-  return /^\s*(import|export)\b/m.test(text) ? asModule : trouble;
+  return /^[ \t]*(import|export)\b/m.test(text) ? asModule : trouble;
 }
 
 // Many tools read comments and trailing commas in files named .json; all such dialects are JavaScript expressions.

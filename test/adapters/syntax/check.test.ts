@@ -10,7 +10,7 @@ interface Trouble {
   readonly message: string;
 }
 
-const CHECK = '/opt/runoff/bin/node --no-warnings /opt/runoff/checks/syntax/check.mjs';
+const CHECK = '/opt/runoff/bin/node --no-warnings --liftoff-only /opt/runoff/checks/syntax/check.mjs';
 
 describe('the syntax check', { timeout: 90_000 }, () => {
   let bench: Workbench;
@@ -118,6 +118,24 @@ describe('the syntax check', { timeout: 90_000 }, () => {
     };
     const found = await check(files);
     expect(found.map(({ path }) => path)).toEqual(['after.rb', 'after.py']);
+  });
+
+  test('text made to be slow to search is searched all the same', { timeout: 180_000 }, async () => {
+    const lines = '\n'.repeat(2_000_000);
+    const files = {
+      'lines.js': `${lines}(`,
+      'lines.tsx': `${lines}(`,
+      'lines.java': `${lines}class A (`,
+      'lines.rb': `${lines}(`,
+      'impl.rs': `${'impl<'.repeat(20_000)}`,
+      'extension.cs': `class A { void F() { ${'extension<'.repeat(20_000)}`,
+      'def.rb': 'def a('.repeat(20_000),
+      'new.go': `package a\n${'new('.repeat(20_000)}`,
+    };
+    const found = await check(files);
+    expect(found.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['lines.js', 'lines.tsx', 'lines.java', 'lines.rb']),
+    );
   });
 
   test('deep nesting is read like any other', async () => {

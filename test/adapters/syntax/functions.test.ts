@@ -17,7 +17,8 @@ describe('naming the functions that lines belong to', { timeout: 90_000 }, () =>
   afterAll(() => bench.close());
 
   async function ask(files: Readonly<Record<string, string>>, touched: readonly Touched[]) {
-    const line = 'exec /opt/runoff/bin/node --no-warnings /opt/runoff/checks/syntax/functions.mjs';
+    const line =
+      'exec /opt/runoff/bin/node --no-warnings --liftoff-only /opt/runoff/checks/syntax/functions.mjs';
     const stdin = JSON.stringify(touched);
     const result = await bench.sandbox.exec(shell(bench.area(files), line, { stdin }));
     expect(result).toMatchObject({ exitCode: 0, stderr: '' });

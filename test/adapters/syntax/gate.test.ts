@@ -6,7 +6,13 @@ import type { Task } from '../../../src/core/model/index.ts';
 import { type Patch, parsePatch } from '../../../src/core/patches/index.ts';
 import { type Bench, benchOver, type Tools } from '../../../src/pipeline/examine/execute.ts';
 import { functionsTouched, parseTroubles } from '../../../src/pipeline/examine/syntax.ts';
-import type { ExecResult, WorkArea, Workspaces } from '../../../src/ports/index.ts';
+import type {
+  BaseCheckout,
+  ExecResult,
+  RepositorySource,
+  WorkArea,
+  Workspaces,
+} from '../../../src/ports/index.ts';
 import { patchOf } from '../../contracts/workspaces.suite.ts';
 import { type GitWorld, openGitWorld } from '../git/world.ts';
 import { openWorkbench, shell, type Workbench } from '../sandbox/workbench.ts';
@@ -30,6 +36,20 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
   });
 
   let areas = 0;
+  const prepared = new Map<string, Promise<{ source: RepositorySource; base: BaseCheckout }>>();
+  /** A checkout of these files, made once. */
+  function checkout(files: Readonly<Record<string, string>>) {
+    const key = JSON.stringify(files);
+    const made = prepared.get(key) ?? prepare(files);
+    prepared.set(key, made);
+    return made;
+  }
+  async function prepare(files: Readonly<Record<string, string>>) {
+    const { path, sha } = repositories.repository(files);
+    const source = { kind: 'local', path } as const;
+    return { source, base: await workspaces.prepare(source, sha) };
+  }
+
   /** What `ask` is told of a change that a shell line makes to these files; `ended` stands for how our programs end. */
   async function changed<T>(
     files: Readonly<Record<string, string>>,
@@ -37,9 +57,7 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
     ask: (place: Bench, area: WorkArea, patch: Patch) => Promise<T>,
     ended?: Partial<ExecResult>,
   ): Promise<T> {
-    const { path, sha } = repositories.repository(files);
-    const source = { kind: 'local', path } as const;
-    const base = await workspaces.prepare(source, sha);
+    const { source, base } = await checkout(files);
     const area = await workspaces.open(base, `area-${++areas}`);
     expect(await bench.sandbox.exec(shell(area, line))).toMatchObject({ exitCode: 0 });
     const { raw, text } = patchOf(await workspaces.collect(base, area));
@@ -56,7 +74,7 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
       ...ended,
     };
     const tools = { workspaces, sandbox: ended ? { ...sandbox, exec: async () => result } : sandbox };
-    const task = { settings: { timeout: { check: 60 }, checks: {} }, base: { sha } } as Task;
+    const task = { settings: { timeout: { check: 60 }, checks: {} }, base: { sha: base.sha } } as Task;
     const signal = new AbortController().signal;
     try {
       return await ask(await benchOver(tools as Tools, { task, source, base, signal }), area, parsed.patch);
@@ -150,6 +168,8 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
 
   test('a check that files made exceed its limits is no trouble, one that did not run is a fault', async () => {
     expect(await judge(python, `${BROKEN} > a.py`, { stopped: 'memory' })).toBeNull();
+    const cut = { exitCode: 0, stdout: '[{', truncated: true };
+    expect(await judge(python, `${BROKEN} > a.py`, cut)).toBeNull();
     await expect(judge(python, `${BROKEN} > a.py`, { exitCode: 1, stderr: 'no such file' })).rejects.toThrow(
       /did not run \(exit code 1\): no such file/,
     );
