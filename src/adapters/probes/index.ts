@@ -9,7 +9,7 @@ const PROGRAMS = join(import.meta.dirname, 'inside');
  * Puts the programs that derive and run probes into the toolchain's folder, as `checks/probes/`, where every sandbox can
  * read them: whole or not at all, and in place of another version in one step, so that two processes may do it at once.
  * `derive.mjs` takes the folder of the grammars, which the syntax check installs, as its argument; `run.mjs` needs
- * nothing; `observe.cjs` is what derived test files load.
+ * nothing; `observe.cjs`, and `observe.py` beside it, is what derived test files load.
  */
 export async function installProbes(toolchain: string): Promise<void> {
   const programs = await readPrograms();
@@ -29,7 +29,7 @@ async function readPrograms(): Promise<ReadonlyMap<string, string>> {
   const programs = new Map<string, string>();
   for (const name of (await readdir(PROGRAMS)).sort()) {
     const text = await readFile(join(PROGRAMS, name), 'utf8');
-    if (/\.(?:cjs|ts)$/.test(name)) programs.set(name, text);
+    if (/\.(?:cjs|py|ts)$/.test(name)) programs.set(name, text);
   }
   return programs;
 }

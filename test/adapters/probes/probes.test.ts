@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openProbeBench, outcomesOf, type ProbeBench, seenFor } from './bench.ts';
 
@@ -193,6 +194,32 @@ test('a', () => { const text: Text = 'A'; assert.equal(slug(text as Text), 'a');
     const ran = await bench.run(files, derived);
     expect([...ran.cases.values()]).toEqual(['passed']);
     expect(ran.seen.size).toBeGreaterThan(5);
+  });
+
+  test('a runner that transforms files, has hooks, tables and matchers of its own works as ever', async () => {
+    const files = {
+      'package.json': '{"type":"module"}',
+      'slug.ts': 'export const slug = async (text: string) => text.toLowerCase();\n',
+      'test/slug.test.ts': `import { beforeEach, describe, expect, it, test, vi } from 'vitest';
+import { slug } from '../slug.ts';
+describe('slug', () => {
+  let text: string;
+  beforeEach(() => { text = 'A'; });
+  it('settles', async () => { await expect(slug(text)).resolves.toBe('a'); });
+  test.each([['B', 'b'], ['C', 'c']])('row %s', async (input, expected) => {
+    expect(await slug(input)).toEqual(expected);
+  });
+  it('mocks', () => { const f = vi.fn(); f(1); expect(f).toHaveBeenCalledWith(1); });
+});
+`,
+    };
+    const derived = await bench.derive(files, { tests: ['test/slug.test.ts'] });
+    const vitest = join(import.meta.dirname, '../../../node_modules/vitest');
+    const command = `mkdir node_modules && ln -s '${vitest}' node_modules/vitest && '${process.execPath}' node_modules/vitest/vitest.mjs run`;
+    const ran = await bench.run(files, derived, { command });
+    expect([...ran.cases.values()]).toEqual(['passed', 'passed', 'passed']);
+    const looked = [...ran.seen].flatMap(([id, { text }]) => (/\.look/.test(id) ? [text] : []));
+    expect(looked).toEqual(['"a"', '"b"', '"c"', '[function]']);
   });
 
   test('tests that candidates add are run on every tree; who wrote them, and in which order, has no effect', async () => {

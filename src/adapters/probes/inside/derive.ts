@@ -1,15 +1,19 @@
 // Runs inside the sandbox: reads test files of the repository and the issue, and prints derived test files, which ask
 // the code more than the originals do. Executes none of it.
+// Covered: JavaScript and TypeScript whose cases are registered by calls (node:test, vitest, jest, mocha, tape, tap, ava)
+// or that assert in plain statements, with assert, expect, chai or a `t`; in Python test functions and methods that pytest
+// or unittest finds. Not covered: should-style assertions and QUnit's `assert` parameter are only watched for passing.
 // stdin: see `Input`; stdout: see `Output`. The folder with tree-sitter.js and the grammars is the first argument.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { constantsIn } from './constants.ts';
 import { withExamples } from './examples.ts';
-import { wordsOfIssue } from './extract.ts';
+import { type Source, wordsOfIssue } from './extract.ts';
 import { hashOf } from './likes.ts';
-import { type DerivedCase, poolOf, rewrite } from './rewrite.ts';
-import { openParser, type Parse } from './syntax.ts';
+import { rewritePython, withPythonExamples } from './python.ts';
+import { type Derived, type DerivedCase, poolOf, type RewriteOptions, rewrite } from './rewrite.ts';
+import { type Node, openParser, type Parse } from './syntax.ts';
 
 interface Input {
   /** Title and body. */
@@ -57,12 +61,14 @@ interface Output {
 const DEFAULTS = { changes: 240, changesAdded: 40, bytes: 200_000, added: 24 };
 const MOST_TESTED = 120;
 const MOST_POOL = 260;
+const MOST_ISSUE = 100_000;
 
 async function derive(input: Input, parse: Parse): Promise<Output> {
   const limits = { ...DEFAULTS, ...input.limits };
   const base = await readTests(input, parse, limits.bytes);
-  const { sources, unused } = await withExamples(input.issue, base, parse);
-  const tested = [...new Set(sources.flatMap(({ root }) => poolOf(root)))].slice(0, MOST_TESTED);
+  const { sources, unused } = await exemplified(input.issue.slice(0, MOST_ISSUE), base, parse);
+  const scripts = sources.filter(({ path }) => !isPython(path));
+  const tested = [...new Set(scripts.flatMap(({ root }) => poolOf(root)))].slice(0, MOST_TESTED);
   const others = [...wordsOfIssue(input.issue), ...constantsIn(input.changed ?? '')];
   const pool = [...new Set([...tested, ...others])].slice(0, MOST_POOL);
   const common = { helper: input.helper, pool, own: input.packageName ?? null };
@@ -70,7 +76,7 @@ async function derive(input: Input, parse: Parse): Promise<Output> {
   for (const [at, { root, text, path }] of sources.entries()) {
     const file = `b${at}`;
     const mostChanges = Math.floor(limits.changes / (at + 1));
-    const derived = rewrite(root, text, { ...common, file, mostChanges, known: new Set() });
+    const derived = rewriteAny(path, root, text, { ...common, file, mostChanges, known: new Set() });
     if (!derived) continue;
     const cases = derived.cases.map((each) => ({ ...each, origin: originOf(each) }));
     files.push({ path, text: derived.text, file, by: [], cases });
@@ -80,12 +86,31 @@ async function derive(input: Input, parse: Parse): Promise<Output> {
     const root = text.length <= limits.bytes ? await parse(path, text) : null;
     if (!root || root.hasError) continue;
     const file = `a${hash}`;
-    const derived = rewrite(root, text, { ...common, file, mostChanges: limits.changesAdded, known });
+    const options = { ...common, file, mostChanges: limits.changesAdded, known };
+    const derived = rewriteAny(path, root, text, options);
     if (!derived) continue;
     const cases = derived.cases.map((each) => ({ ...each, origin: 'candidate' as const }));
     files.push({ path: besides(path, hash), text: derived.text, file, by, cases });
   }
   return { files, unused };
+}
+
+const isPython = (path: string): boolean => path.endsWith('.py');
+
+const rewriteAny = (path: string, root: Node, text: string, options: RewriteOptions): Derived | null =>
+  isPython(path) ? rewritePython(root, text, options) : rewrite(root, text, options);
+
+/** Examples go to the language that the tests are written in; to the first file's, where there are several. */
+async function exemplified(issue: string, base: readonly Source[], parse: Parse) {
+  const python = base.filter(({ path }) => isPython(path));
+  const others = base.filter(({ path }) => !isPython(path));
+  const [first] = base;
+  if (first && isPython(first.path)) {
+    const { sources, unused } = await withPythonExamples(issue, python, parse);
+    return { sources: [...sources, ...others], unused };
+  }
+  const { sources, unused } = await withExamples(issue, others, parse);
+  return { sources: [...sources, ...python], unused };
 }
 
 /** Equal texts once, named and ordered by what they say: who wrote what, and in which order, has no effect. */
@@ -105,10 +130,14 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const besides = (path: string, hash: number): string => path.replace(/[^/.]+(?=[^/]*$)/, `runoff-${hash}`);
 
 const originOf = ({ title }: DerivedCase): 'issue' | 'base' =>
-  /runoff issue example \d+/.test(title) ? 'issue' : 'base';
+  /runoff.issue.example.\d+/.test(title) ? 'issue' : 'base';
 
-async function readTests({ root, tests }: Input, parse: Parse, mostBytes: number) {
-  const sources = [];
+async function readTests(
+  { root, tests }: Input,
+  parse: Parse,
+  mostBytes: number,
+): Promise<readonly Source[]> {
+  const sources: Source[] = [];
   for (const path of tests) {
     const source = await readFile(join(root, path), 'utf8').catch(() => null);
     if (source === null || source.length > mostBytes || source.includes('\0')) continue;

@@ -1,12 +1,6 @@
 import { findCases } from './cases.ts';
-import { type Example, examplesOf } from './extract.ts';
+import { type Example, examplesOf, type Source } from './extract.ts';
 import { isFunction, type Node, type Parse, walk } from './syntax.ts';
-
-export interface Source {
-  readonly path: string;
-  readonly text: string;
-  readonly root: Node;
-}
 
 /** Puts the examples of the issue, as cases of their own, into the test files that can take them. */
 export async function withExamples(

@@ -1,5 +1,13 @@
 import { asserts, findCases } from './cases.ts';
+import { fencesOf } from './fences.ts';
 import { argumentsOf, type Node, type Parse, walk } from './syntax.ts';
+
+/** A test file, read. */
+export interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly root: Node;
+}
 
 /** A piece of the issue that can be a test's body. */
 export interface Example {
@@ -7,6 +15,7 @@ export interface Example {
 }
 
 const MOST_EXAMPLES = 16;
+const MOST_FENCES = 50;
 /** Characters behind a piece of code in which its result may stand. */
 const MOST_AFTER = 600;
 const EXPECTED =
@@ -29,7 +38,6 @@ function asValue(words: string): string | null {
   return JSON.stringify(text);
 }
 
-const FENCE = /^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n([\s\S]*?)^[ \t]*\1[ \t]*$/gm;
 const LANGUAGES = /^(|js|javascript|jsx|mjs|cjs|node|ts|typescript|tsx|repl|console)$/i;
 
 /**
@@ -42,20 +50,18 @@ export async function examplesOf(
   parse: Parse,
 ): Promise<readonly Example[]> {
   const found: Example[] = [];
-  for (const match of issue.matchAll(FENCE)) {
-    const [whole, , language = '', code = ''] = match;
-    if (!LANGUAGES.test(language)) continue;
-    const after = issue.slice(match.index + whole.length).split(/^(?:#|[ \t]*(?:`{3}|~{3}))/m)[0] ?? '';
-    found.push(...(await examplesInCode(code, after.slice(0, MOST_AFTER), parse)));
+  const { fences, prose } = fencesOf(issue);
+  for (const { language, code, after } of fences.slice(0, MOST_FENCES)) {
+    if (LANGUAGES.test(language))
+      found.push(...(await examplesInCode(code, after.slice(0, MOST_AFTER), parse)));
   }
-  const prose = issue.replace(FENCE, '\n');
   found.push(...inSentences(prose), ...inTables(prose, sources));
   const seen = new Set<string>();
   return found.filter(({ body }) => !seen.has(body) && seen.add(body)).slice(0, MOST_EXAMPLES);
 }
 
 async function examplesInCode(code: string, after: string, parse: Parse): Promise<readonly Example[]> {
-  const text = withResults(fromSession(code));
+  const text = withResults(sessionOf(code, withComment));
   const root = await parse('example.ts', text);
   if (!root || root.hasError) return [];
   const cases = findCases(root).cases.filter((each) => each.kind === 'case');
@@ -91,8 +97,8 @@ async function examplesInCode(code: string, after: string, parse: Parse): Promis
   ];
 }
 
-/** `> f(1)` and the line below it become `f(1) // => that line`. */
-function fromSession(code: string): string {
+/** Calls of a session, `> f(1)` or `>>> f(1)`, each with the line below it, if that is a result. */
+export function sessionOf(code: string, joined: (call: string, result: string) => string): string {
   if (!/^\s*>{1,3} /m.test(code)) return code;
   const lines = code.split('\n');
   return lines
@@ -100,12 +106,12 @@ function fromSession(code: string): string {
       const [, call] = /^\s*>{1,3} (.*)$/.exec(line) ?? [];
       if (call === undefined) return [];
       const next = lines[at + 1] ?? '';
-      return next.trim() === '' || /^\s*>/.test(next)
-        ? [call]
-        : [`${call.replace(/;$/, '')} // => ${next.trim()}`];
+      return next.trim() === '' || /^\s*>/.test(next) ? [call] : [joined(call, next.trim())];
     })
     .join('\n');
 }
+
+const withComment = (call: string, result: string): string => `${call.replace(/;$/, '')} // => ${result}`;
 
 const RESULT =
   /^(\s*)((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|→|⇒|returns?:?|gives?:?|results?(?: in)?:?|output:?|logs?:?|prints?:?|should (?:be|return|equal|give):?|expected:?)\s*(.+?)\s*$/;
@@ -132,7 +138,7 @@ const MOST_WORDS = 60;
 
 /** What the issue quotes: inline code, quoted text, cells of tables; likely inputs. */
 export function wordsOfIssue(issue: string): readonly unknown[] {
-  const prose = issue.replace(FENCE, '\n');
+  const { prose } = fencesOf(issue);
   const quoted = [...prose.matchAll(/`([^`\n]{1,80})`|"([^"\n]{1,80})"|(?<!\w)'([^'\n]{1,80})'(?!\w)/g)].map(
     ([, code, double, single]) => code?.replace(/^(['"])(.*)\1$/, '$2') ?? double ?? single ?? '',
   );
@@ -145,17 +151,23 @@ export function wordsOfIssue(issue: string): readonly unknown[] {
     .map((word) => (/^-?\d+(\.\d+)?$/.test(word) ? Number(word) : word));
 }
 
-const SENTENCE =
-  /`([^`\n]+\([^`\n]*\)[^`\n]*)`(?:(?!\.\s)[^`\n]){0,60}?(→|=>|->|⇒|returns?|gives?|yields?|equals?|evaluates? to|becomes?|throws?|should(?: \w+)?|must(?: \w+)?|expected)(?:(?!\.\s)[^`\n]){0,20}`([^`\n]+)`([^`\n]{0,60}`[^`\n]+`)?/g;
+/** "`f(1)` returns `2` but should return `3`": the call, the verb, the first value and the rest. */
+export const SENTENCE =
+  /`([^`\n]{1,200}?\([^`\n]{0,200}\)[^`\n]{0,80})`(?:(?!\.\s)[^`\n]){0,60}?(→|=>|->|⇒|returns?|gives?|yields?|equals?|evaluates? to|becomes?|throws?|should(?: \w+)?|must(?: \w+)?|expected)(?:(?!\.\s)[^`\n]){0,20}`([^`\n]{1,200})`([^`\n]{0,60}`[^`\n]{1,200}`)?/g;
 const RATHER =
   /(?:instead of|rather than|but (?:it |this )?(?:should|must)|should|expected|not)[^`\n]*`([^`\n]+)`/;
 
-/** "`f(1)` returns `2` but should return `3`". */
+/** Of a match of `SENTENCE`: the call, and the value that is meant to come of it. */
+export function meantBy([, call = '', verb = '', first = '', rest = '']: RegExpExecArray) {
+  const named = /^(should|must|expected)/.test(verb);
+  return { call: call.replace(/;$/, ''), meant: named ? first : (RATHER.exec(rest)?.[1] ?? first) };
+}
+
 function inSentences(prose: string): readonly Example[] {
-  return [...prose.matchAll(SENTENCE)].flatMap(([, call = '', verb = '', first = '', rest = '']) => {
+  return [...prose.matchAll(SENTENCE)].flatMap((match) => {
+    const { call, meant } = meantBy(match);
     if (asserting(call) || /^(const|let|var|import|function)\b/.test(call)) return [];
-    const meant = /^(should|must|expected)/.test(verb) ? first : (RATHER.exec(rest)?.[1] ?? first);
-    return [{ body: same(call.replace(/;$/, ''), meant) }];
+    return [{ body: same(call, meant) }];
   });
 }
 

@@ -156,7 +156,7 @@ function prologue(
   esm: boolean,
   { file, helper, pool }: RewriteOptions,
 ): Edit {
-  const plan = Object.fromEntries(cases.map(({ id, changes }) => [id, { changes, calls: true }]));
+  const plan = Object.fromEntries(cases.map(({ id, changes }) => [id, { changes }]));
   const text = JSON.stringify(helper);
   const load = esm
     ? `import { createRequire as __from } from 'node:module'; const __p = __from(${text})(${text})`

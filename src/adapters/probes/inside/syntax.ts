@@ -87,6 +87,7 @@ const GRAMMARS: Readonly<Record<string, string>> = {
   '.mts': 'typescript',
   '.cts': 'typescript',
   '.tsx': 'tsx',
+  '.py': 'python',
 };
 
 /** A parser for the files whose language has a grammar here; null for others and for what cannot be parsed. */

@@ -1,0 +1,149 @@
+import { meantBy, SENTENCE, type Source, sessionOf } from './extract.ts';
+import { fencesOf } from './fences.ts';
+import type { Derived, DerivedCase, RewriteOptions } from './rewrite.ts';
+import { type Node, type Parse, walk } from './syntax.ts';
+
+const MOST_SOURCE = 4_000;
+const MOST_EXAMPLES = 16;
+const MOST_FENCES = 50;
+
+interface PythonCase {
+  /** As observe.py knows it: with the names of the classes around it. */
+  readonly name: string;
+  readonly node: Node;
+}
+
+/** Test functions of a file, and test methods of its classes, as pytest finds them. */
+function casesOf(root: Node, prefix = ''): readonly PythonCase[] {
+  return root.children.flatMap((child): readonly PythonCase[] => {
+    const node = child.type === 'decorated_definition' ? child.field('definition') : child;
+    const name = node?.field('name')?.text;
+    if (!node || !name) return [];
+    if (node.type === 'function_definition')
+      return /^test/.test(name) ? [{ name: prefix + name, node: child }] : [];
+    const body = node.type === 'class_definition' ? node.field('body') : null;
+    return body ? casesOf(body, `${prefix}${name}.`) : [];
+  });
+}
+
+/**
+ * The derived form of a test file in Python: a module that hands its source to observe.py, which changes the syntax tree
+ * with Python's own parser. Null when the file holds no test.
+ */
+export function rewritePython(root: Node, source: string, options: RewriteOptions): Derived | null {
+  const known = casesOf(root).filter(({ node }) => !options.known.has(node.text.slice(0, MOST_SOURCE)));
+  if (known.length === 0) return null;
+  const cases = known.map(({ name, node }, at): DerivedCase => {
+    return { id: String(at), title: name, source: node.text.slice(0, MOST_SOURCE), changes: [] };
+  });
+  const ids = Object.fromEntries(cases.map(({ id, title }) => [title, id]));
+  const { file, mostChanges: changes, pool } = options;
+  const plan = JSON.stringify({ file, pool, source, cases: ids, changes });
+  const helper = JSON.stringify(options.helper.replace(/\.cjs$/, '.py'));
+  const text = [
+    'import importlib.util as _runoff_util',
+    `_runoff_spec = _runoff_util.spec_from_file_location("runoff_observe", ${helper})`,
+    '_runoff_module = _runoff_util.module_from_spec(_runoff_spec)',
+    '_runoff_spec.loader.exec_module(_runoff_module)',
+    `_runoff_module.load(globals(), __file__, ${JSON.stringify(plan)})`,
+    '',
+  ].join('\n');
+  return { text, cases };
+}
+
+/** Puts the examples of the issue, as tests of their own, behind the tests of a file that knows what they call. */
+export async function withPythonExamples(
+  issue: string,
+  sources: readonly Source[],
+  parse: Parse,
+): Promise<{ readonly sources: readonly Source[]; readonly unused: readonly string[] }> {
+  const texts = new Map(sources.map(({ path, text }) => [path, text]));
+  const unused: string[] = [];
+  for (const [nth, example] of (await examplesOf(issue, parse)).entries()) {
+    const called = await calledIn(example, parse);
+    const taker = sources.find(({ root }) => [...called].every((name) => namesOf(root).has(name)));
+    if (!taker) {
+      unused.push(example.slice(0, 500));
+      continue;
+    }
+    const body = example.split('\n').map((line) => `    ${line}`);
+    const test = `\n\ndef test_runoff_issue_example_${nth + 1}():\n${body.join('\n')}\n`;
+    texts.set(taker.path, `${texts.get(taker.path)}${test}`);
+  }
+  const out: Source[] = [];
+  for (const source of sources) {
+    const text = texts.get(source.path) ?? source.text;
+    const root = text === source.text ? source.root : await parse(source.path, text);
+    out.push(root && !root.hasError ? { path: source.path, text, root } : source);
+  }
+  return { sources: out, unused };
+}
+
+const LANGUAGES = /^(|py|python|python3|pycon|doctest)$/i;
+
+async function examplesOf(issue: string, parse: Parse): Promise<readonly string[]> {
+  const found: string[] = [];
+  const { fences, prose } = fencesOf(issue);
+  for (const { language, code } of fences.slice(0, MOST_FENCES)) {
+    if (!LANGUAGES.test(language)) continue;
+    const text = sessionOf(code, (call, value) => `assert (${call}) == (${value})`).trimEnd();
+    const root = await parse('example.py', text);
+    if (root && !root.hasError && /^\s*assert\b/m.test(text)) found.push(bodiesOf(root, text));
+  }
+  for (const sentence of prose.matchAll(SENTENCE)) {
+    const { call, meant } = meantBy(sentence);
+    const text = `assert (${call}) == (${meant})`;
+    const root = /^(['"[({\d-]|True|False|None)/.test(meant) ? await parse('example.py', text) : null;
+    if (root && !root.hasError) found.push(text);
+  }
+  return [...new Set(found)].slice(0, MOST_EXAMPLES);
+}
+
+/** The code itself, or the body of the one test function that it is. */
+function bodiesOf(root: Node, text: string): string {
+  const [only, ...others] = casesOf(root);
+  const body = only && others.length === 0 && !only.name.includes('.') ? only.node.field('body') : null;
+  if (!body || (only?.node.field('parameters')?.children.length ?? 0) > 0) return text;
+  const indent = text.slice(text.lastIndexOf('\n', body.startIndex) + 1, body.startIndex);
+  return body.text.replaceAll(`\n${indent}`, '\n');
+}
+
+const BUILTIN =
+  /^(abs|all|any|bool|bytes|dict|enumerate|filter|float|frozenset|int|isinstance|len|list|map|max|min|print|range|repr|reversed|round|set|sorted|str|sum|tuple|type|zip)$/;
+
+/** First names of what an example calls, other than what it defines or imports itself. */
+async function calledIn(example: string, parse: Parse): Promise<ReadonlySet<string>> {
+  const root = await parse('example.py', example);
+  if (!root) return new Set();
+  const own = namesOf(root);
+  const names = [...walk(root)].flatMap((node) => {
+    const callee = node.type === 'call' ? node.field('function') : null;
+    const first = /^[A-Za-z_]\w*/.exec(callee?.text ?? '')?.[0];
+    return first && !BUILTIN.test(first) && !own.has(first) ? [first] : [];
+  });
+  return new Set(names);
+}
+
+/** Names that the top of a file imports, defines or assigns. */
+const namesOf = (root: Node): ReadonlySet<string> => new Set(root.children.flatMap(namesBy));
+
+function namesBy(child: Node): readonly string[] {
+  const node = child.type === 'decorated_definition' ? (child.field('definition') ?? child) : child;
+  switch (node.type) {
+    case 'function_definition':
+    case 'class_definition':
+      return [node.field('name')?.text ?? ''];
+    case 'import_statement':
+    case 'import_from_statement':
+      return identifiersIn(node, node.field('module_name'));
+    default:
+      return identifiersIn(node.children[0]?.field('left') ?? null, null);
+  }
+}
+
+const identifiersIn = (node: Node | null, but: Node | null): readonly string[] =>
+  node === null
+    ? []
+    : [...walk(node, (inner) => inner !== but)].flatMap(({ type, text }) =>
+        type === 'identifier' ? [text] : [],
+      );
