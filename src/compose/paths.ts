@@ -32,6 +32,8 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 export const OWN = {
   planner: here('../pipeline/brief/planner.md'),
   judge: here('../pipeline/judge/judge.md'),
+  neutral: here('../pipeline/examine/neutral.md'),
+  distinguish: here('../pipeline/examine/distinguish.md'),
   coderPrompts: here('../pipeline/code/prompts'),
   appManifest: here('../../app.yml'),
 } as const;

@@ -129,6 +129,8 @@ const unchanging = (operator: Operator) => ({
   prompts: readPrompts({
     planner: OWN.planner,
     judge: OWN.judge,
+    neutral: OWN.neutral,
+    distinguish: OWN.distinguish,
     coder: OWN.coderPrompts,
     overrides: operator.prompts,
   }),

@@ -66,7 +66,9 @@ async function layTable(
 }
 
 async function look({ bench, onBase }: Table, candidate: Candidate): Promise<Finisher> {
-  const [evidence] = await gatherEvidence(bench, [candidate], onBase);
+  const {
+    evidence: [evidence],
+  } = await gatherEvidence(bench, [candidate], onBase);
   return { evidence: evidence as Finisher['evidence'], family: familyOf(candidate.contestant.model) };
 }
 

@@ -65,7 +65,7 @@ async function execute(tools: SelectTools, request: SelectRequest, how: How): Pr
     // What is lent stands beside the repository: no patch is about it.
     entries.push(await entryOf({ ...bench, base: bare }, candidate, { alias, ordinal }));
   }
-  const evidence = await gatherEvidence(bench, entries, await testBase(bench, 'take it as it is'));
+  const { evidence } = await gatherEvidence(bench, entries, await testBase(bench, 'take it as it is'));
   return answer(request, evidence, new Map(named.map(({ alias, candidate }) => [alias, candidate.id])), how);
 }
 

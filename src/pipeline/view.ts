@@ -23,7 +23,7 @@ function endOf(run: RunRecord): number | null {
 }
 
 function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, now: number): RunView {
-  const { task, judgement, decision, outcome, trouble, checks, brief, sandbox } = run;
+  const { task, neutral, judgement, decision, outcome, trouble, checks, brief, sandbox } = run;
   return {
     id: run.id,
     origin: originView(run.origin),
@@ -33,6 +33,7 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
     candidates,
     evidence: run.evidence ?? [],
     ranking: run.ranking ?? [],
+    ...(neutral ? { neutral } : {}),
     ...(judgement ? { judgement } : {}),
     ...(decision ? { decision } : {}),
     ...(outcome ? { outcome } : {}),

@@ -58,6 +58,9 @@ export interface PromptLibrary {
   readonly planner: string;
   /** For blind judges of two candidates. */
   readonly judge: string;
+  /** For writers of tests: one that sees no candidate, one that tells candidates apart. */
+  readonly neutral: string;
+  readonly distinguish: string;
   /** Variant name → instructions for the coder. The order is the order in which contestants take them. */
   readonly coder: ReadonlyMap<string, string>;
 }

@@ -14,6 +14,7 @@ import type {
   Usage,
   Usd,
 } from '../core/model/index.ts';
+import type { NeutralReport } from '../core/neutral/index.ts';
 import type { Ranked } from '../core/ranking/index.ts';
 import type { OutcomeView, SandboxView } from '../core/reports/index.ts';
 
@@ -30,6 +31,8 @@ export interface RunRecord {
   readonly task?: Task;
   readonly brief?: Brief;
   readonly evidence?: readonly Evidence[];
+  /** Tests that models wrote and what became of them; absent where none was asked. */
+  readonly neutral?: NeutralReport;
   readonly ranking?: readonly Ranked[];
   /** What blind judges said; absent where none were asked. */
   readonly judgement?: Judgement;

@@ -117,7 +117,7 @@ async function openRoom(
           ...(family ? { family } : {}),
         });
       }
-      const evidence = await gatherEvidence(bench, entries, onBase);
+      const { evidence } = await gatherEvidence(bench, entries, onBase);
       return Object.fromEntries(evidence.map((one) => [one.alias, one]));
     },
   };

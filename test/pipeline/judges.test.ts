@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { MOST_CALLS } from '../../src/core/judging/index.ts';
+import { judgeModels, MOST_CALLS } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { ANSWER_MS } from '../../src/pipeline/judge/ask.ts';
-import { judgeModels } from '../../src/pipeline/judge/panel.ts';
 import { reviewCandidate } from '../../src/pipeline/judge/review.ts';
 import { AUTHORS, adding, candidate, NOTHING_RAN } from '../core/judging/sample.ts';
 import { always, cite, DOWN, openCourt, poolOf, prefers, saying } from './court.ts';

@@ -5,20 +5,16 @@ import { Fault } from '../../core/model/index.ts';
 /** Variants in the order in which contestants take them; files that are not named here follow by name. */
 const ORDER = ['plain', 'careful', 'test-first', 'root-cause'];
 
+/** Prompts that there is one of. */
+type Single = 'planner' | 'judge' | 'neutral' | 'distinguish';
+
 /**
  * Reads prompts from Markdown files. A file of the same name in `overrides` stands in for ours, and a further
  * `coder/*.md` there adds a variant.
  */
-export function readPrompts(folders: {
-  planner: string;
-  judge: string;
-  coder: string;
-  overrides?: string | undefined;
-}): {
-  planner: string;
-  judge: string;
-  coder: ReadonlyMap<string, string>;
-} {
+export function readPrompts(
+  folders: Readonly<Record<Single, string>> & { coder: string; overrides?: string | undefined },
+): Readonly<Record<Single, string>> & { coder: ReadonlyMap<string, string> } {
   const ours = variantsIn(folders.coder);
   const theirs = folders.overrides ? variantsIn(join(folders.overrides, 'coder')) : new Map<string, string>();
   const all = new Map([...ours, ...theirs]);
@@ -29,6 +25,8 @@ export function readPrompts(folders: {
   return {
     planner: one('planner.md', folders.planner),
     judge: one('judge.md', folders.judge),
+    neutral: one('neutral.md', folders.neutral),
+    distinguish: one('distinguish.md', folders.distinguish),
     coder: new Map(names.map((name) => [name, all.get(name) as string])),
   };
 }

@@ -74,6 +74,7 @@ const DOCUMENTS = [
   'task',
   'brief',
   'evidence',
+  'neutral',
   'ranking',
   'judgement',
   'decision',
@@ -100,7 +101,8 @@ export function runOfRow(
   row: Selectable<RunTable>,
   stages: readonly Selectable<StageTimingTable>[],
 ): RunRecord {
-  const { task, brief, evidence, ranking, judgement, decision, outcome, trouble, checks, sandbox } = row;
+  const { task, brief, evidence, neutral, ranking, judgement, decision, outcome, trouble, checks, sandbox } =
+    row;
   return {
     id: row.id,
     origin: row.origin,
@@ -109,7 +111,19 @@ export function runOfRow(
     updatedAt: row.updated_at,
     title: row.title,
     request: row.request,
-    ...present({ task, brief, evidence, ranking, judgement, decision, outcome, trouble, checks, sandbox }),
+    ...present({
+      task,
+      brief,
+      evidence,
+      neutral,
+      ranking,
+      judgement,
+      decision,
+      outcome,
+      trouble,
+      checks,
+      sandbox,
+    }),
     stages: stages
       .filter((stage) => stage.run_id === row.id)
       .map(stageOfRow)

@@ -20,6 +20,7 @@ export interface RunTable {
   brief: OptionalJson<Brief>;
   evidence: OptionalJson<NonNullable<RunRecord['evidence']>>;
   ranking: OptionalJson<NonNullable<RunRecord['ranking']>>;
+  neutral: OptionalJson<NonNullable<RunRecord['neutral']>>;
   judgement: OptionalJson<NonNullable<RunRecord['judgement']>>;
   decision: OptionalJson<NonNullable<RunRecord['decision']>>;
   outcome: OptionalJson<NonNullable<RunRecord['outcome']>>;

@@ -2,6 +2,7 @@ import { pickOf } from '../../core/decision/index.ts';
 import { notable } from '../../core/patches/index.ts';
 import {
   afterNobody,
+  contestedQuestion,
   type Diffs,
   leftNothing,
   plusMinus,
@@ -10,6 +11,7 @@ import {
   type RunView,
   rankRows,
   reasons,
+  testNotes,
   verdictWords,
   visibleCode,
 } from '../../core/reports/index.ts';
@@ -212,12 +214,21 @@ function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): read
   ];
 }
 
-/** What was not as the settings or the default have it. */
+/** Code points of one note. */
+const NOTE = 400;
+
+/** What was not as the settings or the default have it, and what tests are in question. */
 function notes(view: RunView, width: number, paint: Paint): readonly string[] {
-  const lines = [...(view.lowered ?? []), ...(view.sandbox?.weaker ?? [])];
+  const question = contestedQuestion(view);
+  const lines = [
+    ...(question === null ? [] : [question]),
+    ...(view.lowered ?? []),
+    ...(view.sandbox?.weaker ?? []),
+    ...testNotes(view),
+  ];
   if (lines.length === 0) return [];
   const wrapped = lines.flatMap((line) =>
-    wrap(shown(line, 300), width - 4).map((part, index) => `${index === 0 ? '  - ' : '    '}${part}`),
+    wrap(shown(line, NOTE), width - 4).map((part, index) => `${index === 0 ? '  - ' : '    '}${part}`),
   );
   return [paint('strong', 'Note'), ...wrapped];
 }

@@ -7,6 +7,7 @@ export { afterRound, type Round, roundOf } from './knockout.ts';
 export { type AskedPair, outcomesOf } from './outcomes.ts';
 export {
   allPairs,
+  judgeModels,
   MOST_CALLS,
   MOST_JUDGES,
   type Pair,

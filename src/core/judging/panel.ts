@@ -1,4 +1,5 @@
 import type { Alias } from '../model/index.ts';
+import type { Settings } from '../policy/index.ts';
 import { familyOf } from './family.ts';
 import type { Author } from './types.ts';
 
@@ -109,3 +110,11 @@ export function allPairs(aliases: readonly Alias[]): readonly Pair[] {
   const sorted = [...aliases].sort();
   return sorted.flatMap((a, i) => sorted.slice(i + 1).map((b) => ({ a, b })));
 }
+
+/** Models that may judge, and write tests: those of the settings' coders, then those whose keys are set. */
+export const judgeModels = (
+  settings: Pick<Settings, 'coders'>,
+  defaults: readonly string[],
+): readonly string[] => [
+  ...new Set([...settings.coders.flatMap(({ model }) => (model ? [model] : [])), ...defaults]),
+];

@@ -45,14 +45,17 @@ export function joinAdmissions(a: Admission, b: Admission): Admission {
   return {
     tests: [...a.tests, ...b.tests],
     votes: [...a.votes, ...b.votes],
-    byAlias: Object.fromEntries(aliases.map((alias) => [alias, added(a.byAlias[alias], b.byAlias[alias])])),
+    byAlias: Object.fromEntries(
+      aliases.map((alias) => [alias, joinTests(a.byAlias[alias], b.byAlias[alias])]),
+    ),
   };
 }
 
 export const NO_ADMISSION: Admission = { tests: [], votes: [], byAlias: {} };
 
 const NONE: NeutralTests = { passed: 0, total: 0, failing: [] };
-const added = (a: NeutralTests = NONE, b: NeutralTests = NONE): NeutralTests => ({
+/** Neutral tests of two origins, run on the same candidate. */
+export const joinTests = (a: NeutralTests = NONE, b: NeutralTests = NONE): NeutralTests => ({
   passed: a.passed + b.passed,
   total: a.total + b.total,
   failing: [...a.failing, ...b.failing],

@@ -12,7 +12,7 @@ export const STRATEGIES = ['evidence', 'judges', 'vote', 'score', 'metrics'] as 
 export type Strategy = (typeof STRATEGIES)[number];
 
 /** What the settings name, as strategies of the ranking; `reviewer` and `human` act on the decision. */
-export const strategiesOf = (evaluator: Settings['evaluator']): readonly Strategy[] => [
+const strategiesOf = (evaluator: Settings['evaluator']): readonly Strategy[] => [
   ...new Set(evaluator.flatMap((name) => NAMED[name] ?? [])),
 ];
 const NAMED: Readonly<Record<Settings['evaluator'][number], Strategy | null>> = {
@@ -25,6 +25,12 @@ const NAMED: Readonly<Record<Settings['evaluator'][number], Strategy | null>> = 
   reviewer: null,
   human: null,
 };
+
+/** How the settings want survivors put in order. */
+export const orderOf = ({ weights, evaluator }: Pick<Settings, 'weights' | 'evaluator'>): Ranking => ({
+  weights,
+  strategies: strategiesOf(evaluator),
+});
 
 export interface Ranking {
   readonly weights: Weights;

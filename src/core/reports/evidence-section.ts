@@ -3,7 +3,8 @@ import { notable } from '../patches/index.ts';
 import { elapsed } from './format.ts';
 import { fill, tableRows } from './layout.ts';
 import { baseTestsWord, failedGate, standings } from './rows.ts';
-import { code } from './safe.ts';
+import { code, sentence } from './safe.ts';
+import { testNotes } from './test-facts.ts';
 import type { ChecksView, Diffs, RunView } from './view.ts';
 import { whereFacts } from './where.ts';
 
@@ -29,6 +30,7 @@ export function evidenceSection(view: RunView, diffs: Diffs, room: number): stri
     "- Base tests: the base commit's own test files, run over each candidate's production code",
     "- New tests, run over this candidate's production code: neutral ones, which nobody who competes has written, and those of peers, which other survivors added",
     '- Behaviour: how far it gives what the others give, on inputs derived from tests and issue on which not all agree',
+    ...testNotes(view).map((note) => `- ${sentence(note, NOTE)}`),
     ...notableFacts(diffs),
   ].join('\n');
   const rows = standings(view).flatMap(({ evidence }) => (evidence ? [row(evidence)] : []));
@@ -40,6 +42,8 @@ export function evidenceSection(view: RunView, diffs: Diffs, room: number): stri
   return body === '' ? facts : `${facts}\n\n${body}`;
 }
 
+/** Code points of one note. */
+const NOTE = 300;
 /** Files named for each candidate; the rest is counted. */
 const MOST_NAMED = 5;
 

@@ -1,6 +1,7 @@
 import type { Picked } from '../decision/index.ts';
 import { counted } from './format.ts';
 import { code, sentence } from './safe.ts';
+import { contestedQuestion } from './test-facts.ts';
 import type { RunView } from './view.ts';
 import { testedWords, weakerLines } from './where.ts';
 import { verdictWords } from './words.ts';
@@ -8,12 +9,14 @@ import { verdictWords } from './words.ts';
 /** The first thing a reader sees: who won, how sure that is, what decided it. */
 export function verdictSection(view: RunView): string {
   const decision = view.decision;
+  const question = contestedQuestion(view);
   const heading = decision && decision.kind !== 'none' ? pickedLine(decision) : nobodyLine(view);
   return [
     `### ${heading}`,
     decision === undefined ? '' : sentence(decision.because, 600),
     `Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, ${testedWords(view)} on the same base commit.`,
     ...weakerLines(view),
+    question === null ? '' : `**A question for you.** ${sentence(question, 900)}`,
   ]
     .filter((block) => block !== '')
     .join('\n\n');

@@ -2,6 +2,7 @@ import type { Decision } from '../decision/index.ts';
 import type { Evidence } from '../evidence/index.ts';
 import type { Judgement } from '../judging/index.ts';
 import type { Alias, Brief, Candidate, FaultCode, RunId, RunState, Sha, Stage, Usd } from '../model/index.ts';
+import type { NeutralReport } from '../neutral/index.ts';
 import type { PatchFile } from '../patches/index.ts';
 import type { Settings } from '../policy/index.ts';
 import type { Ranked } from '../ranking/index.ts';
@@ -65,6 +66,7 @@ export interface RunView {
   readonly candidates: readonly Candidate[];
   readonly evidence: readonly Evidence[];
   readonly ranking: readonly Ranked[];
+  readonly neutral?: NeutralReport;
   readonly judgement?: Judgement;
   readonly decision?: Decision;
   readonly outcome?: OutcomeView;

@@ -131,10 +131,12 @@ async function generate(
 
 /** Structured answers are no turn of a conversation. */
 function turnFor(script: Script, asked: Asked, request: string): Turn {
-  if (!asked.structured || script.structured === undefined) return turnAt(script, asked.results, request);
+  const fitting = script.answers?.find(({ holds }) => request.includes(holds));
+  const answer = fitting ? fitting.structured : script.structured;
+  if (!asked.structured || answer === undefined) return turnAt(script, asked.results, request);
   return asked.structured.kind === 'tool'
-    ? { kind: 'call', text: '', tool: asked.structured.name, input: object(script.structured) }
-    : { kind: 'text', text: JSON.stringify(script.structured) };
+    ? { kind: 'call', text: '', tool: asked.structured.name, input: object(answer) }
+    : { kind: 'text', text: JSON.stringify(answer) };
 }
 
 function saying(turn: Exclude<Turn, { kind: 'hang' | 'status' }>, asked: Asked): Spoken {

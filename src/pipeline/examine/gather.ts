@@ -1,6 +1,7 @@
 import { type Agreement, agreement, staticScore } from '../../core/agreement/index.ts';
 import { contest, type Evidence, isSurvivor, peerTestsOn, type TestRun } from '../../core/evidence/index.ts';
 import type { Alias } from '../../core/model/index.ts';
+import type { NeutralReport } from '../../core/neutral/index.ts';
 import { joinSections, productionLines } from '../../core/patches/index.ts';
 import { type Crossed, crossExecute } from './cross.ts';
 import { type Bench, byExitCode } from './execute.ts';
@@ -8,28 +9,44 @@ import { type Bank, type Entry, type Examined, examineOne } from './one.ts';
 import { inParallel } from './parallel.ts';
 import { type Probed, probe } from './probe.ts';
 import { openTrees } from './trees.ts';
+import { addWrittenTests, type Writing } from './written.ts';
 
-/** All that is executed to tell candidates apart, one step after the other. `begins` is told of each candidate. */
+export interface Gathering {
+  /** Told of each candidate before it is executed. */
+  readonly begins?: (entry: Entry) => Promise<void>;
+  /** Models that may write tests; absent: none is asked. */
+  readonly writing?: Writing;
+}
+
+export interface Gathered {
+  readonly evidence: readonly Evidence[];
+  /** Absent where no writer was asked. */
+  readonly neutral?: NeutralReport;
+}
+
+/** All that is executed to tell candidates apart, one step after the other. */
 export async function gatherEvidence(
   bench: Bench,
   entries: readonly Entry[],
   onBase: TestRun,
-  begins: (entry: Entry) => Promise<void> = async () => undefined,
-): Promise<readonly Evidence[]> {
+  { begins, writing }: Gathering = {},
+): Promise<Gathered> {
   // Where the base's tests left no report, nobody is asked for one.
   const fair = onBase.source === 'report' ? bench : byExitCode(bench);
   const bank: Bank = { bench: fair, trees: openTrees(fair), onBase };
   try {
     const examined: Examined[] = [];
     await inParallel(bench.world.parallelChecks, entries, async (entry) => {
-      await begins(entry);
+      await begins?.(entry);
       examined.push(await examineOne(bank, entry));
     });
     examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
     const crossed = await crossExecute(bank, examined);
     const probed = await probe(bank, examined);
     const agreeing = agreementsOf(examined);
-    return contest(examined.map((one) => evidenceOf(one, crossed, probed, agreeing)));
+    const evidence = contest(examined.map((one) => evidenceOf(one, crossed, probed, agreeing)));
+    const added = writing ? await addWrittenTests(bank, examined, evidence, writing) : null;
+    return added ? { evidence: added.evidence, neutral: added.report } : { evidence };
   } finally {
     await bank.trees.close();
   }

@@ -1,12 +1,16 @@
-import type { Evidence, TestRun } from '../../core/evidence/index.ts';
-import { familyOf } from '../../core/judging/index.ts';
+import type { TestRun } from '../../core/evidence/index.ts';
+import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
 import type { ArtifactRef, Candidate, RunId } from '../../core/model/index.ts';
-import { loadRun } from '../task.ts';
+import { writersInOrder } from '../../core/neutral/index.ts';
+import { orderOf } from '../../core/ranking/index.ts';
+import { rememberAnswers } from '../remember-answers.ts';
+import { loadRun, loadTask } from '../task.ts';
 import type { World } from '../world.ts';
 import { testBase } from './base.ts';
 import { openBench } from './execute.ts';
-import { gatherEvidence } from './gather.ts';
+import { type Gathered, gatherEvidence } from './gather.ts';
 import type { Entry } from './one.ts';
+import type { Writing } from './written.ts';
 
 export { testBase } from './base.ts';
 export { type Bench, benchOver, type Tools } from './execute.ts';
@@ -36,8 +40,8 @@ export async function examine(
   const known = new Set((run.evidence ?? []).map(({ alias }) => alias));
   const candidates = await world.store.candidates(runId);
   if (!run.evidence || candidates.some(({ alias }) => !known.has(alias))) {
-    const evidence = await gatherForRun(world, runId, baseRun, signal);
-    await world.store.updateRun(runId, { evidence }, world.clock.now());
+    const gathered = await gatherForRun(world, runId, baseRun, signal);
+    await world.store.updateRun(runId, gathered, world.clock.now());
   }
   await world.store.markStage(runId, 'examine', 'end', world.clock.now());
   await world.store.transition(runId, 'examined', 'every candidate was built and tested', world.clock.now());
@@ -50,7 +54,7 @@ async function gatherForRun(
   runId: RunId,
   baseRun: ArtifactRef,
   signal: AbortSignal,
-): Promise<readonly Evidence[]> {
+): Promise<Gathered> {
   const bench = await openBench(world, runId, signal);
   const onBase = JSON.parse(await world.artifacts.get(baseRun)) as TestRun;
   const candidates = await world.store.candidates(runId);
@@ -61,7 +65,9 @@ async function gatherForRun(
   };
   try {
     const entries = candidates.map((one) => ({ ...one, family: familyOf(one.contestant.model) }));
-    return await gatherEvidence(bench, entries, onBase, (entry) => marked(entry, 'examining'));
+    const writing = await writingFor(world, runId, candidates, signal);
+    const begins = (entry: Entry) => marked(entry, 'examining');
+    return await gatherEvidence(bench, entries, onBase, { begins, ...(writing ? { writing } : {}) });
   } finally {
     for (const candidate of candidates) await marked(candidate, 'examined');
   }
@@ -72,4 +78,35 @@ async function mark(world: World, candidate: Candidate, state: 'examining' | 'ex
   if (candidate.state === 'coded' || candidate.state === 'examining') {
     await world.store.putCandidate({ ...candidate, state });
   }
+}
+
+/** Who may write tests for this run; null where the settings want no model to choose. */
+async function writingFor(
+  world: World,
+  runId: RunId,
+  candidates: readonly Candidate[],
+  signal: AbortSignal,
+): Promise<Writing | null> {
+  const { brief } = await loadRun(world, runId);
+  const task = await loadTask(world, runId);
+  const order = orderOf(task.settings);
+  if (!brief || !order.strategies.includes('judges')) return null;
+  const authors = candidates.map(({ contestant }) => contestant);
+  const models = judgeModels(task.settings, world.defaults.models);
+  const wrote = authors.map(({ model }) => model);
+  return {
+    desk: {
+      gateway: world.gateway,
+      model: world.model,
+      random: world.random,
+      models: writersInOrder(models, wrote, familyOf),
+      task,
+      brief,
+      remember: rememberAnswers(world, runId),
+      signal,
+    },
+    instructions: world.prompts,
+    order,
+    identities: identitiesOf(authors),
+  };
 }

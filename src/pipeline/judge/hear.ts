@@ -1,11 +1,17 @@
 import type { Evidence } from '../../core/evidence/index.ts';
-import { type Competitor, changedFiles, factsOf, type Judgement } from '../../core/judging/index.ts';
+import {
+  type Competitor,
+  changedFiles,
+  factsOf,
+  type Judgement,
+  judgeModels,
+} from '../../core/judging/index.ts';
 import type { Alias, Brief, Candidate, RunId, Task } from '../../core/model/index.ts';
 import { parsePatch } from '../../core/patches/index.ts';
 import { rememberAnswers } from '../remember-answers.ts';
 import { repositoryOf } from '../task.ts';
 import type { World } from '../world.ts';
-import { judgeModels, judgePool } from './panel.ts';
+import { judgePool } from './panel.ts';
 
 export interface Matter {
   readonly task: Task;

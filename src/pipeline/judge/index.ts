@@ -2,7 +2,7 @@ import { type Decision, decide } from '../../core/decision/index.ts';
 import type { Evidence } from '../../core/evidence/index.ts';
 import { type Judgement, strengthsOf } from '../../core/judging/index.ts';
 import type { RunId, Task } from '../../core/model/index.ts';
-import { type Ranked, rank, strategiesOf, undecided } from '../../core/ranking/index.ts';
+import { orderOf, type Ranked, rank, undecided } from '../../core/ranking/index.ts';
 import { loadRun, loadTask } from '../task.ts';
 import type { World } from '../world.ts';
 import { hearJudges } from './hear.ts';
@@ -15,8 +15,9 @@ export async function judge(world: World, runId: RunId, signal: AbortSignal): Pr
   await world.store.markStage(runId, 'judge', 'start', world.clock.now());
   const { evidence = [], brief } = await loadRun(world, runId);
   const task = await loadTask(world, runId);
-  const near = undecided(rank(evidence, orderOf(task)), evidence);
-  const asked = orderOf(task).strategies.includes('judges') && near.length > 1;
+  const order = orderOf(task.settings);
+  const near = undecided(rank(evidence, order), evidence);
+  const asked = order.strategies.includes('judges') && near.length > 1;
   const matter = { task, evidence, undecided: near, ...(brief ? { brief } : {}) };
   const judgement = asked ? await hearJudges(world, runId, matter, signal) : undefined;
   const { ranking, decision } = settle(task, evidence, judgement);
@@ -30,11 +31,6 @@ export async function judge(world: World, runId: RunId, signal: AbortSignal): Pr
   return 'judged';
 }
 
-const orderOf = ({ settings }: Task) => ({
-  weights: settings.weights,
-  strategies: strategiesOf(settings.evaluator),
-});
-
 /** Judges who are not sure themselves put nobody before another. */
 function settle(
   task: Task,
@@ -43,7 +39,7 @@ function settle(
 ): { readonly ranking: readonly Ranked[]; readonly decision: Decision } {
   const sure = judgement && judgement.kind === 'judged' && judgement.confidence !== 'toss-up';
   const strengths = sure ? { strengths: strengthsOf(judgement) } : {};
-  const ranking = rank(evidence, { ...orderOf(task), ...strengths });
+  const ranking = rank(evidence, { ...orderOf(task.settings), ...strengths });
   const askPerson = task.settings.evaluator.includes('human');
   return { ranking, decision: decide(ranking, evidence, { askPerson }) };
 }

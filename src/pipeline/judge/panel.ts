@@ -27,7 +27,6 @@ import {
   Verdict,
 } from '../../core/judging/index.ts';
 import { type Alias, NO_USAGE, type Usage } from '../../core/model/index.ts';
-import type { Settings } from '../../core/policy/index.ts';
 import { ANSWER_MS, type AskParts, type Desk, inLanes, openDesk } from './ask.ts';
 
 /** Of the run's budget, all judges together. Our default: by then coders have had their part. */
@@ -43,14 +42,6 @@ export interface JudgeParts extends AskParts {
   /** A knockout also where every pair could meet. */
   readonly knockout?: boolean;
 }
-
-/** Models that may judge: those of the settings' coders, then those whose keys are set. */
-export const judgeModels = (
-  settings: Pick<Settings, 'coders'>,
-  defaults: readonly string[],
-): readonly string[] => [
-  ...new Set([...settings.coders.flatMap(({ model }) => (model ? [model] : [])), ...defaults]),
-];
 
 /**
  * Puts the survivors before judges: blind, in pairs, in both orders. Never rejects for what models do: judges that are

@@ -5,17 +5,24 @@ import { MOLE } from './mole.ts';
 import { OTTER } from './otter.ts';
 import { say } from './turns.ts';
 import { WREN } from './wren.ts';
+import { NEUTRAL } from './writer.ts';
+
+/** What every one of them answers when it is asked as planner, or as writer of tests. */
+const ANSWERS = {
+  structured: BRIEF,
+  answers: [{ holds: 'You write tests for a software task', structured: NEUTRAL }],
+} as const;
 
 /** How the scripted models behave on the sample's issue, by model name. Each of them can also be the planner. */
 export const SCRIPTS = {
-  'scripted-heron': { turns: HERON, structured: BRIEF },
-  'scripted-otter': { turns: OTTER, structured: BRIEF },
-  'scripted-mole': { turns: MOLE, structured: BRIEF },
-  'scripted-wren': { turns: WREN, structured: BRIEF },
+  'scripted-heron': { turns: HERON, ...ANSWERS },
+  'scripted-otter': { turns: OTTER, ...ANSWERS },
+  'scripted-mole': { turns: MOLE, ...ANSWERS },
+  'scripted-wren': { turns: WREN, ...ANSWERS },
   /** Never answers, for limits of time. */
-  'scripted-stork': { turns: [{ kind: 'hang' }], afterwards: 'repeat', structured: BRIEF },
+  'scripted-stork': { turns: [{ kind: 'hang' }], afterwards: 'repeat', ...ANSWERS },
   /** Changes nothing. */
-  'scripted-idle': { turns: [say('There is nothing to do here.')], structured: BRIEF },
+  'scripted-idle': { turns: [say('There is nothing to do here.')], ...ANSWERS },
 } as const satisfies Scripts;
 
 /** The four contestants of the demo as `provider/model`, over both protocols; the first is also the planner. */

@@ -1,0 +1,63 @@
+import type { Alias } from '../model/index.ts';
+import type { NeutralReport } from '../neutral/index.ts';
+import { counted } from './format.ts';
+import type { RunView } from './view.ts';
+
+/** Tests named before the rest is counted. */
+const NAMED = 3;
+
+/**
+ * Tests that most survivors break, as a question to a person: plain text, not yet fit for Markdown or a terminal. Null
+ * where there is none.
+ */
+export function contestedQuestion({ evidence }: RunView): string | null {
+  const breaking = new Map<string, Alias[]>();
+  for (const { alias, baseTests } of evidence)
+    for (const id of baseTests?.contested ?? []) breaking.set(id, [...(breaking.get(id) ?? []), alias]);
+  if (breaking.size === 0) return null;
+  const who = [...new Set([...breaking.values()].flat())].sort();
+  const tests = [...breaking.keys()].sort();
+  const [one, should] =
+    tests.length === 1 ? ['this base test', 'Should it'] : ['these base tests', 'Should they'];
+  return `${listed(who)} break ${one}, which is not held against anybody: ${named(tests)}. ${should} change with this task?`;
+}
+
+/** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
+export function testNotes({ evidence, neutral }: RunView): readonly string[] {
+  const flaky = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.flaky ?? []))].sort();
+  const once = evidence.some(({ baseTests }) => baseTests !== undefined && baseTests.baseRuns === undefined);
+  return [
+    ...(flaky.length > 0
+      ? [`${counted(flaky.length, 'test')} did not always give the same answer: ${named(flaky)}.`]
+      : []),
+    ...(once && evidence.some(({ baseTests }) => baseTests?.source === 'report')
+      ? ['The base tests take so long that they were run once on the base: a flaky one is not known as such.']
+      : []),
+    ...(neutral ? written(neutral) : []),
+  ];
+}
+
+function written({ models, tests, notes }: NeutralReport): readonly string[] {
+  const by = models.length === 0 ? '' : ` by ${listed(models)}`;
+  const counts = (['admitted', 'suspect', 'refused'] as const).flatMap((standing) => {
+    const count = tests.filter((one) => one.standing === standing).length;
+    return count === 0 ? [] : [`${count} ${standing}`];
+  });
+  const told = tests.flatMap(({ title, standing, failedBy, passedBy, because }) => {
+    if (standing === 'suspect') return [`“${title}” is suspect: ${because}`];
+    if (standing !== 'admitted' || failedBy.length === 0) return [];
+    return [
+      `“${title}”: ${listed(passedBy)} ${passedBy.length === 1 ? 'passes' : 'pass'}, ${listed(failedBy)} ${failedBy.length === 1 ? 'fails' : 'fail'}.`,
+    ];
+  });
+  const head = tests.length === 0 ? [] : [`Tests written${by}: ${counts.join(', ')}.`];
+  return [...head, ...told, ...notes];
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? (names[0] ?? 'nobody') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+
+function named(ids: readonly string[]): string {
+  const shown = ids.slice(0, NAMED).join('; ');
+  return ids.length > NAMED ? `${shown}; and ${ids.length - NAMED} more` : shown;
+}
