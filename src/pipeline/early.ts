@@ -4,9 +4,8 @@ import type { TestRun } from '../core/evidence/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import type { Alias, ArtifactRef, Candidate, RunId } from '../core/model/index.ts';
 import { sayEnough } from './code/index.ts';
-import { type Bench, benchOver, gatherEvidence } from './examine/index.ts';
+import { type Bench, gatherEvidence, openBench } from './examine/index.ts';
 import { stopIfCancelled } from './guard.ts';
-import { loadTask, prepareBase, sourceOf } from './task.ts';
 import type { World } from './world.ts';
 
 /** Milliseconds between two looks at who has finished. Our default: small beside a coder's minutes. */
@@ -58,10 +57,7 @@ async function layTable(
   baseRun: ArtifactRef,
   signal: AbortSignal,
 ): Promise<Table> {
-  const task = await loadTask(world, runId);
-  const source = await sourceOf(world, task);
-  const base = await prepareBase(world, task, { source, signal });
-  const bench = await benchOver(world, { task, source, base, signal });
+  const bench = await openBench(world, runId, signal);
   return { bench, onBase: JSON.parse(await world.artifacts.get(baseRun)) as TestRun };
 }
 

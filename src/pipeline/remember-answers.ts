@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { RunId } from '../core/model/index.ts';
 import type { World } from './world.ts';
 
+/** Characters of a key that stand in the database; of a longer one it is the hash, by which its text can be found. */
+const LONGEST = 200;
 const Kept = z.object({ sha256: z.string(), bytes: z.number() });
 
 /**
@@ -13,7 +15,7 @@ export function rememberAnswers(
   runId: RunId,
 ): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const name = `answer:${key}`;
+    const name = `answer:${key.length > LONGEST ? (await artifacts.put(key)).sha256 : key}`;
     const { intent } = await store.intend(runId, name);
     const kept = intent.state === 'done' ? Kept.safeParse(intent.result) : null;
     // Whoever chose the key chose the type with it.

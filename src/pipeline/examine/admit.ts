@@ -14,8 +14,8 @@ import {
   type Trials,
   tellsFiles,
 } from '../../core/neutral/index.ts';
+import { inParallel } from '../parallel.ts';
 import { areaId, type Bench, build, byExitCode, inArea, layFiles, over, runFiles } from './execute.ts';
-import { inParallel } from './parallel.ts';
 import type { Tree } from './trees.ts';
 
 /** A survivor on whose production code tests are tried. */

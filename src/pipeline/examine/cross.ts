@@ -13,9 +13,9 @@ import {
 import type { Alias } from '../../core/model/index.ts';
 import { type PatchFile, testPart } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/policy/index.ts';
+import { inParallel } from '../parallel.ts';
 import { areaId } from './execute.ts';
 import type { Bank, Examined } from './one.ts';
-import { inParallel } from './parallel.ts';
 import { runOn, type Tree } from './trees.ts';
 
 /** What survivors' own tests say. */

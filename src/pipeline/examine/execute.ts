@@ -17,6 +17,7 @@ import type {
   WorkArea,
 } from '../../ports/index.ts';
 import { cancelled } from '../guard.ts';
+import { rememberAnswers } from '../remember-answers.ts';
 import { checkLimits, hostsOf, loadTask, prepareBase, sourceOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
@@ -55,7 +56,8 @@ export async function openBench(world: World, runId: RunId, signal: AbortSignal)
   const source = await sourceOf(world, task);
   const base = await prepareBase(world, task, { source, signal });
   const asked = [task.title, task.body, ...task.comments.map(({ body }) => body)].join('\n');
-  return benchOver(world, { task, source, base, asked, signal });
+  const remember = rememberHere(rememberAnswers(world, runId));
+  return benchOver(world, { task, source, base, asked, remember, signal });
 }
 
 /** A bench over a base that is prepared already. */

@@ -3,10 +3,10 @@ import { contest, type Evidence, isSurvivor, peerTestsOn, type TestRun } from '.
 import type { Alias } from '../../core/model/index.ts';
 import type { NeutralReport } from '../../core/neutral/index.ts';
 import { joinSections, productionLines } from '../../core/patches/index.ts';
+import { inParallel } from '../parallel.ts';
 import { type Crossed, crossExecute } from './cross.ts';
 import { type Bench, byExitCode } from './execute.ts';
 import { type Bank, type Entry, type Examined, examineOne } from './one.ts';
-import { inParallel } from './parallel.ts';
 import { type Probed, probe } from './probe.ts';
 import { openTrees } from './trees.ts';
 import { addWrittenTests, type Writing } from './written.ts';

@@ -13,7 +13,7 @@ import type { Entry } from './one.ts';
 import type { Writing } from './written.ts';
 
 export { testBase } from './base.ts';
-export { type Bench, benchOver, type Tools } from './execute.ts';
+export { type Bench, benchOver, openBench, type Tools } from './execute.ts';
 export { gatherEvidence } from './gather.ts';
 export { collectText } from './given.ts';
 export type { Entry } from './one.ts';

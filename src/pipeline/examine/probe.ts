@@ -15,10 +15,10 @@ import {
 import type { Alias } from '../../core/model/index.ts';
 import { joinSections, patchedText, productionPart, roleOf, testPart } from '../../core/patches/index.ts';
 import type { Limits } from '../../ports/index.ts';
+import { inParallel } from '../parallel.ts';
 import { checkLimits } from '../task.ts';
 import { areaId, type Bench, inArea, over, runCommand } from './execute.ts';
 import type { Bank, Examined } from './one.ts';
-import { inParallel } from './parallel.ts';
 import type { Tree } from './trees.ts';
 
 /** What inputs derived from tests and issue tell of the candidates. */
@@ -33,8 +33,8 @@ const GRAMMARS = '/opt/runoff/grammars';
 
 /** Test files of the base that probes are derived from, at most. Our default. */
 const MOST_TESTS = 12;
-/** The base is probed this often: what differs between runs says nothing. */
-const BASE_RUNS = 2;
+/** Runs on the base: what differs between them says nothing. */
+const BASE_RUNS = [1, 2] as const;
 /** One run of all probes on one tree. Our default. */
 const RUN_MS = 20_000;
 const OUTPUT_BYTES = 24 * 2 ** 20;
@@ -55,8 +55,11 @@ export async function probe(bank: Bank, examined: readonly Examined[]): Promise<
   const wish = wishOf(bench, derived);
   const onBase: ProbeRun[] = [];
   const stuck: Stuck[] = [];
-  for (let attempt = 1; attempt <= BASE_RUNS; attempt += 1) {
-    const output = await run(bench, base, { ...wish, id: areaId(bench.task.runId, 'probe', `${attempt}`) });
+  const outputs: (ProbeOutput | null)[] = [];
+  await inParallel(bench.world.parallelChecks, BASE_RUNS, async (attempt) => {
+    outputs.push(await run(bench, base, { ...wish, id: areaId(bench.task.runId, 'probe', `${attempt}`) }));
+  });
+  for (const output of outputs) {
     if (output === null) return null;
     onBase.push(readProbeRun(output));
     stuck.push(...stuckIn(output));

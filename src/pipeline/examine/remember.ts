@@ -5,14 +5,14 @@
  */
 export type Remember = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Remembers in memory, for as long as it is held itself. */
-export function rememberHere(): Remember {
+/** Remembers in memory, for as long as it is held itself, what `beyond` may have kept for longer. */
+export function rememberHere(beyond: Remember = (_, work) => work()): Remember {
   const known = new Map<string, Promise<unknown>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const before = known.get(key);
     // Whoever chose the key chose the type with it.
     if (before) return before as Promise<T>;
-    const answer = work();
+    const answer = beyond(key, work);
     known.set(key, answer);
     answer.catch(() => known.delete(key));
     return answer;

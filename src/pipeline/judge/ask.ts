@@ -135,21 +135,3 @@ async function inTime<T>(
     ended.abort();
   }
 }
-
-/** Works on at most `width` items at a time; waits for those under way before it rejects. */
-export async function inLanes<T>(
-  width: number,
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = items.values();
-  const failures: unknown[] = [];
-  const lane = async () => {
-    for (const item of queue) {
-      if (failures.length > 0) return;
-      await work(item).catch((thrown: unknown) => failures.push(thrown));
-    }
-  };
-  await Promise.all(Array.from({ length: width }, lane));
-  if (failures.length > 0) throw failures[0];
-}

@@ -27,7 +27,8 @@ import {
   Verdict,
 } from '../../core/judging/index.ts';
 import { type Alias, NO_USAGE, type Usage } from '../../core/model/index.ts';
-import { ANSWER_MS, type AskParts, type Desk, inLanes, openDesk } from './ask.ts';
+import { inParallel } from '../parallel.ts';
+import { ANSWER_MS, type AskParts, type Desk, openDesk } from './ask.ts';
 
 /** Of the run's budget, all judges together. Our default: by then coders have had their part. */
 const JUDGES_SHARE = 0.2;
@@ -167,7 +168,7 @@ async function hear(court: Court, pairs: readonly Pair[]): Promise<void> {
     { hearing, order: 'aFirst' as const },
     { hearing, order: 'bFirst' as const },
   ]);
-  await inLanes(WIDTH, calls, async ({ hearing, order }) => {
+  await inParallel(WIDTH, calls, async ({ hearing, order }) => {
     const { a, b } = hearing.pair;
     const [first, second] = order === 'aFirst' ? [a, b] : [b, a];
     hearing.heard[order] = await askJudge(court, hearing.judge, first, second);

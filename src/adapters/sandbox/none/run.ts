@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult, ExecSpec } from '../../../ports/index.ts';
 import { inheritedDescriptors } from '../inherited.ts';
@@ -119,6 +120,7 @@ async function ended(child: ChildProcess, tree: Tree): Promise<number | null> {
   // The group first: it holds the watcher, which would start to end the rest its own way.
   signalGroup(child);
   await tree.end();
+  await groupGone(child);
   (child.stdio as readonly (Writable | Readable | null | undefined)[])[LIFE]?.destroy();
   await closed;
   return code;
@@ -128,11 +130,22 @@ function killGroup(child: ChildProcess): void {
   if (child.exitCode === null && child.signalCode === null) signalGroup(child);
 }
 
-function signalGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
+/** False where nobody is left in the group. */
+function signalGroup(child: ChildProcess): boolean {
+  if (child.pid === undefined) return false;
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    return process.kill(-child.pid, 'SIGKILL');
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+    return false;
   }
+}
+
+/** Milliseconds for which killed processes of the group are waited for: long beside an exit, short where none reaps them. */
+const GROUP_MS = 200;
+
+/** The watcher was there before the mark, so that only its group knows it: killed, it takes a moment to be gone. */
+async function groupGone(child: ChildProcess): Promise<void> {
+  const until = performance.now() + GROUP_MS;
+  while (signalGroup(child) && performance.now() < until) await sleep(2);
 }
