@@ -232,7 +232,7 @@ function addSelect(program: Command, shell: Shell, done: (code: number) => void)
       'chooses among given patches: JSON lines in, JSON lines out; docs/selection.md describes both',
     )
     .option('--always-pick', 'name the best candidate even where the evidence is too thin', false)
-    .option('--jobs <count>', 'requests at a time (default: one for each core)', whole(1))
+    .option('--jobs <count>', 'requests at a time (default: one more than there are cores)', whole(1))
     .addOption(
       new Option('--without <signals>', 'signals that shall not count, separated by commas').argParser(
         signals,

@@ -18,7 +18,8 @@ interface Unanswered {
 
 /** `runoff select`: JSON lines in, JSON lines out, in whatever order the answers come. A bad line costs no other one. */
 export async function selectLines(shell: Shell, flags: SelectFlags): Promise<number> {
-  const jobs = flags.jobs ?? shell.cores;
+  // One more than cores: a request waits for git and mounts part of its time.
+  const jobs = flags.jobs ?? shell.cores + 1;
   const tools = lazily(() => shell.openSelecting({ atOnce: Math.max(1, Math.floor(shell.cores / jobs)) }));
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());

@@ -19,6 +19,7 @@ import {
   type Tools,
   testBase,
 } from './examine/index.ts';
+import { inParallel } from './parallel.ts';
 
 /** What choosing among given patches takes of the world: no GitHub, no database, and no model. */
 export interface SelectTools extends Tools {
@@ -61,10 +62,10 @@ async function execute(tools: SelectTools, request: SelectRequest, how: How): Pr
     .toSorted((a, b) => byText(a.patch ?? '', b.patch ?? '') || byText(a.id, b.id))
     .map((candidate, ordinal) => ({ candidate, alias: aliasOf(ordinal), ordinal }));
   const entries: Entry[] = [];
-  for (const { candidate, alias, ordinal } of named) {
+  await inParallel(tools.parallelChecks, named, async ({ candidate, alias, ordinal }) => {
     // What is lent stands beside the repository: no patch is about it.
     entries.push(await entryOf({ ...bench, base: bare }, candidate, { alias, ordinal }));
-  }
+  });
   const { evidence } = await gatherEvidence(bench, entries, await testBase(bench, 'take it as it is'));
   return answer(request, evidence, new Map(named.map(({ alias, candidate }) => [alias, candidate.id])), how);
 }

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { stripTypeScriptTypes } from 'node:module';
 import { extname } from 'node:path';
-import { compileFunction, Script } from 'node:vm';
+import vm from 'node:vm';
 import { interpreter } from './languages.mjs';
 
 const COMMAND_MS = 20_000;
@@ -24,15 +24,17 @@ function said(parse) {
 
 export const asTypeScript = (text) =>
   said(() => stripTypeScriptTypes(text, { mode: 'transform', sourceUrl: 'text' }));
-const asExpression = (text) => said(() => new Script(`(${text}\n)`, { filename: 'text' }));
+const asExpression = (text) => said(() => new vm.Script(`(${text}\n)`, { filename: 'text' }));
 function asCommonJs(text) {
   const body = text.replace(/^#!/, '//');
-  return said(() => compileFunction(body, COMMONJS, { filename: 'text' }));
+  return said(() => vm.compileFunction(body, COMMONJS, { filename: 'text' }));
 }
 
 export function asJavaScript(text) {
   const trouble = asCommonJs(text);
   if (trouble === null) return null;
+  // Without the flag for it there is no such class, and the next parser, which takes longer to start, is asked.
+  if (vm.SourceTextModule && said(() => new vm.SourceTextModule(text)) === null) return null;
   // A superset of modules, and of most of what bundlers strip.
   const asModule = asTypeScript(text);
   if (asModule === null) return null;

@@ -25,12 +25,13 @@ export function contestedQuestion({ evidence }: RunView): string | null {
 /** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
 export function testNotes({ evidence, neutral }: RunView): readonly string[] {
   const flaky = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.flaky ?? []))].sort();
-  const once = evidence.some(({ baseTests }) => baseTests !== undefined && baseTests.baseRuns === undefined);
+  const reported = evidence.flatMap(({ baseTests }) => (baseTests?.source === 'report' ? [baseTests] : []));
+  const once = reported.length > 0 && reported.every(({ baseRuns }) => baseRuns === undefined);
   return [
     ...(flaky.length > 0
       ? [`${counted(flaky.length, 'test')} did not always give the same answer: ${named(flaky)}.`]
       : []),
-    ...(once && evidence.some(({ baseTests }) => baseTests?.source === 'report')
+    ...(once
       ? ['The base tests take so long that they were run once on the base: a flaky one is not known as such.']
       : []),
     ...(neutral ? written(neutral) : []),

@@ -27,8 +27,16 @@ export interface TouchedLines {
   readonly ranges: readonly (readonly [first: number, last: number])[];
 }
 
-/** How Node runs our programs: it takes longer to optimise a parser than to read fifty files without. */
-const NODE = ['/opt/runoff/bin/node', '--no-warnings', '--liftoff-only'] as const;
+/**
+ * How Node runs our programs: it takes longer to optimise a parser than to read fifty files without, and modules are read
+ * by the parser that is there already.
+ */
+const NODE = [
+  '/opt/runoff/bin/node',
+  '--no-warnings',
+  '--liftoff-only',
+  '--experimental-vm-modules',
+] as const;
 /** Where `compose` puts these programs inside every sandbox. */
 const PROGRAMS = {
   check: '/opt/runoff/checks/syntax/check.mjs',

@@ -66,6 +66,7 @@ export function evidence(
       fixed: [],
       source: 'report',
       exitCode: 0,
+      baseRuns: 3,
       ms: 8_100,
     },
     peerTests: [],
