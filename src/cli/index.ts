@@ -27,6 +27,7 @@ export type {
   Runtime,
   Screen,
   Selecting,
+  SelectingHow,
   Shell,
   Surroundings,
 } from './runtime.ts';
@@ -232,6 +233,11 @@ function addSelect(program: Command, shell: Shell, done: (code: number) => void)
       'chooses among given patches: JSON lines in, JSON lines out; docs/selection.md describes both',
     )
     .option('--always-pick', 'name the best candidate even where the evidence is too thin', false)
+    .option(
+      '--judges',
+      'blind judges (models whose keys are set) compare executed candidates that execution does not tell apart',
+    )
+    .option('--budget <usd>', 'dollars for the judges of one request (default: 1)', dollars)
     .option('--jobs <count>', 'requests at a time (default: one more than there are cores)', whole(1))
     .addOption(
       new Option('--without <signals>', 'signals that shall not count, separated by commas').argParser(

@@ -71,6 +71,13 @@ export interface Surroundings {
 }
 
 /** What `runoff select` executes with; `close` leaves nothing behind. */
+export interface SelectingHow {
+  /** Builds and tests of one request that may execute side by side. */
+  readonly atOnce: number;
+  /** US dollars that models may cost as judges of one request; absent: none is asked. */
+  readonly judgesUsd?: number;
+}
+
 export interface Selecting {
   readonly tools: SelectTools;
   close(): Promise<void>;
@@ -79,8 +86,8 @@ export interface Selecting {
 /** What the command line needs from outside; `main.ts` gives the real ones. */
 export interface Shell extends Surroundings {
   open(needs: Needs): Promise<Runtime>;
-  /** Neither database nor GitHub. `atOnce`: builds and tests of one request that may execute side by side. */
-  openSelecting(how: { readonly atOnce: number }): Promise<Selecting>;
+  /** Neither database nor GitHub. */
+  openSelecting(how: SelectingHow): Promise<Selecting>;
   /** Lines of standard input, without their ends. */
   lines(): AsyncIterable<string>;
   /** Cores that this process may use. */

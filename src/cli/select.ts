@@ -6,7 +6,14 @@ import { EXIT, type Selecting, type Shell } from './runtime.ts';
 export interface SelectFlags extends SelectOptions {
   /** Requests at a time; absent: as many as there are cores. */
   readonly jobs?: number;
+  /** Blind judges choose between those whom execution does not tell apart. */
+  readonly judges?: boolean;
+  /** US dollars for the judges of one request. */
+  readonly budget?: number;
 }
+
+/** Dollars for the judges of one request. Our default: 36 answers about patches of some length by a model of middling price. */
+const JUDGES_USD = 1;
 
 /** What stands in for an answer where a line cannot be answered. */
 interface Unanswered {
@@ -20,7 +27,9 @@ interface Unanswered {
 export async function selectLines(shell: Shell, flags: SelectFlags): Promise<number> {
   // One more than cores: a request waits for git and mounts part of its time.
   const jobs = flags.jobs ?? shell.cores + 1;
-  const tools = lazily(() => shell.openSelecting({ atOnce: Math.max(1, Math.floor(shell.cores / jobs)) }));
+  const judges = flags.judges ? { judgesUsd: flags.budget ?? JUDGES_USD } : {};
+  const atOnce = Math.max(1, Math.floor(shell.cores / jobs));
+  const tools = lazily(() => shell.openSelecting({ atOnce, ...judges }));
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());
   const counts = { answered: 0, abstained: 0, failed: 0 };

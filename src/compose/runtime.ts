@@ -7,7 +7,6 @@ import { openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
 import { openGitHub } from '../adapters/github/index.ts';
 import { openModel } from '../adapters/models/index.ts';
-import { readPrompts } from '../adapters/prompts/index.ts';
 import { readTestReport } from '../adapters/reports/index.ts';
 import { openArtifacts, openStore } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
@@ -20,7 +19,8 @@ import { codersOf } from './agents.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
-import { dataPaths, OWN } from './paths.ts';
+import { dataPaths } from './paths.ts';
+import { promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
 import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
 import { pruneUnused } from './upkeep.ts';
@@ -126,14 +126,7 @@ const unchanging = (operator: Operator) => ({
   random: systemRandom,
   ceilings: ceilingsOf(operator),
   parallelChecks: availableParallelism(),
-  prompts: readPrompts({
-    planner: OWN.planner,
-    judge: OWN.judge,
-    neutral: OWN.neutral,
-    distinguish: OWN.distinguish,
-    coder: OWN.coderPrompts,
-    overrides: operator.prompts,
-  }),
+  prompts: promptsOf(operator),
 });
 
 /** The App shares its work through queues; the command line runs all of its own run in its own process. */

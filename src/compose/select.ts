@@ -3,17 +3,22 @@ import { chown, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { readSettingsText } from '../adapters/config/index.ts';
+import { memoryLedger, openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
+import { openModel } from '../adapters/models/index.ts';
 import { readTestReport } from '../adapters/reports/index.ts';
 import { openArtifacts } from '../adapters/store/index.ts';
-import { systemRandom } from '../adapters/system/index.ts';
-import type { Selecting } from '../cli/index.ts';
+import { systemClock, systemRandom } from '../adapters/system/index.ts';
+import type { Selecting, SelectingHow } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { Operator } from '../core/policy/index.ts';
+import type { SelectTools } from '../pipeline/index.ts';
 import type { BaseCheckout } from '../ports/index.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
 import { dataPaths } from './paths.ts';
+import { promptsOf } from './prompts.ts';
+import { providersOf } from './providers.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
 
 /** Folders of installed packages that stand in a work tree without being part of the repository. */
@@ -25,7 +30,7 @@ const INSTALLED = ['node_modules', '.venv', 'venv', 'vendor'] as const;
  */
 export async function openSelecting(
   operator: Operator,
-  { atOnce }: { readonly atOnce: number },
+  { atOnce, judgesUsd }: SelectingHow,
 ): Promise<Selecting> {
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
@@ -34,6 +39,7 @@ export async function openSelecting(
   await mkdir(dir, { recursive: true, mode: 0o711 });
   const log = openLog(operator);
   const lend = openLending(join(dir, 'lent'), owner);
+  const judges = judgesUsd === undefined ? null : openJudges(operator, join(dir, 'gw'), judgesUsd);
   return {
     tools: {
       artifacts: openArtifacts(join(dir, 'artifacts')),
@@ -43,8 +49,44 @@ export async function openSelecting(
       parallelChecks: atOnce,
       lend,
       newRunId: () => systemRandom.runId(),
+      ...(judges ? { judging: judges.judging } : {}),
     },
-    close: () => rm(dir, { recursive: true, force: true, maxRetries: 3 }),
+    async close() {
+      await judges?.close();
+      await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+/** Models as judges, through a gateway of this process; what it spends is kept in no database. */
+function openJudges(
+  operator: Operator,
+  sockets: string,
+  budgetUsd: number,
+): { readonly judging: NonNullable<SelectTools['judging']>; close(): Promise<void> } {
+  const gateway = openGateway({
+    dir: sockets,
+    providers: providersOf(operator),
+    prices: operator.modelPrices,
+    dayCaps: { repositoryUsd: operator.max.budgetRepositoryDay, everythingUsd: operator.max.budgetDay },
+    ledger: memoryLedger(),
+    clock: systemClock,
+    log: openLog(operator),
+  });
+  const models = operator.multiAgent.models.length > 0 ? operator.multiAgent.models : gateway.defaultModels();
+  if (models.length === 0)
+    throw new Fault('MODEL_KEY_MISSING', '`--judges` needs a model, and no key of a provider is set.');
+  return {
+    judging: {
+      gateway,
+      model: openModel(),
+      clock: systemClock,
+      random: systemRandom,
+      models,
+      instructions: promptsOf(operator).judge,
+      budgetUsd,
+    },
+    close: () => gateway.close(),
   };
 }
 

@@ -1,13 +1,14 @@
-import { decide } from '../core/decision/index.ts';
 import type { Evidence } from '../core/evidence/index.ts';
+import type { Judgement } from '../core/judging/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { Settings } from '../core/policy/index.ts';
-import { rank, type Signal } from '../core/ranking/index.ts';
+import { orderOf, type Ranking, rank, type Signal, undecided } from '../core/ranking/index.ts';
 import {
   type SelectAnswer,
   type SelectCandidate,
   type SelectRequest,
   selectStored,
+  statementOf,
 } from '../core/selection/index.ts';
 import type { BaseCheckout } from '../ports/index.ts';
 import {
@@ -19,13 +20,17 @@ import {
   type Tools,
   testBase,
 } from './examine/index.ts';
+import { settle } from './judge/index.ts';
 import { inParallel } from './parallel.ts';
+import { hearOn, type Judging } from './select-judges.ts';
 
 /** What choosing among given patches takes of the world: no GitHub, no database, and no model. */
 export interface SelectTools extends Tools {
   /** The base, and under it what stands installed in its work tree without being part of it, such as `node_modules`. */
   lend(base: BaseCheckout, top: string): Promise<BaseCheckout>;
   newRunId(): string;
+  /** Absent: no model is asked. */
+  readonly judging?: Judging;
 }
 
 export interface SelectOptions {
@@ -67,11 +72,21 @@ async function execute(tools: SelectTools, request: SelectRequest, how: How): Pr
     entries.push(await entryOf({ ...bench, base: bare }, candidate, { alias, ordinal }));
   });
   const { evidence } = await gatherEvidence(bench, entries, await testBase(bench, 'take it as it is'));
-  return answer(request, evidence, new Map(named.map(({ alias, candidate }) => [alias, candidate.id])), how);
-}
-
-function statementOf({ issue }: SelectRequest): string {
-  return (typeof issue === 'string' ? issue : issue?.statement) ?? '';
+  const found: Found = { evidence, ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])) };
+  const order = { ...orderOf(Settings.parse({})), without: how.options.without ?? [] };
+  const near = undecided(rank(evidence, order), evidence);
+  const judgement =
+    tools.judging && near.length > 1
+      ? await hearOn(tools.judging, tools.artifacts, {
+          runId: bench.task.runId,
+          task: statementOf(request),
+          entries,
+          evidence,
+          undecided: near,
+          signal: how.signal,
+        })
+      : undefined;
+  return answer(request, found, { order, judgement, ...how.options });
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -108,23 +123,24 @@ async function entryOf(
   as: Pick<Entry, 'alias' | 'ordinal'>,
 ): Promise<Entry> {
   const collected = await collectText(bench, as.alias, candidate.patch ?? '');
-  return { ...as, runId: bench.task.runId, ms: 0, ...collected };
+  const family = candidate.family ? { family: candidate.family } : {};
+  return { ...as, runId: bench.task.runId, ms: 0, ...family, ...collected };
+}
+
+interface Found {
+  readonly evidence: readonly Evidence[];
+  /** The request's ids, by alias. */
+  readonly ids: ReadonlyMap<string, string>;
 }
 
 function answer(
   request: SelectRequest,
-  evidence: readonly Evidence[],
-  ids: ReadonlyMap<string, string>,
-  { options }: How,
+  { evidence, ids }: Found,
+  how: { readonly order: Ranking; readonly judgement: Judgement | undefined; readonly alwaysPick: boolean },
 ): SelectAnswer {
-  const ranking = rank(evidence, {
-    weights: Settings.parse({}).weights,
-    strategies: ['evidence'],
-    without: options.without ?? [],
-  });
-  const decision = decide(ranking, evidence);
+  const { ranking, decision } = settle(evidence, how.order, how.judgement, { askPerson: false });
   const best = ranking[0];
-  const alias = decision.kind === 'winner' ? decision.alias : options.alwaysPick ? best?.alias : undefined;
+  const alias = decision.kind === 'winner' ? decision.alias : how.alwaysPick ? best?.alias : undefined;
   return {
     id: request.id,
     pick: (alias && ids.get(alias)) ?? null,

@@ -12,8 +12,8 @@ export const SelectAnswer = z.object({
   ranking: z.array(
     z.object({
       id: z.string(),
-      /** 0 to 1; comparable within one answer only. */
-      score: z.number().min(0).max(1),
+      /** More is better, within one answer only. Of what was executed: logarithm of odds; otherwise agreement, 0 to 1. */
+      score: z.number(),
       /** One or more sentences: why it stands here. */
       because: z.string(),
     }),

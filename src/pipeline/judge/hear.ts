@@ -35,7 +35,9 @@ export async function hearJudges(
   for (const alias of undecided) {
     const candidate = candidates.find((one) => one.alias === alias);
     const found = evidence.find((one) => one.alias === alias);
-    if (candidate && found) competitors.push(await competitorOf(world, candidate, found));
+    if (!candidate || !found) continue;
+    const author = candidate.contestant;
+    competitors.push(await competitorOf(world.artifacts, { ...candidate, author }, found));
   }
   return judgePool(
     {
@@ -56,18 +58,15 @@ export async function hearJudges(
   );
 }
 
-async function competitorOf(
-  { artifacts }: World,
-  { alias, patch, contestant }: Candidate,
+/** A candidate as judges are shown it. */
+export async function competitorOf(
+  artifacts: World['artifacts'],
+  { alias, patch, author }: Pick<Candidate, 'alias' | 'patch'> & Pick<Competitor, 'author'>,
   evidence: Evidence,
 ): Promise<Competitor> {
   const parsed = patch && parsePatch(await artifacts.get(patch.raw), await artifacts.get(patch.text));
-  return {
-    alias,
-    files: parsed?.kind === 'patch' ? changedFiles(parsed.patch) : [],
-    facts: factsOf(evidence),
-    author: contestant,
-  };
+  const files = parsed?.kind === 'patch' ? changedFiles(parsed.patch) : [];
+  return { alias, files, facts: factsOf(evidence), author };
 }
 
 /** What was asked for: the issue in its own words, then what the brief made of it. */

@@ -1,11 +1,14 @@
 import { type Decision, decide } from '../../core/decision/index.ts';
 import type { Evidence } from '../../core/evidence/index.ts';
 import { type Judgement, strengthsOf } from '../../core/judging/index.ts';
-import type { RunId, Task } from '../../core/model/index.ts';
-import { orderOf, type Ranked, rank, undecided } from '../../core/ranking/index.ts';
+import type { RunId } from '../../core/model/index.ts';
+import { orderOf, type Ranked, type Ranking, rank, undecided } from '../../core/ranking/index.ts';
 import { loadRun, loadTask } from '../task.ts';
 import type { World } from '../world.ts';
 import { hearJudges } from './hear.ts';
+
+export { competitorOf } from './hear.ts';
+export { type JudgeParts, judgePool } from './panel.ts';
 
 /**
  * The decision falls: from executed evidence, and where that leaves several undecided from what the settings name next.
@@ -20,7 +23,8 @@ export async function judge(world: World, runId: RunId, signal: AbortSignal): Pr
   const asked = order.strategies.includes('judges') && near.length > 1;
   const matter = { task, evidence, undecided: near, ...(brief ? { brief } : {}) };
   const judgement = asked ? await hearJudges(world, runId, matter, signal) : undefined;
-  const { ranking, decision } = settle(task, evidence, judgement);
+  const askPerson = task.settings.evaluator.includes('human');
+  const { ranking, decision } = settle(evidence, order, judgement, { askPerson });
   await world.store.updateRun(
     runId,
     { ranking, decision, ...(judgement ? { judgement } : {}) },
@@ -32,14 +36,14 @@ export async function judge(world: World, runId: RunId, signal: AbortSignal): Pr
 }
 
 /** Judges who are not sure themselves put nobody before another. */
-function settle(
-  task: Task,
+export function settle(
   evidence: readonly Evidence[],
+  order: Ranking,
   judgement: Judgement | undefined,
+  { askPerson }: { readonly askPerson: boolean },
 ): { readonly ranking: readonly Ranked[]; readonly decision: Decision } {
   const sure = judgement && judgement.kind === 'judged' && judgement.confidence !== 'toss-up';
   const strengths = sure ? { strengths: strengthsOf(judgement) } : {};
-  const ranking = rank(evidence, { ...orderOf(task.settings), ...strengths });
-  const askPerson = task.settings.evaluator.includes('human');
+  const ranking = rank(evidence, { ...order, ...strengths });
   return { ranking, decision: decide(ranking, evidence, { askPerson }) };
 }

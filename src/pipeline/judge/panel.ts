@@ -40,6 +40,8 @@ export interface JudgeParts extends AskParts {
   readonly instructions: string;
   /** Calls at most; absent: our default. */
   readonly mostCalls?: number;
+  /** Of the run's budget, for all judges together, 0 to 1; absent: our default. */
+  readonly share?: number;
   /** A knockout also where every pair could meet. */
   readonly knockout?: boolean;
 }
@@ -95,7 +97,7 @@ function courtOf(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly str
   );
   const desks = new Map<string, { readonly judge: Judge; readonly desk: Promise<Desk> }>();
   const opened = () => Promise.all([...desks.values()].map(({ desk }) => desk));
-  const capUsd = (parts.payer.runCapUsd * JUDGES_SHARE) / plan.judges;
+  const capUsd = (parts.payer.runCapUsd * (parts.share ?? JUDGES_SHARE)) / plan.judges;
   // Long enough for one question after the other to take all its time; it ends with the judgement.
   const ttlMs = ANSWER_MS * (1 + (parts.mostCalls ?? MOST_CALLS));
   return {

@@ -1,0 +1,14 @@
+import { readPrompts } from '../adapters/prompts/index.ts';
+import type { Operator } from '../core/policy/index.ts';
+import { OWN } from './paths.ts';
+
+/** Our prompts, with those that the operator puts in their place. */
+export const promptsOf = (operator: Operator) =>
+  readPrompts({
+    planner: OWN.planner,
+    judge: OWN.judge,
+    neutral: OWN.neutral,
+    distinguish: OWN.distinguish,
+    coder: OWN.coderPrompts,
+    overrides: operator.prompts,
+  });
