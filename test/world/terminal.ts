@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { simpleGit } from 'simple-git';
 import { SCRIPTED_PRICES, SCRIPTS } from '../../src/demo/sample/index.ts';
 import { makeSampleRepository } from '../../src/demo/sample-repository.ts';
-import { startScriptedModels } from '../../src/demo/scripted-models/index.ts';
+import { type Scripts, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -21,18 +21,24 @@ export interface Terminal {
   readonly home: string;
   readonly repository: string;
   runoff(...argv: readonly string[]): Promise<Ended>;
+  /** The same, with a text as standard input. */
+  pipe(text: string, ...argv: readonly string[]): Promise<Ended>;
   /** Starts a command and does not wait. */
   start(...argv: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> };
   git(...argv: readonly string[]): Promise<string>;
 }
 
 export async function atTerminal(
-  options: { readonly settings?: string; readonly env?: Readonly<Record<string, string>> },
+  options: {
+    readonly settings?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly scripts?: Scripts;
+  },
   work: (terminal: Terminal) => Promise<void>,
 ): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'runoff-cli-'));
   await chmod(home, 0o711);
-  const models = await startScriptedModels({ scripts: SCRIPTS });
+  const models = await startScriptedModels({ scripts: options.scripts ?? SCRIPTS });
   const repository = join(home, 'tally');
   await makeSampleRepository(repository, options.settings);
   const env: NodeJS.ProcessEnv = {
@@ -46,14 +52,15 @@ export async function atTerminal(
     MODEL_PRICES: JSON.stringify(SCRIPTED_PRICES),
     ...options.env,
   };
-  const start = (...argv: readonly string[]) => {
+  const begin = (argv: readonly string[], input: 'ignore' | 'pipe') => {
     const child = spawn(process.execPath, [MAIN, ...argv], {
       cwd: repository,
       env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input, 'pipe', 'pipe'],
     });
     return { child, ended: output(child) };
   };
+  const start = (...argv: readonly string[]) => begin(argv, 'ignore');
   const git = simpleGit(repository);
   try {
     await work({
@@ -61,6 +68,11 @@ export async function atTerminal(
       repository,
       start,
       runoff: (...argv) => start(...argv).ended,
+      pipe(text, ...argv) {
+        const { child, ended } = begin(argv, 'pipe');
+        child.stdin?.end(text);
+        return ended;
+      },
       git: async (...argv) => (await git.raw([...argv])).trim(),
     });
   } finally {

@@ -48,8 +48,8 @@ export interface Script {
   readonly afterwards?: 'stop' | 'repeat';
   /** Answer to a request for structured output, such as the planner's. */
   readonly structured?: unknown;
-  /** Instead of `structured`, for requests that hold a text; the first that fits. */
-  readonly answers?: readonly { readonly holds: string; readonly structured: unknown }[];
+  /** Instead of `structured`, for requests that hold a text or match a pattern; the first that fits. */
+  readonly answers?: readonly { readonly holds: string | RegExp; readonly structured: unknown }[];
   /** Reported usage by turn, the last for all that follow; absent: derived from the length of what is sent. */
   readonly usage?: readonly [Figures, ...Figures[]];
 }

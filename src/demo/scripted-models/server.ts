@@ -131,7 +131,9 @@ async function generate(
 
 /** Structured answers are no turn of a conversation. */
 function turnFor(script: Script, asked: Asked, request: string): Turn {
-  const fitting = script.answers?.find(({ holds }) => request.includes(holds));
+  const fitting = script.answers?.find(({ holds }) =>
+    typeof holds === 'string' ? request.includes(holds) : holds.test(request),
+  );
   const answer = fitting ? fitting.structured : script.structured;
   if (!asked.structured || answer === undefined) return turnAt(script, asked.results, request);
   return asked.structured.kind === 'tool'
