@@ -1,7 +1,7 @@
 import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { failedGate, type Ranked, type Separator, someTests } from '../ranking/index.ts';
-import { chanceOf } from './chance.ts';
+import { chanceOf, isMended } from './chance.ts';
 
 /** What we do about the evidence. `none` is a first-class result: no pull request is opened. */
 export type Decision =
@@ -65,7 +65,7 @@ export function decide(
   // Those who made the same change are no rivals: to pick one is to pick all of them.
   const rivals = survivors.filter((one) => one !== best && !(winning.alike ?? []).includes(one.alias));
   const decidedBy = rivals[0] ? separating(survivors, rivals[0]) : 'gates';
-  const chance = chanceOf({ best, winning, rivals, survivors: survivors.length });
+  const chance = chanceOf({ best, winning, rivals, evidence });
   const because = whyWinner(best, winning, rivals, survivors.length, decidedBy);
   const decided = { alias: best.alias, decidedBy, chance };
   if (askPerson || chance < LIKELY) {
@@ -90,7 +90,7 @@ function separating(survivors: readonly Ranked[], rival: Ranked): Separator {
 function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
   const tested = winning.baseTests?.source === 'report' && winning.baseTests.passed > 0;
   // While a person is asked whether tests should change, nobody is right beyond doubt.
-  if (!tested || (winning.baseTests?.contested ?? []).length > 0) return false;
+  if (!tested || !isMended(winning) || (winning.baseTests?.contested ?? []).length > 0) return false;
   switch (decidedBy) {
     // Nobody else was there to question it: something that its coder did not write must show that anything is mended.
     case 'gates':

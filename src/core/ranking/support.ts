@@ -18,7 +18,7 @@ export const SIGNALS: readonly Signal[] = ['tests', 'behaviour', 'agreement'];
  * adds): tests of others are the strongest; behaviour is one already; the text of a patch is for what execution does not
  * tell apart.
  */
-const WORTH: Readonly<Record<Signal, number>> = { tests: 10, behaviour: 1, agreement: 2 };
+const WORTH: Readonly<Record<Signal, number>> = { tests: 10, behaviour: 1, agreement: 4.5 };
 /** Odds below are not worth telling apart. */
 const LEAST = -30;
 

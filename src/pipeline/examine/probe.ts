@@ -96,14 +96,22 @@ function compare(
       isSurvivor(one.gates) &&
       (one.baseTests?.regressions.length ?? 0) === 0 &&
       (asked === undefined || asked.passed === asked.total);
-    return { id: one.candidate.alias, run: runOf(one), sound, idle: false };
+    return { id: one.candidate.alias, run: runOf(one), sound, idle: isIdle(textOf(one)) };
   });
-  const texts = ready.map((one) => joinSections(one.patch ? productionPart(one.patch) : []));
+  const texts = ready.map(textOf);
   const compared = compareBehaviour(onBase, behaving, (a, b) => likeness(texts[a] ?? '', texts[b] ?? ''));
   return {
     behaviour: new Map(compared.map(({ id, ...behaviour }) => [id, behaviour])),
     examples,
   };
+}
+
+const textOf = ({ patch }: Ready): string => joinSections(patch ? productionPart(patch) : []);
+
+/** A patch that leaves the source as it is behaves as the base whatever is right. */
+function isIdle(text: string): boolean {
+  const [own] = agreement([{ id: 'one', text }]);
+  return own?.guards.some((guard) => guard === 'no-effective-change' || guard === 'no-source-change') ?? true;
 }
 
 /** How much two production patches are alike, 0 to 1. */
