@@ -14,7 +14,7 @@ export interface Standing {
  * ranks right picks before wrong ones and how often each word was right. `alone` (no rival is left that breaks
  * nothing) and `unmended` (nothing that was executed shows that the task is done) are our own: of both there is too little data.
  */
-const LOG_ODDS = { start: 0.9, alone: 1, perRivals: -0.8, perBehaviour: 0.5, unmended: -2 } as const;
+const LOG_ODDS = { start: 0.9, alone: 1.3, perRivals: -0.7, perBehaviour: 0.6, unmended: -1.5 } as const;
 /** Rivals all together as far behind as this, or further, say no more. */
 const LEAST_RIVALS = -2.5;
 const MOST_RIVALS = 1.5;

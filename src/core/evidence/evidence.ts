@@ -130,6 +130,8 @@ export interface Evidence {
   readonly baseTests?: BaseTests;
   /** Absent where no neutral test was admitted. */
   readonly neutralTests?: NeutralTests;
+  /** Examples of the issue that no candidate meets, bounded: either all are wrong or they were read wrongly. Absent for none. */
+  readonly unmet?: readonly string[];
   readonly peerTests: readonly PeerTests[];
   /** How it behaved on inputs derived from tests and issue, next to the others; absent where nothing was observed. */
   readonly behaviour?: Omit<Behaviour, 'id'>;

@@ -2,7 +2,10 @@ import type { Alias } from '../model/index.ts';
 import type { NeutralReport } from '../neutral/index.ts';
 import { counted } from './format.ts';
 import type { RunView } from './view.ts';
+import { oneLine } from './visible.ts';
 
+/** Code points of one example. */
+const SHOWN = 80;
 /** Tests named before the rest is counted. */
 const NAMED = 3;
 
@@ -24,10 +27,16 @@ export function contestedQuestion({ evidence }: RunView): string | null {
 
 /** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
 export function testNotes({ evidence, neutral }: RunView): readonly string[] {
+  const unmet = [...new Set(evidence.flatMap((one) => one.unmet ?? []))].sort();
   const flaky = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.flaky ?? []))].sort();
   const reported = evidence.flatMap(({ baseTests }) => (baseTests?.source === 'report' ? [baseTests] : []));
   const once = reported.length > 0 && reported.every(({ baseRuns }) => baseRuns === undefined);
   return [
+    ...(unmet.length > 0
+      ? [
+          `No candidate meets ${counted(unmet.length, 'example')} of the issue, as we read it: ${named(unmet.map((one) => oneLine(one, SHOWN)))}.`,
+        ]
+      : []),
     ...(flaky.length > 0
       ? [`${counted(flaky.length, 'test')} did not always give the same answer: ${named(flaky)}.`]
       : []),

@@ -65,6 +65,9 @@ function agreementsOf(examined: readonly Examined[]): ReadonlyMap<Alias, Agreeme
   return new Map(found.map((one) => [one.id, one]));
 }
 
+/** Examples that are kept. */
+const MOST_UNMET = 5;
+
 function evidenceOf(
   { candidate, gates, patch, baseTests }: Examined,
   crossed: Crossed,
@@ -75,6 +78,7 @@ function evidenceOf(
   const neutral = probed?.examples.byAlias.get(candidate.alias);
   const behaviour = probed?.behaviour.get(candidate.alias);
   const tests = crossed.tests.get(candidate.alias);
+  const unmet = isSurvivor(gates) ? (probed?.examples.suspect.slice(0, MOST_UNMET) ?? []) : [];
   const peerTests = peerTestsOn(candidate.alias, crossed.marks);
   return {
     alias: candidate.alias,
@@ -88,6 +92,7 @@ function evidenceOf(
     ...(candidate.family === undefined ? {} : { family: candidate.family }),
     ...(baseTests ? { baseTests } : {}),
     ...(neutral ? { neutralTests: neutral } : {}),
+    ...(unmet.length > 0 ? { unmet } : {}),
     ...(behaviour ? { behaviour } : {}),
     ...(agreed ? { agreement: agreed.score, alike: agreed.alike } : {}),
     ...(patch ? { staticScore: staticScore(joinSections(patch.files)).score } : {}),
