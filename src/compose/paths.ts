@@ -34,6 +34,7 @@ export const OWN = {
   judge: here('../pipeline/judge/judge.md'),
   neutral: here('../pipeline/examine/neutral.md'),
   distinguish: here('../pipeline/examine/distinguish.md'),
+  reviewer: here('../pipeline/examine/reviewer.md'),
   coderPrompts: here('../pipeline/code/prompts'),
   appManifest: here('../../app.yml'),
 } as const;

@@ -9,6 +9,7 @@ export const promptsOf = (operator: Operator) =>
     judge: OWN.judge,
     neutral: OWN.neutral,
     distinguish: OWN.distinguish,
+    reviewer: OWN.reviewer,
     coder: OWN.coderPrompts,
     overrides: operator.prompts,
   });

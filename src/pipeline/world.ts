@@ -61,6 +61,8 @@ export interface PromptLibrary {
   /** For writers of tests: one that sees no candidate, one that tells candidates apart. */
   readonly neutral: string;
   readonly distinguish: string;
+  /** For a reviewer of one candidate. */
+  readonly reviewer: string;
   /** Variant name → instructions for the coder. The order is the order in which contestants take them. */
   readonly coder: ReadonlyMap<string, string>;
 }

@@ -65,7 +65,14 @@ export async function codingWorld(script: Script) {
     ceilings: { timeoutCandidateSeconds: 7_200 },
     defaults: { models: ['anthropic/claude-sonnet-4-5'] },
     parallelChecks: 1,
-    prompts: { planner: '', judge: '', neutral: '', distinguish: '', coder: new Map([['plain', 'Do it.']]) },
+    prompts: {
+      planner: '',
+      judge: '',
+      neutral: '',
+      distinguish: '',
+      reviewer: '',
+      coder: new Map([['plain', 'Do it.']]),
+    },
     announcer: { soon() {}, async finish() {}, async idle() {} },
   } as unknown as World;
   await admitted(world, settings);

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { judgeModels, MOST_CALLS } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { ANSWER_MS } from '../../src/pipeline/judge/ask.ts';
-import { reviewCandidate } from '../../src/pipeline/judge/review.ts';
 import { AUTHORS, adding, candidate, NOTHING_RAN } from '../core/judging/sample.ts';
 import { always, cite, DOWN, openCourt, poolOf, prefers, saying } from './court.ts';
 
@@ -335,40 +334,6 @@ test('the models of the coders judge, then those whose keys are set', () => {
     'openai/gpt-6-sol',
     'anthropic/claude-sonnet-5',
   ]);
-});
-
-describe('a reviewer', () => {
-  const review = (ruling: (typeof JUDGES)['x-ai/grok-5'], model = 'x-ai/grok-5') => {
-    const court = openCourt({ 'openai/gpt-6-sol': DOWN, [model]: ruling });
-    return reviewCandidate(court.parts, poolOf(WRONG, RIGHT), WRONG);
-  };
-
-  test('of another family than the author names a line, and its claim is handed on as data', async () => {
-    const found = await review(() => ({
-      claims: [
-        {
-          file: 'src/run.ts',
-          line: 10,
-          quote: 'return parse(input) || 0;',
-          input: '""',
-          expected: '0',
-          got: 'throws',
-        },
-        { file: 'src/run.ts', line: 99, quote: 'never written', input: 'x', expected: 'y', got: 'z' },
-      ],
-      because: 'parse throws on an empty input.',
-      verdict: 'veto',
-    }));
-    expect(found).toMatchObject({ kind: 'claims', claims: [{ alias: 'B', line: 10, expected: '0' }] });
-  });
-
-  test('that is down or names no real line changes nothing', async () => {
-    expect(await review(DOWN)).toMatchObject({ kind: 'ignored', because: 'The reviewer was lost: HTTP 529' });
-    const made = { file: 'src/run.ts', line: 10, quote: 'eval(input)', input: 'x', expected: 'y', got: 'z' };
-    expect(await review(() => ({ claims: [made], because: 'Bad.', verdict: 'veto' }))).toMatchObject({
-      kind: 'ignored',
-    });
-  });
 });
 
 test('a citation off by a line counts, one of another file does not', async () => {

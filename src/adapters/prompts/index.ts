@@ -6,7 +6,7 @@ import { Fault } from '../../core/model/index.ts';
 const ORDER = ['plain', 'careful', 'test-first', 'root-cause'];
 
 /** Prompts that there is one of. */
-type Single = 'planner' | 'judge' | 'neutral' | 'distinguish';
+type Single = 'planner' | 'judge' | 'neutral' | 'distinguish' | 'reviewer';
 
 /**
  * Reads prompts from Markdown files. A file of the same name in `overrides` stands in for ours, and a further
@@ -27,6 +27,7 @@ export function readPrompts(
     judge: one('judge.md', folders.judge),
     neutral: one('neutral.md', folders.neutral),
     distinguish: one('distinguish.md', folders.distinguish),
+    reviewer: one('reviewer.md', folders.reviewer),
     coder: new Map(names.map((name) => [name, all.get(name) as string])),
   };
 }

@@ -12,9 +12,17 @@ export interface Standing {
 /**
  * A straight line in log-odds, fitted on picks whose outcome is known, and rounded; docs/selection.md says how well it
  * ranks right picks before wrong ones and how often each word was right. `alone` (no rival is left that breaks
- * nothing) and `unmended` (nothing that was executed shows that the task is done) are our own: of both there is too little data.
+ * nothing), `unmended` (nothing that was executed shows that the task is done) and `unmet` (nobody meets an example of the
+ * issue) are our own: of these there is too little data.
  */
-const LOG_ODDS = { start: 0.9, alone: 1.3, perRivals: -0.7, perBehaviour: 0.6, unmended: -1.5 } as const;
+const LOG_ODDS = {
+  start: 0.9,
+  alone: 1.3,
+  perRivals: -0.7,
+  perBehaviour: 0.6,
+  unmended: -1.5,
+  unmet: -2.5,
+} as const;
 /** Rivals all together as far behind as this, or further, say no more. */
 const LEAST_RIVALS = -2.5;
 const MOST_RIVALS = 1.5;
@@ -31,7 +39,12 @@ export function chanceOf(standing: Standing): number {
     sound.length === 0
       ? LOG_ODDS.alone
       : LOG_ODDS.perRivals * against(best, sound) + LOG_ODDS.perBehaviour * behaviourLead(standing, sound);
-  const score = LOG_ODDS.start + compared + (isMended(standing.winning) ? 0 : LOG_ODDS.unmended);
+  const { winning } = standing;
+  const score =
+    LOG_ODDS.start +
+    compared +
+    (isMended(winning) ? 0 : LOG_ODDS.unmended) +
+    ((winning.unmet ?? []).length > 0 ? LOG_ODDS.unmet : 0);
   return Math.round(1000 / (1 + Math.exp(-score))) / 1000;
 }
 

@@ -89,8 +89,14 @@ function separating(survivors: readonly Ranked[], rival: Ranked): Separator {
 /** Exit codes alone, and what nobody executed, never make it clear. */
 function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
   const tested = winning.baseTests?.source === 'report' && winning.baseTests.passed > 0;
-  // While a person is asked whether tests should change, nobody is right beyond doubt.
-  if (!tested || !isMended(winning) || (winning.baseTests?.contested ?? []).length > 0) return false;
+  // While a person is asked whether tests should change, or a reviewer names a defect, nobody is right beyond doubt.
+  if (
+    !tested ||
+    !isMended(winning) ||
+    winning.doubt !== undefined ||
+    (winning.baseTests?.contested ?? []).length > 0
+  )
+    return false;
   switch (decidedBy) {
     // Nobody else was there to question it: something that its coder did not write must show that anything is mended.
     case 'gates':

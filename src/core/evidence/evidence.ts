@@ -97,7 +97,7 @@ export interface PeerTests {
 }
 
 /** Where a test comes from that nobody who competes has written. */
-export const NEUTRAL_ORIGINS = ['issue', 'writer', 'distinguishing'] as const;
+export const NEUTRAL_ORIGINS = ['issue', 'writer', 'distinguishing', 'reviewer'] as const;
 export type NeutralOrigin = (typeof NEUTRAL_ORIGINS)[number];
 
 /** Neutral tests that were admitted by execution, run on one candidate's production code. */
@@ -132,6 +132,8 @@ export interface Evidence {
   readonly neutralTests?: NeutralTests;
   /** Examples of the issue that no candidate meets, bounded: either all are wrong or they were read wrongly. Absent for none. */
   readonly unmet?: readonly string[];
+  /** A defect that a reviewer named on a changed line and no test shows; absent where it found none. */
+  readonly doubt?: string;
   readonly peerTests: readonly PeerTests[];
   /** How it behaved on inputs derived from tests and issue, next to the others; absent where nothing was observed. */
   readonly behaviour?: Omit<Behaviour, 'id'>;

@@ -7,7 +7,7 @@ import type { WrittenTest } from './written.ts';
 
 /** What a written test is held against. */
 export interface Ground {
-  readonly origin: Exclude<NeutralOrigin, 'issue'>;
+  readonly origin: Exclude<NeutralOrigin, 'issue' | 'reviewer'>;
   /** Paths for the tests, in their order. */
   readonly places: readonly string[];
   /** Texts that say what is wanted: quotes must stand in one of them. */

@@ -79,7 +79,7 @@ const isTestFile = (path: string): boolean =>
 export function placesFor(
   custom: TestCustom,
   taken: readonly string[],
-  stem: 'neutral' | 'distinguishing',
+  stem: 'neutral' | 'distinguishing' | 'review',
   count: number,
 ): readonly string[] {
   const known = new Set(taken.map((path) => path.toLowerCase()));

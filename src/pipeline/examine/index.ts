@@ -80,7 +80,7 @@ async function mark(world: World, candidate: Candidate, state: 'examining' | 'ex
   }
 }
 
-/** Who may write tests for this run; null where the settings want no model to choose. */
+/** Models that may write tests for this run, or review; null where the settings want none to choose. */
 async function writingFor(
   world: World,
   runId: RunId,
@@ -90,7 +90,11 @@ async function writingFor(
   const { brief } = await loadRun(world, runId);
   const task = await loadTask(world, runId);
   const order = orderOf(task.settings);
-  if (!brief || !order.strategies.includes('judges')) return null;
+  const may = {
+    write: order.strategies.includes('judges'),
+    review: task.settings.evaluator.includes('reviewer'),
+  };
+  if (!brief || !(may.write || may.review)) return null;
   const authors = candidates.map(({ contestant }) => contestant);
   const models = judgeModels(task.settings, world.defaults.models);
   const wrote = authors.map(({ model }) => model);
@@ -106,6 +110,7 @@ async function writingFor(
       signal,
     },
     instructions: world.prompts,
+    may,
     order,
     identities: identitiesOf(authors),
   };

@@ -1,6 +1,14 @@
 import { decide } from '../../core/decision/index.ts';
 import { type Evidence, isSurvivor } from '../../core/evidence/index.ts';
-import { blind, changedFiles, type Identities, leaksIn, scrub } from '../../core/judging/index.ts';
+import {
+  blind,
+  type Competitor,
+  changedFiles,
+  factsOf,
+  type Identities,
+  leaksIn,
+  scrub,
+} from '../../core/judging/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import {
   type Admission,
@@ -16,12 +24,19 @@ import { admitTests, type Survivor } from './admit.ts';
 import { type Contender, distinguish } from './distinguish.ts';
 import { writeNeutralTests } from './neutral.ts';
 import type { Bank, Examined } from './one.ts';
+import { type Objections, review } from './review.ts';
 import type { Desk } from './writer.ts';
 
 /** Who may be asked for tests, and with which words. */
 export interface Writing {
   readonly desk: Desk;
-  readonly instructions: { readonly neutral: string; readonly distinguish: string };
+  readonly instructions: {
+    readonly neutral: string;
+    readonly distinguish: string;
+    readonly reviewer: string;
+  };
+  /** What the settings want models for. */
+  readonly may: { readonly write: boolean; readonly review: boolean };
   /** How the settings put survivors in order: whom that leaves undecided, a writer may tell apart. */
   readonly order: Ranking;
   /** Names of contestants, which nobody who writes tests may read. */
@@ -35,7 +50,8 @@ export interface Added {
 
 /**
  * Where what was executed so far leaves doubt: tests by a writer that sees no candidate, then tests that tell those still
- * undecided apart, all admitted by execution. Null where nothing is in doubt, or nobody is left to be tested.
+ * undecided apart. Where the settings want a reviewer, its objections to the leading ones. All count only as execution
+ * admits them. Null where nobody was asked.
  */
 export async function addWrittenTests(
   bank: Bank,
@@ -43,11 +59,42 @@ export async function addWrittenTests(
   evidence: readonly Evidence[],
   writing: Writing,
 ): Promise<Added | null> {
-  if (!inDoubt(evidence, writing.order)) return null;
-  const { bench, onBase } = bank;
-  const { desk, instructions, order } = writing;
-  const aim = aimOf(desk.task.title, desk.brief);
   const contenders = examined.flatMap((one) => contenderOf(one, evidence, writing.identities));
+  if (contenders.length === 0) return null;
+  const room: Room = { bank, contenders, writing };
+  const wrote = writing.may.write && inDoubt(evidence, writing.order) ? await write(room, evidence) : null;
+  const known = wrote ? withTests(evidence, wrote.admission) : evidence;
+  const objections = writing.may.review ? await object(room, known) : null;
+  if (!wrote && !objections) return null;
+  const admission = joinAdmissions(wrote?.admission ?? NO_ADMISSION, objections?.admission ?? NO_ADMISSION);
+  return {
+    evidence: withTests(evidence, admission).map((one) => {
+      const doubt = objections?.doubts.get(one.alias);
+      return doubt === undefined ? one : { ...one, doubt };
+    }),
+    report: neutralReport(admission, {
+      models: wrote?.models ?? [],
+      notes: [...(wrote?.notes ?? []), ...(objections?.notes ?? [])],
+    }),
+  };
+}
+
+interface Room {
+  readonly bank: Bank;
+  readonly contenders: readonly (Contender & { readonly competitor: Competitor })[];
+  readonly writing: Writing;
+}
+
+interface Wrote {
+  readonly admission: Admission;
+  readonly models: readonly string[];
+  readonly notes: readonly string[];
+}
+
+async function write({ bank, contenders, writing }: Room, evidence: readonly Evidence[]): Promise<Wrote> {
+  const { bench, onBase } = bank;
+  const { desk, instructions, order, identities } = writing;
+  const aim = aimOf(desk.task.title, desk.brief);
   const survivors = contenders.map(({ survivor }) => survivor);
   const written = await writeNeutralTests(bench, desk, instructions.neutral);
   const before =
@@ -55,23 +102,42 @@ export async function addWrittenTests(
       ? NO_ADMISSION
       : await admitTests(bench, written.tests, { survivors, onBase, aim, name: 'n' });
   const found = await distinguish(bench, desk, {
-    contenders: contenders.filter(({ diff }) => leaksIn(diff, writing.identities).length === 0),
+    contenders: contenders.filter(({ diff }) => leaksIn(diff, identities).length === 0),
     undecided: (neutral) => openAmong(withTests(evidence, neutral), order),
     before,
-    blind: (text) => scrub(text, writing.identities),
+    blind: (text) => scrub(text, identities),
     instructions: instructions.distinguish,
     onBase,
     aim,
   });
-  const all = joinAdmissions(before, found.admission);
   const left = written.left.map(({ title, because }) => `“${title}” was not accepted: ${because}`);
   return {
-    evidence: withTests(evidence, all),
-    report: neutralReport(all, {
-      models: written.model === undefined ? [] : [written.model],
-      notes: [...(written.note === undefined ? [] : [written.note]), ...left, ...found.notes],
-    }),
+    admission: joinAdmissions(before, found.admission),
+    models: written.model === undefined ? [] : [written.model],
+    notes: [...(written.note === undefined ? [] : [written.note]), ...left, ...found.notes],
   };
+}
+
+/** Candidates that are reviewed at most. Our default. */
+const MOST_REVIEWED = 3;
+
+/** Objections to whoever may win. */
+async function object(
+  { bank, contenders, writing }: Room,
+  evidence: readonly Evidence[],
+): Promise<Objections> {
+  const leading = openAmong(evidence, writing.order).slice(0, MOST_REVIEWED);
+  const { task, brief } = writing.desk;
+  return review(bank.bench, writing.desk, {
+    competitors: leading.flatMap((alias) =>
+      contenders.flatMap(({ survivor, competitor }) => (survivor.alias === alias ? [competitor] : [])),
+    ),
+    survivors: contenders.map(({ survivor }) => survivor),
+    task: [task.title, '', task.body, '', brief.goal, ...brief.definitionOfDone].join('\n'),
+    instructions: writing.instructions.reviewer,
+    identities: writing.identities,
+    onBase: bank.onBase,
+  });
 }
 
 /** Somebody could win, and it is not clear who. */
@@ -93,10 +159,18 @@ function contenderOf(
   { candidate, gates, patch, tree, baseTests }: Examined,
   evidence: readonly Evidence[],
   identities: Identities,
-): readonly Contender[] {
-  if (!isSurvivor(gates) || !patch || !tree?.ready) return [];
+): Room['contenders'] {
   const { alias } = candidate;
+  const found = evidence.find((one) => one.alias === alias);
+  if (!isSurvivor(gates) || !patch || !tree?.ready || !found) return [];
   const survivor: Survivor = { alias, tree, green: baseTests?.exitCode === 0 };
-  const [cls = alias] = evidence.find((one) => one.alias === alias)?.alike ?? [];
-  return [{ survivor, cls, diff: blind(changedFiles(patch), identities).production }];
+  const files = changedFiles(patch);
+  return [
+    {
+      survivor,
+      cls: found.alike?.[0] ?? alias,
+      diff: blind(files, identities).production,
+      competitor: { alias, files, facts: factsOf(found), author: null },
+    },
+  ];
 }

@@ -14,7 +14,7 @@ export const ANSWER_MS = 5 * 60_000;
 /** A model that failed as often, and never answered, is not asked again. Our default. */
 const MOST_FAILURES = 3;
 
-/** What asking judges and reviewers takes of the world. */
+/** What asking judges takes of the world. */
 export interface AskParts {
   readonly gateway: Pick<Gateway, 'route' | 'open'>;
   readonly model: Model;

@@ -15,6 +15,9 @@ const { valuesLike } = load(`${inside}/mutate.cjs`) as {
 const { varied } = load(`${inside}/vary.cjs`) as {
   varied(value: unknown, others: readonly unknown[], pool: readonly unknown[], seed: string): unknown;
 };
+const { changedTogether } = load(`${inside}/together.cjs`) as {
+  changedTogether(args: readonly unknown[]): readonly (readonly unknown[])[];
+};
 const { observedValue } = load(`${inside}/serialise.cjs`) as {
   observedValue(value: unknown): { readonly kind: string; readonly text: string };
 };
@@ -125,5 +128,27 @@ describe('a value as text', () => {
       ),
     );
     expect(observedValue('x'.repeat(1e6)).text).not.toBe(observedValue(`${'x'.repeat(999_999)}y`).text);
+  });
+});
+
+describe('texts that begin with the same numbers', () => {
+  test('are changed together, number by number', () => {
+    expect(changedTogether(['1.20.0-rc.1', '1.20.0'])).toEqual([
+      ['2.20.0-rc.1', '2.20.0'],
+      ['0.20.0-rc.1', '0.20.0'],
+      ['1.21.0-rc.1', '1.21.0'],
+      ['1.0.0-rc.1', '1.0.0'],
+      ['1.20.1-rc.1', '1.20.1'],
+    ]);
+    expect(changedTogether(['2024-05-01', true, '2024-06-01'])).toEqual([
+      ['2025-05-01', true, '2025-06-01'],
+      ['0-05-01', true, '0-06-01'],
+    ]);
+  });
+
+  test('one text alone, other numbers and no numbers are left to the rest', () => {
+    expect(changedTogether(['1.2', 7])).toEqual([]);
+    expect(changedTogether(['1.2', '2.2'])).toEqual([]);
+    expect(changedTogether(['a', 'b'])).toEqual([]);
   });
 });

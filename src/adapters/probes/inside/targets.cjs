@@ -7,6 +7,7 @@ const { valuesLike } = require('./mutate.cjs');
 const { copied, isPlainData } = require('./plain.cjs');
 const { observedError, observedValue } = require('./serialise.cjs');
 const { isLocked, isThenable } = require('./shims.cjs');
+const { changedTogether } = require('./together.cjs');
 
 const MOST_CALLS_A_CASE = 40;
 const LEAST_LIKE_A_CALL = 8;
@@ -27,8 +28,9 @@ function makeTargets(probe) {
   const likes = Math.max(LEAST_LIKE_A_CALL, Math.min(MOST_LIKE_A_CALL, fair));
   let made = 0;
 
-  /** Arguments like these: one of them changed, first to what the same function got elsewhere. */
+  /** Arguments like these: what belongs together changed together, then one of them changed, first to what the same function got elsewhere. */
   function* argumentsLike(name, args, known) {
+    for (const changed of changedTogether(args)) yield { args: changed, light: true };
     const others = args.map((value, at) => {
       const elsewhere = known.map((each) => each[at]?.value).filter((each) => each !== undefined);
       const alike = valuesLike(value, probe.pool, `${name}|${at}`);

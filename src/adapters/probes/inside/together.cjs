@@ -1,0 +1,40 @@
+'use strict';
+// Arguments that belong together: two texts that begin with the same numbers, such as versions or dates, keep doing so
+// when a number is changed in both. One changed alone asks something else.
+
+const MOST_NUMBERS = 4;
+const MOST_LENGTH = 200;
+const NUMBERS = /\d+/g;
+
+/** Lists of arguments like these, in which a number that texts share at the same place has changed in all of them. */
+function changedTogether(args) {
+  const texts = args.flatMap((arg, at) =>
+    typeof arg === 'string' && arg.length <= MOST_LENGTH ? [{ at, numbers: arg.match(NUMBERS) ?? [] }] : [],
+  );
+  if (texts.length < 2) return [];
+  const found = [];
+  for (let place = 0; place < MOST_NUMBERS; place += 1) {
+    const [number] = texts.map(({ numbers }) => numbers[place]);
+    if (number === undefined || number.length > 9) break;
+    if (texts.some(({ numbers }) => numbers[place] !== number)) break;
+    for (const other of [Number(number) + 1, 0]) {
+      if (String(other) === number) continue;
+      const changed = [...args];
+      for (const { at } of texts) changed[at] = withNumber(args[at], place, other);
+      found.push(changed);
+    }
+  }
+  return found;
+}
+
+function withNumber(text, place, number) {
+  let nth = -1;
+  return text.replace(NUMBERS, (own) => {
+    nth += 1;
+    return nth === place
+      ? String(number).padStart(own.startsWith('0') && own !== '0' ? own.length : 1, '0')
+      : own;
+  });
+}
+
+module.exports = { changedTogether };
