@@ -5,9 +5,10 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/setup/database.ts'],
     pool: 'forks',
-    // Tests start real sandboxes, git and Postgres: two at a time keep a two-core machine out of timeouts.
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Tests start real sandboxes, git and Postgres, and wait for them half of their time: three at a time keep two cores
+    // busy, and limits of time are so long that a busy machine does not reach them.
+    maxWorkers: 3,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 });

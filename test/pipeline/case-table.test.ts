@@ -16,9 +16,10 @@ ${cases.join('\n')}
 `,
 });
 const code = (body: string): Files => ({ 'src/sum.js': `export const sum = (list) => ${body};\n` });
+const BEFORE = 'export const sum = (list) => list.reduce((a, b) => a + b);\n';
 const REPOSITORY = {
   'package.json': '{ "type": "module" }\n',
-  ...code('list.reduce((a, b) => a + b)'),
+  'src/sum.js': BEFORE,
   ...suite('sum', test1),
 };
 const RIGHT = code('list.reduce((a, b) => a + b, 0)');
@@ -57,14 +58,10 @@ describe('what is done when', { timeout: 120_000 }, () => {
   }
 
   test('a candidate adds no tests: it loses nothing by that, and faces those of others', async () => {
-    const { decision } = await decided({
-      A: RIGHT,
-      B: { ...HASTY, ...suite('other', EMPTY.replace('0)', 'null)')) },
-    });
-    // B's test is its own reading of the task; A's one peer test fails, and B has none to face.
-    expect(decision).toMatchObject({ kind: 'toss-up' });
-    const { decision: faced } = await decided({ A: { ...RIGHT, ...suite('empty', EMPTY) }, B: HASTY });
-    expect(faced).toMatchObject({ alias: 'A', decidedBy: 'tests' });
+    const { ranking } = await decided({ A: RIGHT, B: { ...RIGHT, ...suite('empty', EMPTY) } });
+    expect(ranking.map(({ signals }) => signals.tests)).toEqual([null, null]);
+    const { decision } = await decided({ A: { ...RIGHT, ...suite('empty', EMPTY) }, B: HASTY });
+    expect(decision).toMatchObject({ alias: 'A', decidedBy: 'tests' });
   });
 
   test.each([
@@ -100,7 +97,10 @@ describe('what is done when', { timeout: 120_000 }, () => {
   });
 
   test('nobody survives: nobody wins, and what stopped most is named', async () => {
-    const { decision } = await decided({ A: BROKEN, B: { 'README.md': 'Zero, from now on.\n' } });
+    const { decision } = await decided({
+      A: BROKEN,
+      B: { 'src/sum.js': `// Zero.\n${BEFORE}` },
+    });
     expect(decision).toMatchObject({ kind: 'none', decidedBy: 'gates' });
   });
 

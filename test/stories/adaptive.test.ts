@@ -187,22 +187,6 @@ test(
     }),
 );
 
-test('a merged patch that breaks something does not win', { timeout: 4 * MINUTES }, () =>
-  onStage(
-    halves([
-      edit('I simplify.', 'src/csv.js', 'const trimmed = cell.trim();', 'const trimmed = cell;'),
-      say('Merged.'),
-    ]),
-    async (stage) => {
-      const view = await stage.run(await stage.label());
-
-      expect(view.candidates).toHaveLength(3);
-      expect(found(view, 'C')?.baseTests?.regressions).not.toEqual([]);
-      expect(view.decision).toMatchObject({ alias: expect.stringMatching(/^[AB]$/) });
-    },
-  ),
-);
-
 test(
   'the first two pass and wrote the same: with `stopEarly`, a coder that is slow is stopped',
   { timeout: 4 * MINUTES },

@@ -20,7 +20,7 @@ const RIGHT = code(
 );
 /** The same behaviour in other words. */
 const RIGHT_TOO = code(
-  "  const fits = text.length <= most;\n  const end = fits ? text.length : text.lastIndexOf(' ', most);\n  return text.substring(0, end);\n",
+  "  const fits = text.length <= most;\n  const end = fits ? text.length : text.lastIndexOf(' ', most);\n  return text.slice(0, end);\n",
 );
 /** Passes what the base tests. */
 const WRONG = code('  return text.slice(0, most).trim();\n');
@@ -77,7 +77,7 @@ test(
   'patches from elsewhere are executed in sandboxes, and the right one is picked whatever it is called',
   { timeout: 3 * MINUTES },
   () =>
-    atTerminal({ env: { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '' } }, async (me) => {
+    atTerminal({}, async (me) => {
       const { request, patches } = await prepared(me, {
         right: { 'src/shorten.js': RIGHT },
         wrong: { 'src/shorten.js': WRONG },
@@ -111,13 +111,13 @@ test(
     }),
 );
 
-/** A judge who prefers the candidate that works with `substring`, wherever it stands. */
+/** A judge who prefers the candidate that names the end, wherever it stands. */
 function preferring(side: 'first' | 'second') {
   const name = side.toUpperCase();
   return {
-    holds: new RegExp(`<<<${name} (?!RAN)\\S+?\\\\n(?:(?!${name} \\S+>>>).)*substring`),
+    holds: new RegExp(`<<<${name} (?!RAN)\\S+?\\\\n(?:(?!${name} \\S+>>>).)*slice\\(0, end\\)`),
     structured: {
-      citations: [{ candidate: side, file: 'src/shorten.js', line: 5, quote: 'text.substring(0, end)' }],
+      citations: [{ candidate: side, file: 'src/shorten.js', line: 5, quote: 'text.slice(0, end)' }],
       because: 'It names what it computes.',
       better: side,
     },

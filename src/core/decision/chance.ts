@@ -33,17 +33,18 @@ const BEHAVIOUR = { least: -1, most: 3, unasked: 1 } as const;
  * behaviour is ahead of those who behave otherwise.
  */
 export function chanceOf(standing: Standing): number {
-  const { best, rivals } = standing;
+  const { best, winning, rivals } = standing;
   const sound = rivals.filter((one) => one.regressions === 0);
+  const mended = isMended(winning);
+  const alone = mended ? LOG_ODDS.alone : 0;
   const compared =
     sound.length === 0
-      ? LOG_ODDS.alone
+      ? alone
       : LOG_ODDS.perRivals * against(best, sound) + LOG_ODDS.perBehaviour * behaviourLead(standing, sound);
-  const { winning } = standing;
   const score =
     LOG_ODDS.start +
     compared +
-    (isMended(winning) ? 0 : LOG_ODDS.unmended) +
+    (mended ? 0 : LOG_ODDS.unmended) +
     ((winning.unmet ?? []).length > 0 ? LOG_ODDS.unmet : 0);
   return Math.round(1000 / (1 + Math.exp(-score))) / 1000;
 }

@@ -43,7 +43,7 @@ export interface Ranking {
 }
 
 /** Logarithm of odds within which executed evidence alone does not decide. Our default, from dev data (docs/selection.md). */
-export const UNDECIDED = 0.2;
+export const UNDECIDED = 0.45;
 
 /**
  * Survivors first; then fewest regressions; then the strategies, each among those whom the one before leaves undecided;
