@@ -1,7 +1,9 @@
 // How well the engine picks, on small repositories of our own: patches of which we know which are right, put before
 // `runoff select` as any user would. Prints what was picked, what decided, and the share of the way from a pick at random
-// to a perfect one. With `--without tests,behaviour,agreement` those signals do not count: what each adds.
+// to a perfect one. With `--without tests,behaviour,agreement` those signals do not count; `--ablation` tries each, and says
+// what it adds.
 import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -39,7 +41,7 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
 /** A repository at the base commit, and each candidate as the patch that leads to its files. */
 function requestOf(root: string, task: SelectionTask, index: number): string {
   const repoDir = join(root, String(index));
-  mkdirSync(repoDir);
+  mkdirSync(repoDir, { recursive: true });
   write(repoDir, task.files);
   git(repoDir, 'init', '-q', '-b', 'main');
   git(repoDir, 'add', '-A');
@@ -75,15 +77,19 @@ function select(lines: readonly string[], args: readonly string[]): Promise<read
   });
 }
 
-const root = mkdtempSync(join(tmpdir(), 'runoff-selection-'));
-try {
+interface Round {
+  readonly lines: readonly string[];
+  /** Percent of the way from a pick at random to a perfect one. */
+  readonly gap: number;
+  readonly seconds: number;
+}
+
+async function round(root: string, args: readonly string[]): Promise<Round> {
   const started = performance.now();
-  const answers = await select(
-    TASKS.map((task, index) => requestOf(root, task, index)),
-    process.argv.slice(2),
-  );
+  const requests = TASKS.map((task, index) => requestOf(join(root, randomUUID()), task, index));
+  const answers = await select(requests, args);
   const sums = { picked: 0, random: 0, oracle: 0 };
-  for (const task of TASKS) {
+  const lines = TASKS.map((task) => {
     const answer = answers.find(({ id }) => id === task.name);
     const right = task.candidates.filter((candidate) => candidate.right);
     const picked = task.candidates.find(({ name }) => name === answer?.pick);
@@ -92,13 +98,39 @@ try {
     sums.oracle += right.length > 0 ? 1 : 0;
     const verdict = picked ? (picked.right ? 'right' : 'WRONG') : right.length > 0 ? 'none' : 'none, rightly';
     const how = answer?.error ?? `${answer?.decidedBy}, confidence ${answer?.confidence?.toFixed(2)}`;
-    console.log(`${task.name.padEnd(28)} ${verdict.padEnd(14)} ${picked?.name ?? '–'} (${how})`);
-  }
-  const gap = (sums.picked - sums.random) / (sums.oracle - sums.random);
+    return `${task.name.padEnd(28)} ${verdict.padEnd(14)} ${picked?.name ?? '–'} (${how})`;
+  });
+  const gap = (100 * (sums.picked - sums.random)) / (sums.oracle - sums.random);
   const seconds = (performance.now() - started) / 1000;
-  console.log(
-    `picked ${sums.picked}, at random ${sums.random.toFixed(1)}, at best ${sums.oracle}: gap closed ${(100 * gap).toFixed(0)} %; ${seconds.toFixed(1)} s`,
-  );
+  return {
+    lines: [
+      ...lines,
+      `picked ${sums.picked}, at random ${sums.random.toFixed(1)}, at best ${sums.oracle}: gap closed ${gap.toFixed(0)} %; ${seconds.toFixed(1)} s`,
+    ],
+    gap,
+    seconds,
+  };
+}
+
+const SIGNALS = ['tests', 'behaviour', 'agreement'];
+const LEFT_OUT = [
+  [],
+  ...SIGNALS.map((one) => [one]),
+  ...SIGNALS.map((one) => SIGNALS.filter((other) => other !== one)),
+  SIGNALS,
+];
+
+const root = mkdtempSync(join(tmpdir(), 'runoff-selection-'));
+try {
+  const args = process.argv.slice(2);
+  if (args.includes('--ablation')) {
+    console.log('| left out | gap closed, % | seconds |\n|---|--:|--:|');
+    for (const signals of LEFT_OUT) {
+      const without = signals.length === 0 ? [] : ['--without', signals.join(',')];
+      const { gap, seconds } = await round(root, ['--always-pick', ...without]);
+      console.log(`| ${signals.join(', ') || 'nothing'} | ${gap.toFixed(0)} | ${seconds.toFixed(1)} |`);
+    }
+  } else console.log((await round(root, args)).lines.join('\n'));
 } finally {
   rmSync(root, { recursive: true, force: true });
 }

@@ -140,7 +140,7 @@ export const Settings = z.strictObject({
     .refine((names) => new Set(names).size === names.length, { error: 'name each strategy once' })
     .default(['evidence', 'model'])
     .describe(
-      'Strategies in the order in which they decide: `evidence` (what was executed), `model` (blind judges, every pair), `tournament` (blind judges, knockout), `vote` (one for each model family), `score` (form of the patch), `metrics` (weights), `reviewer` (may veto with proof), `human` (a person picks). Gates come before all of them.',
+      'Strategies in the order in which they decide: `evidence` (what was executed), `model` (blind judges, every pair), `tournament` (blind judges, knockout); with either of these a model also writes tests where execution leaves doubt, `vote` (one for each model family), `score` (form of the patch), `metrics` (weights), `reviewer` (looks for a defect in the leading candidates; its tests count as execution admits them), `human` (a person picks). Gates come before all of them.',
     ),
   weights: Weights.prefault({}),
   adaptive: z
