@@ -44,7 +44,6 @@ export {
 export {
   type Finding,
   findTampering,
-  supportFiles,
   TAMPERING_KINDS,
   type TamperingKind,
   type TamperingOptions,

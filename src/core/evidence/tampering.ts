@@ -29,7 +29,7 @@ export interface TamperingOptions {
   readonly declared?: readonly string[];
   /** Paths of all files of the base commit: with them, ignore rules are tried on its tests. */
   readonly baseFiles?: readonly string[];
-  /** Production files that only tests use (`supportFiles`); those that define assertions are found anyway. */
+  /** Production files that only tests use where somebody knows them; those that define assertions are found anyway. */
   readonly support?: readonly string[];
   /**
    * What a changed expectation, snapshot or fixture is in a file that nobody declared: `tampering` disqualifies,
@@ -229,4 +229,4 @@ function findingOf(
 }
 
 export type { Finding, TamperingKind } from './integrity/index.ts';
-export { supportFiles, TAMPERING_KINDS } from './integrity/index.ts';
+export { TAMPERING_KINDS } from './integrity/index.ts';

@@ -29,4 +29,3 @@ export {
 } from './reviewer.ts';
 export * from './types.ts';
 export { type Heard, heard, type Shown, type Side, Verdict } from './verdict.ts';
-export { type Vote, type VoteClass, type Voter, vote } from './vote.ts';

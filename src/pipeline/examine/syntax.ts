@@ -15,18 +15,6 @@ const Troubles = z.array(
 );
 type Trouble = z.infer<typeof Troubles>[number];
 
-const Touched = z.array(
-  z.object({ path: z.string(), functions: z.array(z.string().max(200)).max(500).readonly() }),
-);
-/** The functions and types of one file, such as `Server.listen`, in alphabetical order. */
-export type TouchedFunctions = Readonly<z.infer<typeof Touched>[number]>;
-
-/** Lines of a file, from 1, both ends included. Lines that were only deleted stand where the next line is now. */
-export interface TouchedLines {
-  readonly path: string;
-  readonly ranges: readonly (readonly [first: number, last: number])[];
-}
-
 /**
  * How Node runs our programs: it takes longer to optimise a parser than to read fifty files without, and modules are read
  * by the parser that is there already.
@@ -37,11 +25,8 @@ const NODE = [
   '--liftoff-only',
   '--experimental-vm-modules',
 ] as const;
-/** Where `compose` puts these programs inside every sandbox. */
-const PROGRAMS = {
-  check: '/opt/runoff/checks/syntax/check.mjs',
-  functions: '/opt/runoff/checks/syntax/functions.mjs',
-};
+/** Where `compose` puts it inside every sandbox. */
+const PROGRAM = '/opt/runoff/checks/syntax/check.mjs';
 /** Files of the base that stand for a language; our default, tune on dev data. */
 const SAMPLES = 5;
 
@@ -98,36 +83,15 @@ async function unreadOnBase(
   });
 }
 
-const check = (bench: Bench, area: WorkArea, of: readonly string[]): Promise<readonly Trouble[] | null> =>
-  ask(bench, area, { program: 'check', of, answer: Troubles });
-
-/**
- * The innermost functions and types around these lines of an area's files. A file is left out where no grammar reads it
- * or it was too much for one.
- */
-export const functionsTouched = async (
+/** What does not parse among these files; null when some of them made the check exceed its limits. */
+async function check(
   bench: Bench,
   area: WorkArea,
-  touched: readonly TouchedLines[],
-): Promise<readonly TouchedFunctions[]> =>
-  (await ask(bench, area, { program: 'functions', of: touched, answer: Touched })) ?? [];
-
-/** Runs one of our programs in the area; null when files in it made it exceed the limits of a check. */
-async function ask<T>(
-  bench: Bench,
-  area: WorkArea,
-  about: {
-    readonly program: keyof typeof PROGRAMS;
-    readonly of: readonly unknown[];
-    readonly answer: z.ZodType<T>;
-  },
-): Promise<T | null> {
-  const result = await runCommand(bench, area, {
-    argv: [...NODE, PROGRAMS[about.program]],
-    stdin: JSON.stringify(about.of),
-  });
+  paths: readonly string[],
+): Promise<readonly Trouble[] | null> {
+  const result = await runCommand(bench, area, { argv: [...NODE, PROGRAM], stdin: JSON.stringify(paths) });
   if (result.stopped || result.truncated) return null;
-  const parsed = result.exitCode === 0 ? about.answer.safeParse(JSON.parse(result.stdout)) : null;
+  const parsed = result.exitCode === 0 ? Troubles.safeParse(JSON.parse(result.stdout)) : null;
   if (!parsed?.success) {
     throw new Fault(
       'INTERNAL',

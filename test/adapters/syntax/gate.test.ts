@@ -5,7 +5,7 @@ import { installSyntaxCheck } from '../../../src/adapters/syntax/index.ts';
 import type { Task } from '../../../src/core/model/index.ts';
 import { type Patch, parsePatch } from '../../../src/core/patches/index.ts';
 import { type Bench, benchOver, type Tools } from '../../../src/pipeline/examine/execute.ts';
-import { functionsTouched, parseTroubles } from '../../../src/pipeline/examine/syntax.ts';
+import { parseTroubles } from '../../../src/pipeline/examine/syntax.ts';
 import type {
   BaseCheckout,
   ExecResult,
@@ -173,16 +173,6 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
     await expect(judge(python, `${BROKEN} > a.py`, { exitCode: 1, stderr: 'no such file' })).rejects.toThrow(
       /did not run \(exit code 1\): no such file/,
     );
-  });
-
-  test('names the functions that a candidate touched', async () => {
-    const touched = [{ path: 'a.py', ranges: [[2, 2] as const] }];
-    const line = "printf 'def f():\n    return 2\n' > a.py";
-    const names = (ended?: Partial<ExecResult>) =>
-      changed({ 'a.py': 'x = 1\n' }, line, (place, area) => functionsTouched(place, area, touched), ended);
-    expect(await names()).toEqual([{ path: 'a.py', functions: ['f'] }]);
-    expect(await names({ stopped: 'wall' })).toEqual([]);
-    await expect(names({ exitCode: 0, stdout: '[{"path": 1}]' })).rejects.toThrow(/did not run/);
   });
 
   test('troubles of several files are told together, at most three', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   findTampering,
-  supportFiles,
   TAMPERING_KINDS,
   type TamperingOptions,
   watchedFiles,
@@ -389,28 +388,6 @@ describe('without the text of the base', () => {
     const patch = patchBetween(before, { ...after, 'src/new.ts': 'a\n' });
     expect([...watchedFiles(patch)].sort()).toEqual(['package.json', 'src/a.ts', 'test/a.test.ts']);
   });
-});
-
-test('a file that only tests load, and that is named for it, is theirs', () => {
-  const texts = {
-    'test/a.test.js': "import { open } from '../support/db.js';\nimport { f } from '../src/f.js';\n",
-    'support/db.js': "import { log } from './helpers/log.js';\nexport const open = () => log();\n",
-    'support/helpers/log.js': 'export const log = () => {};\n',
-    'src/f.js': "import { pad } from './utils/pad.js';\nexport const f = pad;\n",
-    'src/utils/pad.js': 'export const pad = () => {};\n',
-    'tests/test_a.py': 'from fakes.clock import Clock\nfrom app import main\n',
-    'fakes/clock.py': 'class Clock: ...\n',
-    'app.py': 'import json\n',
-  };
-  const support = supportFiles(texts);
-  expect(support).toEqual(['fakes/clock.py', 'support/db.js', 'support/helpers/log.js']);
-  const path = 'support/helpers/log.js';
-  const patch = patchBetween(
-    { [path]: 'export const log = () => 1;\n' },
-    { [path]: 'export const log = () => 2;\n' },
-  );
-  expect(findTampering(patch, {}, { support })).toMatchObject([{ kind: 'fixture-changed', path }]);
-  expect(findTampering(patch, {})).toEqual([]);
 });
 
 test('every kind has a name of its own', () => {

@@ -10,7 +10,6 @@ export {
 export { holdsTests, readTests, type TestView } from './reading.ts';
 export { changedRunner, setVariables, shadowingFile } from './runner.ts';
 export { changedSupport, isSupport } from './support.ts';
-export { supportFiles } from './support-files.ts';
 export { suspiciousCode } from './suspicious-code.ts';
 export { comparedTests } from './tests.ts';
 export { firstChange, type Look, lookAt } from './view.ts';
