@@ -8,9 +8,12 @@ import { MAINTAINER, REPOSITORY } from '../../src/demo/stage.ts';
 import { onStage } from '../world/theatre.ts';
 
 const MINUTES = 60_000;
+/** As the sample's scripts have them; npm takes longer to start than they take. */
+const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
 const settings = (models: readonly string[], more: object) =>
   stringify({
     budget: { run: 2, candidate: 0.5 },
+    checks: CHECKS,
     coders: models.map((model) => ({ agent: 'builtin', model })),
     ...more,
   });
