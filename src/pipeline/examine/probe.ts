@@ -13,7 +13,14 @@ import {
   readProbeRun,
 } from '../../core/evidence/index.ts';
 import type { Alias } from '../../core/model/index.ts';
-import { joinSections, patchedText, productionPart, roleOf, testPart } from '../../core/patches/index.ts';
+import {
+  hunksOf,
+  joinSections,
+  patchedText,
+  productionPart,
+  roleOf,
+  testPart,
+} from '../../core/patches/index.ts';
 import type { Limits } from '../../ports/index.ts';
 import { inParallel } from '../parallel.ts';
 import { checkLimits } from '../task.ts';
@@ -132,6 +139,7 @@ async function derive(bench: Bench, base: Tree, ready: readonly Ready[]): Promis
     root: '.',
     tests,
     added,
+    changed: changedBy(ready),
     helper: `${PROGRAMS}/observe.cjs`,
     ...(await packageName(bench)),
   });
@@ -141,6 +149,20 @@ async function derive(bench: Bench, base: Tree, ready: readonly Ready[]): Promis
     runCommand(bench, area, { argv: [...argv], stdin, limits: limitsOf(bench) }),
   );
   return result.exitCode === 0 && !result.truncated ? parsed(DerivedTests, result.stdout) : null;
+}
+
+/** Characters of changed code that are read. */
+const MOST_CHANGED = 400_000;
+
+/** What candidates changed, with the lines around it, in an order that does not depend on theirs. */
+function changedBy(ready: readonly Ready[]): string {
+  const files = ready.flatMap(({ patch }) => (patch ? productionPart(patch) : []));
+  const texts = files.map((file) =>
+    hunksOf(file)
+      .flatMap(({ lines }) => lines.map(({ text }) => text))
+      .join('\n'),
+  );
+  return [...new Set(texts)].sort().join('\n').slice(0, MOST_CHANGED);
 }
 
 /** Tests may import the package by its own name. */
