@@ -35,11 +35,11 @@ export async function openSelecting(
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
   const sandbox = await openSandbox(operator);
+  const judges = judgesUsd === undefined ? null : openJudges(operator, judgesUsd);
   const dir = join(dataPaths(operator.data).scratch, `select-${randomBytes(6).toString('hex')}`);
   await mkdir(dir, { recursive: true, mode: 0o711 });
   const log = openLog(operator);
   const lend = openLending(join(dir, 'lent'), owner);
-  const judges = judgesUsd === undefined ? null : openJudges(operator, join(dir, 'gw'), judgesUsd);
   return {
     tools: {
       artifacts: openArtifacts(join(dir, 'artifacts')),
@@ -61,11 +61,10 @@ export async function openSelecting(
 /** Models as judges, through a gateway of this process; what it spends is kept in no database. */
 function openJudges(
   operator: Operator,
-  sockets: string,
   budgetUsd: number,
 ): { readonly judging: NonNullable<SelectTools['judging']>; close(): Promise<void> } {
   const gateway = openGateway({
-    dir: sockets,
+    dir: dataPaths(operator.data).sockets,
     providers: providersOf(operator),
     prices: operator.modelPrices,
     dayCaps: { repositoryUsd: operator.max.budgetRepositoryDay, everythingUsd: operator.max.budgetDay },

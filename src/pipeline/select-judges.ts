@@ -1,5 +1,5 @@
 import type { Evidence } from '../core/evidence/index.ts';
-import type { Competitor, Judgement } from '../core/judging/index.ts';
+import type { Author, Competitor, Judgement } from '../core/judging/index.ts';
 import type { Alias, Usd } from '../core/model/index.ts';
 import type { Artifacts } from '../ports/index.ts';
 import type { Entry } from './examine/index.ts';
@@ -12,7 +12,7 @@ export interface Judging
   readonly budgetUsd: Usd;
 }
 
-/** Puts candidates that execution does not tell apart before blind judges. Nobody knows who wrote them. */
+/** Puts candidates that execution does not tell apart before blind judges. At most the families of their authors are known. */
 export async function hearOn(
   judging: Judging,
   artifacts: Artifacts,
@@ -29,7 +29,8 @@ export async function hearOn(
   for (const alias of on.undecided) {
     const entry = on.entries.find((one) => one.alias === alias);
     const found = on.evidence.find((one) => one.alias === alias);
-    if (entry && found) competitors.push(await competitorOf(artifacts, { ...entry, author: null }, found));
+    if (entry && found)
+      competitors.push(await competitorOf(artifacts, { ...entry, author: authorOf(entry) }, found));
   }
   const { budgetUsd, ...parts } = judging;
   return judgePool(
@@ -41,6 +42,10 @@ export async function hearOn(
       remember: (_, work) => work(),
       signal: on.signal,
     },
-    { task: on.task, competitors, authors: [] },
+    { task: on.task, competitors, authors: on.entries.flatMap((entry) => authorOf(entry) ?? []) },
   );
 }
+
+/** Of a given patch at most the family is known. */
+const authorOf = ({ family }: Entry): Author | null =>
+  family === undefined ? null : { agent: '', model: family, prompt: '' };

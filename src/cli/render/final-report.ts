@@ -216,6 +216,7 @@ function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): read
 
 /** Code points of one note. */
 const NOTE = 400;
+const QUESTION = 1_500;
 
 /** What was not as the settings or the default have it, and what tests are in question. */
 function notes(view: RunView, width: number, paint: Paint): readonly string[] {
@@ -228,7 +229,9 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
   ];
   if (lines.length === 0) return [];
   const wrapped = lines.flatMap((line) =>
-    wrap(shown(line, NOTE), width - 4).map((part, index) => `${index === 0 ? '  - ' : '    '}${part}`),
+    wrap(shown(line, line === question ? QUESTION : NOTE), width - 4).map(
+      (part, index) => `${index === 0 ? '  - ' : '    '}${part}`,
+    ),
   );
   return [paint('strong', 'Note'), ...wrapped];
 }

@@ -80,7 +80,10 @@ function guard(passedBy: readonly Alias[], failedBy: readonly Alias[], aim: Aim)
   const because = `It passes on the base and on ${list(passedBy)}.`;
   if (aim === 'refactoring') return { standing: 'admitted', because, passedBy, failedBy };
   if (failedBy.length === 0)
-    return refused('It passes on the base and on every survivor, so it tells nothing.');
+    return {
+      ...refused('It passes on the base and on every survivor, so it tells nothing.'),
+      passedBy,
+    };
   return passedBy.length > failedBy.length
     ? { standing: 'admitted', because, passedBy, failedBy }
     : suspect(

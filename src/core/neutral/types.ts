@@ -66,7 +66,7 @@ export interface NeutralVote {
   readonly standing: Standing;
   /** One sentence for people. */
   readonly because: string;
-  /** Of an admitted one: aliases that pass it, and that fail it, sorted. Who is in neither is not judged by it. */
+  /** Aliases that pass it, and that fail it, sorted, as far as it was tried on them. Who is in neither is not judged by it. */
   readonly passedBy: readonly Alias[];
   readonly failedBy: readonly Alias[];
 }

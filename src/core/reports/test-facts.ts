@@ -1,3 +1,4 @@
+import { NEUTRAL_ORIGINS } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import type { NeutralReport } from '../neutral/index.ts';
 import { counted } from './format.ts';
@@ -47,22 +48,39 @@ export function testNotes({ evidence, neutral }: RunView): readonly string[] {
   ];
 }
 
+/** What each kind of written test is called. */
+const WRITTEN = {
+  issue: 'Examples of the issue',
+  writer: 'Tests written before any candidate was seen',
+  distinguishing: 'Tests written to tell candidates apart',
+  reviewer: 'Tests of a reviewer',
+} as const;
+
 function written({ models, tests, notes }: NeutralReport): readonly string[] {
-  const by = models.length === 0 ? '' : ` by ${listed(models)}`;
-  const counts = (['admitted', 'suspect', 'refused'] as const).flatMap((standing) => {
-    const count = tests.filter((one) => one.standing === standing).length;
-    return count === 0 ? [] : [`${count} ${standing}`];
+  const heads = NEUTRAL_ORIGINS.flatMap((origin) => {
+    const own = tests.filter((one) => one.origin === origin);
+    const counts = (['admitted', 'suspect', 'refused'] as const).flatMap((standing) => {
+      const count = own.filter((one) => one.standing === standing).length;
+      return count === 0 ? [] : [`${count} ${standing}`];
+    });
+    const by = origin === 'writer' && models.length > 0 ? ` by ${listed(models)}` : '';
+    return own.length === 0 ? [] : [`${WRITTEN[origin]}${by}: ${counts.join(', ')}.`];
   });
   const told = tests.flatMap(({ title, standing, failedBy, passedBy, because }) => {
     if (standing === 'suspect') return [`“${title}” is suspect: ${because}`];
     if (standing !== 'admitted' || failedBy.length === 0) return [];
-    return [
-      `“${title}”: ${listed(passedBy)} ${passedBy.length === 1 ? 'passes' : 'pass'}, ${listed(failedBy)} ${failedBy.length === 1 ? 'fails' : 'fail'}.`,
-    ];
+    const passes = `${listed(passedBy)} ${passedBy.length === 1 ? 'passes' : 'pass'}`;
+    return [`“${title}”: ${passes}, ${listed(failedBy)} ${failedBy.length === 1 ? 'fails' : 'fail'}.`];
   });
-  const head = tests.length === 0 ? [] : [`Tests written${by}: ${counts.join(', ')}.`];
-  return [...head, ...told, ...notes];
+  return [...heads, ...bounded([...told, ...notes])];
 }
+
+/** Lines on written tests before the rest is counted. */
+const MOST_LINES = 10;
+const bounded = (lines: readonly string[]): readonly string[] =>
+  lines.length <= MOST_LINES
+    ? lines
+    : [...lines.slice(0, MOST_LINES), `And ${lines.length - MOST_LINES} more notes on written tests.`];
 
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? (names[0] ?? 'nobody') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;

@@ -16,7 +16,7 @@ export function verdictSection(view: RunView): string {
     decision === undefined ? '' : sentence(decision.because, 600),
     `Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, ${testedWords(view)} on the same base commit.`,
     ...weakerLines(view),
-    question === null ? '' : `**A question for you.** ${sentence(question, 900)}`,
+    question === null ? '' : `**A question for you.** ${sentence(question, 1_500)}`,
   ]
     .filter((block) => block !== '')
     .join('\n\n');

@@ -12,7 +12,7 @@ import {
 import { admitTests, type Survivor } from './admit.ts';
 import type { Bench } from './execute.ts';
 import { acceptOn, type Setting, settingBlocks, settingOf } from './neutral.ts';
-import { ask, block, type Desk, taskBlocks } from './writer.ts';
+import { ask, block, type Desk, type Heard, kept, taskBlocks } from './writer.ts';
 
 /** Rounds at most; candidates shown at most (selection notes, S6). */
 const MOST_ROUNDS = 3;
@@ -25,8 +25,8 @@ export interface Contender {
   readonly survivor: Survivor;
   /** Candidates of one class are shown once. */
   readonly cls: string;
-  /** The production part of its patch. */
-  readonly diff: string;
+  /** The production part of its patch; null where names stand in it that cannot be taken out: it is executed, not shown. */
+  readonly diff: string | null;
 }
 
 export interface Distinguishing {
@@ -98,48 +98,63 @@ interface Round {
 /** The test of one round, or why there is none. */
 async function write(bench: Bench, desk: Desk, on: Round): Promise<NeutralTest | string> {
   const { given, setting, round, admission } = on;
-  return desk.remember(JSON.stringify(['distinguishing-test', desk.task.runId, round]), async () => {
-    const taken = [
-      ...bench.baseFiles,
-      ...[...given.before.tests, ...admission.tests].map((test) => test.path),
-    ];
+  const before = [...given.before.tests, ...admission.tests];
+  const shown = shownOf(on);
+  if (shown.length < 2) return 'Too few of the patches can be shown without a name in them.';
+  const key = JSON.stringify([
+    'distinguishing-test',
+    desk.task.runId,
+    round,
+    shown.toSorted(),
+    before.map(({ path, title }) => [path, title]),
+  ]);
+  const heard = await kept(desk, key, async (): Promise<Heard<NeutralTest | string>> => {
+    const taken = [...bench.baseFiles, ...before.map(({ path }) => path)];
     const places = placesFor(setting.custom, taken, 'distinguishing', 1);
-    const heard = await ask(desk, {
+    const answer = await ask(desk, {
       spender: 'distinguisher',
       share: SHARE,
       instructions: given.instructions,
       prompt: question(desk, on, places[0] ?? ''),
       schema: DistinguishingTest,
     });
-    if (heard.kind === 'nothing') return heard.why;
-    const { test, note } = heard.value;
-    if (test === null) return note.trim() || 'The brief does not say which behaviour is right.';
-    const { tests, left } = await acceptOn(bench, desk, {
-      origin: 'distinguishing',
-      places,
-      written: [test],
-    });
+    if (answer.kind === 'nothing') return answer;
+    const { test, note } = answer.value;
+    if (test === null) {
+      const value = note.trim() || 'The brief does not say which behaviour is right.';
+      return { ...answer, value };
+    }
+    const how = { origin: 'distinguishing', places, written: [test] } as const;
+    const { tests, left } = await acceptOn(bench, desk, how);
     const [accepted] = tests;
-    return accepted
+    const value = accepted
       ? { ...accepted, id: `distinguishing-${round}` }
       : (left[0]?.because ?? 'It was not accepted.');
+    return { ...answer, value };
   });
+  return heard.kind === 'answer' ? heard.value : heard.why;
+}
+
+/** One patch of each class, as far as it can be shown. */
+function shownOf({ given, open }: Round): readonly string[] {
+  const seen = new Set<string>();
+  return open
+    .flatMap(({ cls, diff }) => (diff === null || seen.has(cls) ? [] : [seen.add(cls) && given.blind(diff)]))
+    .slice(0, MOST_SHOWN);
 }
 
 /** Who is who is told by nothing: neither name nor place, nor how many there are of a class. */
-function question(desk: Desk, { given, setting, open, admission }: Round, place: string): string {
+function question(desk: Desk, on: Round, place: string): string {
+  const { given, setting, admission } = on;
   const nonce = desk.random.nonce();
-  const seen = new Set<string>();
-  const classes = open.filter(({ cls }) => !seen.has(cls) && seen.add(cls)).slice(0, MOST_SHOWN);
-  const shuffled = classes
-    .map((one) => ({ one, at: desk.random.nonce() }))
-    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
-    .map(({ one }) => one);
+  const shuffled = shownOf(on)
+    .map((text) => ({ text, at: desk.random.nonce() }))
+    .toSorted((a, b) => (a.at < b.at ? -1 : 1));
   const before = [...given.before.tests, ...admission.tests].flatMap((test) => test.title ?? []);
   return [
     ...taskBlocks(desk, nonce),
     ...settingBlocks(setting, nonce),
-    ...shuffled.map((one, i) => block(`PATCH ${i + 1}`, nonce, given.blind(one.diff))),
+    ...shuffled.map(({ text }, i) => block(`PATCH ${i + 1}`, nonce, text)),
     ...(before.length > 0 ? [block('TESTED ALREADY', nonce, before.join('\n'))] : []),
     `The test will stand at ${place}`,
     'Write the test.',

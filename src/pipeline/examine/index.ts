@@ -87,7 +87,7 @@ async function writingFor(
   candidates: readonly Candidate[],
   signal: AbortSignal,
 ): Promise<Writing | null> {
-  const { brief } = await loadRun(world, runId);
+  const { brief, neutral } = await loadRun(world, runId);
   const task = await loadTask(world, runId);
   const order = orderOf(task.settings);
   const may = {
@@ -111,6 +111,7 @@ async function writingFor(
     },
     instructions: world.prompts,
     may,
+    again: neutral !== undefined,
     order,
     identities: identitiesOf(authors),
   };

@@ -15,7 +15,7 @@ import {
 } from '../../core/neutral/index.ts';
 import { roleOf } from '../../core/patches/index.ts';
 import type { Bench } from './execute.ts';
-import { ask, block, type Desk, taskBlocks, wantedTexts } from './writer.ts';
+import { ask, block, type Desk, type Heard, kept, taskBlocks, wantedTexts } from './writer.ts';
 
 /** The most of a run's budget that is spent on neutral tests. Our default, tune on dev data. */
 const SHARE = 0.1;
@@ -44,12 +44,13 @@ export interface Setting {
  * candidate, so it can be asked as soon as there is a brief. That nothing was written is a value, never a fault.
  */
 export async function writeNeutralTests(bench: Bench, desk: Desk, instructions: string): Promise<Written> {
-  return desk.remember(JSON.stringify(['neutral-tests', desk.task.runId]), async () => {
-    const setting = await settingOf(bench, desk);
-    if (setting === null) return nothing('The base has no test file that shows how tests are written here.');
+  const setting = await settingOf(bench, desk);
+  if (setting === null) return nothing('The base has no test file that shows how tests are written here.');
+  const key = JSON.stringify(['neutral-tests', desk.task.runId]);
+  const heard = await kept(desk, key, async (): Promise<Heard<Written>> => {
     const places = placesFor(setting.custom, bench.baseFiles, 'neutral', MOST_TESTS);
     const nonce = desk.random.nonce();
-    const heard = await ask(desk, {
+    const answer = await ask(desk, {
       spender: 'writer',
       share: SHARE,
       instructions,
@@ -61,11 +62,13 @@ export async function writeNeutralTests(bench: Bench, desk: Desk, instructions: 
       ].join('\n\n'),
       schema: WrittenTests,
     });
-    if (heard.kind === 'nothing') return nothing(`No neutral tests were written: ${heard.why}`);
-    const { tests, note } = heard.value;
+    if (answer.kind === 'nothing') return answer;
+    const { tests, note } = answer.value;
     const accepted = await acceptOn(bench, desk, { origin: 'writer', places, written: tests });
-    return { ...accepted, model: heard.model, ...(note.trim() === '' ? {} : { note }) };
+    const value = { ...accepted, model: answer.model, ...(note.trim() === '' ? {} : { note }) };
+    return { ...answer, value };
   });
+  return heard.kind === 'answer' ? heard.value : nothing(`No neutral tests were written: ${heard.why}`);
 }
 
 const nothing = (note: string): Written => ({ tests: [], left: [], note });

@@ -218,7 +218,8 @@ function wishOf(bench: Bench, { files }: DerivedTests): Omit<Wish, 'id'> {
   return {
     files: files.map(({ path, text }) => ({ path, text })),
     command: (commands ?? [{ command: bench.plan.command, args: [] }]).map(withArguments).join('; '),
-    env: {},
+    // What Python keeps in sets comes in another order each time otherwise.
+    env: { PYTHONHASHSEED: '0' },
   };
 }
 

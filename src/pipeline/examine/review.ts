@@ -13,6 +13,7 @@ import {
 import type { Alias } from '../../core/model/index.ts';
 import {
   type Admission,
+  type Aim,
   formFault,
   joinAdmissions,
   type NeutralTest,
@@ -22,7 +23,7 @@ import {
 import { admitTests, type Survivor } from './admit.ts';
 import type { Bench } from './execute.ts';
 import { settingOf } from './neutral.ts';
-import { ask, type Desk } from './writer.ts';
+import { ask, type Desk, type Heard, kept } from './writer.ts';
 
 /** The most of a run's budget that all reviews may use. Our default. */
 const SHARE = 0.1;
@@ -37,6 +38,7 @@ export interface Reviewing {
   readonly instructions: string;
   readonly identities: Identities;
   readonly onBase: TestRun;
+  readonly aim: Aim;
 }
 
 export interface Objections {
@@ -57,6 +59,8 @@ export async function review(bench: Bench, desk: Desk, given: Reviewing): Promis
     const { alias } = competitor;
     const found = await reviewOne(desk, competitor, given);
     if (found.kind === 'ignored') notes.push(`${alias} was not reviewed: ${found.because}`);
+    // A patch must not get rid of its reviewer by what it says.
+    if (found.kind === 'ignored' && found.because === LEAK) doubts.set(alias, LEAK);
     if (found.kind !== 'claims') continue;
     const tests = await testsOf(bench, desk, found, [...admission.tests]);
     const tried = await tryOut(
@@ -79,23 +83,25 @@ async function reviewOne(
   { alias, files, facts }: Competitor,
   given: Reviewing,
 ): Promise<Reviewed> {
-  return desk.remember(JSON.stringify(['review', desk.task.runId, alias]), async (): Promise<Reviewed> => {
-    const { identities, instructions } = given;
-    const patch = blind(files, identities);
-    const nonce = desk.random.nonce();
-    const question = reviewQuestionOf(given.task, { patch, facts }, identities, nonce);
-    if (question.kind === 'leak') return { kind: 'ignored', because: 'The question named an author.' };
-    const heard = await ask(desk, {
-      spender: 'reviewer',
-      share: SHARE,
-      instructions,
-      prompt: question.text,
-      schema: Review,
-    });
-    if (heard.kind === 'nothing') return { kind: 'ignored', because: `The reviewer was lost: ${heard.why}` };
-    return reviewed(alias, heard.value, { patch, nonce, instructions });
+  const { identities, instructions, task } = given;
+  const patch = blind(files, identities);
+  const nonce = desk.random.nonce();
+  const question = reviewQuestionOf(task, { patch, facts }, identities, nonce);
+  if (question.kind === 'leak') return { kind: 'ignored', because: LEAK };
+  const key = JSON.stringify(['review', desk.task.runId, alias, task, patch.production, patch.tests, facts]);
+  const heard = await kept(desk, key, async (): Promise<Heard<Reviewed>> => {
+    const order = { spender: 'reviewer', share: SHARE, instructions, prompt: question.text } as const;
+    const answer = await ask(desk, { ...order, schema: Review });
+    if (answer.kind === 'nothing') return answer;
+    return { ...answer, value: reviewed(alias, answer.value, { patch, nonce, instructions }) };
   });
+  return heard.kind === 'answer'
+    ? heard.value
+    : { kind: 'ignored', because: `The reviewer was lost: ${heard.why}` };
 }
+
+/** Blinding could not take every name out of it. */
+const LEAK = 'Its patch still names a model or an agent, so that nobody could read it blind.';
 
 /** The tests of its claims, in their order; null for a claim without one that can be laid. */
 async function testsOf(
@@ -108,12 +114,12 @@ async function testsOf(
   if (setting === null) return claims.map(() => null);
   const taken = [...bench.baseFiles, ...before.map(({ path }) => path)];
   const places = placesFor(setting.custom, taken, 'review', claims.length);
-  return claims.map(({ alias, test, file, line, expected }, i): NeutralTest | null => {
+  return claims.map(({ test, file, line, expected }, i): NeutralTest | null => {
     const path = places[i];
     if (test === undefined || path === undefined || formFault(test) !== null) return null;
     const title = `${file}:${line}, ${expected}`.slice(0, 200);
     return {
-      id: `review-${alias}-${i + 1}`,
+      id: `review-${before.length + i + 1}`,
       origin: 'reviewer',
       path,
       text: test,
@@ -127,18 +133,18 @@ async function testsOf(
 /** A defect is something that is still wrong, or something that was right before: either makes a test worth hearing. */
 async function tryOut(
   bench: Bench,
-  { survivors, onBase }: Reviewing,
+  { survivors, onBase, aim }: Reviewing,
   alias: Alias,
   tests: readonly NeutralTest[],
 ): Promise<Admission> {
   if (tests.length === 0) return NO_ADMISSION;
-  const trying = { survivors, onBase, aim: 'change', name: `r${alias}` } as const;
+  const trying = { survivors, onBase, aim, name: `r${alias}` };
   const asNew = await admitTests(bench, tests, trying);
   const refused = tests.filter((test) =>
     asNew.votes.some((vote) => vote.test === test.id && vote.standing === 'refused'),
   );
   const asOld = refused.map((test): NeutralTest => ({ ...test, onBase: 'passes' }));
-  const kept = await admitTests(bench, asOld, { ...trying, aim: 'refactoring' });
+  const kept = await admitTests(bench, asOld, trying);
   const left = new Set(refused.map(({ id }) => id));
   const fresh: Admission = {
     tests: asNew.tests.filter(({ id }) => !left.has(id)),
@@ -151,7 +157,7 @@ async function tryOut(
 /** What executing a claim's test came to; null where it has none, or it says nothing. */
 function reproduction(test: NeutralTest | null, alias: Alias, { votes }: Admission): Reproduction {
   const vote = votes.find((one) => one.test === test?.id);
-  if (!vote || vote.standing === 'refused') return null;
+  if (!vote) return null;
   const on = (one: Alias) =>
     vote.failedBy.includes(one) ? 'failed' : vote.passedBy.includes(one) ? 'passed' : null;
   const own = on(alias);

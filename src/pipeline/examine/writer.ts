@@ -34,6 +34,26 @@ export type Heard<T> =
   /** One sentence for people. */
   | { readonly kind: 'nothing'; readonly why: string };
 
+class NoAnswer extends Error {}
+
+/** Keeps an answer for the run. That there was none is not kept: a provider that was away is asked again. */
+export async function kept<T>(
+  desk: Pick<Desk, 'remember'>,
+  key: string,
+  work: () => Promise<Heard<T>>,
+): Promise<Heard<T>> {
+  try {
+    return await desk.remember(key, async () => {
+      const heard = await work();
+      if (heard.kind === 'nothing') throw new NoAnswer(heard.why);
+      return heard;
+    });
+  } catch (thrown) {
+    if (thrown instanceof NoAnswer) return { kind: 'nothing', why: thrown.message };
+    throw thrown;
+  }
+}
+
 /** Models that are asked before it is given up. Our default. */
 const MOST_MODELS = 2;
 const TTL_MS = 10 * 60_000;

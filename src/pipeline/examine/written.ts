@@ -37,6 +37,8 @@ export interface Writing {
   };
   /** What the settings want models for. */
   readonly may: { readonly write: boolean; readonly review: boolean };
+  /** Tests were written in this run before: they are tried on whoever came since, at no further price. */
+  readonly again: boolean;
   /** How the settings put survivors in order: whom that leaves undecided, a writer may tell apart. */
   readonly order: Ranking;
   /** Names of contestants, which nobody who writes tests may read. */
@@ -62,7 +64,10 @@ export async function addWrittenTests(
   const contenders = examined.flatMap((one) => contenderOf(one, evidence, writing.identities));
   if (contenders.length === 0) return null;
   const room: Room = { bank, contenders, writing };
-  const wrote = writing.may.write && inDoubt(evidence, writing.order) ? await write(room, evidence) : null;
+  const wrote =
+    writing.may.write && (writing.again || inDoubt(evidence, writing.order))
+      ? await write(room, evidence)
+      : null;
   const known = wrote ? withTests(evidence, wrote.admission) : evidence;
   const objections = writing.may.review ? await object(room, known) : null;
   if (!wrote && !objections) return null;
@@ -102,7 +107,7 @@ async function write({ bank, contenders, writing }: Room, evidence: readonly Evi
       ? NO_ADMISSION
       : await admitTests(bench, written.tests, { survivors, onBase, aim, name: 'n' });
   const found = await distinguish(bench, desk, {
-    contenders: contenders.filter(({ diff }) => leaksIn(diff, identities).length === 0),
+    contenders,
     undecided: (neutral) => openAmong(withTests(evidence, neutral), order),
     before,
     blind: (text) => scrub(text, identities),
@@ -137,6 +142,7 @@ async function object(
     instructions: writing.instructions.reviewer,
     identities: writing.identities,
     onBase: bank.onBase,
+    aim: aimOf(task.title, brief),
   });
 }
 
@@ -165,11 +171,12 @@ function contenderOf(
   if (!isSurvivor(gates) || !patch || !tree?.ready || !found) return [];
   const survivor: Survivor = { alias, tree, green: baseTests?.exitCode === 0 };
   const files = changedFiles(patch);
+  const diff = blind(files, identities).production;
   return [
     {
       survivor,
       cls: found.alike?.[0] ?? alias,
-      diff: blind(files, identities).production,
+      diff: leaksIn(diff, identities).length === 0 ? diff : null,
       competitor: { alias, files, facts: factsOf(found), author: null },
     },
   ];

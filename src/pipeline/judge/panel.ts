@@ -224,7 +224,9 @@ async function askJudge(court: Court, judge: Judge, first: Alias, second: Alias)
   const { parts, pool, identities } = court;
   const sides = { first: sideIn(court, first), second: sideIn(court, second) };
   const desk = await court.desk(judge);
-  return parts.remember(`judge:${judge.model}:${first}:${second}`, async (): Promise<Heard> => {
+  const shown = [sides.first, sides.second].map(({ patch, facts }) => [patch.production, patch.tests, facts]);
+  const key = JSON.stringify(['judge', judge.model, first, second, pool.task, shown]);
+  return parts.remember(key, async (): Promise<Heard> => {
     const nonce = parts.random.nonce();
     const question = questionOf(pool.task, sides, identities, nonce);
     if (question.kind === 'leak') return { kind: 'lost', came: false, why: 'Its question named an author.' };

@@ -86,7 +86,7 @@ class Probe:
 
     def __init__(self, plan):
         self.file, self.pool, self.recorder = plan["file"], plan["pool"], Recorder()
-        self.times, self.history, self.functions, self.done, self.inside, self.made = {}, {}, {}, set(), False, 0
+        self.times, self.history, self.functions, self.wrappers, self.done, self.inside, self.made = {}, {}, {}, {}, set(), False, 0
 
     def begin(self, key, mode, described=None):
         nth = self.times.get(key, 0)
@@ -122,8 +122,10 @@ class Probe:
         case.end("ok")
 
     def wrap(self, name, value):
-        if not isinstance(value, types.FunctionType) or name in self.functions:
+        if not isinstance(value, types.FunctionType):
             return value
+        if name in self.functions:
+            return self.wrappers[name] if self.functions[name] is value else value
         self.functions[name] = value
 
         @functools.wraps(value)
@@ -140,6 +142,7 @@ class Probe:
                 if len(known) < 40:
                     known.append(before)
 
+        self.wrappers[name] = wrapper
         return wrapper
 
     def others(self, case, name, value, args, known):
@@ -216,3 +219,6 @@ class Ours:
 
     def __setattr__(self, key, value):
         setattr(self._module, key, value)
+
+    def __delattr__(self, key):
+        delattr(self._module, key)
