@@ -37,6 +37,8 @@ test('nobody adds a test: a writer that saw no candidate writes some, and what i
     {
       settings: stringify({
         budget: { run: 2, candidate: 0.5 },
+        // npm takes longer to start than what the sample's scripts name.
+        checks: { build: 'node scripts/build.mjs', test: 'node --test' },
         evaluator: ['evidence', 'reviewer', 'model'],
         coders: ['anthropic/scripted-heron', 'openai/scripted-otter'].map((model) => ({
           agent: 'builtin',
