@@ -70,6 +70,7 @@ test('nobody adds a test: a writer that saw no candidate writes some, and what i
       const pull = view.outcome?.kind === 'pull' ? view.outcome.number : 0;
       const [comparison = ''] = await stage.comments(pull);
       expect(comparison).toMatch(/Tests written before any candidate was seen by .*: \d admitted/);
+      expect(comparison).toContain('Changed alike by several of 2 survivors: src/csv.js (2)');
       expect(comparison).toContain(`“a doubled quote”: ${heron} passes, ${otter} fails.`);
     },
   );

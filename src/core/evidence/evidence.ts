@@ -139,6 +139,8 @@ export interface Evidence {
   readonly behaviour?: Omit<Behaviour, 'id'>;
   /** Graded agreement of its source changes with the other survivors', in [0, 1]; absent where there is no other. */
   readonly agreement?: number;
+  /** Files and functions that it changes, with how many other survivors change each; bounded. Absent where there is no other. */
+  readonly changes?: readonly { readonly name: string; readonly others: number }[];
   /** Its class: candidates whose production changes are the same but for comments and layout, itself included; sorted. */
   readonly alike?: readonly Alias[];
   /** Family of the model that wrote it; absent where nobody knows. */

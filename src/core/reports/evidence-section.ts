@@ -4,7 +4,7 @@ import { elapsed } from './format.ts';
 import { fill, tableRows } from './layout.ts';
 import { baseTestsWord, failedGate, standings } from './rows.ts';
 import { code, sentence } from './safe.ts';
-import { testNotes } from './test-facts.ts';
+import { agreementNote, testNotes } from './test-facts.ts';
 import type { ChecksView, Diffs, RunView } from './view.ts';
 import { whereFacts } from './where.ts';
 
@@ -30,7 +30,7 @@ export function evidenceSection(view: RunView, diffs: Diffs, room: number): stri
     "- Base tests: the base commit's own test files, run over each candidate's production code",
     "- New tests, run over this candidate's production code: neutral ones, which nobody who competes has written, and those of peers, which other survivors added",
     '- Behaviour: how far it gives what the others give, on inputs derived from tests and issue on which not all agree',
-    ...testNotes(view).map((note) => `- ${sentence(note, NOTE)}`),
+    ...[agreementNote(view) ?? [], testNotes(view)].flat().map((note) => `- ${sentence(note, NOTE)}`),
     ...notableFacts(diffs),
   ].join('\n');
   const rows = standings(view).flatMap(({ evidence }) => (evidence ? [row(evidence)] : []));

@@ -9,7 +9,7 @@ export { type Refusal, type RefusalWords, refusalComment, refusalWords } from '.
 export { type FailingTests, type RankRow, type Reason, rankRows, reasons, standings } from './rows.ts';
 export { code, fencedDiff, htmlCode, link, plain, prose, sentence } from './safe.ts';
 export { statusComment } from './status.ts';
-export { contestedQuestion, testNotes } from './test-facts.ts';
+export { agreementNote, contestedQuestion, testNotes } from './test-facts.ts';
 export type {
   ChecksView,
   Diffs,

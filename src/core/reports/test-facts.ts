@@ -26,6 +26,17 @@ export function contestedQuestion({ evidence }: RunView): string | null {
   return `${listed(who)} break ${one}, which is not held against anybody: ${named(tests)}. ${should} change with this task?`;
 }
 
+/** Where survivors change the same, in the order of how many do, as one sentence of plain text; null where none do. */
+export function agreementNote({ evidence }: RunView): string | null {
+  const shared = new Map<string, number>();
+  for (const { changes = [] } of evidence)
+    for (const { name, others } of changes) if (others > 0) shared.set(name, others + 1);
+  const places = [...shared].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
+  if (places.length === 0) return null;
+  const survivors = evidence.filter(({ survivor }) => survivor).length;
+  return `Changed alike by several of ${counted(survivors, 'survivor')}: ${named(places.map(([name, by]) => `${name} (${by})`))}.`;
+}
+
 /** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
 export function testNotes({ evidence, neutral }: RunView): readonly string[] {
   const unmet = [...new Set(evidence.flatMap((one) => one.unmet ?? []))].sort();

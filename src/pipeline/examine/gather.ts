@@ -65,6 +65,14 @@ function agreementsOf(examined: readonly Examined[]): ReadonlyMap<Alias, Agreeme
   return new Map(found.map((one) => [one.id, one]));
 }
 
+/** Files, and functions, that are kept of one candidate. */
+const MOST_CHANGES = 8;
+
+const changesOf = ({ files, functions }: Agreement) => [
+  ...files.slice(0, MOST_CHANGES),
+  ...functions.slice(0, MOST_CHANGES),
+];
+
 /** Examples that are kept. */
 const MOST_UNMET = 5;
 
@@ -94,7 +102,7 @@ function evidenceOf(
     ...(neutral ? { neutralTests: neutral } : {}),
     ...(unmet.length > 0 ? { unmet } : {}),
     ...(behaviour ? { behaviour } : {}),
-    ...(agreed ? { agreement: agreed.score, alike: agreed.alike } : {}),
+    ...(agreed ? { agreement: agreed.score, alike: agreed.alike, changes: changesOf(agreed) } : {}),
     ...(patch ? { staticScore: staticScore(joinSections(patch.files)).score } : {}),
     peerTests: peerTests.toSorted((a, b) => (a.author < b.author ? -1 : 1)),
   };
