@@ -112,6 +112,7 @@ async function openParts(
     defaults: {
       models: operator.multiAgent.models.length > 0 ? operator.multiAgent.models : gateway.defaultModels(),
       ...(operator.multiAgent.count ? { candidates: operator.multiAgent.count } : {}),
+      ...(operator.debates === 'always' ? { debate: 'always' as const } : {}),
     },
     announcer,
   };

@@ -1,5 +1,5 @@
 import type { RunId } from '../core/model/index.ts';
-import type { Ceilings } from '../core/policy/index.ts';
+import type { Ceilings, SettingsDefaults } from '../core/policy/index.ts';
 import type {
   Artifacts,
   Clock,
@@ -35,7 +35,7 @@ export interface World {
   /** What the operator allows at most; the repository's settings are lowered to it. */
   readonly ceilings: Ceilings;
   /** What stands where a repository's settings are silent. */
-  readonly defaults: { readonly models: readonly string[]; readonly candidates?: number };
+  readonly defaults: SettingsDefaults & { readonly models: readonly string[] };
   /** How many builds and test runs may execute at the same time on this machine. */
   readonly parallelChecks: number;
   readonly prompts: PromptLibrary;

@@ -18,6 +18,11 @@ export interface FlowContext {
    */
   step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /**
+   * Sleeps until somebody signals this flow under `topic`, or `ms` milliseconds have passed, also across restarts.
+   * Signals are buffered: one that came before the wait ends it at once. Each signal ends one wait.
+   */
+  wait(topic: string, ms: number): Promise<'signalled' | 'timeout'>;
+  /**
    * Starts the `candidate` flow once for each input, in order, on the queue of coders, and waits for all.
    * Never rejects for one child: result i belongs to input i and says how it ended.
    */
@@ -58,6 +63,8 @@ export interface Engine {
   status(id: RunId): Promise<FlowStatus>;
   /** Cancels a run and its candidates: running steps get their signal, no further step starts. */
   cancel(id: RunId): Promise<void>;
+  /** Wakes a flow that waits, or will wait, under `topic`; the same key wakes it once. Does nothing for a flow that is over. */
+  signal(id: RunId, topic: string, key: string): Promise<void>;
   /** Stops taking work and waits up to `graceMs` for running steps; what is unfinished goes on at the next launch. */
   shutdown(graceMs?: number): Promise<void>;
 }

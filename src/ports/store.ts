@@ -1,4 +1,6 @@
+import type { Debate } from '../core/debate/index.ts';
 import type { Decision } from '../core/decision/index.ts';
+import type { Dialogue, NewReply, Reply } from '../core/dialogue/index.ts';
 import type { Evidence } from '../core/evidence/index.ts';
 import type { Judgement } from '../core/judging/index.ts';
 import type {
@@ -30,6 +32,10 @@ export interface RunRecord {
   readonly request: unknown;
   readonly task?: Task;
   readonly brief?: Brief;
+  /** Absent where no debate was held. */
+  readonly debate?: Debate;
+  /** What was asked about the brief and answered; absent where nothing was asked. */
+  readonly dialogue?: Dialogue;
   readonly evidence?: readonly Evidence[];
   /** Tests that models wrote and what became of them; absent where none was asked. */
   readonly neutral?: NeutralReport;
@@ -146,6 +152,13 @@ export interface Store {
   usage(id: RunId, spender?: string): Promise<Usage>;
   /** Dollars booked from a moment on, by everyone or for one repository; milliseconds since 1970 UTC. */
   spentSince(at: number, repository?: string): Promise<Usd>;
+
+  /**
+   * Keeps what somebody said to a run: once for a key, whatever was said under it then (I8). Null when the key is taken.
+   */
+  addReply(runId: RunId, key: string, reply: NewReply): Promise<Reply | null>;
+  /** In the order in which they came. */
+  replies(runId: RunId): Promise<readonly Reply[]>;
 
   /** Writes a planned intent unless the key has one; returns what stands there now. */
   intend(runId: RunId, key: string): Promise<{ readonly fresh: boolean; readonly intent: Intent }>;

@@ -62,7 +62,9 @@ function crowd(text: string): RunView {
       plan: names.slice(0, 12),
       files: names.slice(0, 30),
       assumptions: names.slice(0, 12),
-      questions: names.slice(0, 5),
+      questions: names
+        .slice(0, 5)
+        .map((name) => ({ text: name, options: [name], severity: 'minor' as const, assume: name })),
     },
   };
 }

@@ -7,6 +7,7 @@ import {
   RUN_STATES,
   type RunId,
   STAGES,
+  storedBrief,
 } from '../../core/model/index.ts';
 import type { LedgerRow, RunPatch, RunRecord, StageTiming, Transition } from '../../ports/index.ts';
 import type {
@@ -73,6 +74,8 @@ const DOCUMENTS = [
   'request',
   'task',
   'brief',
+  'debate',
+  'dialogue',
   'evidence',
   'neutral',
   'ranking',
@@ -101,8 +104,8 @@ export function runOfRow(
   row: Selectable<RunTable>,
   stages: readonly Selectable<StageTimingTable>[],
 ): RunRecord {
-  const { task, brief, evidence, neutral, ranking, judgement, decision, outcome, trouble, checks, sandbox } =
-    row;
+  const { task, brief, debate, dialogue, evidence, neutral, ranking } = row;
+  const { judgement, decision, outcome, trouble, checks, sandbox } = row;
   return {
     id: row.id,
     origin: row.origin,
@@ -113,7 +116,9 @@ export function runOfRow(
     request: row.request,
     ...present({
       task,
-      brief,
+      brief: brief && storedBrief(brief),
+      debate,
+      dialogue,
       evidence,
       neutral,
       ranking,

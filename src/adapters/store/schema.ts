@@ -18,6 +18,8 @@ export interface RunTable {
   updated_at: number;
   task: OptionalJson<Task>;
   brief: OptionalJson<Brief>;
+  debate: OptionalJson<NonNullable<RunRecord['debate']>>;
+  dialogue: OptionalJson<NonNullable<RunRecord['dialogue']>>;
   evidence: OptionalJson<NonNullable<RunRecord['evidence']>>;
   ranking: OptionalJson<NonNullable<RunRecord['ranking']>>;
   neutral: OptionalJson<NonNullable<RunRecord['neutral']>>;

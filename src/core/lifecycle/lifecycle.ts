@@ -3,8 +3,11 @@ import type { RunState } from '../model/index.ts';
 /** From each state, the states that may follow. `failed` and `cancelled` may follow any state that is not final. */
 const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
   queued: ['admitted', 'refused'],
-  admitted: ['briefed'],
+  admitted: ['briefed', 'awaiting_answer', 'awaiting_approval'],
   refused: [],
+  // An answer leads to a new brief, which may ask again.
+  awaiting_answer: ['briefed', 'admitted', 'awaiting_approval'],
+  awaiting_approval: ['briefed', 'admitted', 'awaiting_answer'],
   briefed: ['coded'],
   coded: ['examined'],
   // Back to the coders for a further round.

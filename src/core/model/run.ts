@@ -56,6 +56,8 @@ export const RUN_STATES = [
   'queued',
   'admitted',
   'refused',
+  'awaiting_answer',
+  'awaiting_approval',
   'briefed',
   'coded',
   'examined',
@@ -72,17 +74,61 @@ export type RunState = (typeof RUN_STATES)[number];
 export const STAGES = ['admit', 'brief', 'code', 'examine', 'judge', 'publish'] as const;
 export type Stage = (typeof STAGES)[number];
 
+/** How much hangs on an open question, or on a fault of the spec. */
+export const SEVERITIES = ['blocking', 'major', 'minor'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** One thing that only a maintainer can decide. */
+export const Question = z.object({
+  text: z.string().min(1).max(400).describe('One crisp question, in one sentence.'),
+  options: z
+    .array(z.string().min(1).max(200))
+    .max(4)
+    .describe('Answers to choose from; empty when it is open.'),
+  severity: z
+    .enum(SEVERITIES)
+    .describe('`blocking`: different answers need different code, and the wrong one would be refused.'),
+  assume: z.string().min(1).max(400).describe('What is taken for granted when nobody answers.'),
+});
+export type Question = z.infer<typeof Question>;
+
+export const RISKS = ['low', 'medium', 'high'] as const;
+export const SIZES = ['small', 'medium', 'large'] as const;
+
+const line = (most: number) => z.string().min(1).max(most);
+
 /** The frozen statement of the work that every coder gets. Parsed from the planner's answer, so bounded (I6). */
 export const Brief = z.object({
-  goal: z
-    .string()
-    .min(1)
-    .max(2_000)
-    .describe('What must be true when the work is done, in one or two sentences.'),
-  definitionOfDone: z.array(z.string().min(1).max(500)).min(1).max(12).describe('Checkable statements.'),
-  plan: z.array(z.string().min(1).max(500)).max(12).describe('Steps, in order.'),
-  files: z.array(z.string().min(1).max(300)).max(30).describe('Files that will probably change.'),
-  assumptions: z.array(z.string().min(1).max(500)).max(12).describe('What was taken for granted.'),
-  questions: z.array(z.string().min(1).max(500)).max(5).describe('What a maintainer should be asked.'),
+  goal: line(2_000).describe('What must be true when the work is done, in one or two sentences.'),
+  definitionOfDone: z.array(line(500)).min(1).max(20).describe('Checkable statements.'),
+  plan: z.array(line(500)).max(20).describe('Steps, in order.'),
+  files: z.array(line(300)).max(30).describe('Files that will probably change.'),
+  assumptions: z.array(line(500)).max(20).describe('What was taken for granted.'),
+  questions: z.array(Question).max(5).describe('What a maintainer should be asked; mostly empty.'),
+  testCommand: z.string().max(200).optional().describe('How the tests of this repository are probably run.'),
+  risk: z
+    .object({
+      level: z.enum(RISKS).describe('`high`: a wrong change loses data, money, safety or a public contract.'),
+      because: line(400),
+    })
+    .optional(),
+  size: z.enum(SIZES).optional().describe('`small`: one place; `medium`: a few files; `large`: more.'),
+  changedTests: z
+    .array(line(300))
+    .max(10)
+    .optional()
+    .describe('Existing test files that demand what the task wants otherwise; mostly empty.'),
 });
-export type Brief = z.infer<typeof Brief>;
+export type Brief = z.infer<typeof Brief> & {
+  /** Tests that critics of the spec named: each would fail a plausible wrong implementation. */
+  readonly acceptance?: readonly string[];
+};
+
+/** A brief as it was stored: questions were once plain sentences. */
+export function storedBrief(stored: Brief): Brief {
+  const asked = (question: Question | string): Question =>
+    typeof question === 'string'
+      ? { text: question, options: [], severity: 'minor', assume: 'What the brief says.' }
+      : question;
+  return { ...stored, questions: stored.questions.map(asked) };
+}

@@ -12,6 +12,8 @@ export interface Ceilings {
   readonly timeoutCandidateSeconds: number;
   /** Tokens for one coder whose model has no known price; absent: such models are refused. */
   readonly tokensCandidate?: number;
+  /** False: no debates, whatever a repository says. */
+  readonly debates: boolean;
   /** `host` (port 443) or `host:port` names that setup commands may reach. */
   readonly networkAllow: readonly string[];
 }
@@ -21,6 +23,7 @@ export const ceilingsOf = (operator: Operator): Ceilings => ({
   budgetRun: operator.max.budgetRun,
   budgetCandidate: operator.max.budgetCandidate,
   timeoutCandidateSeconds: operator.max.timeoutSeconds,
+  debates: operator.debates !== 'never',
   networkAllow: operator.networkAllow,
   ...(operator.max.tokensCandidate ? { tokensCandidate: operator.max.tokensCandidate } : {}),
 });
@@ -49,8 +52,12 @@ export function capSettings(
   for (const host of network.allow.filter((one) => !allow.includes(one))) {
     lowered.push(`network.allow: ${host} was left out, this server does not allow it.`);
   }
+  if (settings.debate === 'always' && !ceilings.debates) {
+    lowered.push('debate was lowered from always to never: this server allows no debates.');
+  }
   const capped: Settings = {
     ...settings,
+    debate: ceilings.debates ? settings.debate : 'never',
     candidates: cap('candidates', settings.candidates, ceilings.candidates),
     timeout: {
       ...timeout,

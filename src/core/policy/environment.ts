@@ -262,6 +262,13 @@ export const Environment = z.object({
   MULTI_AGENT_MODELS: list
     .pipe(z.array(z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model, with commas between')))
     .describe('Models (`provider/model`, commas between) for coders that name none, in turn.'),
+  ENABLE_PRE_EXECUTION_DEBATE: z
+    .enum(['true', 'false', '1', '0'], 'write true or false')
+    .transform((text) => text === 'true' || text === '1')
+    .optional()
+    .describe(
+      'true: critics debate every brief of repositories that say nothing else; false: nowhere. Absent: as the repository says, by default where the brief is unclear or the risk is high.',
+    ),
   RUNOFF_AGENTS: z
     .string()
     .optional()

@@ -90,6 +90,8 @@ export interface Operator {
     /** Models for coders that name none; empty: the gateway's defaults. */
     readonly models: readonly string[];
   };
+  /** ENABLE_PRE_EXECUTION_DEBATE; absent: as repositories say. */
+  readonly debates?: 'always' | 'never';
   readonly sandboxUid: number;
   readonly sandbox: SandboxChoice;
   /** Folder of the agents that `runoff agents install` puts there; absent: below the data folder. */
@@ -212,6 +214,9 @@ function operatorOf(env: Environment): Operator {
       ...(env.MULTI_AGENT_COUNT === undefined ? {} : { count: env.MULTI_AGENT_COUNT }),
       models: env.MULTI_AGENT_MODELS,
     },
+    ...(env.ENABLE_PRE_EXECUTION_DEBATE === undefined
+      ? {}
+      : { debates: env.ENABLE_PRE_EXECUTION_DEBATE ? ('always' as const) : ('never' as const) }),
     sandboxUid: env.RUNOFF_SANDBOX_UID,
     sandbox: {
       backend: env.RUNOFF_SANDBOX,

@@ -17,6 +17,8 @@ export type ParsedSettings =
 export interface SettingsDefaults {
   /** MULTI_AGENT_COUNT. */
   readonly candidates?: number;
+  /** ENABLE_PRE_EXECUTION_DEBATE=true. */
+  readonly debate?: Settings['debate'];
 }
 
 const MOST_PROBLEMS = 20;
@@ -30,9 +32,13 @@ export function parseSettings(value: unknown, defaults: SettingsDefaults = {}): 
 }
 
 function withDefaults(value: unknown, defaults: SettingsDefaults): unknown {
-  if (defaults.candidates === undefined || !isPlain(value) || Object.hasOwn(value, 'candidates'))
-    return value;
-  return { ...value, candidates: defaults.candidates };
+  if (!isPlain(value)) return value;
+  const { candidates, debate } = defaults;
+  return {
+    ...(candidates === undefined ? {} : { candidates }),
+    ...(debate === undefined ? {} : { debate }),
+    ...value,
+  };
 }
 
 const isPlain = (value: unknown): value is Record<string, unknown> =>

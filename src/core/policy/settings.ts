@@ -57,6 +57,48 @@ export const CoderSetting = z.strictObject({
   ),
 });
 
+/** Five personas are ours; an operator adds more by adding a file. */
+const PersonaName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,40}$/, 'name personas with small letters, digits and hyphens');
+
+/** Shares and counts are our defaults, tune on dev data. */
+const Critics = z.strictObject({
+  agents: z
+    .array(PersonaName)
+    .min(1)
+    .max(8)
+    .refine((names) => new Set(names).size === names.length, { error: 'name each persona once' })
+    .default(['qa', 'product', 'security'])
+    .describe(
+      'Who debates: `security`, `oncall`, `product`, `performance`, `qa`, or personas that the operator added.',
+    ),
+  maxRounds: z.number().int().min(1).max(10).default(5).describe('Rounds of one debate at most.'),
+  requiredForConsensus: z
+    .number()
+    .int()
+    .min(1)
+    .max(8)
+    .optional()
+    .describe('Critics that must approve; absent: all of them.'),
+  focusAreas: z
+    .array(z.string().min(1).max(100))
+    .max(8)
+    .default([])
+    .describe('What critics shall look at first, such as `data migration`.'),
+  assign: z
+    .enum(['fixed', 'rotating'])
+    .default('fixed')
+    .describe('`rotating`: in each round a critic speaks through the next model.'),
+  share: z
+    .number()
+    .min(0.01)
+    .max(0.5)
+    .default(0.15)
+    .describe('The most of `budget.run` that a debate may cost.'),
+});
+export type CriticSettings = z.infer<typeof Critics>;
+
 /** What can put candidates in order. A list composes them: each decides among those whom the ones before it leave undecided. */
 export const EVALUATORS = [
   'evidence',
@@ -134,6 +176,34 @@ export const Settings = z.strictObject({
       test: z.string().min(1).optional().describe('Detected from the repository when absent.'),
     })
     .prefault({}),
+  debate: z
+    .enum(['auto', 'always', 'never'])
+    .default('auto')
+    .describe(
+      'Critics debate the brief before anybody codes. `auto`: when the planner has a blocking question or sees a high risk; `always`; `never`.',
+    ),
+  critics: Critics.prefault({}),
+  approval: z
+    .enum(['never', 'plan'])
+    .default('never')
+    .describe('`plan`: coders start when a person with write permission has approved the plan.'),
+  answer: z
+    .strictObject({
+      within: duration('72h').describe('How long a run waits for an answer or an approval.'),
+      otherwise: z
+        .enum(['stop', 'assume'])
+        .default('stop')
+        .describe(
+          'Then: `stop` ends the run; `assume` goes on with what the question says is assumed. A plan that needs approval is never assumed.',
+        ),
+    })
+    .prefault({}),
+  review: z
+    .enum(['auto', 'always', 'never'])
+    .default('auto')
+    .describe(
+      "Critics look for defects in the winner's diff; what they claim is executed, and can unseat it. `auto`: when the brief says that the risk is high, or a debate was held.",
+    ),
   evaluator: z
     .array(EvaluatorName)
     .min(1)

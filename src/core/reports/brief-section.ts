@@ -22,7 +22,10 @@ function lines(brief: Brief): readonly string[] {
     ...list('Definition of done', brief.definitionOfDone),
     ...list('Plan', brief.plan),
     ...list('Assumptions', brief.assumptions),
-    ...list('Questions', brief.questions),
+    ...list(
+      'Questions',
+      brief.questions.map(({ text }) => text),
+    ),
     ...(brief.files.length === 0
       ? []
       : [`\n**Files that will probably change**\n`, ...brief.files.map((path) => `- ${code(path, 300)}`)]),

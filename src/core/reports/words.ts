@@ -56,6 +56,8 @@ export const CANDIDATE_WORDS = {
 const STAGE_OF = {
   queued: 'admit',
   admitted: 'brief',
+  awaiting_answer: 'brief',
+  awaiting_approval: 'brief',
   refused: null,
   briefed: 'code',
   coded: 'examine',

@@ -162,6 +162,7 @@ describe('a settings file', () => {
 
 describe("the operator's ceilings", () => {
   const CEILINGS: Ceilings = {
+    debates: true,
     candidates: 4,
     budgetRun: 3,
     budgetCandidate: 1.5,

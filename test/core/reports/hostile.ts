@@ -130,7 +130,7 @@ export function poisoned(text: string): RunView {
       plan: [text],
       files: [text],
       assumptions: [text],
-      questions: [text],
+      questions: [{ text, options: [text], severity: 'blocking', assume: text }],
     },
   });
 }

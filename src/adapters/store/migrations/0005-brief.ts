@@ -1,0 +1,20 @@
+import { sql } from 'kysely';
+import type { Migration } from './migration.ts';
+
+/** Debates of briefs, and what runs and their maintainers say to each other. */
+export const brief: Migration = {
+  version: 5,
+  name: 'brief',
+  up: [
+    sql`alter table runoff.run add column debate jsonb, add column dialogue jsonb`,
+    sql`
+      create table runoff.reply (
+        run_id text not null references runoff.run (id) on delete cascade,
+        number integer not null,
+        key    text not null,
+        reply  jsonb not null,
+        primary key (run_id, number),
+        unique (run_id, key)
+      )`,
+  ],
+};

@@ -1,0 +1,17 @@
+export {
+  AcceptanceTest,
+  type Cost,
+  Critique,
+  type Debate,
+  type DebateRound,
+  type Fate,
+  type Hearing,
+  Issue,
+  type LedgerEntry,
+  MOST_ISSUES,
+  NO_COST,
+  Pressed,
+  STOPS,
+  type Stop,
+  Synthesis,
+} from './types.ts';

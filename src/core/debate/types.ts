@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { Question, SEVERITIES, type Severity, type Usd } from '../model/index.ts';
+
+const short = (most: number) => z.string().max(most);
+
+/** One fault of the spec, as a critic hands it in. */
+export const Issue = z.object({
+  title: short(120).min(1).describe('The fault in a few words.'),
+  quote: short(400)
+    .min(1)
+    .describe('The words of the spec that are wrong, or after which something is missing, exactly.'),
+  severity: z.enum(SEVERITIES),
+  scenario: short(600).describe(
+    'A concrete case in which the spec as it stands leads to a failure: who does what, and what goes wrong. Empty: there is none.',
+  ),
+  edit: short(800).describe('What the spec should say instead.'),
+  needsHuman: z.boolean().describe('Only a maintainer can decide it.'),
+});
+export type Issue = z.infer<typeof Issue>;
+
+/** A test that a critic names for the finished work. */
+export const AcceptanceTest = z.object({
+  given: short(400).min(1).describe('Concrete input or state.'),
+  expect: short(400).min(1).describe('What must be observed.'),
+  catches: short(300).min(1).describe('The plausible wrong implementation that fails it.'),
+});
+export type AcceptanceTest = z.infer<typeof AcceptanceTest>;
+
+/** Issues of one critique at most. Our default. */
+export const MOST_ISSUES = 8;
+
+/** A critic's answer in any round. */
+export const Critique = z.object({
+  issues: z.array(Issue).max(MOST_ISSUES),
+  rechecked: z
+    .array(z.object({ issue: short(8), stands: z.boolean(), because: short(400) }))
+    .max(20)
+    .describe('Your issues that were rejected: does each still stand? Empty in the first round.'),
+  approved: z.boolean().describe('The spec can go to the engineers as it is.'),
+});
+export type Critique = z.infer<typeof Critique>;
+
+/** What a critic that approves for the first time must add: agreement has to be earned. */
+export const Pressed = Critique.extend({
+  checks: z
+    .array(short(300).min(10))
+    .min(3)
+    .max(6)
+    .describe('What you checked, each with the words of the spec that settle it.'),
+  test: AcceptanceTest,
+});
+export type Pressed = z.infer<typeof Pressed>;
+
+/** The synthesiser's answer: a verdict on every open issue, and patches of the spec. */
+export const Synthesis = z.object({
+  verdicts: z
+    .array(
+      z.object({
+        issue: short(8),
+        verdict: z.enum(['accept', 'reject', 'ask']),
+        because: short(400).min(1),
+        question: Question.optional().describe('With `ask` only.'),
+      }),
+    )
+    .max(40),
+  edits: z
+    .array(
+      z.object({
+        issue: short(8).describe('The accepted issue that it settles.'),
+        find: short(2_000).min(1).describe('Words of the spec, exactly as they stand, that occur once.'),
+        replace: short(2_000).describe(
+          'What stands there instead. To add, repeat what was found and add to it.',
+        ),
+      }),
+    )
+    .max(40),
+});
+export type Synthesis = z.infer<typeof Synthesis>;
+
+export interface Cost {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly usd: Usd;
+}
+export const NO_COST: Cost = { inputTokens: 0, outputTokens: 0, usd: 0 };
+
+/** What one critic did in one round. */
+export type Hearing = {
+  /** Persona. */
+  readonly critic: string;
+  /** `provider/model`. */
+  readonly model: string;
+} & (
+  | {
+      readonly kind: 'heard';
+      readonly approved: boolean;
+      /** Of this critic in this round; ids of the ledger. */
+      readonly raised: readonly string[];
+      /** Rejected issues that it insists on. */
+      readonly insists: readonly string[];
+      /** Of an approval that was pressed. */
+      readonly checks: readonly string[];
+    }
+  /** Nothing that it had to look at changed since it approved: it was not asked again. */
+  | { readonly kind: 'stands' }
+  /** Shown, and it does not count as an approval. */
+  | { readonly kind: 'failed'; readonly why: string }
+);
+
+/** What became of one issue. Open ones have not been answered yet. */
+export type Fate =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'accepted'; readonly because: string }
+  | { readonly kind: 'rejected'; readonly because: string }
+  | { readonly kind: 'asked'; readonly because: string; readonly question: Question };
+
+export interface LedgerEntry extends Issue {
+  /** `I1`, `I2`, …: in the order in which they were raised. */
+  readonly id: string;
+  readonly round: number;
+  readonly critic: string;
+  readonly severity: Severity;
+  readonly fate: Fate;
+  /** How often it was rejected and upheld. */
+  readonly upheld: number;
+  /** Why its severity is lower than the critic said, if it is. */
+  readonly lowered?: string;
+}
+
+export interface DebateRound {
+  /** From 0: the round in which critics see nothing of each other. */
+  readonly roundNumber: number;
+  readonly critiques: readonly Hearing[];
+  /** Absent where nothing was open. */
+  readonly synthesis?: {
+    readonly model: string;
+    /** The spec after it. */
+    readonly spec: string;
+    /** Edits that were not made, a sentence each. */
+    readonly refused: readonly string[];
+    /** Why there was none, where the synthesiser failed. */
+    readonly failed?: string;
+  };
+  readonly hasConsensus: boolean;
+  /** Unified diff; empty when the round changed nothing. */
+  readonly diffFromPrevious: string;
+  /** Part of the spec's lines that the round changed, 0 to 1. */
+  readonly changed: number;
+  readonly cost: Cost;
+}
+
+export const STOPS = ['consensus', 'rounds', 'repeated', 'budget', 'growth', 'failed'] as const;
+export type Stop = (typeof STOPS)[number];
+
+/** A debate as it is stored and shown: after each round, and at its end. */
+export interface Debate {
+  readonly original: string;
+  readonly spec: string;
+  readonly rounds: readonly DebateRound[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly acceptance: readonly AcceptanceTest[];
+  readonly cost: Cost;
+  /** Absent while it goes on. */
+  readonly end?: { readonly stop: Stop; readonly because: string };
+}
