@@ -36,6 +36,8 @@ const WITHOUT_NODE: ReadonlySet<string> = new Set(['core', 'ports', 'pipeline', 
 /** Who may import a package, besides types of `probot` in `app.ts`. A package without a row may not be imported. */
 export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   zod: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'web', 'cli'],
+  // Compares texts, and does nothing else.
+  diff: ['core'],
   '@octokit/auth-app': ['adapters/github'],
   '@octokit/plugin-retry': ['adapters/github'],
   '@octokit/plugin-throttling': ['adapters/github'],

@@ -1,3 +1,18 @@
+export { type Seat, seatsOf } from './critics.ts';
+export { changedSections, type Difference, differenceOf, sectionsOf } from './difference.ts';
+export { answer, isOpen, type Raised, raise, type Scope, unsettled } from './ledger.ts';
+export { acceptanceLine, questionsOf } from './outcome.ts';
+export { applyEdits, GROWTH_FLOOR, longest, MOST_GROWTH, type Patched, type PatchRules } from './patch.ts';
+export {
+  firstQuestion,
+  type Later,
+  laterQuestion,
+  MOST_SPEC,
+  pressedQuestion,
+  type Shown,
+  synthesisQuestion,
+} from './questions.ts';
+export { hasConsensus, MOST_UPHELD, SETTLED, type StopParts, stopOf, toAnswer } from './rule.ts';
 export {
   AcceptanceTest,
   type Cost,

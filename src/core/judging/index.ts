@@ -1,3 +1,4 @@
+export { withhold } from './address.ts';
 export { type BlindPatch, blind, changedFiles, ROOM, type ShownLine } from './blind.ts';
 export { bradleyTerry, type Fit, type Game, type Strength } from './bradley-terry.ts';
 export { familyOf } from './family.ts';

@@ -14,4 +14,5 @@ export {
   testPart,
 } from './parts.ts';
 export * from './patch.ts';
+export { pathFaults } from './paths.ts';
 export { isSnapshot, isTestNamed, roleOf } from './roles.ts';

@@ -1,0 +1,5 @@
+export { type Checked, checkBrief } from './check.ts';
+export { type CostOf, type Forecast, forecast, TOKENS } from './forecast.ts';
+export { type RepositoryMap, repositoryMap } from './map.ts';
+export { briefFrom, specOf } from './spec.ts';
+export { type Triage, triage } from './triage.ts';

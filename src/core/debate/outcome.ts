@@ -1,0 +1,21 @@
+import type { Question } from '../model/index.ts';
+import { questionOf } from './ledger.ts';
+import type { AcceptanceTest, Debate, LedgerEntry } from './types.ts';
+
+/** Questions that a debate leaves to a person: those it asks, and blocking issues on which nobody gave way. */
+export function questionsOf({ ledger }: Pick<Debate, 'ledger'>): readonly Question[] {
+  return ledger.flatMap((entry): Question[] => {
+    const { fate, severity } = entry;
+    if (fate.kind === 'asked') return [{ ...fate.question, severity }];
+    return severity === 'blocking' && contested(entry) ? [questionOf(entry)] : [];
+  });
+}
+
+const contested = ({ fate, upheld }: LedgerEntry): boolean =>
+  fate.kind === 'open' || (fate.kind === 'rejected' && upheld > 0);
+
+/** One line, as coders and writers of tests read it. */
+export const acceptanceLine = ({ given, expect }: AcceptanceTest): string =>
+  `Given ${oneLine(given)}: ${oneLine(expect)}`.slice(0, 800);
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -1,0 +1,87 @@
+import { withhold } from '../judging/index.ts';
+import type { LedgerEntry } from './types.ts';
+
+/** Characters of one block. Our default: a spec of some ten pages. */
+export const MOST_SPEC = 40_000;
+const MOST_TASK = 12_000;
+const MOST_ENTRIES = 40;
+
+/** What a critic or the synthesiser is shown besides the spec. */
+export interface Shown {
+  readonly nonce: string;
+  /** What was asked for, where the spec was made from it; absent: the spec stands for itself. */
+  readonly task?: string;
+  readonly focusAreas: readonly string[];
+}
+
+/** Text of others between lines with a nonce that was drawn after it was written, so that nothing in it ends its block. */
+const block = (name: string, nonce: string, text: string, most = MOST_SPEC): string =>
+  `<<<${name} ${nonce}\n${text.slice(0, most).trimEnd()}\n${name} ${nonce}>>>`;
+
+const common = ({ nonce, task, focusAreas }: Shown): readonly string[] => [
+  ...(task === undefined ? [] : [block('TASK', nonce, task, MOST_TASK)]),
+  ...(focusAreas.length === 0 ? [] : [`Look at these first: ${focusAreas.map(oneLine).join('; ')}.`]),
+];
+
+/** A first look at the whole spec. Nobody sees anything of the others. */
+export const firstQuestion = (spec: string, shown: Shown): string =>
+  [...common(shown), block('SPEC', shown.nonce, spec), 'Write your critique of the whole spec.'].join('\n\n');
+
+export interface Later {
+  /** Sections that changed since this critic last looked. */
+  readonly sections: readonly string[];
+  /** The other sections' headings or first words. */
+  readonly unchanged: readonly string[];
+  /** Rejected issues of this critic. */
+  readonly own: readonly LedgerEntry[];
+  readonly ledger: readonly LedgerEntry[];
+}
+
+/** A later look: only at what changed, and at the critic's own issues that were rejected. */
+export function laterQuestion({ sections, unchanged, own, ledger }: Later, shown: Shown): string {
+  const { nonce } = shown;
+  const rejected = own.map(
+    (entry) =>
+      `${entry.id} (${entry.severity}) ${oneLine(entry.title)}\n  you wanted: ${oneLine(entry.edit)}\n  rejected: ${entry.fate.kind === 'rejected' ? oneLine(entry.fate.because) : ''}`,
+  );
+  return [
+    ...common(shown),
+    block('CHANGED', nonce, sections.length > 0 ? sections.join('\n\n') : '(nothing changed)'),
+    ...(unchanged.length > 0 ? [`As before: ${unchanged.map(oneLine).join('; ')}.`] : []),
+    ...(rejected.length > 0 ? [block('REJECTED', nonce, rejected.join('\n'))] : []),
+    block('ISSUES', nonce, ledger.slice(-MOST_ENTRIES).map(anonymous).join('\n')),
+    'Check what changed and your rejected issues. Raise nothing about what did not change.',
+  ].join('\n\n');
+}
+
+/** Without who raised it, without votes, and without words that speak to a reader. */
+const anonymous = ({ id, severity, title, fate }: LedgerEntry): string =>
+  `${id} (${severity}) ${quiet(title)}: ${fate.kind}`;
+
+/** An approval is not taken for granted: the critic looks again, and leaves something that can be held against the work. */
+export const pressedQuestion = (spec: string, shown: Shown): string =>
+  [
+    ...common(shown),
+    block('SPEC', shown.nonce, spec),
+    'You approved this spec. Before that counts: read it once more against the plausible ways to get it wrong. Name at least three checks that you made, each with the words of the spec that settle it, and write one acceptance test that a plausible wrong implementation fails. If you find that something is missing after all, raise it and do not approve.',
+  ].join('\n\n');
+
+/** The open issues, without who raised them. */
+export const synthesisQuestion = (spec: string, open: readonly LedgerEntry[], shown: Shown): string =>
+  [
+    ...common(shown),
+    block('SPEC', shown.nonce, spec),
+    block('ISSUES', shown.nonce, open.map(whole).join('\n\n')),
+    'Give a verdict on every issue, and the edits for those that you accept.',
+  ].join('\n\n');
+
+const whole = ({ id, severity, title, quote, scenario, edit, needsHuman, upheld }: LedgerEntry): string =>
+  [
+    `${id} (${severity}${needsHuman ? ', asks for a maintainer' : ''}${upheld > 0 ? ', upheld after a rejection' : ''}): ${quiet(title)}`,
+    `  quote: ${oneLine(quote)}`,
+    `  scenario: ${quiet(scenario) || '(none)'}`,
+    `  proposed: ${quiet(edit)}`,
+  ].join('\n');
+
+const quiet = (text: string): string => withhold(oneLine(text)).text;
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -1,0 +1,72 @@
+import { isOpen } from './ledger.ts';
+import type { Debate, DebateRound, Hearing, LedgerEntry, Stop } from './types.ts';
+
+/** A round that changed less than this part of the lines changed next to nothing. */
+export const SETTLED = 0.05;
+/** An issue that was upheld as often is not argued any more. Our default. */
+export const MOST_UPHELD = 2;
+
+export interface ConsensusParts {
+  readonly hearings: readonly Hearing[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly changed: number;
+  /** Approvals that are needed: by default as many as critics were configured, failed ones included. */
+  readonly required: number;
+}
+
+/** Agreement by structured verdicts only: enough approvals, nothing blocking, and a spec that has come to rest. */
+export function hasConsensus({ hearings, ledger, changed, required }: ConsensusParts): boolean {
+  const approvals = hearings.filter(
+    (hearing) => hearing.kind === 'stands' || (hearing.kind === 'heard' && hearing.approved),
+  ).length;
+  return approvals >= required && !ledger.some(blocks) && changed < SETTLED;
+}
+
+/** Nobody has answered it, or only a maintainer can. */
+const blocks = ({ severity, fate }: LedgerEntry): boolean =>
+  severity === 'blocking' && (fate.kind === 'open' || fate.kind === 'asked');
+
+export interface StopParts {
+  readonly round: DebateRound;
+  readonly ledger: readonly LedgerEntry[];
+  readonly maxRounds: number;
+  readonly overgrown: boolean;
+  /** US dollars that are left of the debate's share. */
+  readonly leftUsd: number;
+  /** Why a call was refused for want of money, if one was. */
+  readonly broke: string | null;
+}
+
+/** Whether the debate ends with this round, and why: one sentence. */
+export function stopOf(parts: StopParts): NonNullable<Debate['end']> | null {
+  const { round, ledger, maxRounds, overgrown, leftUsd, broke } = parts;
+  const { critiques: hearings, roundNumber, hasConsensus: agreed } = round;
+  const ended = (stop: Stop, because: string) => ({ stop, because });
+  if (agreed)
+    return ended('consensus', 'Enough critics approve, nothing blocks, and the text has come to rest.');
+  if (broke !== null) return ended('budget', `The debate's share of the budget is used up: ${broke}`);
+  if (leftUsd <= 0) return ended('budget', "The debate's share of the budget is used up.");
+  const failed = hearings.filter((one) => one.kind === 'failed');
+  if (failed.length === hearings.length) {
+    return ended('failed', `No critic answered: ${failed[0]?.kind === 'failed' ? failed[0].why : ''}`);
+  }
+  if (overgrown) return ended('growth', 'The spec would have grown by more than it may.');
+  if (isRepeating(round, ledger)) {
+    return ended('repeated', 'Nothing new was said: what is left was rejected and upheld before.');
+  }
+  if (roundNumber + 1 >= maxRounds) return ended('rounds', `All ${maxRounds} rounds are over.`);
+  return null;
+}
+
+/** A round in which nobody raised anything new and whatever is left was upheld too often, or nothing is left to do. */
+function isRepeating(round: DebateRound, ledger: readonly LedgerEntry[]): boolean {
+  const heard = round.critiques.filter((one) => one.kind === 'heard');
+  if (heard.some(({ raised }) => raised.length > 0) || round.diffFromPrevious !== '') return false;
+  if (round.critiques.some((one) => one.kind === 'failed')) return false;
+  const contested = ledger.filter((entry) => entry.upheld > 0 && entry.fate.kind !== 'accepted');
+  return contested.every(({ upheld }) => upheld >= MOST_UPHELD);
+}
+
+/** Issues that the synthesiser is asked about: open ones that were not upheld too often. */
+export const toAnswer = (ledger: readonly LedgerEntry[]): readonly LedgerEntry[] =>
+  ledger.filter((entry) => isOpen(entry) && entry.upheld < MOST_UPHELD);
