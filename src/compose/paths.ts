@@ -31,6 +31,8 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 /** Files of our own that are not code of the app. */
 export const OWN = {
   planner: here('../pipeline/brief/planner.md'),
+  critic: here('../pipeline/brief/critic.md'),
+  synthesiser: here('../pipeline/brief/synthesiser.md'),
   judge: here('../pipeline/judge/judge.md'),
   neutral: here('../pipeline/examine/neutral.md'),
   distinguish: here('../pipeline/examine/distinguish.md'),

@@ -6,6 +6,8 @@ import { OWN } from './paths.ts';
 export const promptsOf = (operator: Operator) =>
   readPrompts({
     planner: OWN.planner,
+    critic: OWN.critic,
+    synthesiser: OWN.synthesiser,
     judge: OWN.judge,
     neutral: OWN.neutral,
     distinguish: OWN.distinguish,

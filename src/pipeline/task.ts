@@ -1,4 +1,4 @@
-import { Fault, type GitHubOrigin, type RunId, type Task } from '../core/model/index.ts';
+import { asFault, Fault, type GitHubOrigin, type RunId, type Sha, type Task } from '../core/model/index.ts';
 import {
   type BaseCheckout,
   DEFAULT_LIMITS,
@@ -47,6 +47,21 @@ export async function sourceOf(world: World, task: Pick<Task, 'origin'>): Promis
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const facts = await reader.repository();
   return { kind: 'remote', url: facts.cloneUrl, credential: () => reader.credential() };
+}
+
+/** Text of a file of the base commit; null where there is none, and also for one that is too big to be read. */
+export async function textAt(
+  world: Pick<World, 'workspaces'>,
+  source: RepositorySource,
+  sha: Sha,
+  path: string,
+): Promise<string | null> {
+  try {
+    return await world.workspaces.readFile(source, sha, path);
+  } catch (thrown) {
+    if (asFault(thrown).code === 'SETTINGS_INVALID') return null;
+    throw thrown;
+  }
 }
 
 /** The prepared checkout of the task's base commit with what `checks.setup` installed; made once, then found again. */

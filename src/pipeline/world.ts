@@ -56,6 +56,9 @@ export interface Announcer {
 /** The prompts, as text; Markdown files beside the stages unless the operator overrides them. */
 export interface PromptLibrary {
   readonly planner: string;
+  /** What all critics of a spec are told, and who answers them. */
+  readonly critic: string;
+  readonly synthesiser: string;
   /** For blind judges of two candidates. */
   readonly judge: string;
   /** For writers of tests: one that sees no candidate, one that tells candidates apart. */

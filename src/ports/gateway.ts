@@ -63,6 +63,11 @@ export interface Gateway {
     how?: { readonly protocols?: readonly ModelProtocol[]; readonly capTokens?: number },
   ): ModelRoute;
   open(grant: Grant, onUsage?: (usage: Usage) => void): Promise<Lease>;
+  /** What tokens would cost now, US dollars; null where the price is not known. */
+  estimate(
+    model: string,
+    tokens: { readonly tokensIn: number; readonly tokensCached: number; readonly tokensOut: number },
+  ): Usd | null;
   /** Models used when the settings name none, from the keys that are set; empty when there is no key. */
   defaultModels(): readonly string[];
   /** Asks every provider that has a key. Never rejects. */

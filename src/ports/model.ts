@@ -8,6 +8,8 @@ export interface Question<T> {
   readonly prompt: string;
   readonly schema: z.ZodType<T>;
   readonly signal?: AbortSignal;
+  /** How often the model is shown what was wrong with its answer and asked again; absent: twice. */
+  readonly repairs?: number;
 }
 
 export type Answer<T> =

@@ -7,7 +7,7 @@ import type { Ledger } from './bookings.ts';
 import { type LeaseContext, leaseListener } from './lease.ts';
 import { offersOf } from './offers.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
-import { defaultModelsOf, type Providers, routeTo } from './providers.ts';
+import { defaultModelsOf, namedModel, type Providers, routeTo } from './providers.ts';
 import { secretsOf } from './redact.ts';
 import { openRooms } from './room.ts';
 import type { DayCaps } from './scopes.ts';
@@ -62,6 +62,11 @@ export function openGateway(options: GatewayOptions): Gateway {
       });
       leases.add(lease);
       return lease;
+    },
+    estimate(name, { tokensIn, tokensCached, tokensOut }) {
+      const { provider, model } = namedModel(name);
+      const tokens = { input: tokensIn, cacheRead: tokensCached, output: tokensOut };
+      return book.cost(provider, model, { ...tokens, cacheWrite: 0, cacheWriteHour: 0 }, clock.now());
     },
     defaultModels: () => defaultModelsOf(providers),
     offers: (signal) => offersOf({ providers, book, clock, ms: options.offersMs, signal }),

@@ -6,7 +6,7 @@ import { Fault } from '../../core/model/index.ts';
 const ORDER = ['plain', 'careful', 'test-first', 'root-cause'];
 
 /** Prompts that there is one of. */
-type Single = 'planner' | 'judge' | 'neutral' | 'distinguish' | 'reviewer';
+type Single = 'planner' | 'critic' | 'synthesiser' | 'judge' | 'neutral' | 'distinguish' | 'reviewer';
 
 /**
  * Reads prompts from Markdown files. A file of the same name in `overrides` stands in for ours, and a further
@@ -24,6 +24,8 @@ export function readPrompts(
     (folders.overrides ? readIf(join(folders.overrides, name)) : null) ?? readFileSync(ours, 'utf8');
   return {
     planner: one('planner.md', folders.planner),
+    critic: one('critic.md', folders.critic),
+    synthesiser: one('synthesiser.md', folders.synthesiser),
     judge: one('judge.md', folders.judge),
     neutral: one('neutral.md', folders.neutral),
     distinguish: one('distinguish.md', folders.distinguish),

@@ -15,6 +15,9 @@ export const TOKENS: Readonly<Record<NonNullable<Brief['size']>, Range>> = {
   large: { tokensIn: [800_000, 4_000_000], tokensOut: [30_000, 120_000] },
 };
 
+/** Part of a coder's input that providers read from their caches: it sends the whole talk again at each turn. Our default. */
+const CACHED = 0.8;
+
 /** What planning, tests written by models and judging add to the coders' cost. Our default. */
 const REST = 0.15;
 
@@ -25,7 +28,12 @@ export interface Forecast {
 }
 
 /** What tokens cost at one contestant's model, US dollars; null where nobody knows. */
-export type CostOf = (tokens: { readonly tokensIn: number; readonly tokensOut: number }) => Usd | null;
+export type CostOf = (tokens: {
+  readonly tokensIn: number;
+  /** Part of `tokensIn` that is read from a provider's cache. */
+  readonly tokensCached: number;
+  readonly tokensOut: number;
+}) => Usd | null;
 
 /**
  * What a run will probably cost, never more than its caps allow. Null where the size of the work or the price of a model
@@ -40,7 +48,8 @@ export function forecast(
   const range = TOKENS[size];
   const sum = (end: 0 | 1): number | null =>
     contestants.reduce<number | null>((total, costOf) => {
-      const usd = costOf({ tokensIn: range.tokensIn[end], tokensOut: range.tokensOut[end] });
+      const tokensIn = range.tokensIn[end];
+      const usd = costOf({ tokensIn, tokensCached: tokensIn * CACHED, tokensOut: range.tokensOut[end] });
       return total === null || usd === null ? null : total + Math.min(usd, budget.candidate);
     }, 0);
   const [least, most] = [sum(0), sum(1)];

@@ -122,6 +122,10 @@ export const Brief = z.object({
 export type Brief = z.infer<typeof Brief> & {
   /** Tests that critics of the spec named: each would fail a plausible wrong implementation. */
   readonly acceptance?: readonly string[];
+  /** What the run will probably cost, US dollars; absent where no price is known. */
+  readonly forecast?: { readonly least: Usd; readonly most: Usd };
+  /** What was left out of the planner's answer, a sentence each. */
+  readonly notes?: readonly string[];
 };
 
 /** A brief as it was stored: questions were once plain sentences. */

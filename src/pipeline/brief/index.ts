@@ -1,87 +1,50 @@
-import { Brief, Fault, type RunId, type Task } from '../../core/model/index.ts';
-import { contestantsOf } from '../field.ts';
-import { loadRun, loadTask, repositoryOf, sourceOf } from '../task.ts';
+import { triage } from '../../core/brief/index.ts';
+import { type Dialogue, NO_DIALOGUE } from '../../core/dialogue/index.ts';
+import type { RunId } from '../../core/model/index.ts';
+import { loadRun, loadTask } from '../task.ts';
 import type { World } from '../world.ts';
+import { plan, type Since } from './planner.ts';
+import { refine } from './refine.ts';
 
-/** Paths shown to the planner; a bigger repository is cut. Our default, tune on dev data. */
-const MOST_PATHS = 600;
-const MOST_TEXT = 30_000;
-/** The planner's own share of the run's budget is at most this, US dollars. */
-const PLANNER_CAP = 1;
+export { type DebateNews, type DebatePlan, holdDebate } from './debate.ts';
+export type { Turned } from './hear.ts';
+export { criticsPrompts } from './refine.ts';
+export type { Table } from './seats.ts';
 
-/** Asks the planner for the brief. The answer is schema-checked data; nothing in it is executed (I6). */
+/**
+ * Writes the brief: the planner, and where it pays a debate of critics. Asked again, it takes in what maintainers said
+ * since, and debates no second time.
+ */
 export async function brief(world: World, runId: RunId, signal: AbortSignal): Promise<'briefed'> {
-  await world.store.markStage(runId, 'brief', 'start', world.clock.now());
+  const { store, clock } = world;
+  await store.markStage(runId, 'brief', 'start', clock.now());
+  const task = await loadTask(world, runId);
   const run = await loadRun(world, runId);
-  if (!run.brief) await askPlanner(world, runId, signal);
-  await world.store.markStage(runId, 'brief', 'end', world.clock.now());
-  await world.store.transition(runId, 'briefed', 'the brief is written', world.clock.now());
+  const dialogue = run.dialogue ?? NO_DIALOGUE;
+  const said = saidIn(dialogue);
+  let written = run.brief;
+  if (!written || said.length > dialogue.heard) {
+    const since: Since | null = written ? { brief: written, said } : null;
+    written = await plan(world, task, since, signal);
+    const heard = said.length > 0 ? { dialogue: { ...dialogue, heard: said.length } } : {};
+    await store.updateRun(runId, { brief: written, ...heard }, clock.now());
+    world.announcer.soon(runId);
+  }
+  if (!run.debate?.end && said.length === 0 && triage(written, task.settings).debate) {
+    await store.updateRun(runId, await refine(world, task, written, signal), clock.now());
+  }
+  await store.markStage(runId, 'brief', 'end', clock.now());
+  await store.transition(runId, 'briefed', 'the brief is written', clock.now());
   return 'briefed';
 }
 
-async function askPlanner(world: World, runId: RunId, signal: AbortSignal): Promise<void> {
-  const task = await loadTask(world, runId);
-  const planner = plannerModel(world, task);
-  const { tokens } = task.settings.budget;
-  const capTokens = tokens === undefined ? {} : { capTokens: tokens };
-  const lease = await world.gateway.open({
-    runId,
-    spender: 'brief',
-    repository: repositoryOf(task.origin),
-    models: [planner],
-    capUsd: Math.min(PLANNER_CAP, task.settings.budget.run),
-    runCapUsd: task.settings.budget.run,
-    ...capTokens,
-    ttlMs: 10 * 60_000,
-  });
-  try {
-    const answer = await world.model.ask({
-      route: world.gateway.route(planner, capTokens),
-      lease,
-      instructions: world.prompts.planner,
-      prompt: await question(world, task),
-      schema: Brief,
-      signal,
-    });
-    if (answer.kind === 'failed') {
-      const { usd } = lease.usage();
-      const refusal = lease.refusal();
-      if (refusal && /cap|budget/i.test(refusal)) {
-        throw new Fault(
-          /MAX_BUDGET/.test(refusal) ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL',
-          `The planner cannot be paid: ${refusal} Spent so far: $${usd.toFixed(4)}.`,
-        );
-      }
-      throw new Fault(
-        'MODEL_UNAVAILABLE',
-        `The planner (${planner}) gave no brief: ${lease.refusal() ?? answer.why}`,
-      );
+/** What maintainers said to the questions of a run, a line each, oldest first. */
+function saidIn({ inquiries }: Dialogue): readonly string[] {
+  return inquiries.flatMap((inquiry): string[] => {
+    const { settled } = inquiry;
+    if (settled?.kind === 'answered' && inquiry.kind === 'answer') {
+      return [`Asked: ${inquiry.question.text}\nAnswered: ${settled.text}`];
     }
-    await world.store.updateRun(runId, { brief: answer.value }, world.clock.now());
-  } finally {
-    await lease.close();
-  }
-}
-
-function plannerModel(world: World, task: Task): string {
-  const [first] = contestantsOf(world, task.settings);
-  if (!first) throw new Fault('MODEL_KEY_MISSING', 'No model is configured.');
-  return first.model;
-}
-
-/** Untrusted text stands between delimiters that carry a fresh nonce, so it cannot close them itself. */
-async function question(world: World, task: Task): Promise<string> {
-  const nonce = world.random.nonce();
-  const block = (name: string, text: string) =>
-    `<<<${name} ${nonce}\n${text.slice(0, MOST_TEXT)}\n${name} ${nonce}>>>`;
-  const paths = await world.workspaces.listFiles(await sourceOf(world, task), task.base.sha);
-  const listed = paths.slice(0, MOST_PATHS).join('\n');
-  const cut = paths.length > MOST_PATHS ? `\n(${paths.length - MOST_PATHS} more paths are not shown)` : '';
-  const comments = task.comments.map((c) => `${c.author} wrote:\n${c.body}`).join('\n\n');
-  return [
-    block('TASK', `${task.title}\n\n${task.body}`),
-    ...(comments ? [block('COMMENTS', comments)] : []),
-    block('FILES', `${listed}${cut}`),
-    'Write the brief.',
-  ].join('\n\n');
+    return settled?.kind === 'revised' ? [`Asked for a change of the plan: ${settled.text}`] : [];
+  });
 }

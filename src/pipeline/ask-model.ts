@@ -1,0 +1,97 @@
+import type { z } from 'zod';
+import { asFault, type FaultCode, NO_USAGE, type RunId, type Usage, type Usd } from '../core/model/index.ts';
+import type { Gateway, Model } from '../ports/index.ts';
+import { stopIfCancelled } from './guard.ts';
+
+export interface AskingParts {
+  readonly gateway: Pick<Gateway, 'open' | 'route'>;
+  readonly model: Model;
+  readonly signal: AbortSignal;
+}
+
+/** Who pays, as in a `Grant`. */
+export interface Payer {
+  readonly runId: RunId;
+  readonly repository: string;
+  readonly runCapUsd: Usd;
+  /** For models without a known price; absent: such a model is not asked. */
+  readonly capTokens?: number;
+}
+
+export interface Call<T> {
+  /** Whose call this is in the ledger. */
+  readonly spender: string;
+  /** `provider/model`. */
+  readonly model: string;
+  readonly capUsd: Usd;
+  readonly instructions: string;
+  readonly prompt: string;
+  readonly schema: z.ZodType<T>;
+  /** How often a model is shown what was wrong with its answer; absent: as often as the adapter does. */
+  readonly repairs?: number;
+}
+
+export type Said<T> = {
+  /** Of this spender in this run, earlier calls included. */ readonly usage: Usage;
+} & (
+  | { readonly kind: 'answer'; readonly value: T }
+  | {
+      readonly kind: 'nothing';
+      /** One sentence for people. */
+      readonly why: string;
+      /** A cap stands in the way: asking another model would not help. */
+      readonly broke: boolean;
+    }
+);
+
+const TTL_MS = 10 * 60_000;
+
+/** What goes without an answer is worse, but no fault of the run. */
+const NO_ANSWER: ReadonlySet<FaultCode> = new Set([
+  'MODEL_KEY_MISSING',
+  'MODEL_UNAVAILABLE',
+  'MODEL_PRICE_UNKNOWN',
+  'MODEL_MISMATCH',
+  'BUDGET_TOO_SMALL',
+  'DAY_BUDGET_REACHED',
+]);
+
+/** Asks one model once, within a cap. Whatever it or its provider does is a value; rejects only when the run was cancelled. */
+export async function askModel<T>(parts: AskingParts, payer: Payer, call: Call<T>): Promise<Said<T>> {
+  try {
+    return await askThrough(parts, payer, call);
+  } catch (thrown) {
+    const fault = asFault(thrown);
+    if (!NO_ANSWER.has(fault.code)) throw thrown;
+    return { kind: 'nothing', why: fault.message, broke: isMoney(fault.code), usage: NO_USAGE };
+  }
+}
+
+const isMoney = (code: FaultCode): boolean => code === 'BUDGET_TOO_SMALL' || code === 'DAY_BUDGET_REACHED';
+
+async function askThrough<T>(parts: AskingParts, payer: Payer, call: Call<T>): Promise<Said<T>> {
+  const { runId, repository, runCapUsd, capTokens } = payer;
+  const { spender, model, capUsd, ...question } = call;
+  const tokens = capTokens === undefined ? {} : { capTokens };
+  const route = parts.gateway.route(model, tokens);
+  const lease = await parts.gateway.open({
+    runId,
+    spender,
+    repository,
+    models: [model],
+    capUsd,
+    runCapUsd,
+    ...tokens,
+    ttlMs: TTL_MS,
+  });
+  const answer = await parts.model
+    .ask({ route, lease, ...question, signal: parts.signal })
+    .finally(() => lease.close());
+  // Otherwise a cancelled question would be taken for one without an answer.
+  stopIfCancelled(parts.signal);
+  const usage = lease.usage();
+  if (answer.kind === 'answer') return { kind: 'answer', value: answer.value, usage };
+  const refusal = lease.refusal();
+  const broke = refusal !== null && /\bcap\b|budget/i.test(refusal);
+  return { kind: 'nothing', why: refusal ?? answer.why, broke, usage };
+}

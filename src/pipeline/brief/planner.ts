@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { checkBrief, forecast, repositoryMap } from '../../core/brief/index.ts';
+import { Brief, Fault, type Task } from '../../core/model/index.ts';
+import type { RepositorySource } from '../../ports/index.ts';
+import { askModel, type Payer } from '../ask-model.ts';
+import { contestantsOf } from '../field.ts';
+import { rememberAnswers } from '../remember-answers.ts';
+import { repositoryOf, sourceOf, textAt } from '../task.ts';
+import type { World } from '../world.ts';
+import { block, taskText } from './blocks.ts';
+
+/** The planner's own share of the run's budget is at most this, US dollars. */
+const PLANNER_CAP = 1;
+/** Files that a planner may ask for, and characters of them that it gets. Our defaults. */
+const MOST_FILES = 8;
+const MOST_OF_A_FILE = 24_000;
+const MOST_OF_ALL = 80_000;
+const MOST_README = 6_000;
+
+const PlannerAnswer = Brief.extend({
+  read: z.array(z.string().max(300)).max(20).optional().describe('Paths to be shown first; mostly empty.'),
+});
+type PlannerAnswer = z.infer<typeof PlannerAnswer>;
+
+/** What was said since an earlier brief of the same run. */
+export interface Since {
+  readonly brief: Brief;
+  /** A line for each answer or wish, oldest first. */
+  readonly said: readonly string[];
+}
+
+/**
+ * Asks for a brief, once more with the files that the planner wants to see. The answer is schema-checked data, held
+ * against the repository; nothing in it is executed (I6).
+ */
+export async function plan(
+  world: World,
+  task: Task,
+  since: Since | null,
+  signal: AbortSignal,
+): Promise<Brief> {
+  const source = await sourceOf(world, task);
+  const paths = await world.workspaces.listFiles(source, task.base.sha);
+  const shown = await questionOf(world, task, source, paths, since);
+  const first = await ask(world, task, 'first', shown, signal);
+  const wanted = [...new Set(first.read ?? [])].filter((path) => paths.includes(path)).slice(0, MOST_FILES);
+  const files = await filesOf(world, task, source, wanted);
+  const answer =
+    files.length === 0
+      ? first
+      : await ask(world, task, 'read', (nonce) => [...shown(nonce), ...filesBlocks(files, nonce)], signal);
+  const { read: _, ...written } = answer;
+  const { brief, notes } = checkBrief(written, paths);
+  const cost = forecast(brief, task.settings, costsOf(world, task));
+  return { ...brief, ...(cost ? { forecast: cost } : {}), ...(notes.length > 0 ? { notes } : {}) };
+}
+
+const costsOf = (world: World, { settings }: Task) =>
+  contestantsOf(world, settings).map(
+    ({ model }) =>
+      (tokens: Parameters<World['gateway']['estimate']>[1]) =>
+        world.gateway.estimate(model, tokens),
+  );
+
+type Shown = (nonce: string) => readonly string[];
+
+async function ask(
+  world: World,
+  task: Task,
+  turn: 'first' | 'read',
+  shown: Shown,
+  signal: AbortSignal,
+): Promise<PlannerAnswer> {
+  const model = plannerModel(world, task);
+  const key = JSON.stringify(['plan', turn, model, shown('')]);
+  return rememberAnswers(world, task.runId)(key, async () => {
+    const said = await askModel({ ...world, signal }, payerOf(task), {
+      spender: 'brief',
+      model,
+      capUsd: Math.min(PLANNER_CAP, task.settings.budget.run),
+      instructions: world.prompts.planner,
+      prompt: [...shown(world.random.nonce()), 'Write the brief.'].join('\n\n'),
+      schema: PlannerAnswer,
+      repairs: 1,
+    });
+    if (said.kind === 'answer') return said.value;
+    const spent = `Spent so far: $${said.usage.usd.toFixed(4)}.`;
+    if (said.broke) {
+      const code = /MAX_BUDGET/.test(said.why) ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL';
+      throw new Fault(code, `The planner cannot be paid: ${said.why} ${spent}`);
+    }
+    throw new Fault('MODEL_UNAVAILABLE', `The planner (${model}) gave no brief: ${said.why}`);
+  });
+}
+
+export function payerOf({ runId, origin, settings }: Pick<Task, 'runId' | 'origin' | 'settings'>): Payer {
+  const { run, tokens } = settings.budget;
+  return {
+    runId,
+    repository: repositoryOf(origin),
+    runCapUsd: run,
+    ...(tokens === undefined ? {} : { capTokens: tokens }),
+  };
+}
+
+export function plannerModel(world: World, task: Task): string {
+  const [first] = contestantsOf(world, task.settings);
+  if (!first) throw new Fault('MODEL_KEY_MISSING', 'No model is configured.');
+  return first.model;
+}
+
+async function questionOf(
+  world: World,
+  task: Task,
+  source: RepositorySource,
+  paths: readonly string[],
+  since: Since | null,
+): Promise<Shown> {
+  const { languages, tree } = repositoryMap(paths);
+  const readme = paths.find((path) => /^readme(\.\w+)?$/i.test(path));
+  const readmeText = readme ? await textAt(world, source, task.base.sha, readme) : null;
+  const { checks } = task.settings;
+  const comments = task.comments.map((c) => `${c.author} wrote:\n${c.body}`).join('\n\n');
+  return (nonce) => [
+    block('TASK', nonce, taskText(task)),
+    ...(comments ? [block('COMMENTS', nonce, comments)] : []),
+    ...(readmeText ? [block('README', nonce, readmeText.slice(0, MOST_README))] : []),
+    ...(task.instructions
+      ? [block('INSTRUCTIONS', nonce, task.instructions.text.slice(0, MOST_README))]
+      : []),
+    block('MAP', nonce, `Kinds of files: ${languages}\nTests: ${checks.test ?? 'not known'}\n\n${tree}`),
+    ...(since
+      ? [
+          block('YOUR EARLIER BRIEF', nonce, JSON.stringify(since.brief, null, 1)),
+          block('MAINTAINERS SAID', nonce, since.said.join('\n\n')),
+        ]
+      : []),
+  ];
+}
+
+interface ReadFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+async function filesOf(
+  world: World,
+  task: Task,
+  source: RepositorySource,
+  wanted: readonly string[],
+): Promise<readonly ReadFile[]> {
+  const files: ReadFile[] = [];
+  let left = MOST_OF_ALL;
+  for (const path of wanted) {
+    const text = await textAt(world, source, task.base.sha, path);
+    if (text === null || left <= 0) continue;
+    const cut = text.slice(0, Math.min(MOST_OF_A_FILE, left));
+    left -= cut.length;
+    files.push({ path, text: cut });
+  }
+  return files;
+}
+
+const filesBlocks = (files: readonly ReadFile[], nonce: string): readonly string[] =>
+  files.map(({ path, text }) => block('FILE', nonce, `${path}\n\n${text}`));

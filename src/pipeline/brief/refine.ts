@@ -1,0 +1,79 @@
+import { briefFrom, specOf } from '../../core/brief/index.ts';
+import { acceptanceLine, type Debate, questionsOf, seatsOf } from '../../core/debate/index.ts';
+import { familyOf, judgeModels } from '../../core/judging/index.ts';
+import { asFault, type Brief, type RunId, type Task } from '../../core/model/index.ts';
+import { rememberAnswers } from '../remember-answers.ts';
+import { loadRun } from '../task.ts';
+import type { World } from '../world.ts';
+import { taskText } from './blocks.ts';
+import { type DebatePlan, holdDebate } from './debate.ts';
+import { payerOf, plannerModel } from './planner.ts';
+import type { Table } from './seats.ts';
+
+/** Questions that one brief holds at most. */
+const MOST_QUESTIONS = 5;
+
+/** Lets critics debate a run's brief; each round is stored as it ends. Returns the brief that came of it. */
+export async function refine(
+  world: World,
+  task: Task,
+  brief: Brief,
+  signal: AbortSignal,
+): Promise<{ readonly brief: Brief; readonly debate: Debate }> {
+  const { runId } = task;
+  const { payer, plan } = planOf(world, task, brief);
+  const table: Table = { ...world, payer, remember: rememberAnswers(world, runId), signal };
+  let debate: Debate | null = null;
+  for await (const now of holdDebate(table, plan)) {
+    debate = now;
+    if (!now.end) await world.store.updateRun(runId, { debate: now }, world.clock.now());
+    world.announcer.soon(runId);
+  }
+  if (!debate) throw new TypeError('A debate has at least one round.');
+  return { brief: refined(brief, debate), debate };
+}
+
+function planOf(world: World, task: Task, brief: Brief) {
+  const { settings } = task;
+  const { agents, maxRounds, requiredForConsensus: required, focusAreas, assign, share } = settings.critics;
+  const models = judgeModels(settings, world.defaults.models).filter((model) => mayAsk(world, task, model));
+  const rotate = assign === 'rotating';
+  const plan: DebatePlan = {
+    spec: specOf(brief),
+    seats: (round) => seatsOf(agents, models, familyOf, { round, rotate }),
+    synthesiser: plannerModel(world, task),
+    instructions: criticsPrompts(world),
+    shown: { task: taskText(task), focusAreas },
+    maxRounds,
+    ...(required === undefined ? {} : { required: Math.min(required, agents.length) }),
+    capUsd: share * settings.budget.run,
+    fits: (spec) => briefFrom(spec, brief) !== null,
+  };
+  return { payer: payerOf(task), plan };
+}
+
+/** Instructions of each critic: what is common to all, then what its persona looks for. */
+export const criticsPrompts = ({ prompts }: Pick<World, 'prompts'>): DebatePlan['instructions'] => ({
+  critic: (persona) => `${prompts.critic.trim()}\n\n${prompts.personas.get(persona)?.spec ?? ''}`.trim(),
+  synthesiser: prompts.synthesiser,
+});
+
+function mayAsk(world: World, { settings }: Task, model: string): boolean {
+  const { tokens } = settings.budget;
+  try {
+    world.gateway.route(model, tokens === undefined ? {} : { capTokens: tokens });
+    return true;
+  } catch (thrown) {
+    if (asFault(thrown).code === 'INTERNAL') throw thrown;
+    return false;
+  }
+}
+
+/** The brief that the debated spec says, with what is left to a person and the tests that critics named. */
+function refined(brief: Brief, debate: Debate): Brief {
+  const read = briefFrom(debate.spec, brief) ?? brief;
+  const left = questionsOf(debate);
+  const questions = [...left, ...read.questions].slice(0, MOST_QUESTIONS);
+  const acceptance = debate.acceptance.map(acceptanceLine);
+  return { ...read, questions, ...(acceptance.length > 0 ? { acceptance } : {}) };
+}
