@@ -380,6 +380,169 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
       });
     });
 
+    describe('waiting', () => {
+      const LONG = 60_000;
+      /** Waits as often as its input says, and tells how each wait ended. */
+      const waits =
+        (begun: { open(): void }, ms = LONG): Body =>
+        async ({ step, wait }, input) => {
+          await step('begin', async () => begun.open());
+          const ends: string[] = [];
+          for (let i = 0; i < (input as number); i++) ends.push(await wait('reply', ms));
+          return ends;
+        };
+      const done = (value: unknown) => ({ kind: 'done', value });
+
+      test('a signal wakes the flow that waits', async () => {
+        const begun = gate();
+        const engine = await launched(waits(begun));
+        await engine.start('r1', 1);
+        await begun.opened;
+        await new Promise((settle) => setTimeout(settle, 100));
+        expect(await engine.status('r1')).toEqual({ kind: 'running' });
+        await engine.signal('r1', 'reply', 'comment:1');
+        expect(await engine.settled('r1')).toEqual(done(['signalled']));
+      });
+
+      test('a signal that comes first is kept for the wait, and ends one wait only', async () => {
+        const go = gate();
+        const begun = gate();
+        const engine = await launched(async ({ step, wait }) => {
+          await step('begin', async () => {
+            begun.open();
+            await go.opened;
+          });
+          return [await wait('reply', LONG), await wait('reply', LONG), await wait('reply', 50)];
+        });
+        await engine.start('r1', null);
+        await begun.opened;
+        await engine.signal('r1', 'reply', 'comment:1');
+        await engine.signal('r1', 'reply', 'comment:2');
+        go.open();
+        expect(await engine.settled('r1')).toEqual(done(['signalled', 'signalled', 'timeout']));
+      });
+
+      test('the same key wakes once, also after it woke', async () => {
+        const begun = gate();
+        const engine = await launched(waits(begun, 400));
+        await engine.start('r1', 2);
+        await begun.opened;
+        await engine.signal('r1', 'reply', 'comment:1');
+        await engine.signal('r1', 'reply', 'comment:1');
+        expect(await engine.settled('r1')).toEqual(done(['signalled', 'timeout']));
+      });
+
+      test('the same key wakes each flow and each topic', async () => {
+        const engine = await launched(async ({ wait }) => [
+          await wait('reply', LONG),
+          await wait('pick', LONG),
+        ]);
+        for (const id of ['r1', 'r2']) {
+          await engine.start(id, null);
+          await engine.signal(id, 'pick', 'comment:1');
+          await engine.signal(id, 'reply', 'comment:1');
+        }
+        expect(await engine.settled('r1')).toEqual(done(['signalled', 'signalled']));
+        expect(await engine.settled('r2')).toEqual(done(['signalled', 'signalled']));
+      });
+
+      test('without a signal the wait ends in time, however short', async () => {
+        const begun = gate();
+        const engine = await launched(waits(begun, 0));
+        await engine.start('r1', 2);
+        expect(await engine.settled('r1')).toEqual(done(['timeout', 'timeout']));
+      });
+
+      test('who waits takes no place of a candidate', async () => {
+        const places = CANDIDATES_AT_A_TIME + 1;
+        const engine = await launched(
+          async ({ wait, fanOut }, input) =>
+            input === 'waits' ? wait('reply', LONG) : fanOut([{ key: 'A', partition: 'p', input: null }]),
+          async () => 'coded',
+        );
+        for (let i = 0; i < places; i++) await engine.start(`r${i}`, 'waits');
+        await engine.start('r9', 'codes');
+        expect(await engine.settled('r9')).toEqual(done([{ kind: 'done', value: 'coded' }]));
+        for (let i = 0; i < places; i++) await engine.signal(`r${i}`, 'reply', 'comment:1');
+        for (let i = 0; i < places; i++) expect(await engine.settled(`r${i}`)).toEqual(done('signalled'));
+      });
+
+      test('a flow that is over, or never was, is not disturbed', async () => {
+        const engine = await launched(async () => 'ended');
+        await engine.start('r1', null);
+        await engine.settled('r1');
+        await engine.signal('r1', 'reply', 'comment:1');
+        await engine.signal('r9', 'reply', 'comment:1');
+        expect(await engine.status('r1')).toEqual(done('ended'));
+        expect(await engine.status('r9')).toEqual({ kind: 'unknown' });
+      });
+
+      test('cancelling ends a wait, and no further step starts', async () => {
+        const begun = gate();
+        const left = gate();
+        const later: string[] = [];
+        const engine = await launched(async ({ step, wait }) => {
+          await step('begin', async () => begun.open());
+          try {
+            await wait('reply', LONG);
+          } finally {
+            left.open();
+          }
+          await step('later', async () => later.push('ran'));
+        });
+        await engine.start('r1', null);
+        await begun.opened;
+        await new Promise((settle) => setTimeout(settle, 200));
+        await engine.cancel('r1');
+        expect(await engine.settled('r1')).toEqual({ kind: 'cancelled' });
+        await engine.signal('r1', 'reply', 'comment:1');
+        await left.opened;
+        expect(later).toEqual([]);
+      }, 20_000);
+
+      test('an engine that leaves does not wait with it; the next goes on with the time that is left', async () => {
+        const durable = await world();
+        const begun = gate();
+        const ms = 3_000;
+        const first = await durable.launched(flowsOf(waits(begun, ms)));
+        const from = Date.now();
+        await first.start('r1', 1);
+        await begun.opened;
+        await new Promise((settle) => setTimeout(settle, 300));
+        await first.shutdown();
+        expect(Date.now() - from).toBeLessThan(ms);
+
+        const second = await durable.launched(flowsOf(waits(gate(), 20 * ms)));
+        expect(await second.settled('r1')).toEqual(done(['timeout']));
+        expect(Date.now() - from).toBeGreaterThanOrEqual(ms - 50);
+        expect(Date.now() - from).toBeLessThan(4 * ms);
+      }, 20_000);
+
+      test('what a wait came to is remembered over a restart, and so is a signal that nobody took', async () => {
+        const durable = await world();
+        const woken = gate();
+        const run =
+          (hold: boolean): Body =>
+          async ({ step, wait }) => {
+            const ends = [await wait('reply', LONG)];
+            await step('woken', async (signal) => {
+              woken.open();
+              if (hold) await untilAborted(signal);
+            });
+            return [...ends, await wait('reply', LONG)];
+          };
+        const first = await durable.launched(flowsOf(run(true)));
+        await first.start('r1', null);
+        await first.signal('r1', 'reply', 'comment:1');
+        await woken.opened;
+        await first.signal('r1', 'reply', 'comment:2');
+        await first.shutdown(0);
+        const second = await durable.launched(flowsOf(run(false)));
+        await second.signal('r1', 'reply', 'comment:1');
+        expect(await second.settled('r1')).toEqual(done(['signalled', 'signalled']));
+      });
+    });
+
     describe('stopping and going on', () => {
       test('a step under way is waited for; the next engine repeats no finished step', async () => {
         const durable = await world();

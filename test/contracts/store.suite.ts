@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { NewReply } from '../../src/core/dialogue/index.ts';
 import {
   type Candidate,
   type GitHubOrigin,
@@ -426,6 +427,61 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await create(store, 'r1');
         const answers = await Promise.all(Array.from({ length: 10 }, () => store.intend('r1', 'pull')));
         expect(answers.filter((answer) => answer.fresh)).toHaveLength(1);
+      });
+    });
+
+    describe('replies', () => {
+      const reply = (text: string): NewReply => ({
+        kind: 'answer',
+        text,
+        by: { id: 5, login: 'mona' },
+        at: 9,
+      });
+
+      test('they are numbered from 1 in the order in which they came, for each run by itself', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        await create(store, 'r2');
+        expect(await store.replies('r1')).toEqual([]);
+        const option: NewReply = { kind: 'answer', option: 2, text: '', by: null, at: 10 };
+        expect(await store.addReply('r1', 'comment:7', reply('half up'))).toEqual({
+          number: 1,
+          ...reply('half up'),
+        });
+        expect(await store.addReply('r1', 'comment:8', option)).toEqual({ number: 2, ...option });
+        expect(await store.addReply('r2', 'comment:7', reply('down'))).toMatchObject({ number: 1 });
+        expect(await store.replies('r1')).toEqual([
+          { number: 1, ...reply('half up') },
+          { number: 2, ...option },
+        ]);
+      });
+
+      test('a key is taken once, whatever is said under it then', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        await store.addReply('r1', 'comment:7', reply('half up'));
+        expect(await store.addReply('r1', 'comment:7', reply('half down'))).toBeNull();
+        expect(await store.replies('r1')).toEqual([{ number: 1, ...reply('half up') }]);
+        expect(await store.addReply('r1', 'comment:8', reply('x'))).toMatchObject({ number: 2 });
+      });
+
+      test('of many at once, each gets a number of its own', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        const keys = Array.from({ length: 12 }, (_, i) => `comment:${i % 6}`);
+        const kept = await Promise.all(keys.map((key) => store.addReply('r1', key, reply(key))));
+        expect(kept.filter((one) => one !== null)).toHaveLength(6);
+        const said = await store.replies('r1');
+        expect(said.map((one) => one.number)).toEqual([1, 2, 3, 4, 5, 6]);
+        expect(new Set(said.map((one) => one.text)).size).toBe(6);
+      });
+
+      test('an unknown run has none, and nobody can reply to it', async () => {
+        const store = await fresh();
+        expect(await store.replies('nope')).toEqual([]);
+        await expect(store.addReply('nope', 'comment:7', reply('x'))).rejects.toMatchObject({
+          code: 'RUN_UNKNOWN',
+        });
       });
     });
   });

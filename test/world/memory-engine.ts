@@ -20,6 +20,10 @@ interface FlowRecord {
   readonly parent: string | null;
   /** Finished steps in the order in which they were called. */
   readonly steps: Map<number, Outcome>;
+  /** When each wait that began is over, by its place; milliseconds since 1970 UTC. */
+  readonly deadlines: Map<number, number>;
+  /** Every signal by topic and key; one that woke a wait stays, so that it wakes no other. */
+  readonly signals: Map<string, { readonly topic: string; spent: boolean }>;
   status: FlowStatus;
 }
 
@@ -28,6 +32,8 @@ export type Journal = Map<string, FlowRecord>;
 export const newJournal = (): Journal => new Map();
 
 const MAX_BYTES = 64 * 1024;
+/** `setTimeout` fires at once beyond it. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** As a database would keep it. */
 function kept(what: string, value: unknown): unknown {
@@ -55,6 +61,8 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
   const ends = new Map<string, { readonly promise: Promise<void>; readonly settle: () => void }>();
   const steps = new Set<Promise<unknown>>();
   const waiting: (() => void)[] = [];
+  /** Rings for whoever waits for a signal of a flow. */
+  const bells = new Map<string, Set<() => void>>();
   let free = options.concurrency ?? 3;
   let flows: Flows | null = null;
   let stopping = false;
@@ -87,6 +95,38 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     const next = waiting.shift();
     if (next === undefined) free += 1;
     else next();
+  }
+
+  /** Until a bell of this flow rings, at most so long. */
+  async function listen(id: string, ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const ringing = bells.get(id) ?? new Set();
+    bells.set(id, ringing.add(resolve));
+    const timer = setTimeout(resolve, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+    await promise;
+    clearTimeout(timer);
+    ringing.delete(resolve);
+  }
+  const ring = (id: string): void => {
+    for (const bell of bells.get(id) ?? []) bell();
+  };
+
+  async function waitFor(record: FlowRecord, place: number, topic: string, ms: number) {
+    const until = record.deadlines.get(place) ?? Date.now() + ms;
+    record.deadlines.set(place, until);
+    for (;;) {
+      if (record.status.kind === 'cancelled') throw new Cancelled('The run was cancelled.');
+      if (stopping) return frozen<Outcome>();
+      const signal = [...record.signals.values()].find((one) => one.topic === topic && !one.spent);
+      if (signal === undefined && Date.now() < until) {
+        await listen(record.id, until - Date.now());
+        continue;
+      }
+      if (signal !== undefined) signal.spent = true;
+      const outcome: Outcome = { ok: true, value: signal === undefined ? 'timeout' : 'signalled' };
+      record.steps.set(place, outcome);
+      return outcome;
+    }
   }
 
   function contextOf(record: FlowRecord, signal: AbortSignal): FlowContext {
@@ -123,6 +163,15 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         if (signal.aborted) return frozen();
         if (!outcome.ok) throw outcome.error;
         return outcome.value as T;
+      },
+      async wait(topic, ms) {
+        if (stopping) return frozen();
+        live();
+        const place = calls;
+        calls += 1;
+        const outcome = record.steps.get(place) ?? (await waitFor(record, place, topic, ms));
+        live();
+        return outcome.ok && outcome.value === 'signalled' ? 'signalled' : 'timeout';
       },
       async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
         if (stopping) return frozen();
@@ -166,7 +215,16 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
 
   function begin(id: string, kind: keyof Flows, input: unknown, parent: string | null): void {
     if (journal.has(id)) return;
-    const record: FlowRecord = { id, kind, input, parent, steps: new Map(), status: { kind: 'running' } };
+    const record: FlowRecord = {
+      id,
+      kind,
+      input,
+      parent,
+      steps: new Map(),
+      deadlines: new Map(),
+      signals: new Map(),
+      status: { kind: 'running' },
+    };
     journal.set(id, record);
     void live(record);
   }
@@ -204,11 +262,20 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         if (record.id !== id && record.parent !== id) continue;
         finish(record, { kind: 'cancelled' });
         signals.get(record.id)?.abort(new Cancelled('The run was cancelled.'));
+        ring(record.id);
       }
+    },
+    async signal(id, topic, key) {
+      launched();
+      const record = journal.get(id);
+      if (record === undefined || record.signals.has(`${topic}:${key}`)) return;
+      record.signals.set(`${topic}:${key}`, { topic, spent: false });
+      ring(id);
     },
     async shutdown(graceMs = 10_000) {
       if (flows === null) return;
       stopping = true;
+      for (const id of bells.keys()) ring(id);
       const { promise: patience, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);
       await Promise.race([Promise.allSettled(steps), patience]);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Reply } from '../../src/core/dialogue/index.ts';
 import { isFinal, move } from '../../src/core/lifecycle/index.ts';
 import {
   type Candidate,
@@ -27,6 +28,8 @@ interface Entry {
   readonly transitions: Transition[];
   readonly candidates: Map<string, Candidate>;
   readonly intents: Map<string, Intent>;
+  /** By key, in order. */
+  readonly replies: Map<string, Reply>;
 }
 
 interface NewRun {
@@ -50,6 +53,7 @@ const newEntry = (id: RunId, { origin, title, request, at }: NewRun): Entry => (
   transitions: [],
   candidates: new Map(),
   intents: new Map(),
+  replies: new Map(),
 });
 
 const recordOf = ({ run, stages }: Entry): RunRecord =>
@@ -162,6 +166,16 @@ export function memoryStore(): Store {
       return calls
         .filter((call) => call.at >= at && (repository === undefined || call.repository === repository))
         .reduce((sum, call) => sum + call.usd, 0);
+    },
+    async addReply(runId, key, reply) {
+      const { replies } = entry(runId);
+      if (replies.has(key)) return null;
+      const numbered = kept({ ...reply, number: replies.size + 1 });
+      replies.set(key, numbered);
+      return kept(numbered);
+    },
+    async replies(runId) {
+      return kept([...(entries.get(runId)?.replies.values() ?? [])]);
     },
     async intend(runId, key) {
       const { intents } = entry(runId);

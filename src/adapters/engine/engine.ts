@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DBOS } from '@dbos-inc/dbos-sdk';
+import { DBOS, Error as DbosErrors } from '@dbos-inc/dbos-sdk';
 import { Fault, type RunId } from '../../core/model/index.ts';
 import type { Engine, FlowStatus, Flows } from '../../ports/index.ts';
 import { withLaunchLock } from './connection.ts';
@@ -107,6 +107,16 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       await DBOS.cancelWorkflow(id, { cancelChildren: true });
       // DBOS tells running steps within a second; those of this process need not wait for it.
       residents.abort(id);
+    },
+
+    async signal(id, topic, key) {
+      registered();
+      try {
+        // The engine keeps keys for all topics of a flow together.
+        await DBOS.send(id, key, topic, `${topic}:${key}`);
+      } catch (error) {
+        if (!(error instanceof DbosErrors.DBOSNonExistentWorkflowError)) throw error;
+      }
     },
 
     async shutdown(graceMs = GRACE_MS) {

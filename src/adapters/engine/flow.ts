@@ -5,6 +5,12 @@ import { failureOf, type Outcome, plain, revived } from './plain.ts';
 /** Milliseconds between two looks at a child that runs elsewhere. Our default: small beside a coder's minutes. */
 export const RESULT_POLL_MS = 200;
 
+/**
+ * Milliseconds between two looks of a flow that waits. Our default: a signal is told to it at once, so this only says
+ * how soon it notices that it was cancelled, and how soon it hears while such news cannot be had.
+ */
+const WAIT_POLL_MS = 5_000;
+
 /** What a flow wants of the engine that runs it. */
 export interface Host {
   /** Aborts when this flow is cancelled by this process, or when the engine has shut down. */
@@ -94,6 +100,18 @@ export function flowContext(id: string, host: Host): FlowContext {
       if (outcome.ok) return outcome.value as T;
       // On the first pass the very error of `work`; on a replay its likeness.
       throw (thrown as { readonly error: unknown } | null)?.error ?? revived(outcome);
+    },
+    async wait(topic, ms) {
+      if (host.isStopping()) return frozen();
+      // Not tracked: a shutdown does not wait for people.
+      const received = await DBOS.recv<string>(topic, {
+        timeoutSeconds: Math.max(ms, 1) / 1000,
+        pollingIntervalMs: WAIT_POLL_MS,
+      }).catch((error) => {
+        if (host.isStopping()) return frozen<string>();
+        throw error;
+      });
+      return received === null ? 'timeout' : 'signalled';
     },
     async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
       if (host.isStopping()) return frozen();

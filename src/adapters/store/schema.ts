@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { NewReply } from '../../core/dialogue/index.ts';
 import type { Brief, Candidate, Contestant, Origin, Task, Usage } from '../../core/model/index.ts';
 import type { RunRecord } from '../../ports/index.ts';
 
@@ -92,6 +93,13 @@ export interface IntentTable {
   result: OptionalJson<unknown>;
 }
 
+export interface ReplyTable {
+  run_id: string;
+  number: number;
+  key: string;
+  reply: Json<NewReply>;
+}
+
 /** The tables of `migrations/`, as of the last one. */
 export interface Schema {
   'runoff.run': RunTable;
@@ -101,4 +109,5 @@ export interface Schema {
   'runoff.gateway_call': GatewayCallTable;
   'runoff.delivery': DeliveryTable;
   'runoff.intent': IntentTable;
+  'runoff.reply': ReplyTable;
 }

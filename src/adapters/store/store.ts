@@ -4,6 +4,7 @@ import type { Intent, Store } from '../../ports/index.ts';
 import { asDatabaseFault, connect } from './connection.ts';
 import { ledger } from './ledger.ts';
 import { migrate } from './migrate.ts';
+import { replies } from './replies.ts';
 import {
   candidateOfRow,
   json,
@@ -36,7 +37,7 @@ export async function openStore(url: string, { poolSize = 4 }: StoreOptions = {}
     await close();
     throw asDatabaseFault(error);
   }
-  return { ...runs(db), ...progress(db), ...ledger(db), ...intents(db), close };
+  return { ...runs(db), ...progress(db), ...ledger(db), ...intents(db), ...replies(db), close };
 }
 
 async function insertRun(tx: Tx, run: NewRun): Promise<boolean> {
