@@ -38,6 +38,7 @@ export const OWN = {
   distinguish: here('../pipeline/examine/distinguish.md'),
   reviewer: here('../pipeline/examine/reviewer.md'),
   coderPrompts: here('../pipeline/code/prompts'),
+  personas: here('../pipeline/personas'),
   appManifest: here('../../app.yml'),
 } as const;
 

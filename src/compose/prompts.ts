@@ -13,5 +13,6 @@ export const promptsOf = (operator: Operator) =>
     distinguish: OWN.distinguish,
     reviewer: OWN.reviewer,
     coder: OWN.coderPrompts,
+    personas: OWN.personas,
     overrides: operator.prompts,
   });

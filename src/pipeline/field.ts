@@ -86,6 +86,18 @@ export async function requireCoders(world: World, settings: Settings): Promise<v
   }
 }
 
+/** Faults on a critic of which nobody wrote what it looks for. */
+export function requirePersonas({ prompts }: Pick<World, 'prompts'>, { critics }: Settings): void {
+  const known = [...prompts.personas.keys()];
+  const unknown = critics.agents.find((name) => !prompts.personas.has(name));
+  if (unknown === undefined) return;
+  const meant = suggest(unknown, known);
+  throw new Fault(
+    'SETTINGS_INVALID',
+    `\`critics.agents\` names ${JSON.stringify(unknown)}, and there is no such persona; known: ${known.join(', ')}.${meant ? ` Did you mean ${meant}?` : ''}`,
+  );
+}
+
 /** An agent that cannot speak to its model is told with what would help: more so where it was given a default one. */
 function requireRoute(world: World, coder: Coder, model: string, settings: Settings): void {
   try {

@@ -1,4 +1,5 @@
 import type { RunId } from '../core/model/index.ts';
+import type { Personas } from '../core/personas/index.ts';
 import type { Ceilings, SettingsDefaults } from '../core/policy/index.ts';
 import type {
   Artifacts,
@@ -68,4 +69,6 @@ export interface PromptLibrary {
   readonly reviewer: string;
   /** Variant name → instructions for the coder. The order is the order in which contestants take them. */
   readonly coder: ReadonlyMap<string, string>;
+  /** Name → points of view of critics. */
+  readonly personas: Personas;
 }

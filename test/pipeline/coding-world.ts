@@ -72,6 +72,7 @@ export async function codingWorld(script: Script) {
       distinguish: '',
       reviewer: '',
       coder: new Map([['plain', 'Do it.']]),
+      personas: new Map(),
     },
     announcer: { soon() {}, async finish() {}, async idle() {} },
   } as unknown as World;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
+import { PERSONA_NAME, type Personas, parsePersona } from '../../core/personas/index.ts';
 
 /** Variants in the order in which contestants take them; files that are not named here follow by name. */
 const ORDER = ['plain', 'careful', 'test-first', 'root-cause'];
@@ -9,19 +10,24 @@ const ORDER = ['plain', 'careful', 'test-first', 'root-cause'];
 type Single = 'planner' | 'critic' | 'synthesiser' | 'judge' | 'neutral' | 'distinguish' | 'reviewer';
 
 /**
- * Reads prompts from Markdown files. A file of the same name in `overrides` stands in for ours, and a further
- * `coder/*.md` there adds a variant.
+ * Reads prompts from Markdown files. A file of the same name in `overrides` stands in for ours; a further `coder/*.md` there
+ * adds a variant, a further `personas/*.md` a persona. Fault ENVIRONMENT_INVALID for what cannot be read or used.
  */
 export function readPrompts(
-  folders: Readonly<Record<Single, string>> & { coder: string; overrides?: string | undefined },
-): Readonly<Record<Single, string>> & { coder: ReadonlyMap<string, string> } {
-  const ours = variantsIn(folders.coder);
-  const theirs = folders.overrides ? variantsIn(join(folders.overrides, 'coder')) : new Map<string, string>();
-  const all = new Map([...ours, ...theirs]);
+  folders: Readonly<Record<Single, string>> & {
+    coder: string;
+    personas: string;
+    overrides?: string | undefined;
+  },
+): Readonly<Record<Single, string>> & { coder: ReadonlyMap<string, string>; personas: Personas } {
+  const { overrides } = folders;
+  const both = (ours: string, name: string) =>
+    new Map([...filesIn(ours), ...(overrides ? filesIn(join(overrides, name)) : [])]);
+  const all = both(folders.coder, 'coder');
   const rank = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
   const names = [...all.keys()].toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b));
   const one = (name: string, ours: string): string =>
-    (folders.overrides ? readIf(join(folders.overrides, name)) : null) ?? readFileSync(ours, 'utf8');
+    (overrides ? readIf(join(overrides, name)) : null) ?? readFileSync(ours, 'utf8');
   return {
     planner: one('planner.md', folders.planner),
     critic: one('critic.md', folders.critic),
@@ -31,10 +37,30 @@ export function readPrompts(
     distinguish: one('distinguish.md', folders.distinguish),
     reviewer: one('reviewer.md', folders.reviewer),
     coder: new Map(names.map((name) => [name, all.get(name) as string])),
+    personas: personasOf(both(folders.personas, 'personas')),
   };
 }
 
-function variantsIn(folder: string): Map<string, string> {
+function personasOf(texts: ReadonlyMap<string, string>): Personas {
+  return new Map(
+    [...texts]
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([name, text]) => {
+        const persona = parsePersona(text);
+        if (!PERSONA_NAME.test(name))
+          throw new Fault(
+            'ENVIRONMENT_INVALID',
+            `The persona ${JSON.stringify(name)} in RUNOFF_PROMPTS needs another file name: small letters, digits and hyphens, at most 41.`,
+          );
+        if (!persona)
+          throw new Fault('ENVIRONMENT_INVALID', `The persona ${name} in RUNOFF_PROMPTS is empty.`);
+        return [name, persona];
+      }),
+  );
+}
+
+/** Texts of a folder's Markdown files, by name without its extension. */
+function filesIn(folder: string): Map<string, string> {
   let files: string[];
   try {
     files = readdirSync(folder);

@@ -177,7 +177,7 @@ export const Environment = z.object({
     .describe(
       'Folder for the embedded database, mirrors and artifacts. Default: the usual place for application data.',
     ),
-  RUNOFF_PROMPTS: z.string().optional().describe('Folder of prompts that stand in for ours, by file name.'),
+  RUNOFF_PROMPTS: z.string().optional().describe('Folder of prompts that stand in for ours or add to them.'),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'write postgres://user:password@host:port/database')

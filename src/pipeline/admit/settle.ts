@@ -7,7 +7,7 @@ import {
   type Settings,
 } from '../../core/policy/index.ts';
 import type { RepositorySource, RunRecord } from '../../ports/index.ts';
-import { requireCoders } from '../field.ts';
+import { requireCoders, requirePersonas } from '../field.ts';
 import type { World } from '../world.ts';
 import type { Refused } from './index.ts';
 import type { Overrides, RunRequest } from './request.ts';
@@ -38,6 +38,7 @@ export async function settle(
     };
   }
   const { settings, lowered } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
+  requirePersonas(world, settings);
   await requireCoders(world, settings);
   const detected = await detect(world, source, sha);
   const test = settings.checks.test ?? detected.test;

@@ -1,0 +1,1 @@
+export { PERSONA_NAME, type Persona, type Personas, parsePersona } from './persona.ts';
