@@ -14,7 +14,7 @@ import type { Needs, Runtime } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/policy/index.ts';
 import { openAnnouncer, type World } from '../pipeline/index.ts';
-import type { Engine, GitHub, Log, Store } from '../ports/index.ts';
+import type { Engine, Gateway, GitHub, Log, Store } from '../ports/index.ts';
 import { codersOf } from './agents.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { openDataFolder } from './data-folder.ts';
@@ -109,14 +109,16 @@ async function openParts(
     gateway,
     log,
     ...(github ? { github } : {}),
-    defaults: {
-      models: operator.multiAgent.models.length > 0 ? operator.multiAgent.models : gateway.defaultModels(),
-      ...(operator.multiAgent.count ? { candidates: operator.multiAgent.count } : {}),
-      ...(operator.debates === 'always' ? { debate: 'always' as const } : {}),
-    },
+    defaults: defaultsOf(operator, gateway),
     announcer,
   };
 }
+
+const defaultsOf = ({ multiAgent, debates }: Operator, gateway: Gateway): World['defaults'] => ({
+  models: multiAgent.models.length > 0 ? multiAgent.models : gateway.defaultModels(),
+  ...(multiAgent.count ? { candidates: multiAgent.count } : {}),
+  ...(debates === 'always' ? { debate: debates } : {}),
+});
 
 /** Parts that hold nothing open. */
 const unchanging = (operator: Operator) => ({

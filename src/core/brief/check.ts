@@ -25,7 +25,10 @@ export function checkBrief(brief: Brief, paths: readonly string[]): Checked {
     (path) => mayBe(path) || drop('No such file or folder in the repository', path),
   );
   const changedTests = (brief.changedTests ?? []).filter(
-    (path) => (known.has(path) && roleOf(path) === 'test') || drop('Not a test of the repository', path),
+    // A declaration is matched as a glob: it must stand for one file only.
+    (path) =>
+      (known.has(path) && roleOf(path) === 'test' && !/[*?]/.test(path)) ||
+      drop('Not a test of the repository', path),
   );
   const { testCommand, ...rest } = brief;
   return {

@@ -42,7 +42,7 @@ export function laterQuestion({ sections, unchanged, own, ledger }: Later, shown
   const { nonce } = shown;
   const rejected = own.map(
     (entry) =>
-      `${entry.id} (${entry.severity}) ${oneLine(entry.title)}\n  you wanted: ${oneLine(entry.edit)}\n  rejected: ${entry.fate.kind === 'rejected' ? oneLine(entry.fate.because) : ''}`,
+      `${entry.id} (${entry.severity}) ${quiet(entry.title)}\n  you wanted: ${quiet(entry.edit)}\n  rejected: ${entry.fate.kind === 'rejected' ? quiet(entry.fate.because) : ''}`,
   );
   return [
     ...common(shown),

@@ -107,14 +107,15 @@ const AgentCommands = z.record(
   }),
 );
 
+const price = z.number().nonnegative();
 const Prices = z
   .record(
     z.string(),
     z.strictObject({
-      input: z.number().nonnegative(),
-      output: z.number().nonnegative(),
-      cacheRead: z.number().nonnegative().optional(),
-      cacheWrite: z.number().nonnegative().optional(),
+      input: price,
+      output: price,
+      cacheRead: price.optional(),
+      cacheWrite: price.optional(),
     }),
   )
   .refine((models) => Object.keys(models).every((name) => /^[^/]+\/.+$/.test(name)), {
@@ -262,9 +263,8 @@ export const Environment = z.object({
   MULTI_AGENT_MODELS: list
     .pipe(z.array(z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model, with commas between')))
     .describe('Models (`provider/model`, commas between) for coders that name none, in turn.'),
-  ENABLE_PRE_EXECUTION_DEBATE: z
-    .enum(['true', 'false', '1', '0'], 'write true or false')
-    .transform((text) => text === 'true' || text === '1')
+  ENABLE_PRE_EXECUTION_DEBATE: yesNo(false)
+    .unwrap()
     .optional()
     .describe(
       'true: critics debate every brief of repositories that say nothing else; false: nowhere. Absent: as the repository says, by default where the brief is unclear or the risk is high.',

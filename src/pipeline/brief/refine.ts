@@ -1,9 +1,8 @@
 import { briefFrom, specOf } from '../../core/brief/index.ts';
 import { acceptanceLine, type Debate, questionsOf, seatsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
-import { asFault, type Brief, type RunId, type Task } from '../../core/model/index.ts';
+import { asFault, type Brief, type Task } from '../../core/model/index.ts';
 import { rememberAnswers } from '../remember-answers.ts';
-import { loadRun } from '../task.ts';
 import type { World } from '../world.ts';
 import { taskText } from './blocks.ts';
 import { type DebatePlan, holdDebate } from './debate.ts';

@@ -23,12 +23,14 @@ export function taskText({ variant, brief, task, seed, given, nonce }: TaskParts
   return [
     variant.trim(),
     ...(seed > 0 && given === null ? [`This is independent attempt ${seed + 1}: find your own way.`] : []),
-    'Rules: nobody answers questions. Work only in the current directory. Do not commit. Do not delete, skip or weaken existing tests, and do not change how build or tests are run: the versions of the base commit are used to judge the work.',
+    'Rules: nobody answers questions. Work only in the current directory. Do not commit. Do not delete, skip or weaken existing tests beyond what is named below, and do not change how build or tests are run: the versions of the base commit are used to judge the work.',
     `# Goal\n\n${brief.goal}`,
     section('Done means', brief.definitionOfDone),
     section('Plan', brief.plan),
     section('Files that will probably change', brief.files),
     section('Assumptions', brief.assumptions),
+    section('Tests that your work will be held against', brief.acceptance ?? []),
+    section('Existing tests whose expectations the task changes', brief.changedTests ?? []),
     `# Commands\n\n${[
       ...(checks.build ? [`Build: \`${checks.build}\``] : []),
       `Tests: \`${checks.test ?? ''}\``,

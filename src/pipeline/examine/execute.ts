@@ -18,7 +18,7 @@ import type {
 } from '../../ports/index.ts';
 import { cancelled } from '../guard.ts';
 import { rememberAnswers } from '../remember-answers.ts';
-import { checkLimits, hostsOf, loadTask, prepareBase, sourceOf } from '../task.ts';
+import { checkLimits, hostsOf, loadRun, loadTask, prepareBase, sourceOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
 import { type Remember, rememberHere } from './remember.ts';
@@ -42,6 +42,8 @@ export interface Bench {
   readonly remember: Remember;
   /** The task's own words, where they are known: a name that stands in them is nobody's private one. */
   readonly asked?: string;
+  /** Test files of the base that the brief says must change; absent where there is no brief. */
+  readonly declared?: readonly string[];
   /** Host folders that every command sees, read-only, below /opt. */
   readonly binds?: ExecSpec['binds'];
   readonly signal: AbortSignal;
@@ -57,13 +59,14 @@ export async function openBench(world: World, runId: RunId, signal: AbortSignal)
   const base = await prepareBase(world, task, { source, signal });
   const asked = [task.title, task.body, ...task.comments.map(({ body }) => body)].join('\n');
   const remember = rememberHere(rememberAnswers(world, runId));
-  return benchOver(world, { task, source, base, asked, remember, signal });
+  const declared = (await loadRun(world, runId)).brief?.changedTests ?? [];
+  return benchOver(world, { task, source, base, asked, declared, remember, signal });
 }
 
 /** A bench over a base that is prepared already. */
 export async function benchOver(
   world: Tools,
-  on: Pick<Bench, 'task' | 'source' | 'base' | 'binds' | 'asked' | 'signal'> &
+  on: Pick<Bench, 'task' | 'source' | 'base' | 'binds' | 'asked' | 'declared' | 'signal'> &
     Partial<Pick<Bench, 'remember'>>,
 ): Promise<Bench> {
   const { source, task } = on;

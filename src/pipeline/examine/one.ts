@@ -59,7 +59,10 @@ export async function examineOne(bank: Bank, candidate: Entry): Promise<Examined
   const gates = [
     pass('collected', 'a patch'),
     pass('safe', 'only ordinary files'),
-    ...staticGates(patch, bench.task.settings, { baseTexts: await baseTexts(bench, patch) }),
+    ...staticGates(patch, bench.task.settings, {
+      baseTexts: await baseTexts(bench, patch),
+      declared: bench.declared ?? [],
+    }),
   ];
   const empty = gates.some((gate) => gate.gate === 'content' && !gate.passed);
   if (empty) return { candidate, gates: inOrder(gates), patch };

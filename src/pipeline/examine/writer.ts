@@ -136,6 +136,7 @@ export function taskBlocks({ task, brief }: Pick<Desk, 'task' | 'brief'>, nonce:
     brief.goal,
     ...list('Done means', brief.definitionOfDone),
     ...list('Assumptions', brief.assumptions),
+    ...list('Worth a test', brief.acceptance ?? []),
   ];
   return [
     block('TASK', nonce, `${task.title}\n\n${task.body}`),
