@@ -1,7 +1,7 @@
 import './blank-variables.ts';
 
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 import { systemRandom } from './adapters/system/index.ts';
@@ -55,6 +55,7 @@ const shell: Shell = {
   agents: agentsOf(() => readOperator(process.env, process.cwd())),
   newRunId: () => systemRandom.runId(),
   readText: (path) => readFile(path, 'utf8'),
+  writeText: (path, text) => writeFile(path, text),
   version: manifest.version,
   cwd: process.cwd(),
 };

@@ -1,12 +1,13 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { asFault, type Fault } from '../core/model/index.ts';
-import { SIGNALS, type Signal } from '../core/ranking/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../pipeline/index.ts';
 import { installAgents, listAgents } from './agents.ts';
+import { addDebate } from './debate.ts';
 import { examineMachine } from './doctor.ts';
 import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
 import { listModels } from './models.ts';
+import { dollars, jsonOption, names, seconds, signals, whole } from './options.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { EXIT, type Screen, type Shell } from './runtime.ts';
@@ -57,38 +58,6 @@ function told(screen: Screen, fault: Fault, json: boolean): number {
   return code === 'PROMPT_EMPTY' || code === 'AGENT_UNKNOWN' ? EXIT.usage : EXIT.failed;
 }
 
-const whole = (least: number) => (text: string) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least)
-    throw new InvalidArgumentError(`Give a whole number of at least ${least}.`);
-  return value;
-};
-const dollars = (text: string) => {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('Give US dollars, e.g. 2.50.');
-  return value;
-};
-const seconds = (text: string) => {
-  const found = /^(\d{1,5})(s|m|h)$/.exec(text);
-  if (!found || Number(found[1]) === 0)
-    throw new InvalidArgumentError('Give a whole number from 1 and a unit: 90s, 30m or 2h.');
-  return Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
-};
-const names = (text: string) =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-
-const signals = (text: string): readonly Signal[] =>
-  names(text).map((name) => {
-    const found = SIGNALS.find((signal) => signal === name);
-    if (!found) throw new InvalidArgumentError(`Signals are ${SIGNALS.join(', ')}.`);
-    return found;
-  });
-
-const jsonOption = () => new Option('--json', 'print one JSON document on standard output');
-
 function build(shell: Shell, done: (code: number) => void): Command {
   const program = new Command('runoff')
     .description('Several coding agents write competing patches; the one that survives the evidence wins.')
@@ -106,6 +75,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
   addInspection(program, shell, done);
   addAgents(program, shell, done);
   addSelect(program, shell, done);
+  addDebate(program, shell, done);
   program
     .command('serve')
     .description('the GitHub App: takes webhooks and runs what they ask for')

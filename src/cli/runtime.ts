@@ -98,6 +98,7 @@ export interface Shell extends Surroundings {
   readonly agents: Agents;
   newRunId(): string;
   readText(path: string): Promise<string>;
+  writeText(path: string, text: string): Promise<void>;
   readonly version: string;
   readonly cwd: string;
 }

@@ -87,14 +87,14 @@ export async function requireCoders(world: World, settings: Settings): Promise<v
 }
 
 /** Faults on a critic of which nobody wrote what it looks for. */
-export function requirePersonas({ prompts }: Pick<World, 'prompts'>, { critics }: Settings): void {
+export function requirePersonas({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void {
   const known = [...prompts.personas.keys()];
-  const unknown = critics.agents.find((name) => !prompts.personas.has(name));
+  const unknown = names.find((name) => !prompts.personas.has(name));
   if (unknown === undefined) return;
   const meant = suggest(unknown, known);
   throw new Fault(
     'SETTINGS_INVALID',
-    `\`critics.agents\` names ${JSON.stringify(unknown)}, and there is no such persona; known: ${known.join(', ')}.${meant ? ` Did you mean ${meant}?` : ''}`,
+    `There is no persona ${JSON.stringify(unknown.slice(0, 60))} for a critic; known: ${known.join(', ')}.${meant ? ` Did you mean ${meant}?` : ''}`,
   );
 }
 

@@ -10,8 +10,10 @@ import { conclude, publish } from './publish/index.ts';
 import type { World } from './world.ts';
 
 export { Overrides, RunRequest } from './admit/index.ts';
+export type { DebateNews } from './brief/index.ts';
 export { cancelRun } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';
+export { type DebateWish, debateText, type TextDebate } from './debate-text.ts';
 export { openAnnouncer } from './publish/index.ts';
 export { reconcile, sayLastWords } from './reconcile.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';

@@ -23,7 +23,7 @@ function endOf(run: RunRecord): number | null {
 }
 
 function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, now: number): RunView {
-  const { task, neutral, judgement, decision, outcome, trouble, checks, brief, sandbox } = run;
+  const { task, neutral, judgement, decision, outcome, trouble, checks, brief, debate, sandbox } = run;
   return {
     id: run.id,
     origin: originView(run.origin),
@@ -43,6 +43,7 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
     ...(task ? { base: task.base } : {}),
     lowered: task?.lowered ?? [],
     ...(brief ? { brief } : {}),
+    ...(debate ? { debate } : {}),
     budget: { run: task?.settings.budget.run ?? 0, spent },
     label: LABEL,
     ci: task?.settings.ci ?? 'hold',

@@ -160,6 +160,11 @@ export interface Store {
   /** In the order in which they came. */
   replies(runId: RunId): Promise<readonly Reply[]>;
 
+  /** An answer that was kept under a key for work that is no run; null where there is none. */
+  kept(scope: string, key: string): Promise<ArtifactRef | null>;
+  /** Keeps an answer; the first one under a key stays. */
+  keep(scope: string, key: string, answer: ArtifactRef): Promise<void>;
+
   /** Writes a planned intent unless the key has one; returns what stands there now. */
   intend(runId: RunId, key: string): Promise<{ readonly fresh: boolean; readonly intent: Intent }>;
   fulfil(runId: RunId, key: string, result: unknown): Promise<void>;

@@ -430,6 +430,17 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       });
     });
 
+    describe('answers that belong to no run', () => {
+      test('are found by scope and key, and the first one stays', async () => {
+        const store = await fresh();
+        expect(await store.kept('d1', 'k')).toBeNull();
+        await store.keep('d1', 'k', { sha256: 'aa', bytes: 2 });
+        await store.keep('d1', 'k', { sha256: 'bb', bytes: 3 });
+        expect(await store.kept('d1', 'k')).toEqual({ sha256: 'aa', bytes: 2 });
+        expect(await store.kept('d2', 'k')).toBeNull();
+      });
+    });
+
     describe('replies', () => {
       const reply = (text: string): NewReply => ({
         kind: 'answer',

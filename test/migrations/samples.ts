@@ -126,6 +126,7 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
      values ('r1', 'A', 'github-42', 'anthropic/claude-sonnet-5', 100, 50, 10, 5, 0.5, false, 0, 0, 1100)`,
     `insert into runoff.delivery values ('d1', 'issues.labeled', '42#7:label:9', 'r1', 1000)`,
     `insert into runoff.intent values ('r1', 'comment', 'planned', null), ('r1', 'pull', 'done', '{"number":12}')`,
+    `insert into runoff.answer values ('d0123456789', 'k', '{"sha256":"aa","bytes":2}')`,
     `insert into runoff.reply values ('r1', 1, 'd9', '{"number":1,"kind":"answer","option":1,"text":"","by":null,"at":1100}')`,
   ],
 };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Reply } from '../../src/core/dialogue/index.ts';
 import { isFinal, move } from '../../src/core/lifecycle/index.ts';
 import {
+  type ArtifactRef,
   type Candidate,
   Fault,
   NO_USAGE,
@@ -70,6 +71,7 @@ export function memoryStore(): Store {
   const deliveries = new Set<string>();
   const semanticKeys = new Set<string>();
   const calls: LedgerRow[] = [];
+  const answers = new Map<string, ArtifactRef>();
 
   const entry = (id: RunId): Entry => {
     const found = entries.get(id);
@@ -176,6 +178,13 @@ export function memoryStore(): Store {
     },
     async replies(runId) {
       return kept([...(entries.get(runId)?.replies.values() ?? [])]);
+    },
+    async kept(scope, key) {
+      return answers.get(JSON.stringify([scope, key])) ?? null;
+    },
+    async keep(scope, key, answer) {
+      const name = JSON.stringify([scope, key]);
+      if (!answers.has(name)) answers.set(name, kept(answer));
     },
     async intend(runId, key) {
       const { intents } = entry(runId);

@@ -1,6 +1,14 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { NewReply } from '../../core/dialogue/index.ts';
-import type { Brief, Candidate, Contestant, Origin, Task, Usage } from '../../core/model/index.ts';
+import type {
+  ArtifactRef,
+  Brief,
+  Candidate,
+  Contestant,
+  Origin,
+  Task,
+  Usage,
+} from '../../core/model/index.ts';
 import type { RunRecord } from '../../ports/index.ts';
 
 /** A jsonb column: read as a value, written as JSON text. */
@@ -110,4 +118,11 @@ export interface Schema {
   'runoff.delivery': DeliveryTable;
   'runoff.intent': IntentTable;
   'runoff.reply': ReplyTable;
+  'runoff.answer': AnswerTable;
+}
+
+export interface AnswerTable {
+  scope: string;
+  key: string;
+  artifact: Json<ArtifactRef>;
 }

@@ -1,6 +1,7 @@
 import { isFinal, move } from '../../core/lifecycle/index.ts';
 import { Fault, RUN_STATES, type RunId } from '../../core/model/index.ts';
 import type { Intent, Store } from '../../ports/index.ts';
+import { answers } from './answers.ts';
 import { asDatabaseFault, connect } from './connection.ts';
 import { ledger } from './ledger.ts';
 import { migrate } from './migrate.ts';
@@ -37,7 +38,15 @@ export async function openStore(url: string, { poolSize = 4 }: StoreOptions = {}
     await close();
     throw asDatabaseFault(error);
   }
-  return { ...runs(db), ...progress(db), ...ledger(db), ...intents(db), ...replies(db), close };
+  return {
+    ...runs(db),
+    ...progress(db),
+    ...ledger(db),
+    ...intents(db),
+    ...replies(db),
+    ...answers(db),
+    close,
+  };
 }
 
 async function insertRun(tx: Tx, run: NewRun): Promise<boolean> {

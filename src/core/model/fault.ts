@@ -89,6 +89,10 @@ export const FAULTS = {
     advice:
       "Check the App's permissions against `app.yml` and the repository's rules for `auto-dev/*` branches.",
   },
+  SPEC_TOO_LONG: {
+    retry: 'no',
+    advice: 'Debate it in parts: a file for each thing that can be decided by itself.',
+  },
   RUN_UNKNOWN: { retry: 'no', advice: '`runoff runs` lists the runs on this machine.' },
   CANDIDATE_UNKNOWN: {
     retry: 'no',

@@ -1,9 +1,9 @@
-import type { Brief } from '../model/index.ts';
+import type { Brief, Question } from '../model/index.ts';
 import { details, fill } from './layout.ts';
 import { code, sentence } from './safe.ts';
 import type { RunView } from './view.ts';
 
-const SUMMARY = 'The brief that every coder got';
+const SUMMARY = 'The brief that every coder gets';
 
 /** The brief, folded away. A model wrote it, so every line is made inert. */
 export function briefSection(view: RunView, room: number): string {
@@ -29,8 +29,14 @@ function lines(brief: Brief): readonly string[] {
     ...(brief.files.length === 0
       ? []
       : [`\n**Files that will probably change**\n`, ...brief.files.map((path) => `- ${code(path, 300)}`)]),
+    ...(brief.risk ? [`\n**Risk:** ${brief.risk.level}. ${sentence(brief.risk.because, 400)}`] : []),
+    ...(brief.changedTests?.length
+      ? [`\n**Tests that must change**\n`, ...brief.changedTests.map((path) => `- ${code(path, 300)}`)]
+      : []),
   ];
 }
+
+const asked = ({ text, assume }: Question): string => `${text} Assumed: ${assume}`;
 
 const list = (title: string, items: readonly string[]): readonly string[] =>
   items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${sentence(item, 500)}`)];

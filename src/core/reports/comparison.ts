@@ -1,4 +1,5 @@
 import { briefSection } from './brief-section.ts';
+import { debateSection } from './debate-section.ts';
 import { diffsSection } from './diffs-section.ts';
 import { evidenceSection } from './evidence-section.ts';
 import { BODY_ROOM } from './layout.ts';
@@ -12,7 +13,13 @@ import type { Diffs, Report, RunView } from './view.ts';
  * Most that each section may take, in UTF-16 units. Names and sentences that grow when escaped can fill these; ordinary
  * runs use a tenth, and the diffs get the rest.
  */
-const SECTION_ROOM = { ranking: 14_000, reasons: 16_000, evidence: 8_000, brief: 8_000 } as const;
+const SECTION_ROOM = {
+  ranking: 14_000,
+  reasons: 16_000,
+  evidence: 8_000,
+  brief: 8_000,
+  debate: 6_000,
+} as const;
 
 /** The comparison of all candidates, for the pull request of the chosen one. */
 export function comparison(view: RunView, diffs: Diffs): Report {
@@ -28,6 +35,7 @@ export function sections(view: RunView, diffs: Diffs, next: string): readonly st
     reasonsSection(view, SECTION_ROOM.reasons),
     evidenceSection(view, diffs, SECTION_ROOM.evidence),
     briefSection(view, SECTION_ROOM.brief),
+    debateSection(view, SECTION_ROOM.debate),
   ];
   const taken = blocks.reduce((sum, block) => sum + block.length + 2, 0);
   const marker = 100;

@@ -30,6 +30,7 @@ export {
   GATE_WORDS,
   SEPARATOR_WORDS,
   STAGE_WORDS,
+  STOP_WORDS,
   shortContestantNames,
   stageNumber,
   stageOf,

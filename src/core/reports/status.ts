@@ -1,6 +1,8 @@
 import { pickOf } from '../decision/index.ts';
 import type { Candidate, RunState } from '../model/index.ts';
 import { STAGES } from '../model/index.ts';
+import { briefSection } from './brief-section.ts';
+import { debateLine, debateSection } from './debate-section.ts';
 import { commands } from './evidence-section.ts';
 import { counted, dollars, elapsed, money, shortSha, tokens } from './format.ts';
 import { BODY_ROOM, fill, tableRows } from './layout.ts';
@@ -10,8 +12,10 @@ import type { OutcomeView, Report, RunView } from './view.ts';
 import { weakerLines } from './where.ts';
 import { CANDIDATE_WORDS, contestantName, STAGE_WORDS, stageNumber, stageOf, verdictWords } from './words.ts';
 
-/** UTF-16 units for the table of candidates. */
+/** UTF-16 units of each part. */
 const TABLE_ROOM = 20_000;
+const BRIEF_ROOM = 10_000;
+const DEBATE_ROOM = 14_000;
 
 /** The one comment that a run edits in place: where it stands, what it costs, how to stop it; at its end, what came of it. */
 export function statusComment(view: RunView): Report {
@@ -23,7 +27,10 @@ export function statusComment(view: RunView): Report {
     facts(view),
     ...(view.lowered ?? []).map((text) => sentence(text, 300)),
     ...weakerLines(view),
+    debateLine(view),
     lastLine(view),
+    // Once there is a comparison, it holds both.
+    ...(view.outcome ? [] : [briefSection(view, BRIEF_ROOM), debateSection(view, DEBATE_ROOM)]),
   ];
   const { marker, body } = report('status', view.id, blocks);
   return body.length <= BODY_ROOM ? { marker, body } : report('status', view.id, blocks.slice(0, 3));
@@ -118,7 +125,16 @@ function facts(view: RunView): string {
   const checks = view.checks ? `Checks: ${commands(view.checks)}.` : '';
   const budget =
     view.budget.run > 0 ? `Spent ${money(view.budget.spent)} of ${dollars(view.budget.run)}.` : '';
-  return [budget, base, checks].filter((part) => part !== '').join(' ');
+  const forecast = expected(view);
+  return [budget, forecast, base, checks].filter((part) => part !== '').join(' ');
+}
+
+/** Of a run that is at work: what the planner's size of the work and the models' prices make probable. */
+function expected(view: RunView): string {
+  const cost = view.brief?.forecast;
+  return cost === undefined || stageOf(view) === null
+    ? ''
+    : `Expected: ${dollars(cost.least)} to ${dollars(cost.most)} dollars.`;
 }
 
 /** What the reader can do now. */

@@ -1,3 +1,4 @@
+import type { Debate } from '../debate/index.ts';
 import type { Decision } from '../decision/index.ts';
 import type { Evidence } from '../evidence/index.ts';
 import type { Judgement } from '../judging/index.ts';
@@ -77,6 +78,7 @@ export interface RunView {
   readonly sandbox?: SandboxView;
   readonly base?: { readonly ref: string; readonly sha: Sha };
   readonly brief?: Brief;
+  readonly debate?: Debate;
   /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
   readonly lowered?: readonly string[];
   /** The label that started the run and whose removal cancels it. */

@@ -1,4 +1,5 @@
 import { roundWords } from '../adaptive/index.ts';
+import type { Stop } from '../debate/index.ts';
 import type { Picked } from '../decision/index.ts';
 import type { GateName } from '../evidence/index.ts';
 import type { CandidateState, Contestant, RunState, Stage } from '../model/index.ts';
@@ -107,3 +108,13 @@ export function verdictWords(decision: Picked): string {
   const among = decision.among.length > 1 ? ` between ${decision.among.join(', ')}` : '';
   return `TOSS-UP${among}: a person should pick; first by ${by}`;
 }
+
+/** How a debate ended. */
+export const STOP_WORDS = {
+  consensus: 'consensus',
+  rounds: 'no consensus',
+  repeated: 'no consensus, nothing new was said',
+  budget: 'stopped by its budget',
+  growth: 'stopped, the brief would have swollen',
+  failed: 'failed',
+} as const satisfies Record<Stop, string>;

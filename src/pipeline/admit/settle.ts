@@ -38,7 +38,7 @@ export async function settle(
     };
   }
   const { settings, lowered } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
-  requirePersonas(world, settings);
+  requirePersonas(world, settings.critics.agents);
   await requireCoders(world, settings);
   const detected = await detect(world, source, sha);
   const test = settings.checks.test ?? detected.test;

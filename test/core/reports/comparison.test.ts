@@ -60,7 +60,7 @@ describe('the comparison', () => {
       | **D** | stopped at \`untampered\` | 412/412 | 0 | 0 | 0 | 8.1s | \`6464646464646464\` |
 
       <details>
-      <summary>The brief that every coder got</summary>
+      <summary>The brief that every coder gets</summary>
 
       **Goal.** \`last\` returns the last item of a list.
 

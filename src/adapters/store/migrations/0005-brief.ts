@@ -16,5 +16,13 @@ export const brief: Migration = {
         primary key (run_id, number),
         unique (run_id, key)
       )`,
+    // Answers of models to work that is no run, such as a debate of a file.
+    sql`
+      create table runoff.answer (
+        scope    text not null,
+        key      text not null,
+        artifact jsonb not null,
+        primary key (scope, key)
+      )`,
   ],
 };

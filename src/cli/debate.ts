@@ -1,0 +1,119 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { Debate } from '../core/debate/index.ts';
+import { Fault, type Usd } from '../core/model/index.ts';
+import { type DebateNews, debateText } from '../pipeline/index.ts';
+import { dollars, jsonOption, names, whole } from './options.ts';
+import { debateJson, debateNews, debateReport, jsonText, roundLine } from './render/index.ts';
+import { EXIT, type Shell } from './runtime.ts';
+
+interface DebateFlags {
+  readonly personas: readonly string[];
+  readonly rounds: number;
+  readonly models: readonly string[];
+  readonly require?: number;
+  readonly focus: readonly string[];
+  readonly rotate: boolean;
+  readonly budget: Usd;
+  readonly out?: string;
+  readonly fresh: boolean;
+  readonly json?: boolean;
+}
+
+/** Our default: three critics over a few rounds at a model of middling price. */
+const DEBATE_USD = '1';
+
+export function addDebate(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('debate')
+    .description('critics debate a spec: what is unclear is mended or becomes a question')
+    .argument('[file]', 'Markdown file; absent or `-`: standard input')
+    .option('--personas <names>', 'critics, separated by commas', names, ['qa', 'product', 'security'])
+    .option('--rounds <count>', 'rounds at most', whole(1), 5)
+    .option(
+      '--models <names>',
+      'models as provider/model, separated by commas; the first keeps the spec',
+      names,
+      [],
+    )
+    .option('--require <count>', 'critics that must approve (default: all)', whole(1))
+    .option('--focus <areas>', 'what critics look at first, separated by commas', names, [])
+    .option('--rotate', 'in each round a critic speaks through the next model', false)
+    .addOption(
+      new Option('--budget <usd>', 'dollars for the whole debate').argParser(dollars).default(1, DEBATE_USD),
+    )
+    .option('--out <file>', 'write the refined spec to a file')
+    .option('--fresh', 'debate anew instead of going on with an interrupted debate of the same text', false)
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 consensus · 1 no critic could be heard · 3 no consensus · 130 stopped',
+    )
+    .action(async (file: string | undefined, flags: DebateFlags) =>
+      done(await debateFile(shell, file, flags)),
+    );
+}
+
+/** `runoff debate`: critics debate a text. Exit code 0 where they agree, 3 where they do not, 1 where none could be heard. */
+async function debateFile(shell: Shell, file: string | undefined, flags: DebateFlags): Promise<number> {
+  const text = await specText(shell, file);
+  const stop = new AbortController();
+  const release = shell.onInterrupt(() => stop.abort());
+  const { world, close } = await shell.open({});
+  try {
+    const { personas, models, rounds: maxRounds, focus: focusAreas, rotate, budget: budgetUsd } = flags;
+    const wish = { text, personas, models, maxRounds, focusAreas, rotate, budgetUsd };
+    const more = {
+      ...(flags.require === undefined ? {} : { required: flags.require }),
+      ...(flags.fresh ? { fresh: shell.newRunId() } : {}),
+    };
+    const tell = (news: DebateNews) => shell.screen.err(`${debateNews(news)}\n`);
+    const { id, rounds } = await debateText(world, { ...wish, ...more }, stop.signal, tell);
+    const before = await world.store.usage(id);
+    let debate: Debate | null = null;
+    for await (const now of rounds) {
+      debate = now;
+      const last = now.rounds.at(-1);
+      if (last) shell.screen.err(`${roundLine(last)}\n`);
+    }
+    if (!debate) throw new TypeError('A debate has at least one round.');
+    const paid = (await world.store.usage(id)).usd - before.usd;
+    return await handOver(shell, { id, debate, paid }, flags);
+  } catch (thrown) {
+    if (!stop.signal.aborted) throw thrown;
+    shell.screen.err('\nStopped. The same command goes on from here; what was answered is not paid again.\n');
+    return EXIT.cancelled;
+  } finally {
+    release();
+    await close();
+  }
+}
+
+async function handOver(
+  shell: Shell,
+  ended: { readonly id: string; readonly debate: Debate; readonly paid: Usd },
+  { out, json }: DebateFlags,
+): Promise<number> {
+  const { debate } = ended;
+  if (out !== undefined) await shell.writeText(resolve(shell.cwd, out), debate.spec);
+  if (json) shell.screen.out(`${jsonText(debateJson(ended))}\n`);
+  else shell.screen.out(debateReport(ended, out));
+  const stop = debate.end?.stop;
+  if (stop === 'consensus') return EXIT.done;
+  return stop === 'failed' ? EXIT.failed : EXIT.nothingSurvived;
+}
+
+async function specText(shell: Shell, file: string | undefined): Promise<string> {
+  if (file === undefined || file === '-') {
+    const lines: string[] = [];
+    for await (const line of shell.lines()) lines.push(line);
+    return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+  }
+  try {
+    return await shell.readText(resolve(shell.cwd, file));
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? `there is no file ${file}` : message;
+    throw new Fault('PROMPT_EMPTY', `There is nothing to debate: ${why}.`, { cause: thrown });
+  }
+}

@@ -1,0 +1,36 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { SIGNALS, type Signal } from '../core/ranking/index.ts';
+
+// How words of the command line become values; what commander throws names the option.
+
+export const whole = (least: number) => (text: string) => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least)
+    throw new InvalidArgumentError(`Give a whole number of at least ${least}.`);
+  return value;
+};
+export const dollars = (text: string) => {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('Give US dollars, e.g. 2.50.');
+  return value;
+};
+export const seconds = (text: string) => {
+  const found = /^(\d{1,5})(s|m|h)$/.exec(text);
+  if (!found || Number(found[1]) === 0)
+    throw new InvalidArgumentError('Give a whole number from 1 and a unit: 90s, 30m or 2h.');
+  return Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
+};
+export const names = (text: string) =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+export const signals = (text: string): readonly Signal[] =>
+  names(text).map((name) => {
+    const found = SIGNALS.find((signal) => signal === name);
+    if (!found) throw new InvalidArgumentError(`Signals are ${SIGNALS.join(', ')}.`);
+    return found;
+  });
+
+export const jsonOption = () => new Option('--json', 'print one JSON document on standard output');

@@ -1,0 +1,128 @@
+import {
+  type Debate,
+  type DebateRound,
+  differenceOf,
+  type Hearing,
+  questionsOf,
+} from '../../core/debate/index.ts';
+import type { Usd } from '../../core/model/index.ts';
+import { counted, money, STOP_WORDS, tokens, visibleCode } from '../../core/reports/index.ts';
+import type { DebateNews } from '../../pipeline/index.ts';
+import { shown } from './terminal.ts';
+
+export interface EndedDebate {
+  readonly id: string;
+  readonly debate: Debate;
+  /** US dollars of this call; less than the debate's where answers were kept from an earlier one. */
+  readonly paid: Usd;
+}
+
+/** One line of progress inside a round. */
+export function debateNews(news: DebateNews): string {
+  const round = `round ${news.round + 1}`;
+  switch (news.kind) {
+    case 'asked':
+      return `${round}  ${news.seat.critic.padEnd(12)} reads (${shown(news.seat.model, 80)})`;
+    case 'synthesis':
+      return `${round}  ${'synthesis'.padEnd(12)} ${counted(news.open, 'open issue')} (${shown(news.model, 80)})`;
+    case 'heard':
+      return `${round}  ${news.seat.critic.padEnd(12)} ${turnedWords(news.turned)}`;
+  }
+}
+
+function turnedWords(turned: Extract<DebateNews, { kind: 'heard' }>['turned']): string {
+  if (turned.kind === 'stands') return 'approved before, nothing changed';
+  if (turned.kind === 'failed') return `failed: ${shown(turned.why)}`;
+  const { issues, approved } = turned.critique;
+  const pressed = turned.checks.length > 0 ? ', pressed' : '';
+  return `${approved ? `approves${pressed}` : 'does not approve'}, ${counted(issues.length, 'issue')}, ${money(turned.cost.usd)}`;
+}
+
+/** The end of a round. */
+export const roundLine = ({ roundNumber, hasConsensus, changed, cost }: DebateRound): string =>
+  `round ${roundNumber + 1}  ${hasConsensus ? 'consensus' : 'no consensus yet'}; ${Math.round(changed * 100)} % of the lines changed; ${tokens(cost.inputTokens + cost.outputTokens)} tokens, ${money(cost.usd)}\n`;
+
+/** The whole debate as Markdown, for people and for pipes. */
+export function debateReport({ id, debate, paid }: EndedDebate, out: string | undefined): string {
+  const { rounds, ledger, end, cost, spec, original, acceptance } = debate;
+  const diff = differenceOf(original, spec).text;
+  const questions = questionsOf(debate);
+  const price = `${tokens(cost.inputTokens)} tokens in, ${tokens(cost.outputTokens)} out, ${money(cost.usd)}${paid < cost.usd ? `, of which ${money(paid)} now` : ''}`;
+  const parts = [
+    `# Debate ${id}: ${end ? STOP_WORDS[end.stop] : 'not over'}`,
+    `${shown(end?.because ?? '', 400)}\n${counted(rounds.length, 'round')}, ${price}.`,
+    section('Rounds', rounds.flatMap(roundLines)),
+    section('Issues', ledger.map(issueLines)),
+    section(
+      'For a person to decide',
+      questions.map(({ text, options, assume }) =>
+        [
+          `- ${shown(text, 400)}`,
+          ...options.map((option, i) => `  ${i + 1}. ${shown(option)}`),
+          `  Assumed: ${shown(assume)}`,
+        ].join('\n'),
+      ),
+    ),
+    section(
+      'Acceptance tests',
+      acceptance.map(
+        ({ given, expect, catches }) =>
+          `- Given ${shown(given, 400)}: ${shown(expect, 400)} (catches: ${shown(catches)})`,
+      ),
+    ),
+    section(
+      'What changed',
+      diff === '' ? ['Nothing.'] : [`\`\`\`diff\n${visibleCode(diff).trimEnd()}\n\`\`\``],
+    ),
+    out === undefined ? `## The spec\n\n${visibleCode(spec).trimEnd()}` : `The spec is in ${shown(out)}.`,
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+const section = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : `## ${title}\n\n${lines.join('\n')}`;
+
+const roundLines = (round: DebateRound): readonly string[] => [
+  `${round.roundNumber + 1}. ${round.critiques.map(hearing).join('; ')} (${money(round.cost.usd)})`,
+  ...(round.synthesis?.failed ? [`   the synthesis failed: ${shown(round.synthesis.failed)}`] : []),
+  ...(round.synthesis?.refused ?? []).map((why) => `   not made: ${shown(why)}`),
+];
+
+function hearing(one: Hearing): string {
+  if (one.kind === 'failed') return `${one.critic} failed: ${shown(one.why, 120)}`;
+  if (one.kind === 'stands') return `${one.critic} approved before`;
+  const ids = [...one.raised, ...one.insists].join(', ');
+  return `${one.critic} ${one.approved ? 'approves' : 'does not approve'}${ids ? ` (${ids})` : ''}`;
+}
+
+function issueLines({
+  id,
+  severity,
+  critic,
+  title,
+  scenario,
+  fate,
+  lowered,
+}: Debate['ledger'][number]): string {
+  return [
+    `- ${id} (${severity}, ${critic}) ${fate.kind}: ${shown(title)}`,
+    ...(scenario.trim() ? [`  case: ${shown(scenario, 600)}`] : []),
+    ...(lowered ? [`  ${lowered}`] : []),
+    ...(fate.kind === 'open' ? [] : [`  because: ${shown(fate.because, 400)}`]),
+  ].join('\n');
+}
+
+/** For programs: the debate as it is stored. */
+export const debateJson = ({ id, debate, paid }: EndedDebate) => ({
+  id,
+  stop: debate.end?.stop,
+  because: debate.end?.because,
+  hasConsensus: debate.rounds.at(-1)?.hasConsensus ?? false,
+  spec: debate.spec,
+  original: debate.original,
+  rounds: debate.rounds,
+  ledger: debate.ledger,
+  acceptance: debate.acceptance,
+  questions: questionsOf(debate),
+  cost: { ...debate.cost, paidNow: paid },
+});
