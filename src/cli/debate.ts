@@ -13,37 +13,40 @@ interface DebateFlags {
   readonly models: readonly string[];
   readonly require?: number;
   readonly focus: readonly string[];
-  readonly rotate: boolean;
+  readonly rotate?: boolean;
   readonly budget: Usd;
   readonly out?: string;
-  readonly fresh: boolean;
+  readonly fresh?: boolean;
   readonly json?: boolean;
 }
 
-/** Our default: three critics over a few rounds at a model of middling price. */
-const DEBATE_USD = '1';
+/** Our defaults: three critics over a few rounds, at models of middling price. */
+const PERSONAS = ['qa', 'product', 'security'];
+const BUDGET_USD = 1;
 
 export function addDebate(program: Command, shell: Shell, done: (code: number) => void): void {
+  const list = (flags: string, what: string, fallback: readonly string[], said: string) =>
+    new Option(flags, what).argParser(names).default(fallback, said);
   program
     .command('debate')
     .description('critics debate a spec: what is unclear is mended or becomes a question')
     .argument('[file]', 'Markdown file; absent or `-`: standard input')
-    .option('--personas <names>', 'critics, separated by commas', names, ['qa', 'product', 'security'])
+    .addOption(list('--personas <names>', 'critics, separated by commas', PERSONAS, PERSONAS.join(',')))
     .option('--rounds <count>', 'rounds at most', whole(1), 5)
-    .option(
-      '--models <names>',
-      'models as provider/model, separated by commas; the first keeps the spec',
-      names,
-      [],
+    .addOption(
+      list(
+        '--models <names>',
+        'models as provider/model, separated by commas; the first keeps the spec',
+        [],
+        'those whose keys are set',
+      ),
     )
     .option('--require <count>', 'critics that must approve (default: all)', whole(1))
-    .option('--focus <areas>', 'what critics look at first, separated by commas', names, [])
-    .option('--rotate', 'in each round a critic speaks through the next model', false)
-    .addOption(
-      new Option('--budget <usd>', 'dollars for the whole debate').argParser(dollars).default(1, DEBATE_USD),
-    )
+    .addOption(list('--focus <areas>', 'what critics look at first, separated by commas', [], 'nothing'))
+    .option('--rotate', 'in each round a critic speaks through the next model')
+    .option('--budget <usd>', 'dollars for the whole debate', dollars, BUDGET_USD)
     .option('--out <file>', 'write the refined spec to a file')
-    .option('--fresh', 'debate anew instead of going on with an interrupted debate of the same text', false)
+    .option('--fresh', 'debate anew instead of going on with an interrupted debate of the same text')
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -61,7 +64,14 @@ async function debateFile(shell: Shell, file: string | undefined, flags: DebateF
   const release = shell.onInterrupt(() => stop.abort());
   const { world, close } = await shell.open({});
   try {
-    const { personas, models, rounds: maxRounds, focus: focusAreas, rotate, budget: budgetUsd } = flags;
+    const {
+      personas,
+      models,
+      rounds: maxRounds,
+      focus: focusAreas,
+      rotate = false,
+      budget: budgetUsd,
+    } = flags;
     const wish = { text, personas, models, maxRounds, focusAreas, rotate, budgetUsd };
     const more = {
       ...(flags.require === undefined ? {} : { required: flags.require }),

@@ -22,10 +22,8 @@ function lines(brief: Brief): readonly string[] {
     ...list('Definition of done', brief.definitionOfDone),
     ...list('Plan', brief.plan),
     ...list('Assumptions', brief.assumptions),
-    ...list(
-      'Questions',
-      brief.questions.map(({ text }) => text),
-    ),
+    ...list('Open questions', brief.questions.map(asked)),
+    ...list('Tests that critics of the brief named', brief.acceptance ?? []),
     ...(brief.files.length === 0
       ? []
       : [`\n**Files that will probably change**\n`, ...brief.files.map((path) => `- ${code(path, 300)}`)]),
