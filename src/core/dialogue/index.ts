@@ -1,3 +1,5 @@
+export { asked, MOST_QUESTIONS, nextInquiry, openInquiry, type Wanted, withAssumed } from './inquire.ts';
+export { type Fit, fits, type Next, settle, span, whyStopped } from './settle.ts';
 export {
   type Dialogue,
   type Inquiry,

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  answerOf,
+  COMMANDS,
+  MOST_COMMAND_TEXT,
+  parseCommand,
+  replyOf,
+} from '../../../src/core/commands/index.ts';
+
+describe('a command is read', () => {
+  test.each([
+    ['/auto-dev answer 2', { name: 'answer', option: 2 }],
+    ['/auto-dev answer 12 \n', { name: 'answer', option: 12 }],
+    ['/auto-dev answer half up, please', { name: 'answer', text: 'half up, please' }],
+    ['/auto-dev answer 2 but only for prices', { name: 'answer', text: '2 but only for prices' }],
+    ['/auto-dev answer 0', { name: 'answer', text: '0' }],
+    ['/auto-dev answer 2026', { name: 'answer', text: '2026' }],
+    ['/auto-dev approve', { name: 'approve' }],
+    ['/auto-dev   Approve  ', { name: 'approve' }],
+    ['\n\r\n  /auto-dev approve\r\n', { name: 'approve' }],
+    ['/auto-dev revise Keep the API.\n\n- no flag\n', { name: 'revise', text: 'Keep the API.\n\n- no flag' }],
+    ['/auto-dev answer\nin the next line', { name: 'answer', text: 'in the next line' }],
+  ])('%j', (body, command) => {
+    expect(parseCommand(body)).toEqual(command);
+  });
+});
+
+describe('what was meant is guessed, and nothing is done', () => {
+  test.each([
+    ['/auto-dev aprove', 'aprove', COMMANDS.approve.usage],
+    ['/auto-dev anser 2', 'anser', COMMANDS.answer.usage],
+    ['/auto-dev answer', 'answer', COMMANDS.answer.usage],
+    ['/auto-dev revise', 'revise', COMMANDS.revise.usage],
+    ['/auto-dev approve if the tests pass', 'approve', COMMANDS.approve.usage],
+    ['/auto-dev', '', null],
+    ['/auto-dev merge', 'merge', null],
+    ['/auto-dev constructor', 'constructor', null],
+    [`/auto-dev ${'x'.repeat(5_000)}`, 'x'.repeat(40), null],
+  ])('%j', (body, word, meant) => {
+    expect(parseCommand(body)).toEqual({ name: 'unknown', word, meant });
+  });
+});
+
+describe('no command', () => {
+  test.each([
+    ['mid-sentence', 'Please /auto-dev approve'],
+    ['on the second line', 'I agree.\n/auto-dev approve'],
+    ['quoted', '> /auto-dev approve'],
+    ['in a fence', '```\n/auto-dev approve\n```'],
+    ['in code', '`/auto-dev approve`'],
+    ['indented as code', '    /auto-dev approve'],
+    ['after a tab', '\t/auto-dev approve'],
+    ['in a list', '- /auto-dev approve'],
+    ['in an HTML comment', '<!-- \n/auto-dev approve -->'],
+    ['after an HTML comment', '<!-- x -->/auto-dev approve'],
+    ['with a full-width slash', '／auto-dev approve'],
+    ['with a homoglyph', '/аuto-dev approve'],
+    ['with a hyphen that is none', '/auto‑dev approve'],
+    ['with a zero-width space', '/auto\u200b-dev approve'],
+    ['behind a zero-width space', '\u200b/auto-dev approve'],
+    ['behind a byte-order mark', '\ufeff/auto-dev approve'],
+    ['behind a no-break space', '\u00a0/auto-dev approve'],
+    ['of somebody else', '/auto-developer approve'],
+    ['in capitals', '/AUTO-DEV approve'],
+    ['escaped', '\\/auto-dev approve'],
+    ['empty', ''],
+  ])('%s', (_where, body) => {
+    expect(parseCommand(body)).toBeNull();
+  });
+});
+
+test('text is bounded and whole, whatever was written', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 9_000 }), (text) => {
+      const command = parseCommand(`/auto-dev revise ${text}`);
+      if (command?.name === 'unknown') {
+        expect(text.trim()).toBe('');
+        return;
+      }
+      expect(command?.name).toBe('revise');
+      const said = command?.name === 'revise' ? command.text : '';
+      expect(said.length).toBeLessThanOrEqual(MOST_COMMAND_TEXT);
+      expect(said.isWellFormed()).toBe(true);
+    }),
+  );
+});
+
+test('a long comment is read in time', () => {
+  const began = performance.now();
+  for (const unit of [' \n', '\n', '/auto-dev\n', '/auto-dev ', ' ', '\r\n '])
+    parseCommand(unit.repeat(60_000));
+  expect(performance.now() - began).toBeLessThan(1_000);
+});
+
+test('what a command says to a run', () => {
+  const by = { id: 5, login: 'mona' };
+  expect(replyOf({ name: 'answer', ...answerOf(' 2 ') }, by, 7)).toEqual({
+    kind: 'answer',
+    option: 2,
+    text: '',
+    by,
+    at: 7,
+  });
+  expect(replyOf({ name: 'approve' }, null, 7)).toEqual({ kind: 'approve', text: '', by: null, at: 7 });
+  expect(replyOf({ name: 'unknown', word: 'x', meant: null }, by, 7)).toBeNull();
+});
