@@ -1,5 +1,6 @@
 import type { FlowContext, Flows } from '../ports/index.ts';
 import { admit, permit, RunRequest } from './admit/index.ts';
+import { agree } from './agree.ts';
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import { stopEarly } from './early.ts';
@@ -15,14 +16,16 @@ export { cancelRun } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';
 export { type DebateWish, debateText, type TextDebate } from './debate-text.ts';
 export { openAnnouncer } from './publish/index.ts';
+export { commentThatAsked, questionText } from './question.ts';
 export { reconcile, sayLastWords } from './reconcile.ts';
+export { isWaiting, reply, type Said, waitsFor } from './reply.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';
 export { startLocalRun, startRun } from './start.ts';
 export { diffsOf, LABEL, viewOf } from './view.ts';
 export type { Announcer, PromptLibrary, World } from './world.ts';
 
 /** How a run ended, small enough to be the engine's result; all else is in the store. */
-export type RunEnd = 'published' | 'refused' | 'failed';
+export type RunEnd = 'published' | 'refused' | 'failed' | 'stopped';
 
 /** One run, top to bottom. Each stage is a durable step: after a crash, finished ones are not repeated. */
 export async function runTask(world: World, context: FlowContext, request: RunRequest): Promise<RunEnd> {
@@ -45,6 +48,10 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   ]);
   if (base.kind === 'fault') return conclude(world, context, runId, base.fault);
   if (briefed.kind === 'fault') return conclude(world, context, runId, briefed.fault);
+
+  const agreed = await agree(world, context, runId, stage);
+  if (agreed.kind === 'fault') return conclude(world, context, runId, agreed.fault);
+  if (agreed.value === 'stopped') return 'stopped';
 
   const coded = await code(world, context, runId, stage, (over, signal) =>
     stopEarly(world, runId, base.value, over, signal),

@@ -16,7 +16,10 @@ export async function findOwn(
   const found = (await reader.comments(on)).find((comment) => {
     const marker = findMarker(comment.body);
     return (
-      comment.performedByAppId === github.appId && marker?.kind === wanted.kind && marker.run === wanted.run
+      comment.performedByAppId === github.appId &&
+      marker?.kind === wanted.kind &&
+      marker.run === wanted.run &&
+      marker.number === wanted.number
     );
   });
   return found ? { id: found.id, url: found.url } : null;

@@ -2,6 +2,7 @@ import { isOver } from '../core/lifecycle/index.ts';
 import type { RunId } from '../core/model/index.ts';
 import type { RunRecord } from '../ports/index.ts';
 import { fail } from './publish/index.ts';
+import { wakeIfUnheard } from './reply.ts';
 import { startRun } from './start.ts';
 import type { World } from './world.ts';
 
@@ -10,7 +11,7 @@ const LAST_WORDS_MS = 60 * 60_000;
 
 /**
  * Brings the store and the engine together again, at a start and every few minutes: runs that were accepted but never
- * started, runs whose flow ended without the run, areas that no living run owns. Local runs belong to their own process.
+ * started, runs whose flow ended without the run, runs that were not told of a reply, areas that no living run owns. Local runs belong to their own process.
  */
 export async function reconcile(world: World): Promise<void> {
   const living = (await world.store.unfinished()).filter((run) => !isOver(run.state));
@@ -51,7 +52,7 @@ async function mend(world: World, run: RunRecord): Promise<void> {
   const flow = await world.engine.status(run.id);
   switch (flow.kind) {
     case 'running':
-      return;
+      return wakeIfUnheard(world, run);
     case 'unknown':
       return startRun(world, run.id);
     case 'cancelled':

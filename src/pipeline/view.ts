@@ -23,7 +23,8 @@ function endOf(run: RunRecord): number | null {
 }
 
 function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, now: number): RunView {
-  const { task, neutral, judgement, decision, outcome, trouble, checks, brief, debate, sandbox } = run;
+  const { task, neutral, judgement, decision, outcome, trouble, checks, brief, debate, dialogue, sandbox } =
+    run;
   return {
     id: run.id,
     origin: originView(run.origin),
@@ -44,6 +45,7 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
     lowered: task?.lowered ?? [],
     ...(brief ? { brief } : {}),
     ...(debate ? { debate } : {}),
+    ...(dialogue ? { dialogue } : {}),
     budget: { run: task?.settings.budget.run ?? 0, spent },
     label: LABEL,
     ci: task?.settings.ci ?? 'hold',

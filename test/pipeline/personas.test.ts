@@ -9,10 +9,10 @@ const world = {
 } as unknown as World;
 
 const named = (agents: readonly string[]) => () =>
-  requirePersonas(world, Settings.parse({ critics: { agents } }));
+  requirePersonas(world, Settings.parse({ critics: { agents } }).critics.agents);
 
 test('settings may name the critics that there are', () => {
-  expect(() => requirePersonas(world, Settings.parse({}))).not.toThrow();
+  expect(() => requirePersonas(world, Settings.parse({}).critics.agents)).not.toThrow();
   expect(named(['security'])).not.toThrow();
 });
 
@@ -21,7 +21,7 @@ test('a critic that nobody wrote is a fault of the settings, with the name that 
     expect.objectContaining({
       code: 'SETTINGS_INVALID',
       message:
-        '`critics.agents` names "secuirty", and there is no such persona; known: product, qa, security. Did you mean security?',
+        'There is no persona "secuirty" for a critic; known: product, qa, security. Did you mean security?',
     }),
   );
   expect(named(['lawyer'])).toThrow(/known: product, qa, security\.$/);

@@ -5,6 +5,7 @@ export { BODY_LIMIT } from './layout.ts';
 export { findMarker, type Marker, marker, REPORT_KINDS, type ReportKind } from './marker.ts';
 export { afterNobody, leftNothing, noWinner } from './outcome.ts';
 export { commitMessage, type PullText, pullRequest } from './pull.ts';
+export { type Otherwise, questionComment, type Tick, tickIn } from './question-comment.ts';
 export { type Refusal, type RefusalWords, refusalComment, refusalWords } from './refusal.ts';
 export { type FailingTests, type RankRow, type Reason, rankRows, reasons, standings } from './rows.ts';
 export { code, fencedDiff, htmlCode, link, plain, prose, sentence } from './safe.ts';
@@ -27,6 +28,7 @@ export { JUDGED_ALL_THE_SAME } from './where.ts';
 export {
   CANDIDATE_WORDS,
   contestantName,
+  doingWords,
   GATE_WORDS,
   SEPARATOR_WORDS,
   STAGE_WORDS,

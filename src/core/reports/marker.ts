@@ -1,17 +1,20 @@
 import type { RunId } from '../model/index.ts';
 import type { Report } from './view.ts';
 
-export const REPORT_KINDS = ['status', 'comparison', 'outcome', 'refusal', 'pull'] as const;
+export const REPORT_KINDS = ['status', 'comparison', 'outcome', 'refusal', 'pull', 'question'] as const;
 export type ReportKind = (typeof REPORT_KINDS)[number];
 
-const FIRST_LINE = /^<!-- runoff:([a-z]{1,20}):(r[0-9a-z]{1,32}) -->(?:\r?\n|$)/;
+const FIRST_LINE = /^<!-- runoff:([a-z]{1,20}):(r[0-9a-z]{1,32})(?::([1-9][0-9]{0,3}))? -->(?:\r?\n|$)/;
 
 /** Hidden first line of everything we write, by which a write that a crash cut off is found again. */
-export const marker = (kind: ReportKind, run: RunId): string => `<!-- runoff:${kind}:${run} -->`;
+export const marker = (kind: ReportKind, run: RunId, number?: number): string =>
+  `<!-- runoff:${kind}:${run}${number === undefined ? '' : `:${number}`} -->`;
 
 export interface Marker {
   readonly kind: ReportKind;
   readonly run: RunId;
+  /** Which one of the run, where there can be several. */
+  readonly number?: number;
 }
 
 /**
@@ -22,11 +25,12 @@ export function findMarker(body: string): Marker | null {
   const found = FIRST_LINE.exec(body);
   const kind = REPORT_KINDS.find((known) => known === found?.[1]);
   const run = found?.[2];
-  return kind === undefined || run === undefined ? null : { kind, run };
+  if (kind === undefined || run === undefined) return null;
+  return { kind, run, ...(found?.[3] === undefined ? {} : { number: Number(found[3]) }) };
 }
 
 /** A report from its blocks; empty ones are left out. */
-export function report(kind: ReportKind, run: RunId, blocks: readonly string[]): Report {
-  const first = marker(kind, run);
+export function report(kind: ReportKind, run: RunId, blocks: readonly string[], number?: number): Report {
+  const first = marker(kind, run, number);
   return { marker: first, body: `${[first, ...blocks.filter((block) => block !== '')].join('\n\n')}\n` };
 }

@@ -1,4 +1,5 @@
 import { pickOf } from '../decision/index.ts';
+import { whyStopped } from '../dialogue/index.ts';
 import type { Candidate, RunState } from '../model/index.ts';
 import { STAGES } from '../model/index.ts';
 import { briefSection } from './brief-section.ts';
@@ -7,10 +8,11 @@ import { commands } from './evidence-section.ts';
 import { counted, dollars, elapsed, money, shortSha, tokens } from './format.ts';
 import { BODY_ROOM, fill, tableRows } from './layout.ts';
 import { report } from './marker.ts';
+import { waitingLine } from './question-comment.ts';
 import { code, link, sentence } from './safe.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';
 import { weakerLines } from './where.ts';
-import { CANDIDATE_WORDS, contestantName, STAGE_WORDS, stageNumber, stageOf, verdictWords } from './words.ts';
+import { CANDIDATE_WORDS, contestantName, doingWords, stageNumber, stageOf, verdictWords } from './words.ts';
 
 /** UTF-16 units of each part. */
 const TABLE_ROOM = 20_000;
@@ -22,6 +24,7 @@ export function statusComment(view: RunView): Report {
   const blocks = [
     heading(view),
     explanation(view),
+    waitingLine(view),
     stageLine(view),
     candidateTable(view),
     facts(view),
@@ -33,13 +36,13 @@ export function statusComment(view: RunView): Report {
     ...(view.outcome ? [] : [briefSection(view, BRIEF_ROOM), debateSection(view, DEBATE_ROOM)]),
   ];
   const { marker, body } = report('status', view.id, blocks);
-  return body.length <= BODY_ROOM ? { marker, body } : report('status', view.id, blocks.slice(0, 3));
+  return body.length <= BODY_ROOM ? { marker, body } : report('status', view.id, blocks.slice(0, 4));
 }
 
 function heading(view: RunView): string {
   const stage = stageOf(view);
   const time = elapsed(view.now - view.startedAt);
-  if (stage !== null) return `### Runoff: ${stageNumber(stage)}, ${STAGE_WORDS[stage]} · ${time}`;
+  if (stage !== null) return `### Runoff: ${stageNumber(stage)}, ${doingWords(view, stage)} · ${time}`;
   return `### Runoff: ${ending(view)} · ${time}`;
 }
 
@@ -67,7 +70,9 @@ function explanation(view: RunView): string {
     return `${sentence(trouble.message, 1_500)}\n\n**Next:** ${sentence(trouble.advice, 600)}`;
   }
   if (view.state === 'cancelled') {
-    return `What was written until then is kept in the record of the run. To start afresh, set the label ${code(view.label)} again.`;
+    const last = view.dialogue?.inquiries.at(-1);
+    const why = last?.settled?.kind === 'expired' ? `It stopped because ${whyStopped(last)}. ` : '';
+    return `${why}What was written until then is kept in the record of the run. To start afresh, set the label ${code(view.label)} again.`;
   }
   if (stageOf(view) !== null || decision === undefined) return '';
   if (decision.kind === 'none') {

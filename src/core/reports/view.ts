@@ -1,5 +1,6 @@
 import type { Debate } from '../debate/index.ts';
 import type { Decision } from '../decision/index.ts';
+import type { Dialogue } from '../dialogue/index.ts';
 import type { Evidence } from '../evidence/index.ts';
 import type { Judgement } from '../judging/index.ts';
 import type { Alias, Brief, Candidate, FaultCode, RunId, RunState, Sha, Stage, Usd } from '../model/index.ts';
@@ -79,6 +80,8 @@ export interface RunView {
   readonly base?: { readonly ref: string; readonly sha: Sha };
   readonly brief?: Brief;
   readonly debate?: Debate;
+  /** What the run asked about its brief, and what people said; absent where nothing was asked. */
+  readonly dialogue?: Dialogue;
   /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
   readonly lowered?: readonly string[];
   /** The label that started the run and whose removal cancels it. */

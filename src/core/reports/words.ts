@@ -72,6 +72,12 @@ const STAGE_OF = {
 } as const satisfies Record<RunState, Stage | null>;
 
 export const stageOf = (view: RunView): Stage | null => STAGE_OF[view.state];
+/** What a run does in its stage, after "stage 2 of 6:". */
+export function doingWords(view: RunView, stage: Stage): string {
+  if (view.state === 'awaiting_answer') return 'waiting for an answer';
+  if (view.state === 'awaiting_approval') return 'waiting for an approval of its plan';
+  return STAGE_WORDS[stage];
+}
 export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(stage) + 1} of ${STAGES.length}`;
 
 /** Characters of an agent's name; a program's own words can be many. */

@@ -34,7 +34,6 @@ export async function brief(world: World, runId: RunId, signal: AbortSignal): Pr
     await store.updateRun(runId, await refine(world, task, written, signal), clock.now());
   }
   await store.markStage(runId, 'brief', 'end', clock.now());
-  await store.transition(runId, 'briefed', 'the brief is written', clock.now());
   return 'briefed';
 }
 

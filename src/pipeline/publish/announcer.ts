@@ -5,6 +5,7 @@ import { statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
 import { once } from '../once.ts';
 import { findOwn } from '../own-comment.ts';
+import { closeQuestions } from '../question.ts';
 import { handleOf } from '../task.ts';
 import { viewOf } from '../view.ts';
 import type { Announcer } from '../world.ts';
@@ -88,6 +89,7 @@ async function announce(parts: Parts, runId: RunId): Promise<void> {
     if (!isOver(run.state)) await greet(parts, publisher, run, origin);
     try {
       await writeStatus(parts, parts.github, publisher, run, origin);
+      await closeQuestions(parts, publisher, run);
     } finally {
       // Somebody may have deleted the comment: labels and reaction still tell the end.
       if (isOver(run.state)) await close(parts, publisher, run, origin);

@@ -10,7 +10,9 @@ test('the transition table', () => {
     Object.fromEntries(RUN_STATES.map((state) => [state, legal(state).join(' ')])),
   ).toMatchInlineSnapshot(`
     {
-      "admitted": "briefed failed cancelled",
+      "admitted": "awaiting_answer awaiting_approval briefed failed cancelled",
+      "awaiting_answer": "admitted awaiting_approval briefed failed cancelled",
+      "awaiting_approval": "admitted awaiting_answer briefed failed cancelled",
       "briefed": "coded failed cancelled",
       "cancelled": "",
       "closed": "",

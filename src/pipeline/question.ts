@@ -1,0 +1,80 @@
+import { type Inquiry, openInquiry } from '../core/dialogue/index.ts';
+import { isOver } from '../core/lifecycle/index.ts';
+import type { GitHubOrigin, RunId } from '../core/model/index.ts';
+import { type Otherwise, questionComment } from '../core/reports/index.ts';
+import type { Clock, Publisher, RunRecord, Store } from '../ports/index.ts';
+import { once } from './once.ts';
+import { findOwn, type OwnComment } from './own-comment.ts';
+import { handleOf, requireGitHub } from './task.ts';
+import { viewOf } from './view.ts';
+import type { World } from './world.ts';
+
+const keyOf = (number: number): string => `question:${number}`;
+
+/** What a question waits for when nobody answers, as the run's settings say. */
+export const otherwiseOf = (run: RunRecord): Otherwise => run.task?.settings.answer.otherwise ?? 'stop';
+
+/** The comment of an inquiry as it should stand on GitHub now. */
+export async function questionText(
+  world: { store: Store; clock: Clock },
+  run: RunRecord,
+  inquiry: Inquiry,
+): Promise<string> {
+  return questionComment(await viewOf(world, run), inquiry, otherwiseOf(run)).body;
+}
+
+/** Asks on the issue, by a comment of its own. */
+export async function postQuestion(
+  world: World,
+  run: RunRecord,
+  origin: GitHubOrigin,
+  inquiry: Inquiry,
+): Promise<void> {
+  const github = requireGitHub(world);
+  const { number } = inquiry;
+  const body = await questionText(world, run, inquiry);
+  const publisher = await github.publisher(handleOf(origin));
+  try {
+    await once(world.store, run.id, keyOf(number), {
+      look: async () => {
+        const reader = await github.reader(handleOf(origin));
+        return findOwn(github, reader, origin.issue, { kind: 'question', run: run.id, number });
+      },
+      write: () => publisher.comment(origin.issue, body),
+    });
+  } finally {
+    await publisher.close();
+  }
+}
+
+/** The comment that asked, as we recorded it when we wrote it; null where none was written. */
+export async function commentThatAsked(
+  store: Store,
+  runId: RunId,
+  number: number,
+): Promise<OwnComment | null> {
+  const { intent } = await store.intend(runId, keyOf(number));
+  return intent.state === 'done' ? (intent.result as OwnComment) : null;
+}
+
+/** Edits the comments of inquiries that wait no longer: who settled each, and no boxes. Once for each. */
+export async function closeQuestions(
+  parts: { readonly store: Store; readonly clock: Clock },
+  publisher: Publisher,
+  run: RunRecord,
+): Promise<void> {
+  const { dialogue } = run;
+  if (!dialogue) return;
+  const open = isOver(run.state) ? null : openInquiry(dialogue);
+  for (const inquiry of dialogue.inquiries) {
+    if (inquiry === open) continue;
+    await once(parts.store, run.id, `closed:${keyOf(inquiry.number)}`, {
+      look: async () => null,
+      write: async () => {
+        const asked = await commentThatAsked(parts.store, run.id, inquiry.number);
+        if (asked) await publisher.editComment(asked.id, await questionText(parts, run, inquiry));
+        return true;
+      },
+    });
+  }
+}
