@@ -102,6 +102,7 @@ function mayBeClear(winning: Evidence, decidedBy: Separator): boolean {
     case 'gates':
       return (winning.neutralTests?.passed ?? 0) > 0 || (winning.baseTests?.fixed.length ?? 0) > 0;
     case 'regressions':
+    case 'objections':
     case 'tests':
     case 'behaviour':
     case 'judges':
@@ -138,6 +139,8 @@ function versus(best: Ranked, next: Ranked, decidedBy: Separator): string {
       return '';
     case 'regressions':
       return `; ${next.alias} breaks ${next.regressions}`;
+    case 'objections':
+      return `; a critic's test fails on ${next.alias} and passes on it`;
     case 'tests':
       return ` and passes more of the tests that it did not write than ${next.alias}`;
     case 'behaviour':

@@ -1,3 +1,4 @@
+export { yieldsTo } from './objections.ts';
 export { type Metrics, type Ranked, SEPARATORS, type Separator } from './ranked.ts';
 export { orderOf, type Ranking, rank, STRATEGIES, type Strategy, UNDECIDED } from './ranking.ts';
 export { failedGate, someTests } from './reasons.ts';

@@ -6,6 +6,7 @@ import type { Signals } from './support.ts';
 export const SEPARATORS = [
   'gates',
   'regressions',
+  'objections',
   'tests',
   'behaviour',
   'agreement',

@@ -3,6 +3,7 @@ import type { Alias } from '../model/index.ts';
 import type { Settings, Weights } from '../policy/index.ts';
 import { metricsOf } from './metrics.ts';
 import { rounded } from './numbers.ts';
+import { yieldsTo } from './objections.ts';
 import type { Ranked, Separator, Standing } from './ranked.ts';
 import { reasonFor } from './reasons.ts';
 import { type Signal, signalsOf, strongest, supportOf } from './support.ts';
@@ -47,17 +48,21 @@ export const UNDECIDED = 0.45;
 
 /**
  * Survivors first; then fewest regressions; then the strategies, each among those whom the one before leaves undecided;
- * at last the hash of the patch. Same evidence in any order, same ranking.
+ * at last the hash of the patch. Who would be first yields to one that a critic's test speaks for. Same evidence in any
+ * order, same ranking.
  */
 export function rank(evidence: readonly Evidence[], how: Ranking): readonly Ranked[] {
   const survivors = evidence.filter((one) => one.survivor);
   const standings = evidence.map((one) => standingOf(one, survivors, how)).sort(byContent);
-  const levels = grouped(standings, (a, b) => compareHard(a, b)).flatMap((level) =>
-    ordered(level, how.strategies),
+  const levels = reseated(
+    grouped(standings, compareHard).flatMap((level) => ordered(level, how.strategies)),
+    how,
   );
-  return levels.map((standing, i) => {
-    const above = levels[i - 1];
-    const below = levels[i + 1];
+  const by = (ahead: Standing, behind: Standing) =>
+    levels.risen.has(ahead) ? 'objections' : between(ahead, behind, how.strategies);
+  return levels.order.map((standing, i) => {
+    const above = levels.order[i - 1];
+    const below = levels.order[i + 1];
     return {
       alias: standing.evidence.alias,
       place: i + 1,
@@ -66,11 +71,11 @@ export function rank(evidence: readonly Evidence[], how: Ranking): readonly Rank
       signals: standing.signals,
       support: standing.support,
       metrics: standing.metrics,
-      ...(below ? { aheadBy: between(standing, below, how.strategies) } : {}),
+      ...(below ? { aheadBy: by(standing, below) } : {}),
       because: reasonFor(
         standing,
-        above && { standing: above, by: between(above, standing, how.strategies) },
-        below && { standing: below, by: between(standing, below, how.strategies) },
+        above && { standing: above, by: by(above, standing) },
+        below && { standing: below, by: by(standing, below) },
       ),
     };
   });
@@ -129,6 +134,22 @@ function ordered(all: readonly Standing[], strategies: readonly Strategy[]): rea
   const behind = sorted.filter((one) => !near.includes(one));
   // Sorting is stable: where the next strategies say nothing, what this one said still stands.
   return [...ordered(near, rest), ...behind];
+}
+
+/** `risen`: who was put before the one behind it by a critic's test, whatever else says. */
+interface Seated {
+  readonly order: readonly Standing[];
+  readonly risen: ReadonlySet<Standing>;
+}
+
+/** Ends, since each who rises fails fewer tests than the one that yields. */
+function reseated(order: readonly Standing[], how: Ranking): Seated {
+  const [first] = order;
+  const better =
+    first && order.find((one) => compareHard(one, first) === 0 && yieldsTo(first.evidence, one.evidence));
+  if (!better || how.without?.includes('tests')) return { order, risen: new Set() };
+  const { order: seated, risen } = reseated([better, ...order.filter((one) => one !== better)], how);
+  return { order: seated, risen: new Set([...risen, better]) };
 }
 
 /** Larger is better; equal for all where a strategy has nothing to go by. */

@@ -33,6 +33,8 @@ function ahead(own: Standing, { standing: other, by }: Neighbour): string {
       return 'It is the only candidate that passed every gate.';
     case 'regressions':
       return `It breaks ${breaks(own)}; ${name} breaks ${breaks(other)}.`;
+    case 'objections':
+      return `It passes a critic's test that ${name} fails, and of the neutral tests everything that ${name} passes.`;
     case 'tests':
       return `Of the tests that it did not write it ${tests(own)}; ${name} ${tests(other)}.`;
     case 'behaviour':
@@ -59,6 +61,8 @@ function behind(own: Standing, { standing: other, by }: Neighbour): string {
       return `Passed fewer gates than ${name}.`;
     case 'regressions':
       return `Breaks ${breaks(own)}${examples(own)}; ${name} breaks ${breaks(other)}.`;
+    case 'objections':
+      return `Fails a critic's test that ${name} passes, which passes everything else of the neutral tests that it passes${failingTests(own)}.`;
     case 'tests':
       return `Of the tests that it did not write it ${tests(own)}${failingTests(own)}; ${name} ${tests(other)}.`;
     case 'behaviour':

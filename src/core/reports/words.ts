@@ -21,6 +21,7 @@ export const STAGE_WORDS = {
 export const SEPARATOR_WORDS = {
   gates: 'the gates',
   regressions: 'base tests',
+  objections: "a critic's test",
   tests: 'new tests',
   behaviour: 'behaviour',
   agreement: 'agreement',
