@@ -20,6 +20,8 @@ export {
 } from './panel.ts';
 export { alike, factsOf, type Question, questionOf, reviewQuestionOf, type SideShown } from './question.ts';
 export {
+  fateOf,
+  type ObjectionFate,
   type Reproduction,
   Review,
   type Reviewed,
@@ -30,3 +32,11 @@ export {
 } from './reviewer.ts';
 export * from './types.ts';
 export { type Heard, heard, type Shown, type Side, Verdict } from './verdict.ts';
+export {
+  type CriticReport,
+  MOST_WINNERS,
+  type Objection,
+  objected,
+  reviewWanted,
+  type WinnerReview,
+} from './winner-review.ts';

@@ -81,9 +81,18 @@ const NOTHING: BlindPatch = { production: '', tests: '', lines: [], addresses: [
 /** What came of executing a claim's test; null where it has none or it could not be run. */
 export type Reproduction = {
   readonly onCandidate: 'passed' | 'failed';
-  /** On the other candidates: a test that nobody passes says nothing about this one. */
-  readonly onOthers: readonly ('passed' | 'failed')[];
+  /** It was admitted as a neutral test: one that nobody passes says nothing about this candidate. */
+  readonly admitted: boolean;
 } | null;
+
+/** `confirmed`: its test counts and fails here. `doubt`: a line was named, and no test that counts shows it. `refuted`: its test passes. */
+export type ObjectionFate = 'confirmed' | 'doubt' | 'refuted';
+
+/** What execution makes of one claim. */
+export function fateOf(ran: Reproduction): ObjectionFate {
+  if (ran?.onCandidate === 'passed') return 'refuted';
+  return ran?.admitted ? 'confirmed' : 'doubt';
+}
 
 export interface ReviewOutcome {
   /** `vetoed`: a test shows it. `doubted`: a line was named, and a person should look. */
@@ -92,15 +101,15 @@ export interface ReviewOutcome {
 }
 
 /**
- * A veto holds when its test fails here and passes on another candidate. A line alone is a doubt: it lowers confidence and
+ * A veto holds when its test counts and fails here. A line alone is a doubt: it lowers confidence and
  * is shown, and no candidate falls by it, because a reviewer that was talked into it could name a line of any patch.
  */
 export function settleReview(review: Reviewed, reproductions: readonly Reproduction[]): ReviewOutcome {
   if (review.kind !== 'claims') return { kind: 'passed', because: review.because };
-  const settled = review.claims.map((claim, i) => ({ claim, ran: reproductions[i] ?? null }));
-  const shown = settled.find(({ ran }) => ran?.onCandidate === 'failed' && ran.onOthers.includes('passed'));
+  const settled = review.claims.map((claim, i) => ({ claim, fate: fateOf(reproductions[i] ?? null) }));
+  const shown = settled.find(({ fate }) => fate === 'confirmed');
   if (shown) return { kind: 'vetoed', because: `A test of the reviewer fails: ${described(shown.claim)}` };
-  const open = settled.find(({ ran }) => ran?.onCandidate !== 'passed');
+  const open = settled.find(({ fate }) => fate === 'doubt');
   if (!open) return { kind: 'passed', because: 'What the reviewer feared does not happen: its tests pass.' };
   return { kind: 'doubted', because: `The reviewer doubts ${described(open.claim)}` };
 }

@@ -2,7 +2,10 @@ import type { TestRun } from '../../core/evidence/index.ts';
 import {
   blind,
   type Competitor,
+  type CriticReport,
+  fateOf,
   type Identities,
+  type Objection,
   type Reproduction,
   Review,
   type Reviewed,
@@ -20,22 +23,34 @@ import {
   NO_ADMISSION,
   placesFor,
 } from '../../core/neutral/index.ts';
+import { inParallel } from '../parallel.ts';
 import { admitTests, type Survivor } from './admit.ts';
 import type { Bench } from './execute.ts';
 import { settingOf } from './neutral.ts';
-import { ask, type Desk, type Heard, kept } from './writer.ts';
+import { ask, type Desk, type Heard, kept, type Order } from './writer.ts';
 
 /** The most of a run's budget that all reviews may use. Our default. */
 const SHARE = 0.1;
+/** Questions under way at a time. Our default: providers refuse more than a few at once. */
+const WIDTH = 4;
+
+/** One who looks for defects. None learns what another one said. */
+export interface Reviewer {
+  readonly name: string;
+  readonly spender: Order<unknown>['spender'];
+  readonly instructions: string;
+  /** `provider/model` names in the order in which they are asked; absent: those of the desk. */
+  readonly models?: readonly string[];
+}
 
 export interface Reviewing {
   /** Those who are reviewed, best first. */
   readonly competitors: readonly Competitor[];
-  /** All on whom a reviewer's test is tried: what nobody passes is no defect of one. */
-  readonly survivors: readonly Survivor[];
+  readonly reviewers: readonly Reviewer[];
+  /** All on whom a reviewer's test is tried: what nobody passes is no defect of one. Asked for when there is a test. */
+  readonly survivors: () => Promise<readonly Survivor[]>;
   /** What was asked for. */
   readonly task: string;
-  readonly instructions: string;
   readonly identities: Identities;
   readonly onBase: TestRun;
   readonly aim: Aim;
@@ -48,86 +63,115 @@ export interface Objections {
   readonly doubts: ReadonlyMap<Alias, string>;
   /** For people, in part a model's words. */
   readonly notes: readonly string[];
+  /** Of each candidate, one of each reviewer in their order. */
+  readonly reports: ReadonlyMap<Alias, readonly CriticReport[]>;
 }
 
-/** A reviewer looks for a defect in each of the leading candidates; what it claims is executed. */
+/** Reviewers look for defects in each of the leading candidates; what they claim is executed. */
 export async function review(bench: Bench, desk: Desk, given: Reviewing): Promise<Objections> {
   const doubts = new Map<Alias, string>();
   const notes: string[] = [];
+  const reports = new Map<Alias, readonly CriticReport[]>();
   let admission = NO_ADMISSION;
   for (const competitor of given.competitors) {
     const { alias } = competitor;
-    const found = await reviewOne(desk, competitor, given);
-    if (found.kind === 'ignored') notes.push(`${alias} was not reviewed: ${found.because}`);
-    // A patch must not get rid of its reviewer by what it says.
-    if (found.kind === 'ignored' && found.because === LEAK) doubts.set(alias, LEAK);
-    if (found.kind !== 'claims') continue;
-    const tests = await testsOf(bench, desk, found, [...admission.tests]);
+    const opinions = await opinionsOf(desk, competitor, given);
+    const tests = await testsOf(bench, desk, opinions, admission.tests);
     const tried = await tryOut(
       bench,
       given,
       alias,
-      tests.filter((test) => test !== null),
+      [...tests.values()].flatMap((laid) => laid.filter((test) => test !== null)),
     );
     admission = joinAdmissions(admission, tried);
-    const ran = tests.map((test) => reproduction(test, alias, tried));
-    const outcome = settleReview(found, ran);
-    if (outcome.kind !== 'passed') notes.push(`${alias}: ${outcome.because}`);
-    if (outcome.kind === 'doubted') doubts.set(alias, outcome.because);
+    const told = opinions.map((opinion) => settled(opinion, tests.get(opinion) ?? [], alias, tried));
+    reports.set(
+      alias,
+      told.map(({ report }) => report),
+    );
+    notes.push(...new Set(told.flatMap(({ note }) => note ?? [])));
+    const doubt = told.find((one) => one.doubt !== undefined)?.doubt;
+    if (doubt !== undefined) doubts.set(alias, doubt);
   }
-  return { admission, doubts, notes };
+  return { admission, doubts, notes, reports };
+}
+
+/** What one reviewer said about one candidate. */
+interface Opinion {
+  readonly reviewer: Reviewer;
+  readonly said: Reviewed;
+  /** Empty where none answered. */
+  readonly model: string;
+}
+
+async function opinionsOf(desk: Desk, competitor: Competitor, given: Reviewing): Promise<readonly Opinion[]> {
+  const said = new Map<Reviewer, Opinion>();
+  await inParallel(WIDTH, given.reviewers, async (reviewer) => {
+    said.set(reviewer, await reviewOne(desk, competitor, reviewer, given));
+  });
+  return given.reviewers.flatMap((reviewer) => said.get(reviewer) ?? []);
 }
 
 async function reviewOne(
   desk: Desk,
   { alias, files, facts }: Competitor,
+  reviewer: Reviewer,
   given: Reviewing,
-): Promise<Reviewed> {
-  const { identities, instructions, task } = given;
+): Promise<Opinion> {
+  const { identities, task } = given;
+  const { name, spender, instructions } = reviewer;
   const patch = blind(files, identities);
   const nonce = desk.random.nonce();
   const question = reviewQuestionOf(task, { patch, facts }, identities, nonce);
-  if (question.kind === 'leak') return { kind: 'ignored', because: LEAK };
-  const key = JSON.stringify(['review', desk.task.runId, alias, task, patch.production, patch.tests, facts]);
+  if (question.kind === 'leak') return { reviewer, said: { kind: 'ignored', because: LEAK }, model: '' };
+  const shown = [patch.production, patch.tests, facts];
+  const key = JSON.stringify(['review', desk.task.runId, name, alias, task, shown]);
+  const asked = { ...desk, models: reviewer.models ?? desk.models };
   const heard = await kept(desk, key, async (): Promise<Heard<Reviewed>> => {
-    const order = { spender: 'reviewer', share: SHARE, instructions, prompt: question.text } as const;
-    const answer = await ask(desk, { ...order, schema: Review });
+    const share = SHARE / given.reviewers.length;
+    const order = { spender, share, instructions, prompt: question.text } as const;
+    const answer = await ask(asked, { ...order, schema: Review });
     if (answer.kind === 'nothing') return answer;
     return { ...answer, value: reviewed(alias, answer.value, { patch, nonce, instructions }) };
   });
   return heard.kind === 'answer'
-    ? heard.value
-    : { kind: 'ignored', because: `The reviewer was lost: ${heard.why}` };
+    ? { reviewer, said: heard.value, model: heard.model }
+    : { reviewer, said: { kind: 'ignored', because: `The reviewer was lost: ${heard.why}` }, model: '' };
 }
 
 /** Blinding could not take every name out of it. */
 const LEAK = 'Its patch still names a model or an agent, so that nobody could read it blind.';
 
-/** The tests of its claims, in their order; null for a claim without one that can be laid. */
+/** Tests of claims in their order; null for a claim without one that can be laid. */
+type Laid = readonly (NeutralTest | null)[];
+
+/** The tests of all opinions, each at a place of its own. */
 async function testsOf(
   bench: Bench,
   desk: Desk,
-  { claims }: Reviewed & { readonly kind: 'claims' },
+  opinions: readonly Opinion[],
   before: readonly NeutralTest[],
-): Promise<readonly (NeutralTest | null)[]> {
-  const setting = await settingOf(bench, desk);
-  if (setting === null) return claims.map(() => null);
+): Promise<ReadonlyMap<Opinion, Laid>> {
+  const objecting = opinions.flatMap((opinion) =>
+    opinion.said.kind === 'claims' ? [{ opinion, claims: opinion.said.claims }] : [],
+  );
+  const setting = objecting.length > 0 ? await settingOf(bench, desk) : null;
+  if (setting === null) return new Map();
   const taken = [...bench.baseFiles, ...before.map(({ path }) => path)];
-  const places = placesFor(setting.custom, taken, 'review', claims.length);
-  return claims.map(({ test, file, line, expected }, i): NeutralTest | null => {
-    const path = places[i];
-    if (test === undefined || path === undefined || formFault(test) !== null) return null;
-    const title = `${file}:${line}, ${expected}`.slice(0, 200);
-    return {
-      id: `review-${before.length + i + 1}`,
-      origin: 'reviewer',
-      path,
-      text: test,
-      onBase: 'fails',
-      votes: 'file',
-      title,
-    };
-  });
+  const count = objecting.reduce((sum, { claims }) => sum + claims.length, 0);
+  const places = placesFor(setting.custom, taken, 'review', count).values();
+  return new Map(
+    objecting.map(({ opinion, claims }) => [
+      opinion,
+      claims.map(({ alias, test, file, line, expected }, i): NeutralTest | null => {
+        const path = places.next().value;
+        if (test === undefined || path === undefined || formFault(test) !== null) return null;
+        const id = `review-${alias}-${opinion.reviewer.name}-${i + 1}`;
+        const title = `${file}:${line}, ${expected}`.slice(0, 200);
+        return { id, origin: 'reviewer', path, text: test, onBase: 'fails', votes: 'file', title };
+      }),
+    ]),
+  );
 }
 
 /** A defect is something that is still wrong, or something that was right before: either makes a test worth hearing. */
@@ -138,7 +182,7 @@ async function tryOut(
   tests: readonly NeutralTest[],
 ): Promise<Admission> {
   if (tests.length === 0) return NO_ADMISSION;
-  const trying = { survivors, onBase, aim, name: `r${alias}` };
+  const trying = { survivors: await survivors(), onBase, aim, name: `r${alias}` };
   const asNew = await admitTests(bench, tests, trying);
   const refused = tests.filter((test) =>
     asNew.votes.some((vote) => vote.test === test.id && vote.standing === 'refused'),
@@ -154,13 +198,51 @@ async function tryOut(
   return joinAdmissions(fresh, kept);
 }
 
+interface Told {
+  readonly report: CriticReport;
+  readonly note?: string;
+  readonly doubt?: string;
+}
+
+/** What one opinion comes to after execution. */
+function settled({ reviewer, said, model }: Opinion, tests: Laid, alias: Alias, tried: Admission): Told {
+  const critic = reviewer.name;
+  switch (said.kind) {
+    case 'ignored': {
+      const report: CriticReport = { critic, kind: 'failed', why: said.because };
+      const note = `${alias} was not reviewed: ${said.because}`;
+      // A patch must not get rid of its reviewers by what it says.
+      return said.because === LEAK ? { report, note, doubt: LEAK } : { report, note };
+    }
+    case 'pass':
+      return { report: { critic, kind: 'passed', model, because: said.because, objections: [] } };
+    case 'claims': {
+      const ran = said.claims.map((_, i) => reproduction(tests[i] ?? null, alias, tried));
+      const objections = said.claims.map((claim, i): Objection => {
+        const { file, line, input, expected, got } = claim;
+        const fate = fateOf(ran[i] ?? null);
+        return { file, line, input, expected, got, fate, because: whyOf(tests[i] ?? null, tried) };
+      });
+      const report: CriticReport = { critic, kind: 'objects', model, because: said.because, objections };
+      const { kind, because } = settleReview(said, ran);
+      if (kind === 'passed') return { report };
+      const note = `${alias}: ${because}`;
+      return kind === 'doubted' ? { report, note, doubt: because } : { report, note };
+    }
+  }
+}
+
+const voteOn = (test: NeutralTest | null, { votes }: Admission) =>
+  test === null ? undefined : votes.find((one) => one.test === test.id);
+
+const whyOf = (test: NeutralTest | null, tried: Admission): string =>
+  voteOn(test, tried)?.because ?? 'There is no test of it that could be run.';
+
 /** What executing a claim's test came to; null where it has none, or it says nothing. */
-function reproduction(test: NeutralTest | null, alias: Alias, { votes }: Admission): Reproduction {
-  const vote = votes.find((one) => one.test === test?.id);
+function reproduction(test: NeutralTest | null, alias: Alias, tried: Admission): Reproduction {
+  const vote = voteOn(test, tried);
   if (!vote) return null;
-  const on = (one: Alias) =>
-    vote.failedBy.includes(one) ? 'failed' : vote.passedBy.includes(one) ? 'passed' : null;
-  const own = on(alias);
-  const others = [...vote.passedBy, ...vote.failedBy].filter((one) => one !== alias);
-  return own && { onCandidate: own, onOthers: others.flatMap((one) => on(one) ?? []) };
+  const admitted = vote.standing === 'admitted';
+  if (vote.failedBy.includes(alias)) return { onCandidate: 'failed', admitted };
+  return vote.passedBy.includes(alias) ? { onCandidate: 'passed', admitted } : null;
 }

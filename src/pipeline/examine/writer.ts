@@ -21,7 +21,7 @@ export interface Desk {
 
 export interface Order<T> {
   /** Whose calls these are in the ledger. */
-  readonly spender: 'writer' | 'distinguisher' | 'reviewer';
+  readonly spender: 'writer' | 'distinguisher' | 'reviewer' | `review-${string}`;
   /** The most of the run's budget that this spender may use, 0 to 1, all its calls together. */
   readonly share: number;
   readonly instructions: string;

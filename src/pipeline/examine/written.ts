@@ -137,9 +137,9 @@ async function object(
     competitors: leading.flatMap((alias) =>
       contenders.flatMap(({ survivor, competitor }) => (survivor.alias === alias ? [competitor] : [])),
     ),
-    survivors: contenders.map(({ survivor }) => survivor),
+    reviewers: [{ name: 'reviewer', spender: 'reviewer', instructions: writing.instructions.reviewer }],
+    survivors: async () => contenders.map(({ survivor }) => survivor),
     task: [task.title, '', task.body, '', brief.goal, ...brief.definitionOfDone].join('\n'),
-    instructions: writing.instructions.reviewer,
     identities: writing.identities,
     onBase: bank.onBase,
     aim: aimOf(task.title, brief),

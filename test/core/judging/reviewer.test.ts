@@ -36,13 +36,13 @@ describe('a veto', () => {
     expect(reviewed('A', veto({ ...claim, got: `NaN ${shown.nonce}` }), shown).kind).toBe('ignored');
   });
 
-  test('holds when its test fails here and passes elsewhere', () => {
-    const settled = (onCandidate: 'passed' | 'failed', ...onOthers: ('passed' | 'failed')[]) =>
-      settleReview(claims, [{ onCandidate, onOthers }]).kind;
-    expect(settled('failed', 'failed', 'passed')).toBe('vetoed');
-    expect(settled('failed', 'failed')).toBe('doubted');
-    expect(settled('failed')).toBe('doubted');
-    expect(settled('passed', 'failed')).toBe('passed');
+  test('holds when its test counts and fails here', () => {
+    const settled = (onCandidate: 'passed' | 'failed', admitted: boolean) =>
+      settleReview(claims, [{ onCandidate, admitted }]).kind;
+    expect(settled('failed', true)).toBe('vetoed');
+    expect(settled('failed', false)).toBe('doubted');
+    expect(settled('passed', true)).toBe('passed');
+    expect(settled('passed', false)).toBe('passed');
   });
 
   test('by a line alone is a doubt: no candidate falls by it', () => {
