@@ -8,6 +8,7 @@ import { checkBase, examine } from './examine/index.ts';
 import { type Guarded, guard } from './guard.ts';
 import { judge } from './judge/index.ts';
 import { conclude, publish } from './publish/index.ts';
+import { reviewWinner } from './review.ts';
 import type { World } from './world.ts';
 
 export { Overrides, RunRequest } from './admit/index.ts';
@@ -66,6 +67,9 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
 
   const judged = await stage('judge', (signal) => judge(world, runId, signal));
   if (judged.kind === 'fault') return conclude(world, context, runId, judged.fault);
+
+  const reviewed = await reviewWinner(world, runId, base.value, stage);
+  if (reviewed.kind === 'fault') return conclude(world, context, runId, reviewed.fault);
 
   const published = await stage('publish', (signal) => publish(world, runId, signal));
   if (published.kind === 'fault') return conclude(world, context, runId, published.fault);

@@ -23,8 +23,8 @@ function endOf(run: RunRecord): number | null {
 }
 
 function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, now: number): RunView {
-  const { task, neutral, judgement, decision, outcome, trouble, checks, brief, debate, dialogue, sandbox } =
-    run;
+  const { task, neutral, review, judgement, decision, outcome, trouble, checks, sandbox } = run;
+  const { brief, debate, dialogue } = run;
   return {
     id: run.id,
     origin: originView(run.origin),
@@ -37,6 +37,7 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
     ...(neutral ? { neutral } : {}),
     ...(judgement ? { judgement } : {}),
     ...(decision ? { decision } : {}),
+    ...(review ? { review } : {}),
     ...(outcome ? { outcome } : {}),
     ...(trouble ? { trouble } : {}),
     ...(checks ? { checks } : {}),

@@ -2,7 +2,7 @@ import type { Debate } from '../core/debate/index.ts';
 import type { Decision } from '../core/decision/index.ts';
 import type { Dialogue, NewReply, Reply } from '../core/dialogue/index.ts';
 import type { Evidence } from '../core/evidence/index.ts';
-import type { Judgement } from '../core/judging/index.ts';
+import type { Judgement, WinnerReview } from '../core/judging/index.ts';
 import type {
   ArtifactRef,
   Brief,
@@ -43,6 +43,8 @@ export interface RunRecord {
   /** What blind judges said; absent where none were asked. */
   readonly judgement?: Judgement;
   readonly decision?: Decision;
+  /** Reviews of those who had the first place, in order; absent where nobody was reviewed. */
+  readonly review?: readonly WinnerReview[];
   readonly outcome?: RunOutcome;
   /** Why the run was refused or failed: what happened, and what to do next. */
   readonly trouble?: {

@@ -81,6 +81,7 @@ const DOCUMENTS = [
   'ranking',
   'judgement',
   'decision',
+  'review',
   'outcome',
   'trouble',
   'checks',
@@ -105,7 +106,7 @@ export function runOfRow(
   stages: readonly Selectable<StageTimingTable>[],
 ): RunRecord {
   const { task, brief, debate, dialogue, evidence, neutral, ranking } = row;
-  const { judgement, decision, outcome, trouble, checks, sandbox } = row;
+  const { judgement, decision, review, outcome, trouble, checks, sandbox } = row;
   return {
     id: row.id,
     origin: row.origin,
@@ -124,6 +125,7 @@ export function runOfRow(
       ranking,
       judgement,
       decision,
+      review,
       outcome,
       trouble,
       checks,

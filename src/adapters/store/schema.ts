@@ -34,6 +34,7 @@ export interface RunTable {
   neutral: OptionalJson<NonNullable<RunRecord['neutral']>>;
   judgement: OptionalJson<NonNullable<RunRecord['judgement']>>;
   decision: OptionalJson<NonNullable<RunRecord['decision']>>;
+  review: OptionalJson<NonNullable<RunRecord['review']>>;
   outcome: OptionalJson<NonNullable<RunRecord['outcome']>>;
   trouble: OptionalJson<NonNullable<RunRecord['trouble']>>;
   checks: OptionalJson<NonNullable<RunRecord['checks']>>;

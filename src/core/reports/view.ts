@@ -2,7 +2,7 @@ import type { Debate } from '../debate/index.ts';
 import type { Decision } from '../decision/index.ts';
 import type { Dialogue } from '../dialogue/index.ts';
 import type { Evidence } from '../evidence/index.ts';
-import type { Judgement } from '../judging/index.ts';
+import type { Judgement, WinnerReview } from '../judging/index.ts';
 import type { Alias, Brief, Candidate, FaultCode, RunId, RunState, Sha, Stage, Usd } from '../model/index.ts';
 import type { NeutralReport } from '../neutral/index.ts';
 import type { PatchFile } from '../patches/index.ts';
@@ -71,6 +71,8 @@ export interface RunView {
   readonly neutral?: NeutralReport;
   readonly judgement?: Judgement;
   readonly decision?: Decision;
+  /** Reviews of those who had the first place, in order. */
+  readonly review?: readonly WinnerReview[];
   readonly outcome?: OutcomeView;
   readonly trouble?: TroubleView;
   /** `spent` is what the gateway metered for the whole run, planner included. */

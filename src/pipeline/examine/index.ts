@@ -17,6 +17,7 @@ export { type Bench, benchOver, openBench, type Tools } from './execute.ts';
 export { gatherEvidence } from './gather.ts';
 export { collectText } from './given.ts';
 export type { Entry } from './one.ts';
+export { type Reviewer, reviewCandidate } from './winner.ts';
 
 /**
  * Builds and tests the base commit itself, so that a failure is the candidate's own. Returns the test run, stored.

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 
-/** Debates of briefs, and what runs and their maintainers say to each other. */
+/** Debates of briefs, what runs and their maintainers say to each other, and reviews of winners. */
 export const brief: Migration = {
   version: 5,
   name: 'brief',
   up: [
-    sql`alter table runoff.run add column debate jsonb, add column dialogue jsonb`,
+    sql`alter table runoff.run add column debate jsonb, add column dialogue jsonb, add column review jsonb`,
     sql`
       create table runoff.reply (
         run_id text not null references runoff.run (id) on delete cascade,

@@ -1,0 +1,108 @@
+import type { Evidence, TestRun } from '../../core/evidence/index.ts';
+import {
+  changedFiles,
+  factsOf,
+  type Identities,
+  objected,
+  type WinnerReview,
+} from '../../core/judging/index.ts';
+import type { Alias } from '../../core/model/index.ts';
+import { aimOf, joinTests, type NeutralReport, neutralReport } from '../../core/neutral/index.ts';
+import { type Patch, parsePatch, productionPart } from '../../core/patches/index.ts';
+import type { Survivor } from './admit.ts';
+import type { Bench } from './execute.ts';
+import type { Entry } from './one.ts';
+import { type Reviewer, review } from './review.ts';
+import { openTrees, type Trees } from './trees.ts';
+import type { Desk } from './writer.ts';
+
+export type { Reviewer } from './review.ts';
+export type { Desk } from './writer.ts';
+
+/** Who is reviewed, by whom, and among whom. */
+export interface WinnerReviewing {
+  readonly alias: Alias;
+  /** All candidates; those without a patch are no survivors. */
+  readonly entries: readonly Entry[];
+  readonly evidence: readonly Evidence[];
+  readonly onBase: TestRun;
+  readonly reviewers: readonly Reviewer[];
+  /** Names of contestants, which no critic may read. */
+  readonly identities: Identities;
+}
+
+export interface ReviewedWinner {
+  readonly review: WinnerReview;
+  /** With the critics' tests as execution admits them, and a doubt where a line was named and nothing shows it. */
+  readonly evidence: readonly Evidence[];
+  /** Of the critics' tests; absent for none. */
+  readonly neutral?: NeutralReport;
+}
+
+/** Critics look at the diff of one survivor; their tests are run on all of them. */
+export async function reviewCandidate(
+  bench: Bench,
+  desk: Desk,
+  given: WinnerReviewing,
+): Promise<ReviewedWinner> {
+  const { alias, entries, evidence, onBase, reviewers, identities } = given;
+  const { task, brief } = desk;
+  const own = entries.find((entry) => entry.alias === alias);
+  const patch = own && (await patchOf(bench, own));
+  const found = evidence.find((one) => one.alias === alias);
+  if (!patch || !found) return { review: { alias, critics: [] }, evidence };
+  const trees = openTrees(bench);
+  try {
+    const { admission, doubts, reports } = await review(bench, desk, {
+      competitors: [{ alias, files: changedFiles(patch), facts: factsOf(found), author: null }],
+      reviewers,
+      survivors: () => survivorsOf(bench, trees, given),
+      task: [task.title, '', task.body, '', brief.goal, ...brief.definitionOfDone].join('\n'),
+      identities,
+      onBase,
+      aim: aimOf(task.title, brief),
+    });
+    const told: WinnerReview = { alias, critics: reports.get(alias) ?? [] };
+    return {
+      review: told,
+      evidence: evidence.map((one) => {
+        const tests = admission.byAlias[one.alias];
+        const doubt = one.doubt ?? doubts.get(one.alias);
+        return {
+          ...one,
+          ...(tests ? { neutralTests: joinTests(one.neutralTests, tests) } : {}),
+          ...(doubt === undefined ? {} : { doubt }),
+        };
+      }),
+      ...(objected(told) && admission.tests.length > 0
+        ? { neutral: neutralReport(admission, { models: [], notes: [] }) }
+        : {}),
+    };
+  } finally {
+    await trees.close();
+  }
+}
+
+/** Survivors with their production code built again: what it was examined on is gone. */
+async function survivorsOf(
+  bench: Bench,
+  trees: Trees,
+  { entries, evidence }: WinnerReviewing,
+): Promise<readonly Survivor[]> {
+  const survivors: Survivor[] = [];
+  for (const entry of entries) {
+    const found = evidence.find((one) => one.alias === entry.alias);
+    const patch = found?.survivor ? await patchOf(bench, entry) : null;
+    if (!patch) continue;
+    const tree = await trees.of(entry.alias, productionPart(patch));
+    if (tree.ready) survivors.push({ alias: entry.alias, tree, green: found?.baseTests?.exitCode === 0 });
+  }
+  return survivors;
+}
+
+async function patchOf({ world, baseFiles }: Bench, { patch }: Entry): Promise<Patch | null> {
+  if (!patch) return null;
+  const { artifacts } = world;
+  const parsed = parsePatch(await artifacts.get(patch.raw), await artifacts.get(patch.text), { baseFiles });
+  return parsed.kind === 'patch' ? parsed.patch : null;
+}
