@@ -124,7 +124,7 @@ async function openRoom(
 }
 
 /** A candidate that wrote these files into its own clone. */
-async function entryOf(
+export async function entryOf(
   bench: Bench,
   workspaces: Workspaces,
   alias: string,
