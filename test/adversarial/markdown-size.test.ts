@@ -56,6 +56,10 @@ function crowd(text: string): RunView {
       metrics: { tests: 0, simplicity: 0, speed: 0, total: 0 },
       because: text,
     })),
+    review: (view.review ?? []).map((one) => ({
+      ...one,
+      critics: Array.from({ length: 4 }, () => one.critics).flat(),
+    })),
     brief: {
       goal: text,
       definitionOfDone: names.slice(0, 12),

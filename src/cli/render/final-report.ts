@@ -16,6 +16,7 @@ import {
   visibleCode,
 } from '../../core/reports/index.ts';
 import { nextCommands } from './commands.ts';
+import { review } from './review.ts';
 import { clipped, displayWidth, type Paint, padded, painter, shown, wrap } from './terminal.ts';
 
 export interface FinalReportOptions {
@@ -40,6 +41,7 @@ export function finalReport(view: RunView, options: FinalReportOptions): readonl
     verdict(view, width, paint),
     view.evidence.length === 0 ? [] : rankingTable(view, width, paint),
     view.evidence.length === 0 ? [] : whyNot(view, width, paint),
+    review(view, width, paint),
     changes(view, options.diffs ?? {}, width, paint),
     notes(view, width, paint),
     result(view, paint),

@@ -85,6 +85,8 @@ export interface RunJson {
     }[];
     readonly candidates: readonly CandidateJson[];
     readonly decision: DecisionJson | null;
+    /** Reviews of those who had the first place, in order. */
+    readonly review: NonNullable<RunView['review']>;
     readonly trouble: RunView['trouble'] | null;
     readonly budget: { readonly run: number; readonly spent: number };
   };
@@ -132,6 +134,7 @@ export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
       })),
       candidates: view.candidates.map((candidate) => candidateJson(view, candidate)),
       decision: decisionJson(view.decision),
+      review: view.review ?? [],
       trouble: view.trouble ?? null,
       budget: { run: view.budget.run, spent: microDollars(view.budget.spent) },
     },

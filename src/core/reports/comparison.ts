@@ -6,6 +6,7 @@ import { BODY_ROOM } from './layout.ts';
 import { report } from './marker.ts';
 import { rankingSection } from './ranking-table.ts';
 import { reasonsSection } from './reasons.ts';
+import { reviewSection } from './review-section.ts';
 import { verdictSection } from './verdict.ts';
 import type { Diffs, Report, RunView } from './view.ts';
 
@@ -15,10 +16,11 @@ import type { Diffs, Report, RunView } from './view.ts';
  */
 const SECTION_ROOM = {
   ranking: 14_000,
-  reasons: 16_000,
+  reasons: 13_000,
+  review: 5_000,
   evidence: 8_000,
-  brief: 8_000,
-  debate: 6_000,
+  brief: 6_000,
+  debate: 5_000,
 } as const;
 
 /** The comparison of all candidates, for the pull request of the chosen one. */
@@ -33,6 +35,7 @@ export function sections(view: RunView, diffs: Diffs, next: string): readonly st
     rankingSection(view, SECTION_ROOM.ranking),
     next,
     reasonsSection(view, SECTION_ROOM.reasons),
+    reviewSection(view, SECTION_ROOM.review),
     evidenceSection(view, diffs, SECTION_ROOM.evidence),
     briefSection(view, SECTION_ROOM.brief),
     debateSection(view, SECTION_ROOM.debate),

@@ -4,6 +4,7 @@ import { commands } from './evidence-section.ts';
 import { counted, elapsed, money, plusMinus } from './format.ts';
 import { fill } from './layout.ts';
 import { report } from './marker.ts';
+import { reviewLine } from './review-section.ts';
 import { baseTestsWord, newTestsWord } from './rows.ts';
 import { code, plain, sentence } from './safe.ts';
 import type { Diffs, DiffView, RunView } from './view.ts';
@@ -62,7 +63,7 @@ function lookTwice(file: DiffView['files'][number]): string {
   return why === null ? '' : `. **Look twice:** it ${why}`;
 }
 
-/** At most six lines; the comparison has the rest. */
+/** At most seven lines; the comparison has the rest. */
 function evidence(view: RunView, alias: Alias): string {
   const candidate = view.candidates.find((one) => one.alias === alias);
   const found = view.evidence.find((one) => one.alias === alias);
@@ -76,6 +77,7 @@ function evidence(view: RunView, alias: Alias): string {
       : []),
     ...(found?.baseTests ? [`- ${baseTestsLine(found.baseTests, baseTestsWord(found))}`] : []),
     others === '–' ? '- No tests by anybody else to run' : `- Tests that it did not write, passed: ${others}`,
+    ...[reviewLine(view, alias)].filter((line) => line !== ''),
     ...(candidate ? [`- ${madeBy(candidate)}`] : []),
   ];
   return `### Evidence\n\n${lines.join('\n')}`;

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Objection } from '../../../src/core/judging/index.ts';
 import type { Diffs, DiffView, RunView } from '../../../src/core/reports/index.ts';
 import { judged } from './sample.ts';
 
@@ -124,6 +125,27 @@ export function poisoned(text: string): RunView {
       decidedBy: 'tests',
       because: text,
     },
+    review: [
+      {
+        alias: 'A',
+        critics: [
+          { critic: bad('c'), kind: 'failed', why: text },
+          {
+            critic: bad('c'),
+            kind: 'objects',
+            model: bad('m'),
+            because: text,
+            objections: objectionsOf(text),
+          },
+        ],
+        after: { alias: 'B', because: text },
+      },
+      {
+        alias: 'B',
+        critics: [{ critic: bad('c'), kind: 'passed', model: bad('m'), because: text, objections: [] }],
+        after: { alias: 'C', because: text },
+      },
+    ],
     brief: {
       goal: text,
       definitionOfDone: [text],
@@ -134,6 +156,17 @@ export function poisoned(text: string): RunView {
     },
   });
 }
+
+const objectionsOf = (text: string): readonly Objection[] =>
+  (['confirmed', 'doubt', 'refuted'] as const).map((fate) => ({
+    file: text,
+    line: 7,
+    input: text,
+    expected: text,
+    got: text,
+    fate,
+    because: text,
+  }));
 
 export function poisonedDiffs(view: RunView, text: string): Diffs {
   const diff: DiffView = {

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { finalReport, runJson } from '../../../src/cli/render/index.ts';
+import type { WinnerReview } from '../../../src/core/judging/index.ts';
+import { comparison, pullRequest } from '../../../src/core/reports/index.ts';
+import { diffsOf, judged } from './sample.ts';
+
+const OBJECTION = {
+  file: 'src/list.ts',
+  line: 2,
+  input: '[]',
+  expected: 'undefined',
+  got: 'a TypeError',
+  because: 'It fails on the base and passes on B.',
+} as const;
+const FIRST: WinnerReview = {
+  alias: 'C',
+  critics: [
+    {
+      critic: 'qa',
+      kind: 'objects',
+      model: 'openai/gpt-6',
+      because: 'The empty list is forgotten.',
+      objections: [
+        { ...OBJECTION, fate: 'confirmed' },
+        { ...OBJECTION, line: 3, fate: 'doubt', because: 'There is no test of it that could be run.' },
+        { ...OBJECTION, line: 4, fate: 'refuted' },
+      ],
+    },
+    { critic: 'security', kind: 'failed', why: 'The reviewer was lost: HTTP 529' },
+  ],
+  after: { alias: 'B', because: 'B passes more of the tests that it did not write than C.' },
+};
+const SECOND: WinnerReview = {
+  alias: 'B',
+  critics: [{ critic: 'qa', kind: 'passed', model: 'x/y', because: 'It holds.', objections: [] }],
+};
+const section = (...review: readonly WinnerReview[]): string => {
+  const { body } = comparison(judged({ review }), diffsOf(judged()));
+  return body.match(/#### Review of the winner[\s\S]*?(?=\n\n#### Evidence)/)?.[0] ?? '';
+};
+
+describe('the review of the winner', () => {
+  test('says what each critic said, what was executed of it, and who lost the place why', () => {
+    expect(section(FIRST, SECOND)).toMatchInlineSnapshot(`
+      "#### Review of the winner
+
+      **C** was read by 2 critics who knew neither its author nor each other's words. It lost its place to B. B passes more of the tests that it did not write than C.
+
+      - \`qa\` (\`openai/gpt-6\`) objects: The empty list is forgotten.
+        - **confirmed by a test** (It fails on the base and passes on B.): \`src/list.ts:2\`, input \\[\\]: expected undefined, got a TypeError
+        - **not shown by a test** (There is no test of it that could be run.): \`src/list.ts:3\`, input \\[\\]: expected undefined, got a TypeError
+        - **refuted by its own test**: \`src/list.ts:4\`, input \\[\\]: expected undefined, got a TypeError
+      - \`security\` gave no review: The reviewer was lost: HTTP 529
+
+      **B** was read by 1 critic who knew neither its author nor each other's words.
+
+      - \`qa\` (\`x/y\`) passed it: It holds."
+    `);
+  });
+
+  test('is left out where nobody was reviewed', () => {
+    expect(section()).toBe('');
+  });
+
+  test('says that a place was kept, and that a third one was not reviewed', () => {
+    const kept = { ...SECOND, after: { alias: 'B', because: 'It is ahead.' } };
+    expect(section(kept)).toContain('It keeps its place.');
+    expect(section({ ...SECOND, after: { alias: 'A', because: 'A is ahead.' } })).toContain(
+      'It lost its place to A. A is ahead. A was not reviewed any more.',
+    );
+  });
+
+  test('is one line of the pull request', () => {
+    const line = (review: readonly WinnerReview[], alias: string) =>
+      pullRequest(judged({ review }), alias, {}).body.match(/^- Review.*$/m)?.[0];
+    expect(line([FIRST, SECOND], 'B')).toBe('- Review by 1 critic: no objection');
+    expect(line([FIRST, SECOND], 'C')).toBe(
+      '- Review by 2 critics: objections: 1 confirmed by a test, 1 not shown by a test, 1 refuted by its own test; 1 gave no review',
+    );
+    expect(line([], 'B')).toBeUndefined();
+  });
+
+  test('stands in the report on a terminal, and in its JSON', () => {
+    const view = judged({ review: [FIRST, SECOND] });
+    const lines = finalReport(view, { width: 100, colour: false });
+    const at = lines.indexOf('Review of the winner');
+    expect(lines.slice(at).join('\n')).toMatchInlineSnapshot(`
+      "Review of the winner
+        C  It lost its place to B. B passes more of the tests that it did not write than C.
+           - qa objects: The empty list is forgotten.
+             confirmed by a test: src/list.ts:2, input []: expected undefined, got a TypeError
+             not shown by a test: src/list.ts:3, input []: expected undefined, got a TypeError
+             refuted by its own test: src/list.ts:4, input []: expected undefined, got a TypeError
+           - security gave no review: The reviewer was lost: HTTP 529
+        B  It was read by 1 critic.
+           - qa passed it: It holds."
+    `);
+    expect(runJson(view).run.review).toEqual([FIRST, SECOND]);
+    expect(runJson(judged()).run.review).toEqual([]);
+  });
+});
