@@ -89,7 +89,7 @@ describe('GLOSSARY.md', () => {
     ['Gate', GATES],
   ])('%s: names all that the code knows, and nothing else', (word, names) => {
     const meaning = entries.find((entry) => entry.word === word)?.meaning ?? '';
-    const quoted = [...meaning.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name);
+    const quoted = [...meaning.matchAll(/`([a-z_-]+)`/g)].map(([, name]) => name);
     expect([...new Set(quoted)].sort()).toEqual([...names].sort());
   });
 

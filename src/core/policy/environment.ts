@@ -45,6 +45,8 @@ const yesNo = (fallback: boolean) =>
     .transform((text) => text === 'true' || text === '1')
     .prefault(fallback ? 'true' : 'false');
 
+const optionalYesNo = yesNo(false).unwrap().optional();
+
 /** Base 64 of a PEM file, and `\n` written out, are what .env files and dashboards make of a key. */
 const privateKey = z
   .string()
@@ -263,12 +265,9 @@ export const Environment = z.object({
   MULTI_AGENT_MODELS: list
     .pipe(z.array(z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model, with commas between')))
     .describe('Models (`provider/model`, commas between) for coders that name none, in turn.'),
-  ENABLE_PRE_EXECUTION_DEBATE: yesNo(false)
-    .unwrap()
-    .optional()
-    .describe(
-      'true: critics debate every brief of repositories that say nothing else; false: nowhere. Absent: as the repository says, by default where the brief is unclear or the risk is high.',
-    ),
+  ENABLE_PRE_EXECUTION_DEBATE: optionalYesNo.describe(
+    'true: critics debate every brief of repositories that say nothing else; false: nowhere. Absent: as the repository says, by default where the brief is unclear or the risk is high.',
+  ),
   RUNOFF_AGENTS: z
     .string()
     .optional()

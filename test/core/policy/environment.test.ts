@@ -235,6 +235,7 @@ describe('the environment', () => {
       budgetCandidate: 1,
       timeoutCandidateSeconds: 1_200,
       networkAllow: ['a.org', 'b.org:81'],
+      debates: true,
     };
     expect(ceilingsOf(operator(env))).toEqual(expected);
     expect(ceilingsOf(operator({ ...env, MULTI_AGENT_MODE: 'false' }))).toEqual({
