@@ -1,0 +1,104 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CONTENT, NO_ISSUES, SPEAKS } from '../world/critics.ts';
+import { atTerminal } from '../world/terminal.ts';
+
+const SPEC = `# Import
+
+- A comma inside a quoted field belongs to the field.
+- Files without quotes are read as before.
+`;
+const LINE = '- A line break inside a quoted field belongs to the field.';
+const ISSUE = {
+  title: 'Line breaks are not said',
+  quote: 'A comma inside a quoted field belongs to the field.',
+  severity: 'blocking',
+  scenario: 'A note with a line break is imported, and the row is refused.',
+  edit: LINE,
+  needsHuman: false,
+};
+const SYNTHESIS = {
+  verdicts: [{ issue: 'I1', verdict: 'accept', because: 'The task names it.' }],
+  edits: [
+    {
+      issue: 'I1',
+      find: '- Files without quotes',
+      replace: `${LINE}\n- Files without quotes`,
+    },
+  ],
+};
+
+/** The QA engineer finds a fault at first; `hangs` tells whether critics leave the second round unanswered. */
+const scripts = (hangs: () => boolean) => {
+  const answers = [
+    { holds: SPEAKS.synthesiser, structured: SYNTHESIS },
+    {
+      holds: /CHANGED/,
+      get structured() {
+        return hangs() ? undefined : NO_ISSUES;
+      },
+    },
+    {
+      holds: /critics of a spec[^]*somebody could test the finished work[^]*critique of the whole spec/,
+      structured: { issues: [ISSUE], rechecked: [], approved: false },
+    },
+    ...CONTENT,
+  ];
+  const script = { turns: [{ kind: 'hang' }], afterwards: 'repeat', answers } as const;
+  return { 'scripted-heron': script, 'scripted-otter': script };
+};
+const MODELS = ['--models', 'anthropic/scripted-heron,openai/scripted-otter'];
+
+test('runoff debate: critics mend a spec; killed in mid-round it goes on, and nothing is paid twice', async () => {
+  let hangs = true;
+  await atTerminal({ scripts: scripts(() => hangs) }, async (me) => {
+    const file = join(me.repository, 'SPEC.md');
+    await writeFile(file, SPEC);
+    const { child, ended } = me.start('debate', 'SPEC.md', ...MODELS);
+    await new Promise<void>((resolve) => {
+      let said = '';
+      child.stderr?.on('data', (data: Buffer) => {
+        said += data.toString();
+        if (/round 2 {2}qa +reads/.test(said)) resolve();
+      });
+    });
+    child.kill('SIGKILL');
+    expect(await ended).toMatchObject({
+      code: null,
+      err: expect.stringMatching(/round 1 {2}no consensus yet/),
+    });
+
+    hangs = false;
+    const again = await me.runoff('debate', 'SPEC.md', ...MODELS, '--out', 'refined.md', '--json');
+    expect(again.err).toMatch(/round 2 {2}consensus/);
+    expect(again.code).toBe(0);
+    const debate = JSON.parse(again.out);
+    expect(debate).toMatchObject({
+      stop: 'consensus',
+      rounds: [
+        { roundNumber: 0, hasConsensus: false },
+        { roundNumber: 1, hasConsensus: true },
+      ],
+      ledger: [{ id: 'I1', critic: 'qa', fate: { kind: 'accepted' } }],
+    });
+    expect(debate.cost.paidNow).toBeGreaterThan(0);
+    expect(debate.cost.paidNow).toBeLessThan(debate.cost.usd * 0.6);
+    expect(await readFile(join(me.repository, 'refined.md'), 'utf8')).toContain(LINE);
+
+    const whole = await me.pipe(SPEC, 'debate', ...MODELS);
+    expect(whole).toMatchObject({ code: 0, out: expect.stringMatching(/consensus[^]*of which \$0\.00 now/) });
+    expect(whole.out).toMatch(/## What changed\n\n```diff[^]*\+- A line break inside/);
+    expect(whole.out).toContain('I1 (blocking, qa) accepted: Line breaks are not said');
+    expect(whole.out).toContain('Given the line a,"b,c": two fields');
+
+    expect(await me.pipe('', 'debate')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/the spec is empty/),
+    });
+    expect(await me.runoff('debate', 'SPEC.md', ...MODELS, '--personas', 'secuirty')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/no persona "secuirty".*Did you mean security\?/),
+    });
+  });
+});
