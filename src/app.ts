@@ -1,6 +1,6 @@
 import type { Context, Probot } from 'probot';
 import { LABEL, type World } from './pipeline/index.ts';
-import { labelled, pullClosed, withdrawn } from './steering/index.ts';
+import { commented, labelled, pullClosed, ticked, withdrawn } from './steering/index.ts';
 
 /** The Probot application: GitHub's events in, runs and their steering out. Every decision is elsewhere. */
 export const app =
@@ -16,6 +16,8 @@ export const app =
     probot.on('issues.transferred', (context) =>
       onWithdrawn(world, context, 'the issue was moved to another repository'),
     );
+    probot.on('issue_comment.created', (context) => onComment(world, context));
+    probot.on('issue_comment.edited', (context) => onEdit(world, context));
     probot.on('pull_request.closed', async (context) => {
       const { repository, pull_request: pull } = context.payload;
       // A fork may have a branch of the same name; ours are in the repository itself.
@@ -41,13 +43,52 @@ async function onLabel(world: World, context: Context<'issues.labeled'>): Promis
       body: issue.body ?? '',
       updatedAt: Date.parse(issue.updated_at),
     },
-    sender: { id: sender.id, login: sender.login, isBot: sender.type !== 'User' },
+    sender: speaker(sender),
   });
   world.log.info(
     { delivery: context.id, repository: repository.id, issue: issue.number, ...taken },
     'label seen',
   );
 }
+
+async function onComment(world: World, context: Context<'issue_comment.created'>): Promise<void> {
+  const { comment, issue, repository, sender } = context.payload;
+  if (issue.pull_request || !sender) return;
+  const heeded = await commented(world, {
+    repositoryId: repository.id,
+    issue: issue.number,
+    comment: { id: comment.id, body: comment.body, createdAt: Date.parse(comment.created_at) },
+    throughApp: Boolean(comment.performed_via_github_app),
+    sender: speaker(sender),
+  });
+  if (heeded.kind !== 'ignored') {
+    world.log.info({ delivery: context.id, issue: issue.number, ...heeded }, 'command seen');
+  }
+}
+
+async function onEdit(world: World, context: Context<'issue_comment.edited'>): Promise<void> {
+  const { comment, issue, repository, sender } = context.payload;
+  if (issue.pull_request || !sender) return;
+  const heeded = await ticked(world, {
+    repositoryId: repository.id,
+    issue: issue.number,
+    comment: {
+      id: comment.id,
+      body: comment.body,
+      performedByAppId: comment.performed_via_github_app?.id ?? null,
+    },
+    sender: speaker(sender),
+  });
+  if (heeded.kind !== 'ignored') {
+    world.log.info({ delivery: context.id, issue: issue.number, ...heeded }, 'edit seen');
+  }
+}
+
+const speaker = ({ id, login, type }: { id: number; login: string; type?: string }) => ({
+  id,
+  login,
+  isBot: type !== 'User',
+});
 
 async function onWithdrawn(
   world: World,

@@ -1,8 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
-import { asFault, type Fault } from '../core/model/index.ts';
+import { asFault, type Fault, type FaultCode } from '../core/model/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../pipeline/index.ts';
 import { installAgents, listAgents } from './agents.ts';
+import { addAnswers } from './answer.ts';
 import { addDebate } from './debate.ts';
 import { examineMachine } from './doctor.ts';
 import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
@@ -49,13 +50,16 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
   }
 }
 
+/** Faults of what was typed. */
+const USAGE: ReadonlySet<FaultCode> = new Set(['PROMPT_EMPTY', 'AGENT_UNKNOWN', 'REPLY_UNFIT']);
+
 /** A fault may quote what a repository, an agent or a server said: a terminal must not obey it. */
 function told(screen: Screen, fault: Fault, json: boolean): number {
   const { code, message, advice } = fault;
   if (json) screen.out(`${jsonText({ error: { code, message, advice } })}\n`);
   const stack = code === 'INTERNAL' ? `${fault.stack ?? ''}\n` : '';
   screen.err(visibleCode(`\n${message}\n→ ${advice}\n${stack}`));
-  return code === 'PROMPT_EMPTY' || code === 'AGENT_UNKNOWN' ? EXIT.usage : EXIT.failed;
+  return USAGE.has(code) ? EXIT.usage : EXIT.failed;
 }
 
 function build(shell: Shell, done: (code: number) => void): Command {
@@ -73,6 +77,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
     );
   addWork(program, shell, done);
   addInspection(program, shell, done);
+  addAnswers(program, shell, done);
   addAgents(program, shell, done);
   addSelect(program, shell, done);
   addDebate(program, shell, done);

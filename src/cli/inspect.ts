@@ -1,5 +1,5 @@
 import { isOver } from '../core/lifecycle/index.ts';
-import { Fault, type RunId } from '../core/model/index.ts';
+import { Fault, RUN_STATES, type RunId } from '../core/model/index.ts';
 import { type RunView, visibleCode } from '../core/reports/index.ts';
 import { cancelRun, diffsOf, flows, viewOf, type World } from '../pipeline/index.ts';
 import { viewById } from './follow.ts';
@@ -32,11 +32,13 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
     return EXIT.done;
   });
 
+const LONGEST_STATE = Math.max(...RUN_STATES.map((state) => state.length));
+
 const line = (view: RunView): string => {
   const when = new Date(view.startedAt).toISOString().slice(0, 16).replace('T', ' ');
   const where =
     view.origin.kind === 'github' ? `${view.origin.repository}#${view.origin.issue}` : view.origin.path;
-  return `${view.id}  ${when}  ${view.state.padEnd(9)}  ${shown(where)}  ${shown(view.title)}`;
+  return `${view.id}  ${when}  ${view.state.padEnd(LONGEST_STATE)}  ${shown(where)}  ${shown(view.title)}`;
 };
 
 /** `runoff status`: where a run stands, by default the newest. */

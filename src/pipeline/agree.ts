@@ -10,7 +10,6 @@ import {
 } from '../core/dialogue/index.ts';
 import { Fault, type RunId } from '../core/model/index.ts';
 import type { FlowContext, RunRecord } from '../ports/index.ts';
-import { brief } from './brief/index.ts';
 import { type Guarded, type StageRunner, stopIfCancelled } from './guard.ts';
 import { otherwiseOf, postQuestion } from './question.ts';
 import { loadRun } from './task.ts';
@@ -22,7 +21,7 @@ export const REPLY = 'reply';
 type Asked = { readonly kind: 'agreed' } | { readonly kind: 'waits'; readonly ms: number };
 
 /**
- * Asks people what the brief leaves open, one thing at a time, and waits for them; an answer leads to a new brief. Ends
+ * Asks people what the brief leaves open, one thing at a time, and waits for them; an answer leads to a new brief by `plan`. Ends
  * when nothing is open and the plan is approved where it has to be, or when nobody spoke in time. Waiting takes no
  * coder's place, no token and no time of a process: how long it waits is decided inside steps, so that a run that was
  * woken elsewhere waits for what is left.
@@ -32,6 +31,7 @@ export async function agree(
   context: FlowContext,
   runId: RunId,
   stage: StageRunner,
+  plan: () => Promise<Guarded<unknown>>,
 ): Promise<Guarded<'agreed' | 'stopped'>> {
   for (;;) {
     const open = await stage('ask', (signal) => ask(world, runId, signal));
@@ -41,7 +41,7 @@ export async function agree(
     if (said.kind === 'fault') return said;
     if (said.value.kind === 'stop') return { kind: 'ok', value: 'stopped' };
     if (said.value.kind === 'go') continue;
-    const again = await stage('brief', (signal) => brief(world, runId, signal));
+    const again = await plan();
     if (again.kind === 'fault') return again;
   }
 }

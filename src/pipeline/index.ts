@@ -11,17 +11,20 @@ import { conclude, publish } from './publish/index.ts';
 import { reviewWinner } from './review.ts';
 import type { World } from './world.ts';
 
-export { Overrides, RunRequest } from './admit/index.ts';
+export { acknowledge } from './acknowledge.ts';
+export { maySteer, Overrides, RunRequest } from './admit/index.ts';
 export type { DebateNews } from './brief/index.ts';
 export { cancelRun } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';
 export { type DebateWish, debateText, type TextDebate } from './debate-text.ts';
 export { openAnnouncer } from './publish/index.ts';
-export { commentThatAsked, questionText } from './question.ts';
+export { questionText } from './question.ts';
 export { reconcile, sayLastWords } from './reconcile.ts';
 export { isWaiting, reply, type Said, waitsFor } from './reply.ts';
+export { inquiryOf, restoreQuestion } from './restore.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';
 export { startLocalRun, startRun } from './start.ts';
+export { handleOf, requireGitHub } from './task.ts';
 export { diffsOf, LABEL, viewOf } from './view.ts';
 export type { Announcer, PromptLibrary, World } from './world.ts';
 
@@ -43,14 +46,15 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   if (admitted.value === 'refused') return 'refused';
 
   // The base must build and pass before anything is spent on coders; the planner thinks meanwhile.
+  const plan = () => stage('brief', (signal) => brief(world, runId, signal));
   const [briefed, base] = await Promise.all([
-    stage('brief', (signal) => brief(world, runId, signal)),
+    plan(),
     stage('base', (signal) => checkBase(world, runId, signal)),
   ]);
   if (base.kind === 'fault') return conclude(world, context, runId, base.fault);
   if (briefed.kind === 'fault') return conclude(world, context, runId, briefed.fault);
 
-  const agreed = await agree(world, context, runId, stage);
+  const agreed = await agree(world, context, runId, stage, plan);
   if (agreed.kind === 'fault') return conclude(world, context, runId, agreed.fault);
   if (agreed.value === 'stopped') return 'stopped';
 

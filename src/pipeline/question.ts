@@ -1,6 +1,6 @@
 import { type Inquiry, openInquiry } from '../core/dialogue/index.ts';
 import { isOver } from '../core/lifecycle/index.ts';
-import type { GitHubOrigin, RunId } from '../core/model/index.ts';
+import { asFault, type GitHubOrigin, type RunId } from '../core/model/index.ts';
 import { type Otherwise, questionComment } from '../core/reports/index.ts';
 import type { Clock, Publisher, RunRecord, Store } from '../ports/index.ts';
 import { once } from './once.ts';
@@ -57,7 +57,10 @@ export async function commentThatAsked(
   return intent.state === 'done' ? (intent.result as OwnComment) : null;
 }
 
-/** Edits the comments of inquiries that wait no longer: who settled each, and no boxes. Once for each. */
+/**
+ * Edits the comments of inquiries that wait no longer: who settled each, and no boxes. Once for each, also where GitHub
+ * does not let us, since somebody may have deleted it.
+ */
 export async function closeQuestions(
   parts: { readonly store: Store; readonly clock: Clock },
   publisher: Publisher,
@@ -72,9 +75,20 @@ export async function closeQuestions(
       look: async () => null,
       write: async () => {
         const asked = await commentThatAsked(parts.store, run.id, inquiry.number);
-        if (asked) await publisher.editComment(asked.id, await questionText(parts, run, inquiry));
-        return true;
+        return asked
+          ? editUnlessRefused(publisher, asked, await questionText(parts, run, inquiry))
+          : 'unasked';
       },
     });
+  }
+}
+
+async function editUnlessRefused(publisher: Publisher, { id }: OwnComment, body: string) {
+  try {
+    await publisher.editComment(id, body);
+    return 'edited';
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    return 'refused';
   }
 }

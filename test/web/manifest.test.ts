@@ -13,7 +13,7 @@ const URLS = {
 const appFile = async (): Promise<Record<string, unknown>> => parse(await readFile('app.yml', 'utf8'));
 
 describe('app.yml', () => {
-  test('asks for four rights and two events, and is private', async () => {
+  test('asks for four rights and three events, and is private', async () => {
     const manifest = manifestFrom(await appFile(), URLS);
     expect(manifest.default_permissions).toEqual({
       metadata: 'read',
@@ -21,7 +21,7 @@ describe('app.yml', () => {
       issues: 'write',
       pull_requests: 'write',
     });
-    expect(manifest.default_events).toEqual(['issues', 'pull_request']);
+    expect(manifest.default_events).toEqual(['issues', 'issue_comment', 'pull_request']);
     expect(manifest.public).toBe(false);
   });
 
@@ -30,7 +30,7 @@ describe('app.yml', () => {
     const asked = lines.flatMap((line, index) =>
       /^ {2}(\w+: (read|write)|- \w+)$/.test(line) ? [index] : [],
     );
-    expect(asked).toHaveLength(6);
+    expect(asked).toHaveLength(7);
     for (const index of asked) expect(lines[index - 1]).toMatch(/^ {2}# \S/);
   });
 

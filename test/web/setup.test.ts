@@ -154,7 +154,7 @@ describe('registering', () => {
       hook_attributes: { url: `https://runoff.example${HOOKS}` },
       redirect_url: `${web.url}/setup/callback`,
       default_permissions: { metadata: 'read', contents: 'write', issues: 'write', pull_requests: 'write' },
-      default_events: ['issues', 'pull_request'],
+      default_events: ['issues', 'issue_comment', 'pull_request'],
     });
 
     const done = await comeBack(state);

@@ -1,4 +1,5 @@
 import { pickOf } from '../../core/decision/index.ts';
+import { whyStopped } from '../../core/dialogue/index.ts';
 import { notable } from '../../core/patches/index.ts';
 import {
   afterNobody,
@@ -60,7 +61,7 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
       ...wrap(`Next: ${shown(trouble.advice, 600)}`, width),
     ];
   }
-  if (view.state === 'cancelled') return [paint('bad', 'The run was cancelled')];
+  if (view.state === 'cancelled') return [paint('bad', 'The run was cancelled'), ...whyOver(view)];
   if (decision === undefined) return [paint('strong', `The run is ${view.state}`)];
   if (decision.kind === 'none') {
     const advice = view.origin.kind === 'local' ? localAdvice(view) : afterNobody(view);
@@ -74,6 +75,11 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
     `${paint('good', `${decision.kind === 'winner' ? 'Winner' : 'First'}: ${decision.alias}`)}  ${clipped(verdictWords(decision), width - 12)}`,
     ...wrap(shown(decision.because, 600), width),
   ];
+}
+
+function whyOver({ dialogue }: RunView): readonly string[] {
+  const last = dialogue?.inquiries.at(-1);
+  return last?.settled?.kind === 'expired' ? [`It stopped because ${whyStopped(last)}.`] : [];
 }
 
 const localAdvice = (view: RunView): string =>

@@ -84,6 +84,8 @@ export interface RunJson {
       readonly ms: number | null;
     }[];
     readonly candidates: readonly CandidateJson[];
+    /** What was asked about the brief and said to it; times in milliseconds since 1970 UTC. */
+    readonly dialogue: RunView['dialogue'] | null;
     readonly decision: DecisionJson | null;
     /** Reviews of those who had the first place, in order. */
     readonly review: NonNullable<RunView['review']>;
@@ -133,6 +135,7 @@ export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
         ms: endedAt === undefined ? null : endedAt - startedAt,
       })),
       candidates: view.candidates.map((candidate) => candidateJson(view, candidate)),
+      dialogue: view.dialogue ?? null,
       decision: decisionJson(view.decision),
       review: view.review ?? [],
       trouble: view.trouble ?? null,

@@ -2,17 +2,18 @@ import type { Candidate } from '../../core/model/index.ts';
 import {
   CANDIDATE_WORDS,
   contestantName,
+  doingWords,
   dollars,
   elapsed,
   money,
   type RunView,
-  STAGE_WORDS,
   shortContestantNames,
   stageNumber,
   stageOf,
   tokens,
 } from '../../core/reports/index.ts';
-import { clipped, displayWidth, padded, painter, shown, type Tone } from './terminal.ts';
+import { clipped, displayWidth, padded, painter, shown, type Tone, wrap } from './terminal.ts';
+import { waitingLines } from './waiting.ts';
 
 interface Column {
   readonly width: number;
@@ -37,6 +38,7 @@ export function renderProgress(view: RunView, width: number, colour: boolean): r
       const cells = columns.map((column) => padded(column.text(candidate), column.width, column.side));
       return paint(TONES[candidate.state], clipped(cells.join(GAP).trimEnd(), width));
     }),
+    ...waitingLines(view).flatMap((line) => indented(line, width)),
   ];
 }
 
@@ -66,7 +68,7 @@ function header(view: RunView): string {
 
 function nowDoing(view: RunView): string {
   const stage = stageOf(view);
-  return stage === null ? view.state : `${stageNumber(stage)}: ${STAGE_WORDS[stage]}`;
+  return stage === null ? view.state : `${stageNumber(stage)}: ${doingWords(view, stage)}`;
 }
 
 const usedTokens = (candidate: Candidate): string =>
@@ -109,6 +111,7 @@ export function progressLine(previous: RunView | null, view: RunView): readonly 
   const time = padded(elapsed(view.now - view.startedAt), 7, 'right');
   const lines: string[] = [];
   if (previous?.state !== view.state) lines.push(`${time}  ${nowDoing(view)}`);
+  if (asksAnew(previous, view)) lines.push(...waitingLines(view).map((line) => `${' '.repeat(9)}${line}`));
   for (const candidate of byAlias(view)) {
     const before = previous?.candidates.find((one) => one.alias === candidate.alias);
     if (before?.state === candidate.state && before.note === candidate.note) continue;
@@ -116,6 +119,14 @@ export function progressLine(previous: RunView | null, view: RunView): readonly 
   }
   return lines;
 }
+
+function indented(line: string, width: number): readonly string[] {
+  const indent = line.slice(0, line.length - line.trimStart().length);
+  return wrap(line.trimStart(), width - indent.length).map((part) => `${indent}${part}`);
+}
+
+const asksAnew = (previous: RunView | null, view: RunView): boolean =>
+  previous?.state !== view.state || previous.dialogue?.inquiries.length !== view.dialogue?.inquiries.length;
 
 function change(candidate: Candidate): string {
   const note = shown(candidate.note, 160);

@@ -94,6 +94,15 @@ export const FAULTS = {
     advice: 'Debate it in parts: a file for each thing that can be decided by itself.',
   },
   RUN_UNKNOWN: { retry: 'no', advice: '`runoff runs` lists the runs on this machine.' },
+  RUN_NOT_WAITING: {
+    retry: 'no',
+    advice: '`runoff status RUN` tells what the run does, and what it waits for if it does.',
+  },
+  REPLY_UNFIT: {
+    retry: 'no',
+    advice:
+      '`runoff status RUN` shows the question and its options: `runoff answer RUN 2`, or in your own words; a plan takes `runoff approve RUN` or `runoff revise RUN TEXT`.',
+  },
   CANDIDATE_UNKNOWN: {
     retry: 'no',
     advice: '`runoff show RUN` lists the candidates of a run, and says of each whether it left a patch.',

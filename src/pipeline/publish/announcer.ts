@@ -88,8 +88,8 @@ async function announce(parts: Parts, runId: RunId): Promise<void> {
   try {
     if (!isOver(run.state)) await greet(parts, publisher, run, origin);
     try {
-      await writeStatus(parts, parts.github, publisher, run, origin);
       await closeQuestions(parts, publisher, run);
+      await writeStatus(parts, parts.github, publisher, run, origin);
     } finally {
       // Somebody may have deleted the comment: labels and reaction still tell the end.
       if (isOver(run.state)) await close(parts, publisher, run, origin);

@@ -1,0 +1,132 @@
+import type { NewReply } from '../../src/core/dialogue/index.ts';
+import type { Brief, GitHubOrigin, Question, Task } from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/policy/index.ts';
+import { agree } from '../../src/pipeline/agree.ts';
+import { guard, type StageRunner } from '../../src/pipeline/guard.ts';
+import type { World } from '../../src/pipeline/index.ts';
+import { openAnnouncer } from '../../src/pipeline/index.ts';
+import type { Engine, GitHub, GitHubReader, Permission, Publisher, Store } from '../../src/ports/index.ts';
+import { memoryEngine } from '../world/memory-engine.ts';
+import { memoryStore } from '../world/memory-store.ts';
+
+export const RUN = 'r0000000000';
+export const APP = 77;
+export const ORIGIN: GitHubOrigin = {
+  kind: 'github',
+  installationId: 1,
+  repositoryId: 42,
+  owner: 'acme',
+  name: 'shop',
+  issue: 7,
+  requestedBy: { id: 5, login: 'mona' },
+};
+export const mona = { id: 5, login: 'mona', isBot: false };
+export const mallory = { id: 6, login: 'mallory', isBot: false };
+
+export const question: Question = {
+  text: 'Which rounding?',
+  options: ['half up', 'half even', 'down'],
+  severity: 'blocking',
+  assume: 'half up',
+};
+
+interface PretendComment {
+  readonly id: number;
+  body: string;
+}
+
+/** One issue, as far as a dialogue needs it. `mona` may write; whoever `broken` names cannot be looked up. */
+export function pretendGitHub() {
+  const comments: PretendComment[] = [];
+  const reactions: string[] = [];
+  const edits: number[] = [];
+  const rights: Record<number, Permission | 'broken'> = { [mona.id]: 'write' };
+  const reader = {
+    comments: async () =>
+      comments.map((one) => ({
+        ...one,
+        author: { id: 1, login: 'runoff[bot]' },
+        authorIsBot: true,
+        association: 'NONE',
+        url: `https://github.test/c/${one.id}`,
+        performedByAppId: APP,
+        createdAt: 0,
+        updatedAt: 0,
+      })),
+    async permission({ id }: { id: number }) {
+      const right = rights[id] ?? 'none';
+      if (right === 'broken') throw new Error('502');
+      return right;
+    },
+  } as unknown as GitHubReader;
+  const publisher = {
+    async react(target: object, reaction: string) {
+      if ('comment' in target) reactions.push(`${target.comment} ${reaction}`);
+    },
+    async comment(_issue: number, body: string) {
+      const id = 100 + comments.length;
+      comments.push({ id, body });
+      return { id, url: `https://github.test/c/${id}` };
+    },
+    async editComment(id: number, body: string) {
+      const found = comments.find((one) => one.id === id);
+      if (!found) throw new Error(`There is no comment ${id}.`);
+      edits.push(id);
+      found.body = body;
+    },
+    async setLabels() {},
+    async close() {},
+  } as unknown as Publisher;
+  const github: GitHub = { appId: APP, reader: async () => reader, publisher: async () => publisher };
+  return { github, comments, reactions, edits, rights };
+}
+
+/** A run on that issue that asks what its brief leaves open. */
+export async function asking(settings: object = {}, questions: readonly Question[] = [question]) {
+  const store: Store = memoryStore();
+  const engine: Engine = memoryEngine();
+  const pretended = pretendGitHub();
+  const clock = { now: () => Date.now(), sleep: async () => {} };
+  const log = { info() {}, warn() {}, error() {} };
+  const { github } = pretended;
+  const announcer = openAnnouncer({ store, clock, log, github });
+  const world = { store, engine, clock, log, github, announcer } as unknown as World;
+  await admitted(store, settings, questions);
+  await engine.launch({
+    candidate: async () => null,
+    async run(context) {
+      const stage: StageRunner = (name, work) =>
+        context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
+      const agreed = await agree(world, context, RUN, stage, () => stage('brief', async () => null));
+      return agreed.kind === 'ok' ? agreed.value : agreed.fault;
+    },
+  });
+  await engine.start(RUN, null);
+  const replies = async (): Promise<readonly NewReply[]> => store.replies(RUN);
+  const asked = () => pretended.comments.find(({ body }) => body.includes('runoff:question:'));
+  return { ...pretended, world, engine, store, replies, asked };
+}
+
+async function admitted(store: Store, settings: object, questions: readonly Question[]): Promise<void> {
+  const task: Task = {
+    runId: RUN,
+    origin: ORIGIN,
+    title: 'Rounding',
+    body: 'It is wrong.',
+    comments: [],
+    base: { ref: 'main', sha: '0'.repeat(40) },
+    settings: Settings.parse(settings),
+    lowered: [],
+  };
+  const brief: Brief = {
+    goal: 'Mend it.',
+    definitionOfDone: ['It works.'],
+    plan: ['Change the rounding.'],
+    files: [],
+    assumptions: [],
+    questions: [...questions],
+  };
+  await store.createRun({ id: RUN, origin: ORIGIN, title: 'Rounding', request: null, at: 1 });
+  await store.updateRun(RUN, { task, brief }, 1);
+  await store.transition(RUN, 'admitted', 'test', 1);
+}
