@@ -5,7 +5,6 @@ import {
   identitiesOf,
   judgeModels,
   MOST_WINNERS,
-  objected,
   panelOf,
   reviewWanted,
   type WinnerReview,
@@ -33,7 +32,7 @@ export async function reviewWinner(
   for (let count = 0; count < MOST_WINNERS; count += 1) {
     const reviewed = await stage('review', (signal) => reviewPick(world, runId, baseRun, signal));
     if (reviewed.kind === 'fault') return reviewed;
-    if (reviewed.value !== 'objections') break;
+    if (reviewed.value !== 'contested') break;
     const judged = await stage('judge', (signal) => judgeAgain(world, runId, signal));
     if (judged.kind === 'fault') return judged;
   }
@@ -46,16 +45,16 @@ async function reviewPick(
   runId: RunId,
   baseRun: ArtifactRef,
   signal: AbortSignal,
-): Promise<'nothing' | 'objections'> {
+): Promise<'settled' | 'contested'> {
   const run = await loadRun(world, runId);
   const last = run.review?.at(-1);
-  if (last && !last.after) return objected(last) ? 'objections' : 'nothing';
+  if (last && !last.after) return last.contested ? 'contested' : 'settled';
   const alias = pickOf(run.decision);
-  if (alias === null || run.review?.some((one) => one.alias === alias)) return 'nothing';
+  if (alias === null || run.review?.some((one) => one.alias === alias)) return 'settled';
   const review = await reviewOf(world, run, { alias, baseRun, signal });
-  if (!review) return 'nothing';
+  if (!review) return 'settled';
   world.announcer.soon(runId);
-  return objected(review) ? 'objections' : 'nothing';
+  return review.contested ? 'contested' : 'settled';
 }
 
 interface Picked {

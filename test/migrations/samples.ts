@@ -112,7 +112,7 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
         '{"kind":"unheard","because":"No model was there to judge.","standings":[],"pairs":[],"judges":[],"notes":[]}',
         '{"models":["openai/gpt-6-sol"],"tests":[],"notes":["No tests were written."]}',
         '{"original":"# A","spec":"# A","rounds":[],"ledger":[],"acceptance":[],"cost":{"inputTokens":1,"outputTokens":1,"usd":0.1}}',
-        '{"inquiries":[],"taken":0,"heard":0}', '[{"alias":"A","critics":[{"critic":"qa","kind":"failed","why":"No answer."}]}]'),
+        '{"inquiries":[],"taken":0,"heard":0}', '[{"alias":"A","contested":false,"critics":[{"critic":"qa","kind":"failed","why":"No answer."}]}]'),
        ('r2', '{"kind":"local","path":"/srv/repo"}', null, null, 'queued', 'Add a flag', 'null', 1500, 1600,
         null, null, null, null, null, null, null, null)`,
     `insert into runoff.candidate values

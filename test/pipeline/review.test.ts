@@ -96,8 +96,12 @@ describe('the review of a winner', { timeout: 120_000 }, () => {
     const run = await (await stage({ critics: { qa: objects(expecting(' a ', ['a'])) } })).play();
     expect(fates(run)).toEqual(['refuted']);
     expect(run.decision).toMatchObject({ alias: 'A' });
-    expect(run.evidence?.[0]?.doubt).toBeUndefined();
-    expect(run.review).toHaveLength(1);
+    expect(run.evidence?.map(({ doubt, neutralTests }) => [doubt, neutralTests])).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+    expect(run.review).toMatchObject([{ alias: 'A', contested: false }]);
+    expect(run.review?.[0]?.after).toBeUndefined();
   });
 
   test('one with a line only leaves the winner where it is, with a doubt, and never clear', async () => {

@@ -132,7 +132,7 @@ export interface Evidence {
   readonly neutralTests?: NeutralTests;
   /** Examples of the issue that no candidate meets, bounded: either all are wrong or they were read wrongly. Absent for none. */
   readonly unmet?: readonly string[];
-  /** A defect that a reviewer named on a changed line and no test shows; absent where it found none. */
+  /** A defect that a reviewer named on a changed line and that execution did not refute; absent where it found none. */
   readonly doubt?: string;
   readonly peerTests: readonly PeerTests[];
   /** How it behaved on inputs derived from tests and issue, next to the others; absent where nothing was observed. */

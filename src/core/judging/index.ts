@@ -34,9 +34,9 @@ export * from './types.ts';
 export { type Heard, heard, type Shown, type Side, Verdict } from './verdict.ts';
 export {
   type CriticReport,
+  confirmed,
   MOST_WINNERS,
   type Objection,
-  objected,
   reviewWanted,
   type WinnerReview,
 } from './winner-review.ts';

@@ -30,6 +30,8 @@ export type CriticReport = {
 export interface WinnerReview {
   readonly alias: Alias;
   readonly critics: readonly CriticReport[];
+  /** Something stands against it, so that the decision is made again. */
+  readonly contested: boolean;
   /** Who has the first place since, and why, by the decision that followed; absent until it was made. */
   readonly after?: { readonly alias: Alias | null; readonly because: string };
 }
@@ -45,6 +47,6 @@ export function reviewWanted(
   return review === 'always' || (review === 'auto' && (debated || brief?.risk?.level === 'high'));
 }
 
-/** Did anybody object? Only then is there something to decide again. */
-export const objected = ({ critics }: WinnerReview): boolean =>
-  critics.some(({ kind }) => kind === 'objects');
+/** Did execution confirm an objection? Only then do critics' tests count: else one that passes could move the others. */
+export const confirmed = (critics: readonly CriticReport[]): boolean =>
+  critics.some((one) => 'objections' in one && one.objections.some(({ fate }) => fate === 'confirmed'));

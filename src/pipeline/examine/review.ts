@@ -59,7 +59,7 @@ export interface Reviewing {
 export interface Objections {
   /** Of the reviewers' tests: one that is admitted counts like any other neutral test, and so can unseat a candidate. */
   readonly admission: Admission;
-  /** Defects that were named on a changed line and not shown by a test, by alias: they make nobody fall, and nobody clear. */
+  /** Defects that were named on a changed line and that execution did not refute, by alias: they make nobody fall, and nobody clear. */
   readonly doubts: ReadonlyMap<Alias, string>;
   /** For people, in part a model's words. */
   readonly notes: readonly string[];
@@ -226,8 +226,7 @@ function settled({ reviewer, said, model }: Opinion, tests: Laid, alias: Alias, 
       const report: CriticReport = { critic, kind: 'objects', model, because: said.because, objections };
       const { kind, because } = settleReview(said, ran);
       if (kind === 'passed') return { report };
-      const note = `${alias}: ${because}`;
-      return kind === 'doubted' ? { report, note, doubt: because } : { report, note };
+      return { report, note: `${alias}: ${because}`, doubt: because };
     }
   }
 }

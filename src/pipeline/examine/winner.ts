@@ -1,9 +1,9 @@
 import type { Evidence, TestRun } from '../../core/evidence/index.ts';
 import {
   changedFiles,
+  confirmed,
   factsOf,
   type Identities,
-  objected,
   type WinnerReview,
 } from '../../core/judging/index.ts';
 import type { Alias } from '../../core/model/index.ts';
@@ -33,9 +33,9 @@ export interface WinnerReviewing {
 
 export interface ReviewedWinner {
   readonly review: WinnerReview;
-  /** With the critics' tests as execution admits them, and a doubt where a line was named and nothing shows it. */
+  /** With the critics' tests where one of them holds, and a doubt where a line was named and nothing refutes it. */
   readonly evidence: readonly Evidence[];
-  /** Of the critics' tests; absent for none. */
+  /** Of the critics' tests; absent where they do not count. */
   readonly neutral?: NeutralReport;
 }
 
@@ -50,7 +50,7 @@ export async function reviewCandidate(
   const own = entries.find((entry) => entry.alias === alias);
   const patch = own && (await patchOf(bench, own));
   const found = evidence.find((one) => one.alias === alias);
-  if (!patch || !found) return { review: { alias, critics: [] }, evidence };
+  if (!patch || !found) return { review: { alias, critics: [], contested: false }, evidence };
   const trees = openTrees(bench);
   try {
     const { admission, doubts, reports } = await review(bench, desk, {
@@ -62,11 +62,12 @@ export async function reviewCandidate(
       onBase,
       aim: aimOf(task.title, brief),
     });
-    const told: WinnerReview = { alias, critics: reports.get(alias) ?? [] };
+    const critics = reports.get(alias) ?? [];
+    const holds = confirmed(critics);
     return {
-      review: told,
+      review: { alias, critics, contested: holds || doubts.size > 0 },
       evidence: evidence.map((one) => {
-        const tests = admission.byAlias[one.alias];
+        const tests = holds ? admission.byAlias[one.alias] : undefined;
         const doubt = one.doubt ?? doubts.get(one.alias);
         return {
           ...one,
@@ -74,9 +75,7 @@ export async function reviewCandidate(
           ...(doubt === undefined ? {} : { doubt }),
         };
       }),
-      ...(objected(told) && admission.tests.length > 0
-        ? { neutral: neutralReport(admission, { models: [], notes: [] }) }
-        : {}),
+      ...(holds ? { neutral: neutralReport(admission, { models: [], notes: [] }) } : {}),
     };
   } finally {
     await trees.close();

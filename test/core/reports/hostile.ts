@@ -128,6 +128,7 @@ export function poisoned(text: string): RunView {
     review: [
       {
         alias: 'A',
+        contested: true,
         critics: [
           { critic: bad('c'), kind: 'failed', why: text },
           {
@@ -142,6 +143,7 @@ export function poisoned(text: string): RunView {
       },
       {
         alias: 'B',
+        contested: true,
         critics: [{ critic: bad('c'), kind: 'passed', model: bad('m'), because: text, objections: [] }],
         after: { alias: 'C', because: text },
       },

@@ -14,6 +14,7 @@ const OBJECTION = {
 } as const;
 const FIRST: WinnerReview = {
   alias: 'C',
+  contested: true,
   critics: [
     {
       critic: 'qa',
@@ -32,6 +33,7 @@ const FIRST: WinnerReview = {
 };
 const SECOND: WinnerReview = {
   alias: 'B',
+  contested: false,
   critics: [{ critic: 'qa', kind: 'passed', model: 'x/y', because: 'It holds.', objections: [] }],
 };
 const section = (...review: readonly WinnerReview[]): string => {
