@@ -14,7 +14,7 @@ export function review({ review: all = [] }: RunView, width: number, paint: Pain
     paint('strong', 'Review of the winner'),
     ...all.flatMap((one) => [
       ...wrap(
-        shown(placeAfter(one, all) || `It was read by ${counted(one.critics.length, 'critic')}.`, 600),
+        shown(placeAfter(one, all) || `It was put before ${counted(one.critics.length, 'critic')}.`, 600),
         inner,
       ).map((line, i) => (i === 0 ? `  ${one.alias}  ${line}` : `${INDENT}${line}`)),
       ...one.critics.flatMap((report) => [

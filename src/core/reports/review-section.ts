@@ -57,7 +57,7 @@ export function reviewSection({ review = [] }: RunView, room: number): string {
 
 const headOf = (one: WinnerReview, all: readonly WinnerReview[]): string => {
   const place = placeAfter(one, all);
-  const text = `**${one.alias}** was read by ${counted(one.critics.length, 'critic')} who knew neither its author nor each other's words.${place && ` ${sentence(place, 600)}`}`;
+  const text = `**${one.alias}** was put before ${counted(one.critics.length, 'critic')}, who saw neither its author's name nor what another one said.${place && ` ${sentence(place, 600)}`}`;
   // A paragraph between two lists, so that it belongs to neither.
   return one === all[0] ? `${text}\n` : `\n${text}\n`;
 };

@@ -46,7 +46,7 @@ describe('the review of the winner', () => {
     expect(section(FIRST, SECOND)).toMatchInlineSnapshot(`
       "#### Review of the winner
 
-      **C** was read by 2 critics who knew neither its author nor each other's words. It lost its place to B. B passes more of the tests that it did not write than C.
+      **C** was put before 2 critics, who saw neither its author's name nor what another one said. It lost its place to B. B passes more of the tests that it did not write than C.
 
       - \`qa\` (\`openai/gpt-6\`) objects: The empty list is forgotten.
         - **confirmed by a test** (It fails on the base and passes on B.): \`src/list.ts:2\`, input \\[\\]: expected undefined, got a TypeError
@@ -54,7 +54,7 @@ describe('the review of the winner', () => {
         - **refuted by its own test**: \`src/list.ts:4\`, input \\[\\]: expected undefined, got a TypeError
       - \`security\` gave no review: The reviewer was lost: HTTP 529
 
-      **B** was read by 1 critic who knew neither its author nor each other's words.
+      **B** was put before 1 critic, who saw neither its author's name nor what another one said.
 
       - \`qa\` (\`x/y\`) passed it: It holds."
     `);
@@ -94,7 +94,7 @@ describe('the review of the winner', () => {
              not shown by a test: src/list.ts:3, input []: expected undefined, got a TypeError
              refuted by its own test: src/list.ts:4, input []: expected undefined, got a TypeError
            - security gave no review: The reviewer was lost: HTTP 529
-        B  It was read by 1 critic.
+        B  It was put before 1 critic.
            - qa passed it: It holds."
     `);
     expect(runJson(view).run.review).toEqual([FIRST, SECOND]);
