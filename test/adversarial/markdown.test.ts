@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Inquiry, Settled } from '../../src/core/dialogue/index.ts';
 import {
   commitMessage,
   comparison,
   noWinner,
   pullRequest,
+  questionComment,
   type RunView,
   refusalComment,
   statusComment,
@@ -29,6 +31,7 @@ function everything(text: string): readonly string[] {
     statusComment({ ...view, state: 'published' }).body,
     statusComment({ ...view, state: 'cancelled' }).body,
     statusComment(failed).body,
+    ...dialogueTexts(view, text),
     comparison(view, diffs).body,
     noWinner(none, diffs).body,
     pullRequest(view, 'B', diffs).body,
@@ -38,7 +41,39 @@ function everything(text: string): readonly string[] {
   ];
 }
 
-const OUR_TAGS = /<!-- runoff:[a-z]+:r7k2m9q4xa -->|<\/?(?:details|summary|code|b)>|<span>\$<\/span>/g;
+/** What is asked and answered about a brief. */
+function dialogueTexts(view: RunView, text: string): readonly string[] {
+  const by = { id: 5, login: text };
+  const question = { text, options: [text, text], severity: 'blocking', assume: text } as const;
+  const base = { number: 2, askedAt: view.now, until: view.now + 9_000_000 };
+  const open: Inquiry = {
+    ...base,
+    kind: 'answer',
+    question: { ...question, options: [...question.options] },
+  };
+  const plan: Inquiry = { ...base, kind: 'approval' };
+  const settled: readonly Settled[] = [
+    { kind: 'answered', text, by, at: 1 },
+    { kind: 'approved', by, at: 1 },
+    { kind: 'revised', text, by, at: 1 },
+    { kind: 'assumed', text, at: 1 },
+    { kind: 'expired', at: 1 },
+  ];
+  const waiting: RunView = {
+    ...view,
+    state: 'awaiting_answer',
+    dialogue: { inquiries: [open], taken: 0, heard: 0 },
+  };
+  return [
+    statusComment(waiting).body,
+    questionComment(waiting, open, 'assume').body,
+    questionComment(waiting, plan, 'stop').body,
+    ...settled.map((end) => questionComment(waiting, { ...open, settled: end }, 'stop').body),
+  ];
+}
+
+const OUR_TAGS =
+  /<!-- runoff:[a-z]+:r7k2m9q4xa(?::\d+)? -->|<\/?(?:details|summary|code|b)>|<span>\$<\/span>/g;
 
 /** What GitHub, a bot or a browser would act on in text outside code blocks. */
 const ACTED_ON: readonly (readonly [string, RegExp])[] = [

@@ -34,8 +34,9 @@ export function questionComment(view: RunView, inquiry: Inquiry, otherwise: Othe
 }
 
 function asking(inquiry: Inquiry): string {
-  if (inquiry.kind === 'answer') return `**${sentence(inquiry.question.text, 400)}**`;
-  return '**Shall the coders start on this plan?** It stands in the status comment of this run.';
+  return inquiry.kind === 'answer'
+    ? `**${sentence(inquiry.question.text, 400)}**`
+    : '**Shall the coders start on the plan of this run?**';
 }
 
 const boxes = (inquiry: Inquiry): readonly string[] =>
@@ -54,7 +55,7 @@ function byDefault(inquiry: Inquiry, otherwise: Otherwise): string {
 function how(inquiry: Inquiry): string {
   const who = 'Only people with write permission are heard.';
   if (inquiry.kind === 'approval') {
-    return `Tick the box, or comment \`/auto-dev approve\`. For another plan, comment \`/auto-dev revise TEXT\`. ${who}`;
+    return `The plan stands in the status comment. Tick the box, or comment \`/auto-dev approve\`. For another plan, comment \`/auto-dev revise TEXT\`. ${who}`;
   }
   return inquiry.question.options.length > 0
     ? `Tick one box, or comment \`/auto-dev answer 1\` or \`/auto-dev answer TEXT\`. ${who}`

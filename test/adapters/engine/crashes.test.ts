@@ -228,3 +228,63 @@ describe('several processes', () => {
     TIMEOUT,
   );
 });
+
+describe('a run that waits for people', () => {
+  const waits = (by: string) => (happening: Happening) => happening.what === 'waits' && happening.by === by;
+
+  test(
+    'is woken from another process that shares nothing with it but the database',
+    async () => {
+      const owner = start('box-1', { waitMs: 600_000 });
+      await owner.until(ready('box-1'));
+      owner.tell({ do: 'start', id: 'r1' });
+      await owner.until(waits('box-1'));
+      const other = start('cli-answer', { queue: null });
+      await other.until(ready('cli-answer'));
+      other.tell({ do: 'signal', id: 'r1' });
+      other.tell({ do: 'shutdown', id: '' });
+      expect(await other.ended()).toBe(0);
+      owner.tell({ do: 'settle', id: 'r1' });
+      expect((await owner.until(settled('r1'))).value).toEqual(doneBy('box-1'));
+      expect(all.begun()).toMatchObject({ 'r1 signalled': 1, 'r1 publish': 1 });
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'is killed with -9: it goes on waiting, and hears what was said meanwhile',
+    async () => {
+      const first = start('box-1', { waitMs: 600_000 });
+      await first.until(ready('box-1'));
+      first.tell({ do: 'start', id: 'r1' });
+      await first.until(waits('box-1'));
+      await first.kill();
+      const other = start('cli-answer', { queue: null });
+      await other.until(ready('cli-answer'));
+      other.tell({ do: 'signal', id: 'r1' });
+      await other.until((one) => one.what === 'did' && one.by === 'cli-answer');
+      const second = start('box-1', { waitMs: 600_000 });
+      second.tell({ do: 'settle', id: 'r1' });
+      expect((await second.until(settled('r1'))).value).toEqual(doneBy('box-1'));
+      expect(all.begun()).toMatchObject({ 'r1 plan': 1, 'r1 signalled': 1 });
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'is killed with -9: the time went on meanwhile',
+    async () => {
+      const first = start('box-1', { waitMs: 4_000 });
+      await first.until(ready('box-1'));
+      first.tell({ do: 'start', id: 'r1' });
+      await first.until(waits('box-1'));
+      await new Promise((settle) => setTimeout(settle, 1_000));
+      await first.kill();
+      const second = start('box-1', { waitMs: 600_000 });
+      second.tell({ do: 'settle', id: 'r1' });
+      expect((await second.until(settled('r1'))).value).toEqual(doneBy('box-1'));
+      expect(all.begun()).toMatchObject({ 'r1 plan': 1, 'r1 timeout': 1 });
+    },
+    TIMEOUT,
+  );
+});

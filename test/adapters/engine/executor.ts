@@ -9,20 +9,22 @@ import type { FlowContext, Log } from '../../../src/ports/index.ts';
 export interface ExecutorOptions extends Omit<DbosEngineOptions, 'log'> {
   /** Steps that never end in this process, unless they are aborted. */
   readonly hold: readonly string[];
+  /** Runs wait this long for a signal after their plan; absent: not at all. */
+  readonly waitMs?: number;
 }
 export type Command = {
-  readonly do: 'start' | 'settle' | 'cancel' | 'status' | 'shutdown';
+  readonly do: 'start' | 'settle' | 'cancel' | 'signal' | 'status' | 'shutdown';
   readonly id: string;
 };
 export interface Happening {
-  readonly what: 'ready' | 'start' | 'end' | 'aborted' | 'settled' | 'status' | 'did' | 'log';
+  readonly what: 'ready' | 'waits' | 'start' | 'end' | 'aborted' | 'settled' | 'status' | 'did' | 'log';
   readonly by: string;
   readonly flow?: string;
   readonly step?: string;
   readonly value?: unknown;
 }
 
-const { hold, ...options } = JSON.parse(process.argv[2] ?? '') as ExecutorOptions;
+const { hold, waitMs, ...options } = JSON.parse(process.argv[2] ?? '') as ExecutorOptions;
 const tell = (happening: Omit<Happening, 'by'>) =>
   process.stdout.write(`${JSON.stringify({ ...happening, by: options.executorId })}\n`);
 const logged = (_fields: unknown, message: string) => tell({ what: 'log', value: message });
@@ -47,6 +49,11 @@ const engine = openDbosEngine({ ...options, log });
 await engine.launch({
   async run(context) {
     await step(context, 'plan');
+    if (waitMs !== undefined) {
+      tell({ what: 'waits', flow: context.id });
+      const end = await context.wait('reply', waitMs);
+      await step(context, end);
+    }
     const candidates = await context.fanOut(
       ['A', 'B', 'C'].map((key) => ({ key, partition: 'acme/shop', input: key })),
     );
@@ -63,6 +70,7 @@ tell({ what: 'ready', value: process.getActiveResourcesInfo().filter((name) => n
 const commands = {
   start: (id: string) => engine.start(id, null),
   cancel: (id: string) => engine.cancel(id),
+  signal: (id: string) => engine.signal(id, 'reply', 'comment:1'),
   settle: async (id: string) => tell({ what: 'settled', flow: id, value: await engine.settled(id) }),
   status: async (id: string) => tell({ what: 'status', flow: id, value: await engine.status(id) }),
   shutdown: () => engine.shutdown(5_000),

@@ -12,6 +12,7 @@ test('every kind of report is found again by its marker', () => {
   for (const kind of REPORT_KINDS) {
     expect(findMarker(`${marker(kind, RUN)}\n\ntext`)).toEqual({ kind, run: RUN });
   }
+  expect(findMarker(marker('question', RUN, 12))).toEqual({ kind: 'question', run: RUN, number: 12 });
   expect(findMarker(statusComment(coding()).body)).toEqual({ kind: 'status', run: RUN });
   expect(findMarker(comparison(judged(), diffsOf(judged())).body)).toEqual({ kind: 'comparison', run: RUN });
 });
@@ -21,6 +22,7 @@ test.each([
   ['quoted', `> ${marker('status', RUN)}`],
   ['with text behind it', `${marker('status', RUN)} and more`],
   ['of a kind that is not ours', `<!-- runoff:verdict:${RUN} -->`],
+  ['of a number that is none', `<!-- runoff:question:${RUN}:0 -->`],
   ['of something that is no run', '<!-- runoff:status:R-7 -->'],
 ])('a marker %s is none', (_where, body) => {
   expect(findMarker(body)).toBeNull();
