@@ -1,11 +1,36 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { displayWidth, progressLine, renderProgress } from '../../../src/cli/render/index.ts';
+import type { Question } from '../../../src/core/model/index.ts';
+import type { RunView } from '../../../src/core/reports/index.ts';
 import { hostile, poisoned } from '../../core/reports/hostile.ts';
 import { candidate, coding, published } from '../../core/reports/sample.ts';
 
 const ESC = '\u001b';
 const COLOURS = new RegExp(`${ESC}\\[(?:0|1|2|31|32)m`, 'g');
+
+function waiting(): RunView {
+  const view = coding();
+  const question: Question = {
+    text: 'Which rounding do the prices of the shop need, seen from whoever pays?',
+    options: ['half up', 'half even'],
+    severity: 'blocking',
+    assume: 'half up',
+  };
+  const inquiry = {
+    number: 1,
+    kind: 'answer',
+    question,
+    askedAt: view.now,
+    until: view.now + 259_200_000,
+  } as const;
+  return {
+    ...view,
+    state: 'awaiting_answer',
+    candidates: [],
+    dialogue: { inquiries: [inquiry], taken: 0, heard: 0 },
+  };
+}
 
 describe('the live picture', () => {
   test('has a header and a line for each candidate', () => {
@@ -40,6 +65,30 @@ describe('the live picture', () => {
 
   test('when the run is over says so', () => {
     expect(renderProgress(published(), 80, false)[0]).toContain('published');
+  });
+
+  test('while it waits says for what, and which command answers', () => {
+    const view = waiting();
+    expect(renderProgress(view, 60, false).join('\n')).toMatchInlineSnapshot(`
+      "Runoff r7k2m9q4xa  stage 2 of 6: waiting for an answer  1m …
+      It asks (72h 00m left): Which rounding do the prices of the
+      shop need, seen from whoever pays?
+        1. half up
+        2. half even
+        → runoff answer r7k2m9q4xa 1
+        → runoff answer r7k2m9q4xa "in your own words""
+    `);
+    expect(progressLine(coding(), view)).toEqual(
+      expect.arrayContaining([expect.stringContaining('runoff answer')]),
+    );
+    expect(progressLine(view, view)).toEqual([]);
+    const plan = { ...view, state: 'awaiting_approval' } as const;
+    const inquiries = [{ number: 1, kind: 'approval', askedAt: 0, until: view.now + 60_000 }] as const;
+    const lines = renderProgress({ ...plan, dialogue: { inquiries, taken: 0, heard: 0 } }, 100, false);
+    expect(lines.slice(-2).map((line) => line.trim())).toEqual([
+      '→ runoff approve r7k2m9q4xa',
+      '→ runoff revise r7k2m9q4xa "what should be different"',
+    ]);
   });
 
   test('is coloured only when asked', () => {

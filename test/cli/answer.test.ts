@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { runCli, type Shell } from '../../src/cli/index.ts';
+import type { NewReply } from '../../src/core/dialogue/index.ts';
+import type { Question } from '../../src/core/model/index.ts';
+import type { World } from '../../src/pipeline/index.ts';
+import { memoryStore } from '../world/memory-store.ts';
+
+const RUN = 'r0000000001';
+
+/** A shell with one run that asks this; `said` is what was said to it, `told` which keys the engine was told. */
+async function shellWith(ask: 'question' | 'plan' | 'nothing') {
+  const store = memoryStore();
+  await store.createRun({ id: RUN, origin: { kind: 'local', path: '/x' }, title: 'x', request: {}, at: 0 });
+  await store.transition(RUN, 'admitted', 'test', 0);
+  const question: Question = { text: 'Which?', options: ['up', 'down'], severity: 'blocking', assume: 'up' };
+  const base = { number: 1, askedAt: 0, until: 9_000_000 };
+  if (ask !== 'nothing') {
+    const inquiry =
+      ask === 'plan'
+        ? ({ ...base, kind: 'approval' } as const)
+        : ({ ...base, kind: 'answer', question } as const);
+    await store.updateRun(RUN, { dialogue: { inquiries: [inquiry], taken: 0, heard: 0 } }, 0);
+    await store.transition(RUN, ask === 'plan' ? 'awaiting_approval' : 'awaiting_answer', 'test', 0);
+  }
+  const told: string[] = [];
+  const engine = {
+    launch: async () => {},
+    signal: async (id: string, topic: string, key: string) => told.push(`${id} ${topic} ${key}`),
+  };
+  const world = { store, engine, clock: { now: () => 1_000 } } as unknown as World;
+  const out: string[] = [];
+  const err: string[] = [];
+  const shell = {
+    screen: {
+      out: (text: string) => out.push(text),
+      err: (text: string) => err.push(text),
+      outIsTerminal: false,
+      width: null,
+      colour: false,
+    },
+    open: async () => ({ world, close: async () => {} }),
+    newRunId: () => 'r0000000009',
+    version: '1',
+    cwd: '/x',
+  } as unknown as Shell;
+  const type = (...argv: string[]) => runCli(shell, argv);
+  const said = (): Promise<readonly NewReply[]> => store.replies(RUN);
+  return { type, said, told, out: () => out.join(''), err: () => err.join('') };
+}
+
+const by = { by: null, at: 1_000, number: 1 };
+
+test.each([
+  ['question', ['answer', RUN, '2'], { kind: 'answer', option: 2, text: '', ...by }],
+  ['question', ['answer', RUN, 'half', 'up'], { kind: 'answer', text: 'half up', ...by }],
+  ['question', ['revise', RUN, 'half up'], { kind: 'revise', text: 'half up', ...by }],
+  ['plan', ['approve', RUN], { kind: 'approve', text: '', ...by }],
+  ['plan', ['revise', RUN, 'Smaller', 'steps.'], { kind: 'revise', text: 'Smaller steps.', ...by }],
+] as const)('to a %s: %j', async (ask, argv, reply) => {
+  const { type, said, told, out } = await shellWith(ask);
+  expect(await type(...argv)).toBe(0);
+  expect(await said()).toEqual([reply]);
+  expect(told).toEqual([`${RUN} reply cli:r0000000009`]);
+  expect(out()).toBe(`Run ${RUN} goes on with it.\n`);
+});
+
+test.each([
+  ['nothing', ['approve', RUN], 1, 'RUN_NOT_WAITING'],
+  ['question', ['answer', RUN, '3'], 2, 'REPLY_UNFIT'],
+  ['question', ['approve', RUN], 2, 'REPLY_UNFIT'],
+  ['plan', ['answer', RUN, 'yes'], 2, 'REPLY_UNFIT'],
+  ['plan', ['approve', 'r0000000002'], 1, 'RUN_UNKNOWN'],
+] as const)('to %s: %j is refused', async (ask, argv, exit, code) => {
+  const { type, said, told, out } = await shellWith(ask);
+  expect(await type(...argv, '--json')).toBe(exit);
+  expect(JSON.parse(out())).toMatchObject({ error: { code } });
+  expect(await said()).toEqual([]);
+  expect(told).toEqual([]);
+});
+
+test('JSON, and help', async () => {
+  const { type, out } = await shellWith('plan');
+  expect(await type('approve', RUN, '--json')).toBe(0);
+  expect(JSON.parse(out())).toEqual({ run: RUN, taken: true });
+  expect(await type('answer', '--help')).toBe(0);
+  expect(out()).toContain('number of an option, or your own words');
+  expect(await type('answer', RUN)).toBe(2);
+});
