@@ -41,14 +41,18 @@ async function sayTo(shell: Shell, runId: RunId, saying: Saying, json: boolean):
   // An executor of its own name: it must be able to speak to the engine, and has nothing to take up.
   const { world, close } = await shell.open({ executor: `cli-${own}` });
   try {
-    await viewById(world, runId);
+    const { origin } = await viewById(world, runId);
     await world.engine.launch(flows(world));
     const said = replyOf(saying, null, world.clock.now());
     if (!said) throw new Fault('INTERNAL', `\`${saying.name}\` says nothing to a run.`);
     const heard = await reply(world, runId, `cli:${own}`, said);
     if (heard.kind === 'not-waiting') throw new Fault('RUN_NOT_WAITING', heard.why);
     if (heard.kind === 'unfit') throw new Fault('REPLY_UNFIT', heard.why);
-    shell.screen.out(json ? `${jsonText({ run: runId, taken: true })}\n` : `Run ${runId} goes on with it.\n`);
+    // A run of the command line lives in a process of its own, which may be gone while it waits.
+    const hint = origin.kind === 'local' ? ` If its process has ended: runoff resume ${runId}` : '';
+    shell.screen.out(
+      json ? `${jsonText({ run: runId, taken: true })}\n` : `Run ${runId} goes on with it.${hint}\n`,
+    );
     return EXIT.done;
   } finally {
     await close();

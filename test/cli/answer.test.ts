@@ -61,7 +61,7 @@ test.each([
   expect(await type(...argv)).toBe(0);
   expect(await said()).toEqual([reply]);
   expect(told).toEqual([`${RUN} reply cli:r0000000009`]);
-  expect(out()).toBe(`Run ${RUN} goes on with it.\n`);
+  expect(out()).toBe(`Run ${RUN} goes on with it. If its process has ended: runoff resume ${RUN}\n`);
 });
 
 test.each([

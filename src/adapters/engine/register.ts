@@ -7,6 +7,8 @@ import type { Residents } from './residents.ts';
 
 /** A flow that was started this often and never ended takes its process down each time. */
 const MAX_RESTARTS = 20;
+/** A run may wait for people for a week, and its process may be started anew many times meanwhile. */
+const MAX_RESTARTS_WAITING = 200;
 
 type FlowFunction = (input: unknown, parent: string | null) => Promise<FlowResult>;
 type Flow = (context: FlowContext, input: unknown) => Promise<unknown>;
@@ -31,7 +33,7 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
       const id = DBOS.workflowID ?? '';
       return residents.host(id, parent, (signal) => pass(id, hostOf(signal), flows.run, input));
     },
-    { name: 'run', maxRecoveryAttempts: MAX_RESTARTS },
+    { name: 'run', maxRecoveryAttempts: MAX_RESTARTS_WAITING },
   );
 
   const candidate: FlowFunction = DBOS.registerWorkflow(
