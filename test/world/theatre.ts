@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { isOver } from '../../src/core/lifecycle/index.ts';
@@ -13,6 +14,7 @@ import {
 } from '../../src/demo/stage.ts';
 import { LABEL, viewOf } from '../../src/pipeline/index.ts';
 import { openGitHubContract } from '../contracts/github/contract.ts';
+import { furnish } from './data-folder.ts';
 
 export interface Stage {
   readonly theatre: Theatre;
@@ -35,7 +37,10 @@ export async function onStage(
   play: (stage: Stage) => Promise<void>,
 ): Promise<void> {
   const contract = openGitHubContract();
+  const home = await mkdtemp(join(tmpdir(), 'runoff-stage-'));
+  await furnish(join(home, 'data'));
   const theatre = await openTheatre({
+    home,
     paceMs: 0,
     onStep: () => {},
     throttle: false,
@@ -50,6 +55,7 @@ export async function onStage(
     expect(await readdir(join(theatre.home, 'data', 'areas')).catch(() => [])).toEqual([]);
   } finally {
     await theatre.close();
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
