@@ -27,6 +27,8 @@ const SETTINGS = stringify({
   candidates: 4,
   coders: NAMES.map((name) => FIELD[name]),
   budget: { run: 4, candidate: 1 },
+  // npm takes longer to start than what the sample's scripts name.
+  checks: { build: 'node scripts/build.mjs', test: 'node --test' },
 });
 
 const MODULE = `

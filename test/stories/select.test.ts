@@ -6,8 +6,6 @@ import type { SelectAnswer } from '../../src/core/selection/index.ts';
 import { SCRIPTS } from '../../src/demo/sample/index.ts';
 import { atTerminal, type Terminal } from '../world/terminal.ts';
 
-const MINUTES = 60_000;
-
 const ISSUE = `\`shorten\` cuts words in the middle
 
 \`shorten('one two three', 9)\` should return \`'one two'\`: whole words only. A text that fits stays as it is.
@@ -73,43 +71,39 @@ const answersIn = (out: string): ReadonlyMap<unknown, SelectAnswer> =>
       .map((answer) => [answer.id, answer]),
   );
 
-test(
-  'patches from elsewhere are executed in sandboxes, and the right one is picked whatever it is called',
-  { timeout: 3 * MINUTES },
-  () =>
-    atTerminal({}, async (me) => {
-      const { request, patches } = await prepared(me, {
-        right: { 'src/shorten.js': RIGHT },
-        wrong: { 'src/shorten.js': WRONG },
-        tampers: { 'src/shorten.js': WRONG, 'test/shorten.test.js': TESTS.replace("'one two')", "'one')") },
-        nothing: {},
-      });
-      const renamed = patches.toReversed().map(({ id, patch }) => ({ id: `x-${id}`, patch }));
-      const stored = patches.map(({ id, patch }) => ({ id, patch, signals: { applied: id !== 'wrong' } }));
-      const lines = [
-        JSON.stringify(request),
-        'no JSON at all',
-        JSON.stringify({ ...request, id: 'again', candidates: renamed }),
-        JSON.stringify({ id: 'stored', candidates: stored }),
-        JSON.stringify({ ...request, id: 'nowhere', repoDir: join(me.home, 'nowhere') }),
-      ];
-      const ended = await me.pipe(`${lines.join('\n')}\n`, 'select', '--jobs', '1');
-      const answers = answersIn(ended.out);
+test('patches from elsewhere are executed in sandboxes, and the right one is picked whatever it is called', () =>
+  atTerminal({}, async (me) => {
+    const { request, patches } = await prepared(me, {
+      right: { 'src/shorten.js': RIGHT },
+      wrong: { 'src/shorten.js': WRONG },
+      tampers: { 'src/shorten.js': WRONG, 'test/shorten.test.js': TESTS.replace("'one two')", "'one')") },
+      nothing: {},
+    });
+    const renamed = patches.toReversed().map(({ id, patch }) => ({ id: `x-${id}`, patch }));
+    const stored = patches.map(({ id, patch }) => ({ id, patch, signals: { applied: id !== 'wrong' } }));
+    const lines = [
+      JSON.stringify(request),
+      'no JSON at all',
+      JSON.stringify({ ...request, id: 'again', candidates: renamed }),
+      JSON.stringify({ id: 'stored', candidates: stored }),
+      JSON.stringify({ ...request, id: 'nowhere', repoDir: join(me.home, 'nowhere') }),
+    ];
+    const ended = await me.pipe(`${lines.join('\n')}\n`, 'select', '--jobs', '1');
+    const answers = answersIn(ended.out);
 
-      const found = answers.get('words');
-      expect(found).toMatchObject({ pick: 'right', decidedBy: 'tests' });
-      expect(found?.confidence).toBeGreaterThan(0.5);
-      expect(found?.ranking.map(({ id }) => id).slice(0, 2)).toEqual(['right', 'wrong']);
-      expect(found?.ranking.find(({ id }) => id === 'tampers')?.because).toContain('untampered');
-      const again = answers.get('again');
-      expect(again).toMatchObject({ pick: 'x-right', confidence: found?.confidence });
-      expect(again?.ranking.map(({ id }) => id)).toEqual(found?.ranking.map(({ id }) => `x-${id}`));
-      expect(answers.get('stored')?.pick).not.toBe('wrong');
-      expect(answers.get(null)).toMatchObject({ line: 2, error: expect.stringMatching(/JSON/) });
-      expect(answers.get('nowhere')).toMatchObject({ line: 5, error: expect.stringContaining('nowhere') });
-      expect(ended.err).toContain('2');
-    }),
-);
+    const found = answers.get('words');
+    expect(found).toMatchObject({ pick: 'right', decidedBy: 'tests' });
+    expect(found?.confidence).toBeGreaterThan(0.5);
+    expect(found?.ranking.map(({ id }) => id).slice(0, 2)).toEqual(['right', 'wrong']);
+    expect(found?.ranking.find(({ id }) => id === 'tampers')?.because).toContain('untampered');
+    const again = answers.get('again');
+    expect(again).toMatchObject({ pick: 'x-right', confidence: found?.confidence });
+    expect(again?.ranking.map(({ id }) => id)).toEqual(found?.ranking.map(({ id }) => `x-${id}`));
+    expect(answers.get('stored')?.pick).not.toBe('wrong');
+    expect(answers.get(null)).toMatchObject({ line: 2, error: expect.stringMatching(/JSON/) });
+    expect(answers.get('nowhere')).toMatchObject({ line: 5, error: expect.stringContaining('nowhere') });
+    expect(ended.err).toContain('2');
+  }));
 
 /** A judge who prefers the candidate that names the end, wherever it stands. */
 function preferring(side: 'first' | 'second') {
@@ -124,9 +118,7 @@ function preferring(side: 'first' | 'second') {
   };
 }
 
-test('with --judges, blind models choose between two that execution does not tell apart', {
-  timeout: 3 * MINUTES,
-}, () => {
+test('with --judges, blind models choose between two that execution does not tell apart', () => {
   const judge = { turns: [], answers: [preferring('first'), preferring('second')] };
   const scripts = { ...SCRIPTS, 'scripted-heron': judge, 'scripted-otter': judge };
   const models = 'anthropic/scripted-heron,openai/scripted-otter';

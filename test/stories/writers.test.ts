@@ -4,8 +4,6 @@ import { SCRIPTS } from '../../src/demo/sample/index.ts';
 import type { Turn } from '../../src/demo/scripted-models/index.ts';
 import { onStage } from '../world/theatre.ts';
 
-const MINUTES = 60_000;
-
 /** The same work, without the tests that the coder would have added. */
 const untested = (turns: readonly Turn[]): readonly Turn[] =>
   turns.filter((turn) => turn.kind !== 'call' || !JSON.stringify(turn.input).includes('test/csv'));
@@ -25,9 +23,7 @@ const REVIEW = {
   verdict: 'pass',
 };
 
-test('nobody adds a test: a writer that saw no candidate writes some, and what is executed decides', {
-  timeout: 4 * MINUTES,
-}, () => {
+test('nobody adds a test: a writer that saw no candidate writes some, and what is executed decides', () => {
   const { answers, structured } = SCRIPTS['scripted-heron'];
   const asked = {
     structured,

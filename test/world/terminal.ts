@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { simpleGit } from 'simple-git';
+import { inject } from 'vitest';
 import { SCRIPTED_PRICES, SCRIPTS } from '../../src/demo/sample/index.ts';
 import { makeSampleRepository } from '../../src/demo/sample-repository.ts';
 import { type Scripts, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
+import { furnish } from './data-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -31,6 +33,8 @@ export interface Terminal {
 export async function atTerminal(
   options: {
     readonly settings?: string;
+    /** True: Runoff never ran here, and its data folder is not there. */
+    readonly firstTime?: boolean;
     readonly env?: Readonly<Record<string, string>>;
     readonly scripts?: Scripts;
   },
@@ -38,12 +42,15 @@ export async function atTerminal(
 ): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'runoff-cli-'));
   await chmod(home, 0o711);
+  if (!options.firstTime) await furnish(join(home, 'data'));
   const models = await startScriptedModels({ scripts: options.scripts ?? SCRIPTS });
   const repository = join(home, 'tally');
   await makeSampleRepository(repository, options.settings);
   const env: NodeJS.ProcessEnv = {
     PATH: process.env.PATH ?? '',
     HOME: home,
+    // Commands of one test run need not compile our sources each for itself.
+    NODE_COMPILE_CACHE: join(dirname(inject('furnishedData')), 'compiled'),
     RUNOFF_DATA: join(home, 'data'),
     ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',
     ANTHROPIC_BASE_URL: models.url,

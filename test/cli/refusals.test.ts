@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { runCli, type Shell } from '../../src/cli/index.ts';
+
+/** A shell in which nothing can be opened: what is refused here costs nothing. */
+function shell() {
+  const said: string[] = [];
+  const screen: Shell['screen'] = {
+    out: (text) => said.push(text),
+    err: (text) => said.push(text),
+    outIsTerminal: false,
+    width: null,
+    colour: false,
+  };
+  const readText = async (path: string): Promise<string> => {
+    throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
+  };
+  return {
+    said,
+    shell: { screen, readText, newRunId: () => 'r0000000000', version: '0', cwd: '/' } as unknown as Shell,
+  };
+}
+
+test.each<[string, readonly string[], RegExp]>([
+  ['the prompt is empty', ['run', '  '], /no task.*→ Say what to do/s],
+  ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s],
+  ['the number is none', ['run', 'x', '-n', 'many'], /whole number/],
+  ['the time is none', ['run', 'x', '--timeout', '0s'], /from 1 and a unit/],
+  ['the file is missing', ['run', '--file', 'gone.md'], /There is no task: there is no file gone\.md/],
+  ['the task is given twice', ['run', 'x', '--file', 'gone.md'], /in words or with --file, not both/],
+])('%s: one clear sentence with the next step, and exit code 2', async (_, argv, words) => {
+  const terminal = shell();
+  expect(await runCli(terminal.shell, argv)).toBe(2);
+  expect(terminal.said.join('')).toMatch(words);
+});

@@ -1,0 +1,84 @@
+import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { RunJson } from '../../src/cli/render/json.ts';
+import { ISSUE, SCRIPTS } from '../../src/demo/sample/index.ts';
+import type { Script } from '../../src/demo/scripted-models/index.ts';
+import { atTerminal } from '../world/terminal.ts';
+
+/** As the sample's scripts have them; npm takes longer to start than they take. */
+const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
+const SETTINGS = stringify({ checks: CHECKS, evaluator: ['evidence'] });
+const PROMPT = `${ISSUE.title}\n\n${ISSUE.body}`;
+
+/** Resolves when the command has written this to its standard error. */
+const said = (child: ChildProcess, words: string): Promise<void> =>
+  new Promise((resolve) => {
+    let text = '';
+    child.stderr?.on('data', (data: Buffer) => {
+      text += data.toString();
+      if (text.includes(words)) resolve();
+    });
+  });
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+test('while coders work: cancelled, coders killed, exit code 130', () =>
+  atTerminal({ settings: SETTINGS }, async (me) => {
+    const models = 'anthropic/scripted-stork';
+    const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2', '--json');
+    await said(child, 'coding');
+    // As from a terminal, where one press reaches the process directly and through its launcher.
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    const { code, out } = await ended;
+    expect(code).toBe(130);
+    const { run } = JSON.parse(out) as RunJson;
+    expect(run.state).toBe('cancelled');
+    expect(run.candidates.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
+    expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
+  }));
+
+test('before anything began: exit code 130, and no run; what is stored is read without a sandbox and its tools', () =>
+  atTerminal({ firstTime: true }, async (me) => {
+    const nothing = { code: 0, out: expect.stringContaining('No runs yet') };
+    expect(await me.runoff('runs')).toMatchObject(nothing);
+    const toolchain = join(me.home, 'data', 'toolchain');
+    expect(existsSync(toolchain)).toBe(false);
+
+    const { child, ended } = me.start('run', PROMPT);
+    await until(() => existsSync(toolchain));
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 130, err: expect.stringContaining('Stopping') });
+    expect(await me.runoff('runs')).toMatchObject(nothing);
+  }));
+
+test('by kill -9 while coders work: resume goes on, and finished candidates are not coded again', () => {
+  // Never answers before the kill; what comes after it has no need to wait for a limit of time.
+  const scripts: Record<string, Script> = { ...SCRIPTS };
+  return atTerminal({ settings: SETTINGS, scripts }, async (me) => {
+    const models = 'anthropic/scripted-heron,anthropic/scripted-stork';
+    const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2');
+    await said(child, 'coded, done');
+    child.kill('SIGKILL');
+    await ended;
+    const [interrupted] = JSON.parse((await me.runoff('runs', '--json')).out) as RunJson[];
+    const heron = interrupted?.run.candidates.find((c) => c.model.endsWith('heron'));
+    expect(heron?.state).toBe('coded');
+
+    scripts['scripted-stork'] = SCRIPTS['scripted-idle'];
+    const resumed = await me.runoff('resume', interrupted?.run.id ?? '', '--json');
+    expect(resumed).toMatchObject({ code: 0 });
+    const { run } = JSON.parse(resumed.out) as RunJson;
+    expect(run.candidates.find((c) => c.model.endsWith('heron'))).toMatchObject({
+      usd: heron?.usd,
+      ms: heron?.ms,
+    });
+    expect(run.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });
+  });
+});
