@@ -120,8 +120,40 @@ test('one more contestant is the next in turn, and begins with the task alone', 
   expect(applied.size).toBe(0);
 });
 
+test('one more contestant is the next that the settings name', async () => {
+  const coders = ['one', 'two', 'three'].map((name) => ({ agent: 'builtin', model: `anthropic/${name}` }));
+  const { candidates, one } = await playedOut({
+    settings: { ...TWO, coders, adaptive: { repair: false } },
+    found: evidence({ A: { lost: 'builds' }, B: { lost: 'untampered' } }),
+  });
+  expect(candidates).toHaveLength(3);
+  expect(one('C')).toMatchObject({ ordinal: 2, contestant: { model: 'anthropic/three' }, state: 'coded' });
+});
+
+test('where repairs do not help, one more is asked; where that does not either, it is over', async () => {
+  const { candidates, world } = await playedOut({
+    settings: TWO,
+    found: evidence({
+      A: { lost: 'builds' },
+      B: { lost: 'untampered' },
+      C: { lost: 'builds' },
+      D: { breaks: ['x'] },
+      E: { breaks: ['y'] },
+    }),
+  });
+  expect(candidates.map(({ contestant }) => contestant.round?.kind)).toEqual([
+    undefined,
+    undefined,
+    'repair',
+    'repair',
+    'one-more',
+  ]);
+  const run = await world.store.run(RUN);
+  expect(run?.evidence?.map(({ alias }) => alias)).toEqual(['A', 'B', 'C', 'D', 'E']);
+});
+
 test('a synthesis begins on the base, with both patches as data and without their names', async () => {
-  const { one, prompts, applied, candidates } = await playedOut({
+  const { one, prompts, applied, candidates, world } = await playedOut({
     settings: { ...TWO, synthesis: true },
     found: evidence({ A: { neutral: ['n'] }, B: { neutral: ['m'] } }),
   });
@@ -131,6 +163,9 @@ test('a synthesis begins on the base, with both patches as data and without thei
   expect(prompts.get('C')).toContain('<<<PATCH 1 c0ffee\npatch of A\nPATCH 1 c0ffee>>>');
   expect(prompts.get('C')).toContain('<<<PATCH 2 c0ffee\npatch of B\nPATCH 2 c0ffee>>>');
   expect(prompts.get('C')).not.toMatch(/claude|candidate/i);
+  // It is examined like any other.
+  const run = await world.store.run(RUN);
+  expect(run?.evidence?.map(({ alias }) => alias)).toEqual(['A', 'B', 'C']);
 });
 
 describe('killed in a further round', () => {

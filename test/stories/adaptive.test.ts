@@ -12,6 +12,7 @@ const settings = (models: readonly string[], more: object) =>
   stringify({
     budget: { run: 2, candidate: 0.5 },
     checks: CHECKS,
+    evaluator: ['evidence'],
     coders: models.map((model) => ({ agent: 'builtin', model })),
     ...more,
   });
