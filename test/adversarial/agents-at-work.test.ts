@@ -59,7 +59,7 @@ function reported({ usage }: SeenRequest) {
   };
 }
 
-describe.each(TEST_AGENTS)('%s in a sandbox', { timeout: 180_000 }, (agent) => {
+describe.each(TEST_AGENTS)('%s in a sandbox', (agent) => {
   test('changes files by its tools, and the ledger holds what the provider reported', async () => {
     const work = await bench.work({ agent, script: 'scripted-author' });
     const { result, collected, requests, calls, usage } = work;

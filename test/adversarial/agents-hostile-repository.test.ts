@@ -133,7 +133,7 @@ beforeAll(async () => {
 }, INSTALL_MS);
 afterAll(() => bench.close());
 
-describe('a hostile repository', { timeout: 180_000 }, () => {
+describe('a hostile repository', () => {
   test.each(TEST_AGENTS)(
     'moves no request of %s and runs nothing, but for what is named above',
     async (agent) => {
@@ -157,7 +157,7 @@ function careless(launch: CoderLaunch): CoderLaunch {
   return { ...launch, argv: [program, ...kept], env: { ...launch.env, CLAUDE_CODE_MAX_RETRIES: '0' } };
 }
 
-test('the same files take over a claude-code that is started carelessly', { timeout: 180_000 }, async () => {
+test('the same files take over a claude-code that is started carelessly', async () => {
   const script = 'scripted-author';
   const work = await bench.work({ agent: 'claude-code', script, files: HOSTILE, alter: careless });
   expect(traces(work)).toEqual(

@@ -49,7 +49,7 @@ afterAll(() => bench.close());
 const refusals = ({ runId }: Work): number =>
   bench.log.filter((line) => line.includes(`"runId":"${runId}"`) && line.includes('"status":402')).length;
 
-describe.each(TEST_AGENTS)('%s', { timeout: 180_000 }, (agent) => {
+describe.each(TEST_AGENTS)('%s', (agent) => {
   test('whose model loops ends by itself when the budget is used up', async () => {
     const capUsd = 6 * CALL_USD;
     const work = await bench.work({ agent, script: 'scripted-looper', capUsd });

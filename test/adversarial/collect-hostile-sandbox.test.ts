@@ -17,7 +17,7 @@ beforeAll(async () => {
   world = openGitWorld();
   ({ path, sha } = world.repository({ 'a.js': 'a\n' }));
   base = await world.workspaces.prepare({ kind: 'local', path }, sha);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 let count = 0;
@@ -73,7 +73,7 @@ const put = (tree: string | Buffer, pack: string | Buffer) => (folder: string) =
   writeFileSync(join(folder, 'pack'), pack);
 };
 
-describe('what a taken-over collector hands out', { timeout: 60_000 }, () => {
+describe('what a taken-over collector hands out', () => {
   test('is taken when it is a sound tree', async () => {
     const { tree, pack } = forge([['100644', 'a.js', 'changed\n']]);
     expect(await collectFrom(put(`${tree}\n`, pack))).toMatchObject({ kind: 'patch', patch: { tree } });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { path, sha } = world.repository(FILES);
   repository = path;
   base = await world.workspaces.prepare({ kind: 'local', path }, sha);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 let count = 0;
@@ -51,7 +51,7 @@ function objections(collected: Collected): string {
     .join('\n');
 }
 
-describe('what a candidate leaves is refused by name', { timeout: 90_000 }, () => {
+describe('what a candidate leaves is refused by name', () => {
   test.each([
     [
       '[v01] a link to an absolute path',
@@ -121,7 +121,7 @@ describe('what a candidate leaves is refused by name', { timeout: 90_000 }, () =
   });
 });
 
-describe('what a candidate leaves becomes plain files', { timeout: 90_000 }, () => {
+describe('what a candidate leaves becomes plain files', () => {
   test('[v16] without set-user-id bits and second names', async () => {
     const { area, collected } = await worked(
       'cp /usr/bin/id raise; chmod 6755 raise; ln a.js hard; chmod 600 test.js',
@@ -199,7 +199,7 @@ async function checkedOut(collected: Collected): Promise<WorkArea> {
   return fresh;
 }
 
-describe('where a candidate is checked', { timeout: 90_000 }, () => {
+describe('where a candidate is checked', () => {
   test('[v20] nothing is left of what it poisoned in its own place', async () => {
     const poison = `mkdir -p node_modules/.bin cache; printf '#!/bin/sh\\necho poisoned\\n' | tee node_modules/.bin/runner cache/runner .git/hooks-of >/dev/null
       chmod 755 node_modules/.bin/runner cache/runner; echo 'script-shell=/repo/cache/runner' > ~/.npmrc; mkdir -p ~/.cache ~/.local/bin; cp cache/runner ~/.local/bin/node

@@ -28,7 +28,7 @@ beforeAll(async () => {
   canary = join(world.root, 'canary');
   const { path, sha } = world.repository(FILES);
   base = await world.workspaces.prepare({ kind: 'local', path }, sha);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 /** The real sandbox, looked at after each collecting. */
@@ -97,7 +97,7 @@ const RUN = '/home/agent/evil';
 const FILTER = `git config filter.x.clean ${RUN}; git config filter.x.smudge ${RUN}; git config filter.x.required true
   echo '* filter=x' > .gitattributes; echo changed >> b.txt`;
 
-describe('a candidate that makes git run its program', { timeout: 90_000 }, () => {
+describe('a candidate that makes git run its program', () => {
   const attacks: Readonly<Record<string, string>> = {
     '[git01] core.fsmonitor': `git config core.fsmonitor ${RUN}; echo x >> b.txt`,
     '[git02] filter.clean and .gitattributes': FILTER,
@@ -160,7 +160,7 @@ describe('a candidate that makes git run its program', { timeout: 90_000 }, () =
   });
 });
 
-describe('a candidate that hides a change', { timeout: 90_000 }, () => {
+describe('a candidate that hides a change', () => {
   async function collected(line: string) {
     return (await hidden(line)).result;
   }
@@ -260,7 +260,7 @@ describe('a candidate that hides a change', { timeout: 90_000 }, () => {
   });
 });
 
-describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
+describe('a candidate with files of all kinds', () => {
   async function area(line: string): Promise<WorkArea> {
     const opened = await world.workspaces.open(base, `kinds-${++count}`);
     const prepared = await world.run(opened, line);
@@ -366,7 +366,7 @@ describe('a candidate with files of all kinds', { timeout: 90_000 }, () => {
   });
 });
 
-test('[k07] after all of this, the base is the same byte for byte', { timeout: 60_000 }, async () => {
+test('[k07] after all of this, the base is the same byte for byte', async () => {
   const before = digest(base.lower);
   const area = await attacked(
     `${FILTER}; chmod -R 777 .; rm -rf sub; git gc -q; git commit -qam x; echo x > .git/HEAD`,

@@ -38,13 +38,13 @@ function attacks(engine: EngineName): void {
   escapeSuite(`containers of ${engine}`, () => openDirtyContainer(engine, image));
   resourcesSuite(`containers of ${engine}`, CONTAINER, open);
 
-  describe('what a container leaves running', { timeout: 120_000 }, () => {
+  describe('what a container leaves running', () => {
     let bench: Workbench;
     let sandbox: Sandbox;
     beforeAll(async () => {
       bench = await open();
       ({ sandbox } = bench);
-    }, 60_000);
+    });
     afterAll(() => bench.close());
 
     /** Forks twice, leaves its session, ignores every signal that can be ignored and holds the output open. */

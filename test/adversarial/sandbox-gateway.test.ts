@@ -40,7 +40,7 @@ const SEND = `
   const absolute = (url) => send({ host: proxy.hostname, port: proxy.port }, 'GET ' + url + ' HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n');
   const gateway = (bytes) => send({ host: '127.0.0.1', port: ${PORT} }, bytes);`;
 
-describe('the gateway and the proxy, from inside', { timeout: 60_000 }, () => {
+describe('the gateway and the proxy, from inside', () => {
   let bench: Workbench;
   let provider: Provider;
   let rig: Rig;
@@ -69,7 +69,7 @@ describe('the gateway and the proxy, from inside', { timeout: 60_000 }, () => {
     lease = await rig.open({ ttlMs: 600_000 });
     chmodSync(lease.socket, 0o666);
     chmodSync(join(lease.socket, '..'), 0o755);
-  }, 60_000);
+  });
   afterAll(async () => {
     await rig[Symbol.asyncDispose]();
     await provider.close();

@@ -5,11 +5,11 @@ import { type Tried, tryPrivateNetwork } from './escape/private-net.ts';
 
 networkSuite('bubblewrap', openDirtyBubblewrap);
 
-describe('a network where everything answers, from bubblewrap', { timeout: 60_000 }, () => {
+describe('a network where everything answers, from bubblewrap', () => {
   let tried: Tried;
   beforeAll(async () => {
     tried = await tryPrivateNetwork();
-  }, 60_000);
+  });
 
   test.each([
     ['[n03] a neighbour in the same network', 'neighbour'],

@@ -54,11 +54,11 @@ function nameOf(pid: number): string {
   }
 }
 
-describe('when the app is killed', { timeout: 120_000 }, () => {
+describe('when the app is killed', () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
-  }, 60_000);
+  });
   afterAll(() => bench.close());
 
   const mark = (): string => `8${randomBytes(4).readUInt32LE()}`;
@@ -72,9 +72,9 @@ describe('when the app is killed', { timeout: 120_000 }, () => {
     app.stdout.setEncoding('utf8').on('data', (text: string) => {
       said += text;
     });
-    return { app, says: (word: string) => expect.poll(() => said, { timeout: 60_000 }).toContain(word) };
+    return { app, says: (word: string) => expect.poll(() => said).toContain(word) };
   };
-  const nobodyLeft = (id: string) => expect.poll(() => processesWith(id), { timeout: 20_000 }).toEqual([]);
+  const nobodyLeft = (id: string) => expect.poll(() => processesWith(id)).toEqual([]);
 
   test('[r22] with SIGKILL, its sandboxes die with it, daemons and all', async () => {
     const id = mark();
@@ -103,7 +103,7 @@ describe('when the app is killed', { timeout: 120_000 }, () => {
         stdio: 'ignore',
         ...(bench.owner ?? {}),
       });
-      await expect.poll(() => processesWith(free).length, { timeout: 20_000 }).toBeGreaterThanOrEqual(3);
+      await expect.poll(() => processesWith(free).length).toBeGreaterThanOrEqual(3);
       process.kill(-(loose.pid ?? 0), signal);
       await once(loose, 'close');
       const left = processesWith(free);

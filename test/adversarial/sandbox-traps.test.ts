@@ -16,7 +16,7 @@ const SYSTEM = [
   ...['--symlink', 'usr/lib64', '/lib64', '--proc', '/proc', '--dev', '/dev'],
 ];
 
-describe('traps of the launcher', { timeout: 60_000 }, () => {
+describe('traps of the launcher', () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench({
@@ -25,7 +25,7 @@ describe('traps of the launcher', { timeout: 60_000 }, () => {
         mayDial: (address) => address === '127.0.0.1',
       },
     });
-  }, 60_000);
+  });
   afterAll(() => bench.close());
 
   test('[t1] it never runs as root, from where kernel settings could be written', async () => {

@@ -26,8 +26,6 @@ export interface GitHubBench {
   close(): Promise<void>;
 }
 
-const TIMEOUT = 60_000;
-
 /** The promises of the GitHub port. */
 export function githubContract(name: string, open: () => Promise<GitHubBench>): void {
   describe(`GitHub, ${name}`, () => {
@@ -39,13 +37,13 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       bench = await open();
       reader = await bench.github.reader(bench.repository);
       publisher = await bench.github.publisher(bench.repository);
-    }, TIMEOUT);
+    });
     afterAll(async () => {
       await publisher.close();
       await bench.close();
-    }, TIMEOUT);
+    });
 
-    test('tells what the repository is and where to fetch it', { timeout: TIMEOUT }, async () => {
+    test('tells what the repository is and where to fetch it', async () => {
       expect(await reader.repository()).toMatchObject({
         id: bench.repository.repositoryId,
         fullName: 'alice/demo',
@@ -55,13 +53,13 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       });
     });
 
-    test('refuses another repository that has taken the name', { timeout: TIMEOUT }, async () => {
+    test('refuses another repository that has taken the name', async () => {
       const other = { ...bench.repository, repositoryId: bench.repository.repositoryId + 1 };
       const stranger = await bench.github.reader(other);
       await expect(stranger.repository()).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
     });
 
-    test('reads an issue with its labels and author', { timeout: TIMEOUT }, async () => {
+    test('reads an issue with its labels and author', async () => {
       const number = await bench.openIssue({ title: 'Broken', body: 'It is.', labels: ['auto-dev'] });
       expect(await reader.issue(number)).toEqual({
         number,
@@ -74,15 +72,15 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       });
     });
 
-    test('an issue without a body has an empty one', { timeout: TIMEOUT }, async () => {
+    test('an issue without a body has an empty one', async () => {
       expect(await reader.issue(await bench.openIssue({ title: 'Short' }))).toMatchObject({ body: '' });
     });
 
-    test('an issue that is not there is refused', { timeout: TIMEOUT }, async () => {
+    test('an issue that is not there is refused', async () => {
       await expect(reader.issue(4711)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
     });
 
-    test('reads over a hundred comments, oldest first', { timeout: TIMEOUT }, async () => {
+    test('reads over a hundred comments, oldest first', async () => {
       const issue = await bench.openIssue({ title: 'Long talk' });
       for (let i = 1; i <= 103; i++) await bench.comment('bob', issue, `comment ${i}`);
       const comments = await reader.comments(issue);
@@ -98,25 +96,25 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       ['alice', 'admin'],
       ['bob', 'write'],
       ['tess', 'triage'],
-    ])('%s has the permission %s', { timeout: TIMEOUT }, async (login, permission) => {
+    ])('%s has the permission %s', async (login, permission) => {
       expect(await reader.permission(await bench.account(login))).toBe(permission);
     });
 
-    test('an outsider may read what is public and nothing else', { timeout: TIMEOUT }, async () => {
+    test('an outsider may read what is public and nothing else', async () => {
       const permission = await reader.permission(await bench.account('mallory'));
       expect(permission).toBe(bench.isPrivate ? 'none' : 'read');
     });
 
-    test('a login that belongs to another account has no permission', { timeout: TIMEOUT }, async () => {
+    test('a login that belongs to another account has no permission', async () => {
       const mallory = await bench.account('mallory');
       expect(await reader.permission({ id: mallory.id, login: 'alice' })).toBe('none');
     });
 
-    test('an App has no permission', { timeout: TIMEOUT }, async () => {
+    test('an App has no permission', async () => {
       expect(await reader.permission(await bench.bot())).toBe('none');
     });
 
-    test('a permission that was taken away is gone at once', { timeout: TIMEOUT }, async () => {
+    test('a permission that was taken away is gone at once', async () => {
       const bob = await bench.account('bob');
       await bench.setRole('bob', 'pull');
       expect(await reader.permission(bob)).toBe('read');
@@ -124,7 +122,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await reader.permission(bob)).toBe('write');
     });
 
-    test('reacts to issues and comments, as often as it is told', { timeout: TIMEOUT }, async () => {
+    test('reacts to issues and comments, as often as it is told', async () => {
       const issue = await bench.openIssue({ title: 'React' });
       const comment = await bench.comment('alice', issue, '/auto-dev status');
       await publisher.react({ issue }, 'eyes');
@@ -134,7 +132,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await bench.reactions({ comment })).toEqual(['-1']);
     });
 
-    test('comments, and knows its own comment again', { timeout: TIMEOUT }, async () => {
+    test('comments, and knows its own comment again', async () => {
       const issue = await bench.openIssue({ title: 'Comment' });
       const { id, url } = await publisher.comment(issue, 'Started.');
       await publisher.editComment(id, 'Done.');
@@ -150,7 +148,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(comment?.updatedAt).toBeGreaterThanOrEqual(comment?.createdAt ?? 0);
     });
 
-    test('never edits what somebody else wrote', { timeout: TIMEOUT }, async () => {
+    test('never edits what somebody else wrote', async () => {
       const issue = await bench.openIssue({ title: 'Hands off' });
       const comment = await bench
         .comment('mallory', issue, 'mine')
@@ -159,7 +157,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect((await reader.comments(issue)).map(({ body }) => body)).toEqual(['mine']);
     });
 
-    test('adds and removes labels of its own', { timeout: TIMEOUT }, async () => {
+    test('adds and removes labels of its own', async () => {
       const issue = await bench.openIssue({ title: 'Label', labels: ['bug', 'auto-dev'] });
       await publisher.setLabels(issue, { add: ['auto-dev:running'], remove: ['auto-dev'] });
       expect(await bench.labels(issue)).toEqual(['bug', 'auto-dev:running']);
@@ -167,18 +165,14 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await bench.labels(issue)).toEqual(['bug', 'auto-dev:running']);
     });
 
-    test.each(['bug', 'auto-developer', 'Auto-dev:x', ''])(
-      'leaves the label %j alone',
-      { timeout: TIMEOUT },
-      async (label) => {
-        const issue = await bench.openIssue({ title: 'Label', labels: ['bug'] });
-        const change = { add: [], remove: [label] };
-        await expect(publisher.setLabels(issue, change)).rejects.toMatchObject({ code: 'INTERNAL' });
-        expect(await bench.labels(issue)).toEqual(['bug']);
-      },
-    );
+    test.each(['bug', 'auto-developer', 'Auto-dev:x', ''])('leaves the label %j alone', async (label) => {
+      const issue = await bench.openIssue({ title: 'Label', labels: ['bug'] });
+      const change = { add: [], remove: [label] };
+      await expect(publisher.setLabels(issue, change)).rejects.toMatchObject({ code: 'INTERNAL' });
+      expect(await bench.labels(issue)).toEqual(['bug']);
+    });
 
-    test('opens a draft pull request and finds it again', { timeout: TIMEOUT }, async () => {
+    test('opens a draft pull request and finds it again', async () => {
       const issue = await bench.openIssue({ title: 'Fix me' });
       const head = `auto-dev/${issue}/r1/A`;
       expect(await reader.pullByHead(head)).toBeNull();
@@ -203,25 +197,25 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await reader.pullByHead(head)).toMatchObject({ number: pull.number });
     });
 
-    test('no pull request comes from a branch that is not its own', { timeout: TIMEOUT }, async () => {
+    test('no pull request comes from a branch that is not its own', async () => {
       await bench.push('feature');
       const pull = { head: 'feature', base: 'main', title: 'x', body: '' };
       await expect(publisher.openDraftPull(pull)).rejects.toMatchObject({ code: 'INTERNAL' });
     });
 
-    test('a branch that was never pushed is refused', { timeout: TIMEOUT }, async () => {
+    test('a branch that was never pushed is refused', async () => {
       const pull = { head: 'auto-dev/9/r1/A', base: 'main', title: 'x', body: '' };
       await expect(publisher.openDraftPull(pull)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
     });
 
-    test("the reader's credential fetches; the publisher's pushes too", { timeout: TIMEOUT }, async () => {
+    test("the reader's credential fetches; the publisher's pushes too", async () => {
       const read = await reader.credential();
       const write = await publisher.credential();
       expect(await bench.tries(read.password)).toEqual({ fetch: true, push: false });
       expect(await bench.tries(write.password)).toEqual({ fetch: true, push: true });
     });
 
-    test('a closed publisher gives its tokens back', { timeout: TIMEOUT }, async () => {
+    test('a closed publisher gives its tokens back', async () => {
       const short = await bench.github.publisher(bench.repository);
       const { password } = await short.credential();
       await short.close();
@@ -229,7 +223,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       await expect(short.comment(1, 'late')).rejects.toMatchObject({ code: 'INTERNAL' });
     });
 
-    test('there is no publisher for a repository that is not ours', { timeout: TIMEOUT }, async () => {
+    test('there is no publisher for a repository that is not ours', async () => {
       const foreign = { ...bench.repository, repositoryId: 4711 };
       await expect(bench.github.publisher(foreign)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
     });

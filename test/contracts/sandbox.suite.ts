@@ -18,11 +18,11 @@ export function sandboxContract(
   { isolates }: { readonly isolates: boolean } = { isolates: true },
 ): void {
   const isolated = test.skipIf(!isolates);
-  describe(`a sandbox on ${name}`, { timeout: 90_000 }, () => {
+  describe(`a sandbox on ${name}`, () => {
     let world: SandboxWorld;
     beforeAll(async () => {
       world = await open();
-    }, 90_000);
+    });
     afterAll(async () => {
       await world.close();
     });

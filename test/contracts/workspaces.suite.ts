@@ -38,7 +38,7 @@ export function changes(collected: Collected): readonly string[] {
 
 /** The promises of the `Workspaces` port on local repositories. */
 export function workspacesContract(name: string, open: () => WorkspacesWorld): void {
-  describe(`workspaces: ${name}`, { timeout: 120_000 }, () => {
+  describe(`workspaces: ${name}`, () => {
     let world: WorkspacesWorld;
     let workspaces: Workspaces;
     beforeAll(() => {

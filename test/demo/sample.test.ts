@@ -41,7 +41,7 @@ beforeAll(async () => {
     expect(work.events.at(-1)).toMatchObject({ kind: 'end', ok: true });
     repos.set(model.replace(/.*-/, '') as Name, cwd);
   }
-}, 120_000);
+});
 afterAll(() => bench?.[Symbol.asyncDispose]());
 
 async function run(cwd: string, ...argv: readonly string[]): Promise<{ ok: boolean; output: string }> {

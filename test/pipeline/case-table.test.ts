@@ -34,13 +34,13 @@ const BROKEN: Files = { 'src/sum.js': 'export const sum = (list => {\n' };
 const EMPTY = "test('of nothing is zero', () => assert.equal(sum([]), 0));";
 
 /** What is done in each case that the evidence can leave (the case table of the selection notes). */
-describe('what is done when', { timeout: 120_000 }, () => {
+describe('what is done when', () => {
   let house: House;
   let base: TestRun;
   beforeAll(async () => {
     house = await openHouse();
     base = await (await house.room({ files: REPOSITORY })).base();
-  }, 120_000);
+  });
   afterAll(() => house.close());
 
   async function decided(

@@ -9,7 +9,7 @@ let base: TestRun;
 beforeAll(async () => {
   house = await openHouse();
   base = await (await house.room({ files: REPOSITORY })).base();
-}, 120_000);
+});
 afterAll(() => house.close());
 
 const MANIFEST = { 'package.json': '{ "type": "module" }\n' };
@@ -35,7 +35,7 @@ const RIGHT = production('list.reduce((a, b) => a + b, 0)');
 const HASTY = production('list.length === 0 ? null : list.reduce((a, b) => a + b)');
 const EMPTY = "test('of nothing is zero', () => assert.equal(sum([]), 0));";
 
-describe('every survivor’s tests are run on the others’ code', { timeout: 120_000 }, () => {
+describe('every survivor’s tests are run on the others’ code', () => {
   test('what asks for something counts, what the base passes too is a guard', async () => {
     const room = await house.room({ files: REPOSITORY });
     const negative = "test('negative', () => assert.equal(sum([-1, 1]), 0));";
@@ -113,7 +113,7 @@ describe('every survivor’s tests are run on the others’ code', { timeout: 12
   });
 });
 
-describe('what is equal is executed once', { timeout: 120_000 }, () => {
+describe('what is equal is executed once', () => {
   test('the same production code, by whomever', async () => {
     const room = await house.room({ files: REPOSITORY });
     const { A, B, C } = await room.examine(base, {
@@ -139,7 +139,7 @@ describe('what is equal is executed once', { timeout: 120_000 }, () => {
   });
 });
 
-describe('tests that do not always give the same answer', { timeout: 120_000 }, () => {
+describe('tests that do not always give the same answer', () => {
   /** Fails in the areas whose name ends so. */
   const moody = (name: string, ends: readonly string[]) =>
     `test('${name}', () => assert.ok(!${JSON.stringify(ends)}.some((end) => process.env.AREA.endsWith(end))));`;
@@ -195,6 +195,18 @@ describe('tests that do not always give the same answer', { timeout: 120_000 }, 
     expect(room.tested).toEqual(['A-base']);
   });
 
+  test('steady red ones of its own do, though it breaks no base test', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const { A } = await room.examine(base, {
+      A: { ...RIGHT, ...testFile('extra', "test('of one is two', () => assert.equal(sum([1]), 2));") },
+    });
+    expect(A).toMatchObject({ survivor: false, baseTests: { regressions: [] } });
+    expect(A?.gates.find((gate) => !gate.passed)).toMatchObject({
+      gate: 'tests-run',
+      because: expect.stringContaining('of one is two'),
+    });
+  });
+
   test('among its own do not make it red', async () => {
     const room = await house.room({ files: REPOSITORY });
     const { A } = await room.examine(base, {
@@ -204,9 +216,7 @@ describe('tests that do not always give the same answer', { timeout: 120_000 }, 
   });
 });
 
-test('a test that survivors of two families break is taken out of the race, and asked about', {
-  timeout: 120_000,
-}, async () => {
+test('a test that survivors of two families break is taken out of the race, and asked about', async () => {
   const strict = testFile('strict', "test('of nothing throws', () => assert.throws(() => sum([])));");
   const room = await house.room({ files: { ...REPOSITORY, ...strict } });
   const { A, B, C } = await room.examine(
@@ -223,7 +233,7 @@ test('a test that survivors of two families break is taken out of the race, and 
   expect(C?.baseTests).not.toHaveProperty('contested');
 });
 
-describe('runners that write to standard output', { timeout: 120_000 }, () => {
+describe('runners that write to standard output', () => {
   /** A program that prints TAP, as people write it by hand or with a small library. */
   const program = (...checks: readonly (readonly [string, string])[]) => `import { sum } from '../src/sum.js';
 const checks = [${checks.map(([name, check]) => `[${JSON.stringify(name)}, () => ${check}]`).join(', ')}];
@@ -297,9 +307,7 @@ console.log('1..' + files.length);
   });
 });
 
-test('where a runner does not take what we ask of it, the command is run as the repository gives it', {
-  timeout: 120_000,
-}, async () => {
+test('where a runner does not take what we ask of it, the command is run as the repository gives it', async () => {
   const old = '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/runoff/bin/node check.mjs\n';
   const room = await house.room({
     files: {

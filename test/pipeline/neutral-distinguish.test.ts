@@ -18,7 +18,7 @@ const written = (line: string, cells: readonly string[], more: Partial<WrittenTe
 const EMPTY = written('', []);
 const SPACE = written(' a ', ['a']);
 
-describe('candidates that evidence does not tell apart', { timeout: 180_000 }, () => {
+describe('candidates that evidence does not tell apart', () => {
   let house: House;
   let room: Room;
   let right: Survivor;
@@ -28,7 +28,7 @@ describe('candidates that evidence does not tell apart', { timeout: 180_000 }, (
     room = await house.room();
     right = await room.survivor('A', RIGHT);
     hasty = await room.survivor('B', HASTY);
-  }, 120_000);
+  });
   afterAll(() => house.close());
 
   const contender = (survivor: Survivor, cls: string, diff = `+ by ${survivor.alias}`): Contender => ({

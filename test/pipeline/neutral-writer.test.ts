@@ -19,13 +19,13 @@ const EMPTY: WrittenTest = {
   file: expecting('', []),
 };
 
-describe('a writer of tests sees what is asked for, and no candidate', { timeout: 90_000 }, () => {
+describe('a writer of tests sees what is asked for, and no candidate', () => {
   let house: House;
   let room: Room;
   beforeAll(async () => {
     house = await openHouse();
     room = await house.room();
-  }, 60_000);
+  });
   afterAll(() => house.close());
 
   test('its tests are laid beside those of the repository, executed, and told apart', async () => {

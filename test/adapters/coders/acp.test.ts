@@ -34,7 +34,7 @@ let program = '';
 beforeAll(async () => {
   program = join(await folder(), 'acp.mjs');
   await bundleAcpCoder(program);
-}, 60_000);
+});
 
 const folders: string[] = [];
 async function folder(): Promise<string> {
@@ -76,7 +76,7 @@ const exists = (path: string) =>
     () => false,
   );
 
-describe('an agent that speaks the Agent Client Protocol', { timeout: 60_000 }, () => {
+describe('an agent that speaks the Agent Client Protocol', () => {
   test('gets the whole task, is allowed what it asks, and works in the repository', async () => {
     const { code, events, end, cwd } = await run(scripted('works'));
     expect({ code, end }).toMatchObject({ code: 0, end: { ok: true } });
@@ -145,7 +145,7 @@ describe('an agent that speaks the Agent Client Protocol', { timeout: 60_000 }, 
   });
 });
 
-describe('an agent that does not come to an end', { timeout: 60_000 }, () => {
+describe('an agent that does not come to an end', () => {
   test('is cancelled shortly before its time is over', async () => {
     const { code, end, cwd } = await run(scripted('hangs'), { wallSeconds: 4 });
     expect({ code, end }).toMatchObject({

@@ -21,7 +21,6 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../../src/adapters/database/index.ts';
 
-const TIMEOUT = 120_000;
 const isRoot = process.getuid?.() === 0;
 
 let home: string;
@@ -96,41 +95,33 @@ function holder(folder = dir, ids: { uid?: number; gid?: number } = {}) {
 }
 
 describe('the embedded database', () => {
-  test(
-    'is set up, keeps its data over a stop, and is found again',
-    async () => {
-      const first = await startEmbeddedPostgres({ dir });
-      expect(first).toMatchObject({ attached: false, version: expect.stringMatching(/^18\./) });
-      await first.ensureDatabase('shop');
-      await first.ensureDatabase('shop');
-      await query(first.url('shop'), 'create table kept as select 42 as n');
-      await first.stop();
-      expect(await postmaster()).toBeNull();
+  test('is set up, keeps its data over a stop, and is found again', async () => {
+    const first = await startEmbeddedPostgres({ dir });
+    expect(first).toMatchObject({ attached: false, version: expect.stringMatching(/^18\./) });
+    await first.ensureDatabase('shop');
+    await first.ensureDatabase('shop');
+    await query(first.url('shop'), 'create table kept as select 42 as n');
+    await first.stop();
+    expect(await postmaster()).toBeNull();
 
-      const second = await startEmbeddedPostgres({ dir });
-      expect(second.attached).toBe(false);
-      expect(await query(second.url('shop'), 'select n from kept')).toEqual([{ n: 42 }]);
-      expect(second.url('shop')).toBe(first.url('shop'));
-      await second.stop();
-    },
-    TIMEOUT,
-  );
+    const second = await startEmbeddedPostgres({ dir });
+    expect(second.attached).toBe(false);
+    expect(await query(second.url('shop'), 'select n from kept')).toEqual([{ n: 42 }]);
+    expect(second.url('shop')).toBe(first.url('shop'));
+    await second.stop();
+  });
 
-  test(
-    'takes connections from this machine only, with a password that only we can read',
-    async () => {
-      const server = await startEmbeddedPostgres({ dir });
-      const url = new URL(server.url('postgres'));
-      expect(url.hostname).toBe('127.0.0.1');
-      url.password = 'guessed';
-      await expect(query(url.href, 'select 1')).rejects.toThrow(/password authentication failed/);
-      const [setting] = await query(server.url('postgres'), 'show listen_addresses');
-      expect(setting).toEqual({ listen_addresses: '127.0.0.1' });
-      expect((await stat(join(dir, 'pg.json'))).mode & 0o777).toBe(0o600);
-      await server.stop();
-    },
-    TIMEOUT,
-  );
+  test('takes connections from this machine only, with a password that only we can read', async () => {
+    const server = await startEmbeddedPostgres({ dir });
+    const url = new URL(server.url('postgres'));
+    expect(url.hostname).toBe('127.0.0.1');
+    url.password = 'guessed';
+    await expect(query(url.href, 'select 1')).rejects.toThrow(/password authentication failed/);
+    const [setting] = await query(server.url('postgres'), 'show listen_addresses');
+    expect(setting).toEqual({ listen_addresses: '127.0.0.1' });
+    expect((await stat(join(dir, 'pg.json'))).mode & 0o777).toBe(0o600);
+    await server.stop();
+  });
 
   test('a name that is no plain word never reaches the server', async () => {
     const server = await startEmbeddedPostgres({ dir });
@@ -138,146 +129,110 @@ describe('the embedded database', () => {
     await server.stop();
   });
 
-  test(
-    'finds its server again after it was killed with -9 itself, and after the server was',
-    async () => {
-      const crashed = holder();
-      const { url = '' } = await crashed.says();
-      await query(url, 'create table kept as select 42 as n');
-      await crashed.kill();
-      const survivor = await startEmbeddedPostgres({ dir });
-      expect(survivor.attached).toBe(true);
-      expect(survivor.url('shared')).toBe(url);
+  test('finds its server again after it was killed with -9 itself, and after the server was', async () => {
+    const crashed = holder();
+    const { url = '' } = await crashed.says();
+    await query(url, 'create table kept as select 42 as n');
+    await crashed.kill();
+    const survivor = await startEmbeddedPostgres({ dir });
+    expect(survivor.attached).toBe(true);
+    expect(survivor.url('shared')).toBe(url);
 
-      const pid = await postmaster();
-      process.kill(pid ?? 0, 'SIGKILL');
-      const again = await startEmbeddedPostgres({ dir });
-      expect(again.attached).toBe(false);
-      expect(await query(again.url('shared'), 'select n from kept')).toEqual([{ n: 42 }]);
-      await again.stop();
-    },
-    TIMEOUT,
-  );
+    const pid = await postmaster();
+    process.kill(pid ?? 0, 'SIGKILL');
+    const again = await startEmbeddedPostgres({ dir });
+    expect(again.attached).toBe(false);
+    expect(await query(again.url('shared'), 'select n from kept')).toEqual([{ n: 42 }]);
+    await again.stop();
+  });
 
-  test(
-    'a pid file that names another living process does not keep it from starting',
-    async () => {
-      await (await startEmbeddedPostgres({ dir })).stop();
-      const file = join(dir, 'pg18', 'postmaster.pid');
-      await writeFile(file, `${process.pid}\n${join(dir, 'pg18')}\n1\n5432\n\n127.0.0.1\n\nready\n`);
-      const server = await startEmbeddedPostgres({ dir });
-      expect(server.attached).toBe(false);
-      await server.stop();
-    },
-    TIMEOUT,
-  );
+  test('a pid file that names another living process does not keep it from starting', async () => {
+    await (await startEmbeddedPostgres({ dir })).stop();
+    const file = join(dir, 'pg18', 'postmaster.pid');
+    await writeFile(file, `${process.pid}\n${join(dir, 'pg18')}\n1\n5432\n\n127.0.0.1\n\nready\n`);
+    const server = await startEmbeddedPostgres({ dir });
+    expect(server.attached).toBe(false);
+    await server.stop();
+  });
 
-  test(
-    'a set-up that was cut off leaves nothing that a later one could trip over',
-    async () => {
-      await mkdir(join(dir, 'pg18.new'), { recursive: true });
-      await chmod(dir, 0o755);
-      await writeFile(join(dir, 'pg18.new', 'PG_VERSION'), '18\n');
-      await mkdir(join(dir, 'bin-17.0.0'));
-      const server = await startEmbeddedPostgres({ dir });
-      expect((await readdir(dir)).toSorted()).toEqual(
-        [expect.stringMatching(/^bin-18\./), 'pg.json', 'pg.log', 'pg18'].toSorted(),
-      );
-      await server.stop();
-    },
-    TIMEOUT,
-  );
+  test('a set-up that was cut off leaves nothing that a later one could trip over', async () => {
+    await mkdir(join(dir, 'pg18.new'), { recursive: true });
+    await chmod(dir, 0o755);
+    await writeFile(join(dir, 'pg18.new', 'PG_VERSION'), '18\n');
+    await mkdir(join(dir, 'bin-17.0.0'));
+    const server = await startEmbeddedPostgres({ dir });
+    expect((await readdir(dir)).toSorted()).toEqual(
+      [expect.stringMatching(/^bin-18\./), 'pg.json', 'pg.log', 'pg18'].toSorted(),
+    );
+    await server.stop();
+  });
 
-  test(
-    'without its password file it cannot be opened, and says which file that is',
-    async () => {
-      await (await startEmbeddedPostgres({ dir })).stop();
-      await rename(join(dir, 'pg.json'), join(dir, 'pg.json.aside'));
-      await expect(startEmbeddedPostgres({ dir })).rejects.toMatchObject({
-        code: 'DATABASE_UNAVAILABLE',
-        message: expect.stringContaining(join(dir, 'pg.json')),
-      });
-    },
-    TIMEOUT,
-  );
+  test('without its password file it cannot be opened, and says which file that is', async () => {
+    await (await startEmbeddedPostgres({ dir })).stop();
+    await rename(join(dir, 'pg.json'), join(dir, 'pg.json.aside'));
+    await expect(startEmbeddedPostgres({ dir })).rejects.toMatchObject({
+      code: 'DATABASE_UNAVAILABLE',
+      message: expect.stringContaining(join(dir, 'pg.json')),
+    });
+  });
 });
 
 describe('several processes', () => {
-  test(
-    'that start at once share one server, which runs until the last has let go',
-    async () => {
-      const holders = [holder(), holder(), holder()];
-      const said = await Promise.all(holders.map((one) => one.says()));
-      expect(said.filter((one) => one.attached === false)).toHaveLength(1);
-      expect(new Set(said.map((one) => one.url)).size).toBe(1);
+  test('that start at once share one server, which runs until the last has let go', async () => {
+    const holders = [holder(), holder(), holder()];
+    const said = await Promise.all(holders.map((one) => one.says()));
+    expect(said.filter((one) => one.attached === false)).toHaveLength(1);
+    expect(new Set(said.map((one) => one.url)).size).toBe(1);
 
-      for (const one of holders.slice(0, 2)) expect(await one.stop()).toEqual({ stopped: true });
-      expect(await query(said[0]?.url ?? '', 'select 1 as one')).toEqual([{ one: 1 }]);
-      await holders[2]?.stop();
-      expect(await postmaster()).toBeNull();
-    },
-    TIMEOUT,
-  );
+    for (const one of holders.slice(0, 2)) expect(await one.stop()).toEqual({ stopped: true });
+    expect(await query(said[0]?.url ?? '', 'select 1 as one')).toEqual([{ one: 1 }]);
+    await holders[2]?.stop();
+    expect(await postmaster()).toBeNull();
+  });
 
-  test(
-    'a start that was killed half way does not block the next one',
-    async () => {
-      const ended = spawn(process.execPath, ['-e', '0']);
-      await once(ended, 'exit');
-      await mkdir(dir);
-      await chmod(dir, 0o755);
-      await writeFile(join(dir, 'pg.lock'), `${ended.pid} 1`);
-      const server = await startEmbeddedPostgres({ dir });
-      await server.stop();
-      expect(await readdir(dir)).not.toContain('pg.lock');
-    },
-    TIMEOUT,
-  );
+  test('a start that was killed half way does not block the next one', async () => {
+    const ended = spawn(process.execPath, ['-e', '0']);
+    await once(ended, 'exit');
+    await mkdir(dir);
+    await chmod(dir, 0o755);
+    await writeFile(join(dir, 'pg.lock'), `${ended.pid} 1`);
+    const server = await startEmbeddedPostgres({ dir });
+    await server.stop();
+    expect(await readdir(dir)).not.toContain('pg.lock');
+  });
 
-  test(
-    'find the same server through a link to the folder',
-    async () => {
-      const server = await startEmbeddedPostgres({ dir });
-      await symlink(dir, join(home, 'link'));
-      const linked = holder(join(home, 'link'));
-      expect(await linked.says()).toMatchObject({ attached: true, url: server.url('shared') });
-      await linked.stop();
-      expect(await postmaster()).not.toBeNull();
-      await server.stop();
-    },
-    TIMEOUT,
-  );
+  test('find the same server through a link to the folder', async () => {
+    const server = await startEmbeddedPostgres({ dir });
+    await symlink(dir, join(home, 'link'));
+    const linked = holder(join(home, 'link'));
+    expect(await linked.says()).toMatchObject({ attached: true, url: server.url('shared') });
+    await linked.stop();
+    expect(await postmaster()).not.toBeNull();
+    await server.stop();
+  });
 
-  test(
-    'an unclosed connection keeps the server, unless it is stopped by force',
-    async () => {
-      const server = await startEmbeddedPostgres({ dir });
-      const open = new pg.Client({ connectionString: server.url('postgres') });
-      open.on('error', () => undefined);
-      await open.connect();
-      await server.stop();
-      expect(await open.query('select 1 as one')).toMatchObject({ rows: [{ one: 1 }] });
-      await (await startEmbeddedPostgres({ dir })).stop({ force: true });
-      expect(await postmaster()).toBeNull();
-    },
-    TIMEOUT,
-  );
+  test('an unclosed connection keeps the server, unless it is stopped by force', async () => {
+    const server = await startEmbeddedPostgres({ dir });
+    const open = new pg.Client({ connectionString: server.url('postgres') });
+    open.on('error', () => undefined);
+    await open.connect();
+    await server.stop();
+    expect(await open.query('select 1 as one')).toMatchObject({ rows: [{ one: 1 }] });
+    await (await startEmbeddedPostgres({ dir })).stop({ force: true });
+    expect(await postmaster()).toBeNull();
+  });
 });
 
 describe.runIf(isRoot)('as root', () => {
-  test(
-    'the server runs as another user, who owns its data and nothing else',
-    async () => {
-      const server = await startEmbeddedPostgres({ dir });
-      const pid = await postmaster();
-      expect((await stat(`/proc/${pid}`)).uid).not.toBe(0);
-      expect((await stat(join(dir, 'pg18'))).uid).not.toBe(0);
-      expect((await stat(dir)).uid).toBe(0);
-      expect((await stat(join(dir, 'pg.json'))).uid).toBe(0);
-      await server.stop();
-    },
-    TIMEOUT,
-  );
+  test('the server runs as another user, who owns its data and nothing else', async () => {
+    const server = await startEmbeddedPostgres({ dir });
+    const pid = await postmaster();
+    expect((await stat(`/proc/${pid}`)).uid).not.toBe(0);
+    expect((await stat(join(dir, 'pg18'))).uid).not.toBe(0);
+    expect((await stat(dir)).uid).toBe(0);
+    expect((await stat(join(dir, 'pg.json'))).uid).toBe(0);
+    await server.stop();
+  });
 
   test('a folder that user cannot enter is named, and nothing is left in it', async () => {
     await chmod(home, 0o700);
@@ -288,30 +243,22 @@ describe.runIf(isRoot)('as root', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  test(
-    'an ordinary user starts a server of their own',
-    async () => {
-      const nobody = { uid: 65_534, gid: 65_534 };
-      await mkdir(join(home, 'own'), { mode: 0o700 });
-      await chown(join(home, 'own'), nobody.uid, nobody.gid);
-      dir = join(home, 'own', 'pg');
-      const own = holder(dir, nobody);
-      expect(await own.says()).toMatchObject({ attached: false });
-      expect((await stat(`/proc/${await postmaster()}`)).uid).toBe(nobody.uid);
-      expect(await own.stop()).toEqual({ stopped: true });
-      expect(await postmaster()).toBeNull();
-    },
-    TIMEOUT,
-  );
+  test('an ordinary user starts a server of their own', async () => {
+    const nobody = { uid: 65_534, gid: 65_534 };
+    await mkdir(join(home, 'own'), { mode: 0o700 });
+    await chown(join(home, 'own'), nobody.uid, nobody.gid);
+    dir = join(home, 'own', 'pg');
+    const own = holder(dir, nobody);
+    expect(await own.says()).toMatchObject({ attached: false });
+    expect((await stat(`/proc/${await postmaster()}`)).uid).toBe(nobody.uid);
+    expect(await own.stop()).toEqual({ stopped: true });
+    expect(await postmaster()).toBeNull();
+  });
 
-  test(
-    'an ordinary user cannot open the database of root, and learns why',
-    async () => {
-      const server = await startEmbeddedPostgres({ dir });
-      const other = holder(dir, { uid: 65_534, gid: 65_534 });
-      expect((await other.says()).fault).toMatch(/is closed to this user/);
-      await server.stop();
-    },
-    TIMEOUT,
-  );
+  test('an ordinary user cannot open the database of root, and learns why', async () => {
+    const server = await startEmbeddedPostgres({ dir });
+    const other = holder(dir, { uid: 65_534, gid: 65_534 });
+    expect((await other.says()).fault).toMatch(/is closed to this user/);
+    await server.stop();
+  });
 });

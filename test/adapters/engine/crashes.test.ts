@@ -171,7 +171,7 @@ describe('several processes', () => {
       const [before] = await holders();
       await database.query('select pg_terminate_backend($1)', [before?.pid]);
       await expect
-        .poll(async () => (await holders()).map(({ pid }) => pid), { timeout: 30_000 })
+        .poll(async () => (await holders()).map(({ pid }) => pid))
         .toEqual([expect.not.toSatisfy((pid) => pid === before?.pid)]);
 
       const second = start('box-1');

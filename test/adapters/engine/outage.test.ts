@@ -56,4 +56,4 @@ test('the server dies under a running engine: when it is back, run and waiting g
   await server.stop();
   await again.stop();
   await rm(home, { recursive: true, force: true });
-}, 120_000);
+});

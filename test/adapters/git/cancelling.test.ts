@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BaseCheckout, Sandbox } from '../../../src/ports/index.ts';
 import { type GitWorld, LIMITS, openGitWorld } from './world.ts';
 
-describe('runs that share a setup', { timeout: 120_000 }, () => {
+describe('runs that share a setup', () => {
   let world: GitWorld;
   beforeAll(() => {
     world = openGitWorld();

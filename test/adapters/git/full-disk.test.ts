@@ -11,7 +11,7 @@ const MB = 2 ** 20;
 const full = { code: 'DISK_FULL' };
 
 // A file system that can be filled takes a mount, and so root.
-describe.skipIf(process.getuid?.() !== 0)('a disk without space', { timeout: 120_000 }, () => {
+describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
   let world: GitWorld;
   let dataDir: string;
   let workspaces: Workspaces;

@@ -11,7 +11,7 @@ import { type Files, type GitWorld, git, openGitWorld, writeFiles } from './worl
 
 const isRoot = process.getuid?.() === 0;
 
-describe('repositories of all kinds', { timeout: 120_000 }, () => {
+describe('repositories of all kinds', () => {
   let world: GitWorld;
   beforeAll(() => {
     world = openGitWorld();

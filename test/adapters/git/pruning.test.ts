@@ -9,7 +9,7 @@ import { type GitWorld, git, LIMITS, openGitWorld } from './world.ts';
 const author = { name: 'R', email: 'r@example.org' };
 const DAY = 24 * 60 * 60_000;
 
-describe('what no run used for long', { timeout: 120_000 }, () => {
+describe('what no run used for long', () => {
   let world: GitWorld;
   beforeEach(() => {
     world = openGitWorld();

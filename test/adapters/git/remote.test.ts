@@ -8,7 +8,7 @@ import { patchOf } from '../../contracts/workspaces.suite.ts';
 import { type GitServer, startGitServer } from './server.ts';
 import { type GitWorld, git, openGitWorld } from './world.ts';
 
-describe('a repository behind a URL', { timeout: 60_000 }, () => {
+describe('a repository behind a URL', () => {
   let world: GitWorld;
   let server: GitServer;
   let folder: string;

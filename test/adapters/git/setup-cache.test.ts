@@ -34,7 +34,7 @@ const INSTALL = 'npm ci';
 /** What the stand-in for npm does unless a test says otherwise. */
 const PLAIN = `mkdir -p node_modules/left; echo '{"name":"left"}' > node_modules/left/package.json; date +%N > node_modules/stamp`;
 
-describe('dependencies are installed once', { timeout: 120_000 }, () => {
+describe('dependencies are installed once', () => {
   let world: GitWorld;
   beforeAll(() => {
     world = openGitWorld({ overlay: true });
@@ -50,7 +50,7 @@ describe('dependencies are installed once', { timeout: 120_000 }, () => {
       async exec(spec) {
         const line = spec.argv[2] ?? '';
         if (/(?:npm|yarn) --version/.test(line)) {
-          return world.sandbox.exec({ ...spec, argv: ['echo', versions] });
+          return { exitCode: 0, stopped: null, stdout: `${versions}\n`, stderr: '', truncated: false, ms: 1 };
         }
         if (line !== command) return world.sandbox.exec(spec);
         seen.installs += 1;

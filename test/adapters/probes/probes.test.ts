@@ -17,11 +17,11 @@ test('one word', () => {
 const REPOSITORY = { 'package.json': '{"type":"module"}', 'slug.js': SLUG, 'test/slug.test.js': SLUG_TEST };
 const TESTS = ['test/slug.test.js'];
 
-describe('probes', { timeout: 120_000 }, () => {
+describe('probes', () => {
   let bench: ProbeBench;
   beforeAll(async () => {
     bench = await openProbeBench();
-  }, 60_000);
+  });
   afterAll(() => bench.close());
 
   test('examples of the issue fail on the base and pass on a fix', async () => {

@@ -38,7 +38,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
     return { ...bench, sandbox: open(bench) };
   });
 
-  describe('a container', { timeout: 90_000 }, () => {
+  describe('a container', () => {
     let bench: Workbench;
     let sandbox: Sandbox;
     beforeAll(async () => {
@@ -151,7 +151,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
       process.kill(app, 'SIGSTOP');
       for (const watcher of watchers) process.kill(Number(watcher.trim().split(' ')[0]), 'SIGKILL');
       process.kill(app, 'SIGKILL');
-      await expect.poll(() => processesWith(mark), { timeout: 15_000 }).toBe(0);
+      await expect.poll(() => processesWith(mark)).toBe(0);
       expect(left()).toContain(name);
       expect(await open(bench).probe()).toMatchObject({ kind: 'ready' });
       expect(left()).not.toContain(name);

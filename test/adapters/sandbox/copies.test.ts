@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkArea } from '../../../src/ports/index.ts';
 import { openWorkbench, shell, type Workbench } from './workbench.ts';
 
-describe('areas that are full copies', { timeout: 90_000 }, () => {
+describe('areas that are full copies', () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench({ overlay: false });
-  }, 60_000);
+  });
   afterAll(() => bench.close());
 
   const read = async (area: WorkArea, line: string) => (await bench.sandbox.exec(shell(area, line))).stdout;

@@ -32,7 +32,7 @@ describe('a proxy for one command', () => {
     port = (registry.address() as AddressInfo).port;
     const allowed = ['Registry.test', 'inside.test', 'gone.test'].map((host) => `${host}:${port}`);
     proxy = await openEgress(allowed, bench.folder(), bench.owner, local);
-  }, 60_000);
+  });
   afterAll(async () => {
     await proxy.close();
     registry.close();

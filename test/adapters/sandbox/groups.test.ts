@@ -145,7 +145,7 @@ describe('a delegated control group', () => {
   });
 });
 
-describe('a sandbox in a control group', { timeout: 60_000 }, () => {
+describe('a sandbox in a control group', () => {
   let kernel: PretendGroups;
   let bench: Workbench;
   const open = async (options: { door?: string } = {}): Promise<void> => {

@@ -18,11 +18,11 @@ const leftBehind = (megabytes: number, filled: number): string => `perl -e '
   }
   $| = 1; print "held it all\\n"; sleep 4'`;
 
-describe('memory that outlives the process that filled it', { timeout: 60_000 }, () => {
+describe('memory that outlives the process that filled it', () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
-  }, 60_000);
+  });
   afterAll(() => bench.close());
 
   test('counts, though it shows in the size of no process', async () => {

@@ -25,7 +25,7 @@ sandboxContract(
   { isolates: false },
 );
 
-describe('without a sandbox', { timeout: 60_000 }, () => {
+describe('without a sandbox', () => {
   let bench: Workbench;
   let sandbox: Sandbox;
   beforeAll(async () => {

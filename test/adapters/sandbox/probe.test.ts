@@ -8,7 +8,7 @@ describe('the probe', () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
-  }, 60_000);
+  });
   afterAll(() => bench.close());
 
   test('names backend, version and how areas are made', async () => {

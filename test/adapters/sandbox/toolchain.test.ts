@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test('a toolchain brings our Node, and npm when the host has it', { timeout: 90_000 }, async () => {
+test('a toolchain brings our Node, and npm when the host has it', async () => {
   const bench = await openWorkbench();
   try {
     const made = await prepareToolchain({ dir: join(bench.root, 'tools'), owner: bench.owner });
@@ -28,7 +28,7 @@ test('a toolchain brings our Node, and npm when the host has it', { timeout: 90_
   }
 });
 
-test('a toolchain is made once, also by several processes at a time', { timeout: 60_000 }, async () => {
+test('a toolchain is made once, also by several processes at a time', async () => {
   const make = () => prepareToolchain({ dir: root, owner: null, environment: {} });
   const [first, second] = await Promise.all([make(), make()]);
   const before = statSync(join(first.dir, 'bin/node'));
@@ -38,7 +38,7 @@ test('a toolchain is made once, also by several processes at a time', { timeout:
   expect(readdirSync(root)).toHaveLength(1);
 });
 
-test('another package manager in npm_execpath is not taken for npm', { timeout: 60_000 }, async () => {
+test('another package manager in npm_execpath is not taken for npm', async () => {
   const pnpm = join(root, 'node_modules/pnpm');
   mkdirSync(join(pnpm, 'bin'), { recursive: true });
   mkdirSync(join(pnpm, 'node_modules'));

@@ -32,7 +32,7 @@ export async function victim(
   // The mark is in the file, not in the command line, where it would count as a process of its own.
   const child = spawn(process.execPath, ['-'], { stdio: ['pipe', 'ignore', 'inherit'] });
   child.stdin.end(`import(${JSON.stringify(file)});\n`);
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 120_000;
   while (processesWith(mark) < 2) {
     if (performance.now() > deadline) throw new Error('the command did not start');
     await sleep(50);
@@ -44,7 +44,7 @@ export const gone = 'all gone';
 
 /** Waits for what the promise allows: ten seconds, and some for a busy machine. */
 export async function untilDead(mark: string): Promise<string> {
-  const deadline = performance.now() + 15_000;
+  const deadline = performance.now() + 60_000;
   while (processesWith(mark) > 0) {
     if (performance.now() > deadline) return `${processesWith(mark)} are alive`;
     await sleep(50);

@@ -33,11 +33,11 @@ interface Found {
   readonly left: readonly string[];
 }
 
-describe('a host that covers parts of /proc, as containers do', { timeout: 60_000 }, () => {
+describe('a host that covers parts of /proc, as containers do', () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
-  }, 60_000);
+  });
   afterAll(() => bench.close());
 
   /** Starts the app in namespaces in which `mounts` were made, and hands on what is said there. */

@@ -19,7 +19,7 @@ import { openWorkbench, shell, type Workbench } from '../sandbox/workbench.ts';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe('a candidate is held to the syntax that its base parses by', { timeout: 90_000 }, () => {
+describe('a candidate is held to the syntax that its base parses by', () => {
   let bench: Workbench;
   let repositories: GitWorld;
   let workspaces: Workspaces;
@@ -29,7 +29,7 @@ describe('a candidate is held to the syntax that its base parses by', { timeout:
     await installSyntaxCheck(bench.options.toolchain);
     const dataDir = join(bench.root, 'data');
     workspaces = openWorkspaces({ dataDir, sandbox: bench.sandbox, owner: bench.owner, log: silent });
-  }, 60_000);
+  });
   afterAll(() => {
     repositories.close();
     bench.close();

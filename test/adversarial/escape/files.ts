@@ -30,7 +30,7 @@ const BY_HANDLE = `
 
 /** Attacks on files of the host and of other candidates. */
 export function filesSuite(name: string, open: OpenWorld): void {
-  describe(`files of the host, from ${name}`, { timeout: 60_000 }, () => {
+  describe(`files of the host, from ${name}`, () => {
     let world: EscapeWorld;
     let host: string;
     let neighbour: WorkArea;
@@ -46,7 +46,7 @@ export function filesSuite(name: string, open: OpenWorld): void {
       );
       neighbour = world.area({ 'secret.txt': CANARY });
       await boxed(world, neighbour, line(`echo ${CANARY} > mine.txt`));
-    }, 60_000);
+    });
     afterAll(() => world.close());
 
     const withOwn = (): WorkArea => world.area({ 'own.txt': OWN });

@@ -47,11 +47,11 @@ const SHARED = { ioUring: 425, openTree: 428, moveMount: 429, fsopen: 430, mount
 
 /** Attacks on the kernel that sandboxes and host share. */
 export function kernelSuite(name: string, open: OpenWorld): void {
-  describe(`the kernel, from ${name}`, { timeout: 60_000 }, () => {
+  describe(`the kernel, from ${name}`, () => {
     let world: EscapeWorld;
     beforeAll(async () => {
       world = await open();
-    }, 60_000);
+    });
     afterAll(() => world.close());
 
     const inside = async (text: string) => (await boxed(world, world.area(), line(text))).stdout;

@@ -30,12 +30,12 @@ const open = (family: number, type: number, protocol = 0) =>
 
 /** Attacks on the network of the host. */
 export function networkSuite(name: string, openWorld: OpenWorld): void {
-  describe(`the network, from ${name}`, { timeout: 60_000 }, () => {
+  describe(`the network, from ${name}`, () => {
     let world: EscapeWorld;
     const servers: Server[] = [];
     beforeAll(async () => {
       world = await openWorld();
-    }, 60_000);
+    });
     afterAll(async () => {
       for (const server of servers) server.close();
       await world.close();

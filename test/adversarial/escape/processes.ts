@@ -49,7 +49,7 @@ const commandLines = (): string[] =>
 
 /** Attacks on processes of the host, and on the rights that a process has. */
 export function processesSuite(name: string, open: OpenWorld): void {
-  describe(`processes of the host, from ${name}`, { timeout: 60_000 }, () => {
+  describe(`processes of the host, from ${name}`, () => {
     let world: EscapeWorld;
     let victim: ChildProcess;
     beforeAll(async () => {
@@ -60,7 +60,7 @@ export function processesSuite(name: string, open: OpenWorld): void {
         ...(world.owner ?? {}),
       });
       await once(victim, 'spawn');
-    }, 60_000);
+    });
     afterAll(async () => {
       victim.kill('SIGKILL');
       await world.close();
@@ -189,9 +189,7 @@ export function processesSuite(name: string, open: OpenWorld): void {
     test('[p25] what it is given by environment does not show in the host’s process list', async () => {
       const argv = line('sleep 1 # seen-7712');
       const running = boxed(world, world.area(), argv, { env: { KEY: 'lease-key-99' } });
-      await expect
-        .poll(() => commandLines().filter((one) => one.includes('seen-7712')), { timeout: 20_000 })
-        .not.toEqual([]);
+      await expect.poll(() => commandLines().filter((one) => one.includes('seen-7712'))).not.toEqual([]);
       expect(commandLines().filter((one) => one.includes('lease-key-99'))).toEqual([]);
       await running;
       const careless = spawn('env', ['KEY=lease-key-99', 'perl', '-e', 'sleep 5'], { stdio: 'ignore' });

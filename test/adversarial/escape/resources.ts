@@ -20,11 +20,11 @@ function signal(): { readonly given: Promise<void>; readonly give: () => void } 
 
 /** Attacks on what sandboxes and host share: processes, memory, disk, and our own memory by output. */
 export function resourcesSuite(name: string, answers: Answers, open: () => Promise<Bench>): void {
-  describe(`resources, of ${name}`, { timeout: 120_000 }, () => {
+  describe(`resources, of ${name}`, () => {
     let bench: Bench;
     beforeAll(async () => {
       bench = await open();
-    }, 60_000);
+    });
     afterAll(() => bench.close());
 
     describe('a fork bomb', () => {
