@@ -53,7 +53,7 @@ export async function debateText(
     table,
     {
       spec: text,
-      seats: (round) => seatsOf(personas, models, familyOf, { round, rotate }),
+      seats: (round, lost) => seatsOf(personas, models, familyOf, { round, rotate, lost }),
       synthesiser: models[0] ?? '',
       instructions: criticsPrompts(world),
       shown: { focusAreas },

@@ -80,7 +80,8 @@ function planFor({ critics = ['qa', 'product', 'security'], models, rotate = fal
   const names = models ?? ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'];
   const plan: DebatePlan = {
     spec: SPEC,
-    seats: (round) => seatsOf(critics, names, (model) => model.split('/')[0] ?? '', { round, rotate }),
+    seats: (round, lost) =>
+      seatsOf(critics, names, (model) => model.split('/')[0] ?? '', { round, rotate, lost }),
     synthesiser: names[0] ?? '',
     instructions: { critic: (persona) => `You are ${persona}.`, synthesiser: 'You keep the spec.' },
     shown: { focusAreas: [] },

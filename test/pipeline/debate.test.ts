@@ -95,6 +95,15 @@ describe('a debate', () => {
     });
   });
 
+  test('lets a critic whose model is away speak through another one in the next round', async () => {
+    const { last } = await debated((one) => (one.model.startsWith('openai') ? null : content(one)));
+    expect(summary(last)).toEqual({ rounds: 2, stop: 'consensus', consensus: true });
+    expect(last.rounds.map(({ critiques }) => critiques.map(({ kind }) => kind))).toEqual([
+      ['heard', 'failed', 'heard'],
+      ['stands', 'heard', 'stands'],
+    ]);
+  });
+
   test('goes on without a failed critic where fewer approvals are required', async () => {
     const { last } = await debated((one) => (one.critic === 'product' ? null : content(one)), {
       required: 2,

@@ -8,15 +8,17 @@ export interface Seat {
 
 /**
  * Models to seats: one of each family first, so that two families are heard wherever there are two. `rotate` moves every
- * critic on by a model in each round.
+ * critic on by a model in each round. `lost` are models that gave no answer before: they are asked only where no other is
+ * left.
  */
 export function seatsOf(
   critics: readonly string[],
   models: readonly string[],
   familyOf: (model: string) => string,
-  turn: { readonly round: number; readonly rotate: boolean },
+  turn: { readonly round: number; readonly rotate: boolean; readonly lost?: ReadonlySet<string> },
 ): readonly Seat[] {
-  const order = byFamily(models, familyOf);
+  const heard = models.filter((model) => !turn.lost?.has(model));
+  const order = byFamily(heard.length > 0 ? heard : models, familyOf);
   if (order.length === 0) return [];
   const shift = turn.rotate ? turn.round : 0;
   return critics.map((critic, i) => ({ critic, model: order[(i + shift) % order.length] as string }));

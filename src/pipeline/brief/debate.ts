@@ -24,8 +24,8 @@ import { put, type Table } from './seats.ts';
 /** What is debated, by whom, and how far. */
 export interface DebatePlan {
   readonly spec: string;
-  /** The seats of a round, one for each critic, in a fixed order. */
-  readonly seats: (round: number) => readonly Seat[];
+  /** The seats of a round, one for each critic, in a fixed order; `lost` are models that gave no answer before. */
+  readonly seats: (round: number, lost: ReadonlySet<string>) => readonly Seat[];
   readonly synthesiser: string;
   readonly instructions: { critic(persona: string): string; readonly synthesiser: string };
   readonly shown: Omit<Shown, 'nonce'>;
@@ -75,7 +75,7 @@ async function playRound(
   tell: (news: DebateNews) => void,
 ): Promise<State> {
   const roundNumber = debate.rounds.length;
-  const seats = plan.seats(roundNumber);
+  const seats = plan.seats(roundNumber, lostIn(debate));
   // Equal parts, the synthesiser's included, so that calls side by side cannot pass the cap together.
   const capUsd = (plan.capUsd - debate.cost.usd) / (seats.length + 1);
   const turns = await hearAll(table, plan, { seats, debate, memories, capUsd }, tell);
@@ -113,6 +113,12 @@ async function playRound(
     memories: new Map(turns.map(({ seat, turned }, at) => [seat.critic, remembered(turned, hearings[at])])),
   };
 }
+
+/** Models that gave no answer in the debate so far. */
+const lostIn = ({ rounds }: Debate): ReadonlySet<string> =>
+  new Set(
+    rounds.flatMap(({ critiques }) => critiques.flatMap((one) => (one.kind === 'failed' ? [one.model] : []))),
+  );
 
 interface Taken {
   readonly seat: Seat;

@@ -52,7 +52,14 @@ export async function plan(
   const { read: _, ...written } = answer;
   const { brief, notes } = checkBrief(written, paths);
   const cost = forecast(brief, task.settings, costsOf(world, task));
-  return { ...brief, ...(cost ? { forecast: cost } : {}), ...(notes.length > 0 ? { notes } : {}) };
+  // What critics named holds for the brief that follows from it.
+  const acceptance = since?.brief.acceptance;
+  return {
+    ...brief,
+    ...(acceptance ? { acceptance } : {}),
+    ...(cost ? { forecast: cost } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
+  };
 }
 
 const costsOf = (world: World, { settings }: Task) =>

@@ -39,7 +39,7 @@ function planOf(world: World, task: Task, brief: Brief) {
   const rotate = assign === 'rotating';
   const plan: DebatePlan = {
     spec: specOf(brief),
-    seats: (round) => seatsOf(agents, models, familyOf, { round, rotate }),
+    seats: (round, lost) => seatsOf(agents, models, familyOf, { round, rotate, lost }),
     synthesiser: plannerModel(world, task),
     instructions: criticsPrompts(world),
     shown: { task: taskText(task), focusAreas },
