@@ -1,0 +1,312 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  answer,
+  applyEdits,
+  Critique,
+  changedSections,
+  type DebateRound,
+  differenceOf,
+  type Hearing,
+  hasConsensus,
+  type Issue,
+  type LedgerEntry,
+  longest,
+  NO_COST,
+  questionsOf,
+  raise,
+  Synthesis,
+  seatsOf,
+  sectionsOf,
+  stopOf,
+  unsettled,
+} from '../../../src/core/debate/index.ts';
+
+const SPEC = '# Spec\n\n- Read the file.\n- Write the file.\n\n## More\n\n- Nothing.\n';
+const ISSUE: Issue = {
+  title: 'No encoding',
+  quote: 'Read the file.',
+  severity: 'blocking',
+  scenario: 'A file in Latin-1 is read as UTF-8.',
+  edit: 'Read the file as UTF-8.',
+  needsHuman: false,
+};
+const critique = (over: Partial<Critique> = {}): Critique => ({
+  issues: [],
+  rechecked: [],
+  approved: false,
+  ...over,
+});
+const said = (
+  issues: readonly Issue[],
+  critic = 'qa',
+  ledger: readonly LedgerEntry[] = [],
+  sections: readonly string[] | null = null,
+) =>
+  raise(ledger, { critic, round: 0, critique: critique({ issues: [...issues] }) }, { spec: SPEC, sections });
+const entry = (over: Partial<LedgerEntry> = {}): LedgerEntry => ({
+  ...ISSUE,
+  id: 'I1',
+  round: 0,
+  critic: 'qa',
+  fate: { kind: 'open' },
+  upheld: 0,
+  ...over,
+});
+const REJECTED = { kind: 'rejected', because: 'No.' } as const;
+const ACCEPTED = { kind: 'accepted', because: 'Yes.' } as const;
+
+describe('the ledger', () => {
+  test('numbers issues in the order in which they come', () => {
+    const first = said([
+      ISSUE,
+      { ...ISSUE, title: 'No mode', edit: 'Write it with mode 600.', quote: 'Write the file.' },
+    ]);
+    expect(first.raised).toEqual(['I1', 'I2']);
+    expect(first.ledger).toMatchObject([{ id: 'I1', critic: 'qa', severity: 'blocking' }, { id: 'I2' }]);
+  });
+
+  test.each([
+    ['without a scenario', { scenario: ' ' }, 'It names no case that would fail.'],
+    ['whose quote nobody finds', { quote: 'Delete the file.' }, 'Its quote is not in the spec.'],
+  ])('takes an issue %s for a minor one', (_, over, lowered) => {
+    expect(said([{ ...ISSUE, ...over }]).ledger).toMatchObject([{ severity: 'minor', lowered }]);
+  });
+
+  test('takes an issue about a part that did not change for a minor one in later rounds', () => {
+    const [, more = ''] = sectionsOf(SPEC);
+    expect(said([ISSUE], 'qa', [], [more]).ledger[0]?.severity).toBe('minor');
+    expect(said([ISSUE], 'qa', [], [sectionsOf(SPEC)[0] ?? '']).ledger[0]?.severity).toBe('blocking');
+  });
+
+  test('finds a quote whatever its blanks, and does not count the same issue twice', () => {
+    const once = said([{ ...ISSUE, quote: 'Read  the\nfile.' }]);
+    expect(once.ledger[0]?.severity).toBe('blocking');
+    const twice = said([{ ...ISSUE, title: 'no ENCODING!' }], 'security', once.ledger);
+    expect(twice).toMatchObject({ raised: [], insists: [] });
+    expect(twice.ledger).toHaveLength(1);
+  });
+
+  test('opens a rejected issue again when it is brought again, by anybody, once in a round', () => {
+    const ledger = [entry({ fate: REJECTED })];
+    const again = raise(
+      ledger,
+      {
+        critic: 'qa',
+        round: 1,
+        critique: critique({ issues: [ISSUE], rechecked: [{ issue: 'I1', stands: true, because: 'x' }] }),
+      },
+      { spec: SPEC, sections: null },
+    );
+    expect(again).toMatchObject({
+      raised: [],
+      insists: ['I1'],
+      ledger: [{ upheld: 1, fate: { kind: 'open' } }],
+    });
+  });
+
+  test('lets nobody uphold the issue of somebody else by its number, or one that was accepted', () => {
+    const recheck = (critic: string, fate: LedgerEntry['fate']) =>
+      raise(
+        [entry({ fate })],
+        {
+          critic,
+          round: 1,
+          critique: critique({ rechecked: [{ issue: 'I1', stands: true, because: 'x' }] }),
+        },
+        { spec: SPEC, sections: null },
+      ).insists;
+    expect(recheck('security', REJECTED)).toEqual([]);
+    expect(recheck('qa', ACCEPTED)).toEqual([]);
+    expect(recheck('qa', REJECTED)).toEqual(['I1']);
+  });
+
+  test('carries verdicts, and keeps open what got none or an edit that could not be made', () => {
+    const ledger = [entry(), entry({ id: 'I2' }), entry({ id: 'I3' })];
+    const verdicts = [
+      { issue: 'I1', verdict: 'accept' as const, because: 'Yes.' },
+      { issue: 'I2', verdict: 'ask' as const, because: 'Who knows.' },
+      { issue: 'I9', verdict: 'accept' as const, because: 'There is none.' },
+    ];
+    const next = answer(ledger, { verdicts, edits: [] });
+    expect(next.map(({ fate }) => fate.kind)).toEqual(['accepted', 'asked', 'open']);
+    expect(unsettled(ledger, next, []).map(({ fate }) => fate.kind)).toEqual(['open', 'asked', 'open']);
+    expect(unsettled(ledger, next, ['I1']).map(({ fate }) => fate.kind)).toEqual([
+      'accepted',
+      'asked',
+      'open',
+    ]);
+  });
+
+  test('leaves to a person what was asked, and blocking issues on which nobody gave way', () => {
+    const ledger = [
+      entry({
+        fate: {
+          kind: 'asked',
+          because: 'x',
+          question: { text: 'Which?', options: [], severity: 'minor', assume: 'a' },
+        },
+      }),
+      entry({ id: 'I2', fate: REJECTED }),
+      entry({ id: 'I3', fate: REJECTED, upheld: 1 }),
+      entry({ id: 'I4', fate: { kind: 'open' } }),
+      entry({ id: 'I5', severity: 'major' }),
+      entry({ id: 'I6', fate: ACCEPTED }),
+    ];
+    expect(questionsOf({ ledger }).map(({ text, severity }) => `${severity} ${text}`)).toEqual([
+      'blocking Which?',
+      'blocking No encoding: how shall it be?',
+      'blocking No encoding: how shall it be?',
+    ]);
+  });
+});
+
+describe('edits of a spec', () => {
+  const rules = { original: SPEC, fits: () => true };
+  const edited = (find: string, replace: string, over: Partial<LedgerEntry> = {}, more = {}) =>
+    applyEdits(SPEC, { edits: [{ issue: 'I1', find, replace }] }, [entry({ fate: ACCEPTED, ...over })], {
+      ...rules,
+      ...more,
+    });
+
+  test('replace what they quote, as it stands', () => {
+    expect(edited('- Read the file.', '- Read the file, $& and $1.')).toMatchObject({
+      spec: SPEC.replace('- Read the file.', () => '- Read the file, $& and $1.'),
+      edited: ['I1'],
+      refused: [],
+    });
+  });
+
+  test.each([
+    ['a quote that is not there', 'Delete', 'x', {}, {}, /exactly once/],
+    ['a quote that is there twice', 'the file', 'x', {}, {}, /exactly once/],
+    ['an issue that was not accepted', '- Nothing.', '', { fate: REJECTED }, {}, /not accepted/],
+    ['growth', '- Nothing.', 'x'.repeat(5_000), {}, {}, /grow/],
+    ['a text that may not stand', '- Nothing.', 'x', {}, { fits: () => false }, /form/],
+  ])('are refused for %s', (_, find, replace, over, more, why) => {
+    const { spec, refused } = edited(find, replace, over, more);
+    expect(spec).toBe(SPEC);
+    expect(refused).toEqual([expect.stringMatching(why)]);
+  });
+
+  test('never let a spec pass its limit, however many they are', () => {
+    const edits = fc.array(
+      fc.record({
+        issue: fc.constant('I1'),
+        find: fc.constantFrom('# Spec', '## More', 'Nothing', 'xx'),
+        replace: fc.string({ maxLength: 900 }),
+      }),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(edits, (many) => {
+        const { spec } = applyEdits(SPEC, { edits: many }, [entry({ fate: ACCEPTED })], rules);
+        expect(spec.length).toBeLessThanOrEqual(longest(SPEC));
+      }),
+    );
+  });
+});
+
+describe('differences', () => {
+  test('count the larger of lines added and removed', () => {
+    expect(differenceOf('a\nb\nc\nd\n', 'a\nb\nx\ny\nd\n')).toMatchObject({ changed: 2 / 5 });
+    expect(differenceOf('a\n', 'a\n')).toEqual({ text: '', changed: 0 });
+    expect(differenceOf('a\nb\n', 'a\nc\n').text).toMatch(/^@@ .*@@\n a\n-b\n\+c\n$/);
+  });
+
+  test('find the sections that changed', () => {
+    expect(changedSections(SPEC, SPEC.replace('Nothing', 'Something'))).toEqual(['## More\n\n- Something.']);
+    expect(changedSections(SPEC, SPEC)).toEqual([]);
+    expect(sectionsOf('no heading at all')).toEqual(['no heading at all']);
+  });
+});
+
+const heard = (over: Partial<Extract<Hearing, { kind: 'heard' }>> = {}): Hearing => ({
+  critic: 'qa',
+  model: 'm',
+  kind: 'heard',
+  approved: true,
+  raised: [],
+  insists: [],
+  checks: [],
+  ...over,
+});
+
+describe('consensus', () => {
+  const failed: Hearing = { critic: 'qa', model: 'm', kind: 'failed', why: 'away' };
+  const parts = { hearings: [heard(), heard()], ledger: [], changed: 0, required: 2 };
+
+  test('takes enough approvals, nothing that blocks, and a text at rest', () => {
+    expect(hasConsensus(parts)).toBe(true);
+    expect(hasConsensus({ ...parts, hearings: [heard(), failed] })).toBe(false);
+    expect(hasConsensus({ ...parts, hearings: [heard(), failed], required: 1 })).toBe(true);
+    expect(hasConsensus({ ...parts, hearings: [heard(), heard({ approved: false })] })).toBe(false);
+    expect(hasConsensus({ ...parts, changed: 0.05 })).toBe(false);
+    expect(hasConsensus({ ...parts, ledger: [entry()] })).toBe(false);
+    expect(hasConsensus({ ...parts, ledger: [entry({ severity: 'minor' })] })).toBe(true);
+    expect(hasConsensus({ ...parts, ledger: [entry({ fate: REJECTED })] })).toBe(true);
+  });
+
+  test('ends a debate before any other reason does', () => {
+    const round: DebateRound = {
+      roundNumber: 4,
+      critiques: [heard()],
+      hasConsensus: true,
+      diffFromPrevious: '',
+      changed: 0,
+      cost: NO_COST,
+    };
+    const end = (over: Partial<Parameters<typeof stopOf>[0]> = {}, of: Partial<DebateRound> = {}) =>
+      stopOf({
+        round: { ...round, ...of },
+        ledger: [],
+        maxRounds: 5,
+        overgrown: false,
+        leftUsd: 1,
+        broke: null,
+        ...over,
+      })?.stop;
+    expect(end({ overgrown: true, leftUsd: 0, broke: 'x' })).toBe('consensus');
+    const open = { hasConsensus: false, critiques: [heard({ approved: false, raised: ['I1'] })] };
+    expect(end({ broke: 'The budget is used up.' }, open)).toBe('budget');
+    expect(end({ leftUsd: 0 }, open)).toBe('budget');
+    expect(end({ overgrown: true }, open)).toBe('growth');
+    expect(end({}, open)).toBe('rounds');
+    expect(end({}, { ...open, roundNumber: 3 })).toBeUndefined();
+    expect(end({}, { hasConsensus: false, critiques: [failed], roundNumber: 0 })).toBe('failed');
+    expect(end({}, { hasConsensus: false, critiques: [heard({ approved: false })], roundNumber: 0 })).toBe(
+      'repeated',
+    );
+  });
+});
+
+describe('seats', () => {
+  const family = (model: string) => model.split('/')[0] ?? '';
+  const models = ['a/1', 'a/2', 'b/1'];
+  const seated = (round: number, rotate: boolean, lost: readonly string[] = []) =>
+    seatsOf(['x', 'y', 'z'], models, family, { round, rotate, lost: new Set(lost) }).map(
+      ({ model }) => model,
+    );
+
+  test('hear every family before a second model of one', () => {
+    expect(seated(0, false)).toEqual(['a/1', 'b/1', 'a/2']);
+    expect(seated(3, false)).toEqual(['a/1', 'b/1', 'a/2']);
+    expect(seated(1, true)).toEqual(['b/1', 'a/2', 'a/1']);
+  });
+
+  test('pass over a model that was lost, unless no other is left', () => {
+    expect(seated(1, false, ['b/1'])).toEqual(['a/1', 'a/2', 'a/1']);
+    expect(seated(1, false, models)).toEqual(['a/1', 'b/1', 'a/2']);
+    expect(seatsOf(['x'], [], family, { round: 0, rotate: false })).toEqual([]);
+  });
+});
+
+test('answers of models are bounded', () => {
+  expect(Critique.safeParse(critique({ issues: Array.from({ length: 9 }, () => ISSUE) })).success).toBe(
+    false,
+  );
+  expect(Critique.safeParse(critique({ issues: [{ ...ISSUE, edit: 'x'.repeat(801) }] })).success).toBe(false);
+  expect(
+    Synthesis.safeParse({ verdicts: [{ issue: 'I1', verdict: 'maybe', because: 'x' }], edits: [] }).success,
+  ).toBe(false);
+});
