@@ -117,6 +117,7 @@ interface RunFlags {
   readonly models?: readonly string[];
   readonly timeout?: number;
   readonly budget?: number;
+  readonly ask: boolean;
   readonly json?: boolean;
 }
 
@@ -133,12 +134,21 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
     .option('--models <names>', 'models as provider/model, separated by commas; taken in turn', names)
     .option('--timeout <time>', 'wall time of one coder, e.g. 30m', seconds)
     .option('--budget <dollars>', 'US dollars for the whole run', dollars)
+    .option(
+      '--no-ask',
+      'ask nothing: go on with what questions assume (also where nobody watches a terminal)',
+    )
     .addOption(jsonOption())
     .action(async (prompt: string | undefined, flags: RunFlags, command: Command) => {
       const { file, repo, base, json } = flags;
       if (prompt !== undefined && file !== undefined)
         command.error('error: give the task in words or with --file, not both');
-      const options = { repo, json: json ?? false, overrides: overridesOf(flags), ...(file ? { file } : {}) };
+      const options = {
+        repo,
+        json: json ?? false,
+        overrides: overridesOf(flags, shell.screen),
+        ...(file ? { file } : {}),
+      };
       done(await runHere(shell, prompt, base ? { ...options, base } : options));
     });
   program
@@ -150,7 +160,7 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
 }
 
 /** Agents × models, taken in turn until both lists have been used up. */
-function overridesOf(flags: RunFlags): Overrides {
+function overridesOf(flags: RunFlags, { width }: Screen): Overrides {
   const agents = flags.coders ?? (flags.models ? ['builtin'] : []);
   const models = flags.models ?? [];
   const coders = Array.from({ length: Math.max(agents.length, models.length) }, (_, i) => {
@@ -162,6 +172,8 @@ function overridesOf(flags: RunFlags): Overrides {
     ...(coders.length > 0 ? { coders } : {}),
     ...(flags.timeout ? { timeoutSeconds: flags.timeout } : {}),
     ...(flags.budget ? { budgetUsd: flags.budget } : {}),
+    // In a pipe or a job nobody would see that the run waits.
+    ...(flags.ask && width !== null && !flags.json ? {} : { ask: false }),
   };
 }
 

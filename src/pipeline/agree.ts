@@ -93,7 +93,7 @@ async function openNext(world: World, run: RunRecord): Promise<Inquiry | null> {
   const inquiry = nextInquiry(dialogue, {
     questions: brief.questions,
     approval,
-    mayAsk: true,
+    mayAsk: answer.ask,
     now,
     withinMs: answer.within * 1_000,
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Debate } from '../../src/core/debate/index.ts';
 import {
   BODY_LIMIT,
   comparison,
@@ -10,7 +11,7 @@ import {
   type RunView,
   statusComment,
 } from '../../src/core/reports/index.ts';
-import { CORPUS, poisoned } from '../core/reports/hostile.ts';
+import { CORPUS, debateOf, poisoned } from '../core/reports/hostile.ts';
 import { candidate, evidence } from '../core/reports/sample.ts';
 import { scan } from '../core/reports/scanner.ts';
 
@@ -60,6 +61,7 @@ function crowd(text: string): RunView {
       ...one,
       critics: Array.from({ length: 4 }, () => one.critics).flat(),
     })),
+    debate: swollenDebate(text),
     brief: {
       goal: text,
       definitionOfDone: names.slice(0, 12),
@@ -70,6 +72,21 @@ function crowd(text: string): RunView {
         .slice(0, 5)
         .map((name) => ({ text: name, options: [name], severity: 'minor' as const, assume: name })),
     },
+  };
+}
+
+/** As many rounds and issues as a debate can have. */
+function swollenDebate(text: string): Debate {
+  const debate = debateOf(text);
+  const many = <T>(list: readonly T[], times: number) => Array.from({ length: times }, () => list).flat();
+  return {
+    ...debate,
+    spec: many([`${text}\n`], 400).join(''),
+    rounds: many(
+      debate.rounds.map((round) => ({ ...round, critiques: many(round.critiques, 3) })),
+      10,
+    ),
+    ledger: many(debate.ledger, 100),
   };
 }
 

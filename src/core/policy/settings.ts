@@ -189,6 +189,10 @@ export const Settings = z.strictObject({
     .describe('`plan`: coders start when a person with write permission has approved the plan.'),
   answer: z
     .strictObject({
+      ask: z
+        .boolean()
+        .default(true)
+        .describe('`false`: blocking questions are not asked; the run goes on with what they assume.'),
       within: duration('72h').describe('How long a run waits for an answer or an approval.'),
       otherwise: z
         .enum(['stop', 'assume'])

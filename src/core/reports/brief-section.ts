@@ -1,3 +1,4 @@
+import type { Dialogue, Inquiry } from '../dialogue/index.ts';
 import type { Brief, Question } from '../model/index.ts';
 import { details, fill } from './layout.ts';
 import { code, sentence } from './safe.ts';
@@ -9,19 +10,20 @@ const SUMMARY = 'The brief that every coder gets';
 export function briefSection(view: RunView, room: number): string {
   if (view.brief === undefined) return '';
   const frame = details(SUMMARY, '').length;
-  const body = fill(lines(view.brief), room - frame, {
+  const body = fill(lines(view.brief, view.dialogue), room - frame, {
     separator: '\n',
     more: (left) => `\n(${left} more lines, left out for length)`,
   });
   return body === '' ? '' : details(SUMMARY, body);
 }
 
-function lines(brief: Brief): readonly string[] {
+function lines(brief: Brief, dialogue: Dialogue | undefined): readonly string[] {
   return [
     `**Goal.** ${sentence(brief.goal, 2_000)}`,
     ...list('Definition of done', brief.definitionOfDone),
     ...list('Plan', brief.plan),
     ...list('Assumptions', brief.assumptions),
+    ...list('Maintainers said', dialogue?.inquiries.flatMap(said) ?? []),
     ...list('Open questions', brief.questions.map(asked)),
     ...list('Tests that critics of the brief named', brief.acceptance ?? []),
     ...(brief.files.length === 0
@@ -32,6 +34,14 @@ function lines(brief: Brief): readonly string[] {
       ? [`\n**Tests that must change**\n`, ...brief.changedTests.map((path) => `- ${code(path, 300)}`)]
       : []),
   ];
+}
+
+function said(inquiry: Inquiry): readonly string[] {
+  const { settled } = inquiry;
+  if (settled?.kind === 'answered' && inquiry.kind === 'answer') {
+    return [`${inquiry.question.text} ${settled.text}`];
+  }
+  return settled?.kind === 'revised' ? [settled.text] : [];
 }
 
 const asked = ({ text, assume }: Question): string => `${text} Assumed: ${assume}`;

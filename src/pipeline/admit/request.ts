@@ -7,6 +7,8 @@ export const Overrides = z.strictObject({
   coders: z.array(CoderSetting).min(1).optional(),
   timeoutSeconds: z.number().int().positive().optional(),
   budgetUsd: z.number().positive().optional(),
+  /** Whether anybody is there to be asked. */
+  ask: z.boolean().optional(),
 });
 export type Overrides = z.infer<typeof Overrides>;
 

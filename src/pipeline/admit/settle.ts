@@ -88,12 +88,13 @@ async function readSettings(world: World, source: RepositorySource, sha: Sha): P
 }
 
 function applyOverrides(settings: Settings, overrides: Overrides): Settings {
-  const { candidates, coders, timeoutSeconds, budgetUsd } = overrides;
+  const { candidates, coders, timeoutSeconds, budgetUsd, ask } = overrides;
   const count = candidates ?? (coders ? Math.max(coders.length, 1) : settings.candidates);
   return {
     ...settings,
     candidates: count,
     coders: coders ?? settings.coders,
+    answer: { ...settings.answer, ...(ask === undefined ? {} : { ask }) },
     timeout: { ...settings.timeout, ...(timeoutSeconds ? { candidate: timeoutSeconds } : {}) },
     budget: budgetUsd
       ? { ...settings.budget, run: budgetUsd, candidate: Math.min(settings.budget.candidate, budgetUsd) }

@@ -73,6 +73,6 @@ function refined(brief: Brief, debate: Debate): Brief {
   const read = briefFrom(debate.spec, brief) ?? brief;
   const left = questionsOf(debate);
   const questions = [...left, ...read.questions].slice(0, MOST_QUESTIONS);
-  const acceptance = debate.acceptance.map(acceptanceLine);
+  const acceptance = [...new Set(debate.acceptance.map(acceptanceLine))];
   return { ...read, questions, ...(acceptance.length > 0 ? { acceptance } : {}) };
 }

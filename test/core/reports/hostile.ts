@@ -1,5 +1,8 @@
 import fc from 'fast-check';
+import type { Debate } from '../../../src/core/debate/index.ts';
+import type { Dialogue } from '../../../src/core/dialogue/index.ts';
 import type { Objection } from '../../../src/core/judging/index.ts';
+import type { Question } from '../../../src/core/model/index.ts';
 import type { Diffs, DiffView, RunView } from '../../../src/core/reports/index.ts';
 import { judged } from './sample.ts';
 
@@ -125,6 +128,8 @@ export function poisoned(text: string): RunView {
       decidedBy: 'tests',
       because: text,
     },
+    debate: debateOf(text),
+    dialogue: dialogueOf(text),
     review: [
       {
         alias: 'A',
@@ -177,3 +182,69 @@ export function poisonedDiffs(view: RunView, text: string): Diffs {
   };
   return Object.fromEntries(view.candidates.map(({ alias }) => [alias, diff]));
 }
+
+/** A debate in which everything that a model can say is this text. */
+export function debateOf(text: string): Debate {
+  const issue = {
+    title: text,
+    quote: text,
+    severity: 'blocking',
+    scenario: text,
+    edit: text,
+    needsHuman: true,
+  } as const;
+  const question: Question = { text, options: [text], severity: 'blocking', assume: text };
+  const entry = { ...issue, round: 0, critic: 'qa', upheld: 1, lowered: text };
+  const seat = { critic: `c${text}`, model: text };
+  const cost = { inputTokens: 1, outputTokens: 1, usd: 0.1 };
+  return {
+    original: '# A\n',
+    spec: `# A\n${text}\n`,
+    rounds: [
+      {
+        roundNumber: 0,
+        critiques: [
+          { ...seat, kind: 'failed', why: text },
+          { ...seat, kind: 'stands' },
+          { ...seat, kind: 'heard', approved: false, raised: ['I1'], insists: [], checks: [text] },
+        ],
+        synthesis: { model: text, spec: text, refused: [text], failed: text },
+        hasConsensus: false,
+        diffFromPrevious: text,
+        changed: 0.5,
+        cost,
+      },
+    ],
+    ledger: [
+      { ...entry, id: 'I1', fate: { kind: 'open' } },
+      { ...entry, id: 'I2', fate: { kind: 'rejected', because: text } },
+      { ...entry, id: 'I3', fate: { kind: 'accepted', because: text } },
+      { ...entry, id: 'I4', fate: { kind: 'asked', because: text, question } },
+    ],
+    acceptance: [{ given: text, expect: text, catches: text }],
+    cost,
+    end: { stop: 'failed', because: text },
+  };
+}
+
+const dialogueOf = (text: string): Dialogue => ({
+  inquiries: [
+    {
+      number: 1,
+      kind: 'answer',
+      question: { text, options: [text], severity: 'blocking', assume: text },
+      askedAt: 0,
+      until: 1,
+      settled: { kind: 'answered', text, by: { id: 1, login: 'x' }, at: 1 },
+    },
+    {
+      number: 2,
+      kind: 'approval',
+      askedAt: 0,
+      until: 1,
+      settled: { kind: 'revised', text, by: null, at: 1 },
+    },
+  ],
+  taken: 2,
+  heard: 2,
+});
