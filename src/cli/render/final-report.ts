@@ -5,6 +5,7 @@ import {
   afterNobody,
   contestedQuestion,
   type Diffs,
+  debateWords,
   leftNothing,
   plusMinus,
   type RankRow,
@@ -234,6 +235,7 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
     ...(view.lowered ?? []),
     ...(view.sandbox?.weaker ?? []),
     ...testNotes(view),
+    ...(view.debate ? [`Debate of the brief: ${debateWords(view.debate, (critic) => critic)}`] : []),
   ];
   if (lines.length === 0) return [];
   const wrapped = lines.flatMap((line) =>

@@ -84,6 +84,9 @@ export interface RunJson {
       readonly ms: number | null;
     }[];
     readonly candidates: readonly CandidateJson[];
+    /** What every coder got; null before the planner has answered. */
+    readonly brief: RunView['brief'] | null;
+    readonly debate: RunView['debate'] | null;
     /** What was asked about the brief and said to it; times in milliseconds since 1970 UTC. */
     readonly dialogue: RunView['dialogue'] | null;
     readonly decision: DecisionJson | null;
@@ -135,6 +138,8 @@ export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
         ms: endedAt === undefined ? null : endedAt - startedAt,
       })),
       candidates: view.candidates.map((candidate) => candidateJson(view, candidate)),
+      brief: view.brief ?? null,
+      debate: view.debate ?? null,
       dialogue: view.dialogue ?? null,
       decision: decisionJson(view.decision),
       review: view.review ?? [],

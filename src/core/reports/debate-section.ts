@@ -13,11 +13,15 @@ import { STOP_WORDS } from './words.ts';
 
 /** The debate in one line; empty where there was none. */
 export function debateLine({ debate }: Pick<RunView, 'debate'>): string {
-  if (!debate) return '';
+  return debate ? `**Debate of the brief:** ${debateWords(debate, (critic) => code(critic, 41))}` : '';
+}
+
+/** How it ended, after how many rounds of whom, with how many issues, at what price. */
+export function debateWords(debate: Debate, named: (critic: string) => string): string {
   const { rounds, end, cost } = debate;
   const critics = [...new Set(rounds.flatMap(({ critiques }) => critiques.map(({ critic }) => critic)))];
   const how = end ? STOP_WORDS[end.stop] : 'goes on';
-  return `**Debate of the brief:** ${how} after ${counted(rounds.length, 'round')} of ${critics.map((name) => code(name, 41)).join(', ')}; ${issueCounts(debate)}; ${money(cost.usd)}.`;
+  return `${how} after ${counted(rounds.length, 'round')} of ${critics.map(named).join(', ')}; ${issueCounts(debate)}; ${money(cost.usd)}.`;
 }
 
 function issueCounts({ ledger }: Debate): string {

@@ -1,5 +1,6 @@
 export { branchName, branchOf, localBranch } from './branches.ts';
 export { comparison } from './comparison.ts';
+export { debateWords } from './debate-section.ts';
 export { counted, dollars, elapsed, money, plusMinus, shortSha, tokens } from './format.ts';
 export { BODY_LIMIT } from './layout.ts';
 export { findMarker, type Marker, marker, REPORT_KINDS, type ReportKind } from './marker.ts';
