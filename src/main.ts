@@ -1,8 +1,9 @@
 import './blank-variables.ts';
 
 import { readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { access, constants, readFile, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemRandom } from './adapters/system/index.ts';
 import { runCli, type Screen, type Shell, type Surroundings } from './cli/index.ts';
@@ -41,6 +42,19 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
 
 const surroundings: Surroundings = { screen, onInterrupt, exit: (code) => process.exit(code) };
 
+async function unwritable(path: string): Promise<string | null> {
+  try {
+    const found = await stat(path).catch(() => null);
+    if (found?.isDirectory()) return 'it is a folder';
+    await access(found ? path : dirname(path), constants.W_OK);
+    return null;
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'ENOENT'
+      ? 'its folder is not there'
+      : (thrown as Error).message;
+  }
+}
+
 const shell: Shell = {
   ...surroundings,
   open: async (needs) => openRuntime(onTerminal(await readOperator(process.env, process.cwd())), needs),
@@ -56,6 +70,7 @@ const shell: Shell = {
   newRunId: () => systemRandom.runId(),
   readText: (path) => readFile(path, 'utf8'),
   writeText: (path, text) => writeFile(path, text),
+  unwritable,
   version: manifest.version,
   cwd: process.cwd(),
 };

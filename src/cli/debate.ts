@@ -60,6 +60,9 @@ export function addDebate(program: Command, shell: Shell, done: (code: number) =
 /** `runoff debate`: critics debate a text. Exit code 0 where they agree, 3 where they do not, 1 where none could be heard. */
 async function debateFile(shell: Shell, file: string | undefined, flags: DebateFlags): Promise<number> {
   const text = await specText(shell, file);
+  const { out } = flags;
+  const unwritable = out === undefined ? null : await shell.unwritable(resolve(shell.cwd, out));
+  if (unwritable !== null) throw new Fault('OUTPUT_UNWRITABLE', `${out} cannot be written: ${unwritable}.`);
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());
   const { world, close } = await shell.open({});
@@ -124,6 +127,6 @@ async function specText(shell: Shell, file: string | undefined): Promise<string>
   } catch (thrown) {
     const { code, message } = thrown as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? `there is no file ${file}` : message;
-    throw new Fault('PROMPT_EMPTY', `There is nothing to debate: ${why}.`, { cause: thrown });
+    throw new Fault('SPEC_MISSING', `There is nothing to debate: ${why}.`, { cause: thrown });
   }
 }

@@ -51,7 +51,12 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
 }
 
 /** Faults of what was typed. */
-const USAGE: ReadonlySet<FaultCode> = new Set(['PROMPT_EMPTY', 'AGENT_UNKNOWN', 'REPLY_UNFIT']);
+const USAGE: ReadonlySet<FaultCode> = new Set([
+  'SPEC_MISSING',
+  'PROMPT_EMPTY',
+  'AGENT_UNKNOWN',
+  'REPLY_UNFIT',
+]);
 
 /** A fault may quote what a repository, an agent or a server said: a terminal must not obey it. */
 function told(screen: Screen, fault: Fault, json: boolean): number {

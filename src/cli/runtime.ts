@@ -99,6 +99,8 @@ export interface Shell extends Surroundings {
   newRunId(): string;
   readText(path: string): Promise<string>;
   writeText(path: string, text: string): Promise<void>;
+  /** Why a file could not be written, as a clause; null when it can. Changes nothing. */
+  unwritable(path: string): Promise<string | null>;
   readonly version: string;
   readonly cwd: string;
 }

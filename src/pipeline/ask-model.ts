@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { asFault, type FaultCode, NO_USAGE, type RunId, type Usage, type Usd } from '../core/model/index.ts';
-import type { Gateway, Model } from '../ports/index.ts';
+import type { CapName, Gateway, Model } from '../ports/index.ts';
 import { stopIfCancelled } from './guard.ts';
 
 export interface AskingParts {
@@ -14,7 +14,7 @@ export interface Payer {
   readonly runId: RunId;
   readonly repository: string;
   readonly runCapUsd: Usd;
-  /** For models without a known price; absent: such a model is not asked. */
+  /** Of each spender, for models without a known price; absent: such a model is not asked. */
   readonly capTokens?: number;
 }
 
@@ -39,8 +39,8 @@ export type Said<T> = {
       readonly kind: 'nothing';
       /** One sentence for people. */
       readonly why: string;
-      /** A cap stands in the way: asking another model would not help. */
-      readonly broke: boolean;
+      /** The cap that stood in the way; null where none did. */
+      readonly cap: CapName | null;
     }
 );
 
@@ -63,11 +63,11 @@ export async function askModel<T>(parts: AskingParts, payer: Payer, call: Call<T
   } catch (thrown) {
     const fault = asFault(thrown);
     if (!NO_ANSWER.has(fault.code)) throw thrown;
-    return { kind: 'nothing', why: fault.message, broke: isMoney(fault.code), usage: NO_USAGE };
+    return { kind: 'nothing', why: fault.message, cap: CAPS[fault.code] ?? null, usage: NO_USAGE };
   }
 }
 
-const isMoney = (code: FaultCode): boolean => code === 'BUDGET_TOO_SMALL' || code === 'DAY_BUDGET_REACHED';
+const CAPS: Partial<Record<FaultCode, CapName>> = { BUDGET_TOO_SMALL: 'run', DAY_BUDGET_REACHED: 'day' };
 
 async function askThrough<T>(parts: AskingParts, payer: Payer, call: Call<T>): Promise<Said<T>> {
   const { runId, repository, runCapUsd, capTokens } = payer;
@@ -91,7 +91,5 @@ async function askThrough<T>(parts: AskingParts, payer: Payer, call: Call<T>): P
   stopIfCancelled(parts.signal);
   const usage = lease.usage();
   if (answer.kind === 'answer') return { kind: 'answer', value: answer.value, usage };
-  const refusal = lease.refusal();
-  const broke = refusal !== null && /\bcap\b|budget/i.test(refusal);
-  return { kind: 'nothing', why: refusal ?? answer.why, broke, usage };
+  return { kind: 'nothing', why: lease.refusal() ?? answer.why, cap: lease.capReached(), usage };
 }

@@ -1,7 +1,7 @@
 import { type Debate, MOST_SPEC, seatsOf } from '../core/debate/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import { Fault, type Usd } from '../core/model/index.ts';
-import { criticsPrompts, type DebateNews, holdDebate, type Table } from './brief/index.ts';
+import { criticsPrompts, type DebateNews, type DebatePlan, holdDebate, type Table } from './brief/index.ts';
 import { requirePersonas } from './field.ts';
 import type { World } from './world.ts';
 
@@ -29,7 +29,8 @@ export interface TextDebate {
 
 /**
  * Debates a text. Whatever was answered is kept in the store, so that an interrupted debate goes on when it is asked for
- * again. Faults: PROMPT_EMPTY, SPEC_TOO_LONG, SETTINGS_INVALID for an unknown persona, and those of `Gateway.route`.
+ * again. Faults: SPEC_MISSING, SPEC_TOO_LONG, SETTINGS_INVALID for personas
+ * that there are not, and those of `Gateway.route`.
  */
 export async function debateText(
   world: World,
@@ -49,26 +50,57 @@ export async function debateText(
     remember: rememberIn(world, id),
     signal,
   };
-  const rounds = holdDebate(
-    table,
-    {
-      spec: text,
-      seats: (round, lost) => seatsOf(personas, models, familyOf, { round, rotate, lost }),
-      synthesiser: models[0] ?? '',
-      instructions: criticsPrompts(world),
-      shown: { focusAreas },
-      maxRounds,
-      ...(required === undefined ? {} : { required: Math.min(required, personas.length) }),
-      capUsd: budgetUsd,
-      fits: (spec) => spec.trim() !== '',
-    },
-    tell,
-  );
-  return { id, rounds };
+  const plan: DebatePlan = {
+    spec: text,
+    seats: (round, lost) => seatsOf(personas, models, familyOf, { round, rotate, lost }),
+    synthesisers: models,
+    instructions: criticsPrompts(world),
+    shown: { focusAreas },
+    maxRounds,
+    ...(required === undefined ? {} : { required }),
+    share: { usd: budgetUsd },
+    fits: (spec) => spec.trim() !== '',
+  };
+  return { id, rounds: goOn(world, id, table, plan, tell) };
 }
 
-function check(world: World, { text, personas }: DebateWish, models: readonly string[]): void {
-  if (text.trim() === '') throw new Fault('PROMPT_EMPTY', 'There is nothing to debate: the spec is empty.');
+/** Begins with the last round that was kept. One that ended for want of money or models is held again. */
+async function* goOn(
+  { store, artifacts }: World,
+  id: string,
+  table: Table,
+  plan: DebatePlan,
+  tell: (news: DebateNews) => void,
+): AsyncGenerator<Debate, Debate> {
+  let from: Debate | undefined;
+  for (let round = 0; ; round += 1) {
+    const kept = await store.kept(id, roundKey(round));
+    if (!kept) break;
+    from = JSON.parse(await artifacts.get(kept)) as Debate;
+  }
+  if (from) yield from;
+  for await (const now of holdDebate(table, plan, { tell, ...(from ? { from } : {}) })) {
+    if (now.end?.stop !== 'budget' && now.end?.stop !== 'failed') {
+      await store.keep(id, roundKey(now.rounds.length - 1), await artifacts.put(JSON.stringify(now)));
+    }
+    from = now;
+    yield now;
+  }
+  if (!from) throw new TypeError('A debate has at least one round.');
+  return from;
+}
+
+const roundKey = (round: number): string => `round ${round}`;
+
+function check(world: World, { text, personas, required = 1 }: DebateWish, models: readonly string[]): void {
+  if (text.trim() === '') throw new Fault('SPEC_MISSING', 'There is nothing to debate: the spec is empty.');
+  const seats = new Set(personas).size;
+  if (seats === 0 || seats < personas.length) {
+    throw new Fault('SETTINGS_INVALID', 'A debate needs at least one persona, and each once.');
+  }
+  if (required > seats) {
+    throw new Fault('SETTINGS_INVALID', `${required} critics cannot approve where ${seats} are asked.`);
+  }
   if (text.length > MOST_SPEC) {
     throw new Fault(
       'SPEC_TOO_LONG',

@@ -1,5 +1,8 @@
 import type { ModelProtocol, RunId, Usage, Usd } from '../core/model/index.ts';
 
+/** Whose budget a cap is: of the spender, the run, the repository's day, the whole day; or of tokens without a price. */
+export type CapName = 'spender' | 'run' | 'repository-day' | 'day' | 'tokens';
+
 export interface Grant {
   readonly runId: RunId;
   /** Whose calls these are in the ledger: a candidate's alias, or a stage such as `brief`. */
@@ -27,6 +30,8 @@ export interface Lease {
   usage(): Usage;
   /** Why the gateway refused the last call, if it did: cap reached, price unknown, provider down. */
   refusal(): string | null;
+  /** Whose cap stood in the way of the last call; null where none did. */
+  capReached(): CapName | null;
   /** When a model last answered with anything, milliseconds since 1970; null when none has yet. */
   lastActivity(): number | null;
   close(): Promise<void>;

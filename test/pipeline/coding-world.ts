@@ -108,6 +108,7 @@ function gatewayOf(store: Store, { unpriced }: Script) {
         key: 'key',
         usage: () => usage,
         refusal: () => null,
+        capReached: () => null,
         lastActivity: () => null,
         async close() {},
       };

@@ -105,6 +105,7 @@ function leaseOf(grant: Grant, seen: readonly Seen[], court: Court): Lease {
     key: 'gw-none',
     usage: () => ({ usd: calls() * USD_A_CALL, tokensIn: calls(), tokensOut: calls(), calls: calls() }),
     refusal: () => null,
+    capReached: () => null,
     lastActivity: () => null,
     async close() {
       court.open -= 1;

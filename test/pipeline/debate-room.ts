@@ -62,9 +62,13 @@ export interface RoomOptions extends Partial<Omit<DebatePlan, 'seats' | 'instruc
   readonly models?: readonly string[];
   readonly rotate?: boolean;
   /** US dollars of one call. */
-  readonly price?: number;
+  readonly price?: number | ((model: string) => number);
+  /** A debate as it was stored after a round. */
+  readonly from?: Debate;
   /** Answers of earlier debates, kept across a crash. */
   readonly kept?: Map<string, unknown>;
+  /** What was debated before a model's words threw is wanted, not the error. */
+  readonly stored?: boolean;
 }
 
 /** Holds a debate to its end with scripted critics; each call is asked through a gateway that keeps to its caps. */
@@ -72,7 +76,13 @@ export async function debated(say: Say, options: RoomOptions = {}): Promise<Room
   const asked: Asked[] = [];
   const debates: Debate[] = [];
   const table = tableOf(say, asked, options);
-  for await (const debate of holdDebate(table, planFor(options))) debates.push(debate);
+  const { from } = options;
+  try {
+    for await (const debate of holdDebate(table, planFor(options), from ? { from } : {}))
+      debates.push(debate);
+  } catch (thrown) {
+    if (!options.stored) throw thrown;
+  }
   return { debates, last: debates.at(-1) as Debate, asked };
 }
 
@@ -82,11 +92,11 @@ function planFor({ critics = ['qa', 'product', 'security'], models, rotate = fal
     spec: SPEC,
     seats: (round, lost) =>
       seatsOf(critics, names, (model) => model.split('/')[0] ?? '', { round, rotate, lost }),
-    synthesiser: names[0] ?? '',
+    synthesisers: names,
     instructions: { critic: (persona) => `You are ${persona}.`, synthesiser: 'You keep the spec.' },
     shown: { focusAreas: [] },
     maxRounds: 5,
-    capUsd: 1,
+    share: { usd: 1 },
     fits: () => true,
     ...given,
   };
@@ -95,6 +105,7 @@ function planFor({ critics = ['qa', 'product', 'security'], models, rotate = fal
 
 function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: RoomOptions): Table {
   const spent = new Map<string, number>();
+  const priceOf = (model: string) => (typeof price === 'number' ? price : price(model));
   let nonce = 0;
   return {
     payer: { runId: 'r0000000000', repository: 'local-/', runCapUsd: 5 },
@@ -111,14 +122,22 @@ function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: R
         capUsd: number;
         models: readonly string[];
       }) {
-        if (capUsd < price) throw new Fault('BUDGET_TOO_SMALL', `The budget of ${spender} does not suffice.`);
+        if (capUsd < priceOf(models[0] ?? ''))
+          throw new Fault('BUDGET_TOO_SMALL', `The budget of ${spender} does not suffice.`);
         const usage = (): Usage => ({
           usd: spent.get(spender) ?? 0,
           tokensIn: 100,
           tokensOut: 10,
           calls: 1,
         });
-        return { spender, model: models[0], usage, refusal: () => null, async close() {} };
+        return {
+          spender,
+          model: models[0],
+          usage,
+          refusal: () => null,
+          capReached: () => null,
+          async close() {},
+        };
       },
     } as unknown as Table['gateway'],
     model: {
@@ -129,7 +148,7 @@ function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: R
         const { prompt, instructions } = question;
         const one: Asked = { critic, round: Number(round), what, model, prompt, instructions };
         asked.push(one);
-        spent.set(spender, (spent.get(spender) ?? 0) + price);
+        spent.set(spender, (spent.get(spender) ?? 0) + priceOf(model));
         const said = say(one);
         if (said === null) return { kind: 'failed', why: 'The model gave no answer.' };
         const empty = { issues: [], rechecked: [], approved: false, verdicts: [], edits: [] };

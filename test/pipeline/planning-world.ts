@@ -67,6 +67,7 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
           spend,
           usage: () => usage,
           refusal: () => null,
+          capReached: () => null,
           async close() {},
         };
       },

@@ -159,6 +159,7 @@ function modelsOf(scene: Scene, seen: Seen[], grants: Grant[]) {
           spender,
           usage: () => ({}),
           refusal: () => null,
+          capReached: () => null,
           lastActivity: () => null,
           async close() {},
         };

@@ -1,4 +1,5 @@
 import type { Usd } from '../../core/model/index.ts';
+import type { CapName } from '../../ports/index.ts';
 
 /** What may still be spent. */
 export interface Left {
@@ -19,8 +20,6 @@ export interface Reservation {
  * calls end.
  */
 export type Plan<R extends Reservation> = (left: Left, contended: boolean) => R | null;
-
-export type CapName = 'spender' | 'run' | 'repository-day' | 'day' | 'tokens';
 
 /** One cap, and what counts against it: dollars, or tokens for the cap of that name. */
 export interface Scope {

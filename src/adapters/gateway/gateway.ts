@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { asFault, type Usage } from '../../core/model/index.ts';
-import type { Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
+import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
 import { openAccounts } from './accounts.ts';
 import { hashOf } from './admission.ts';
 import type { Ledger } from './bookings.ts';
@@ -91,6 +91,7 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
   const { purse, clock, log } = shared;
   const key = `gw-${randomBytes(32).toString('base64url')}`;
   let refusal: string | null = null;
+  let cap: CapName | null = null;
   let lastActivity: number | null = null;
   let closing: Promise<void> | undefined;
   const inFlight = new Set<Promise<void>>();
@@ -98,8 +99,9 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
     ...shared,
     grant,
     terms: { keyHash: hashOf(key), expiresAt: clock.now() + grant.ttlMs, models: grant.models },
-    note: (why) => {
+    note: (why, reached) => {
       refusal = why;
+      cap = reached ?? null;
     },
     alive: () => {
       lastActivity = clock.now();
@@ -131,6 +133,7 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
     key,
     usage: () => purse.usage(),
     refusal: () => refusal,
+    capReached: () => cap,
     lastActivity: () => lastActivity,
     close() {
       closing ??= shut();

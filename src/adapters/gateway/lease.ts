@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ModelProtocol } from '../../core/model/index.ts';
-import type { Clock, Grant, Log } from '../../ports/index.ts';
+import type { CapName, Clock, Grant, Log } from '../../ports/index.ts';
 import type { Paid, Purse } from './accounts.ts';
 import { type AdmittedCall, admit, type LeaseTerms } from './admission.ts';
 import { upstreamUrl } from './endpoints.ts';
@@ -24,7 +24,7 @@ export interface LeaseContext {
   readonly clock: Clock;
   readonly log: Log;
   /** Remembers why the last call was refused; null when it was not. */
-  readonly note: (refusal: string | null) => void;
+  readonly note: (refusal: string | null, cap?: CapName) => void;
   /** Remembers that a model just sent something. */
   readonly alive: () => void;
   readonly settled: () => void;
@@ -151,6 +151,7 @@ async function pay(
       refused(context, response, protocol, 402, 'The budget for this work is used up.');
       return context.note(
         capSentence(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
+        reserved.whose,
       );
     case 'reserved':
       if (!counting) applyLimit(call, reserved.reservation);

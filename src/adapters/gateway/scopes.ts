@@ -1,7 +1,7 @@
 import type { Usd } from '../../core/model/index.ts';
-import type { Clock, Grant } from '../../ports/index.ts';
+import type { CapName, Clock, Grant } from '../../ports/index.ts';
 import type { Ledger } from './bookings.ts';
-import type { CapName, Held, Reservation, Scope } from './caps.ts';
+import type { Held, Reservation, Scope } from './caps.ts';
 
 /** US dollars that may be spent in one day, UTC. */
 export interface DayCaps {

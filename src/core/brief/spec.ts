@@ -13,7 +13,8 @@ type Part = keyof typeof TITLES;
 export function specOf(brief: Brief): string {
   const bullets = (lines: readonly string[]) => lines.map((line) => `- ${oneLine(line)}`);
   const parts: Readonly<Record<Part, readonly string[]>> = {
-    goal: [oneLine(brief.goal)],
+    // A goal may begin with a number of an issue, and is no heading then.
+    goal: [oneLine(brief.goal).replace(/^[\\#]/, '\\$&')],
     definitionOfDone: bullets(brief.definitionOfDone),
     plan: bullets(brief.plan),
     assumptions: bullets(brief.assumptions),
@@ -42,7 +43,7 @@ export function briefFrom(spec: string, brief: Brief): Brief | null {
   const { definitionOfDone, plan, assumptions } = lists;
   const questions = asked(lists.questions, brief.questions);
   if (!definitionOfDone || !plan || !assumptions || !questions) return null;
-  const goal = oneLine(sections.goal.join(' '));
+  const goal = oneLine(sections.goal.join(' ')).replace(/^\\([\\#])/, '$1');
   const parsed = Brief.safeParse({ ...brief, goal, definitionOfDone, plan, assumptions, questions });
   return parsed.success ? { ...brief, ...parsed.data } : null;
 }

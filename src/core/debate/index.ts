@@ -2,12 +2,19 @@ export { type Seat, seatsOf } from './critics.ts';
 export { changedSections, type Difference, differenceOf, sectionsOf } from './difference.ts';
 export { answer, isOpen, type Raised, raise, type Scope, unsettled } from './ledger.ts';
 export { acceptanceLine, questionsOf } from './outcome.ts';
-export { applyEdits, GROWTH_FLOOR, longest, MOST_GROWTH, type Patched, type PatchRules } from './patch.ts';
+export {
+  applyEdits,
+  GROWTH_FLOOR,
+  longest,
+  MOST_GROWTH,
+  MOST_SPEC,
+  type Patched,
+  type PatchRules,
+} from './patch.ts';
 export {
   firstQuestion,
   type Later,
   laterQuestion,
-  MOST_SPEC,
   pressedQuestion,
   type Shown,
   synthesisQuestion,
@@ -23,6 +30,7 @@ export {
   type Hearing,
   Issue,
   type LedgerEntry,
+  type Memory,
   MOST_ISSUES,
   NO_COST,
   Pressed,

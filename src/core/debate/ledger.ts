@@ -18,7 +18,8 @@ export interface Raised {
 
 /**
  * Writes a critique into the ledger. An issue without a scenario is minor, and so is one whose quote is not in the spec:
- * nobody could tell what it is about. One that was rejected before is not a new one, whoever brings it.
+ * nobody could tell what it is about. One that was rejected before is not a new one, whoever brings it. A rejected issue
+ * on which its critic does not insist is settled.
  */
 export function raise(
   ledger: readonly LedgerEntry[],
@@ -31,7 +32,7 @@ export function raise(
   const insists = new Set<string>();
   const reopen = (at: number, entry: LedgerEntry): void => {
     if (insists.has(entry.id)) return;
-    next[at] = { ...entry, fate: { kind: 'open' }, upheld: entry.upheld + 1 };
+    next[at] = { ...entry, fate: { kind: 'open' }, upheld: entry.upheld + 1, yielded: false };
     insists.add(entry.id);
   };
   for (const { issue, stands } of critique.rechecked) {
@@ -58,7 +59,10 @@ export function raise(
     });
     raised.push(id);
   }
-  return { ledger: next, raised, insists: [...insists] };
+  const settled = next.map((entry) =>
+    entry.critic === critic && entry.fate.kind === 'rejected' ? { ...entry, yielded: true } : entry,
+  );
+  return { ledger: settled, raised, insists: [...insists] };
 }
 
 const plain = (text: string): string =>
@@ -76,11 +80,12 @@ function weighed(
   { severity, scenario, quote }: Issue,
   { spec, sections }: Scope,
 ): { readonly severity: Severity; readonly lowered?: string } {
-  if (severity === 'minor') return { severity };
   const lower = (lowered: string) => ({ severity: 'minor' as const, lowered });
-  if (plain(scenario) === '') return lower('It names no case that would fail.');
   const within = (texts: readonly string[]) => texts.some((text) => squeezed(text).includes(squeezed(quote)));
+  // Also of a minor one: others are shown its quote as words of the spec.
   if (!within([spec])) return lower('Its quote is not in the spec.');
+  if (severity === 'minor') return { severity };
+  if (plain(scenario) === '') return lower('It names no case that would fail.');
   if (sections && !within(sections))
     return lower('It is about a part that did not change since it was approved.');
   return { severity };
@@ -118,5 +123,9 @@ export const questionOf = ({ title, edit, severity }: LedgerEntry) => ({
   severity,
   assume: 'As the brief says.',
 });
+
+/** Nobody has answered it, only a maintainer can, or its critic was not heard since it was rejected. */
+export const isUnsettled = ({ fate, yielded }: LedgerEntry): boolean =>
+  fate.kind === 'open' || fate.kind === 'asked' || (fate.kind === 'rejected' && yielded !== true);
 
 export const isOpen = ({ fate }: LedgerEntry): boolean => fate.kind === 'open';

@@ -1,18 +1,15 @@
 import type { Question } from '../model/index.ts';
-import { questionOf } from './ledger.ts';
-import type { AcceptanceTest, Debate, LedgerEntry } from './types.ts';
+import { isUnsettled, questionOf } from './ledger.ts';
+import type { AcceptanceTest, Debate } from './types.ts';
 
 /** Questions that a debate leaves to a person: those it asks, and blocking issues on which nobody gave way. */
 export function questionsOf({ ledger }: Pick<Debate, 'ledger'>): readonly Question[] {
   return ledger.flatMap((entry): Question[] => {
     const { fate, severity } = entry;
     if (fate.kind === 'asked') return [{ ...fate.question, severity }];
-    return severity === 'blocking' && contested(entry) ? [questionOf(entry)] : [];
+    return severity === 'blocking' && isUnsettled(entry) ? [questionOf(entry)] : [];
   });
 }
-
-const contested = ({ fate, upheld }: LedgerEntry): boolean =>
-  fate.kind === 'open' || (fate.kind === 'rejected' && upheld > 0);
 
 /** One line, as coders and writers of tests read it. */
 export const acceptanceLine = ({ given, expect }: AcceptanceTest): string =>

@@ -4,8 +4,11 @@ import type { LedgerEntry, Synthesis } from './types.ts';
 export const MOST_GROWTH = 0.4;
 export const GROWTH_FLOOR = 1_000;
 
+/** Characters of a spec that are read. Our default: some ten pages. */
+export const MOST_SPEC = 40_000;
+
 export const longest = (original: string): number =>
-  Math.max(original.length * (1 + MOST_GROWTH), original.length + GROWTH_FLOOR);
+  Math.min(MOST_SPEC, Math.max(original.length * (1 + MOST_GROWTH), original.length + GROWTH_FLOOR));
 
 export interface Patched {
   readonly spec: string;

@@ -1,8 +1,7 @@
 import { withhold } from '../judging/index.ts';
+import { MOST_SPEC } from './patch.ts';
 import type { LedgerEntry } from './types.ts';
 
-/** Characters of one block. Our default: a spec of some ten pages. */
-export const MOST_SPEC = 40_000;
 const MOST_TASK = 12_000;
 const MOST_ENTRIES = 40;
 
@@ -47,16 +46,16 @@ export function laterQuestion({ sections, unchanged, own, ledger }: Later, shown
   return [
     ...common(shown),
     block('CHANGED', nonce, sections.length > 0 ? sections.join('\n\n') : '(nothing changed)'),
-    ...(unchanged.length > 0 ? [`As before: ${unchanged.map(oneLine).join('; ')}.`] : []),
+    ...(unchanged.length > 0 ? [block('AS BEFORE', nonce, unchanged.map(oneLine).join('\n'))] : []),
     ...(rejected.length > 0 ? [block('REJECTED', nonce, rejected.join('\n'))] : []),
     block('ISSUES', nonce, ledger.slice(-MOST_ENTRIES).map(anonymous).join('\n')),
     'Check what changed and your rejected issues. Raise nothing about what did not change.',
   ].join('\n\n');
 }
 
-/** Without who raised it, without votes, and without words that speak to a reader. */
-const anonymous = ({ id, severity, title, fate }: LedgerEntry): string =>
-  `${id} (${severity}) ${quiet(title)}: ${fate.kind}`;
+/** Without who raised it, without votes, and without a word of another critic: only what it is about, as the spec says it. */
+const anonymous = ({ id, severity, quote, fate, lowered }: LedgerEntry): string =>
+  `${id} (${severity}) about ${lowered === undefined ? JSON.stringify(oneLine(quote)) : 'the spec'}: ${fate.kind}`;
 
 /** An approval is not taken for granted: the critic looks again, and leaves something that can be held against the work. */
 export const pressedQuestion = (spec: string, shown: Shown): string =>
@@ -66,12 +65,12 @@ export const pressedQuestion = (spec: string, shown: Shown): string =>
     'You approved this spec. Before that counts: read it once more against the plausible ways to get it wrong. Name at least three checks that you made, each with the words of the spec that settle it, and write one acceptance test that a plausible wrong implementation fails. If you find that something is missing after all, raise it and do not approve.',
   ].join('\n\n');
 
-/** The open issues, without who raised them. */
+/** The open issues, without who raised them: as many whole ones as fit, the others wait for the next round. */
 export const synthesisQuestion = (spec: string, open: readonly LedgerEntry[], shown: Shown): string =>
   [
     ...common(shown),
     block('SPEC', shown.nonce, spec),
-    block('ISSUES', shown.nonce, open.map(whole).join('\n\n')),
+    block('ISSUES', shown.nonce, fitting(open.map(whole)).join('\n\n')),
     'Give a verdict on every issue, and the edits for those that you accept.',
   ].join('\n\n');
 
@@ -82,6 +81,14 @@ const whole = ({ id, severity, title, quote, scenario, edit, needsHuman, upheld 
     `  scenario: ${quiet(scenario) || '(none)'}`,
     `  proposed: ${quiet(edit)}`,
   ].join('\n');
+
+function fitting(texts: readonly string[]): readonly string[] {
+  let size = 0;
+  return texts.filter((text) => {
+    size += text.length + 2;
+    return size <= MOST_SPEC;
+  });
+}
 
 const quiet = (text: string): string => withhold(oneLine(text)).text;
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

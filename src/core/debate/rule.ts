@@ -1,4 +1,4 @@
-import { isOpen } from './ledger.ts';
+import { isOpen, isUnsettled } from './ledger.ts';
 import type { Debate, DebateRound, Hearing, LedgerEntry, Stop } from './types.ts';
 
 /** A round that changed less than this part of the lines changed next to nothing. */
@@ -19,36 +19,39 @@ export function hasConsensus({ hearings, ledger, changed, required }: ConsensusP
   const approvals = hearings.filter(
     (hearing) => hearing.kind === 'stands' || (hearing.kind === 'heard' && hearing.approved),
   ).length;
-  return approvals >= required && !ledger.some(blocks) && changed < SETTLED;
+  return hearings.length > 0 && approvals >= required && !ledger.some(blocks) && changed < SETTLED;
 }
 
-/** Nobody has answered it, or only a maintainer can. */
-const blocks = ({ severity, fate }: LedgerEntry): boolean =>
-  severity === 'blocking' && (fate.kind === 'open' || fate.kind === 'asked');
+const blocks = (entry: LedgerEntry): boolean => entry.severity === 'blocking' && isUnsettled(entry);
 
 export interface StopParts {
   readonly round: DebateRound;
   readonly ledger: readonly LedgerEntry[];
   readonly maxRounds: number;
+  readonly before: DebateRound | undefined;
   readonly overgrown: boolean;
-  /** US dollars that are left of the debate's share. */
-  readonly leftUsd: number;
-  /** Why a call was refused for want of money, if one was. */
+  /** Nothing is left of the debate's share of dollars, or of tokens for models without a price. */
+  readonly spent: boolean;
+  /** Why what was left did not suffice for anybody, if it did not. */
   readonly broke: string | null;
 }
 
 /** Whether the debate ends with this round, and why: one sentence. */
 export function stopOf(parts: StopParts): NonNullable<Debate['end']> | null {
-  const { round, ledger, maxRounds, overgrown, leftUsd, broke } = parts;
+  const { round, before, ledger, maxRounds, overgrown, spent, broke } = parts;
   const { critiques: hearings, roundNumber, hasConsensus: agreed } = round;
   const ended = (stop: Stop, because: string) => ({ stop, because });
   if (agreed)
     return ended('consensus', 'Enough critics approve, nothing blocks, and the text has come to rest.');
-  if (broke !== null) return ended('budget', `The debate's share of the budget is used up: ${broke}`);
-  if (leftUsd <= 0) return ended('budget', "The debate's share of the budget is used up.");
+  if (spent) return ended('budget', "The debate's share of the budget is used up.");
+  if (broke !== null) return ended('budget', `What is left for the debate does not suffice: ${broke}`);
   const failed = hearings.filter((one) => one.kind === 'failed');
   if (failed.length === hearings.length) {
     return ended('failed', `No critic answered: ${failed[0]?.kind === 'failed' ? failed[0].why : ''}`);
+  }
+  const silent = round.synthesis?.failed;
+  if (silent !== undefined && before?.synthesis?.failed !== undefined) {
+    return ended('failed', `The synthesiser gave no answer in two rounds: ${silent}`);
   }
   if (overgrown) return ended('growth', 'The spec would have grown by more than it may.');
   if (isRepeating(round, ledger)) {
@@ -62,7 +65,7 @@ export function stopOf(parts: StopParts): NonNullable<Debate['end']> | null {
 function isRepeating(round: DebateRound, ledger: readonly LedgerEntry[]): boolean {
   const heard = round.critiques.filter((one) => one.kind === 'heard');
   if (heard.some(({ raised }) => raised.length > 0) || round.diffFromPrevious !== '') return false;
-  if (round.critiques.some((one) => one.kind === 'failed')) return false;
+  if (round.critiques.some((one) => one.kind === 'failed') || toAnswer(ledger).length > 0) return false;
   const contested = ledger.filter((entry) => entry.upheld > 0 && entry.fate.kind !== 'accepted');
   return contested.every(({ upheld }) => upheld >= MOST_UPHELD);
 }

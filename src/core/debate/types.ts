@@ -123,6 +123,8 @@ export interface LedgerEntry extends Issue {
   readonly fate: Fate;
   /** How often it was rejected and upheld. */
   readonly upheld: number;
+  /** Its critic was heard after the rejection, and did not insist. */
+  readonly yielded?: boolean;
   /** Why its severity is lower than the critic said, if it is. */
   readonly lowered?: string;
 }
@@ -152,6 +154,15 @@ export interface DebateRound {
 export const STOPS = ['consensus', 'rounds', 'repeated', 'budget', 'growth', 'failed'] as const;
 export type Stop = (typeof STOPS)[number];
 
+/** What is remembered of a critic between rounds. */
+export interface Memory {
+  /** The spec that it looked at last; null before its first look. */
+  readonly seen: string | null;
+  readonly approved: boolean;
+  /** Its agreement was pressed once; that is enough. */
+  readonly pressed: boolean;
+}
+
 /** A debate as it is stored and shown: after each round, and at its end. */
 export interface Debate {
   readonly original: string;
@@ -160,6 +171,8 @@ export interface Debate {
   readonly ledger: readonly LedgerEntry[];
   readonly acceptance: readonly AcceptanceTest[];
   readonly cost: Cost;
+  /** By critic, while it goes on: with them a debate is taken up again. */
+  readonly memories: Readonly<Record<string, Memory>>;
   /** Absent while it goes on. */
   readonly end?: { readonly stop: Stop; readonly because: string };
 }

@@ -89,6 +89,14 @@ export const FAULTS = {
     advice:
       "Check the App's permissions against `app.yml` and the repository's rules for `auto-dev/*` branches.",
   },
+  OUTPUT_UNWRITABLE: {
+    retry: 'no',
+    advice: 'Name a file in a folder that is there and that you may write to.',
+  },
+  SPEC_MISSING: {
+    retry: 'no',
+    advice: 'Name a Markdown file, `runoff debate SPEC.md`, or pipe its text in.',
+  },
   SPEC_TOO_LONG: {
     retry: 'no',
     advice: 'Debate it in parts: a file for each thing that can be decided by itself.',

@@ -95,7 +95,7 @@ export type Question = z.infer<typeof Question>;
 export const RISKS = ['low', 'medium', 'high'] as const;
 export const SIZES = ['small', 'medium', 'large'] as const;
 
-const line = (most: number) => z.string().min(1).max(most);
+const line = (most: number) => z.string().trim().min(1).max(most);
 
 /** The frozen statement of the work that every coder gets. Parsed from the planner's answer, so bounded (I6). */
 export const Brief = z.object({

@@ -6,22 +6,16 @@ import {
   firstQuestion,
   type LedgerEntry,
   laterQuestion,
+  type Memory,
+  NO_COST,
   Pressed,
   pressedQuestion,
   type Seat,
   type Shown,
   sectionsOf,
 } from '../../core/debate/index.ts';
-import { put, type Table } from './seats.ts';
+import { put, rest, type Slice, sumOf, type Table } from './seats.ts';
 
-/** What is remembered of a critic between rounds. */
-export interface Memory {
-  /** The spec that it looked at last; null before its first look. */
-  readonly seen: string | null;
-  readonly approved: boolean;
-  /** Its agreement was pressed once; that is enough. */
-  readonly pressed: boolean;
-}
 export const NEW: Memory = { seen: null, approved: false, pressed: false };
 
 /** A critic's turn in a round. */
@@ -31,7 +25,7 @@ export interface Turn {
   readonly memory: Memory;
   readonly spec: string;
   readonly ledger: readonly LedgerEntry[];
-  readonly capUsd: number;
+  readonly slice: Slice;
   readonly instructions: string;
   readonly shown: Omit<Shown, 'nonce'>;
 }
@@ -49,23 +43,15 @@ export type Turned = { readonly cost: Cost; readonly memory: Memory } & (
   | { readonly kind: 'failed'; readonly why: string; readonly broke: boolean }
 );
 
-const FREE: Cost = { inputTokens: 0, outputTokens: 0, usd: 0 };
-
-const added = (a: Cost, b: Cost): Cost => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  usd: a.usd + b.usd,
-});
-
 /** Hears one critic. Blind in the first round; later it sees what changed, and its own rejected issues. */
 export async function hear(table: Table, turn: Turn): Promise<Turned> {
   const { memory, spec, ledger, seat } = turn;
   const own = ledger.filter(({ critic, fate }) => critic === seat.critic && fate.kind === 'rejected');
   const sections = memory.seen === null ? null : changedSections(memory.seen, spec);
   if (memory.approved && sections?.length === 0 && own.length === 0) {
-    return { kind: 'stands', cost: FREE, memory };
+    return { kind: 'stands', cost: NO_COST, memory };
   }
-  const said = await put(table, { ...callOf(turn, ''), schema: Critique }, (nonce) => {
+  const said = await put(table, { ...callOf(turn, ''), slice: turn.slice, schema: Critique }, (nonce) => {
     const shown = { ...turn.shown, nonce };
     if (sections === null) return firstQuestion(spec, shown);
     const unchanged = sectionsOf(spec)
@@ -82,8 +68,8 @@ export async function hear(table: Table, turn: Turn): Promise<Turned> {
   return press(table, turn, { critique, sections, cost: said.cost, seen });
 }
 
-const agrees = ({ approved, issues }: Critique): boolean =>
-  approved && issues.every(({ severity }) => severity === 'minor');
+const agrees = ({ approved, issues, rechecked }: Critique): boolean =>
+  approved && issues.every(({ severity }) => severity === 'minor') && !rechecked.some(({ stands }) => stands);
 
 /** Early agreement is cheap: the critic looks again, and leaves checks and a test. */
 async function press(
@@ -97,25 +83,28 @@ async function press(
   },
 ): Promise<Turned> {
   const { spec, memory } = turn;
-  const said = await put(table, { ...callOf(turn, '-pressed'), schema: Pressed }, (nonce) =>
+  const slice = rest(turn.slice, given.cost);
+  const said = await put(table, { ...callOf(turn, '-pressed'), slice, schema: Pressed }, (nonce) =>
     pressedQuestion(spec, { ...turn.shown, nonce }),
   );
-  const cost = added(given.cost, said.cost);
+  const cost = sumOf(given.cost, said.cost);
   if (said.kind === 'nothing') {
     const why = `It approved, and did not answer when it was pressed: ${said.why}`;
     return { kind: 'failed', why, broke: said.broke, cost, memory };
   }
   const { checks, test, ...again } = said.value;
-  const critique = { ...again, issues: [...given.critique.issues, ...again.issues] };
+  const critique = {
+    ...again,
+    issues: [...given.critique.issues, ...again.issues],
+    rechecked: given.critique.rechecked,
+  };
   const seen = { ...given.seen, approved: critique.approved, pressed: true };
   // Pressed, it looked at the whole spec.
   return { kind: 'heard', critique, sections: null, checks, test, cost, memory: seen };
 }
 
-const callOf = ({ round, seat, capUsd, instructions }: Turn, what: string) => ({
+const callOf = ({ round, seat, instructions }: Turn, what: string) => ({
   spender: `debate-${round}-${seat.critic}${what}`,
   model: seat.model,
-  // A critic may be asked twice in a round.
-  capUsd: capUsd / 2,
   instructions,
 });

@@ -31,7 +31,7 @@ export async function brief(world: World, runId: RunId, signal: AbortSignal): Pr
     world.announcer.soon(runId);
   }
   if (!run.debate?.end && said.length === 0 && triage(written, task.settings).debate) {
-    await store.updateRun(runId, await refine(world, task, written, signal), clock.now());
+    await store.updateRun(runId, await refine(world, task, written, run.debate, signal), clock.now());
   }
   await store.markStage(runId, 'brief', 'end', clock.now());
   return 'briefed';

@@ -92,8 +92,9 @@ async function ask(
     });
     if (said.kind === 'answer') return said.value;
     const spent = `Spent so far: $${said.usage.usd.toFixed(4)}.`;
-    if (said.broke) {
-      const code = /MAX_BUDGET/.test(said.why) ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL';
+    if (said.cap !== null) {
+      const code =
+        said.cap === 'day' || said.cap === 'repository-day' ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL';
       throw new Fault(code, `The planner cannot be paid: ${said.why} ${spent}`);
     }
     throw new Fault('MODEL_UNAVAILABLE', `The planner (${model}) gave no brief: ${said.why}`);

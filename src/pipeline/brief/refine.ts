@@ -1,7 +1,7 @@
 import { briefFrom, specOf } from '../../core/brief/index.ts';
 import { acceptanceLine, type Debate, questionsOf, seatsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
-import { asFault, type Brief, type Task } from '../../core/model/index.ts';
+import { asFault, type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
 import { rememberAnswers } from '../remember-answers.ts';
 import type { World } from '../world.ts';
 import { taskText } from './blocks.ts';
@@ -12,18 +12,22 @@ import type { Table } from './seats.ts';
 /** Questions that one brief holds at most. */
 const MOST_QUESTIONS = 5;
 
-/** Lets critics debate a run's brief; each round is stored as it ends. Returns the brief that came of it. */
+/**
+ * Lets critics debate a run's brief; each round is stored as it ends, and `from` is what an earlier start stored. Returns the
+ * brief that came of it.
+ */
 export async function refine(
   world: World,
   task: Task,
   brief: Brief,
+  from: Debate | undefined,
   signal: AbortSignal,
 ): Promise<{ readonly brief: Brief; readonly debate: Debate }> {
   const { runId } = task;
   const { payer, plan } = planOf(world, task, brief);
   const table: Table = { ...world, payer, remember: rememberAnswers(world, runId), signal };
   let debate: Debate | null = null;
-  for await (const now of holdDebate(table, plan)) {
+  for await (const now of holdDebate(table, plan, from ? { from } : {})) {
     debate = now;
     if (!now.end) await world.store.updateRun(runId, { debate: now }, world.clock.now());
     world.announcer.soon(runId);
@@ -37,15 +41,16 @@ function planOf(world: World, task: Task, brief: Brief) {
   const { agents, maxRounds, requiredForConsensus: required, focusAreas, assign, share } = settings.critics;
   const models = judgeModels(settings, world.defaults.models).filter((model) => mayAsk(world, task, model));
   const rotate = assign === 'rotating';
+  const { run, tokens } = settings.budget;
   const plan: DebatePlan = {
     spec: specOf(brief),
     seats: (round, lost) => seatsOf(agents, models, familyOf, { round, rotate, lost }),
-    synthesiser: plannerModel(world, task),
+    synthesisers: [...new Set([plannerModel(world, task), ...models])],
     instructions: criticsPrompts(world),
     shown: { task: taskText(task), focusAreas },
     maxRounds,
     ...(required === undefined ? {} : { required: Math.min(required, agents.length) }),
-    capUsd: share * settings.budget.run,
+    share: { usd: share * run, ...(tokens === undefined ? {} : { tokens: Math.floor(share * tokens) }) },
     fits: (spec) => briefFrom(spec, brief) !== null,
   };
   return { payer: payerOf(task), plan };
@@ -71,8 +76,10 @@ function mayAsk(world: World, { settings }: Task, model: string): boolean {
 /** The brief that the debated spec says, with what is left to a person and the tests that critics named. */
 function refined(brief: Brief, debate: Debate): Brief {
   const read = briefFrom(debate.spec, brief) ?? brief;
-  const left = questionsOf(debate);
-  const questions = [...left, ...read.questions].slice(0, MOST_QUESTIONS);
+  // Stable: of questions that weigh the same, those of the debate come first.
+  const questions = [...questionsOf(debate), ...read.questions]
+    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+    .slice(0, MOST_QUESTIONS);
   const acceptance = [...new Set(debate.acceptance.map(acceptanceLine))];
   return { ...read, questions, ...(acceptance.length > 0 ? { acceptance } : {}) };
 }

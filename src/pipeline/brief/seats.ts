@@ -1,4 +1,5 @@
 import type { Cost } from '../../core/debate/index.ts';
+import type { Usd } from '../../core/model/index.ts';
 import type { Random } from '../../ports/index.ts';
 import { type AskingParts, askModel, type Call, type Payer } from '../ask-model.ts';
 
@@ -10,9 +11,33 @@ export interface Table extends AskingParts {
   remember<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
+/** What one call may use: dollars, and tokens of models without a price. */
+export interface Slice {
+  readonly usd: Usd;
+  readonly tokens?: number;
+}
+
+export const sumOf = (a: Cost, b: Cost): Cost => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  usd: a.usd + b.usd,
+});
+
+/** What is left of a slice. */
+export const rest = ({ usd, tokens }: Slice, spent: Cost): Slice => ({
+  usd: Math.max(0, usd - spent.usd),
+  ...(tokens === undefined ? {} : { tokens: Math.max(0, tokens - spent.inputTokens - spent.outputTokens) }),
+});
+
+/** One of equal parts. */
+export const part = ({ usd, tokens }: Slice, parts: number): Slice => ({
+  usd: usd / parts,
+  ...(tokens === undefined ? {} : { tokens: Math.floor(tokens / parts) }),
+});
+
 export type Spoken<T> = { readonly cost: Cost } & (
   | { readonly kind: 'answer'; readonly value: T }
-  | { readonly kind: 'nothing'; readonly why: string; readonly broke: boolean }
+  | { readonly kind: 'nothing'; readonly why: string /** For want of money. */; readonly broke: boolean }
 );
 
 class Silence extends Error {
@@ -30,18 +55,23 @@ class Silence extends Error {
  */
 export async function put<T>(
   table: Table,
-  call: Omit<Call<T>, 'prompt'>,
+  { slice, ...call }: Omit<Call<T>, 'prompt' | 'capUsd'> & { readonly slice: Slice },
   ask: (nonce: string) => string,
 ): Promise<Spoken<T>> {
   const { spender, model, instructions } = call;
   const key = JSON.stringify(['debate', spender, model, instructions, ask('')]);
   try {
     return await table.remember(key, async (): Promise<Spoken<T>> => {
-      const said = await askModel(table, table.payer, { ...call, prompt: ask(table.random.nonce()) });
+      const tokens = slice.tokens === undefined ? {} : { capTokens: slice.tokens };
+      const said = await askModel(
+        table,
+        { ...table.payer, ...tokens },
+        { ...call, capUsd: slice.usd, prompt: ask(table.random.nonce()) },
+      );
       const { usd, tokensIn, tokensOut } = said.usage;
       const cost: Cost = { inputTokens: tokensIn, outputTokens: tokensOut, usd };
       if (said.kind === 'answer') return { kind: 'answer', value: said.value, cost };
-      throw new Silence({ kind: 'nothing', why: said.why, broke: said.broke, cost });
+      throw new Silence({ kind: 'nothing', why: said.why, broke: said.cap !== null, cost });
     });
   } catch (thrown) {
     if (thrown instanceof Silence) return thrown.spoken;

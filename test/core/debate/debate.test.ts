@@ -121,6 +121,17 @@ describe('the ledger', () => {
     expect(recheck('qa', REJECTED)).toEqual(['I1']);
   });
 
+  test('takes a rejection for settled when its critic was heard and does not insist', () => {
+    const heardAgain = (critic: string) =>
+      raise(
+        [entry({ fate: REJECTED })],
+        { critic, round: 1, critique: critique({ approved: true }) },
+        { spec: SPEC, sections: null },
+      ).ledger[0]?.yielded;
+    expect(heardAgain('qa')).toBe(true);
+    expect(heardAgain('security')).toBeUndefined();
+  });
+
   test('carries verdicts, and keeps open what got none or an edit that could not be made', () => {
     const ledger = [entry(), entry({ id: 'I2' }), entry({ id: 'I3' })];
     const verdicts = [
@@ -147,7 +158,7 @@ describe('the ledger', () => {
           question: { text: 'Which?', options: [], severity: 'minor', assume: 'a' },
         },
       }),
-      entry({ id: 'I2', fate: REJECTED }),
+      entry({ id: 'I2', fate: REJECTED, yielded: true }),
       entry({ id: 'I3', fate: REJECTED, upheld: 1 }),
       entry({ id: 'I4', fate: { kind: 'open' } }),
       entry({ id: 'I5', severity: 'major' }),
@@ -244,7 +255,9 @@ describe('consensus', () => {
     expect(hasConsensus({ ...parts, changed: 0.05 })).toBe(false);
     expect(hasConsensus({ ...parts, ledger: [entry()] })).toBe(false);
     expect(hasConsensus({ ...parts, ledger: [entry({ severity: 'minor' })] })).toBe(true);
-    expect(hasConsensus({ ...parts, ledger: [entry({ fate: REJECTED })] })).toBe(true);
+    expect(hasConsensus({ ...parts, ledger: [entry({ fate: REJECTED })] })).toBe(false);
+    expect(hasConsensus({ ...parts, ledger: [entry({ fate: REJECTED, yielded: true })] })).toBe(true);
+    expect(hasConsensus({ ...parts, hearings: [], required: 0 })).toBe(false);
   });
 
   test('ends a debate before any other reason does', () => {
@@ -262,14 +275,15 @@ describe('consensus', () => {
         ledger: [],
         maxRounds: 5,
         overgrown: false,
-        leftUsd: 1,
+        before: undefined,
+        spent: false,
         broke: null,
         ...over,
       })?.stop;
-    expect(end({ overgrown: true, leftUsd: 0, broke: 'x' })).toBe('consensus');
+    expect(end({ overgrown: true, spent: true, broke: 'x' })).toBe('consensus');
     const open = { hasConsensus: false, critiques: [heard({ approved: false, raised: ['I1'] })] };
     expect(end({ broke: 'The budget is used up.' }, open)).toBe('budget');
-    expect(end({ leftUsd: 0 }, open)).toBe('budget');
+    expect(end({ spent: true }, open)).toBe('budget');
     expect(end({ overgrown: true }, open)).toBe('growth');
     expect(end({}, open)).toBe('rounds');
     expect(end({}, { ...open, roundNumber: 3 })).toBeUndefined();

@@ -223,6 +223,7 @@ export function debateOf(text: string): Debate {
     ],
     acceptance: [{ given: text, expect: text, catches: text }],
     cost,
+    memories: {},
     end: { stop: 'failed', because: text },
   };
 }

@@ -1,0 +1,103 @@
+import {
+  answer,
+  applyEdits,
+  type Cost,
+  type Debate,
+  type DebateRound,
+  type LedgerEntry,
+  NO_COST,
+  Synthesis,
+  synthesisQuestion,
+  toAnswer,
+  unsettled,
+} from '../../core/debate/index.ts';
+import type { DebateNews, DebatePlan } from './debate.ts';
+import { put, rest, type Slice, type Spoken, sumOf, type Table } from './seats.ts';
+
+interface Made {
+  readonly spec: string;
+  readonly ledger: readonly LedgerEntry[];
+  readonly synthesis: DebateRound['synthesis'];
+  readonly cost: Cost;
+  readonly overgrown: boolean;
+  readonly broke: string | null;
+}
+
+/** Asks for verdicts on what is open, and makes the edits that follow the rules. */
+export async function synthesise(
+  table: Table,
+  plan: DebatePlan,
+  given: {
+    readonly round: number;
+    readonly debate: Debate;
+    readonly ledger: readonly LedgerEntry[];
+    readonly slice: Slice;
+  },
+  tell: (news: DebateNews) => void,
+): Promise<Made> {
+  const { round, debate, ledger } = given;
+  const { spec, original } = debate;
+  const open = toAnswer(ledger);
+  const as = (cost: Cost, broke: string | null, synthesis?: DebateRound['synthesis']): Made => ({
+    spec,
+    ledger,
+    synthesis,
+    cost,
+    overgrown: false,
+    broke,
+  });
+  if (open.length === 0) return as(NO_COST, null);
+  const { model, said, cost } = await askSynthesisers(table, plan, { ...given, open }, tell);
+  if (said.kind === 'nothing') {
+    return as(cost, said.broke ? said.why : null, { model, spec, refused: [], failed: said.why });
+  }
+  const answered = answer(ledger, said.value);
+  const patched = applyEdits(spec, said.value, answered, { original, fits: plan.fits });
+  return {
+    spec: patched.spec,
+    ledger: unsettled(ledger, answered, patched.edited),
+    synthesis: { model, spec: patched.spec, refused: patched.refused },
+    cost,
+    overgrown: patched.overgrown,
+    broke: null,
+  };
+}
+
+/** Synthesisers that are asked in one round. Our default. */
+const MOST_ASKED = 2;
+
+async function askSynthesisers(
+  table: Table,
+  plan: DebatePlan,
+  given: {
+    readonly round: number;
+    readonly debate: Debate;
+    readonly open: readonly LedgerEntry[];
+    readonly slice: Slice;
+  },
+  tell: (news: DebateNews) => void,
+): Promise<{ readonly model: string; readonly said: Spoken<Synthesis>; readonly cost: Cost }> {
+  const { round, debate, open } = given;
+  const instructions = plan.instructions.synthesiser;
+  let cost = NO_COST;
+  let last = { model: '', said: NOBODY };
+  for (const [turn, model] of plan.synthesisers.slice(0, MOST_ASKED).entries()) {
+    tell({ kind: 'synthesis', round, model, open: open.length });
+    const spender = `debate-${round}-synthesis${turn > 0 ? `-${turn + 1}` : ''}`;
+    const call = { spender, model, slice: rest(given.slice, cost), instructions, schema: Synthesis };
+    const said = await put(table, call, (nonce) =>
+      synthesisQuestion(debate.spec, open, { ...plan.shown, nonce }),
+    );
+    cost = sumOf(cost, said.cost);
+    if (said.kind === 'answer') return { model, said, cost };
+    last = { model, said };
+  }
+  return { ...last, cost };
+}
+
+const NOBODY: Spoken<Synthesis> & { kind: 'nothing' } = {
+  kind: 'nothing',
+  why: 'No model is there to answer.',
+  broke: false,
+  cost: NO_COST,
+};
