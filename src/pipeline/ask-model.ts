@@ -1,7 +1,16 @@
 import type { z } from 'zod';
-import { asFault, type FaultCode, NO_USAGE, type RunId, type Usage, type Usd } from '../core/model/index.ts';
+import {
+  asFault,
+  type FaultCode,
+  NO_USAGE,
+  type RunId,
+  type Task,
+  type Usage,
+  type Usd,
+} from '../core/model/index.ts';
 import type { CapName, Gateway, Model } from '../ports/index.ts';
 import { stopIfCancelled } from './guard.ts';
+import { repositoryOf } from './task.ts';
 
 export interface AskingParts {
   readonly gateway: Pick<Gateway, 'open' | 'route'>;
@@ -92,4 +101,15 @@ async function askThrough<T>(parts: AskingParts, payer: Payer, call: Call<T>): P
   const usage = lease.usage();
   if (answer.kind === 'answer') return { kind: 'answer', value: answer.value, usage };
   return { kind: 'nothing', why: lease.refusal() ?? answer.why, cap: lease.capReached(), usage };
+}
+
+/** Who pays for what is asked in a run. */
+export function payerOf({ runId, origin, settings }: Pick<Task, 'runId' | 'origin' | 'settings'>): Payer {
+  const { run, tokens } = settings.budget;
+  return {
+    runId,
+    repository: repositoryOf(origin),
+    runCapUsd: run,
+    ...(tokens === undefined ? {} : { capTokens: tokens }),
+  };
 }

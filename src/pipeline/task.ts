@@ -49,6 +49,8 @@ export async function sourceOf(world: World, task: Pick<Task, 'origin'>): Promis
   return { kind: 'remote', url: facts.cloneUrl, credential: () => reader.credential() };
 }
 
+export const taskText = ({ title, body }: Pick<Task, 'title' | 'body'>): string => `${title}\n\n${body}`;
+
 /** Text of a file of the base commit; null where there is none, and also for one that is too big to be read. */
 export async function textAt(
   world: Pick<World, 'workspaces'>,

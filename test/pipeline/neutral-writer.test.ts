@@ -89,7 +89,6 @@ describe('a writer of tests sees what is asked for, and no candidate', () => {
       test('cells are split at commas', () => {
         assert.deepEqual(splitLine('a,b'), ['a', 'b']);
       });
-
       EXAMPLE N>>>
 
       The tests will stand at these paths, in this order:

@@ -1,4 +1,5 @@
 import { withhold } from '../judging/index.ts';
+import { block } from '../prompts/index.ts';
 import { MOST_SPEC } from './patch.ts';
 import type { LedgerEntry } from './types.ts';
 
@@ -13,10 +14,6 @@ export interface Shown {
   readonly focusAreas: readonly string[];
 }
 
-/** Text of others between lines with a nonce that was drawn after it was written, so that nothing in it ends its block. */
-const block = (name: string, nonce: string, text: string, most = MOST_SPEC): string =>
-  `<<<${name} ${nonce}\n${text.slice(0, most).trimEnd()}\n${name} ${nonce}>>>`;
-
 const common = ({ nonce, task, focusAreas }: Shown): readonly string[] => [
   ...(task === undefined ? [] : [block('TASK', nonce, task, MOST_TASK)]),
   ...(focusAreas.length === 0 ? [] : [`Look at these first: ${focusAreas.map(oneLine).join('; ')}.`]),
@@ -24,7 +21,11 @@ const common = ({ nonce, task, focusAreas }: Shown): readonly string[] => [
 
 /** A first look at the whole spec. Nobody sees anything of the others. */
 export const firstQuestion = (spec: string, shown: Shown): string =>
-  [...common(shown), block('SPEC', shown.nonce, spec), 'Write your critique of the whole spec.'].join('\n\n');
+  [
+    ...common(shown),
+    block('SPEC', shown.nonce, spec, MOST_SPEC),
+    'Write your critique of the whole spec.',
+  ].join('\n\n');
 
 export interface Later {
   /** Sections that changed since this critic last looked. */
@@ -45,7 +46,7 @@ export function laterQuestion({ sections, unchanged, own, ledger }: Later, shown
   );
   return [
     ...common(shown),
-    block('CHANGED', nonce, sections.length > 0 ? sections.join('\n\n') : '(nothing changed)'),
+    block('CHANGED', nonce, sections.length > 0 ? sections.join('\n\n') : '(nothing changed)', MOST_SPEC),
     ...(unchanged.length > 0 ? [block('AS BEFORE', nonce, unchanged.map(oneLine).join('\n'))] : []),
     ...(rejected.length > 0 ? [block('REJECTED', nonce, rejected.join('\n'))] : []),
     block('ISSUES', nonce, ledger.slice(-MOST_ENTRIES).map(anonymous).join('\n')),
@@ -61,7 +62,7 @@ const anonymous = ({ id, severity, quote, fate, lowered }: LedgerEntry): string 
 export const pressedQuestion = (spec: string, shown: Shown): string =>
   [
     ...common(shown),
-    block('SPEC', shown.nonce, spec),
+    block('SPEC', shown.nonce, spec, MOST_SPEC),
     'You approved this spec. Before that counts: read it once more against the plausible ways to get it wrong. Name at least three checks that you made, each with the words of the spec that settle it, and write one acceptance test that a plausible wrong implementation fails. If you find that something is missing after all, raise it and do not approve.',
   ].join('\n\n');
 
@@ -69,8 +70,8 @@ export const pressedQuestion = (spec: string, shown: Shown): string =>
 export const synthesisQuestion = (spec: string, open: readonly LedgerEntry[], shown: Shown): string =>
   [
     ...common(shown),
-    block('SPEC', shown.nonce, spec),
-    block('ISSUES', shown.nonce, fitting(open.map(whole)).join('\n\n')),
+    block('SPEC', shown.nonce, spec, MOST_SPEC),
+    block('ISSUES', shown.nonce, fitting(open.map(whole)).join('\n\n'), MOST_SPEC),
     'Give a verdict on every issue, and the edits for those that you accept.',
   ].join('\n\n');
 

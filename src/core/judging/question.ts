@@ -1,4 +1,5 @@
 import type { Evidence } from '../evidence/index.ts';
+import { block } from '../prompts/index.ts';
 import { withhold } from './address.ts';
 import type { BlindPatch } from './blind.ts';
 import { shownLine, shownText } from './blind-line.ts';
@@ -65,7 +66,7 @@ export function questionOf(
 ): Question {
   return sealed(
     [
-      block('TASK', taskText(task, identities), nonce),
+      block('TASK', nonce, taskText(task, identities)),
       ...side('FIRST', sides.first, identities, nonce),
       ...side('SECOND', sides.second, identities, nonce),
       'Compare the first candidate with the second.',
@@ -83,7 +84,7 @@ export function reviewQuestionOf(
 ): Question {
   return sealed(
     [
-      block('TASK', taskText(task, identities), nonce),
+      block('TASK', nonce, taskText(task, identities)),
       ...side('CANDIDATE', shown, identities, nonce),
       'Review the candidate.',
     ],
@@ -97,8 +98,8 @@ function sealed(parts: readonly string[], identities: Identities): Question {
   return names.length > 0 ? { kind: 'leak', names } : { kind: 'question', text };
 }
 
-const block = (name: string, text: string, nonce: string): string =>
-  `<<<${name} ${nonce}\n${text.trimEnd()}\n${name} ${nonce}>>>`;
+/** What is blinded has its limit already. */
+const WHOLE = Number.POSITIVE_INFINITY;
 
 const side = (
   name: string,
@@ -106,9 +107,9 @@ const side = (
   identities: Identities,
   nonce: string,
 ): readonly string[] => [
-  block(`${name} RAN`, factLines(facts, identities), nonce),
-  block(name, patch.production, nonce),
-  ...(patch.tests === '' ? [] : [block(`${name} TESTS`, patch.tests, nonce)]),
+  block(`${name} RAN`, nonce, factLines(facts, identities), WHOLE),
+  block(name, nonce, patch.production, WHOLE),
+  ...(patch.tests === '' ? [] : [block(`${name} TESTS`, nonce, patch.tests, WHOLE)]),
 ];
 
 /** By lines, so that one that cannot be freed of a name costs no other. */

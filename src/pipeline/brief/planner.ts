@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { checkBrief, forecast, repositoryMap } from '../../core/brief/index.ts';
 import { Brief, Fault, type Task } from '../../core/model/index.ts';
+import { block } from '../../core/prompts/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
-import { askModel, type Payer } from '../ask-model.ts';
+import { askModel, payerOf } from '../ask-model.ts';
 import { contestantsOf } from '../field.ts';
 import { rememberAnswers } from '../remember-answers.ts';
-import { repositoryOf, sourceOf, textAt } from '../task.ts';
+import { sourceOf, taskText, textAt } from '../task.ts';
 import type { World } from '../world.ts';
-import { block, taskText } from './blocks.ts';
 
 /** The planner's own share of the run's budget is at most this, US dollars. */
 const PLANNER_CAP = 1;
@@ -99,16 +99,6 @@ async function ask(
     }
     throw new Fault('MODEL_UNAVAILABLE', `The planner (${model}) gave no brief: ${said.why}`);
   });
-}
-
-export function payerOf({ runId, origin, settings }: Pick<Task, 'runId' | 'origin' | 'settings'>): Payer {
-  const { run, tokens } = settings.budget;
-  return {
-    runId,
-    repository: repositoryOf(origin),
-    runCapUsd: run,
-    ...(tokens === undefined ? {} : { capTokens: tokens }),
-  };
 }
 
 export function plannerModel(world: World, task: Task): string {

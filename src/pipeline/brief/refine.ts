@@ -2,11 +2,12 @@ import { briefFrom, specOf } from '../../core/brief/index.ts';
 import { acceptanceLine, type Debate, questionsOf, seatsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
 import { asFault, type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
+import { payerOf } from '../ask-model.ts';
 import { rememberAnswers } from '../remember-answers.ts';
+import { taskText } from '../task.ts';
 import type { World } from '../world.ts';
-import { taskText } from './blocks.ts';
 import { type DebatePlan, holdDebate } from './debate.ts';
-import { payerOf, plannerModel } from './planner.ts';
+import { plannerModel } from './planner.ts';
 import type { Table } from './seats.ts';
 
 /** Questions that one brief holds at most. */

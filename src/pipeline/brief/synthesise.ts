@@ -35,7 +35,7 @@ export async function synthesise(
   },
   tell: (news: DebateNews) => void,
 ): Promise<Made> {
-  const { round, debate, ledger } = given;
+  const { debate, ledger } = given;
   const { spec, original } = debate;
   const open = toAnswer(ledger);
   const as = (cost: Cost, broke: string | null, synthesis?: DebateRound['synthesis']): Made => ({

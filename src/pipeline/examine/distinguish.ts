@@ -9,10 +9,11 @@ import {
   NO_ADMISSION,
   placesFor,
 } from '../../core/neutral/index.ts';
+import { block } from '../../core/prompts/index.ts';
 import { admitTests, type Survivor } from './admit.ts';
 import type { Bench } from './execute.ts';
 import { acceptOn, type Setting, settingBlocks, settingOf } from './neutral.ts';
-import { ask, block, type Desk, type Heard, kept, taskBlocks } from './writer.ts';
+import { ask, type Desk, type Heard, kept, taskBlocks } from './writer.ts';
 
 /** Rounds at most; candidates shown at most (selection notes, S6). */
 const MOST_ROUNDS = 3;

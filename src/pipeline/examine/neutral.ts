@@ -14,8 +14,9 @@ import {
   WrittenTests,
 } from '../../core/neutral/index.ts';
 import { roleOf } from '../../core/patches/index.ts';
+import { block } from '../../core/prompts/index.ts';
 import type { Bench } from './execute.ts';
-import { ask, block, type Desk, type Heard, kept, taskBlocks, wantedTexts } from './writer.ts';
+import { ask, type Desk, type Heard, kept, taskBlocks, wantedTexts } from './writer.ts';
 
 /** The most of a run's budget that is spent on neutral tests. Our default, tune on dev data. */
 const SHARE = 0.1;

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { asFault, type Brief, type FaultCode, type Task, type Usd } from '../../core/model/index.ts';
+import type { Brief, Task } from '../../core/model/index.ts';
+import { block } from '../../core/prompts/index.ts';
 import type { Gateway, Model, Random } from '../../ports/index.ts';
-import { stopIfCancelled } from '../guard.ts';
-import { repositoryOf } from '../task.ts';
+import { askModel, payerOf } from '../ask-model.ts';
 import type { Remember } from './remember.ts';
 
 /** Where a writer of tests works. */
@@ -56,76 +56,19 @@ export async function kept<T>(
 
 /** Models that are asked before it is given up. Our default. */
 const MOST_MODELS = 2;
-const TTL_MS = 10 * 60_000;
-
-/** What goes without a written test is worse evidence, but no fault of the run. */
-const NO_ANSWER: ReadonlySet<FaultCode> = new Set([
-  'MODEL_KEY_MISSING',
-  'MODEL_UNAVAILABLE',
-  'MODEL_PRICE_UNKNOWN',
-  'MODEL_MISMATCH',
-  'BUDGET_TOO_SMALL',
-  'DAY_BUDGET_REACHED',
-]);
 
 /** Asks for one schema-checked answer, within a share of the budget. Whatever a model or provider does, it is a value. */
-export async function ask<T>(desk: Desk, order: Order<T>): Promise<Heard<T>> {
+export async function ask<T>(desk: Desk, { share, ...question }: Order<T>): Promise<Heard<T>> {
+  const payer = payerOf(desk.task);
+  const capUsd = Math.min(1, share) * payer.runCapUsd;
   let why = 'No model is configured.';
   for (const model of desk.models.slice(0, MOST_MODELS)) {
-    const heard = await askOne(desk, order, model);
-    if (heard.kind === 'answer') return heard;
-    why = heard.why;
+    const said = await askModel(desk, payer, { ...question, model, capUsd });
+    if (said.kind === 'answer') return { kind: 'answer', value: said.value, model };
+    why = said.why;
   }
   return { kind: 'nothing', why };
 }
-
-async function askOne<T>(desk: Desk, order: Order<T>, model: string): Promise<Heard<T>> {
-  try {
-    return await askModel(desk, order, model);
-  } catch (thrown) {
-    const fault = asFault(thrown);
-    if (!NO_ANSWER.has(fault.code)) throw thrown;
-    return { kind: 'nothing', why: fault.message };
-  }
-}
-
-async function askModel<T>(desk: Desk, order: Order<T>, model: string): Promise<Heard<T>> {
-  const { runId, origin, settings } = desk.task;
-  const { run, tokens } = settings.budget;
-  const capTokens = tokens === undefined ? {} : { capTokens: tokens };
-  const route = desk.gateway.route(model, capTokens);
-  const lease = await desk.gateway.open({
-    runId,
-    spender: order.spender,
-    repository: repositoryOf(origin),
-    models: [model],
-    capUsd: capOf(order.share, run),
-    runCapUsd: run,
-    ...capTokens,
-    ttlMs: TTL_MS,
-  });
-  try {
-    const { instructions, prompt, schema } = order;
-    const answer = await desk.model.ask({ route, lease, instructions, prompt, schema, signal: desk.signal });
-    // Otherwise a cancelled question would be remembered as one without an answer.
-    stopIfCancelled(desk.signal);
-    return answer.kind === 'answer'
-      ? { kind: 'answer', value: answer.value, model }
-      : { kind: 'nothing', why: lease.refusal() ?? answer.why };
-  } finally {
-    await lease.close();
-  }
-}
-
-/** US dollars. */
-const capOf = (share: number, run: Usd): Usd => Math.min(run, share * run);
-
-/** Characters of one block. */
-const MOST_TEXT = 30_000;
-
-/** Untrusted text between delimiters that carry a fresh nonce, so that it cannot close them itself. */
-export const block = (name: string, nonce: string, text: string): string =>
-  `<<<${name} ${nonce}\n${text.slice(0, MOST_TEXT)}\n${name} ${nonce}>>>`;
 
 /** What is asked for, as blocks: the issue, comments of those who may write, the brief. */
 export function taskBlocks({ task, brief }: Pick<Desk, 'task' | 'brief'>, nonce: string): readonly string[] {
