@@ -80,6 +80,8 @@ test('the label is taken off while coders work: cancelled, nothing left running'
     const issue = await stage.label();
     await stage.run(issue, (view) => view.candidates.filter((c) => c.state === 'coding').length === 2);
     await stage.theatre.github.as(MAINTAINER).removeLabel(REPOSITORY, issue, 'auto-dev');
+    // The run is cancelled before its candidates are.
+    await stage.theatre.github.settled();
     const view = await stage.run(issue);
 
     expect(view.state).toBe('cancelled');
