@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 
 const keyOf = (number: number): string => `question:${number}`;
 
-/** What a question waits for when nobody answers, as the run's settings say. */
+/** What becomes of a question that nobody answers in time, as the run's settings say. */
 export const otherwiseOf = (run: RunRecord): Otherwise => run.task?.settings.answer.otherwise ?? 'stop';
 
 /** The comment of an inquiry as it should stand on GitHub now. */
@@ -53,8 +53,8 @@ export async function commentThatAsked(
   runId: RunId,
   number: number,
 ): Promise<OwnComment | null> {
-  const { intent } = await store.intend(runId, keyOf(number));
-  return intent.state === 'done' ? (intent.result as OwnComment) : null;
+  const intent = await store.intent(runId, keyOf(number));
+  return intent?.state === 'done' ? (intent.result as OwnComment) : null;
 }
 
 /**

@@ -170,6 +170,8 @@ export interface Store {
   /** Writes a planned intent unless the key has one; returns what stands there now. */
   intend(runId: RunId, key: string): Promise<{ readonly fresh: boolean; readonly intent: Intent }>;
   fulfil(runId: RunId, key: string, result: unknown): Promise<void>;
+  /** What stands there, without planning anything; null where nothing was planned. */
+  intent(runId: RunId, key: string): Promise<Intent | null>;
   close(): Promise<void>;
 }
 

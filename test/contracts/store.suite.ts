@@ -416,6 +416,17 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect((await store.intend('r1', 'react')).intent).toEqual({ state: 'done', result: null });
       });
 
+      test('an intent can be looked at, and looking plans nothing', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        expect(await store.intent('r1', 'pull')).toBeNull();
+        expect(await store.intent('nope', 'pull')).toBeNull();
+        expect(await store.intend('r1', 'pull')).toMatchObject({ fresh: true });
+        expect(await store.intent('r1', 'pull')).toEqual({ state: 'planned' });
+        await store.fulfil('r1', 'pull', { number: 12 });
+        expect(await store.intent('r1', 'pull')).toEqual({ state: 'done', result: { number: 12 } });
+      });
+
       test('what was never intended cannot be fulfilled', async () => {
         const store = await fresh();
         await create(store, 'r1');

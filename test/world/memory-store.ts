@@ -200,6 +200,10 @@ export function memoryStore(): Store {
       }
       intents.set(key, { state: 'done', result: kept(result) });
     },
+    async intent(runId, key) {
+      const found = entries.get(runId)?.intents.get(key);
+      return found === undefined ? null : kept(found);
+    },
     async close() {},
   };
 }

@@ -214,6 +214,17 @@ function progress(db: Db) {
   } satisfies Partial<Store>;
 }
 
+async function intentOf(tx: Tx, runId: RunId, key: string): Promise<Intent | null> {
+  const row = await tx
+    .selectFrom('runoff.intent')
+    .select(['state', 'result'])
+    .where('run_id', '=', runId)
+    .where('key', '=', key)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  return row.state === 'done' ? { state: 'done', result: row.result } : { state: 'planned' };
+}
+
 function intents(db: Db) {
   return {
     intend: (runId, key) =>
@@ -225,16 +236,12 @@ function intents(db: Db) {
           .returning('key')
           .executeTakeFirst();
         if (inserted !== undefined) return { fresh: true, intent: { state: 'planned' } as const };
-        const row = await tx
-          .selectFrom('runoff.intent')
-          .select(['state', 'result'])
-          .where('run_id', '=', runId)
-          .where('key', '=', key)
-          .executeTakeFirstOrThrow();
-        const intent: Intent =
-          row.state === 'done' ? { state: 'done', result: row.result } : { state: 'planned' };
+        const intent = await intentOf(tx, runId, key);
+        if (!intent) throw new Fault('INTERNAL', `The intent \`${key}\` of run ${runId} is gone.`);
         return { fresh: false, intent };
       }),
+
+    intent: (runId, key) => inTransaction(db, (tx) => intentOf(tx, runId, key)),
 
     fulfil: (runId, key, result) =>
       inTransaction(db, async (tx) => {

@@ -14,8 +14,8 @@ export async function sayEnough(store: Store, runId: RunId, because: string): Pr
 
 /** Why the coders of a run may stop; null while nobody has said so. */
 export async function enoughSaid(store: Store, runId: RunId): Promise<string | null> {
-  const { intent } = await store.intend(runId, ENOUGH);
-  return intent.state === 'done' ? String(intent.result) : null;
+  const intent = await store.intent(runId, ENOUGH);
+  return intent?.state === 'done' ? String(intent.result) : null;
 }
 
 /** A coder's view of it. */
