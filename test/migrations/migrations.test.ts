@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS, type Migration, migrate, openStore } from '../../src/adapters/store/index.ts';
+import { Settings } from '../../src/core/policy/index.ts';
 import { freshDatabase, type TestDatabase } from '../world/database.ts';
 import { SAMPLES } from './samples.ts';
 
@@ -93,6 +94,8 @@ describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
     const store = await openStore(database.url);
     expect((await store.runs(9)).map((run) => run.id)).toEqual(['r2', 'r1']);
     expect(await store.run('r1')).toMatchObject({ state: 'published', brief: { goal: 'It rounds up.' } });
+    expect((await store.run('r1'))?.task?.settings).toEqual(Settings.parse({}));
+    expect((await store.run('r2'))?.task).toBeUndefined();
     expect(await store.candidates('r1')).toMatchObject([{ alias: 'A', ms: 1234.5 }]);
     expect(await store.transitions('r1')).toHaveLength(1);
     expect(await store.usage('r1')).toMatchObject({ calls: 1, usd: 0.5 });

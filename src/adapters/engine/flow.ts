@@ -113,6 +113,13 @@ export function flowContext(id: string, host: Host): FlowContext {
       });
       return received === null ? 'timeout' : 'signalled';
     },
+    async patched(name) {
+      if (host.isStopping()) return frozen();
+      return DBOS.patch(name).catch((error) => {
+        if (host.isStopping()) return frozen<boolean>();
+        throw error;
+      });
+    },
     async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
       if (host.isStopping()) return frozen();
       const handles: WorkflowHandle<unknown>[] = [];

@@ -9,6 +9,7 @@ import {
   STAGES,
   storedBrief,
 } from '../../core/model/index.ts';
+import { storedTask } from '../../core/policy/index.ts';
 import type { LedgerRow, RunPatch, RunRecord, StageTiming, Transition } from '../../ports/index.ts';
 import type {
   CandidateTable,
@@ -116,7 +117,7 @@ export function runOfRow(
     title: row.title,
     request: row.request,
     ...present({
-      task,
+      task: task && storedTask(task),
       brief: brief && storedBrief(brief),
       debate,
       dialogue,

@@ -21,4 +21,5 @@ export {
   type TestCommand,
 } from './report-plan.ts';
 export { CoderSetting, EVALUATORS, type Evaluator, Settings, Weights } from './settings.ts';
+export { storedTask } from './stored-task.ts';
 export { suggest } from './suggest.ts';
