@@ -33,7 +33,7 @@ export interface RuntimeOptions {
   readonly ownsData?: boolean;
 }
 
-/** Of the durable flows: runs that wait for days must find the code that they began with. */
+/** Of the durable flows. Raised only where runs under way could not go on at all: `FlowContext.patched` is for the rest. */
 const APPLICATION_VERSION = '1';
 
 /**

@@ -33,6 +33,8 @@ export async function agree(
   stage: StageRunner,
   plan: () => Promise<Guarded<unknown>>,
 ): Promise<Guarded<'agreed' | 'stopped'>> {
+  // Of a version that asked nobody, and past its brief since then.
+  if (!(await context.patched('agree'))) return { kind: 'ok', value: 'agreed' };
   for (;;) {
     const open = await stage('ask', (signal) => ask(world, runId, signal));
     if (open.kind === 'fault') return open;

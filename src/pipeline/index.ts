@@ -72,8 +72,11 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   const judged = await stage('judge', (signal) => judge(world, runId, signal));
   if (judged.kind === 'fault') return conclude(world, context, runId, judged.fault);
 
-  const reviewed = await reviewWinner(world, runId, base.value, stage);
-  if (reviewed.kind === 'fault') return conclude(world, context, runId, reviewed.fault);
+  // Not where an older version, which reviewed nobody, has published already.
+  const reviewed = (await context.patched('review'))
+    ? await reviewWinner(world, runId, base.value, stage)
+    : null;
+  if (reviewed?.kind === 'fault') return conclude(world, context, runId, reviewed.fault);
 
   const published = await stage('publish', (signal) => publish(world, runId, signal));
   if (published.kind === 'fault') return conclude(world, context, runId, published.fault);

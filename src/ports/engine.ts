@@ -23,6 +23,11 @@ export interface FlowContext {
    */
   wait(topic: string, ms: number): Promise<'signalled' | 'timeout'>;
   /**
+   * Whether a change of the flow's body holds for this flow: false for one that an older version brought past this place,
+   * whose further steps stand at other places. Remembered. Not while other steps are under way.
+   */
+  patched(name: string): Promise<boolean>;
+  /**
    * Starts the `candidate` flow once for each input, in order, on the queue of coders, and waits for all.
    * Never rejects for one child: result i belongs to input i and says how it ended.
    */

@@ -639,6 +639,57 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(caught[0]).toMatchObject({ code: 'MODEL_PRICE_UNKNOWN', message: 'No price, pass 1.' });
       });
 
+      test('a change of a flow holds for those that are not past it, and stays so', async () => {
+        const durable = await world();
+        const ran: string[] = [];
+        const gates = { early: gate(), late: gate() };
+        const stuck = (name: 'early' | 'late') => async (signal: AbortSignal) => {
+          gates[name].open();
+          await untilAborted(signal);
+        };
+        const first = await durable.launched(
+          flowsOf(async ({ step }, input) => {
+            await step('brief', input === 'early' ? stuck('early') : async () => void ran.push('late brief'));
+            await step('code', async () => ran.push('late code'));
+            await step('publish', stuck('late'));
+          }),
+        );
+        await first.start('r1', 'early');
+        await first.start('r2', 'late');
+        await Promise.all([gates.early.opened, gates.late.opened]);
+        await first.shutdown(0);
+
+        const asking = gate();
+        const changed =
+          (pass: number): Body =>
+          async ({ step, patched }, input) => {
+            await step('brief', async () => ran.push(`${input} brief`));
+            const asks = await patched('ask');
+            if (asks) await step('ask', async () => ran.push(`${input} ask`));
+            await step('code', async (signal) => {
+              ran.push(`${input} code`);
+              asking.open();
+              if (pass === 2) await untilAborted(signal);
+            });
+            return { asks, publish: await step('publish', async () => pass) };
+          };
+        const second = await durable.launched(flowsOf(changed(2)));
+        expect(await second.settled('r2')).toEqual({ kind: 'done', value: { asks: false, publish: 2 } });
+        await asking.opened;
+        await second.shutdown(0);
+
+        const third = await durable.launched(flowsOf(changed(3)));
+        expect(await third.settled('r1')).toEqual({ kind: 'done', value: { asks: true, publish: 3 } });
+        expect(ran.toSorted()).toEqual([
+          'early ask',
+          'early brief',
+          'early code',
+          'early code',
+          'late brief',
+          'late code',
+        ]);
+      });
+
       test('whoever waits for a run is told when the engine leaves', async () => {
         const started = gate();
         const engine = await launched(({ step }) =>

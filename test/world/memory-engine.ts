@@ -173,6 +173,16 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         live();
         return outcome.ok && outcome.value === 'signalled' ? 'signalled' : 'timeout';
       },
+      async patched(name) {
+        if (stopping) return frozen();
+        live();
+        const mark = `patch ${name}`;
+        const outcome = record.steps.get(calls) ?? { ok: true, value: mark };
+        if (!outcome.ok || outcome.value !== mark) return false;
+        record.steps.set(calls, outcome);
+        calls += 1;
+        return true;
+      },
       async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
         if (stopping) return frozen();
         live();
