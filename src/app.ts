@@ -57,7 +57,7 @@ async function onComment(world: World, context: Context<'issue_comment.created'>
   const heeded = await commented(world, {
     repositoryId: repository.id,
     issue: issue.number,
-    comment: { id: comment.id, body: comment.body, createdAt: Date.parse(comment.created_at) },
+    comment: { id: comment.id, body: comment.body },
     throughApp: Boolean(comment.performed_via_github_app),
     sender: speaker(sender),
   });

@@ -4,6 +4,13 @@ import { once } from './once.ts';
 import { handleOf, requireGitHub } from './task.ts';
 import type { World } from './world.ts';
 
+const keyOf = (comment: number): string => `reaction:${comment}`;
+
+/** Whether a comment was answered before: its delivery came again. */
+export async function isAcknowledged(world: World, runId: RunId, comment: number): Promise<boolean> {
+  return (await world.store.intent(runId, keyOf(comment)))?.state === 'done';
+}
+
 /** A reaction to a comment on the run's issue: the first one stands. Never rejects: what it answers is done already. */
 export async function acknowledge(
   world: World,
@@ -12,7 +19,7 @@ export async function acknowledge(
   reaction: Reaction,
 ): Promise<void> {
   try {
-    await once(world.store, run.id, `reaction:${comment}`, {
+    await once(world.store, run.id, keyOf(comment), {
       look: async () => null,
       write: async () => {
         const publisher = await requireGitHub(world).publisher(handleOf(run.origin));

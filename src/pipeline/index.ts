@@ -11,14 +11,15 @@ import { conclude, publish } from './publish/index.ts';
 import { reviewWinner } from './review.ts';
 import type { World } from './world.ts';
 
-export { acknowledge } from './acknowledge.ts';
+export { acknowledge, isAcknowledged } from './acknowledge.ts';
 export { maySteer, Overrides, RunRequest } from './admit/index.ts';
 export type { DebateNews } from './brief/index.ts';
 export { cancelRun } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';
 export { type DebateWish, debateText, type TextDebate } from './debate-text.ts';
+export { sayMisheard } from './misheard.ts';
 export { openAnnouncer } from './publish/index.ts';
-export { questionText } from './question.ts';
+export { commentThatAsked, firstQuestionText, questionText } from './question.ts';
 export { reconcile, sayLastWords } from './reconcile.ts';
 export { isWaiting, reply, type Said, waitsFor } from './reply.ts';
 export { inquiryOf, restoreQuestion } from './restore.ts';

@@ -1,3 +1,4 @@
+import type { Misheard } from '../core/commands/index.ts';
 import { type Inquiry, openInquiry } from '../core/dialogue/index.ts';
 import { isOver } from '../core/lifecycle/index.ts';
 import { asFault, type GitHubOrigin, type RunId } from '../core/model/index.ts';
@@ -20,7 +21,35 @@ export async function questionText(
   run: RunRecord,
   inquiry: Inquiry,
 ): Promise<string> {
+  const misheard = await misheardOf(world.store, run.id, inquiry.number);
+  return questionComment(await viewOf(world, run), inquiry, otherwiseOf(run), misheard).body;
+}
+
+/** The same before anybody said something in vain: a tick may have been set while that was being added. */
+export async function firstQuestionText(
+  world: { store: Store; clock: Clock },
+  run: RunRecord,
+  inquiry: Inquiry,
+): Promise<string> {
   return questionComment(await viewOf(world, run), inquiry, otherwiseOf(run)).body;
+}
+
+const misheardKey = (number: number): string => `misheard:${number}`;
+
+/** Keeps what was said in vain to an inquiry, in place of what was kept before. */
+export async function keepMisheard(
+  store: Store,
+  runId: RunId,
+  number: number,
+  misheard: Misheard,
+): Promise<void> {
+  await store.intend(runId, misheardKey(number));
+  await store.fulfil(runId, misheardKey(number), misheard);
+}
+
+async function misheardOf(store: Store, runId: RunId, number: number): Promise<Misheard | null> {
+  const intent = await store.intent(runId, misheardKey(number));
+  return intent?.state === 'done' ? (intent.result as Misheard) : null;
 }
 
 /** Asks on the issue, by a comment of its own. */

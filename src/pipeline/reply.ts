@@ -14,12 +14,21 @@ export type Said =
 
 /**
  * Says something to a run that waits. Stored before the run is woken: a crash in between is mended by `reconcile`. The
- * same key again changes nothing and wakes nobody twice. Whether the speaker may is the caller's business.
+ * same key again changes nothing and wakes nobody twice. Whether the speaker may is the caller's business. `to`: the number
+ * of the inquiry that it replies to; absent: whichever is open.
  */
-export async function reply(world: World, runId: RunId, key: string, said: NewReply): Promise<Said> {
+export async function reply(
+  world: World,
+  runId: RunId,
+  key: string,
+  said: NewReply,
+  to?: number,
+): Promise<Said> {
   const run = await loadRun(world, runId);
   const open = waitsFor(run);
   if (!open) return { kind: 'not-waiting', why: `Run ${runId} is ${run.state} and waits for nobody.` };
+  if (to !== undefined && open.number !== to)
+    return { kind: 'unfit', why: 'Something else is asked by now.' };
   const fit = fits(open, said);
   if (fit.kind === 'unfit') return fit;
   await world.store.addReply(runId, key, said);

@@ -1,6 +1,14 @@
 import type { Inquiry, NewReply } from '../core/dialogue/index.ts';
-import { tickIn } from '../core/reports/index.ts';
-import { inquiryOf, questionText, reply, restoreQuestion, type World, waitsFor } from '../pipeline/index.ts';
+import { type Tick, tickIn } from '../core/reports/index.ts';
+import {
+  firstQuestionText,
+  inquiryOf,
+  questionText,
+  reply,
+  restoreQuestion,
+  type World,
+  waitsFor,
+} from '../pipeline/index.ts';
 import type { Heeded } from './commented.ts';
 import { isOnGitHub, mayChange, type OnGitHub, type Speaker } from './speaker.ts';
 
@@ -32,7 +40,7 @@ export async function ticked(world: World, event: EditEvent): Promise<Heeded> {
 }
 
 async function heed(world: World, run: OnGitHub, inquiry: Inquiry, event: EditEvent): Promise<Heeded> {
-  const tick = tickIn(await questionText(world, run, inquiry), event.comment.body);
+  const tick = await tickOf(world, run, inquiry, event.comment.body);
   if (tick.kind === 'untouched') return ignored('nothing is ticked');
   const why =
     tick.kind === 'ticked'
@@ -41,6 +49,13 @@ async function heed(world: World, run: OnGitHub, inquiry: Inquiry, event: EditEv
   if (why === null) return { kind: 'taken', runId: run.id };
   await restoreQuestion(world, run, inquiry, event.comment.id);
   return { kind: 'refused', runId: run.id, why };
+}
+
+async function tickOf(world: World, run: OnGitHub, inquiry: Inquiry, edited: string): Promise<Tick> {
+  const tick = tickIn(await questionText(world, run, inquiry), edited);
+  if (tick.kind !== 'other') return tick;
+  const before = tickIn(await firstQuestionText(world, run, inquiry), edited);
+  return before.kind === 'ticked' ? before : tick;
 }
 
 /** Null when it was taken, else why not. */
@@ -59,6 +74,6 @@ async function answer(
     inquiry.kind === 'approval'
       ? { kind: 'approve', text: '', by, at }
       : { kind: 'answer', option: box, text: '', by, at };
-  const heard = await reply(world, run.id, `tick:${inquiry.number}:${box}`, said);
+  const heard = await reply(world, run.id, `tick:${inquiry.number}:${box}`, said, inquiry.number);
   return heard.kind === 'taken' ? null : heard.why;
 }

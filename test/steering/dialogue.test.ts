@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Engine } from '../../src/ports/index.ts';
+import type { Engine, RunRecord } from '../../src/ports/index.ts';
 import { type CommentEvent, commented, type EditEvent, ticked } from '../../src/steering/index.ts';
 import { APP, asking, mallory, mona, ORIGIN, RUN } from './pretend.ts';
 
@@ -16,7 +16,7 @@ async function scene(...args: Parameters<typeof asking>) {
   const comment = (body: string, over: Partial<CommentEvent> = {}): CommentEvent => ({
     repositoryId: ORIGIN.repositoryId,
     issue: ORIGIN.issue,
-    comment: { id: 900, body, createdAt: Date.now() },
+    comment: { id: 900, body },
     throughApp: false,
     sender: mona,
     ...over,
@@ -43,7 +43,14 @@ async function scene(...args: Parameters<typeof asking>) {
     expect((await opened.store.run(RUN))?.state).toMatch(/^awaiting_/);
     expect(await opened.replies()).toEqual([]);
   };
-  return { ...opened, ask, comment, edit, tick, goesOn, waitsStill };
+  /** The comment that asks after another plan was made. */
+  const asksAgain = () =>
+    vi.waitFor(async () => {
+      const intent = await opened.store.intent(RUN, 'question:2');
+      if (intent?.state !== 'done') throw new Error('Nothing is asked yet.');
+      return intent.result as { readonly id: number };
+    }, 5_000);
+  return { ...opened, asksAgain, ask, comment, edit, tick, goesOn, waitsStill };
 }
 
 describe('a comment', () => {
@@ -68,7 +75,7 @@ describe('a comment', () => {
   });
 
   test.each([
-    ['by a stranger', { sender: mallory }, ['900 -1']],
+    ['by a stranger', { sender: mallory }, []],
     ['by a bot', { sender: { ...mona, isBot: true } }, []],
     ['through an App', { throughApp: true }, []],
     ['in another repository', { repositoryId: 43 }, []],
@@ -99,18 +106,84 @@ describe('a comment', () => {
     await s.waitsStill();
   });
 
-  test('from before the question, delivered again, does not answer it', async () => {
+  test('from before the question does not answer it, however late it is delivered', async () => {
     const s = await scene();
-    const comment = { id: 900, body: '/auto-dev answer 2', createdAt: Date.now() - 600_000 };
+    const comment = { id: s.ask.id - 1, body: '/auto-dev answer 2' };
     expect((await commented(s.world, s.comment('', { comment }))).kind).toBe('refused');
     await s.waitsStill();
+  });
+
+  test('that approves the plan before does not approve the next one, which its writer has not seen', async () => {
+    const s = await scene({ approval: 'plan' }, []);
+    await commented(s.world, s.comment('/auto-dev revise Smaller steps.'));
+    await s.asksAgain();
+    const written = { id: 901, body: '/auto-dev approve' };
+    expect((await commented(s.world, s.comment('', { comment: written }))).kind).toBe('refused');
+    const second = s.comments.find(({ body }) => body.includes(`question:${RUN}:2`));
+    expect(second?.body).toContain('It was written before this was asked.');
+    expect((await s.store.run(RUN))?.state).toBe('awaiting_approval');
+    expect(await s.replies()).toHaveLength(1);
+  });
+
+  test('is not taken while the comment that asks is not written', async () => {
+    const s = await scene();
+    const dialogue = (await s.store.run(RUN))?.dialogue;
+    const [inquiry] = dialogue?.inquiries ?? [];
+    if (!dialogue || !inquiry) throw new Error('Nothing is asked.');
+    await s.store.updateRun(RUN, { dialogue: { ...dialogue, inquiries: [{ ...inquiry, number: 9 }] } }, 1);
+    expect((await commented(s.world, s.comment('/auto-dev answer 2'))).kind).toBe('refused');
+    await s.waitsStill();
+  });
+
+  test.each([
+    ['was not admitted yet', 'task'],
+    ['has asked nothing', 'dialogue'],
+  ] as const)('on a run that %s costs nothing, whoever wrote it', async (_what, lacking) => {
+    const s = await scene();
+    const reader = vi.fn(s.github.reader);
+    const found = (await s.store.livingRuns(ORIGIN.repositoryId, ORIGIN.issue)).map(
+      ({ [lacking]: _, ...run }) => run as RunRecord,
+    );
+    const store = { ...s.store, livingRuns: async () => found };
+    const world = { ...s.world, store, github: { ...s.github, reader } };
+    expect((await commented(world, s.comment('/auto-dev answer 2'))).kind).toBe('ignored');
+    expect(reader).not.toHaveBeenCalled();
+    expect(s.reactions).toEqual([]);
+  });
+
+  test('that was not taken is explained in the question: the last one, and until it is settled', async () => {
+    const s = await scene();
+    const ours = s.ask.body;
+    const say = (id: number, body: string) => commented(s.world, s.comment('', { comment: { id, body } }));
+    await say(901, '/auto-dev `@acme/all`<!--');
+    expect(s.ask.body).not.toMatch(/@acme|<!--$/m);
+    await say(902, '/auto-dev answer 7');
+    expect(s.ask.body.replace(ours, '')).toMatchInlineSnapshot(`
+      "
+      Not taken: \`/auto-dev answer 7\`. There is no option 7: the options are 1 to 3. Write \`/auto-dev answer 2\`, which answers the open question by an option or in your own words.
+      "
+    `);
+    await say(902, '/auto-dev answer 7');
+    expect(s.edits).toHaveLength(2);
+    // Ticked in the text as it is now.
+    expect((await ticked(s.world, s.edit(s.tick(s.ask.body, 3)))).kind).toBe('taken');
+    await s.goesOn();
+    await s.world.announcer.idle();
+    expect(s.ask.body).toContain('`mona` answered: down');
+    expect(s.ask.body).not.toContain('Not taken');
+  });
+
+  test('by a stranger is explained to nobody', async () => {
+    const s = await scene();
+    await commented(s.world, s.comment('/auto-dev answer 7', { sender: mallory }));
+    expect(s.edits).toEqual([]);
   });
 
   test('to a run that waits for nobody is answered by a shrug', async () => {
     const s = await scene();
     await commented(s.world, s.comment('/auto-dev answer 2'));
     await s.goesOn();
-    const late = { id: 901, body: '/auto-dev approve', createdAt: Date.now() };
+    const late = { id: 901, body: '/auto-dev approve' };
     expect((await commented(s.world, s.comment('', { comment: late }))).kind).toBe('refused');
     expect(s.reactions).toEqual(['900 +1', '901 confused']);
   });
@@ -120,12 +193,8 @@ describe('a comment', () => {
     expect((await commented(s.world, s.comment('/auto-dev revise Smaller steps.\nNo flag.'))).kind).toBe(
       'taken',
     );
-    await vi.waitFor(
-      async () => expect((await s.store.run(RUN))?.dialogue?.inquiries).toHaveLength(2),
-      5_000,
-    );
-    await vi.waitFor(async () => expect((await s.store.run(RUN))?.state).toBe('awaiting_approval'), 5_000);
-    const yes = { id: 901, body: '/auto-dev approve', createdAt: Date.now() };
+    const { id } = await s.asksAgain();
+    const yes = { id: id + 1, body: '/auto-dev approve' };
     expect((await commented(s.world, s.comment('', { comment: yes }))).kind).toBe('taken');
     await s.goesOn();
     expect(await s.replies()).toMatchObject([{ text: 'Smaller steps.\nNo flag.' }, { kind: 'approve' }]);
@@ -169,6 +238,13 @@ describe('a tick', () => {
     }
     expect(s.edits).toHaveLength(edits.length);
     await s.waitsStill();
+  });
+
+  test('that was set while the question was told of something in vain is taken', async () => {
+    const s = await scene();
+    const ours = s.ask.body;
+    await commented(s.world, s.comment('/auto-dev answer 7'));
+    expect((await ticked(s.world, s.edit(s.tick(ours, 1)))).kind).toBe('taken');
   });
 
   test('a delivery of an edit that was undone since undoes nothing more', async () => {

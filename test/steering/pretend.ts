@@ -64,7 +64,8 @@ export function pretendGitHub() {
       if ('comment' in target) reactions.push(`${target.comment} ${reaction}`);
     },
     async comment(_issue: number, body: string) {
-      const id = 100 + comments.length;
+      // As on GitHub, later ones have greater numbers than all before, ours or not.
+      const id = comments.length === 0 ? 100 : 1_000 * comments.length;
       comments.push({ id, body });
       return { id, url: `https://github.test/c/${id}` };
     },

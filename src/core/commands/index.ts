@@ -1,3 +1,4 @@
+export { type Misheard, misheard } from './misheard.ts';
 export {
   answerOf,
   COMMANDS,

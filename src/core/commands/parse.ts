@@ -21,8 +21,14 @@ export type Command =
   | { readonly name: 'answer'; readonly text: string }
   | { readonly name: 'approve' }
   | { readonly name: 'revise'; readonly text: string }
-  /** Addressed to us and not understood. `meant` is the usage of the command that was probably meant. */
-  | { readonly name: 'unknown'; readonly word: string; readonly meant: string | null };
+  /** Addressed to us and not understood. `meant` is the command that was probably meant. */
+  | {
+      readonly name: 'unknown';
+      readonly word: string;
+      readonly meant: CommandName | null;
+      /** A sentence for whoever wrote it. */
+      readonly why: string;
+    };
 
 const NAMES = Object.keys(COMMANDS) as CommandName[];
 
@@ -43,17 +49,19 @@ export function parseCommand(body: string): Command | null {
       return answer(text);
     case 'approve':
       // Words behind it may be a condition, which an approval has not.
-      return text === '' ? { name: 'approve' } : unknown(word, 'approve');
+      return text === '' ? { name: 'approve' } : unknown(word, 'approve', 'An approval has no conditions.');
     case 'revise':
-      return text === '' ? unknown(word, 'revise') : { name: 'revise', text };
+      return text === ''
+        ? unknown(word, 'revise', 'It is not said what should be different.')
+        : { name: 'revise', text };
     default:
-      return unknown(word, NAMES.find((name) => name === suggest(word.slice(0, MOST_WORD), NAMES)) ?? null);
+      return unknown(word, nameLike(word), 'There is no such command.');
   }
 }
 
 /** A number alone is an option. */
 function answer(text: string): Command {
-  if (text === '') return unknown('answer', 'answer');
+  if (text === '') return unknown('answer', 'answer', 'The answer has no text.');
   return { name: 'answer', ...answerOf(text) };
 }
 
@@ -65,8 +73,12 @@ export function answerOf(text: string): { readonly option: number } | { readonly
 
 const bounded = (text: string): string => text.trim().slice(0, MOST_COMMAND_TEXT).toWellFormed().trim();
 
-const unknown = (word: string, meant: CommandName | null): Command => ({
+const nameLike = (word: string): CommandName | null =>
+  NAMES.find((name) => name === suggest(word.slice(0, MOST_WORD), NAMES)) ?? null;
+
+const unknown = (word: string, meant: CommandName | null, why: string): Command => ({
   name: 'unknown',
-  word: word.slice(0, MOST_WORD),
-  meant: meant === null ? null : COMMANDS[meant].usage,
+  word: word.slice(0, MOST_WORD).toWellFormed(),
+  meant,
+  why,
 });

@@ -1,3 +1,4 @@
+import { COMMANDS, type Misheard } from '../commands/index.ts';
 import { type Inquiry, openInquiry, type Settled } from '../dialogue/index.ts';
 import { isOver } from '../lifecycle/index.ts';
 import type { Actor } from '../model/index.ts';
@@ -11,9 +12,15 @@ export type Otherwise = 'stop' | 'assume';
 
 /**
  * What a run asks, as a comment of its own: an edit of the status comment would notify nobody. The same inquiry in the
- * same state is always the same text, so that a tick can be told from any other edit.
+ * same state is always the same text, so that a tick can be told from any other edit. `misheard`: the last command that
+ * did not fit, while it is open.
  */
-export function questionComment(view: RunView, inquiry: Inquiry, otherwise: Otherwise): Report {
+export function questionComment(
+  view: RunView,
+  inquiry: Inquiry,
+  otherwise: Otherwise,
+  misheard: Misheard | null = null,
+): Report {
   const ended = inquiry.settled
     ? settledWords(inquiry.settled)
     : isOver(view.state)
@@ -28,6 +35,7 @@ export function questionComment(view: RunView, inquiry: Inquiry, otherwise: Othe
             .join('\n'),
           byDefault(inquiry, otherwise),
           how(inquiry),
+          ...(misheard ? [notTaken(misheard)] : []),
         ]
       : [asking(inquiry), ended];
   return report('question', view.id, blocks, inquiry.number);
@@ -60,6 +68,12 @@ function how(inquiry: Inquiry): string {
   return inquiry.question.options.length > 0
     ? `Tick one box, or comment \`/auto-dev answer 1\` or \`/auto-dev answer TEXT\`. ${who}`
     : `Comment \`/auto-dev answer TEXT\`. ${who}`;
+}
+
+/** One line, so that it is one to compare. */
+function notTaken({ said, why, meant }: Misheard): string {
+  const { usage, does } = COMMANDS[meant];
+  return `Not taken: ${code(said, 80)}. ${sentence(why, 400)} Write \`${usage}\`, which ${does}.`;
 }
 
 function settledWords(settled: Settled): string {

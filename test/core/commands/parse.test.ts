@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   answerOf,
-  COMMANDS,
   MOST_COMMAND_TEXT,
+  misheard,
   parseCommand,
   replyOf,
 } from '../../../src/core/commands/index.ts';
@@ -26,19 +26,21 @@ describe('a command is read', () => {
   });
 });
 
+const NO_SUCH = 'There is no such command.';
+
 describe('what was meant is guessed, and nothing is done', () => {
   test.each([
-    ['/auto-dev aprove', 'aprove', COMMANDS.approve.usage],
-    ['/auto-dev anser 2', 'anser', COMMANDS.answer.usage],
-    ['/auto-dev answer', 'answer', COMMANDS.answer.usage],
-    ['/auto-dev revise', 'revise', COMMANDS.revise.usage],
-    ['/auto-dev approve if the tests pass', 'approve', COMMANDS.approve.usage],
-    ['/auto-dev', '', null],
-    ['/auto-dev merge', 'merge', null],
-    ['/auto-dev constructor', 'constructor', null],
-    [`/auto-dev ${'x'.repeat(5_000)}`, 'x'.repeat(40), null],
-  ])('%j', (body, word, meant) => {
-    expect(parseCommand(body)).toEqual({ name: 'unknown', word, meant });
+    ['/auto-dev aprove', 'aprove', 'approve', NO_SUCH],
+    ['/auto-dev anser 2', 'anser', 'answer', NO_SUCH],
+    ['/auto-dev answer', 'answer', 'answer', 'The answer has no text.'],
+    ['/auto-dev revise', 'revise', 'revise', 'It is not said what should be different.'],
+    ['/auto-dev approve if the tests pass', 'approve', 'approve', 'An approval has no conditions.'],
+    ['/auto-dev', '', null, NO_SUCH],
+    ['/auto-dev merge', 'merge', null, NO_SUCH],
+    ['/auto-dev constructor', 'constructor', null, NO_SUCH],
+    [`/auto-dev ${'x'.repeat(5_000)}`, 'x'.repeat(40), null, NO_SUCH],
+  ])('%j', (body, word, meant, why) => {
+    expect(parseCommand(body)).toEqual({ name: 'unknown', word, meant, why });
   });
 });
 
@@ -103,5 +105,17 @@ test('what a command says to a run', () => {
     at: 7,
   });
   expect(replyOf({ name: 'approve' }, null, 7)).toEqual({ kind: 'approve', text: '', by: null, at: 7 });
-  expect(replyOf({ name: 'unknown', word: 'x', meant: null }, by, 7)).toBeNull();
+  expect(replyOf({ name: 'unknown', word: 'x', meant: null, why: NO_SUCH }, by, 7)).toBeNull();
+});
+
+test.each([
+  ['/auto-dev aprove', 'approval', '/auto-dev aprove', 'approve'],
+  ['/auto-dev aprove', 'answer', '/auto-dev aprove', 'answer'],
+  ['/auto-dev revise', 'approval', '/auto-dev revise', 'revise'],
+  ['/auto-dev answer 7', 'answer', '/auto-dev answer 7', 'answer'],
+  ['/auto-dev answer a long story', 'approval', '/auto-dev answer', 'approve'],
+  ['/auto-dev', 'approval', '/auto-dev', 'approve'],
+] as const)('%s is told what an open %s takes', (body, kind, said, meant) => {
+  const command = parseCommand(body);
+  expect(command && misheard(command, 'Why.', { kind })).toEqual({ said, why: 'Why.', meant });
 });

@@ -67,6 +67,21 @@ describe('a question', () => {
     expect(body).toContain('`/auto-dev answer TEXT`');
   });
 
+  test('says what was said to it in vain, in a line of its own that a tick leaves alone', () => {
+    const misheard = {
+      said: '/auto-dev aprove',
+      why: 'There is no such command.',
+      meant: 'approve',
+    } as const;
+    const { body } = questionComment(view, approval, 'stop', misheard);
+    expect(body.trim().split('\n').at(-1)).toMatchInlineSnapshot(
+      `"Not taken: \`/auto-dev aprove\`. There is no such command. Write \`/auto-dev approve\`, which lets the coders start on the plan."`,
+    );
+    expect(tickIn(body, body.replace('[ ]', '[x]'))).toEqual({ kind: 'ticked', box: 1 });
+    const settled = { ...approval, settled: { kind: 'expired', at: 1 } } as const;
+    expect(questionComment(view, settled, 'stop', misheard)).toEqual(questionComment(view, settled, 'stop'));
+  });
+
   test('when it is settled', () => {
     const by = { id: 5, login: 'mona' };
     const ends: readonly Settled[] = [
