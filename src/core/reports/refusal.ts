@@ -12,7 +12,8 @@ export type Refusal =
   | { readonly kind: 'base-missing'; readonly ref: string }
   /** `problems`: each with the line and column it stands at. */
   | { readonly kind: 'settings-invalid'; readonly file: string; readonly problems: readonly string[] }
-  | { readonly kind: 'no-test-command'; readonly file: string };
+  | { readonly kind: 'no-test-command'; readonly file: string }
+  | { readonly kind: 'nobody-approves'; readonly file: string };
 
 /** What happened and what to do next: plain sentences with code in backticks, not yet fit for Markdown. */
 export interface RefusalWords {
@@ -59,6 +60,12 @@ export function refusalWords(refusal: Refusal): RefusalWords {
       return {
         message: 'No test command was found: Runoff decides by what runs.',
         advice: `Set \`checks.test\` in ${quoted(refusal.file)}, for example \`test: npm test\`, and start the run again.`,
+      };
+    case 'nobody-approves':
+      return {
+        message: `${quoted(refusal.file)} wants the plan approved (\`approval: plan\`), and nobody is asked here.`,
+        advice:
+          'Run it at a terminal, without `--no-ask` and `--json`, and approve the plan with `runoff approve`; or set `approval: never`.',
       };
   }
 }

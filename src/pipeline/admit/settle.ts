@@ -38,6 +38,10 @@ export async function settle(
     };
   }
   const { settings, lowered } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
+  // Nobody would see what it waits for. On GitHub people do.
+  if (source.kind === 'local' && request.overrides.ask === false && settings.approval === 'plan') {
+    return { kind: 'refused', refusal: { kind: 'nobody-approves', file: SETTINGS_FILE } };
+  }
   requirePersonas(world, settings.critics.agents);
   await requireCoders(world, settings);
   const detected = await detect(world, source, sha);

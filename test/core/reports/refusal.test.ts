@@ -17,6 +17,7 @@ const ALL: { readonly [K in Refusal['kind']]: Extract<Refusal, { kind: K }> } = 
     ],
   },
   'no-test-command': { kind: 'no-test-command', file: '.github/auto-dev.yml' },
+  'nobody-approves': { kind: 'nobody-approves', file: '.github/auto-dev.yml' },
 };
 
 test('each refusal says what happened and what to do next', () => {
@@ -31,7 +32,8 @@ test('each refusal says what happened and what to do next', () => {
     already-running: The run \`r0123456789\` is at work on this issue. Wait for it to end. To start afresh, remove the label, which cancels it, and set it again.
     base-missing: There is no branch, tag or commit named \`develop\` to start from. Name one that exists, or push it first, and start the run again.
     settings-invalid: \`.github/auto-dev.yml\` cannot be used: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`?; line 7, column 1: expected a number. Correct the file on the default branch and start the run again.
-    no-test-command: No test command was found: Runoff decides by what runs. Set \`checks.test\` in \`.github/auto-dev.yml\`, for example \`test: npm test\`, and start the run again."
+    no-test-command: No test command was found: Runoff decides by what runs. Set \`checks.test\` in \`.github/auto-dev.yml\`, for example \`test: npm test\`, and start the run again.
+    nobody-approves: \`.github/auto-dev.yml\` wants the plan approved (\`approval: plan\`), and nobody is asked here. Run it at a terminal, without \`--no-ask\` and \`--json\`, and approve the plan with \`runoff approve\`; or set \`approval: never\`."
   `);
 });
 
