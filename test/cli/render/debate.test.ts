@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import { debateJson, debateNews, debateReport, roundLine } from '../../../src/cli/render/index.ts';
+import type { Debate } from '../../../src/core/debate/index.ts';
+import { debateOf } from '../../core/reports/hostile.ts';
+
+const COST = { inputTokens: 1_200, outputTokens: 80, usd: 0.0032 };
+const DEBATE: Debate = {
+  original: '# Import\n\n- Commas are read.\n',
+  spec: '# Import\n\n- Commas are read.\n- Line breaks are read.\n',
+  rounds: [
+    {
+      roundNumber: 0,
+      critiques: [
+        {
+          critic: 'qa',
+          model: 'a/1',
+          kind: 'heard',
+          approved: false,
+          raised: ['I1'],
+          insists: [],
+          checks: [],
+        },
+        { critic: 'security', model: 'b/1', kind: 'failed', why: 'The model gave no answer.' },
+      ],
+      synthesis: { model: 'a/1', spec: '', refused: ['I1: an edit that would break the form of the spec.'] },
+      hasConsensus: false,
+      diffFromPrevious: '',
+      changed: 0.25,
+      cost: COST,
+    },
+  ],
+  ledger: [
+    {
+      id: 'I1',
+      round: 0,
+      critic: 'qa',
+      title: 'Line breaks',
+      quote: 'Commas are read.',
+      severity: 'blocking',
+      scenario: 'A note with a line break is refused.',
+      edit: 'Line breaks are read.',
+      needsHuman: false,
+      upheld: 0,
+      fate: { kind: 'accepted', because: 'The task says so.' },
+    },
+  ],
+  acceptance: [{ given: 'a,"b\nc"', expect: 'two fields', catches: 'reading line by line' }],
+  cost: COST,
+  memories: {},
+  end: { stop: 'rounds', because: 'All 1 rounds are over.' },
+};
+const ended = { id: 'd0123456789', debate: DEBATE, paid: 0.001 };
+
+test('the report is Markdown with rounds, issues, tests, the difference, the price and the spec', () => {
+  expect(debateReport(ended, undefined)).toMatchInlineSnapshot(`
+    "# Debate d0123456789: no consensus
+
+    All 1 rounds are over.
+    1 round, 1.2k tokens in, 80 out, $0.0032, of which $0.0010 now.
+
+    ## Rounds
+
+    1. qa does not approve (I1); security failed: The model gave no answer. ($0.0032)
+       not made: I1: an edit that would break the form of the spec.
+
+    ## Issues
+
+    - I1 (blocking, qa) accepted: Line breaks
+      case: A note with a line break is refused.
+      because: The task says so.
+
+    ## Acceptance tests
+
+    - Given a,"b c": two fields (catches: reading line by line)
+
+    ## What changed
+
+    \`\`\`diff
+    @@ -2,2 +2,3 @@
+     
+     - Commas are read.
+    +- Line breaks are read.
+    \`\`\`
+
+    ## The spec
+
+    # Import
+
+    - Commas are read.
+    - Line breaks are read.
+    "
+  `);
+});
+
+test('where the spec goes to a file, the report names the file', () => {
+  expect(debateReport(ended, 'refined.md')).toMatch(/The spec is in refined\.md\.\n$/);
+});
+
+test('progress has a line for whoever is asked, and one for what came of it', () => {
+  const seat = { critic: 'qa', model: 'a/1' };
+  const memory = { seen: null, approved: false, pressed: false };
+  const critique = { issues: [], rechecked: [], approved: true };
+  const heard = {
+    kind: 'heard',
+    critique,
+    sections: null,
+    checks: ['x'],
+    test: null,
+    cost: COST,
+    memory,
+  } as const;
+  expect([
+    debateNews({ kind: 'asked', round: 0, seat }),
+    debateNews({ kind: 'heard', round: 0, seat, turned: heard }),
+    debateNews({ kind: 'heard', round: 1, seat, turned: { kind: 'stands', cost: COST, memory } }),
+    debateNews({ kind: 'synthesis', round: 0, model: 'a/1', open: 2 }),
+    ...DEBATE.rounds.map(roundLine),
+  ]).toMatchInlineSnapshot(`
+    [
+      "round 1  qa           reads (a/1)",
+      "round 1  qa           approves, pressed, 0 issues, $0.0032",
+      "round 2  qa           approved before, nothing changed",
+      "round 1  synthesis    2 open issues (a/1)",
+      "round 1  no consensus yet; 25 % of the lines changed; 1.3k tokens, $0.0032
+    ",
+    ]
+  `);
+});
+
+test('a terminal obeys nothing that a model wrote', () => {
+  const hostile = debateOf('\u001b[2J\u001b]0;owned\u0007\u202eevil\r\n');
+  const said = debateReport({ id: 'd0', debate: hostile, paid: 0 }, undefined).replaceAll('\r\n', '\n');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  expect(said).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+});
+
+test('programs get the debate as it is stored, and what is left to a person', () => {
+  expect(debateJson(ended)).toMatchObject({
+    id: 'd0123456789',
+    stop: 'rounds',
+    hasConsensus: false,
+    questions: [],
+    cost: { paidNow: 0.001 },
+  });
+});
