@@ -11,7 +11,7 @@ function begin(file: string, where: 'local' | 'remote', overrides: RunRequest['o
     workspaces: { readFile: async () => file },
     reports: { readSettings: readSettingsText },
     defaults: { models: [] },
-    ceilings: {},
+    ceilings: { networkAllow: [] },
     prompts: { personas: new Map() },
   } as unknown as World;
   const source = { kind: where } as RepositorySource;

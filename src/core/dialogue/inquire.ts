@@ -1,4 +1,4 @@
-import type { Brief, Question } from '../model/index.ts';
+import { type Brief, type Question, SEVERITIES } from '../model/index.ts';
 import type { Dialogue, Inquiry, Reply } from './types.ts';
 
 /** Questions that one run asks at most; what is left is assumed. Our default: a person's patience is short. */
@@ -29,8 +29,8 @@ export function nextInquiry(dialogue: Dialogue, wanted: Wanted): Inquiry | null 
   if (openInquiry(dialogue)) return null;
   const { now, withinMs } = wanted;
   const base = { number: dialogue.inquiries.length + 1, askedAt: now, until: now + withinMs };
-  const [question] =
-    wanted.mayAsk && questionsAsked(dialogue) < MOST_QUESTIONS ? unasked(dialogue, wanted) : [];
+  const mayAsk = wanted.mayAsk && questionsAsked(dialogue) < MOST_QUESTIONS;
+  const question = mayAsk && unasked(dialogue, wanted).find(({ severity }) => severity === 'blocking');
   if (question) return { ...base, kind: 'answer', question };
   return wanted.approval === 'plan' && !isApproved(dialogue) ? { ...base, kind: 'approval' } : null;
 }
@@ -45,8 +45,9 @@ export function asked(dialogue: Dialogue, inquiry: Inquiry, said: readonly Reply
 }
 
 /**
- * The brief with what nobody said: of questions that were asked in vain, and of blocking ones that are not asked any
- * more, the assumption. To be used when no question will be asked of this brief. Twice gives the same as once.
+ * The brief with what nobody said: of every question without an answer the assumption, since coders read no questions. To
+ * be used when no question will be asked of this brief: none is open in it any more. Where there are more assumptions than
+ * a brief may have, the planner's last ones give way. Twice gives the same as once.
  */
 export function withAssumed<B extends Pick<Brief, 'assumptions' | 'questions'>>(
   brief: B,
@@ -55,13 +56,18 @@ export function withAssumed<B extends Pick<Brief, 'assumptions' | 'questions'>>(
   const inVain = dialogue.inquiries.flatMap((inquiry) =>
     inquiry.kind === 'answer' && inquiry.settled?.kind === 'assumed' ? [inquiry.question] : [],
   );
-  const assumed = [...inVain, ...unasked(dialogue, brief)].map(assumption);
-  const fresh = assumed.filter(
-    (text, at) => !brief.assumptions.includes(text) && assumed.indexOf(text) === at,
-  );
-  return fresh.length === 0 ? brief : { ...brief, assumptions: [...brief.assumptions, ...fresh] };
+  const assumed = new Set([...inVain, ...bySeverity(unasked(dialogue, brief))].map(assumption));
+  const fresh = [...assumed].filter((text) => !brief.assumptions.includes(text)).slice(0, MOST_ASSUMPTIONS);
+  if (fresh.length === 0 && brief.questions.length === 0) return brief;
+  const kept = brief.assumptions.slice(0, MOST_ASSUMPTIONS - fresh.length);
+  return { ...brief, assumptions: [...kept, ...fresh], questions: [] };
 }
 
+const bySeverity = (questions: readonly Question[]): readonly Question[] =>
+  questions.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+
+/** As many as the planner may make. */
+const MOST_ASSUMPTIONS = 20;
 /** As long as an assumption of the planner may be. */
 const MOST_TEXT = 500;
 
@@ -79,7 +85,7 @@ function unasked(dialogue: Dialogue, { questions }: Pick<Wanted, 'questions'>): 
       inquiry.kind === 'answer' ? [sameWords(inquiry.question.text)] : [],
     ),
   );
-  return questions.filter(({ severity, text }) => severity === 'blocking' && !known.has(sameWords(text)));
+  return questions.filter(({ text }) => !known.has(sameWords(text)));
 }
 
 const sameWords = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();

@@ -44,7 +44,8 @@ function said(inquiry: Inquiry): readonly string[] {
   return settled?.kind === 'revised' ? [settled.text] : [];
 }
 
-const asked = ({ text, assume }: Question): string => `${text} Assumed: ${assume}`;
+/** Of a brief that is agreed no question is open: what was not answered stands among the assumptions. */
+const asked = ({ text, assume }: Question): string => `${text} Proposed: ${assume}`;
 
 const list = (title: string, items: readonly string[]): readonly string[] =>
   items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${sentence(item, 500)}`)];

@@ -194,16 +194,40 @@ describe('what is assumed', () => {
       'Which rounding? Assumed: Which rounding? as before',
       'B? Assumed: B? as before',
     ]);
+    expect(full.questions).toEqual([]);
     expect(withAssumed(full, dialogue)).toBe(full);
   });
 
-  test('not what was answered, nor what is minor', () => {
+  test('what is not blocking too, behind what is, and not what was answered', () => {
     const answered = heard(ask(NO_DIALOGUE), reply(1));
-    const minor = {
-      ...brief,
-      questions: [question('Which rounding?'), question('B?', { severity: 'minor' })],
-    };
-    expect(withAssumed(minor, answered)).toBe(minor);
+    const questions = [
+      question('Which rounding?'),
+      question('Minor?', { severity: 'minor' }),
+      question('Major?', { severity: 'major' }),
+      question('Blocking?'),
+      question('Blocking?'),
+    ];
+    expect(withAssumed({ ...brief, questions }, answered)).toEqual({
+      assumptions: [
+        'It is a library.',
+        'Blocking? Assumed: Blocking? as before',
+        'Major? Assumed: Major? as before',
+        'Minor? Assumed: Minor? as before',
+      ],
+      questions: [],
+    });
+  });
+
+  test('no more than a brief may have: the last ones of the planner give way', () => {
+    const many = { ...brief, assumptions: Array.from({ length: 20 }, (_, n) => `Assumption ${n}.`) };
+    const full = withAssumed(many, NO_DIALOGUE);
+    expect(full.assumptions).toHaveLength(20);
+    expect(full.assumptions.slice(17)).toEqual([
+      'Assumption 17.',
+      'Which rounding? Assumed: Which rounding? as before',
+      'B? Assumed: B? as before',
+    ]);
+    expect(withAssumed(full, NO_DIALOGUE)).toBe(full);
   });
 
   test('a long question is left out, so that an assumption stays as short as the planner may make one', () => {
