@@ -1,4 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Stories take longest. Begun last, one of them would run on alone. */
+class StoriesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isStory = ({ moduleId }: TestSpecification) => moduleId.includes('/test/stories/');
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isStory), ...sorted.filter((file) => !isStory(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,8 +18,9 @@ export default defineConfig({
     // Tests start real sandboxes, git and Postgres, and wait for them half of their time: three at a time keep two cores
     // busy, and limits of time are so long that a busy machine does not reach them.
     maxWorkers: 3,
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    sequence: { sequencer: StoriesFirst },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
   },
 });

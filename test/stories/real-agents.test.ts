@@ -94,7 +94,7 @@ describe('four real agents compete on one issue', () => {
     agents = await installedAgents(NAMES.map((name) => FIELD[name].agent));
   }, INSTALL_MS);
 
-  test('and the one that survives the evidence becomes a draft pull request', { timeout: 300_000 }, () =>
+  test('and the one that survives the evidence becomes a draft pull request', { timeout: 600_000 }, () =>
     onStage({ agents, scripts, settings: SETTINGS }, async (stage) => {
       const issue = await stage.label();
       // Two waits: real agents alone may take as long as a whole run of the builtin one.

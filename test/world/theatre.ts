@@ -27,7 +27,7 @@ export interface Stage {
 }
 
 /** Less than a test may take, so that what it waited for is said. */
-const PATIENCE_MS = 170_000;
+const PATIENCE_MS = 280_000;
 
 /**
  * The App as `runoff serve` starts it, on a local GitHub, with scripted models. Afterwards it is an error if a call or

@@ -13,7 +13,7 @@ const COMMITS = 2;
 /** Enough that a kill meets each part of the work. */
 const FILES = 200;
 
-describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
+describe('a process that is killed with kill -9', () => {
   let world: GitWorld;
   beforeEach(() => {
     world = openGitWorld();
