@@ -89,10 +89,11 @@ const roundLines = (round: DebateRound): readonly string[] => [
 ];
 
 function hearing(one: Hearing): string {
-  if (one.kind === 'failed') return `${one.critic} failed: ${shown(one.why, 120)}`;
-  if (one.kind === 'stands') return `${one.critic} approved before`;
+  const who = shown(one.critic, 41);
+  if (one.kind === 'failed') return `${who} failed: ${shown(one.why, 120)}`;
+  if (one.kind === 'stands') return `${who} approved before`;
   const ids = [...one.raised, ...one.insists].join(', ');
-  return `${one.critic} ${one.approved ? 'approves' : 'does not approve'}${ids ? ` (${ids})` : ''}`;
+  return `${who} ${one.approved ? 'approves' : 'does not approve'}${ids ? ` (${ids})` : ''}`;
 }
 
 function issueLines({
@@ -105,9 +106,9 @@ function issueLines({
   lowered,
 }: Debate['ledger'][number]): string {
   return [
-    `- ${id} (${severity}, ${critic}) ${fate.kind}: ${shown(title)}`,
+    `- ${id} (${severity}, ${shown(critic, 41)}) ${fate.kind}: ${shown(title)}`,
     ...(scenario.trim() ? [`  case: ${shown(scenario, 600)}`] : []),
-    ...(lowered ? [`  ${lowered}`] : []),
+    ...(lowered ? [`  ${shown(lowered)}`] : []),
     ...(fate.kind === 'open' ? [] : [`  because: ${shown(fate.because, 400)}`]),
   ].join('\n');
 }

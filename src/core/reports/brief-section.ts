@@ -1,4 +1,4 @@
-import type { Dialogue, Inquiry } from '../dialogue/index.ts';
+import type { Inquiry } from '../dialogue/index.ts';
 import type { Brief, Question } from '../model/index.ts';
 import { details, fill } from './layout.ts';
 import { code, sentence } from './safe.ts';
@@ -10,14 +10,15 @@ const SUMMARY = 'The brief that every coder gets';
 export function briefSection(view: RunView, room: number): string {
   if (view.brief === undefined) return '';
   const frame = details(SUMMARY, '').length;
-  const body = fill(lines(view.brief, view.dialogue), room - frame, {
+  const body = fill(lines(view.brief, view), room - frame, {
     separator: '\n',
     more: (left) => `\n(${left} more lines, left out for length)`,
   });
   return body === '' ? '' : details(SUMMARY, body);
 }
 
-function lines(brief: Brief, dialogue: Dialogue | undefined): readonly string[] {
+function lines(brief: Brief, { dialogue, checks }: RunView): readonly string[] {
+  const { testCommand } = brief;
   return [
     `**Goal.** ${sentence(brief.goal, 2_000)}`,
     ...list('Definition of done', brief.definitionOfDone),
@@ -33,6 +34,12 @@ function lines(brief: Brief, dialogue: Dialogue | undefined): readonly string[] 
     ...(brief.changedTests?.length
       ? [`\n**Tests that must change**\n`, ...brief.changedTests.map((path) => `- ${code(path, 300)}`)]
       : []),
+    ...(testCommand && checks && testCommand !== checks.test
+      ? [
+          `\nThe planner takes ${code(testCommand, 200)} for the test command; what is run is ${code(checks.test, 200)}.`,
+        ]
+      : []),
+    ...list("Left out of the planner's answer", brief.notes ?? []),
   ];
 }
 

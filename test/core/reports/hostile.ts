@@ -160,6 +160,11 @@ export function poisoned(text: string): RunView {
       files: [text],
       assumptions: [text],
       questions: [{ text, options: [text], severity: 'blocking', assume: text }],
+      testCommand: text,
+      risk: { level: 'high', because: text },
+      changedTests: [text],
+      acceptance: [text],
+      notes: [text],
     },
   });
 }
