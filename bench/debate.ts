@@ -45,8 +45,8 @@ const verdict = (word: 'accept' | 'reject') => ({
 });
 
 /** Both words of a title, in whatever order a protocol sends them. */
-const both = (title: string, words: string) => new RegExp(`(?=[^]*${title})(?=[^]*${words})`);
-const FIRST = '(?=[^]*somebody could test the finished work)(?=[^]*critique of the whole spec)';
+const both = (title: string, words: string) => new RegExp(`(?=.*${title})(?=.*${words})`);
+const FIRST = '(?=.*somebody could test the finished work)(?=.*critique of the whole spec)';
 const STANDS = {
   issues: [],
   rechecked: [{ issue: 'I1', stands: true, because: 'Not so.' }],
@@ -58,8 +58,8 @@ const FAULTY = { issues: [ISSUE], rechecked: [], approved: false };
 const answers: NonNullable<Script['answers']> = [
   { holds: both('Case mended', 'You keep a spec'), structured: verdict('accept') },
   { holds: both('Case contested', 'You keep a spec'), structured: verdict('reject') },
-  { holds: /REJECTED[^]*I1 \(blocking\)/, structured: STANDS },
-  { holds: new RegExp(`(?=[^]*Case (mended|contested))${FIRST}`), structured: FAULTY },
+  { holds: /REJECTED[\s\S]*I1 \(blocking\)/, structured: STANDS },
+  { holds: new RegExp(`(?=.*Case (mended|contested))${FIRST}`, 's'), structured: FAULTY },
   { holds: 'You approved this spec. Before that counts', structured: PRESSED },
   { holds: 'You are one of several critics', structured: CONTENT },
 ];

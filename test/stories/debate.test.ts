@@ -40,7 +40,7 @@ const scripts = (hangs: () => boolean) => {
       },
     },
     {
-      holds: /critics of a spec[^]*somebody could test the finished work[^]*critique of the whole spec/,
+      holds: /critics of a spec[\s\S]*somebody could test the finished work[\s\S]*critique of the whole spec/,
       structured: { issues: [ISSUE], rechecked: [], approved: false },
     },
     ...CONTENT,
@@ -87,8 +87,11 @@ test('runoff debate: critics mend a spec; killed in mid-round it goes on, and no
     expect(await readFile(join(me.repository, 'refined.md'), 'utf8')).toContain(LINE);
 
     const whole = await me.pipe(SPEC, 'debate', ...MODELS);
-    expect(whole).toMatchObject({ code: 0, out: expect.stringMatching(/consensus[^]*of which \$0\.00 now/) });
-    expect(whole.out).toMatch(/## What changed\n\n```diff[^]*\+- A line break inside/);
+    expect(whole).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/consensus[\s\S]*of which \$0\.00 now/),
+    });
+    expect(whole.out).toMatch(/## What changed\n\n```diff[\s\S]*\+- A line break inside/);
     expect(whole.out).toContain('I1 (blocking, qa) accepted: Line breaks are not said');
     expect(whole.out).toContain('Given the line a,"b,c": two fields');
 
@@ -112,7 +115,7 @@ const REJECTED = {
 const voices = [
   { holds: SPEAKS.synthesiser, structured: REJECTED },
   {
-    holds: /REJECTED[^]*I1 \(blocking\)/,
+    holds: /REJECTED[\s\S]*I1 \(blocking\)/,
     structured: {
       issues: [],
       rechecked: [{ issue: 'I1', stands: true, because: 'Nobody reads it.' }],
@@ -120,7 +123,7 @@ const voices = [
     },
   },
   {
-    holds: /(?=[^]*somebody do who should not)(?=[^]*Contested)(?=[^]*critique of the whole spec)/,
+    holds: /(?=[\s\S]*somebody do who should not)(?=[\s\S]*Contested)(?=[\s\S]*critique of the whole spec)/,
     structured: { issues: [ISSUE], rechecked: [], approved: false },
   },
   ...CONTENT,
