@@ -22,6 +22,7 @@ export interface AskingParts {
 export interface Payer {
   readonly runId: RunId;
   readonly repository: string;
+  /** US dollars of the whole run. */
   readonly runCapUsd: Usd;
   /** Of each spender, for models without a known price; absent: such a model is not asked. */
   readonly capTokens?: number;

@@ -173,7 +173,7 @@ describe('a debate of a brief', () => {
     dies = false;
     await brief(room.world, RUN, signal);
     const again = room.asked.slice(before).map(({ spender }) => spender);
-    expect(again).toEqual(['debate-0-security', 'debate-0-security-pressed']);
+    expect(again).toEqual(['debate-0-security', 'debate-0-security:pressed']);
     expect((await room.world.store.run(RUN))?.debate?.end?.stop).toBe('consensus');
   });
 

@@ -51,6 +51,17 @@ export const content = ({ what }: Asked) => ({
   ...(what === 'pressed' ? { checks: CHECKS, test: TEST } : {}),
 });
 
+/** Whose turn a call of the ledger is. */
+export function askedAs(spender: string, said: Pick<Asked, 'model' | 'prompt' | 'instructions'>): Asked {
+  const [, round = '0', critic = '', pressed] = spender.split(/[-:]/);
+  const what = critic === 'synthesis' ? 'synthesis' : pressed ? 'pressed' : 'critique';
+  return { critic, round: Number(round), what, ...said };
+}
+
+/** A whole answer from what a script says of it. */
+export const answered = (said: ReturnType<Say>) =>
+  said && { issues: [], rechecked: [], approved: false, verdicts: [], edits: [], ...said };
+
 export interface Room {
   readonly debates: readonly Debate[];
   readonly last: Debate;
@@ -143,16 +154,14 @@ function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: R
     model: {
       async ask(question: { lease: unknown; prompt: string; instructions: string }) {
         const { spender, model } = question.lease as { spender: string; model: string };
-        const [, round = '0', critic = '', pressed] = spender.split('-');
-        const what = critic === 'synthesis' ? 'synthesis' : pressed ? 'pressed' : 'critique';
         const { prompt, instructions } = question;
-        const one: Asked = { critic, round: Number(round), what, model, prompt, instructions };
+        const one = askedAs(spender, { model, prompt, instructions });
         asked.push(one);
         spent.set(spender, (spent.get(spender) ?? 0) + priceOf(model));
-        const said = say(one);
-        if (said === null) return { kind: 'failed', why: 'The model gave no answer.' };
-        const empty = { issues: [], rechecked: [], approved: false, verdicts: [], edits: [] };
-        return { kind: 'answer', value: { ...empty, ...said } };
+        const value = answered(say(one));
+        return value === null
+          ? { kind: 'failed', why: 'The model gave no answer.' }
+          : { kind: 'answer', value };
       },
     } as unknown as Table['model'],
     async remember<T>(key: string, work: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import { Fault } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { World } from '../../src/pipeline/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
-import type { Asked, Say } from './debate-room.ts';
+import { answered, askedAs, type Say } from './debate-room.ts';
 
 export const RUN = 'r0000000000';
 /** US dollars of one call. */
@@ -106,12 +106,8 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
   return { world, asked };
 }
 
-function heard(critics: Say | undefined, spender: string, model: string, prompt: string) {
-  const [, round = '0', critic = '', pressed] = spender.split('-');
-  const what: Asked['what'] = critic === 'synthesis' ? 'synthesis' : pressed ? 'pressed' : 'critique';
-  const said = critics?.({ critic, round: Number(round), what, model, prompt, instructions: '' }) ?? null;
-  return said && { issues: [], rechecked: [], approved: false, verdicts: [], edits: [], ...said };
-}
+const heard = (critics: Say | undefined, spender: string, model: string, prompt: string) =>
+  answered(critics?.(askedAs(spender, { model, prompt, instructions: '' })) ?? null);
 
 const rowOf = (spender: string) => ({
   runId: RUN,

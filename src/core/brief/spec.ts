@@ -1,4 +1,5 @@
 import { Brief, type Question } from '../model/index.ts';
+import { oneLine } from '../prompts/index.ts';
 
 const TITLES = {
   goal: 'Goal',
@@ -91,5 +92,3 @@ function listOf(lines: readonly string[]): string[] | null {
   }
   return items;
 }
-
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -1,4 +1,5 @@
 import type { Severity } from '../model/index.ts';
+import { oneLine } from '../prompts/index.ts';
 import type { Critique, Issue, LedgerEntry, Synthesis } from './types.ts';
 
 /** Where critics may look in a round: everywhere, or only where something changed. */
@@ -74,14 +75,12 @@ const plain = (text: string): string =>
 const isSame = (a: Issue, b: Issue): boolean =>
   plain(a.quote) === plain(b.quote) && (plain(a.edit) === plain(b.edit) || plain(a.title) === plain(b.title));
 
-const squeezed = (text: string): string => text.replace(/\s+/g, ' ').trim();
-
 function weighed(
   { severity, scenario, quote }: Issue,
   { spec, sections }: Scope,
 ): { readonly severity: Severity; readonly lowered?: string } {
   const lower = (lowered: string) => ({ severity: 'minor' as const, lowered });
-  const within = (texts: readonly string[]) => texts.some((text) => squeezed(text).includes(squeezed(quote)));
+  const within = (texts: readonly string[]) => texts.some((text) => oneLine(text).includes(oneLine(quote)));
   // Also of a minor one: others are shown its quote as words of the spec.
   if (!within([spec])) return lower('Its quote is not in the spec.');
   if (severity === 'minor') return { severity };

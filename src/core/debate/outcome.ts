@@ -1,4 +1,5 @@
 import type { Question } from '../model/index.ts';
+import { oneLine } from '../prompts/index.ts';
 import { isUnsettled, questionOf } from './ledger.ts';
 import type { AcceptanceTest, Debate } from './types.ts';
 
@@ -14,5 +15,3 @@ export function questionsOf({ ledger }: Pick<Debate, 'ledger'>): readonly Questi
 /** One line, as coders and writers of tests read it. */
 export const acceptanceLine = ({ given, expect }: AcceptanceTest): string =>
   `Given ${oneLine(given)}: ${oneLine(expect)}`.slice(0, 800);
-
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -1,5 +1,5 @@
 import { withhold } from '../judging/index.ts';
-import { block } from '../prompts/index.ts';
+import { block, oneLine } from '../prompts/index.ts';
 import { MOST_SPEC } from './patch.ts';
 import type { LedgerEntry } from './types.ts';
 
@@ -92,4 +92,3 @@ function fitting(texts: readonly string[]): readonly string[] {
 }
 
 const quiet = (text: string): string => withhold(oneLine(text)).text;
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

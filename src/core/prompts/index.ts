@@ -7,3 +7,6 @@ const MOST_TEXT = 30_000;
  */
 export const block = (name: string, nonce: string, text: string, most = MOST_TEXT): string =>
   `<<<${name} ${nonce}\n${text.slice(0, most).trimEnd()}\n${name} ${nonce}>>>`;
+
+/** Text as one line: what begins a list, a heading or a block in it does so no more. */
+export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -84,7 +84,7 @@ async function press(
 ): Promise<Turned> {
   const { spec, memory } = turn;
   const slice = rest(turn.slice, given.cost);
-  const said = await put(table, { ...callOf(turn, '-pressed'), slice, schema: Pressed }, (nonce) =>
+  const said = await put(table, { ...callOf(turn, ':pressed'), slice, schema: Pressed }, (nonce) =>
     pressedQuestion(spec, { ...turn.shown, nonce }),
   );
   const cost = sumOf(given.cost, said.cost);

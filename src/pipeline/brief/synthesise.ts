@@ -14,6 +14,13 @@ import {
 import type { DebateNews, DebatePlan } from './debate.ts';
 import { put, rest, type Slice, type Spoken, sumOf, type Table } from './seats.ts';
 
+/** The synthesiser's part of a round. */
+interface Turn {
+  readonly round: number;
+  readonly debate: Debate;
+  readonly slice: Slice;
+}
+
 interface Made {
   readonly spec: string;
   readonly ledger: readonly LedgerEntry[];
@@ -27,12 +34,7 @@ interface Made {
 export async function synthesise(
   table: Table,
   plan: DebatePlan,
-  given: {
-    readonly round: number;
-    readonly debate: Debate;
-    readonly ledger: readonly LedgerEntry[];
-    readonly slice: Slice;
-  },
+  given: Turn & { readonly ledger: readonly LedgerEntry[] },
   tell: (news: DebateNews) => void,
 ): Promise<Made> {
   const { debate, ledger } = given;
@@ -69,12 +71,7 @@ const MOST_ASKED = 2;
 async function askSynthesisers(
   table: Table,
   plan: DebatePlan,
-  given: {
-    readonly round: number;
-    readonly debate: Debate;
-    readonly open: readonly LedgerEntry[];
-    readonly slice: Slice;
-  },
+  given: Turn & { readonly open: readonly LedgerEntry[] },
   tell: (news: DebateNews) => void,
 ): Promise<{ readonly model: string; readonly said: Spoken<Synthesis>; readonly cost: Cost }> {
   const { round, debate, open } = given;
@@ -83,7 +80,8 @@ async function askSynthesisers(
   let last = { model: '', said: NOBODY };
   for (const [turn, model] of plan.synthesisers.slice(0, MOST_ASKED).entries()) {
     tell({ kind: 'synthesis', round, model, open: open.length });
-    const spender = `debate-${round}-synthesis${turn > 0 ? `-${turn + 1}` : ''}`;
+    // The colon stands in no persona's name.
+    const spender = `debate-${round}:synthesis${turn > 0 ? `:${turn + 1}` : ''}`;
     const call = { spender, model, slice: rest(given.slice, cost), instructions, schema: Synthesis };
     const said = await put(table, call, (nonce) =>
       synthesisQuestion(debate.spec, open, { ...plan.shown, nonce }),

@@ -1,13 +1,7 @@
 import type { z } from 'zod';
-import {
-  asFault,
-  type FaultCode,
-  NO_USAGE,
-  type RunId,
-  type Usage,
-  type Usd,
-} from '../../core/model/index.ts';
+import { asFault, type FaultCode, NO_USAGE, type Usage, type Usd } from '../../core/model/index.ts';
 import type { Answer, Clock, Gateway, Lease, Model, ModelRoute, Random } from '../../ports/index.ts';
+import type { Payer } from '../ask-model.ts';
 
 /** Milliseconds for one answer; a judge that takes longer is lost. Our default. */
 export const ANSWER_MS = 5 * 60_000;
@@ -29,16 +23,6 @@ export interface AskParts {
    */
   remember<T>(key: string, work: () => Promise<T>): Promise<T>;
   readonly signal: AbortSignal;
-}
-
-/** Who pays, as in a `Grant`. */
-export interface Payer {
-  readonly runId: RunId;
-  readonly repository: string;
-  /** US dollars of the whole run. */
-  readonly runCapUsd: Usd;
-  /** Tokens for models without a known price; absent: such a model is not asked. */
-  readonly capTokens?: number;
 }
 
 export interface Terms {

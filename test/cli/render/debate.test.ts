@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { debateJson, debateNews, debateReport, roundLine } from '../../../src/cli/render/index.ts';
 import type { Debate } from '../../../src/core/debate/index.ts';
+import { visibleCode } from '../../../src/core/reports/index.ts';
 import { debateOf } from '../../core/reports/hostile.ts';
 
 const COST = { inputTokens: 1_200, outputTokens: 80, usd: 0.0032 };
@@ -129,9 +130,9 @@ test('progress has a line for whoever is asked, and one for what came of it', ()
 
 test('a terminal obeys nothing that a model wrote', () => {
   const hostile = debateOf('\u001b[2J\u001b]0;owned\u0007\u202eevil\r\n');
-  const said = debateReport({ id: 'd0', debate: hostile, paid: 0 }, undefined).replaceAll('\r\n', '\n');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-  expect(said).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+  const said = debateReport({ id: 'd0', debate: hostile, paid: 0 }, undefined);
+  // Nothing is left in it that would have to be made visible.
+  expect(visibleCode(said)).toBe(said);
 });
 
 test('programs get the debate as it is stored, and what is left to a person', () => {
