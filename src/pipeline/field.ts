@@ -20,8 +20,18 @@ export function oneMoreContestant(world: World, settings: Settings): Entrant {
 
 /** Whether what this contestant spends is known in dollars. */
 export function hasPrice(world: World, { agent, model }: Pick<Entrant, 'agent' | 'model'>): boolean {
+  return isRouted(() => world.gateway.route(model, { protocols: coderOf(world, agent).protocols }));
+}
+
+/** Whether a model can be asked under these settings, by whatever protocol. */
+export function mayAsk({ gateway }: Pick<World, 'gateway'>, { budget }: Settings, model: string): boolean {
+  const { tokens } = budget;
+  return isRouted(() => gateway.route(model, tokens === undefined ? {} : { capTokens: tokens }));
+}
+
+function isRouted(route: () => unknown): boolean {
   try {
-    world.gateway.route(model, { protocols: coderOf(world, agent).protocols });
+    route();
     return true;
   } catch (thrown) {
     if (asFault(thrown).code === 'INTERNAL') throw thrown;
@@ -31,14 +41,7 @@ export function hasPrice(world: World, { agent, model }: Pick<Entrant, 'agent' |
 
 function speaks(world: World, settings: Settings, agent: string, model: string): boolean {
   const coder = world.coders.get(agent);
-  if (!coder) return false;
-  try {
-    routeOf(world, coder, model, settings);
-    return true;
-  } catch (thrown) {
-    if (asFault(thrown).code === 'INTERNAL') throw thrown;
-    return false;
-  }
+  return coder !== undefined && isRouted(() => routeOf(world, coder, model, settings));
 }
 
 /** How this coder calls this model. Faults as `Gateway.route`. */

@@ -42,7 +42,7 @@ export interface Dialogue {
   readonly inquiries: readonly Inquiry[];
   /** Number of the last reply that was looked at. */
   readonly taken: number;
-  /** Settled inquiries that the brief takes into account. */
+  /** How many answers and wishes the brief takes into account. */
   readonly heard: number;
 }
 

@@ -1,8 +1,9 @@
 import { briefFrom, specOf } from '../../core/brief/index.ts';
 import { acceptanceLine, type Debate, questionsOf, seatsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
-import { asFault, type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
+import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
 import { payerOf } from '../ask-model.ts';
+import { mayAsk } from '../field.ts';
 import { rememberAnswers } from '../remember-answers.ts';
 import { taskText } from '../task.ts';
 import type { World } from '../world.ts';
@@ -40,7 +41,9 @@ export async function refine(
 function planOf(world: World, task: Task, brief: Brief) {
   const { settings } = task;
   const { agents, maxRounds, requiredForConsensus: required, focusAreas, assign, share } = settings.critics;
-  const models = judgeModels(settings, world.defaults.models).filter((model) => mayAsk(world, task, model));
+  const models = judgeModels(settings, world.defaults.models).filter((model) =>
+    mayAsk(world, settings, model),
+  );
   const rotate = assign === 'rotating';
   const { run, tokens } = settings.budget;
   const plan: DebatePlan = {
@@ -62,17 +65,6 @@ export const criticsPrompts = ({ prompts }: Pick<World, 'prompts'>): DebatePlan[
   critic: (persona) => `${prompts.critic.trim()}\n\n${prompts.personas.get(persona)?.spec ?? ''}`.trim(),
   synthesiser: prompts.synthesiser,
 });
-
-function mayAsk(world: World, { settings }: Task, model: string): boolean {
-  const { tokens } = settings.budget;
-  try {
-    world.gateway.route(model, tokens === undefined ? {} : { capTokens: tokens });
-    return true;
-  } catch (thrown) {
-    if (asFault(thrown).code === 'INTERNAL') throw thrown;
-    return false;
-  }
-}
 
 /** The brief that the debated spec says, with what is left to a person and the tests that critics named. */
 function refined(brief: Brief, debate: Debate): Brief {
