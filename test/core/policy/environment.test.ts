@@ -254,6 +254,19 @@ describe('the environment', () => {
     });
   });
 
+  test('debates: always where repositories are silent, nowhere, or as repositories say', () => {
+    const said = (value?: string) =>
+      operator(value === undefined ? {} : { ENABLE_PRE_EXECUTION_DEBATE: value });
+    expect(said('true').debates).toBe('always');
+    expect(said('false').debates).toBe('never');
+    expect(said()).not.toHaveProperty('debates');
+    expect(['true', 'false', undefined].map((value) => ceilingsOf(said(value)).debates)).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
   test('every variable is described', () => {
     for (const [name, field] of Object.entries(Environment.shape))
       expect(field.description, name).toMatch(/\.$/);

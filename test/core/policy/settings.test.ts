@@ -118,6 +118,10 @@ describe('a settings file', () => {
   });
 
   test('leaves to the operator how many candidates there are where it is silent', () => {
+    expect(parseSettings({}, { debate: 'always' })).toMatchObject({ settings: { debate: 'always' } });
+    expect(parseSettings({ debate: 'auto' }, { debate: 'always' })).toMatchObject({
+      settings: { debate: 'auto' },
+    });
     expect(parseSettings({}, { candidates: 5 })).toMatchObject({ settings: { candidates: 5 } });
     expect(parseSettings(null, { candidates: 5 })).toMatchObject({ settings: { candidates: 5 } });
     expect(parseSettings({ candidates: 2 }, { candidates: 5 })).toMatchObject({
@@ -220,6 +224,19 @@ describe("the operator's ceilings", () => {
     );
   });
 
+  test('forbid debates where the operator does, and say so only to who asked for them', () => {
+    const forbidden = { ...CEILINGS, debates: false };
+    const sentence = 'debate was lowered from always to never: this server allows no debates.';
+    expect(capSettings(settings({ debate: 'always' }), forbidden)).toMatchObject({
+      settings: { debate: 'never' },
+      lowered: expect.arrayContaining([sentence]),
+    });
+    const silent = capSettings(settings({}), forbidden);
+    expect(silent.settings.debate).toBe('never');
+    expect(silent.lowered).not.toContain(sentence);
+    expect(capSettings(settings({ debate: 'always' }), CEILINGS).settings.debate).toBe('always');
+  });
+
   test('leave no room for one more candidate where there are as many as allowed already', () => {
     const oneMore = (candidates: number) =>
       capSettings(settings({ candidates }), CEILINGS).settings.adaptive.oneMore;
@@ -233,5 +250,34 @@ describe("the operator's ceilings", () => {
   test('a coder never has more than its run', () => {
     const { settings: capped } = capSettings(settings({ budget: { run: 0.5, candidate: 1 } }), CEILINGS);
     expect(capped.budget).toEqual({ run: 0.5, candidate: 0.5 });
+  });
+});
+
+describe('critics', () => {
+  const problems = (critics: object) => {
+    const parsed = parseSettings({ critics });
+    return parsed.kind === 'invalid' ? parsed.problems.map(({ message }) => message) : [];
+  };
+
+  test('are three, of whom all must approve, for 15 % of the budget', () => {
+    const parsed = parseSettings({});
+    expect(parsed.kind === 'ok' && parsed.settings.critics).toEqual({
+      agents: ['qa', 'product', 'security'],
+      maxRounds: 5,
+      focusAreas: [],
+      assign: 'fixed',
+      share: 0.15,
+    });
+  });
+
+  test.each([
+    [{ agents: [] }, /critics\.agents/],
+    [{ agents: ['qa', 'qa'] }, /name each persona once/],
+    [{ agents: ['QA Engineer'] }, /small letters, digits and hyphens/],
+    [{ share: 0.9 }, /critics\.share/],
+    [{ maxRounds: 0 }, /critics\.maxRounds/],
+    [{ maxRound: 3 }, /Did you mean `maxRounds`\?/],
+  ])('are refused as %j', (critics, why) => {
+    expect(problems(critics)).toEqual([expect.stringMatching(why)]);
   });
 });
