@@ -12,6 +12,8 @@ export interface RepositoryFacts {
   readonly id: number;
   readonly fullName: string;
   readonly private: boolean;
+  /** Read-only for everybody. */
+  readonly archived: boolean;
   readonly defaultBranch: string;
   readonly htmlUrl: string;
   /** For git over HTTP; derived by us from the configured server, never from text. */
@@ -53,6 +55,44 @@ export interface PullFacts {
   readonly body: string;
 }
 
+/** A pull request with where its code comes from. */
+export interface PullDetails extends PullFacts {
+  readonly title: string;
+  readonly author: Actor;
+  readonly state: 'open' | 'closed' | 'merged';
+  /** Null where the repository of the head is gone; another one than ours: a fork. */
+  readonly headRepositoryId: number | null;
+}
+
+/** What somebody wrote in a review of a pull request. */
+export interface Remark {
+  readonly author: Actor;
+  readonly authorIsBot: boolean;
+  readonly body: string;
+  /** What it stands at; absent for the words of the review as a whole. */
+  readonly path?: string;
+  /** 1-based; absent for a whole file, and where the line is outdated. */
+  readonly line?: number;
+  /** Milliseconds since 1970 UTC, of the last edit as far as GitHub tells. */
+  readonly updatedAt: number;
+}
+
+/** A check or status of a commit that did not succeed. What its text says was written by programs, candidates' included. */
+export interface FailedCheck {
+  readonly name: string;
+  /** GitHub's word, e.g. `failure`, `timed_out`. */
+  readonly conclusion: string;
+  /** Title and summary as the check shows them; may be empty, at most 4,000 characters. */
+  readonly text: string;
+}
+
+/** An open issue that has the label now. */
+export interface Labelled {
+  readonly issue: IssueFacts;
+  /** Who set it last, and when (milliseconds since 1970 UTC); null where GitHub does not tell. */
+  readonly set: { readonly by: Actor; readonly byBot: boolean; readonly at: number } | null;
+}
+
 export type Permission = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none';
 
 /** Reads of one repository, with a token that can only read. Faults: GITHUB_UNAVAILABLE, GITHUB_REFUSED. */
@@ -65,18 +105,45 @@ export interface GitHubReader {
   permission(user: Actor): Promise<Permission>;
   /** The open or closed pull request with this head branch, newest first; null when there is none. */
   pullByHead(branch: string): Promise<PullFacts | null>;
+  /** Null when there is none of this number. */
+  pull(number: number): Promise<PullDetails | null>;
+  /** Words of reviews and comments on lines, the newest 200, oldest first. */
+  remarks(pull: number): Promise<readonly Remark[]>;
+  /** Checks and statuses of a commit that ended without success, at most 30, by name. Ours is not among them. */
+  failedChecks(sha: Sha): Promise<readonly FailedCheck[]>;
+  /** The commit a branch points to now; null when there is no such branch. */
+  branchHead(branch: string): Promise<Sha | null>;
+  /** Open issues (no pull requests) with this label, at most 100, oldest first. */
+  labelled(label: string): Promise<readonly Labelled[]>;
   /** For a git fetch; good for an hour. */
   credential(): Promise<GitCredential>;
 }
 
 export type Reaction = 'eyes' | 'rocket' | 'confused' | '+1' | '-1';
 
+/** What a reaction is put on. A comment on a line of a pull request has ids of its own. */
+export type ReactionTarget =
+  | { readonly issue: number }
+  | { readonly comment: number }
+  | { readonly reviewComment: number };
+
+/** The check run of ours on the head of a pull request. */
+export interface CheckRun {
+  readonly headSha: Sha;
+  /** Found again by it after a crash: the run's id. */
+  readonly externalId: string;
+  readonly conclusion: 'success' | 'neutral' | 'failure';
+  readonly title: string;
+  /** Markdown, at most 65,535 characters. */
+  readonly summary: string;
+}
+
 /**
  * The one writer to GitHub (I3). This list is closed: no merge, approval, force-push, workflow or setting.
  * Each call is one write, never retried here: a caller that is unsure looks first.
  */
 export interface Publisher {
-  react(target: { readonly issue: number } | { readonly comment: number }, reaction: Reaction): Promise<void>;
+  react(target: ReactionTarget, reaction: Reaction): Promise<void>;
   comment(issue: number, body: string): Promise<{ readonly id: number; readonly url: string }>;
   /** Edits a comment that this App wrote; refuses any other. */
   editComment(id: number, body: string): Promise<void>;
@@ -91,6 +158,12 @@ export interface Publisher {
     readonly title: string;
     readonly body: string;
   }): Promise<PullFacts>;
+  /** Edits a pull request that this App opened from an `auto-dev/*` branch; refuses any other. */
+  editPull(number: number, text: { readonly title: string; readonly body: string }): Promise<void>;
+  /** Shows a completed check run of ours; one with the same head and external id is updated instead of made twice. */
+  showCheck(check: CheckRun): Promise<void>;
+  /** Folds a comment that this App wrote, as outdated; refuses any other. */
+  minimise(comment: number): Promise<void>;
   /** For a push of `auto-dev/*` branches, right before it. */
   credential(): Promise<GitCredential>;
   /** Gives the token back; no call may follow. */
@@ -100,6 +173,8 @@ export interface Publisher {
 export interface GitHub {
   /** Own App id, to know our comments by. */
   readonly appId: number;
+  /** Every repository that the App is installed on now, at most 1,000; suspended installations are left out. */
+  repositories(): Promise<readonly RepositoryHandle[]>;
   reader(repository: RepositoryHandle): Promise<GitHubReader>;
   /** Mints a token for this one repository with the least rights to publish. */
   publisher(repository: RepositoryHandle): Promise<Publisher>;

@@ -4,6 +4,8 @@ import type { Dialogue, NewReply, Reply } from '../core/dialogue/index.ts';
 import type { Evidence } from '../core/evidence/index.ts';
 import type { Judgement, WinnerReview } from '../core/judging/index.ts';
 import type {
+  Actor,
+  Alias,
   ArtifactRef,
   Brief,
   Candidate,
@@ -109,6 +111,81 @@ export interface Delivery {
   readonly runId: RunId;
 }
 
+/** Where a command was given. Bounded copies of what GitHub said: names are for display, ids decide. */
+export interface CommandPlace {
+  readonly installationId: number;
+  readonly repositoryId: number;
+  readonly owner: string;
+  readonly name: string;
+  /** Number of the issue or pull request. */
+  readonly thread: number;
+  readonly isPull: boolean;
+  /** What carries the command, or the comment of ours that was ticked. */
+  readonly comment: number;
+  /** `line`: a comment on a line of a pull request. */
+  readonly on: 'conversation' | 'line';
+}
+
+/** One command of a person, as it was heard. */
+export interface NewCommand {
+  /** The same for the same command however often it is delivered, e.g. `comment:991` (I8). */
+  readonly id: string;
+  readonly place: CommandPlace;
+  readonly by: Actor;
+  /** As it was written, cut to what a command can need. */
+  readonly text: string;
+  /** Milliseconds since 1970 UTC. */
+  readonly at: number;
+}
+
+/** What became of a command; for the audit. */
+export type CommandOutcome =
+  | { readonly kind: 'done'; readonly note: string }
+  /** `why`: a sentence. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** Of a person without the right, or to nobody: not answered. */
+  | { readonly kind: 'ignored'; readonly why: string };
+
+export interface CommandRecord extends NewCommand {
+  readonly outcome?: CommandOutcome;
+  readonly runId?: RunId;
+  readonly settledAt?: number;
+}
+
+/** One writer's vote; a later one of the same person takes its place. */
+export interface Vote {
+  readonly by: Actor;
+  readonly alias: Alias;
+  readonly at: number;
+}
+
+/** A person's pick, `none` included; kept for the leaderboard. */
+export interface Pick {
+  /** 1-based, in the order in which they were made. */
+  readonly number: number;
+  /** Null: none of them. */
+  readonly alias: Alias | null;
+  /** Null: the person at this machine. */
+  readonly by: Actor | null;
+  readonly at: number;
+  /** The command that made it; a repeated one adds nothing. */
+  readonly key: string;
+  /** What was before the person's eyes. */
+  readonly shown: {
+    /** In the order of the ranking. */
+    readonly aliases: readonly Alias[];
+    /** Who stood first, if anybody. */
+    readonly first: Alias | null;
+    readonly votes: Readonly<Record<Alias, number>>;
+  };
+}
+
+/** Whose runs are counted against a cap. */
+export type Whose =
+  | { readonly kind: 'repository'; readonly id: number }
+  | { readonly kind: 'installation'; readonly id: number }
+  | { readonly kind: 'user'; readonly id: number };
+
 export type Intent = { readonly state: 'planned' } | { readonly state: 'done'; readonly result: unknown };
 
 /** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
@@ -167,11 +244,41 @@ export interface Store {
   /** Keeps an answer; the first one under a key stays. */
   keep(scope: string, key: string, answer: ArtifactRef): Promise<void>;
 
-  /** Writes a planned intent unless the key has one; returns what stands there now. */
-  intend(runId: RunId, key: string): Promise<{ readonly fresh: boolean; readonly intent: Intent }>;
-  fulfil(runId: RunId, key: string, result: unknown): Promise<void>;
+  /** Runs whose issue is this number, or whose pull request is, newest first; at most 50. */
+  runsAt(repositoryId: number, thread: number): Promise<readonly RunRecord[]>;
+  /** Runs on GitHub created from a moment on that got as far as a task (milliseconds since 1970 UTC). */
+  startedSince(at: number, whose: Whose): Promise<number>;
+  /** Dollars booked from a moment on for runs that this user asked for. */
+  spentBySince(at: number, userId: number): Promise<Usd>;
+  /** Whether a label event of this issue was taken whose time is `at` or later. */
+  labelSeen(repositoryId: number, issue: number, at: number): Promise<boolean>;
+
+  /** Inbox of commands: false when this one was heard before. */
+  hearCommand(command: NewCommand): Promise<boolean>;
+  command(id: string): Promise<CommandRecord | null>;
+  /** Writes what became of a command; the first outcome stands. */
+  settleCommand(id: string, outcome: CommandOutcome, at: number, runId?: RunId): Promise<void>;
+  /** Commands that nothing has become of yet, oldest first. */
+  openCommands(): Promise<readonly CommandRecord[]>;
+  /** The newest commands of a repository, newest first. */
+  commands(repositoryId: number, limit: number): Promise<readonly CommandRecord[]>;
+
+  /** One for each person: the later one counts. */
+  vote(runId: RunId, vote: Vote): Promise<void>;
+  /** By time. */
+  votes(runId: RunId): Promise<readonly Vote[]>;
+  /** Adds a pick, or finds the one with this key. */
+  addPick(runId: RunId, pick: Omit<Pick, 'number'>): Promise<Pick>;
+  picks(runId: RunId): Promise<readonly Pick[]>;
+
+  /**
+   * Writes a planned intent unless the key has one; returns what stands there now. The scope is a run's id, or that of a
+   * command which concerns no run.
+   */
+  intend(scope: string, key: string): Promise<{ readonly fresh: boolean; readonly intent: Intent }>;
+  fulfil(scope: string, key: string, result: unknown): Promise<void>;
   /** What stands there, without planning anything; null where nothing was planned. */
-  intent(runId: RunId, key: string): Promise<Intent | null>;
+  intent(scope: string, key: string): Promise<Intent | null>;
   close(): Promise<void>;
 }
 

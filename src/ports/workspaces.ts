@@ -101,15 +101,20 @@ export interface Workspaces {
   commit(base: BaseCheckout, spec: CommitSpec): Promise<Sha>;
   /** Creates or moves a branch of a local repository to a commit. Refuses (fault) a branch that is checked out. */
   branch(base: BaseCheckout, path: string, name: string, sha: Sha): Promise<void>;
-  /** Pushes a commit to a new branch; `exists` when the remote has the branch at another commit. Never forces. */
+  /**
+   * Pushes a commit to a new branch; `exists` when the remote has the branch at another commit. With `onto`, to a branch
+   * that points to that commit, whose child `sha` is; `exists` when it points elsewhere or is gone. Never forces.
+   */
   push(
     base: BaseCheckout,
     remote: { readonly url: string; readonly credential: GitCredential },
     name: string,
     sha: Sha,
+    onto?: Sha,
   ): Promise<
     | { readonly kind: 'pushed' }
-    | { readonly kind: 'exists'; readonly at: Sha }
+    /** `at` null: it is gone. */
+    | { readonly kind: 'exists'; readonly at: Sha | null }
     | { readonly kind: 'refused'; readonly why: string }
   >;
   /** Removes an area and all it holds; no error if it is gone already. */

@@ -12,7 +12,9 @@ const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
   coded: ['examined'],
   // Back to the coders for a further round.
   examined: ['judged', 'briefed'],
-  judged: ['published'],
+  judged: ['published', 'awaiting_pick'],
+  // Nobody codes or judges any more: a person picks one, or none.
+  awaiting_pick: ['published', 'closed'],
   published: ['merged', 'closed'],
   merged: [],
   closed: [],
@@ -23,8 +25,9 @@ const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {
 /** A run in a final state holds no resources and takes no further step; `published` still waits for its pull request. */
 export const isFinal = (state: RunState): boolean => NEXT[state].length === 0;
 
-/** The work of the run itself is over, whatever happens to its pull request later. */
-export const isOver = (state: RunState): boolean => isFinal(state) || state === 'published';
+/** The work of the run itself is over, whatever people do with its result later. */
+export const isOver = (state: RunState): boolean =>
+  isFinal(state) || state === 'published' || state === 'awaiting_pick';
 
 export type Move =
   | { readonly kind: 'moved' }

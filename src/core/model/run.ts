@@ -16,6 +16,9 @@ export interface Actor {
   readonly login: string;
 }
 
+/** What a run on a pull request takes as its task: what reviewers wrote, or what fails (else what reviewers wrote). */
+export type PullWork = 'review' | 'fix';
+
 /** Where a run came from, and so where its result goes. */
 export type Origin = GitHubOrigin | LocalOrigin;
 
@@ -25,7 +28,10 @@ export interface GitHubOrigin {
   readonly repositoryId: number;
   readonly owner: string;
   readonly name: string;
+  /** Where people talk about it: the number of the issue, or of the pull request that is worked on. */
   readonly issue: number;
+  /** What is to be done on a pull request; absent: the issue itself is the task. */
+  readonly work?: PullWork;
   readonly requestedBy: Actor;
 }
 
@@ -62,6 +68,7 @@ export const RUN_STATES = [
   'coded',
   'examined',
   'judged',
+  'awaiting_pick',
   'published',
   'merged',
   'closed',

@@ -3,7 +3,19 @@ import type { Decision } from '../decision/index.ts';
 import type { Dialogue } from '../dialogue/index.ts';
 import type { Evidence } from '../evidence/index.ts';
 import type { Judgement, WinnerReview } from '../judging/index.ts';
-import type { Alias, Brief, Candidate, FaultCode, RunId, RunState, Sha, Stage, Usd } from '../model/index.ts';
+import type {
+  Actor,
+  Alias,
+  Brief,
+  Candidate,
+  FaultCode,
+  PullWork,
+  RunId,
+  RunState,
+  Sha,
+  Stage,
+  Usd,
+} from '../model/index.ts';
 import type { NeutralReport } from '../neutral/index.ts';
 import type { PatchFile } from '../patches/index.ts';
 import type { Settings } from '../policy/index.ts';
@@ -11,7 +23,13 @@ import type { Ranked } from '../ranking/index.ts';
 
 /** Where a run came from, as far as a reader needs it. */
 export type OriginView =
-  | { readonly kind: 'github'; readonly repository: string; readonly issue: number }
+  | {
+      readonly kind: 'github';
+      readonly repository: string;
+      /** Of the issue; of the pull request where `work` says what is done on one. */
+      readonly issue: number;
+      readonly work?: PullWork;
+    }
   | { readonly kind: 'local'; readonly path: string };
 
 export interface StageView {
@@ -28,6 +46,8 @@ export type OutcomeView =
       readonly number: number;
       readonly url: string;
       readonly branch: string;
+      /** The commit that we pushed there last; absent in records of older versions. */
+      readonly headSha?: Sha;
       readonly branches: Readonly<Record<Alias, string>>;
       readonly comparisonUrl: string;
     }
@@ -35,6 +55,8 @@ export type OutcomeView =
   | {
       readonly kind: 'table';
       readonly comparisonUrl?: string;
+      /** Why GitHub would not have a pull request of the winner, a sentence; absent where none was to be opened. */
+      readonly unopened?: string;
       readonly branches: Readonly<Record<Alias, string>>;
     };
 
@@ -80,6 +102,14 @@ export interface RunView {
   readonly checks?: ChecksView;
   readonly sandbox?: SandboxView;
   readonly base?: { readonly ref: string; readonly sha: Sha };
+  /** What the base branch pointed to when the result was published, where that is another commit than `base`. */
+  readonly baseMovedTo?: Sha;
+  /** Who asked for the run; absent for local runs. */
+  readonly requestedBy?: Actor;
+  /** One for each person with write permission that voted. */
+  readonly votes?: readonly { readonly by: Actor; readonly alias: Alias }[];
+  /** What people picked, in order; the last one stands. `alias` null: none of them; `by` null: at the command line. */
+  readonly picks?: readonly { readonly alias: Alias | null; readonly by: Actor | null }[];
   readonly brief?: Brief;
   readonly debate?: Debate;
   /** What the run asked about its brief, and what people said; absent where nothing was asked. */
