@@ -1,23 +1,22 @@
 import type { Context, Probot } from 'probot';
-import { LABEL, type World } from './pipeline/index.ts';
-import { commented, labelled, pullClosed, ticked, withdrawn } from './steering/index.ts';
+import { LABEL, RUNNING_LABEL, type World } from './pipeline/index.ts';
+import type { CommandPlace } from './ports/index.ts';
+import { gone, type Heeded, labelled, pullClosed, type Steering, withdrawn } from './steering/index.ts';
 
 /** The Probot application: GitHub's events in, runs and their steering out. Every decision is elsewhere. */
 export const app =
-  (world: World) =>
+  (world: World, steering: Steering) =>
   (probot: Probot): void => {
     probot.on('issues.labeled', (context) => onLabel(world, context));
-    probot.on('issues.unlabeled', async (context) => {
-      if (context.payload.label?.name === LABEL)
-        await onWithdrawn(world, context, `the label ${LABEL} was taken off`);
-    });
+    probot.on('issues.unlabeled', (context) => onUnlabel(world, context));
     probot.on('issues.closed', (context) => onWithdrawn(world, context, 'the issue was closed'));
     probot.on('issues.deleted', (context) => onWithdrawn(world, context, 'the issue was deleted'));
     probot.on('issues.transferred', (context) =>
       onWithdrawn(world, context, 'the issue was moved to another repository'),
     );
-    probot.on('issue_comment.created', (context) => onComment(world, context));
-    probot.on('issue_comment.edited', (context) => onEdit(world, context));
+    probot.on('issue_comment.created', (context) => onComment(world, steering, context));
+    probot.on('issue_comment.edited', (context) => onEdit(world, steering, context));
+    probot.on('pull_request_review_comment.created', (context) => onLineComment(world, steering, context));
     probot.on('pull_request.closed', async (context) => {
       const { repository, pull_request: pull } = context.payload;
       // A fork may have a branch of the same name; ours are in the repository itself.
@@ -26,6 +25,17 @@ export const app =
         repositoryId: repository.id,
         head: pull.head.ref,
         merged: pull.merged === true,
+      });
+    });
+    probot.on(['installation.deleted', 'installation.suspend'], async ({ payload }) => {
+      const cause = payload.action === 'deleted' ? 'the App was uninstalled' : 'the App was suspended';
+      await gone(world, { installationId: payload.installation.id, cause });
+    });
+    probot.on('installation_repositories.removed', async ({ payload }) => {
+      await gone(world, {
+        installationId: payload.installation.id,
+        repositoryIds: payload.repositories_removed.map(({ id }) => id),
+        cause: 'the repository was taken from the App',
       });
     });
   };
@@ -51,37 +61,104 @@ async function onLabel(world: World, context: Context<'issues.labeled'>): Promis
   );
 }
 
-async function onComment(world: World, context: Context<'issue_comment.created'>): Promise<void> {
-  const { comment, issue, repository, sender } = context.payload;
-  if (issue.pull_request || !sender) return;
-  const heeded = await commented(world, {
-    repositoryId: repository.id,
-    issue: issue.number,
-    comment: { id: comment.id, body: comment.body },
+/** We take both labels off ourselves, as a bot; a person who does it wants the run to stop. */
+async function onUnlabel(world: World, context: Context<'issues.unlabeled'>): Promise<void> {
+  const { label, sender } = context.payload;
+  const name = label?.name;
+  if ((name !== LABEL && name !== RUNNING_LABEL) || speaker(sender).isBot) return;
+  await onWithdrawn(world, context, `the label ${name} was taken off`);
+}
+
+async function onComment(
+  world: World,
+  steering: Steering,
+  context: Context<'issue_comment.created'>,
+): Promise<void> {
+  const { comment, issue, sender } = context.payload;
+  const place = placeOf(context.payload, issue.number, comment.id, {
+    isPull: issue.pull_request !== undefined,
+    on: 'conversation',
+  });
+  if (!place || !sender) return;
+  const heeded = await steering.heard({
+    place,
+    body: comment.body,
+    at: Date.parse(comment.created_at),
     throughApp: Boolean(comment.performed_via_github_app),
     sender: speaker(sender),
   });
-  if (heeded.kind !== 'ignored') {
-    world.log.info({ delivery: context.id, issue: issue.number, ...heeded }, 'command seen');
-  }
+  tell(world, context.id, heeded);
 }
 
-async function onEdit(world: World, context: Context<'issue_comment.edited'>): Promise<void> {
-  const { comment, issue, repository, sender } = context.payload;
-  if (issue.pull_request || !sender) return;
-  const heeded = await ticked(world, {
-    repositoryId: repository.id,
-    issue: issue.number,
-    comment: {
-      id: comment.id,
-      body: comment.body,
-      performedByAppId: comment.performed_via_github_app?.id ?? null,
-    },
+async function onLineComment(
+  world: World,
+  steering: Steering,
+  context: Context<'pull_request_review_comment.created'>,
+): Promise<void> {
+  const { comment, pull_request: pull, sender } = context.payload;
+  const place = placeOf(context.payload, pull.number, comment.id, { isPull: true, on: 'line' });
+  if (!place || !sender) return;
+  const heeded = await steering.heard({
+    place,
+    body: comment.body,
+    at: Date.parse(comment.created_at),
+    throughApp: false,
     sender: speaker(sender),
   });
-  if (heeded.kind !== 'ignored') {
-    world.log.info({ delivery: context.id, issue: issue.number, ...heeded }, 'edit seen');
-  }
+  tell(world, context.id, heeded);
+}
+
+async function onEdit(
+  world: World,
+  steering: Steering,
+  context: Context<'issue_comment.edited'>,
+): Promise<void> {
+  const { comment, issue, sender } = context.payload;
+  const place = placeOf(context.payload, issue.number, comment.id, {
+    isPull: issue.pull_request !== undefined,
+    on: 'conversation',
+  });
+  if (!place || !sender) return;
+  const heeded = await steering.ticked({
+    place,
+    body: comment.body,
+    performedByAppId: comment.performed_via_github_app?.id ?? null,
+    at: Date.parse(comment.updated_at),
+    sender: speaker(sender),
+  });
+  tell(world, context.id, heeded);
+}
+
+function tell(world: World, delivery: string, heeded: Heeded): void {
+  if (heeded.kind === 'heard') world.log.info({ delivery, ...heeded }, 'a command was heard');
+}
+
+interface Spoken {
+  readonly installation?: { readonly id: number } | undefined;
+  readonly repository: {
+    readonly id: number;
+    readonly name: string;
+    readonly owner: { readonly login: string };
+  };
+}
+
+/** Null where the delivery names no installation: then nobody could be answered. */
+function placeOf(
+  { installation, repository }: Spoken,
+  thread: number,
+  comment: number,
+  where: Pick<CommandPlace, 'isPull' | 'on'>,
+): CommandPlace | null {
+  if (!installation) return null;
+  return {
+    installationId: installation.id,
+    repositoryId: repository.id,
+    owner: repository.owner.login,
+    name: repository.name,
+    thread,
+    comment,
+    ...where,
+  };
 }
 
 const speaker = ({ id, login, type }: { id: number; login: string; type?: string }) => ({

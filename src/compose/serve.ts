@@ -8,7 +8,8 @@ import { app } from '../app.ts';
 import { EXIT, onPresses, type Runtime, type Screen, type Surroundings } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { missingForServe, type Operator } from '../core/policy/index.ts';
-import { flows } from '../pipeline/index.ts';
+import { flows, type World } from '../pipeline/index.ts';
+import { openSteering, type Steering } from '../steering/index.ts';
 import {
   fileKeeper,
   type Health,
@@ -52,10 +53,13 @@ export async function startApp(operator: Operator, runtime: Runtime): Promise<Se
 /** Listens before the engine starts: a busy port is found before any work is taken up. */
 async function openApp(operator: Operator, runtime: Runtime, later: Closers['later']): Promise<Web> {
   const { world } = runtime;
-  const webhook = await webhookMiddleware(operator, world);
+  const steering = openSteering(world);
+  const webhook = await webhookMiddleware(operator, world, steering);
   const start = Promise.withResolvers<'launched' | 'given up'>();
   let launched = false;
   later(() => world.engine.shutdown(GRACE_MS));
+  // A command that is cut off is taken up again at the next start.
+  later(() => Promise.race([steering.idle(), world.clock.sleep(GRACE_MS)]));
   const web = await startWeb({
     host: operator.http.host,
     port: operator.http.port,
@@ -72,14 +76,18 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
   later(() => web.close(GRACE_MS));
   later(async () => start.resolve('given up'));
   await world.engine.launch(flows(world));
-  const upkeep = await startUpkeep(world);
+  const upkeep = await startUpkeep(world, steering);
   later(async () => upkeep.stop());
   launched = true;
   start.resolve('launched');
   return web;
 }
 
-function webhookMiddleware(operator: Operator, world: Runtime['world']): Promise<WebhookMiddleware> {
+function webhookMiddleware(
+  operator: Operator,
+  world: World,
+  steering: Steering,
+): Promise<WebhookMiddleware> {
   const credentials = operator.app;
   if (!credentials) throw new Fault('INTERNAL', 'startApp needs the App to be configured.');
   const probot = createProbot({
@@ -93,7 +101,7 @@ function webhookMiddleware(operator: Operator, world: Runtime['world']): Promise
       logLevel: 'fatal',
     },
   });
-  return createNodeMiddleware(app(world), { probot, webhooksPath: WEBHOOKS_PATH });
+  return createNodeMiddleware(app(world, steering), { probot, webhooksPath: WEBHOOKS_PATH });
 }
 
 /** Anybody can read it, so it says which part is down, and the log says why. */

@@ -1,7 +1,10 @@
 import { reconcile, sayLastWords, type World } from '../pipeline/index.ts';
+import { lookForLabels, lookForWithdrawn, type Steering } from '../steering/index.ts';
 
 /** Milliseconds between two looks for runs that lost their flow, or areas that lost their run. Our default. */
 const EVERY_MS = 3 * 60_000;
+/** Milliseconds between two looks for labels whose webhook got lost: one call for each repository. Our default. */
+const LABELS_EVERY_MS = 15 * 60_000;
 /** Milliseconds between two looks for what can be removed. Our default. */
 const PRUNE_EVERY_MS = 24 * 60 * 60_000;
 /** Milliseconds that checkouts, installed dependencies and mirrors stay after their last use. Our default. */
@@ -16,11 +19,20 @@ export interface Upkeep {
  * unsaid on GitHub is said in the background: it takes its time, and nothing waits for it. The same holds for removing
  * what no run used for two weeks, now and every day.
  */
-export async function startUpkeep(world: World): Promise<Upkeep> {
+export async function startUpkeep(world: World, steering: Pick<Steering, 'recover'>): Promise<Upkeep> {
   await reconcile(world);
-  let looking = sayLastWords(world).catch(warn('Last words could not be said.'));
+  await steering.recover();
+  let labelsAt = Number.NEGATIVE_INFINITY;
+  let looking = sayLastWords(world)
+    .catch(warn('Last words could not be said.'))
+    .then(() => lookForLost())
+    .catch(warn('What webhooks did not tell could not be looked for.'));
   const timer = setInterval(() => {
-    looking = looking.then(() => reconcile(world)).catch(warn('Runs could not be reconciled.'));
+    looking = looking
+      .then(() => reconcile(world))
+      .then(() => steering.recover())
+      .then(() => lookForLost())
+      .catch(warn('Runs could not be reconciled.'));
   }, EVERY_MS);
   let pruning = pruneUnused(world).catch(warn('What is no longer used could not be removed.'));
   const daily = setInterval(() => {
@@ -28,6 +40,14 @@ export async function startUpkeep(world: World): Promise<Upkeep> {
       .then(() => pruneUnused(world))
       .catch(warn('What is no longer used could not be removed.'));
   }, PRUNE_EVERY_MS);
+
+  async function lookForLost(): Promise<void> {
+    await lookForWithdrawn(world);
+    const now = world.clock.now();
+    if (now - labelsAt < LABELS_EVERY_MS) return;
+    labelsAt = now;
+    await lookForLabels(world);
+  }
 
   function warn(what: string): (thrown: unknown) => void {
     return (thrown) => world.log.warn({ err: thrown }, what);

@@ -19,3 +19,12 @@ export async function cancelRun(world: World, runId: RunId, cause: string): Prom
   await world.announcer.finish(runId);
   return state === 'cancelled';
 }
+
+/** A person need not pick any more; the comparison stays. False when the run does not wait for a pick. */
+export async function closeUnpicked(world: World, runId: RunId, cause: string): Promise<boolean> {
+  const run = await loadRun(world, runId);
+  if (run.state !== 'awaiting_pick') return false;
+  await world.store.transition(runId, 'closed', cause, world.clock.now());
+  await world.announcer.finish(runId);
+  return true;
+}

@@ -11,22 +11,34 @@ import { conclude, publish } from './publish/index.ts';
 import { reviewWinner } from './review.ts';
 import type { World } from './world.ts';
 
-export { acknowledge, isAcknowledged } from './acknowledge.ts';
 export { maySteer, Overrides, RunRequest } from './admit/index.ts';
 export type { DebateNews } from './brief/index.ts';
-export { cancelRun } from './cancel.ts';
+export { cancelRun, closeUnpicked } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';
 export { type DebateWish, debateText, type TextDebate } from './debate-text.ts';
 export { sayMisheard } from './misheard.ts';
-export { openAnnouncer } from './publish/index.ts';
+export { once } from './once.ts';
+export { findOwn } from './own-comment.ts';
+export {
+  type Applied,
+  applyPick,
+  choiceText,
+  loadOnGitHub,
+  openAnnouncer,
+  refreshTally,
+  releaseCi,
+  statusUrl,
+  whyNotOurs,
+  writtenComparison,
+} from './publish/index.ts';
 export { commentThatAsked, firstQuestionText, questionText } from './question.ts';
 export { reconcile, sayLastWords } from './reconcile.ts';
 export { isWaiting, reply, type Said, waitsFor } from './reply.ts';
 export { inquiryOf, restoreQuestion } from './restore.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';
 export { startLocalRun, startRun } from './start.ts';
-export { handleOf, requireGitHub } from './task.ts';
-export { diffsOf, LABEL, viewOf } from './view.ts';
+export { handleOf, loadRun, requireGitHub } from './task.ts';
+export { diffsOf, LABEL, RUNNING_LABEL, viewOf } from './view.ts';
 export type { Announcer, PromptLibrary, World } from './world.ts';
 
 /** How a run ended, small enough to be the engine's result; all else is in the store. */
@@ -59,7 +71,7 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   if (agreed.kind === 'fault') return conclude(world, context, runId, agreed.fault);
   if (agreed.value === 'stopped') return 'stopped';
 
-  const coded = await code(world, context, runId, stage, (over, signal) =>
+  const coded = await code(world, context, request, stage, (over, signal) =>
     stopEarly(world, runId, base.value, over, signal),
   );
   if (coded.kind === 'fault') return conclude(world, context, runId, coded.fault);

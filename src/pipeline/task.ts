@@ -1,4 +1,4 @@
-import { asFault, Fault, type GitHubOrigin, type RunId, type Sha, type Task } from '../core/model/index.ts';
+import { asFault, Fault, type RunId, type Sha, type Task } from '../core/model/index.ts';
 import {
   type BaseCheckout,
   DEFAULT_LIMITS,
@@ -23,7 +23,7 @@ export async function loadTask(world: World, runId: RunId): Promise<Task> {
   return task;
 }
 
-export const handleOf = (origin: GitHubOrigin): RepositoryHandle => ({
+export const handleOf = (origin: RepositoryHandle): RepositoryHandle => ({
   installationId: origin.installationId,
   repositoryId: origin.repositoryId,
   owner: origin.owner,

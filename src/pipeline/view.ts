@@ -4,20 +4,31 @@ import { parsePatch } from '../core/patches/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, Clock, RunRecord, Store } from '../ports/index.ts';
 
-/** Label that starts a run, and whose removal cancels it. */
+/** Label that starts a run; we take it off when the run starts, so that setting it again starts another. */
 export const LABEL = 'auto-dev';
+/** Stands while a run is at work; a person who takes it off cancels the run. */
+export const RUNNING_LABEL = 'auto-dev:running';
 
 /** A run as its readers see it, from what is stored. */
 export async function viewOf(world: { store: Store; clock: Clock }, run: RunRecord): Promise<RunView> {
   const candidates = await world.store.candidates(run.id);
   const { usd } = await world.store.usage(run.id);
-  return viewFrom(run, candidates, usd, endOf(run) ?? world.clock.now());
+  const view = viewFrom(run, candidates, usd, endOf(run) ?? world.clock.now());
+  // Only what has been judged is picked and voted on.
+  if (!run.decision) return view;
+  const votes = await world.store.votes(run.id);
+  const picks = await world.store.picks(run.id);
+  return {
+    ...view,
+    ...(votes.length > 0 ? { votes } : {}),
+    ...(picks.length > 0 ? { picks } : {}),
+  };
 }
 
 /** When a run's own work ended, whatever happened to its pull request later; null while it is at work. */
 function endOf(run: RunRecord): number | null {
   if (!isOver(run.state)) return null;
-  return run.state === 'published' || run.state === 'merged' || run.state === 'closed'
+  return run.state === 'published' || run.state === 'awaiting_pick' || run.state === 'merged' || run.state === 'closed'
     ? (run.stages.at(-1)?.endedAt ?? run.updatedAt)
     : run.updatedAt;
 }
@@ -48,6 +59,7 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
     ...(debate ? { debate } : {}),
     ...(dialogue ? { dialogue } : {}),
     budget: { run: task?.settings.budget.run ?? 0, spent },
+    ...(run.origin.kind === 'github' ? { requestedBy: run.origin.requestedBy } : {}),
     label: LABEL,
     ci: task?.settings.ci ?? 'hold',
     startedAt: run.createdAt,
@@ -57,7 +69,12 @@ function viewFrom(run: RunRecord, candidates: readonly Candidate[], spent: Usd, 
 
 const originView = (origin: Origin): OriginView =>
   origin.kind === 'github'
-    ? { kind: 'github', repository: `${origin.owner}/${origin.name}`, issue: origin.issue }
+    ? {
+        kind: 'github',
+        repository: `${origin.owner}/${origin.name}`,
+        issue: origin.issue,
+        ...(origin.work ? { work: origin.work } : {}),
+      }
     : { kind: 'local', path: origin.path };
 
 /** The patches of a run's candidates as text. `compareUrl` says where a pushed branch can be compared, if it was pushed. */

@@ -68,6 +68,8 @@ export interface Gateway {
     how?: { readonly protocols?: readonly ModelProtocol[]; readonly capTokens?: number },
   ): ModelRoute;
   open(grant: Grant, onUsage?: (usage: Usage) => void): Promise<Lease>;
+  /** Sets the cap of a run for the leases that are open here; those opened later bring the cap of their grant. */
+  capRun(runId: RunId, usd: Usd): void;
   /** What tokens would cost now, US dollars; null where the price is not known. */
   estimate(
     model: string,

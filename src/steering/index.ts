@@ -1,6 +1,7 @@
-export { type CommentEvent, commented, type Heeded } from './commented.ts';
 export { type LabelEvent, labelled } from './labelled.ts';
+export { lookForLabels, lookForWithdrawn } from './lost.ts';
 export { type PullEvent, pullClosed } from './pull-closed.ts';
 export type { Speaker } from './speaker.ts';
-export { type EditEvent, ticked } from './ticked.ts';
-export { type StopEvent, withdrawn } from './withdrawn.ts';
+export { type CommentEvent, type Heeded, openSteering, type Steering } from './steering.ts';
+export type { EditEvent } from './ticked.ts';
+export { type GoneEvent, gone, type StopEvent, withdrawn } from './withdrawn.ts';

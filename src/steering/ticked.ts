@@ -1,54 +1,106 @@
 import type { Inquiry, NewReply } from '../core/dialogue/index.ts';
-import { type Tick, tickIn } from '../core/reports/index.ts';
+import { choicesOf, type Tick, tickIn } from '../core/reports/index.ts';
 import {
+  choiceText,
   firstQuestionText,
+  handleOf,
   inquiryOf,
   questionText,
   reply,
+  requireGitHub,
   restoreQuestion,
+  viewOf,
   type World,
   waitsFor,
+  writtenComparison,
 } from '../pipeline/index.ts';
-import type { Heeded } from './commented.ts';
+import type { CommandPlace, NewCommand } from '../ports/index.ts';
 import { isOnGitHub, mayChange, type OnGitHub, type Speaker } from './speaker.ts';
+import type { Heeded } from './steering.ts';
 
 /** What an `issue_comment.edited` delivery says, only the fields we need. */
 export interface EditEvent {
-  readonly repositoryId: number;
-  readonly issue: number;
-  readonly comment: { readonly id: number; readonly body: string; readonly performedByAppId: number | null };
+  readonly place: CommandPlace;
+  readonly body: string;
+  readonly performedByAppId: number | null;
+  /** When it was edited, milliseconds since 1970 UTC. */
+  readonly at: number;
   readonly sender: Speaker;
 }
 
 const ignored = (why: string): Heeded => ({ kind: 'ignored', why });
+
+const isOurs = (world: World, { performedByAppId, sender }: EditEvent): boolean =>
+  !sender.isBot && world.github !== undefined && performedByAppId === world.github.appId;
+
+/**
+ * A tick in a comparison that lets people pick, as the command that it stands for; null where the edit is none. The
+ * comment is known by its recorded id and what it should say by our own record (I12); every other edit of it is undone.
+ */
+export async function tickedCommand(world: World, event: EditEvent): Promise<NewCommand | null> {
+  const { place, sender, at } = event;
+  if (!isOurs(world, event)) return null;
+  const run = await chooser(world, event);
+  const ours = run && (await choiceText(world, run.id));
+  if (!run || !ours) return null;
+  const tick = tickIn(ours, event.body);
+  if (tick.kind === 'untouched') return null;
+  const alias = tick.kind === 'ticked' ? choicesOf(await viewOf(world, run))[tick.box - 1] : undefined;
+  // Taken or not, the comment says again what we wrote; a pick that is taken then rewrites it.
+  await rewrite(world, place, ours);
+  if (alias === undefined) return null;
+  return {
+    id: `tick:${place.comment}:${tick.kind === 'ticked' ? tick.box : 0}:${at}`,
+    place,
+    by: { id: sender.id, login: sender.login },
+    text: `/auto-dev pick ${alias ?? 'none'}`,
+    at,
+  };
+}
+
+async function chooser(world: World, { place }: EditEvent): Promise<OnGitHub | null> {
+  for (const run of await world.store.livingRuns(place.repositoryId, place.thread)) {
+    const written = await writtenComparison(world.store, run.id, 'choice');
+    if (written?.id === place.comment && isOnGitHub(run)) return run;
+  }
+  return null;
+}
+
+async function rewrite(world: World, place: CommandPlace, body: string): Promise<void> {
+  const publisher = await requireGitHub(world).publisher(handleOf(place));
+  try {
+    await publisher.editComment(place.comment, body);
+  } finally {
+    await publisher.close();
+  }
+}
 
 /**
  * Takes a tick in one of our questions as a reply of whoever ticked: GitHub lets people edit our comment, the right to
  * answer is read from the API all the same (I4). The comment is known by its recorded id and what it should say by our
  * own record, never by its text (I12); every other edit is undone.
  */
-export async function ticked(world: World, event: EditEvent): Promise<Heeded> {
-  const { comment, sender } = event;
-  if (sender.isBot) return ignored('no person edited it');
-  if (!world.github || comment.performedByAppId !== world.github.appId)
-    return ignored('it is not our comment');
-  for (const run of await world.store.livingRuns(event.repositoryId, event.issue)) {
-    const inquiry = await inquiryOf(world, run, comment.id);
+export async function tickedQuestion(world: World, event: EditEvent): Promise<Heeded> {
+  const { place } = event;
+  if (!isOurs(world, event)) return ignored('no person edited a comment of ours');
+  for (const run of await world.store.livingRuns(place.repositoryId, place.thread)) {
+    const inquiry = await inquiryOf(world, run, place.comment);
     if (inquiry && isOnGitHub(run)) return heed(world, run, inquiry, event);
   }
   return ignored('it asks nothing for a run of this issue');
 }
 
 async function heed(world: World, run: OnGitHub, inquiry: Inquiry, event: EditEvent): Promise<Heeded> {
-  const tick = await tickOf(world, run, inquiry, event.comment.body);
+  const tick = await tickOf(world, run, inquiry, event.body);
   if (tick.kind === 'untouched') return ignored('nothing is ticked');
+  const key = `tick:${inquiry.number}:${tick.kind === 'ticked' ? tick.box : 0}`;
   const why =
     tick.kind === 'ticked'
-      ? await answer(world, run, inquiry, tick.box, event.sender)
+      ? await answer(world, run, inquiry, { box: tick.box, key, sender: event.sender })
       : 'more than one tick was changed';
-  if (why === null) return { kind: 'taken', runId: run.id };
-  await restoreQuestion(world, run, inquiry, event.comment.id);
-  return { kind: 'refused', runId: run.id, why };
+  if (why === null) return { kind: 'heard', command: key };
+  await restoreQuestion(world, run, inquiry, event.place.comment);
+  return ignored(why);
 }
 
 async function tickOf(world: World, run: OnGitHub, inquiry: Inquiry, edited: string): Promise<Tick> {
@@ -63,8 +115,7 @@ async function answer(
   world: World,
   run: OnGitHub,
   inquiry: Inquiry,
-  box: number,
-  sender: Speaker,
+  { box, key, sender }: { readonly box: number; readonly key: string; readonly sender: Speaker },
 ): Promise<string | null> {
   if (waitsFor(run)?.number !== inquiry.number) return 'the question is closed';
   if (!(await mayChange(world, run, sender))) return 'the sender may not write to the repository';
@@ -74,6 +125,6 @@ async function answer(
     inquiry.kind === 'approval'
       ? { kind: 'approve', text: '', by, at }
       : { kind: 'answer', option: box, text: '', by, at };
-  const heard = await reply(world, run.id, `tick:${inquiry.number}:${box}`, said, inquiry.number);
+  const heard = await reply(world, run.id, key, said, inquiry.number);
   return heard.kind === 'taken' ? null : heard.why;
 }

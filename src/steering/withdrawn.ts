@@ -1,6 +1,7 @@
-import { cancelRun, type World } from '../pipeline/index.ts';
+import { isOver } from '../core/lifecycle/index.ts';
+import { cancelRun, closeUnpicked, type World } from '../pipeline/index.ts';
 
-/** The label was taken off, or the issue was closed, deleted or moved away. */
+/** The label `auto-dev:running` was taken off, or the issue was closed, deleted or moved away. */
 export interface StopEvent {
   readonly repositoryId: number;
   readonly issue: number;
@@ -8,11 +9,35 @@ export interface StopEvent {
   readonly cause: string;
 }
 
-/** Cancels the issue's living run. Stopping is always safe, so anybody whom GitHub lets do this may. */
+/** Cancels the issue's living run, or ends its waiting for a pick. Stopping is always safe, so anybody whom GitHub lets do this may. */
 export async function withdrawn(world: World, event: StopEvent): Promise<number> {
   let stopped = 0;
   for (const run of await world.store.livingRuns(event.repositoryId, event.issue)) {
-    if (await cancelRun(world, run.id, event.cause)) stopped += 1;
+    const done =
+      run.state === 'awaiting_pick'
+        ? await closeUnpicked(world, run.id, event.cause)
+        : await cancelRun(world, run.id, event.cause);
+    if (done) stopped += 1;
+  }
+  return stopped;
+}
+
+/** The App was uninstalled or suspended, or a repository was taken from it. */
+export interface GoneEvent {
+  readonly installationId: number;
+  /** Absent: all of the installation's. */
+  readonly repositoryIds?: readonly number[];
+  /** One clause, for the run's record. */
+  readonly cause: string;
+}
+
+/** Cancels every run that can say nothing on GitHub any more. */
+export async function gone(world: World, event: GoneEvent): Promise<number> {
+  let stopped = 0;
+  for (const { id, origin, state } of await world.store.unfinished()) {
+    if (origin.kind !== 'github' || origin.installationId !== event.installationId || isOver(state)) continue;
+    if (event.repositoryIds && !event.repositoryIds.includes(origin.repositoryId)) continue;
+    if (await cancelRun(world, id, event.cause)) stopped += 1;
   }
   return stopped;
 }

@@ -166,7 +166,7 @@ export function flowsOf(
     async run(context) {
       const stage = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) =>
         context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
-      await code(world, context, RUN, stage, watch);
+      await code(world, context, { runId: RUN }, stage, watch);
       do {
         await context.step('examine', async () => {
           const candidates = await world.store.candidates(RUN);

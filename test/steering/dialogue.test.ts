@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Engine, RunRecord } from '../../src/ports/index.ts';
-import { type CommentEvent, commented, type EditEvent, ticked } from '../../src/steering/index.ts';
-import { APP, asking, mallory, mona, ORIGIN, RUN } from './pretend.ts';
+import type { Engine } from '../../src/ports/index.ts';
+import { type EditEvent, openSteering } from '../../src/steering/index.ts';
+import { APP, asking, mallory, mona, placeAt, RUN, type Said, sayTo } from './pretend.ts';
 
 const engines: Engine[] = [];
 afterEach(async () => {
@@ -13,24 +13,24 @@ async function scene(...args: Parameters<typeof asking>) {
   engines.push(opened.engine);
   await vi.waitFor(() => expect(opened.asked()).toBeDefined(), 5_000);
   const ask = opened.asked() as { readonly id: number; body: string };
-  const comment = (body: string, over: Partial<CommentEvent> = {}): CommentEvent => ({
-    repositoryId: ORIGIN.repositoryId,
-    issue: ORIGIN.issue,
-    comment: { id: 900, body },
-    throughApp: false,
-    sender: mona,
-    ...over,
-  });
+  const steering = openSteering(opened.world);
+  /** What became of a command in a new comment; null where it was none. */
+  const say = (body: string, over: Said = {}) => sayTo(opened.world, steering, body, over);
   /** Somebody edits our question so that it says this. */
-  const edit = (body: string, over: Partial<EditEvent> = {}): EditEvent => {
+  const edit = (
+    body: string,
+    { id = ask.id, ...over }: Partial<EditEvent> & { id?: number; repositoryId?: number } = {},
+  ) => {
     ask.body = body;
-    return {
-      repositoryId: ORIGIN.repositoryId,
-      issue: ORIGIN.issue,
-      comment: { id: ask.id, body, performedByAppId: APP },
+    const { repositoryId, ...rest } = over;
+    return steering.ticked({
+      place: placeAt(id, repositoryId ? { repositoryId } : {}),
+      body,
+      performedByAppId: APP,
+      at: Date.now(),
       sender: mona,
-      ...over,
-    };
+      ...rest,
+    });
   };
   const tick = (body: string, box: number): string => {
     let at = 0;
@@ -50,75 +50,81 @@ async function scene(...args: Parameters<typeof asking>) {
       if (intent?.state !== 'done') throw new Error('Nothing is asked yet.');
       return intent.result as { readonly id: number };
     }, 5_000);
-  return { ...opened, asksAgain, ask, comment, edit, tick, goesOn, waitsStill };
+  /** As after a start. */
+  const recovered = async () => {
+    await steering.recover();
+    await steering.idle();
+    return (await opened.store.command('comment:900'))?.outcome?.kind;
+  };
+  return { ...opened, recovered, asksAgain, ask, say, edit, tick, goesOn, waitsStill };
 }
 
 describe('a comment', () => {
   test('answers, gets a thumb, and the question says who answered what', async () => {
     const s = await scene();
-    expect(await commented(s.world, s.comment('/auto-dev answer 2'))).toEqual({ kind: 'taken', runId: RUN });
+    expect(await s.say('/auto-dev answer 2')).toBe('done');
     await s.goesOn();
     await s.world.announcer.idle();
-    expect(s.reactions).toEqual(['900 +1']);
+    expect(s.reactions).toEqual(['900 eyes', '900 rocket']);
     expect(s.ask.body).toContain('`mona` answered: half even');
     expect(s.ask.body).not.toContain('- [ ]');
   });
 
   test('that is delivered twice does nothing twice', async () => {
     const s = await scene();
-    const event = s.comment('/auto-dev answer half up, but only for prices');
-    await Promise.all([commented(s.world, event), commented(s.world, event)]);
+    const body = '/auto-dev answer half up, but only for prices';
+    await Promise.all([s.say(body), s.say(body)]);
     await s.goesOn();
-    await commented(s.world, event);
+    await s.say(body);
     expect(await s.replies()).toMatchObject([{ text: 'half up, but only for prices', by: { id: mona.id } }]);
-    expect(new Set(s.reactions)).toEqual(new Set(['900 +1']));
+    expect(s.reactions).toEqual(['900 eyes', '900 rocket']);
   });
 
   test.each([
-    ['by a stranger', { sender: mallory }, []],
-    ['by a bot', { sender: { ...mona, isBot: true } }, []],
-    ['through an App', { throughApp: true }, []],
-    ['in another repository', { repositoryId: 43 }, []],
-    ['on another issue', { issue: 8 }, []],
-  ])('%s is not heard', async (_who, over, reactions) => {
+    ['by a stranger', { sender: mallory }, 'ignored'],
+    ['by a bot', { sender: { ...mona, isBot: true } }, null],
+    ['through an App', { throughApp: true }, null],
+  ])('%s is not heard', async (_who, over, outcome) => {
     const s = await scene();
-    expect((await commented(s.world, s.comment('/auto-dev answer 2', over))).kind).not.toBe('taken');
-    expect(s.reactions).toEqual(reactions);
+    expect(await s.say('/auto-dev answer 2', over)).toBe(outcome);
+    expect(s.reactions).toEqual([]);
+    expect(s.comments).toHaveLength(1);
     await s.waitsStill();
   });
 
   test.each([
     ['is no command', 'I would round down.', []],
-    ['is no command of ours', '/auto-dev merge', ['900 confused']],
-    ['names an option that there is not', '/auto-dev answer 4', ['900 confused']],
-    ['approves a question', '/auto-dev approve', ['900 confused']],
+    ['is no command of ours', '/auto-dev merge', ['900 eyes', '900 confused']],
+    ['names an option that there is not', '/auto-dev answer 4', ['900 eyes', '900 confused']],
+    ['approves a question', '/auto-dev approve', ['900 eyes', '900 confused']],
   ])('that %s changes nothing', async (_what, body, reactions) => {
     const s = await scene();
-    await commented(s.world, s.comment(body));
+    await s.say(body);
     expect(s.reactions).toEqual(reactions);
     await s.waitsStill();
   });
 
-  test('whose writer GitHub cannot tell about is not heard', async () => {
+  test('whose writer GitHub cannot tell about now is obeyed when it can', async () => {
     const s = await scene();
     s.rights[mona.id] = 'broken';
-    expect((await commented(s.world, s.comment('/auto-dev answer 2'))).kind).toBe('refused');
+    expect(await s.say('/auto-dev answer 2')).toBe('open');
     await s.waitsStill();
+    s.rights[mona.id] = 'write';
+    expect(await s.recovered()).toBe('done');
+    await s.goesOn();
   });
 
   test('from before the question does not answer it, however late it is delivered', async () => {
     const s = await scene();
-    const comment = { id: s.ask.id - 1, body: '/auto-dev answer 2' };
-    expect((await commented(s.world, s.comment('', { comment }))).kind).toBe('refused');
+    expect(await s.say('/auto-dev answer 2', { id: s.ask.id - 1 })).toBe('refused');
     await s.waitsStill();
   });
 
   test('that approves the plan before does not approve the next one, which its writer has not seen', async () => {
     const s = await scene({ approval: 'plan' }, []);
-    await commented(s.world, s.comment('/auto-dev revise Smaller steps.'));
+    await s.say('/auto-dev revise Smaller steps.');
     await s.asksAgain();
-    const written = { id: 901, body: '/auto-dev approve' };
-    expect((await commented(s.world, s.comment('', { comment: written }))).kind).toBe('refused');
+    expect(await s.say('/auto-dev approve', { id: 901 })).toBe('refused');
     const second = s.comments.find(({ body }) => body.includes(`question:${RUN}:2`));
     expect(second?.body).toContain('It was written before this was asked.');
     expect((await s.store.run(RUN))?.state).toBe('awaiting_approval');
@@ -131,30 +137,14 @@ describe('a comment', () => {
     const [inquiry] = dialogue?.inquiries ?? [];
     if (!dialogue || !inquiry) throw new Error('Nothing is asked.');
     await s.store.updateRun(RUN, { dialogue: { ...dialogue, inquiries: [{ ...inquiry, number: 9 }] } }, 1);
-    expect((await commented(s.world, s.comment('/auto-dev answer 2'))).kind).toBe('refused');
+    expect(await s.say('/auto-dev answer 2')).toBe('refused');
     await s.waitsStill();
-  });
-
-  test.each([
-    ['was not admitted yet', 'task'],
-    ['has asked nothing', 'dialogue'],
-  ] as const)('on a run that %s costs nothing, whoever wrote it', async (_what, lacking) => {
-    const s = await scene();
-    const reader = vi.fn(s.github.reader);
-    const found = (await s.store.livingRuns(ORIGIN.repositoryId, ORIGIN.issue)).map(
-      ({ [lacking]: _, ...run }) => run as RunRecord,
-    );
-    const store = { ...s.store, livingRuns: async () => found };
-    const world = { ...s.world, store, github: { ...s.github, reader } };
-    expect((await commented(world, s.comment('/auto-dev answer 2'))).kind).toBe('ignored');
-    expect(reader).not.toHaveBeenCalled();
-    expect(s.reactions).toEqual([]);
   });
 
   test('that was not taken is explained in the question: the last one, and until it is settled', async () => {
     const s = await scene();
     const ours = s.ask.body;
-    const say = (id: number, body: string) => commented(s.world, s.comment('', { comment: { id, body } }));
+    const say = (id: number, body: string) => s.say(body, { id });
     await say(901, '/auto-dev `@acme/all`<!--');
     expect(s.ask.body).not.toMatch(/@acme|<!--$/m);
     await say(902, '/auto-dev answer 7');
@@ -166,7 +156,7 @@ describe('a comment', () => {
     await say(902, '/auto-dev answer 7');
     expect(s.edits).toHaveLength(2);
     // Ticked in the text as it is now.
-    expect((await ticked(s.world, s.edit(s.tick(s.ask.body, 3)))).kind).toBe('taken');
+    expect((await s.edit(s.tick(s.ask.body, 3))).kind).toBe('heard');
     await s.goesOn();
     await s.world.announcer.idle();
     expect(s.ask.body).toContain('`mona` answered: down');
@@ -175,27 +165,24 @@ describe('a comment', () => {
 
   test('by a stranger is explained to nobody', async () => {
     const s = await scene();
-    await commented(s.world, s.comment('/auto-dev answer 7', { sender: mallory }));
+    await s.say('/auto-dev answer 7', { sender: mallory });
     expect(s.edits).toEqual([]);
   });
 
-  test('to a run that waits for nobody is answered by a shrug', async () => {
+  test('to a run that waits for nobody is answered', async () => {
     const s = await scene();
-    await commented(s.world, s.comment('/auto-dev answer 2'));
+    await s.say('/auto-dev answer 2');
     await s.goesOn();
-    const late = { id: 901, body: '/auto-dev approve' };
-    expect((await commented(s.world, s.comment('', { comment: late }))).kind).toBe('refused');
-    expect(s.reactions).toEqual(['900 +1', '901 confused']);
+    expect(await s.say('/auto-dev approve', { id: 901 })).toBe('refused');
+    expect(s.reactions).toEqual(['900 eyes', '900 rocket', '901 eyes', '901 confused']);
+    expect(s.comments.at(-1)?.body).toContain('waits for no answer');
   });
 
   test('asks for another plan, then approves it', async () => {
     const s = await scene({ approval: 'plan' }, []);
-    expect((await commented(s.world, s.comment('/auto-dev revise Smaller steps.\nNo flag.'))).kind).toBe(
-      'taken',
-    );
+    expect(await s.say('/auto-dev revise Smaller steps.\nNo flag.')).toBe('done');
     const { id } = await s.asksAgain();
-    const yes = { id: id + 1, body: '/auto-dev approve' };
-    expect((await commented(s.world, s.comment('', { comment: yes }))).kind).toBe('taken');
+    expect(await s.say('/auto-dev approve', { id: id + 1 })).toBe('done');
     await s.goesOn();
     expect(await s.replies()).toMatchObject([{ text: 'Smaller steps.\nNo flag.' }, { kind: 'approve' }]);
   });
@@ -204,9 +191,9 @@ describe('a comment', () => {
 describe('a tick', () => {
   test('answers for whoever ticked', async () => {
     const s = await scene();
-    const event = s.edit(s.tick(s.ask.body, 3).replaceAll('\n', '\r\n'));
-    expect(await ticked(s.world, event)).toEqual({ kind: 'taken', runId: RUN });
-    await ticked(s.world, event);
+    const body = s.tick(s.ask.body, 3).replaceAll('\n', '\r\n');
+    expect((await s.edit(body)).kind).toBe('heard');
+    await s.edit(body);
     await s.goesOn();
     await s.world.announcer.idle();
     expect(await s.replies()).toMatchObject([{ kind: 'answer', option: 3, by: { id: mona.id } }]);
@@ -215,7 +202,7 @@ describe('a tick', () => {
 
   test('approves a plan', async () => {
     const s = await scene({ approval: 'plan' }, []);
-    expect((await ticked(s.world, s.edit(s.tick(s.ask.body, 1)))).kind).toBe('taken');
+    expect((await s.edit(s.tick(s.ask.body, 1))).kind).toBe('heard');
     await s.goesOn();
     expect(await s.replies()).toMatchObject([{ kind: 'approve' }]);
   });
@@ -233,7 +220,7 @@ describe('a tick', () => {
       [ours.replace(/^<!--.*$/m, ''), {}],
     ];
     for (const [body, over] of edits) {
-      expect((await ticked(s.world, s.edit(body, over))).kind).toBe('refused');
+      expect((await s.edit(body, over)).kind).toBe('ignored');
       expect(s.ask.body).toBe(ours);
     }
     expect(s.edits).toHaveLength(edits.length);
@@ -243,38 +230,26 @@ describe('a tick', () => {
   test('that was set while the question was told of something in vain is taken', async () => {
     const s = await scene();
     const ours = s.ask.body;
-    await commented(s.world, s.comment('/auto-dev answer 7'));
-    expect((await ticked(s.world, s.edit(s.tick(ours, 1)))).kind).toBe('taken');
-  });
-
-  test('a delivery of an edit that was undone since undoes nothing more', async () => {
-    const s = await scene();
-    const ours = s.ask.body;
-    const event = s.edit(s.tick(ours, 1), { sender: mallory });
-    await ticked(s.world, event);
-    await ticked(s.world, event);
-    expect(s.edits).toHaveLength(1);
+    await s.say('/auto-dev answer 7');
+    expect((await s.edit(s.tick(ours, 1))).kind).toBe('heard');
   });
 
   test.each([
     ['by our own App', { sender: { id: 1, login: 'runoff[bot]', isBot: true } }],
-    [
-      'of a comment that another App wrote',
-      { comment: { id: 100, body: '- [x] 1. half up', performedByAppId: 3 } },
-    ],
-    ['of a comment that a person wrote', { comment: { id: 100, body: '', performedByAppId: null } }],
-    ['of another comment of ours', { comment: { id: 999, body: '- [x] 1. half up', performedByAppId: APP } }],
+    ['of a comment that another App wrote', { performedByAppId: 3 }],
+    ['of a comment that a person wrote', { performedByAppId: null }],
+    ['of another comment of ours', { id: 999 }],
     ['in another repository', { repositoryId: 43 }],
   ])('an edit %s is left alone', async (_what, over) => {
     const s = await scene();
-    expect((await ticked(s.world, s.edit(s.tick(s.ask.body, 1), over))).kind).toBe('ignored');
+    expect((await s.edit(s.tick(s.ask.body, 1), over)).kind).toBe('ignored');
     expect(s.edits).toEqual([]);
     await s.waitsStill();
   });
 
   test('taken back by whoever ticked is no edit of ours to undo', async () => {
     const s = await scene();
-    expect((await ticked(s.world, s.edit(s.ask.body))).kind).toBe('ignored');
+    expect((await s.edit(s.ask.body)).kind).toBe('ignored');
     await s.waitsStill();
   });
 });

@@ -1,11 +1,20 @@
 import type { NewReply } from '../../src/core/dialogue/index.ts';
-import type { Brief, GitHubOrigin, Question, Task } from '../../src/core/model/index.ts';
+import { type Brief, Fault, type GitHubOrigin, type Question, type Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import { agree } from '../../src/pipeline/agree.ts';
 import { guard, type StageRunner } from '../../src/pipeline/guard.ts';
 import type { World } from '../../src/pipeline/index.ts';
 import { openAnnouncer } from '../../src/pipeline/index.ts';
-import type { Engine, GitHub, GitHubReader, Permission, Publisher, Store } from '../../src/ports/index.ts';
+import type {
+  CommandPlace,
+  Engine,
+  GitHub,
+  GitHubReader,
+  Permission,
+  Publisher,
+  Store,
+} from '../../src/ports/index.ts';
+import type { Speaker, Steering } from '../../src/steering/index.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
@@ -55,7 +64,7 @@ export function pretendGitHub() {
       })),
     async permission({ id }: { id: number }) {
       const right = rights[id] ?? 'none';
-      if (right === 'broken') throw new Error('502');
+      if (right === 'broken') throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
       return right;
     },
   } as unknown as GitHubReader;
@@ -78,7 +87,12 @@ export function pretendGitHub() {
     async setLabels() {},
     async close() {},
   } as unknown as Publisher;
-  const github: GitHub = { appId: APP, reader: async () => reader, publisher: async () => publisher };
+  const github: GitHub = {
+    appId: APP,
+    repositories: async () => [],
+    reader: async () => reader,
+    publisher: async () => publisher,
+  };
   return { github, comments, reactions, edits, rights };
 }
 
@@ -130,4 +144,37 @@ async function admitted(store: Store, settings: object, questions: readonly Ques
   await store.createRun({ id: RUN, origin: ORIGIN, title: 'Rounding', request: null, at: 1 });
   await store.updateRun(RUN, { task, brief }, 1);
   await store.transition(RUN, 'admitted', 'test', 1);
+}
+
+/** The conversation of that issue. */
+export const placeAt = (comment: number, over: Partial<CommandPlace> = {}): CommandPlace => ({
+  installationId: ORIGIN.installationId,
+  repositoryId: ORIGIN.repositoryId,
+  owner: ORIGIN.owner,
+  name: ORIGIN.name,
+  thread: ORIGIN.issue,
+  isPull: false,
+  comment,
+  on: 'conversation',
+  ...over,
+});
+
+export interface Said {
+  readonly id?: number;
+  readonly sender?: Speaker;
+  readonly throughApp?: boolean;
+  readonly place?: Partial<CommandPlace>;
+}
+
+/** What became of a command in a new comment: its outcome, `open` where it waits for GitHub, null where it was none. */
+export async function sayTo(
+  world: World,
+  steering: Steering,
+  body: string,
+  { id = 900, sender = mona, throughApp = false, place = {} }: Said = {},
+): Promise<'done' | 'refused' | 'ignored' | 'open' | null> {
+  await steering.heard({ place: placeAt(id, place), body, at: Date.now(), throughApp, sender });
+  await steering.idle();
+  const command = await world.store.command(`comment:${id}`);
+  return command ? (command.outcome?.kind ?? 'open') : null;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { asFault, type Usage } from '../../core/model/index.ts';
+import { asFault, type Usage, type Usd } from '../../core/model/index.ts';
 import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
 import { openAccounts } from './accounts.ts';
 import { hashOf } from './admission.ts';
@@ -43,7 +43,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const secrets = secretsOf(Object.values(providers).map(({ key }) => key));
   const silenceMs = options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS;
   const shared = { providers, book, secrets, clock, log, silenceMs };
-  const leases = new Set<Lease>();
+  const leases = new Map<Lease, Grant & { runCapUsd: Usd }>();
   const route: Gateway['route'] = (name, how) => routeTo(providers, book, clock.now(), name, how);
 
   return {
@@ -52,16 +52,21 @@ export function openGateway(options: GatewayOptions): Gateway {
       const { capTokens } = grant;
       for (const model of grant.models) route(model, capTokens === undefined ? {} : { capTokens });
       await swept;
-      const purse = await accounts.open(grant);
+      // One object of this lease's own: its cap can change while calls are counted against it.
+      const held = { ...grant };
+      const purse = await accounts.open(held);
       const lease = await openLease({
-        grant,
+        grant: held,
         onUsage,
         shared: { ...shared, purse },
         dir,
         forget: (closed) => leases.delete(closed),
       });
-      leases.add(lease);
+      leases.set(lease, held);
       return lease;
+    },
+    capRun(runId, usd) {
+      for (const grant of leases.values()) if (grant.runId === runId) grant.runCapUsd = usd;
     },
     estimate(name, { tokensIn, tokensCached, tokensOut }) {
       const { provider, model } = namedModel(name);
@@ -71,7 +76,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     defaultModels: () => defaultModelsOf(providers),
     offers: (signal) => offersOf({ providers, book, clock, ms: options.offersMs, signal }),
     async close() {
-      await Promise.all([...leases].map((lease) => lease.close()));
+      await Promise.all([...leases.keys()].map((lease) => lease.close()));
     },
   };
 }

@@ -62,24 +62,26 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
       throw gitFault(`Making branch ${name}`, done);
     },
 
-    async push(base, remote, name, sha) {
+    async push(base, remote, name, sha, onto) {
       if (!name.startsWith(PUSHED)) {
         throw new Fault('INTERNAL', `Only branches under ${PUSHED} are pushed, and "${name}" is not.`);
       }
       const cwd = await store.at(base.repositoryKey);
       const ref = await branchRef(git, name, cwd);
+      if (onto !== undefined) await requireChild(git, cwd, sha, onto);
       const there = await shaAt(git, cwd, remote, ref);
-      if (there !== null)
-        return there === checkedSha(sha) ? { kind: 'pushed' } : { kind: 'exists', at: there };
+      if (there === checkedSha(sha)) return { kind: 'pushed' };
+      if (there !== (onto ?? null)) return { kind: 'exists', at: there };
       const done = await git({
         cwd,
-        // The empty lease says: only if the branch does not exist. It can create, never overwrite.
+        // The lease says: only if the branch is where we know it, or not there at all. What is pushed is a child of that
+        // commit, so it can create and go on, never overwrite.
         args: [
           'push',
           '--porcelain',
           '--progress',
           '--no-verify',
-          `--force-with-lease=${ref}:`,
+          `--force-with-lease=${ref}:${onto ? checkedSha(onto) : ''}`,
           remote.url,
           `${sha}:${ref}`,
         ],
@@ -87,7 +89,7 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
         silenceMs: SILENCE_MS,
       });
       if (done.exitCode === 0) return { kind: 'pushed' };
-      return afterRefusal(done, () => shaAt(git, cwd, remote, ref), sha);
+      return afterRefusal(done, () => shaAt(git, cwd, remote, ref), { sha, onto: onto ?? null });
     },
   };
 }
@@ -96,7 +98,7 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
 async function afterRefusal(
   done: GitDone,
   look: () => Promise<Sha | null>,
-  sha: Sha,
+  { sha, onto }: { readonly sha: Sha; readonly onto: Sha | null },
 ): Promise<Awaited<ReturnType<Workspaces['push']>>> {
   const status = done.stdout.split('\n').find((line) => line.startsWith('!\t'));
   if (status === undefined) {
@@ -105,7 +107,7 @@ async function afterRefusal(
   }
   const at = await look();
   if (at === sha) return { kind: 'pushed' };
-  if (at !== null) return { kind: 'exists', at };
+  if (at !== onto) return { kind: 'exists', at };
   const reason = status.split('\t')[2] ?? status;
   const told = done.stderr.split('\n').filter((line) => /^remote: (error|fatal|warning|GH\d)/i.test(line));
   return { kind: 'refused', why: [reason, ...told].join(' ').slice(0, 600) };
@@ -126,6 +128,14 @@ async function shaAt(
   if (done.exitCode !== 0) throw remoteFault(`Reading ${remote.url}`, done);
   const line = done.stdout.split('\n').find((each) => each.slice(41) === ref);
   return line ? line.slice(0, 40) : null;
+}
+
+/** A lease would let anything through that is not built on what is there. */
+async function requireChild(git: Git, cwd: string, sha: Sha, onto: Sha): Promise<void> {
+  const done = await git({ cwd, args: ['rev-parse', '--verify', '--quiet', `${checkedSha(sha)}^`] });
+  if (done.exitCode !== 0 || done.stdout.trim() !== onto) {
+    throw new Fault('INTERNAL', `Commit ${sha} is not built on ${onto}, so it was not pushed.`);
+  }
 }
 
 async function branchRef(git: Git, name: string, cwd: string): Promise<string> {

@@ -6,6 +6,7 @@ import { contestantsOf } from '../field.ts';
 import type { Guarded, StageRunner } from '../guard.ts';
 import { loadTask, prepareBase } from '../task.ts';
 import type { World } from '../world.ts';
+import { lineUpAgain } from './again.ts';
 import { closeStage, lineUp } from './line-up.ts';
 import { writeCandidate } from './supervise.ts';
 
@@ -15,6 +16,12 @@ export { COLLECTING } from './supervise.ts';
 
 export const CandidateInput = z.strictObject({ runId: z.string(), alias: z.string() });
 export type CandidateInput = z.infer<typeof CandidateInput>;
+
+/** Whose coders work; `carry`: one contestant of an earlier run once more, beside what the others of it wrote. */
+export interface Work {
+  readonly runId: RunId;
+  readonly carry?: { readonly run: RunId; readonly again: Alias } | undefined;
+}
 
 /** Looks on while coders work, until `over` says that they have all ended. */
 export type Watch = (over: () => boolean, signal: AbortSignal) => Promise<null>;
@@ -26,11 +33,12 @@ export type Watch = (over: () => boolean, signal: AbortSignal) => Promise<null>;
 export async function code(
   world: World,
   context: FlowContext,
-  runId: RunId,
+  work: Work,
   stage: StageRunner,
   watch: Watch,
 ): Promise<Guarded<'coded'>> {
-  const lined = await stage('contestants', (signal) => lineUpField(world, runId, signal));
+  const { runId } = work;
+  const lined = await stage('contestants', (signal) => lineUpField(world, work, signal));
   if (lined.kind === 'fault') return lined;
   const { inputs, watched } = lined.value;
   let over = false;
@@ -57,12 +65,13 @@ const FEWEST_WATCHED = 3;
 /** Gives each contestant an alias that says nothing about it, and prepares the checkout they all start from. */
 async function lineUpField(
   world: World,
-  runId: RunId,
+  { runId, carry }: Work,
   signal: AbortSignal,
 ): Promise<{ readonly inputs: readonly ChildInput[]; readonly watched: boolean }> {
   await world.store.markStage(runId, 'code', 'start', world.clock.now());
   const task = await loadTask(world, runId);
   await prepareBase(world, task, { signal });
+  if (carry) return { inputs: await lineUpAgain(world, task, carry), watched: false };
   const field = contestantsOf(world, task.settings);
   const aliases = assignAliases(runId, field.length);
   const places = field.map((contestant, ordinal) => ({

@@ -1,19 +1,22 @@
-import { pickOf } from '../../core/decision/index.ts';
 import { isOver } from '../../core/lifecycle/index.ts';
 import type { GitHubOrigin, RunId } from '../../core/model/index.ts';
 import { statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
 import { once } from '../once.ts';
-import { findOwn } from '../own-comment.ts';
+import { findOwn, type OwnComment } from '../own-comment.ts';
 import { closeQuestions } from '../question.ts';
 import { handleOf } from '../task.ts';
-import { viewOf } from '../view.ts';
+import { LABEL, RUNNING_LABEL, viewOf } from '../view.ts';
 import type { Announcer } from '../world.ts';
 
 /** Shortest time between two edits of one status comment, so that a run stays far below GitHub's limits. */
 const EDIT_EVERY_MS = 5_000;
-const RUNNING = 'auto-dev:running';
-const DONE = { published: 'auto-dev:done', none: 'auto-dev:none', failed: 'auto-dev:failed' } as const;
+const OUTCOMES = {
+  won: 'auto-dev:done',
+  none: 'auto-dev:none',
+  pick: 'auto-dev:pick',
+  failed: 'auto-dev:failed',
+} as const;
 
 interface Parts {
   readonly store: Store;
@@ -99,6 +102,12 @@ async function announce(parts: Parts, runId: RunId): Promise<void> {
   }
 }
 
+/** Address of the status comment; null before it is written. */
+export async function statusUrl(store: Pick<Store, 'intent'>, runId: RunId): Promise<string | null> {
+  const intent = await store.intent(runId, 'status');
+  return intent?.state === 'done' ? (intent.result as OwnComment).url : null;
+}
+
 /** 👀 and the label that says a run is on: once, and harmless to repeat. */
 async function greet(
   parts: Parts,
@@ -111,7 +120,11 @@ async function greet(
     look: nothing,
     write: async () => {
       await publisher.react({ issue: origin.issue }, 'eyes');
-      await publisher.setLabels(origin.issue, { add: [RUNNING], remove: Object.values(DONE) });
+      // The label was a command, and is obeyed now.
+      await publisher.setLabels(origin.issue, {
+        add: [RUNNING_LABEL],
+        remove: [LABEL, ...Object.values(OUTCOMES)],
+      });
       return true;
     },
   });
@@ -137,20 +150,43 @@ async function writeStatus(
   if (!fresh) await publisher.editComment(comment.id, body);
 }
 
+type Ending = keyof typeof OUTCOMES | 'quiet';
+
+const REACTIONS = { won: 'rocket', none: 'confused', failed: 'confused', pick: null, quiet: null } as const;
+
+function endingOf(run: RunRecord): Ending {
+  switch (run.state) {
+    case 'awaiting_pick':
+      return 'pick';
+    case 'published':
+    case 'merged':
+      return run.outcome?.kind === 'pull' ? 'won' : 'none';
+    case 'failed':
+      return 'failed';
+    // `closed`: nobody was picked, or the pull request was closed.
+    default:
+      return 'quiet';
+  }
+}
+
+/** The label that tells how it ended, and a reaction; once for each way of ending, since a pick can follow a first one. */
 async function close(
   parts: Parts,
   publisher: Publisher,
   run: RunRecord,
   origin: GitHubOrigin,
 ): Promise<void> {
-  const won = run.state === 'published' && pickOf(run.decision) !== null;
-  const label = won ? DONE.published : run.state === 'published' ? DONE.none : DONE.failed;
-  const quiet = run.state === 'cancelled' || run.state === 'refused';
-  await once(parts.store, run.id, 'close', {
+  const ending = endingOf(run);
+  const label = ending === 'quiet' ? null : OUTCOMES[ending];
+  const reaction = REACTIONS[ending];
+  await once(parts.store, run.id, `close:${ending}`, {
     look: async () => null,
     write: async () => {
-      await publisher.setLabels(origin.issue, { add: quiet ? [] : [label], remove: [RUNNING] });
-      if (!quiet) await publisher.react({ issue: origin.issue }, won ? 'rocket' : 'confused');
+      await publisher.setLabels(origin.issue, {
+        add: label ? [label] : [],
+        remove: [RUNNING_LABEL, ...Object.values(OUTCOMES).filter((one) => one !== label)],
+      });
+      if (reaction) await publisher.react({ issue: origin.issue }, reaction);
       return true;
     },
   });

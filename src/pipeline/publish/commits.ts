@@ -11,7 +11,8 @@ export interface Commits {
   readonly byAlias: ReadonlyMap<Alias, Sha>;
 }
 
-const AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com' };
+/** Of every commit that we make. */
+export const AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com' };
 
 /** Writes the commits ourselves, with our message: a candidate's own commits, names and messages never leave the sandbox. */
 export async function commitCandidates(world: World, task: Task): Promise<Commits> {

@@ -58,8 +58,15 @@ describe('a repository behind a URL', () => {
       base,
       sha,
       other,
-      push: (name: string, what = sha) =>
-        world.workspaces.push(base, { url: remote.source.url, credential: server.credential }, name, what),
+      next: () => world.workspaces.commit(base, { ...spec, base: sha, message: 'Next' }),
+      push: (name: string, what = sha, onto?: string) =>
+        world.workspaces.push(
+          base,
+          { url: remote.source.url, credential: server.credential },
+          name,
+          what,
+          onto,
+        ),
     };
   }
 
@@ -146,6 +153,22 @@ describe('a repository behind a URL', () => {
       expect(sha).not.toBe(remote.sha);
     },
   );
+
+  test('a branch goes on where it is known to be, and not where somebody else has pushed', async () => {
+    const remote = published();
+    const { sha, other, next, push } = await changed(remote);
+    const branch = 'auto-dev/7/A';
+    await push(branch);
+    const child = await next();
+    expect(await push(branch, child, sha)).toEqual({ kind: 'pushed' });
+    expect(await push(branch, child, sha)).toEqual({ kind: 'pushed' });
+    expect(git(remote.bare, 'rev-parse', branch)).toBe(child);
+    git(remote.bare, 'update-ref', `refs/heads/${branch}`, remote.sha);
+    expect(await push(branch, child, sha)).toEqual({ kind: 'exists', at: remote.sha });
+    git(remote.bare, 'update-ref', '-d', `refs/heads/${branch}`);
+    expect(await push(branch, child, sha)).toEqual({ kind: 'exists', at: null });
+    await expect(push(branch, other, sha)).rejects.toThrow(/not built on/);
+  });
 
   test('its own rules can refuse a branch', async () => {
     const remote = published();

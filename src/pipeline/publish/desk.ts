@@ -1,0 +1,75 @@
+import { type Alias, Fault, type GitHubOrigin, type Sha, type Task } from '../../core/model/index.ts';
+import { branchName } from '../../core/reports/index.ts';
+import type { GitHubReader, Publisher, RepositoryFacts } from '../../ports/index.ts';
+import { stopIfCancelled } from '../guard.ts';
+import { handleOf, requireGitHub } from '../task.ts';
+import type { World } from '../world.ts';
+import type { Commits } from './commits.ts';
+
+/** What the publishing of one run on GitHub needs. */
+export interface Job {
+  readonly world: World;
+  readonly task: Task;
+  readonly origin: GitHubOrigin;
+  readonly commits: Commits;
+  readonly signal: AbortSignal;
+}
+
+/** A job with the means to do it; the publisher's token is given back at the end. */
+export interface Desk extends Job {
+  readonly reader: GitHubReader;
+  readonly publisher: Publisher;
+  readonly facts: RepositoryFacts;
+}
+
+export async function atDesk<T>(job: Job, work: (desk: Desk) => Promise<T>): Promise<T> {
+  const github = requireGitHub(job.world);
+  const reader = await github.reader(handleOf(job.origin));
+  const facts = await reader.repository();
+  const publisher = await github.publisher(handleOf(job.origin));
+  try {
+    return await work({ ...job, reader, publisher, facts });
+  } finally {
+    await publisher.close();
+  }
+}
+
+export const branchAt = ({ origin, task }: Job, alias: Alias): string =>
+  branchName(origin.issue, task.runId, alias);
+
+/** The commit of a candidate that is to be pushed. */
+export function commitOf({ commits }: Job, alias: Alias): Sha {
+  const sha = commits.byAlias.get(alias);
+  if (!sha) throw new Fault('INTERNAL', `Candidate ${alias} has no commit although it is to be pushed.`);
+  return sha;
+}
+
+/** Pushes a commit to a branch of ours; null when it is there, else why GitHub would not have it, a sentence. */
+export async function push(desk: Desk, branch: string, sha: Sha, onto?: Sha): Promise<string | null> {
+  stopIfCancelled(desk.signal);
+  const remote = { url: desk.facts.cloneUrl, credential: await desk.publisher.credential() };
+  const result = await desk.world.workspaces.push(desk.commits.base, remote, branch, sha, onto);
+  switch (result.kind) {
+    case 'pushed':
+      return null;
+    case 'exists':
+      return result.at === null
+        ? `The branch \`${branch}\` is gone.`
+        : `The branch \`${branch}\` is at \`${result.at.slice(0, 10)}\`, which Runoff did not push, and is not ours to move.`;
+    case 'refused':
+      return `The push of \`${branch}\` was refused: ${result.why}`;
+  }
+}
+
+/** Every candidate but one. One that GitHub refuses (a secret in its patch, a rule) stays in the comment's text only. */
+export async function pushOthers(desk: Desk, but: Alias | null): Promise<Record<Alias, string>> {
+  const branches: Record<Alias, string> = {};
+  for (const alias of [...desk.commits.byAlias.keys()].toSorted()) {
+    if (alias === but) continue;
+    const branch = branchAt(desk, alias);
+    const refused = await push(desk, branch, commitOf(desk, alias));
+    if (refused) desk.world.log.warn({ run: desk.task.runId, alias }, refused);
+    else branches[alias] = branch;
+  }
+  return branches;
+}

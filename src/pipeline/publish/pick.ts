@@ -1,0 +1,191 @@
+import { type Alias, Fault, type GitHubOrigin, type RunId, type Sha } from '../../core/model/index.ts';
+import { advanceMessage, choice, comparison, pullRequest } from '../../core/reports/index.ts';
+import type { PullDetails, RunOutcome, RunRecord } from '../../ports/index.ts';
+import { loadRun, loadTask } from '../task.ts';
+import { viewOf } from '../view.ts';
+import type { World } from '../world.ts';
+import { AUTHOR, commitCandidates } from './commits.ts';
+import { atDesk, type Desk, type Job, push } from './desk.ts';
+import { publishPull } from './on-github.ts';
+import { show, showCheck, viewForPublishing, writtenComparison } from './show.ts';
+
+export type OnGitHubRun = RunRecord & { readonly origin: GitHubOrigin };
+type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
+
+/** What came of a command on a result: a sentence for whoever gave it. */
+export type Applied =
+  | { readonly kind: 'done'; readonly note: string }
+  | { readonly kind: 'refused'; readonly why: string };
+
+const done = (note: string): Applied => ({ kind: 'done', note });
+const refused = (why: string): Applied => ({ kind: 'refused', why });
+
+/**
+ * Brings the last pick of a run to where its users look: opens the pull request, or puts the picked candidate's files on
+ * top of the one that is open. Nobody codes again. Every write is made once, however often this is repeated.
+ */
+export async function applyPick(world: World, run: OnGitHubRun): Promise<Applied> {
+  const pick = (await world.store.picks(run.id)).at(-1);
+  if (!pick) throw new Fault('INTERNAL', `Run ${run.id} has no pick to apply.`);
+  const job = await jobOf(world, run);
+  const { outcome } = run;
+  const applied =
+    outcome?.kind === 'pull'
+      ? await pickOnPull(job, run, outcome, pick)
+      : await pickFromTable(job, run.state, pick.alias);
+  await world.announcer.finish(run.id);
+  return applied;
+}
+
+async function jobOf(world: World, run: OnGitHubRun): Promise<Job> {
+  const task = await loadTask(world, run.id);
+  const commits = await commitCandidates(world, task);
+  return { world, task, origin: run.origin, commits, signal: new AbortController().signal };
+}
+
+async function pickFromTable(job: Job, state: RunRecord['state'], alias: Alias | null): Promise<Applied> {
+  const { world, task } = job;
+  const now = world.clock.now();
+  if (alias === null) {
+    if (state === 'awaiting_pick')
+      await world.store.transition(task.runId, 'closed', 'a person picked none of the candidates', now);
+    await atDesk(job, (desk) => refreshIssue(desk));
+    return done('None of the candidates was picked. No pull request was opened.');
+  }
+  const outcome = await publishPull(job, alias);
+  await world.store.updateRun(task.runId, { outcome }, now);
+  await world.store.transition(task.runId, 'published', `a person picked candidate ${alias}`, now);
+  await atDesk(job, (desk) => refreshIssue(desk));
+  if (outcome.kind === 'pull') return done(`Candidate ${alias} is the draft pull request #${outcome.number}.`);
+  return refused(outcome.kind === 'table' && outcome.unopened ? outcome.unopened : 'No pull request was opened.');
+}
+
+/** The comparison on the issue no longer asks: it says who picked what. */
+async function refreshIssue(desk: Desk): Promise<void> {
+  const { world, task, origin } = desk;
+  if (!(await writtenComparison(world.store, task.runId, 'choice'))) return;
+  const run = await loadRun(world, task.runId);
+  if (!run.outcome) return;
+  const { view, diffs } = await viewForPublishing(desk, run.outcome);
+  await show(desk, 'choice', origin.issue, choice(view, diffs));
+}
+
+/** What stands in the way of going on with a pull request of ours: a sentence; null where nothing does. */
+export function whyNotOurs(pull: PullDetails | null, known: readonly (Sha | undefined)[]): string | null {
+  if (!pull) return 'The pull request is not there any more.';
+  if (pull.state !== 'open') return `The pull request #${pull.number} is ${pull.state}. To work on the issue again, comment \`/auto-dev retry\` there.`;
+  if (!known.includes(pull.headSha))
+    return `Somebody has pushed to the branch of #${pull.number}, so Runoff leaves it alone from now on.`;
+  return null;
+}
+
+async function pickOnPull(
+  job: Job,
+  run: OnGitHubRun,
+  outcome: PullOutcome,
+  pick: { readonly alias: Alias | null; readonly at: number },
+): Promise<Applied> {
+  const { alias } = pick;
+  return atDesk(job, async (desk) => {
+    if (alias === null) {
+      await refreshPull(desk, outcome);
+      return done(`It is noted that none is wanted. The pull request #${outcome.number} is yours to close.`);
+    }
+    const before = await shownBefore(desk, run);
+    if (before === alias) {
+      await refreshPull(desk, outcome);
+      return done(`The pull request #${outcome.number} shows candidate ${alias} already.`);
+    }
+    const view = await viewOf(desk.world, run);
+    const message = advanceMessage(view, { kind: 'pick', alias, instead: before ?? '–' });
+    const moved = await advance(desk, run, outcome, { alias, message, at: pick.at });
+    if (typeof moved === 'string') return refused(moved);
+    const after = await viewForPublishing(desk, moved);
+    const { title, body } = pullRequest(after.view, alias, after.diffs);
+    await desk.publisher.editPull(outcome.number, { title, body });
+    await refreshPull(desk, moved);
+    return done(`The pull request #${outcome.number} shows candidate ${alias} now.`);
+  });
+}
+
+/** Which candidate the pull request shows: the last pick that got there, else the one it was opened with. */
+async function shownBefore({ world, origin }: Desk, run: OnGitHubRun): Promise<Alias | null> {
+  const shown = await world.store.intent(run.id, 'shown');
+  if (shown?.state === 'done') return shown.result as Alias;
+  const prefix = `auto-dev/${origin.issue}/${run.id}/`;
+  return run.outcome?.kind === 'pull' && run.outcome.branch.startsWith(prefix)
+    ? run.outcome.branch.slice(prefix.length)
+    : null;
+}
+
+/**
+ * Puts a commit with the tree of a candidate on top of the branch of a pull request, where nobody else has pushed to it.
+ * The new outcome, or a sentence that says why not.
+ */
+async function advance(
+  desk: Desk,
+  run: OnGitHubRun,
+  outcome: PullOutcome,
+  next: { readonly alias: Alias; readonly message: string; readonly at: number },
+): Promise<PullOutcome | string> {
+  const { world, reader, commits } = desk;
+  const patch = (await world.store.candidates(run.id)).find((one) => one.alias === next.alias)?.patch;
+  if (!patch) throw new Fault('INTERNAL', `Candidate ${next.alias} has no patch although it was picked.`);
+  const onto = outcome.headSha ?? commits.byAlias.get(outcome.branch.split('/').at(-1) ?? '');
+  if (!onto) throw new Fault('INTERNAL', `The head of ${outcome.branch} is not known.`);
+  const sha = await world.workspaces.commit(commits.base, {
+    base: onto,
+    tree: patch.tree,
+    message: next.message,
+    author: AUTHOR,
+    // The same second on every try, so that a repeated step writes the same commit.
+    at: Math.floor(next.at / 1000),
+  });
+  // After a crash the branch may be there already.
+  const why = whyNotOurs(await reader.pull(outcome.number), [onto, sha]) ?? (await push(desk, outcome.branch, sha, onto));
+  if (why !== null) return why;
+  const moved = { ...outcome, headSha: sha };
+  await world.store.intend(run.id, 'shown');
+  await world.store.fulfil(run.id, 'shown', next.alias);
+  await world.store.updateRun(run.id, { outcome: moved }, world.clock.now());
+  return moved;
+}
+
+async function refreshPull(desk: Desk, outcome: PullOutcome): Promise<void> {
+  const { view, diffs } = await viewForPublishing(desk, outcome);
+  await show(desk, 'comparison', outcome.number, comparison(view, diffs));
+  if (outcome.headSha) await showCheck(desk, view, outcome.headSha);
+  await refreshIssue(desk);
+}
+
+/** Votes have changed: shows the tally where the comparison is. */
+export async function refreshTally(world: World, run: OnGitHubRun): Promise<void> {
+  const { outcome } = run;
+  if (!outcome || outcome.kind === 'branches') return;
+  const job = await jobOf(world, run);
+  await atDesk(job, (desk) => (outcome.kind === 'pull' ? refreshPull(desk, outcome) : refreshIssue(desk)));
+}
+
+/** An empty commit without the skip marker on top of the pull request: the repository's own workflows start. */
+export async function releaseCi(world: World, run: OnGitHubRun, at: number): Promise<Applied> {
+  const { outcome } = run;
+  if (outcome?.kind !== 'pull') return refused('This run has no pull request whose CI could start.');
+  const job = await jobOf(world, run);
+  return atDesk(job, async (desk) => {
+    const alias = await shownBefore(desk, run);
+    if (alias === null) return refused('Which candidate the pull request shows is not known.');
+    const message = advanceMessage(await viewOf(world, run), { kind: 'ci' });
+    const moved = await advance(desk, run, outcome, { alias, message, at });
+    if (typeof moved === 'string') return refused(moved);
+    const { view } = await viewForPublishing(desk, moved);
+    if (moved.headSha) await showCheck(desk, view, moved.headSha);
+    return done(`A commit without the skip marker was pushed to #${moved.number}: the repository's workflows start now.`);
+  });
+}
+
+/** The run as it is now, if it came from GitHub. */
+export async function loadOnGitHub(world: World, runId: RunId): Promise<OnGitHubRun> {
+  const run = await loadRun(world, runId);
+  if (run.origin.kind !== 'github') throw new Fault('INTERNAL', `Run ${runId} did not come from GitHub.`);
+  return { ...run, origin: run.origin };
+}

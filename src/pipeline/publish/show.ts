@@ -1,0 +1,168 @@
+import { type ArtifactRef, asFault, type GitHubOrigin, type RunId, type Sha } from '../../core/model/index.ts';
+import {
+  type Diffs,
+  checkText,
+  type OutcomeView,
+  type Report,
+  type ReportKind,
+  report,
+  type RunView,
+} from '../../core/reports/index.ts';
+import type { Store } from '../../ports/index.ts';
+import { stopIfCancelled } from '../guard.ts';
+import { once } from '../once.ts';
+import { findOwn, type OwnComment } from '../own-comment.ts';
+import { loadRun, requireGitHub } from '../task.ts';
+import { diffsOf, viewOf } from '../view.ts';
+import type { World } from '../world.ts';
+import type { Desk } from './desk.ts';
+
+/** Kinds of reports that hold a comparison, whatever they are on. */
+const COMPARISONS = ['comparison', 'choice', 'outcome'] as const satisfies readonly ReportKind[];
+export type ComparisonKind = (typeof COMPARISONS)[number];
+
+/** Comments that one comparison takes at most; core keeps to fewer. */
+const MOST_PARTS = 9;
+
+const keyOf = (kind: ComparisonKind, part: number): string => (part === 1 ? kind : `${kind}:${part}`);
+
+/** The first comment of a comparison, as we recorded it when we wrote it; null where there is none. */
+export async function writtenComparison(
+  store: Pick<Store, 'intent'>,
+  runId: RunId,
+  kind: ComparisonKind,
+  part = 1,
+): Promise<OwnComment | null> {
+  const intent = await store.intent(runId, keyOf(kind, part));
+  return intent?.state === 'done' ? (intent.result as OwnComment) : null;
+}
+
+/** The run and its diffs as readers of what is published now see them. */
+export async function viewForPublishing(
+  desk: Desk,
+  outcome: OutcomeView,
+): Promise<{ readonly view: RunView; readonly diffs: Diffs }> {
+  const { world, task, facts, reader } = desk;
+  const now = await reader.branchHead(task.base.ref);
+  const moved = now !== null && now !== task.base.sha;
+  const view: RunView = {
+    ...(await viewOf(world, await loadRun(world, task.runId))),
+    outcome,
+    ...(moved ? { baseMovedTo: now } : {}),
+  };
+  const diffs = await diffsOf(world, task.runId, (alias) => {
+    const branch = outcome.branches[alias];
+    return branch ? `${facts.htmlUrl}/compare/${task.base.sha}...${branch}` : undefined;
+  });
+  return { view, diffs };
+}
+
+/**
+ * Shows a comparison in as many comments as it has parts. Each is written once and found again by its marker if a crash
+ * cut us off; one that is there already is edited.
+ */
+export async function show(
+  desk: Desk,
+  kind: ComparisonKind,
+  on: number,
+  parts: readonly [Report, ...Report[]],
+): Promise<OwnComment> {
+  const first = await showPart(desk, kind, on, 1, parts[0].body);
+  if (kind === 'choice') await keepChoice(desk.world, desk.task.runId, parts[0].body);
+  for (const [at, part] of parts.slice(1).entries()) await showPart(desk, kind, on, at + 2, part.body);
+  for (let part = parts.length + 1; part <= MOST_PARTS; part++) {
+    const left = await writtenComparison(desk.world.store, desk.task.runId, kind, part);
+    if (!left) break;
+    const { body } = report(kind, desk.task.runId, ['All of it is in the comments before this one.'], part);
+    await desk.publisher.editComment(left.id, body);
+  }
+  return first;
+}
+
+const CHOICE_TEXT = 'choice:text';
+
+/** A tick is told from any other edit by what we wrote, not by what GitHub says was there before (I12). */
+async function keepChoice({ store, artifacts }: World, runId: RunId, body: string): Promise<void> {
+  await store.intend(runId, CHOICE_TEXT);
+  await store.fulfil(runId, CHOICE_TEXT, await artifacts.put(body));
+}
+
+/** The comment that lets people pick, as we wrote it last; null where there is none. */
+export async function choiceText(
+  { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
+  runId: RunId,
+): Promise<string | null> {
+  const intent = await store.intent(runId, CHOICE_TEXT);
+  return intent?.state === 'done' ? artifacts.get(intent.result as ArtifactRef) : null;
+}
+
+async function showPart(
+  desk: Desk,
+  kind: ComparisonKind,
+  on: number,
+  part: number,
+  body: string,
+): Promise<OwnComment> {
+  const { world, task, reader, publisher, signal } = desk;
+  const wanted = { kind, run: task.runId, ...(part === 1 ? {} : { number: part }) };
+  let fresh = false;
+  const comment = await once(world.store, task.runId, keyOf(kind, part), {
+    look: () => findOwn(requireGitHub(world), reader, on, wanted),
+    write() {
+      stopIfCancelled(signal);
+      fresh = true;
+      return publisher.comment(on, body);
+    },
+  });
+  if (!fresh) await publisher.editComment(comment.id, body);
+  return comment;
+}
+
+/** The check run on the head of the pull request. A repository without that right goes without it. */
+export async function showCheck(desk: Desk, view: RunView, headSha: Sha): Promise<void> {
+  try {
+    await desk.publisher.showCheck({ headSha, externalId: view.id, ...checkText(view) });
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    desk.world.log.warn({ run: view.id, err: thrown }, 'the check run could not be written');
+  }
+}
+
+/** Folds the comparisons of earlier runs of the same issue, and ends those that still wait for a pick. */
+export async function supersede(desk: Desk): Promise<void> {
+  const { world, task, origin } = desk;
+  const runs = await world.store.runsAt(origin.repositoryId, origin.issue);
+  const self = runs.find(({ id }) => id === task.runId);
+  for (const run of runs) {
+    if (!self || run.createdAt >= self.createdAt || !isOf(run.origin, origin)) continue;
+    for (const kind of COMPARISONS) await fold(desk, run.id, kind);
+    if (run.state === 'awaiting_pick') {
+      await world.store.transition(run.id, 'closed', 'a newer run has a result', world.clock.now());
+    }
+  }
+}
+
+const isOf = (one: { readonly kind: string; readonly issue?: number }, { issue }: GitHubOrigin): boolean =>
+  one.kind === 'github' && one.issue === issue;
+
+async function fold(desk: Desk, runId: RunId, kind: ComparisonKind): Promise<void> {
+  const { store, log } = desk.world;
+  for (let part = 1; part <= MOST_PARTS; part++) {
+    const comment = await writtenComparison(store, runId, kind, part);
+    if (!comment) return;
+    await once(store, runId, `minimised:${comment.id}`, {
+      look: async () => null,
+      async write() {
+        try {
+          await desk.publisher.minimise(comment.id);
+          return 'minimised';
+        } catch (thrown) {
+          // Somebody may have deleted it; an older comparison that stays open harms nobody.
+          if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+          log.warn({ run: runId, comment: comment.id, err: thrown }, 'an older comparison could not be folded');
+          return 'refused';
+        }
+      },
+    });
+  }
+}

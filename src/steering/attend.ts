@@ -1,0 +1,120 @@
+import { parseCommand } from '../core/commands/index.ts';
+import { asFault } from '../core/model/index.ts';
+import { findMarker } from '../core/reports/index.ts';
+import { findOwn, handleOf, once, requireGitHub, type World } from '../pipeline/index.ts';
+import type { CommandPlace, CommandRecord, Publisher, Reaction, ReactionTarget } from '../ports/index.ts';
+import { type Obeyed, obey, refuse } from './obey.ts';
+import { mayWrite } from './speaker.ts';
+
+/** Milliseconds after which a command that could not be authorised is let go. Our default: longer than most outages. */
+const LATEST_MS = 60 * 60_000;
+
+/**
+ * One command from its row to its outcome: authorised now (I4), obeyed, answered, audited. Never rejects. While GitHub or
+ * the database does not answer, the command stays open and is taken up again later; it never counts as allowed.
+ */
+export async function attend(world: World, command: CommandRecord): Promise<void> {
+  try {
+    const standing = await world.store.command(command.id);
+    if (!standing || standing.outcome) return;
+    await settle(world, command);
+  } catch (thrown) {
+    const { code } = asFault(thrown);
+    const old = world.clock.now() - command.at > LATEST_MS;
+    const waits = (code === 'GITHUB_UNAVAILABLE' || code === 'DATABASE_UNAVAILABLE') && !old;
+    world.log.warn({ command: command.id, waits, err: thrown }, 'a command could not be obeyed');
+    if (!waits) await giveUp(world, command, asFault(thrown).message);
+  }
+}
+
+async function giveUp(world: World, command: CommandRecord, why: string): Promise<void> {
+  await world.store
+    .settleCommand(command.id, { kind: 'refused', why }, world.clock.now())
+    .catch((thrown: unknown) => {
+      world.log.error({ command: command.id, err: thrown }, 'the outcome of a command could not be stored');
+    });
+}
+
+async function settle(world: World, command: CommandRecord): Promise<void> {
+  const { place, by } = command;
+  const reader = await requireGitHub(world).reader(handleOf(place));
+  if (!(await mayWrite(reader, by))) {
+    const outcome = { kind: 'ignored', why: 'the sender may not write to the repository' } as const;
+    return world.store.settleCommand(command.id, outcome, world.clock.now());
+  }
+  const publisher = await requireGitHub(world).publisher(handleOf(place));
+  try {
+    await react(world, publisher, command, 'eyes');
+    // Kept before it is said, so that after a crash the command is not obeyed again.
+    const { outcome, reply, runId } = await once(world.store, scopeOf(command), 'obeyed', {
+      look: async () => null,
+      write: () => obeyOrSay(world, command),
+    });
+    if (reply) await answer(world, publisher, command, reply);
+    await react(world, publisher, command, outcome.kind === 'done' ? 'rocket' : 'confused');
+    await world.store.settleCommand(command.id, outcome, world.clock.now(), runId);
+    world.log.info({ command: command.id, by: by.id, run: runId, ...outcome }, 'a command has its outcome');
+  } finally {
+    await publisher.close();
+  }
+}
+
+/** A fault that is no outage is an answer, too. */
+async function obeyOrSay(world: World, command: CommandRecord): Promise<Obeyed> {
+  try {
+    return await obey(world, command, parseCommand(command.text));
+  } catch (thrown) {
+    const { code, message, advice } = asFault(thrown);
+    if (code === 'GITHUB_UNAVAILABLE' || code === 'DATABASE_UNAVAILABLE') throw thrown;
+    world.log.warn({ command: command.id, err: thrown }, 'a command met a fault');
+    return refuse(command, `${message} ${advice}`);
+  }
+}
+
+/** Effects of a command that may concern no run are kept under this. */
+const scopeOf = ({ id }: CommandRecord): string => `command:${id}`;
+
+/** A tick is answered by the comment itself, which says what was picked. */
+const isTick = ({ id }: CommandRecord): boolean => id.startsWith('tick:');
+
+/** Its own kind once on each command. That it cannot be set stops nothing: what it tells is done already. */
+async function react(
+  world: World,
+  publisher: Publisher,
+  command: CommandRecord,
+  reaction: Reaction,
+): Promise<void> {
+  if (isTick(command)) return;
+  try {
+    await once(world.store, scopeOf(command), `reaction:${reaction}`, {
+      look: async () => null,
+      write: async () => {
+        await publisher.react(targetOf(command.place), reaction);
+        return reaction;
+      },
+    });
+  } catch (thrown) {
+    world.log.warn({ command: command.id, err: thrown }, 'the reaction to a command could not be set');
+  }
+}
+
+const targetOf = ({ on, comment }: CommandPlace): ReactionTarget =>
+  on === 'line' ? { reviewComment: comment } : { comment };
+
+/** One comment in the conversation, found again by its marker. */
+async function answer(
+  world: World,
+  publisher: Publisher,
+  command: CommandRecord,
+  body: string,
+): Promise<void> {
+  const { place } = command;
+  const github = requireGitHub(world);
+  await once(world.store, scopeOf(command), 'reply', {
+    look: async () => {
+      const wanted = findMarker(body);
+      return wanted && findOwn(github, await github.reader(handleOf(place)), place.thread, wanted);
+    },
+    write: () => publisher.comment(place.thread, body),
+  });
+}

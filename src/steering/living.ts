@@ -1,0 +1,122 @@
+import { type Command, misheard, replyOf } from '../core/commands/index.ts';
+import { isOver } from '../core/lifecycle/index.ts';
+import type { Usd } from '../core/model/index.ts';
+import { dollars, statusReply } from '../core/reports/index.ts';
+import {
+  cancelRun,
+  closeUnpicked,
+  commentThatAsked,
+  loadRun,
+  reply,
+  sayMisheard,
+  statusUrl,
+  viewOf,
+  type World,
+  waitsFor,
+} from '../pipeline/index.ts';
+import type { CommandRecord } from '../ports/index.ts';
+import { done, type Obeyed, refuse } from './obeyed.ts';
+import type { OnGitHub } from './speaker.ts';
+
+/** A reply to what the run asks. */
+export async function answerRun(
+  world: World,
+  command: CommandRecord,
+  wish: Extract<Command, { readonly name: 'answer' | 'approve' | 'revise' }>,
+  run: OnGitHub | undefined,
+): Promise<Obeyed> {
+  if (!run) return refuse(command, 'No run is at work here that could be answered.');
+  const said = replyOf(wish, command.by, command.at);
+  const before = await world.store.replies(run.id);
+  if (before.some(({ at, by }) => at === command.at && by?.id === command.by.id))
+    return done('it was taken before', { runId: run.id });
+  const open = waitsFor(run);
+  if (!said || !open) return refuse(command, `Run \`${run.id}\` waits for no answer.`, run.id);
+  // Whoever wrote before we asked has not seen what is asked. GitHub numbers comments in their order: no clock is needed.
+  const asked = await commentThatAsked(world.store, run.id, open.number);
+  if (!asked || command.place.comment <= asked.id)
+    return sayNotTaken(world, command, run, wish, 'It was written before this was asked.');
+  const heard = await reply(world, run.id, command.id, said, open.number);
+  if (heard.kind === 'taken') return done('the run goes on with it', { runId: run.id });
+  return sayNotTaken(world, command, run, wish, heard.why);
+}
+
+/** Why it was not taken stands in the comment that asks, where the next try is made. */
+export async function sayNotTaken(
+  world: World,
+  command: CommandRecord,
+  run: OnGitHub,
+  wish: Command,
+  why: string,
+): Promise<Obeyed> {
+  const open = waitsFor(run);
+  if (!open) return refuse(command, why, run.id);
+  await sayMisheard(world, run, open, misheard(wish, why, open));
+  return { outcome: { kind: 'refused', why }, runId: run.id };
+}
+
+/** Stops the run that is at work, or ends the waiting for a pick. */
+export async function cancel(
+  world: World,
+  command: CommandRecord,
+  runs: readonly OnGitHub[],
+): Promise<Obeyed> {
+  const cause = `${command.by.login} cancelled it`;
+  const living = runs.find(({ state }) => !isOver(state));
+  if (living) {
+    await cancelRun(world, living.id, cause);
+    return done('the run is cancelled', { runId: living.id });
+  }
+  const [newest] = runs;
+  if (newest?.state === 'awaiting_pick') {
+    await closeUnpicked(world, newest.id, cause);
+    return done('nobody is asked to pick any more', { runId: newest.id });
+  }
+  // Done before a crash: said as such.
+  const already = newest && newest.updatedAt >= command.at;
+  if (already && (newest.state === 'cancelled' || newest.state === 'closed'))
+    return done('the run is cancelled', { runId: newest.id });
+  return refuse(command, 'No run is at work here.');
+}
+
+/** Raises or lowers what the run may cost in all; the operator's ceiling stands. */
+export async function setBudget(
+  world: World,
+  command: CommandRecord,
+  usd: Usd,
+  run: OnGitHub | undefined,
+): Promise<Obeyed> {
+  if (!run?.task) return refuse(command, 'No run is at work here whose budget could be changed.');
+  const most = world.ceilings.budgetRun;
+  if (usd > most) {
+    return refuse(
+      command,
+      `The operator of this Runoff allows at most ${dollars(most)} dollars a run (MAX_BUDGET_RUN).`,
+      run.id,
+    );
+  }
+  const { task } = await loadRun(world, run.id);
+  if (!task) return refuse(command, 'The run has just ended.', run.id);
+  const budget = { ...task.settings.budget, run: usd };
+  await world.store.updateRun(
+    run.id,
+    { task: { ...task, settings: { ...task.settings, budget } } },
+    world.clock.now(),
+  );
+  world.gateway.capRun(run.id, usd);
+  world.announcer.soon(run.id);
+  return done(`the budget of the run is ${dollars(usd)} dollars`, { runId: run.id });
+}
+
+/** A short comment with the way to the status comment, which is brought up to date as well. */
+export async function tellStatus(
+  world: World,
+  command: CommandRecord,
+  run: OnGitHub | undefined,
+): Promise<Obeyed> {
+  if (!run) return done('no run is known', { reply: statusReply(command.place.comment, null, null).body });
+  world.announcer.soon(run.id);
+  const view = await viewOf(world, run);
+  const body = statusReply(command.place.comment, view, await statusUrl(world.store, run.id)).body;
+  return done(`the run is ${run.state}`, { reply: body, runId: run.id });
+}

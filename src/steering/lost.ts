@@ -1,0 +1,85 @@
+import { isOver } from '../core/lifecycle/index.ts';
+import { asFault } from '../core/model/index.ts';
+import {
+  cancelRun,
+  handleOf,
+  LABEL,
+  RUNNING_LABEL,
+  requireGitHub,
+  type World,
+} from '../pipeline/index.ts';
+import type { IssueFacts, Labelled, RepositoryHandle } from '../ports/index.ts';
+import { labelled } from './labelled.ts';
+import { isOnGitHub, type OnGitHub } from './speaker.ts';
+
+/** Milliseconds for which an event that GitHub shows is left to its webhook, which may be on its way. */
+const ON_ITS_WAY_MS = 60_000;
+
+/**
+ * What webhooks that never came would have told of living runs: an issue that was closed, a label that a person took off.
+ * GitHub does not send a failed delivery again. What cannot be read now is looked at the next time.
+ */
+export async function lookForWithdrawn(world: World): Promise<void> {
+  if (!world.github) return;
+  for (const run of (await world.store.unfinished()).filter(isOnGitHub)) {
+    if (!isOver(run.state) && run.task) await each(world, handleOf(run.origin), () => lookAtRun(world, run));
+  }
+}
+
+/** Labels whose webhook never came, in all repositories of the App: one call for each. */
+export async function lookForLabels(world: World): Promise<void> {
+  if (!world.github) return;
+  for (const repository of await world.github.repositories()) {
+    await each(world, repository, () => lookIn(world, repository));
+  }
+}
+
+async function each(world: World, at: RepositoryHandle, look: () => Promise<void>): Promise<void> {
+  try {
+    await look();
+  } catch (thrown) {
+    world.log.warn({ repository: at.repositoryId, err: thrown }, 'a repository could not be looked at');
+  }
+}
+
+async function lookAtRun(world: World, run: OnGitHub): Promise<void> {
+  let issue: IssueFacts;
+  try {
+    issue = await (await requireGitHub(world).reader(handleOf(run.origin))).issue(run.origin.issue);
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    await cancelRun(world, run.id, `GitHub no longer shows its issue: ${asFault(thrown).message}`);
+    return;
+  }
+  if (!issue.open) {
+    await cancelRun(world, run.id, 'the issue was closed');
+    return;
+  }
+  const greeted = (await world.store.intent(run.id, 'greet'))?.state === 'done';
+  if (greeted && !issue.labels.includes(RUNNING_LABEL)) {
+    await cancelRun(world, run.id, `the label ${RUNNING_LABEL} was taken off`);
+  }
+}
+
+async function lookIn(world: World, repository: RepositoryHandle): Promise<void> {
+  const reader = await requireGitHub(world).reader(repository);
+  for (const found of await reader.labelled(LABEL)) await takeLost(world, repository, found);
+}
+
+async function takeLost(
+  world: World,
+  repository: RepositoryHandle,
+  { issue, set }: Labelled,
+): Promise<void> {
+  const { installationId, repositoryId, owner, name } = repository;
+  if (!set || world.clock.now() - set.at < ON_ITS_WAY_MS) return;
+  if (await world.store.labelSeen(repositoryId, issue.number, set.at)) return;
+  const taken = await labelled(world, {
+    deliveryId: `lost:${repositoryId}:${issue.number}:${set.at}`,
+    installationId,
+    repository: { id: repositoryId, owner, name },
+    issue: { number: issue.number, title: issue.title, body: issue.body, updatedAt: set.at },
+    sender: { ...set.by, isBot: set.byBot },
+  });
+  world.log.info({ repository: repositoryId, issue: issue.number, ...taken }, 'a label without a webhook');
+}

@@ -1,0 +1,23 @@
+import type { RunId } from '../core/model/index.ts';
+import { noteReply } from '../core/reports/index.ts';
+import type { CommandOutcome, CommandRecord } from '../ports/index.ts';
+
+/** What came of a command, and what is said to whoever gave it; plain JSON, so that it outlives a crash. */
+export interface Obeyed {
+  readonly outcome: Exclude<CommandOutcome, { readonly kind: 'ignored' }>;
+  /** Body of a comment in the same conversation; absent where a reaction says enough. */
+  readonly reply?: string;
+  readonly runId?: RunId;
+}
+
+export const done = (note: string, more: Pick<Obeyed, 'reply' | 'runId'> = {}): Obeyed => ({
+  outcome: { kind: 'done', note },
+  ...more,
+});
+
+/** `why`: sentences for whoever gave it. */
+export const refuse = (command: CommandRecord, why: string, runId?: RunId): Obeyed => ({
+  outcome: { kind: 'refused', why },
+  reply: noteReply(command.place.comment, why).body,
+  ...(runId ? { runId } : {}),
+});

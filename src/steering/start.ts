@@ -1,0 +1,125 @@
+import type { RunWish } from '../core/commands/index.ts';
+import { isOver } from '../core/lifecycle/index.ts';
+import type { Alias, GitHubOrigin, PullWork } from '../core/model/index.ts';
+import {
+  handleOf,
+  type Overrides,
+  requireGitHub,
+  RunRequest,
+  startRun,
+  type World,
+} from '../pipeline/index.ts';
+import type { CommandRecord } from '../ports/index.ts';
+import { done, type Obeyed, refuse } from './obeyed.ts';
+import type { OnGitHub } from './speaker.ts';
+
+interface Wish {
+  /** Number of the issue or pull request. */
+  readonly issue: number;
+  readonly work?: PullWork;
+  readonly overrides: Overrides;
+  readonly base?: string;
+  readonly carry?: RunRequest['carry'];
+}
+
+/** `run` on an issue: what the label does, with wishes. */
+export async function startRunHere(
+  world: World,
+  command: CommandRecord,
+  { base, ...overrides }: RunWish,
+  living: OnGitHub | undefined,
+): Promise<Obeyed> {
+  const { isPull, thread } = command.place;
+  if (isPull) {
+    return refuse(
+      command,
+      'A run starts from an issue. On a pull request, `/auto-dev review` answers what reviewers wrote and `/auto-dev fix` mends what fails.',
+    );
+  }
+  if (living) return atWork(command, living);
+  return begin(world, command, { issue: thread, overrides: copied(overrides), ...(base ? { base } : {}) });
+}
+
+/** The wish as the request has it: lists that may be changed. */
+const copied = ({ coders, evaluator, ...rest }: Omit<RunWish, 'base'>): Overrides => ({
+  ...rest,
+  ...(coders ? { coders: [...coders] } : {}),
+  ...(evaluator ? { evaluator: [...evaluator] } : {}),
+});
+
+/** `review` and `fix`: a run on the branch of a pull request. */
+export async function startWork(
+  world: World,
+  command: CommandRecord,
+  work: PullWork,
+  living: OnGitHub | undefined,
+): Promise<Obeyed> {
+  const { isPull, thread } = command.place;
+  if (!isPull) {
+    return refuse(command, `\`/auto-dev ${work}\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.`);
+  }
+  if (living?.origin.issue === thread) return atWork(command, living);
+  return begin(world, command, { issue: thread, work, overrides: {} });
+}
+
+/** The same task once more: all of it anew, or one contestant beside what the others wrote. */
+export async function retry(
+  world: World,
+  command: CommandRecord,
+  alias: Alias | null,
+  { runs, living }: { readonly runs: readonly OnGitHub[]; readonly living: OnGitHub | undefined },
+): Promise<Obeyed> {
+  if (living) return atWork(command, living);
+  const last = runs.find(({ task, state }) => task !== undefined && isOver(state));
+  if (!last) {
+    return refuse(command, 'There is no run here that could be repeated. `/auto-dev run` starts one.');
+  }
+  const { overrides, base } = RunRequest.parse(last.request);
+  const { issue, work } = last.origin;
+  const same = { issue, overrides, ...(work ? { work } : {}), ...(base ? { base } : {}) };
+  if (alias === null) return begin(world, command, same);
+  const candidates = await world.store.candidates(last.id);
+  if (!candidates.some((one) => one.alias === alias)) {
+    const all = candidates.map((one) => `\`${one.alias}\``).join(', ') || 'none';
+    return refuse(command, `There is no candidate \`${alias}\` in run \`${last.id}\`; it has ${all}.`, last.id);
+  }
+  return begin(world, command, { ...same, carry: { run: last.id, again: alias } });
+}
+
+const atWork = (command: CommandRecord, { id }: OnGitHub): Obeyed =>
+  refuse(command, `Run \`${id}\` is at work here. \`/auto-dev cancel\` stops it.`, id);
+
+/** The command and its run are stored together: a repeated command finds the run that it started. */
+async function begin(world: World, command: CommandRecord, wish: Wish): Promise<Obeyed> {
+  const { place, by } = command;
+  const { installationId, repositoryId, owner, name } = place;
+  const reader = await requireGitHub(world).reader(handleOf(place));
+  const { title, body } = await reader.issue(wish.issue);
+  const origin: GitHubOrigin = {
+    kind: 'github',
+    installationId,
+    repositoryId,
+    owner,
+    name,
+    issue: wish.issue,
+    ...(wish.work ? { work: wish.work } : {}),
+    requestedBy: by,
+  };
+  const runId = world.random.runId();
+  const request: RunRequest = {
+    runId,
+    text: { title, body: await world.artifacts.put(body) },
+    triggeredAt: command.at,
+    trigger: 'command',
+    overrides: wish.overrides,
+    ...(wish.base ? { base: wish.base } : {}),
+    ...(wish.carry ? { carry: wish.carry } : {}),
+  };
+  const key = `command:${command.id}`;
+  const delivery = { id: key, event: 'command', semanticKey: key, runId };
+  const at = world.clock.now();
+  if (!(await world.store.acceptDelivery(delivery, { origin, title, request, at })))
+    return done('the run was started before');
+  await startRun(world, runId);
+  return done('a run was started', { runId });
+}

@@ -1,0 +1,109 @@
+import { parseCommand } from '../core/commands/index.ts';
+import type { World } from '../pipeline/index.ts';
+import type { CommandPlace, CommandRecord, NewCommand } from '../ports/index.ts';
+import { attend } from './attend.ts';
+import type { Speaker } from './speaker.ts';
+import { type EditEvent, tickedCommand, tickedQuestion } from './ticked.ts';
+
+/** What a delivery about a new comment says, only the fields we need. */
+export interface CommentEvent {
+  readonly place: CommandPlace;
+  readonly body: string;
+  /** When it was written, milliseconds since 1970 UTC. */
+  readonly at: number;
+  /** An App wrote it, be it for a person. */
+  readonly throughApp: boolean;
+  readonly sender: Speaker;
+}
+
+export type Heeded =
+  | { readonly kind: 'heard'; readonly command: string }
+  | { readonly kind: 'ignored'; readonly why: string };
+
+/** UTF-16 units of a comment that are kept: more than any command can need. */
+const MOST_TEXT = 8_000;
+
+/**
+ * What people say to runs. A command is stored before anything is done about it, and obeyed in the background, one at a
+ * time for each repository, in the order of GitHub's own times and numbers of those that wait here.
+ */
+export interface Steering {
+  /** Takes a command from a new comment; a second delivery of it changes nothing (I8). */
+  heard(event: CommentEvent): Promise<Heeded>;
+  /** Takes a tick in a comment of ours. */
+  ticked(event: EditEvent): Promise<Heeded>;
+  /** Takes up commands that nothing has become of yet: a crash, or an outage of GitHub, came in between. */
+  recover(): Promise<void>;
+  /** Waits for the commands that are being obeyed. */
+  idle(): Promise<void>;
+}
+
+export function openSteering(world: World): Steering {
+  const lanes = openLanes((command) => attend(world, command));
+
+  async function take(command: NewCommand): Promise<Heeded> {
+    if (!(await world.store.hearCommand(command))) return { kind: 'ignored', why: 'it was heard before' };
+    lanes.add(command);
+    return { kind: 'heard', command: command.id };
+  }
+
+  return {
+    async heard({ place, body, at, throughApp, sender }) {
+      if (sender.isBot || throughApp) return { kind: 'ignored', why: 'no person wrote it' };
+      if (!parseCommand(body)) return { kind: 'ignored', why: 'it gives no command' };
+      const { id, login } = sender;
+      const scope = place.on === 'line' ? 'line' : 'comment';
+      const text = body.slice(0, MOST_TEXT).toWellFormed();
+      return take({ id: `${scope}:${place.comment}`, place, by: { id, login }, text, at });
+    },
+    async ticked(event) {
+      const command = await tickedCommand(world, event);
+      if (command) return take(command);
+      return tickedQuestion(world, event);
+    },
+    async recover() {
+      for (const command of await world.store.openCommands()) lanes.add(command);
+    },
+    idle: () => lanes.idle(),
+  };
+}
+
+interface Lane {
+  readonly waiting: CommandRecord[];
+  working: Promise<void> | null;
+}
+
+/** `attend` never rejects. */
+function openLanes(attendTo: (command: CommandRecord) => Promise<void>) {
+  const lanes = new Map<number, Lane>();
+  const known = new Set<string>();
+
+  async function work(repository: number, lane: Lane): Promise<void> {
+    for (let next = first(lane); next; next = first(lane)) {
+      await attendTo(next);
+      known.delete(next.id);
+    }
+    lanes.delete(repository);
+  }
+
+  return {
+    add(command: CommandRecord): void {
+      if (known.has(command.id)) return;
+      known.add(command.id);
+      const { repositoryId } = command.place;
+      const lane = lanes.get(repositoryId) ?? { waiting: [], working: null };
+      lanes.set(repositoryId, lane);
+      lane.waiting.push(command);
+      lane.working ??= work(repositoryId, lane);
+    },
+    async idle(): Promise<void> {
+      while (lanes.size > 0) await Promise.all([...lanes.values()].map(({ working }) => working));
+    },
+  };
+}
+
+/** By GitHub's own times and numbers, whatever the order in which deliveries come. */
+function first({ waiting }: Lane): CommandRecord | undefined {
+  waiting.sort((one, other) => one.at - other.at || one.place.comment - other.place.comment);
+  return waiting.shift();
+}
