@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { codersOf } from '../core/commands/index.ts';
 import { asFault, type Fault, type FaultCode } from '../core/model/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../pipeline/index.ts';
@@ -164,17 +165,11 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
     .action(async (run: string, o: { json?: boolean }) => done(await resume(shell, run, o.json ?? false)));
 }
 
-/** Agents × models, taken in turn until both lists have been used up. */
 function overridesOf(flags: RunFlags, { width }: Screen): Overrides {
-  const agents = flags.coders ?? (flags.models ? ['builtin'] : []);
-  const models = flags.models ?? [];
-  const coders = Array.from({ length: Math.max(agents.length, models.length) }, (_, i) => {
-    const model = models[i % Math.max(models.length, 1)];
-    return { agent: agents[i % agents.length] ?? 'builtin', ...(model ? { model } : {}) };
-  });
+  const coders = codersOf(flags.coders, flags.models);
   return {
     ...(flags.candidates ? { candidates: flags.candidates } : {}),
-    ...(coders.length > 0 ? { coders } : {}),
+    ...(coders.length > 0 ? { coders: [...coders] } : {}),
     ...(flags.timeout ? { timeoutSeconds: flags.timeout } : {}),
     ...(flags.budget ? { budgetUsd: flags.budget } : {}),
     // In a pipe or a job nobody would see that the run waits.

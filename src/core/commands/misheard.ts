@@ -1,5 +1,5 @@
 import type { Inquiry } from '../dialogue/index.ts';
-import type { Command, CommandName } from './parse.ts';
+import type { Command, CommandName } from './command.ts';
 
 /** What somebody with the right to answer said in vain to a run that waits. */
 export interface Misheard {
@@ -28,5 +28,6 @@ export function misheard(command: Command, why: string, { kind }: Pick<Inquiry, 
 
 function wordsOf(command: Command): string {
   if (command.name === 'unknown') return command.word;
-  return 'option' in command ? `${command.name} ${command.option}` : command.name;
+  if ('option' in command) return `${command.name} ${command.option}`;
+  return 'alias' in command && command.alias ? `${command.name} ${command.alias}` : command.name;
 }

@@ -1,80 +1,152 @@
 import { suggest } from '../policy/index.ts';
+import type { Command, CommandName } from './command.ts';
+import { COMMAND_NAMES } from './table.ts';
+import { aliasOf, dollarsOf } from './values.ts';
+import { quoted, wishOf } from './wish.ts';
 
 /** Characters of free text; the rest is cut. Our default: more than any question needs, and far below a prompt's room. */
 export const MOST_COMMAND_TEXT = 4_000;
 /** Characters of a word that is no command, as far as it is repeated. */
 const MOST_WORD = 40;
 
-/** What a person may ask of a living run, with how it is written and what it does. */
-export const COMMANDS = {
-  answer: {
-    usage: '/auto-dev answer 2',
-    does: 'answers the open question by an option or in your own words',
-  },
-  approve: { usage: '/auto-dev approve', does: 'lets the coders start on the plan' },
-  revise: { usage: '/auto-dev revise TEXT', does: 'asks for another plan' },
-} as const satisfies Record<string, { readonly usage: string; readonly does: string }>;
-export type CommandName = keyof typeof COMMANDS;
-
-export type Command =
-  | { readonly name: 'answer'; readonly option: number }
-  | { readonly name: 'answer'; readonly text: string }
-  | { readonly name: 'approve' }
-  | { readonly name: 'revise'; readonly text: string }
-  /** Addressed to us and not understood. `meant` is the command that was probably meant. */
-  | {
-      readonly name: 'unknown';
-      readonly word: string;
-      readonly meant: CommandName | null;
-      /** A sentence for whoever wrote it. */
-      readonly why: string;
-    };
-
-const NAMES = Object.keys(COMMANDS) as CommandName[];
-
 /**
  * At the very start of the text, as GitHub shows it: empty lines before it are nothing, four spaces are code. Only there:
- * a command that is quoted, fenced, hidden in a comment or mentioned further down was not given (I4).
+ * a command that is quoted, fenced, hidden in a comment or mentioned further down was not given (I4). Blanks are spaces
+ * and tabs alone: others are not to be told from no blank at all.
  */
-const COMMAND = /^(?:[ \t]{0,3}\r?\n)*[ ]{0,3}\/auto-dev(?![^\s])[ \t]*([^\s]*)([\s\S]*)$/;
+const COMMAND = /^(?:[ \t]{0,3}\r?\n)*[ ]{0,3}\/auto-dev(?![^ \t\r\n])[ \t]*([^ \t\r\n]*)([\s\S]*)$/;
+
+/** Whether a comment addresses us at all; a cheap look before anything is asked of GitHub or the database. */
+export const isAddressed = (body: string): boolean => COMMAND.test(body);
 
 /** The command that a comment gives; null where it gives none. */
 export function parseCommand(body: string): Command | null {
   const found = COMMAND.exec(body);
   if (!found) return null;
   const [, word = '', rest = ''] = found;
-  const text = bounded(rest);
-  switch (word.toLowerCase()) {
-    case 'answer':
-      return answer(text);
-    case 'approve':
-      // Words behind it may be a condition, which an approval has not.
-      return text === '' ? { name: 'approve' } : unknown(word, 'approve', 'An approval has no conditions.');
-    case 'revise':
-      return text === ''
-        ? unknown(word, 'revise', 'It is not said what should be different.')
-        : { name: 'revise', text };
-    default:
-      return unknown(word, nameLike(word), 'There is no such command.');
-  }
+  const name = COMMAND_NAMES.find((known) => known === smallOf(word));
+  return name ? READ[name](rest) : unknown(word, nameLike(word), 'There is no such command.');
+}
+
+/** How each command reads what stands behind its name. */
+const READ: Readonly<Record<CommandName, (rest: string) => Command>> = {
+  run: (rest) => {
+    const wished = wishOf(stripped(rest));
+    return wished.kind === 'wish' ? { name: 'run', wish: wished.wish } : unknown('run', 'run', wished.why);
+  },
+  status: (rest) => alone('status', rest),
+  cancel: (rest) => alone('cancel', rest),
+  retry: (rest) => {
+    const word = oneWord(rest);
+    if (word === '' || smallOf(word) === 'all') return { name: 'retry', alias: null };
+    const alias = aliasOf(word);
+    return alias
+      ? { name: 'retry', alias }
+      : unfit('retry', word, 'Write `/auto-dev retry B` or `/auto-dev retry all`.');
+  },
+  pick: (rest) => {
+    const word = oneWord(rest);
+    if (smallOf(word) === 'none') return { name: 'pick', alias: null };
+    const alias = aliasOf(word);
+    return alias
+      ? { name: 'pick', alias }
+      : unfit('pick', word, 'Write `/auto-dev pick B` or `/auto-dev pick none`.');
+  },
+  vote: (rest) => letter('vote', rest),
+  explain: (rest) => letter('explain', rest),
+  answer: (rest) => {
+    const text = bounded(rest);
+    if (text === '') return unknown('answer', 'answer', 'The answer has no text.');
+    return { name: 'answer', ...answerOf(text) };
+  },
+  // Words behind it may be a condition, which an approval has not.
+  approve: (rest) =>
+    stripped(rest) === ''
+      ? { name: 'approve' }
+      : unknown('approve', 'approve', 'An approval has no conditions.'),
+  revise: (rest) => {
+    const text = bounded(rest);
+    return text === ''
+      ? unknown('revise', 'revise', 'It is not said what should be different.')
+      : { name: 'revise', text };
+  },
+  ci: (rest) => alone('ci', rest),
+  budget: (rest) => {
+    const usd = dollarsOf(oneWord(rest));
+    return usd === null
+      ? unfit(
+          'budget',
+          oneWord(rest),
+          'Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+        )
+      : { name: 'budget', usd };
+  },
+  review: (rest) => alone('review', rest),
+  fix: (rest) => alone('fix', rest),
+  help: (rest) => alone('help', rest),
+};
+
+/** A command that takes nothing: what stands behind it may turn its meaning. */
+function alone(name: 'status' | 'cancel' | 'ci' | 'review' | 'fix' | 'help', rest: string): Command {
+  const more = stripped(rest);
+  if (more === '') return { name };
+  return unknown(
+    name,
+    name,
+    `Nothing may stand behind it: write \`/auto-dev ${name}\` as a comment of its own.`,
+  );
+}
+
+function letter(name: 'vote' | 'explain', rest: string): Command {
+  const word = oneWord(rest);
+  const alias = aliasOf(word);
+  return alias
+    ? { name, alias }
+    : unfit(name, word, `Write the letter of one candidate: \`/auto-dev ${name} B\`.`);
+}
+
+/** What was written is said only where something was: words of a long comment are no news to who wrote them. */
+function unfit(name: CommandName, word: string, advice: string): Command {
+  const what = word === '' ? 'Something is missing.' : `It does not take ${quoted(word)}.`;
+  return unknown(name, name, `${what} ${advice}`);
 }
 
 /** A number alone is an option. */
-function answer(text: string): Command {
-  if (text === '') return unknown('answer', 'answer', 'The answer has no text.');
-  return { name: 'answer', ...answerOf(text) };
-}
-
-/** What was answered: the number of an option, or words. */
 export function answerOf(text: string): { readonly option: number } | { readonly text: string } {
   const said = bounded(text);
   return /^[1-9][0-9]?$/.test(said) ? { option: Number(said) } : { text: said };
 }
 
+/** Quotation marks around a single word, as people copy it out of a sentence. */
+const QUOTED = /^(["'`])([^"'`]*)\1$|^[“‘]([^”’]*)[”’]$/;
+
+/** All that stands behind a command, as one value. */
+function oneWord(rest: string): string {
+  const word = stripped(rest);
+  const found = QUOTED.exec(word);
+  return found ? (found[2] ?? found[3] ?? '') : word;
+}
+
+/** Letters of the English alphabet alone change their case: `K`, the sign of a unit, must not become one. */
+const smallOf = (word: string): string =>
+  word.replace(/[A-Z]/g, (capital) => String.fromCharCode(capital.charCodeAt(0) + 32));
+
+/** Not `trim`, which takes away characters that nobody sees. */
+const stripped = (text: string): string => {
+  const from = text.search(/[^ \t\r\n]/);
+  return from < 0 ? '' : text.slice(from, lastSeen(text) + 1);
+};
+
+function lastSeen(text: string): number {
+  let at = text.length - 1;
+  while (at >= 0 && ' \t\r\n'.includes(text.charAt(at))) at -= 1;
+  return at;
+}
+
 const bounded = (text: string): string => text.trim().slice(0, MOST_COMMAND_TEXT).toWellFormed().trim();
 
 const nameLike = (word: string): CommandName | null =>
-  NAMES.find((name) => name === suggest(word.slice(0, MOST_WORD), NAMES)) ?? null;
+  COMMAND_NAMES.find((name) => name === suggest(word.slice(0, MOST_WORD), COMMAND_NAMES)) ?? null;
 
 const unknown = (word: string, meant: CommandName | null, why: string): Command => ({
   name: 'unknown',

@@ -1,6 +1,6 @@
 import type { NewReply } from '../dialogue/index.ts';
 import type { Actor } from '../model/index.ts';
-import type { Command } from './parse.ts';
+import type { Command } from './command.ts';
 
 /** What a command says to a run that waits; null where it says nothing to one. */
 export function replyOf(command: Command, by: Actor | null, at: number): NewReply | null {
@@ -13,7 +13,7 @@ export function replyOf(command: Command, by: Actor | null, at: number): NewRepl
       return { kind: 'approve', text: '', by, at };
     case 'revise':
       return { kind: 'revise', text: command.text, by, at };
-    case 'unknown':
+    default:
       return null;
   }
 }

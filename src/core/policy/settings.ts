@@ -57,6 +57,8 @@ export const CoderSetting = z.strictObject({
   ),
 });
 
+export type CoderSetting = z.infer<typeof CoderSetting>;
+
 /** Five personas are ours; an operator adds more by adding a file. */
 const PersonaName = z
   .string()

@@ -72,8 +72,8 @@ function how(inquiry: Inquiry): string {
 
 /** One line, so that it is one to compare. */
 function notTaken({ said, why, meant }: Misheard): string {
-  const { usage, does } = COMMANDS[meant];
-  return `Not taken: ${code(said, 80)}. ${sentence(why, 400)} Write \`${usage}\`, which ${does}.`;
+  const { example, does } = COMMANDS[meant];
+  return `Not taken: ${code(said, 80)}. ${sentence(why, 400)} Write \`${example}\`, which ${does}.`;
 }
 
 function settledWords(settled: Settled): string {

@@ -21,6 +21,23 @@ describe('a command is read', () => {
     ['\n\r\n  /auto-dev approve\r\n', { name: 'approve' }],
     ['/auto-dev revise Keep the API.\n\n- no flag\n', { name: 'revise', text: 'Keep the API.\n\n- no flag' }],
     ['/auto-dev answer\nin the next line', { name: 'answer', text: 'in the next line' }],
+    ['/auto-dev status', { name: 'status' }],
+    ['/auto-dev CANCEL\r\n\r\n', { name: 'cancel' }],
+    ['/auto-dev retry', { name: 'retry', alias: null }],
+    ['/auto-dev retry all', { name: 'retry', alias: null }],
+    ['/auto-dev retry b', { name: 'retry', alias: 'B' }],
+    ['/auto-dev pick B', { name: 'pick', alias: 'B' }],
+    ['/auto-dev pick `b`', { name: 'pick', alias: 'B' }],
+    ['/auto-dev pick “B”', { name: 'pick', alias: 'B' }],
+    ['/auto-dev pick None', { name: 'pick', alias: null }],
+    ['/auto-dev vote z', { name: 'vote', alias: 'Z' }],
+    ['/auto-dev explain C', { name: 'explain', alias: 'C' }],
+    ['/auto-dev ci', { name: 'ci' }],
+    ['/auto-dev budget $5', { name: 'budget', usd: 5 }],
+    ['/auto-dev budget 5.50', { name: 'budget', usd: 5.5 }],
+    ['/auto-dev review', { name: 'review' }],
+    ['/auto-dev fix', { name: 'fix' }],
+    ['/auto-dev help', { name: 'help' }],
   ])('%j', (body, command) => {
     expect(parseCommand(body)).toEqual(command);
   });
@@ -37,10 +54,70 @@ describe('what was meant is guessed, and nothing is done', () => {
     ['/auto-dev approve if the tests pass', 'approve', 'approve', 'An approval has no conditions.'],
     ['/auto-dev', '', null, NO_SUCH],
     ['/auto-dev merge', 'merge', null, NO_SUCH],
+    ['/auto-dev pikc B', 'pikc', 'pick', NO_SUCH],
+    ['/auto-dev halp', 'halp', 'help', NO_SUCH],
+    ['/auto-dev pic\u212a B', 'pic\u212a', 'pick', NO_SUCH],
+    ['/auto-dev pick\u200b B', 'pick\u200b', 'pick', NO_SUCH],
     ['/auto-dev constructor', 'constructor', null, NO_SUCH],
     [`/auto-dev ${'x'.repeat(5_000)}`, 'x'.repeat(40), null, NO_SUCH],
   ])('%j', (body, word, meant, why) => {
     expect(parseCommand(body)).toEqual({ name: 'unknown', word, meant, why });
+  });
+});
+
+describe('what does not fit is said in a sentence, and nothing is done', () => {
+  const whyOf = (body: string) => {
+    const command = parseCommand(body);
+    return command?.name === 'unknown' ? command.why : null;
+  };
+  test.each([
+    [
+      '/auto-dev cancel please',
+      'Nothing may stand behind it: write `/auto-dev cancel` as a comment of its own.',
+    ],
+    [
+      '/auto-dev help\n\nThanks!',
+      'Nothing may stand behind it: write `/auto-dev help` as a comment of its own.',
+    ],
+    ['/auto-dev pick', 'Something is missing. Write `/auto-dev pick B` or `/auto-dev pick none`.'],
+    [
+      '/auto-dev pick B please',
+      'It does not take `B please`. Write `/auto-dev pick B` or `/auto-dev pick none`.',
+    ],
+    ['/auto-dev pick all', 'It does not take `all`. Write `/auto-dev pick B` or `/auto-dev pick none`.'],
+    ['/auto-dev pick В', 'It does not take `В`. Write `/auto-dev pick B` or `/auto-dev pick none`.'],
+    [
+      '/auto-dev pick B\u200b',
+      'It does not take `B\u200b`. Write `/auto-dev pick B` or `/auto-dev pick none`.',
+    ],
+    [
+      '/auto-dev pick B\ufeff',
+      'It does not take `B\ufeff`. Write `/auto-dev pick B` or `/auto-dev pick none`.',
+    ],
+    [
+      '/auto-dev vote none',
+      'It does not take `none`. Write the letter of one candidate: `/auto-dev vote B`.',
+    ],
+    ['/auto-dev explain', 'Something is missing. Write the letter of one candidate: `/auto-dev explain B`.'],
+    ['/auto-dev retry AB', 'It does not take `AB`. Write `/auto-dev retry B` or `/auto-dev retry all`.'],
+    [
+      '/auto-dev budget five',
+      'It does not take `five`. Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+    ],
+    [
+      '/auto-dev budget -1',
+      'It does not take `-1`. Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+    ],
+    [
+      '/auto-dev budget 0',
+      'It does not take `0`. Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+    ],
+    [
+      '/auto-dev budget 1e3',
+      'It does not take `1e3`. Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+    ],
+  ])('%j', (body, why) => {
+    expect(whyOf(body)).toBe(why);
   });
 });
 
@@ -64,6 +141,10 @@ describe('no command', () => {
     ['behind a byte-order mark', '\ufeff/auto-dev approve'],
     ['behind a no-break space', '\u00a0/auto-dev approve'],
     ['of somebody else', '/auto-developer approve'],
+    ['behind a no-break space of its own', '/auto-dev\u00a0approve'],
+    ['with a mark behind the name', '/auto-dev, approve'],
+    ['with a colon', '/auto-dev:approve'],
+    ['with another spelling', '/autodev approve'],
     ['in capitals', '/AUTO-DEV approve'],
     ['escaped', '\\/auto-dev approve'],
     ['empty', ''],

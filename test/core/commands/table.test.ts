@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import {
+  aliasOf,
+  COMMAND_NAMES,
+  COMMANDS,
+  misplaced,
+  parseCommand,
+} from '../../../src/core/commands/index.ts';
+
+test.each(COMMAND_NAMES)('%s: its example is that command, and its usage is of it', (name) => {
+  const { example, usage, does } = COMMANDS[name];
+  expect(parseCommand(example)?.name).toBe(name);
+  for (const form of usage) expect(form.startsWith(`/auto-dev ${name}`)).toBe(true);
+  expect(does).toMatch(/^[a-z].*[^.]$/);
+});
+
+test('a command that was given in the wrong place is told where it belongs', () => {
+  expect(misplaced('ci', false)).toBe(
+    '`/auto-dev ci` belongs on a pull request, and this is an issue: comment it there.',
+  );
+  expect(misplaced('run', true)).toBe(
+    '`/auto-dev run` belongs on an issue, and this is a pull request: comment it there.',
+  );
+  expect(misplaced('run', false)).toBeNull();
+  expect(COMMAND_NAMES.filter((name) => misplaced(name, false) !== null)).toEqual(['ci', 'review', 'fix']);
+});
+
+test('only the letters of the English alphabet name a candidate', () => {
+  const all = Array.from({ length: 0x3000 }, (_, point) => String.fromCodePoint(point));
+  expect(all.filter((text) => aliasOf(text) !== null)).toHaveLength(52);
+  expect(['', 'AB', ' A', 'A\n'].map(aliasOf)).toEqual([null, null, null, null]);
+});
