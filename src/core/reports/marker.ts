@@ -1,10 +1,23 @@
 import type { RunId } from '../model/index.ts';
 import type { Report } from './view.ts';
 
-export const REPORT_KINDS = ['status', 'comparison', 'outcome', 'refusal', 'pull', 'question'] as const;
+export const REPORT_KINDS = [
+  'status',
+  'comparison',
+  'outcome',
+  'refusal',
+  'pull',
+  'question',
+  'choice',
+  'reply',
+] as const;
 export type ReportKind = (typeof REPORT_KINDS)[number];
 
-const FIRST_LINE = /^<!-- runoff:([a-z]{1,20}):(r[0-9a-z]{1,32})(?::([1-9][0-9]{0,3}))? -->(?:\r?\n|$)/;
+const FIRST_LINE =
+  /^<!-- runoff:([a-z]{1,20}):(r[0-9a-z]{1,32}|c[1-9][0-9]{0,15})(?::([1-9][0-9]{0,3}))? -->(?:\r?\n|$)/;
+
+/** What the answer to a comment is about, in place of a run: `c` and the comment's number on GitHub. */
+export const replyScope = (comment: number): string => `c${comment}`;
 
 /** Hidden first line of everything we write, by which a write that a crash cut off is found again. */
 export const marker = (kind: ReportKind, run: RunId, number?: number): string =>
@@ -12,6 +25,7 @@ export const marker = (kind: ReportKind, run: RunId, number?: number): string =>
 
 export interface Marker {
   readonly kind: ReportKind;
+  /** Of a `reply` the scope of the comment that it answers. */
   readonly run: RunId;
   /** Which one of the run, where there can be several. */
   readonly number?: number;
@@ -26,6 +40,7 @@ export function findMarker(body: string): Marker | null {
   const kind = REPORT_KINDS.find((known) => known === found?.[1]);
   const run = found?.[2];
   if (kind === undefined || run === undefined) return null;
+  if (run.startsWith('c') !== (kind === 'reply')) return null;
   return { kind, run, ...(found?.[3] === undefined ? {} : { number: Number(found[3]) }) };
 }
 
