@@ -1,9 +1,11 @@
-// Writes what is said about settings from where they are typed: `.env.example` and `docs/configuration.md`.
+// Writes what is said about settings and commands from where they are typed: `.env.example`, `docs/configuration.md` and
+// `docs/commands.md`.
 // Run it with `npm run docs` after a change; `test/docs.test.ts` fails when a file is out of date.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Environment, Settings } from '../src/core/policy/index.ts';
+import { commandsPage } from './write-commands.ts';
 
 type Schema = {
   readonly type?: string;
@@ -112,6 +114,7 @@ function configuration(): string {
 export const referenceFiles = (): Readonly<Record<string, string>> => ({
   '.env.example': envExample(),
   'docs/configuration.md': configuration(),
+  'docs/commands.md': commandsPage(),
 });
 
 if (import.meta.main) {
