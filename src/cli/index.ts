@@ -10,6 +10,7 @@ import { examineMachine } from './doctor.ts';
 import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
 import { listModels } from './models.ts';
 import { dollars, jsonOption, names, seconds, signals, whole } from './options.ts';
+import { addPick } from './pick.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { EXIT, type Screen, type Shell } from './runtime.ts';
@@ -84,6 +85,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
   addWork(program, shell, done);
   addInspection(program, shell, done);
   addAnswers(program, shell, done);
+  addPick(program, shell, done);
   addAgents(program, shell, done);
   addSelect(program, shell, done);
   addDebate(program, shell, done);

@@ -32,6 +32,7 @@ export {
   writtenComparison,
 } from './publish/index.ts';
 export { commentThatAsked, firstQuestionText, questionText } from './question.ts';
+export { type PickedHere, pickHere } from './pick-local.ts';
 export { reconcile, sayLastWords } from './reconcile.ts';
 export { isWaiting, reply, type Said, waitsFor } from './reply.ts';
 export { inquiryOf, restoreQuestion } from './restore.ts';

@@ -10,7 +10,7 @@ import {
 } from '../ports/index.ts';
 import type { World } from './world.ts';
 
-export async function loadRun(world: World, runId: RunId): Promise<RunRecord> {
+export async function loadRun(world: Pick<World, 'store'>, runId: RunId): Promise<RunRecord> {
   const run = await world.store.run(runId);
   if (!run) throw new Fault('RUN_UNKNOWN', `There is no run ${runId}.`);
   return run;

@@ -13,12 +13,16 @@ function git(view: RunView, cwd: string | undefined): string {
   return `git -C ${shellWord(view.origin.path)}`;
 }
 
+/** The command that takes a branch of a local run over. */
+export const branchMerge = (view: RunView, branch: string, cwd?: string): string =>
+  `${git(view, cwd)} merge ${shellWord(branch)}`;
+
 /** The command that takes the chosen candidate over; null where there is none or a pull request stands for it. */
 export function mergeCommand(view: RunView, cwd?: string): string | null {
   const pick = pickOf(view.decision);
   if (view.origin.kind !== 'local' || pick === null) return null;
   const branch = branchOf(view, pick);
-  return branch === null ? null : `${git(view, cwd)} merge ${shellWord(branch)}`;
+  return branch === null ? null : branchMerge(view, branch, cwd);
 }
 
 /** Commands that make sense now that the run is over, each with what it does. */

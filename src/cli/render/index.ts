@@ -1,4 +1,4 @@
-export { mergeCommand, nextCommands, shellWord } from './commands.ts';
+export { branchMerge, mergeCommand, nextCommands, shellWord } from './commands.ts';
 export { debateJson, debateNews, debateReport, type EndedDebate, roundLine } from './debate.ts';
 export { type FinalReportOptions, finalReport } from './final-report.ts';
 export {

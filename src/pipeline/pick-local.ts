@@ -1,0 +1,75 @@
+import { pickOf } from '../core/decision/index.ts';
+import { isOver } from '../core/lifecycle/index.ts';
+import { type Alias, Fault, type RunId } from '../core/model/index.ts';
+import type { RunRecord, Vote } from '../ports/index.ts';
+import { loadRun } from './task.ts';
+import type { World } from './world.ts';
+
+export interface PickedHere {
+  readonly alias: Alias | null;
+  /** Where its commit is, e.g. `runoff/r7k2m9q4xa/B`; null for none of them, and where the run left no branch of it. */
+  readonly branch: string | null;
+}
+
+/**
+ * Records what the person at this machine picked of a local run; `alias` null: none of them. `key`: the same for the same
+ * command, which then adds nothing. Faults: RUN_UNKNOWN, RUN_NOT_WAITING while there is nothing to pick from,
+ * CANDIDATE_UNKNOWN.
+ */
+export async function pickHere(
+  world: Pick<World, 'store' | 'clock'>,
+  runId: RunId,
+  alias: Alias | null,
+  key: string,
+): Promise<PickedHere> {
+  const run = await loadRun(world, runId);
+  requirePickable(run);
+  if (alias !== null) await requireSurvivor(world, run, alias);
+  await world.store.addPick(runId, {
+    alias,
+    by: null,
+    at: world.clock.now(),
+    key,
+    shown: {
+      aliases: (run.ranking ?? []).map((one) => one.alias),
+      first: pickOf(run.decision),
+      votes: tally(await world.store.votes(runId)),
+    },
+  });
+  return { alias, branch: alias === null ? null : (run.outcome?.branches[alias] ?? null) };
+}
+
+function requirePickable({ id, origin, state }: RunRecord): void {
+  if (origin.kind === 'github') {
+    throw new Fault(
+      'RUN_NOT_WAITING',
+      `Run ${id} belongs to issue #${origin.issue} of ${origin.owner}/${origin.name}, where its readers must see a pick: comment \`/auto-dev pick B\` there.`,
+    );
+  }
+  if (!isOver(state)) {
+    throw new Fault('RUN_NOT_WAITING', `Run ${id} is still at work, so there is nothing to pick from yet.`);
+  }
+  if (state === 'refused') {
+    throw new Fault('RUN_NOT_WAITING', `Run ${id} was refused, so it has no candidates to pick from.`);
+  }
+}
+
+/** Nobody picks past a gate, a person as little as a judge (I7). */
+async function requireSurvivor(world: Pick<World, 'store'>, run: RunRecord, alias: Alias): Promise<void> {
+  const candidate = (await world.store.candidates(run.id)).find((one) => one.alias === alias);
+  if (!candidate?.patch) {
+    const why = candidate ? 'it left no patch' : 'there is none of this letter';
+    throw new Fault('CANDIDATE_UNKNOWN', `Candidate ${alias} of run ${run.id} cannot be picked: ${why}.`);
+  }
+  const evidence = run.evidence?.find((one) => one.alias === alias);
+  if (evidence?.survivor) return;
+  const gate = evidence?.gates.find(({ passed }) => !passed);
+  const why = gate ? `it failed the gate \`${gate.gate}\` (${gate.because.replace(/\.$/, '')})` : 'it was not examined';
+  throw new Fault('CANDIDATE_UNKNOWN', `Candidate ${alias} of run ${run.id} cannot be picked: ${why}.`);
+}
+
+function tally(votes: readonly Vote[]): Readonly<Record<Alias, number>> {
+  const count: Record<Alias, number> = {};
+  for (const { alias } of votes) count[alias] = (count[alias] ?? 0) + 1;
+  return count;
+}

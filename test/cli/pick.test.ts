@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { runCli, type Shell } from '../../src/cli/index.ts';
+import type { Origin } from '../../src/core/model/index.ts';
+import type { World } from '../../src/pipeline/index.ts';
+import { candidate, evidence, judged, RUN } from '../core/reports/sample.ts';
+import { memoryStore } from '../world/memory-store.ts';
+
+const LOCAL: Origin = { kind: 'local', path: '/home/ada/tally' };
+const ON_GITHUB: Origin = {
+  kind: 'github',
+  installationId: 1,
+  repositoryId: 2,
+  owner: 'acme',
+  name: 'lists',
+  issue: 7,
+  requestedBy: { id: 5, login: 'mona' },
+};
+
+/** A shell with one run: A and B survived, C tampers with tests, D left no patch. */
+async function shellWith({ origin = LOCAL, over = true } = {}) {
+  const store = memoryStore();
+  await store.createRun({ id: RUN, origin, title: 'x', request: {}, at: 0 });
+  for (const alias of ['A', 'B', 'C']) await store.putCandidate(candidate(alias));
+  const { patch: _, ...without } = candidate('D');
+  await store.putCandidate(without);
+  const branches = { A: `runoff/${RUN}/A`, B: `runoff/${RUN}/B`, C: `runoff/${RUN}/C` };
+  const tampering = { gate: 'untampered', passed: false, because: 'One test was removed.' } as const;
+  const { ranking, decision } = judged();
+  await store.updateRun(
+    RUN,
+    {
+      evidence: [evidence('A'), evidence('B'), evidence('C', {}, tampering)],
+      ranking,
+      ...(decision ? { decision } : {}),
+      outcome: { kind: 'branches', branches },
+    },
+    1,
+  );
+  const way = ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'] as const;
+  for (const state of over ? way : way.slice(0, 3)) await store.transition(RUN, state, 'test', 1);
+  const out: string[] = [];
+  let typed = 0;
+  const shell = {
+    screen: {
+      out: (text: string) => out.push(text),
+      err: () => {},
+      outIsTerminal: false,
+      width: null,
+      colour: false,
+    },
+    open: async () => ({
+      world: { store, clock: { now: () => 9 } } as unknown as World,
+      close: async () => {},
+    }),
+    newRunId: () => `r000000000${typed++}`,
+    version: '1',
+    cwd: '/home/ada',
+  } as unknown as Shell;
+  const type = (...argv: string[]) => runCli(shell, argv);
+  const picks = async () => (await store.picks(RUN)).map(({ number, alias, by }) => ({ number, alias, by }));
+  return { type, picks, store, out: () => out.join('') };
+}
+
+test('a person picks a candidate and is told how to merge it; the last pick stands', async () => {
+  const { type, picks, store, out } = await shellWith();
+  expect(await type('pick', RUN, 'b')).toBe(0);
+  expect(out()).toBe(
+    `Candidate B is picked. It is on the branch runoff/${RUN}/B:\n  git -C /home/ada/tally merge runoff/${RUN}/B\n`,
+  );
+  expect(await type('pick', RUN, 'none')).toBe(0);
+  expect(out()).toContain(`None of the candidates of run ${RUN} is picked; their branches stay.\n`);
+  expect(await picks()).toEqual([
+    { number: 1, alias: 'B', by: null },
+    { number: 2, alias: null, by: null },
+  ]);
+  const [first] = await store.picks(RUN);
+  expect(first?.shown.aliases).toContain('A');
+});
+
+test('for a program', async () => {
+  const { type, out } = await shellWith();
+  expect(await type('pick', RUN, 'A', '--json')).toBe(0);
+  expect(JSON.parse(out())).toEqual({
+    run: RUN,
+    picked: 'A',
+    branch: `runoff/${RUN}/A`,
+    merge: `git -C /home/ada/tally merge runoff/${RUN}/A`,
+  });
+  expect(await type('pick', '--help')).toBe(0);
+  expect(out()).toContain('letter of the candidate, or none');
+  expect(await type('pick', RUN)).toBe(2);
+});
+
+test.each([
+  ['C', {}, 'CANDIDATE_UNKNOWN', 'it failed the gate `untampered` (One test was removed).'],
+  ['D', {}, 'CANDIDATE_UNKNOWN', 'it left no patch.'],
+  ['Z', {}, 'CANDIDATE_UNKNOWN', 'there is none of this letter.'],
+  ['AB', {}, 'CANDIDATE_UNKNOWN', 'give one letter, or none.'],
+  ['A', { over: false }, 'RUN_NOT_WAITING', 'still at work'],
+  ['A', { origin: ON_GITHUB }, 'RUN_NOT_WAITING', 'comment `/auto-dev pick B` there.'],
+])('%s of %j is refused with %s', async (word, how, code, why) => {
+  const { type, picks, out } = await shellWith(how);
+  expect(await type('pick', RUN, word, '--json')).toBeGreaterThan(0);
+  expect(JSON.parse(out())).toMatchObject({ error: { code, message: expect.stringContaining(why) } });
+  expect(await picks()).toEqual([]);
+});
