@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import type { CommentFacts, IssueFacts, Permission, PullFacts } from '../../ports/index.ts';
+import type {
+  CommentFacts,
+  IssueFacts,
+  Permission,
+  PullDetails,
+  PullFacts,
+  Remark,
+} from '../../ports/index.ts';
 
 // Only the fields that we need, of what GitHub describes in its OpenAPI document. Anything else than these shapes is a
 // fault, not a guess.
@@ -11,10 +18,12 @@ const Account = z.object({ id: z.int().positive(), login: z.string().min(1), typ
 /** Shown in place of deleted accounts. */
 const GHOST = { id: 0, login: 'ghost', type: 'User' } as const;
 
+export type Repository = z.infer<typeof Repository>;
 export const Repository = z.object({
   id: z.int(),
   full_name: z.string().regex(/^[\w.-]+\/[\w.-]+$/),
   private: z.boolean(),
+  archived: z.boolean(),
   default_branch: z.string().min(1),
   html_url: z.string(),
 });
@@ -67,6 +76,12 @@ export const Comment = z
     };
   });
 
+/** What GraphQL knows an object of REST by. */
+export const NodeId = z.object({ node_id: z.string().min(1) });
+
+/** The App about itself; its account's login is made of the slug. */
+export const OwnApp = z.object({ slug: z.string().min(1) });
+
 const actor = ({ id, login }: { id: number; login: string }) => ({ id, login });
 
 export const Pull = z.object({
@@ -90,6 +105,89 @@ export const pullFacts = (pull: z.infer<typeof Pull>): PullFacts => ({
   headSha: pull.head.sha,
   base: pull.base.ref,
   body: pull.body ?? '',
+});
+
+export const PullWithSource = Pull.extend({
+  title: z.string(),
+  state: z.string(),
+  merged_at: z.string().nullish(),
+  user: Account.nullish(),
+});
+
+export const pullDetails = (pull: z.infer<typeof PullWithSource>): PullDetails => ({
+  ...pullFacts(pull),
+  title: pull.title,
+  author: actor(pull.user ?? GHOST),
+  state: pull.merged_at ? 'merged' : pull.state === 'open' ? 'open' : 'closed',
+  headRepositoryId: pull.head.repo?.id ?? null,
+});
+
+/** A remark, and when it was made, to put it among others. */
+export interface DatedRemark {
+  readonly madeAt: number;
+  readonly remark: Remark;
+}
+
+/** Null for a review without words of its own, and for one that is not submitted yet. */
+export const Review = z
+  .object({ user: Account.nullish(), body: z.string().nullish(), submitted_at: Time.nullish() })
+  .transform(({ user, body, submitted_at: madeAt }): DatedRemark | null => {
+    if (!body || madeAt === null || madeAt === undefined) return null;
+    return { madeAt, remark: { ...writtenBy(user), body, updatedAt: madeAt } };
+  });
+
+export const ReviewComment = z
+  .object({
+    user: Account.nullish(),
+    body: z.string(),
+    path: z.string(),
+    line: z.int().positive().nullish(),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .transform(
+    ({ user, body, path, line, created_at, updated_at }): DatedRemark => ({
+      madeAt: created_at,
+      remark: { ...writtenBy(user), body, path, ...(line ? { line } : {}), updatedAt: updated_at },
+    }),
+  );
+
+function writtenBy(user: z.infer<typeof Account> | null | undefined) {
+  const author = user ?? GHOST;
+  return { author: actor(author), authorIsBot: author.type !== 'User' };
+}
+
+/** An event of an issue, as far as it may be about a label. */
+export const IssueEvent = z.object({
+  event: z.string(),
+  actor: Account.nullish(),
+  created_at: Time,
+  label: z.object({ name: z.string().nullish() }).nullish(),
+});
+
+export const CheckRunAnswer = z.object({
+  id: z.int(),
+  name: z.string(),
+  external_id: z.string().nullish(),
+  conclusion: z.string().nullish(),
+  app: z.object({ id: z.int() }).nullish(),
+  output: z.object({ title: z.string().nullish(), summary: z.string().nullish() }).nullish(),
+});
+
+export const Status = z.object({
+  context: z.string(),
+  state: z.string(),
+  description: z.string().nullish(),
+});
+
+export const Ref = z.object({ object: z.object({ type: z.string(), sha: Sha }) });
+
+export const Installation = z.object({ id: z.int().positive(), suspended_at: z.string().nullish() });
+
+export const Installed = z.object({
+  id: z.int().positive(),
+  name: z.string().min(1),
+  owner: z.object({ login: z.string().min(1) }),
 });
 
 export const PermissionLevel = z.object({

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createAppAuth } from '@octokit/auth-app';
 import { retry } from '@octokit/plugin-retry';
 import { throttling } from '@octokit/plugin-throttling';
 import { Octokit } from '@octokit/rest';
 import type { Log } from '../../ports/index.ts';
-import { limited, limitedUntil, redacted, toFault } from './faults.ts';
+import { Moved, redacted } from './faults.ts';
 
 const Api = Octokit.plugin(throttling, retry);
 export type Api = InstanceType<typeof Api>;
@@ -44,7 +43,7 @@ export function openClient(
     options.log.warn({ seconds, repeated }, "GitHub's rate limit is reached.");
     return repeated;
   };
-  return new Api({
+  const api = new Api({
     ...(credentials.kind === 'app'
       ? {
           authStrategy: createAppAuth,
@@ -55,16 +54,22 @@ export function openClient(
     userAgent: 'runoff',
     request: { fetch: withTimeout(options.fetch) },
     log: quiet(options.log),
-    throttle: options.throttle
-      ? { id: use.queue, onRateLimit: onLimit, onSecondaryRateLimit: onLimit }
-      : { enabled: false },
+    // What is sent once is a write, and the installation's pace has waited for its turn.
+    throttle:
+      options.throttle && use.repeat
+        ? { id: use.queue, onRateLimit: onLimit, onSecondaryRateLimit: onLimit }
+        : { enabled: false },
     retry: {
       enabled: use.repeat,
       retryAfterBaseValue: options.backOffMs,
       // Rate limits are the throttle's to repeat; the rest would be refused again.
-      doNotRetry: [400, 401, 403, 404, 410, 422, 451, ...(options.throttle ? [429] : [])],
+      doNotRetry: [301, 302, 307, 308, 400, 401, 403, 404, 410, 422, 451, ...(options.throttle ? [429] : [])],
     },
   });
+  api.hook.after('request', (answer) => {
+    if (answer.status >= 300) throw new Moved(answer);
+  });
+  return api;
 }
 
 function withTimeout(inner: typeof fetch): typeof fetch {
@@ -72,6 +77,8 @@ function withTimeout(inner: typeof fetch): typeof fetch {
     const timeout = AbortSignal.timeout(CALL_TIMEOUT_MS);
     return inner(input, {
       ...init,
+      // A name can have passed to another repository: the one that is meant is found by its id, not by a redirect.
+      redirect: 'manual',
       signal: init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
     });
   };
@@ -89,30 +96,3 @@ const quiet = (log: Log) => ({
     if (SERVER_FAULT.test(message)) log.warn({ detail: redacted(message) }, 'A call to GitHub failed.');
   },
 });
-
-/** Remembers until when GitHub asked an installation to wait. */
-export interface Limit {
-  /** Runs a call; what it throws becomes a fault. A limit that it meets is remembered. */
-  run<T>(doing: string, call: () => Promise<T>): Promise<T>;
-  /** Waits out a limit before a write is sent; rejects at once where that would take over a minute. */
-  pass(doing: string): Promise<void>;
-}
-
-export function openLimit(now: () => number): Limit {
-  let until = 0;
-  return {
-    run: async (doing, call) => {
-      try {
-        return await call();
-      } catch (error) {
-        until = Math.max(until, limitedUntil(error, now()) ?? 0);
-        throw toFault(error, doing, now());
-      }
-    },
-    pass: async (doing) => {
-      const wait = until - now();
-      if (wait > MAX_WAIT_SECONDS * 1000) throw limited(doing, until);
-      if (wait > 0) await sleep(wait);
-    },
-  };
-}

@@ -20,6 +20,24 @@ const HttpError = z.object({
 });
 type HttpError = z.infer<typeof HttpError>;
 
+/** What the GraphQL client throws: the answer's status says success, its errors say otherwise. */
+const GraphQlError = z.object({
+  name: z.literal('GraphqlResponseError'),
+  errors: z.array(z.object({ type: z.string().optional(), message: z.string() })).min(1),
+});
+
+/** An answer that names another address. It is not followed: who asked finds out what it stands for. */
+export class Moved extends Error {
+  readonly status: number;
+  readonly response: { readonly headers: Readonly<Record<string, unknown>>; readonly data: unknown };
+  constructor(response: { readonly status: number; readonly headers: object; readonly data: unknown }) {
+    super('It has another address now.');
+    this.name = 'Moved';
+    this.status = response.status;
+    this.response = { headers: { ...response.headers }, data: response.data };
+  }
+}
+
 const Refused = z.object({
   message: z.string(),
   errors: z
@@ -34,11 +52,28 @@ export function statusOf(error: unknown): number | undefined {
   return parsed.success && parsed.data.response ? parsed.data.status : undefined;
 }
 
+/** Null where the call is refused with one of these statuses, which its caller expects. */
+export async function unless<T>(
+  statuses: number | readonly number[],
+  call: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await call();
+  } catch (error) {
+    const status = statusOf(error);
+    if (status !== undefined && [statuses].flat().includes(status)) return null;
+    throw error;
+  }
+}
+
 /**
  * When GitHub's rate limit lets calls through again, milliseconds since 1970; null where an error is not about it.
  * GitHub asks to wait a minute when it names no time (its REST documentation on rate limits).
  */
 export function limitedUntil(error: unknown, now: number): number | null {
+  const graph = GraphQlError.safeParse(error);
+  if (graph.success)
+    return graph.data.errors.some(({ type }) => type === 'RATE_LIMITED') ? now + 60_000 : null;
   const parsed = HttpError.safeParse(error);
   if (!parsed.success) return null;
   const { status, message, response } = parsed.data;
@@ -61,6 +96,11 @@ export function toFault(error: unknown, doing: string, now: number): Fault {
   }
   const until = limitedUntil(error, now);
   if (until !== null) return limited(doing, until);
+  const graph = GraphQlError.safeParse(error);
+  if (graph.success) {
+    const said = graph.data.errors.map(({ message }) => message).join('; ');
+    return new Fault('GITHUB_REFUSED', redacted(`GitHub refused to ${doing}: ${said}`));
+  }
   const parsed = HttpError.safeParse(error);
   if (!parsed.success) {
     const message = error instanceof Error ? error.message : String(error);
@@ -94,6 +134,12 @@ function words(data: unknown): string {
 export const limited = (doing: string, until: number): Fault =>
   unavailable(
     `GitHub's rate limit is reached, so we could not ${doing}. Try again after ${new Date(until).toISOString()}.`,
+  );
+
+/** Our own measure is full, before GitHub would refuse. */
+export const spent = (doing: string, until: number): Fault =>
+  unavailable(
+    `We have written to GitHub as often as its limits let an App, so we did not ${doing}. Try again after ${new Date(until).toISOString()}.`,
   );
 
 const unavailable = (message: string): Fault => new Fault('GITHUB_UNAVAILABLE', redacted(message));

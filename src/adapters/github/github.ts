@@ -1,6 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import type { GitHub, Log, RepositoryHandle } from '../../ports/index.ts';
-import { type Api, type ClientOptions, type Limit, openClient, openLimit } from './client.ts';
+import { OwnApp } from './answers.ts';
+import { openWhereabouts, type Whereabouts } from './calls.ts';
+import { type Api, type ClientOptions, openClient } from './client.ts';
+import { listRepositories } from './installations.ts';
+import { openPace, type Pace } from './pace.ts';
 import { openPublisher } from './publisher.ts';
 import { openReader } from './reader.ts';
 import {
@@ -24,13 +29,15 @@ export interface GitHubOptions {
   readonly gitUrl: string;
   /** Default: Node's own. */
   readonly fetch?: typeof fetch;
-  /** Keeps to GitHub's pace: a write a second, a comment or pull request every three. Default true. */
+  /** Keeps to GitHub's pace: at most a write a second, 60 a minute and 400 an hour. Default true. */
   readonly throttle?: boolean;
   /** Milliseconds before a failed read is repeated first. Default 1000. */
   readonly backOffMs?: number;
   readonly log: Log;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
+  /** Waits so many milliseconds. Default: the system's timer. */
+  readonly sleep?: (ms: number) => Promise<unknown>;
 }
 
 /** GitHub through an App's installation tokens. Nothing is sent before the first use. Faults: ENVIRONMENT_INVALID. */
@@ -44,37 +51,39 @@ export function openGitHub(options: GitHubOptions): GitHub {
     log: options.log,
   };
   const gitUrl = serverUrl(options.gitUrl, 'The address of GitHub');
-  const limits = new Map<number, Limit>();
-  const readers = new Map<string, TokenCache>();
-
-  function limitOf({ installationId }: RepositoryHandle): Limit {
-    const limit = limits.get(installationId) ?? openLimit(now);
-    limits.set(installationId, limit);
-    return limit;
-  }
-  const queueOf = ({ installationId }: RepositoryHandle): string => `installation ${installationId}`;
+  const shared = openShared(options, client, now);
   const withToken =
     (repository: RepositoryHandle, repeat: boolean) =>
     (token: string): Api =>
       openClient(client, { kind: 'token', token }, { repeat, queue: queueOf(repository) });
 
   function minter(repository: RepositoryHandle, rights: Rights): () => Promise<Token> {
-    const { appId, privateKey } = options;
-    const signIn = { kind: 'app', appId, privateKey } as const;
-    const app = openClient(client, signIn, { repeat: true, queue: queueOf(repository) });
-    return () => mint(app, limitOf(repository), repository, rights, now);
+    const app = shared.app(queueOf(repository));
+    const pace = shared.pace(repository.installationId);
+    return () => mint({ app, pace, repository, rights, now, lacksChecks: shared.lacksChecks });
   }
 
   return {
     appId: options.appId,
 
-    reader: async (repository) => {
-      const key = `${repository.installationId} ${repository.repositoryId}`;
-      const tokens = readers.get(key) ?? openTokenCache(minter(repository, READER_RIGHTS), now);
-      readers.set(key, tokens);
-      const limit = limitOf(repository);
-      return openReader({ repository, tokens, limit, gitUrl, client: withToken(repository, true) });
-    },
+    repositories: () =>
+      listRepositories({
+        app: shared.app('app'),
+        client: (token) => openClient(client, { kind: 'token', token }, { repeat: true, queue: 'app' }),
+        pace: shared.pace(0),
+        log: options.log,
+      }),
+
+    reader: async (repository) =>
+      openReader({
+        appId: options.appId,
+        repository,
+        tokens: shared.readerTokens(repository, () => openTokenCache(minter(repository, READER_RIGHTS), now)),
+        whereabouts: shared.whereabouts(repository),
+        pace: shared.pace(repository.installationId),
+        gitUrl,
+        client: withToken(repository, true),
+      }),
 
     publisher: (repository) =>
       openPublisher({
@@ -82,12 +91,70 @@ export function openGitHub(options: GitHubOptions): GitHub {
         repository,
         mint: minter(repository, PUBLISHER_RIGHTS),
         now,
-        limit: limitOf(repository),
+        botLogin: shared.botLogin,
+        whereabouts: shared.whereabouts(repository),
+        pace: shared.pace(repository.installationId),
         log: options.log,
         reads: withToken(repository, true),
         writes: withToken(repository, false),
       }),
   };
+}
+
+const queueOf = ({ installationId }: RepositoryHandle): string => `installation ${installationId}`;
+
+/** What readers and publishers of one process have in common. */
+function openShared(options: GitHubOptions, client: ClientOptions, now: () => number) {
+  const paces = new Map<number, Pace>();
+  const places = new Map<string, Whereabouts>();
+  const tokens = new Map<string, TokenCache>();
+  let login: Promise<string> | undefined;
+  let toldOfChecks = false;
+
+  const keyOf = ({ installationId, repositoryId }: RepositoryHandle) => `${installationId} ${repositoryId}`;
+  const app = (queue: string): Api => {
+    const { appId, privateKey } = options;
+    return openClient(client, { kind: 'app', appId, privateKey }, { repeat: true, queue });
+  };
+  const pace = (installationId: number): Pace =>
+    kept(paces, installationId, () =>
+      openPace({ now, sleep: options.sleep ?? wait, spaced: client.throttle }),
+    );
+  const readLogin = (): Promise<string> =>
+    pace(0).run('read what this App is called', async () => {
+      const { data } = await app('app').rest.apps.getAuthenticated();
+      return `${OwnApp.parse(data).slug}[bot]`;
+    });
+  return {
+    app,
+    pace,
+    whereabouts: (repository: RepositoryHandle) =>
+      kept(places, keyOf(repository), () => openWhereabouts(repository, now)),
+    readerTokens: (repository: RepositoryHandle, open: () => TokenCache) =>
+      kept(tokens, keyOf(repository), open),
+    botLogin: () => {
+      const asked = login ?? readLogin();
+      login = asked;
+      asked.catch(() => {
+        if (login === asked) login = undefined;
+      });
+      return asked;
+    },
+    lacksChecks: () => {
+      if (toldOfChecks) return;
+      toldOfChecks = true;
+      options.log.warn(
+        {},
+        "An installation has not granted the App's rights to checks, so checks are neither read nor shown there. Its owner can accept them in the installation's settings on GitHub.",
+      );
+    },
+  };
+}
+
+function kept<K, V>(all: Map<K, V>, key: K, open: () => V): V {
+  const found = all.get(key) ?? open();
+  all.set(key, found);
+  return found;
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;

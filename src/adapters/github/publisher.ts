@@ -1,21 +1,31 @@
 import { Fault } from '../../core/model/index.ts';
 import type { Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
-import { Comment, Pull, pullFacts } from './answers.ts';
-import type { Api, Limit } from './client.ts';
-import { statusOf } from './faults.ts';
+import { Comment, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
+import { openCalls, type Whereabouts } from './calls.ts';
+import { showCheck } from './checks.ts';
+import type { Api } from './client.ts';
+import { statusOf, unless } from './faults.ts';
+import type { Pace } from './pace.ts';
 import { openTokenCache, type Token } from './tokens.ts';
 
 const OWN_PREFIX = 'auto-dev';
 const OWN_BRANCH = /^auto-dev\/\S+$/;
 /** Blue, as GitHub shows work under way. */
 const LABEL_COLOUR = '1f6feb';
+/** REST cannot fold a comment. */
+const MINIMISE = `mutation ($subjectId: ID!, $classifier: ReportedContentClassifiers!) {
+  minimizeComment(input: { subjectId: $subjectId, classifier: $classifier }) { minimizedComment { isMinimized } }
+}`;
 
 export interface PublisherParts {
   readonly appId: number;
   readonly repository: RepositoryHandle;
-  readonly limit: Limit;
+  readonly whereabouts: Whereabouts;
+  readonly pace: Pace;
   readonly log: Log;
   now(): number;
+  /** The login of the App's own account. */
+  botLogin(): Promise<string>;
   /** Asks GitHub for another token. */
   mint(): Promise<Token>;
   /** Repeats after server errors. */
@@ -26,8 +36,7 @@ export interface PublisherParts {
 
 /** A publisher that holds its token already: one that may not write is known before anything is published. */
 export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
-  const { appId, repository, limit } = parts;
-  const place = { owner: repository.owner, repo: repository.name };
+  const { appId, repository, whereabouts, pace, reads } = parts;
   const held = new Set<Token>();
   let closed = false;
   const tokens = openTokenCache(async () => {
@@ -37,55 +46,73 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   }, parts.now);
   await tokens.get();
 
-  async function token(get: () => Promise<Token>): Promise<string> {
+  async function open(get: () => Promise<Token>): Promise<Token> {
     if (closed) throw new Fault('INTERNAL', 'A closed publisher was asked to write to GitHub.');
-    return (await get()).secret;
+    return get();
   }
-  const read = <T>(doing: string, call: (api: Api) => Promise<T>): Promise<T> =>
-    limit.run(doing, async () => call(parts.reads(await token(tokens.get))));
-  const write = async <T>(doing: string, call: (api: Api) => Promise<T>): Promise<T> => {
-    await limit.pass(doing);
-    return limit.run(doing, async () => call(parts.writes(await token(tokens.get))));
-  };
+  const live = { get: () => open(tokens.get), drop: tokens.drop };
+  const readCalls = openCalls({ tokens: live, whereabouts, reads, client: reads });
+  const writeCalls = openCalls({ tokens: live, whereabouts, reads, client: parts.writes });
+  const read = <T>(doing: string, call: Parameters<typeof readCalls<T>>[0]): Promise<T> =>
+    pace.run(doing, () => readCalls(call));
+  const write = <T>(doing: string, call: Parameters<typeof writeCalls<T>>[0], yields = false): Promise<T> =>
+    pace.write(doing, () => writeCalls(call), yields);
+
+  /** The GraphQL id of a comment of ours; any other is refused. */
+  async function ownComment(id: number): Promise<string> {
+    const found = await read('read our comment', async ({ rest }, at) => {
+      const { data } = await rest.issues.getComment({ ...at, comment_id: id });
+      return { byApp: Comment.parse(data).performedByAppId, nodeId: NodeId.parse(data).node_id };
+    });
+    if (found.byApp === appId) return found.nodeId;
+    throw new Fault('INTERNAL', `Comment ${id} was not written by this App, so it was left as it is.`);
+  }
 
   async function ensureLabel(name: string): Promise<void> {
-    const exists = await read(`look for the label ${name}`, ({ rest }) =>
-      unless(404, async () => (await rest.issues.getLabel({ ...place, name })).data),
+    const exists = await read(`look for the label ${name}`, ({ rest }, at) =>
+      unless(404, async () => (await rest.issues.getLabel({ ...at, name })).data),
     );
     if (exists !== null) return;
-    await write(`create the label ${name}`, ({ rest }) =>
+    await write(`create the label ${name}`, ({ rest }, at) =>
       // 422: somebody else has created it in between.
-      unless(422, () => rest.issues.createLabel({ ...place, name, color: LABEL_COLOUR })),
+      unless(422, () => rest.issues.createLabel({ ...at, name, color: LABEL_COLOUR })),
     );
   }
 
   return {
     react: async (target, content) => {
       if ('issue' in target) {
-        const where = { ...place, issue_number: target.issue, content };
-        await write(`react to #${target.issue}`, ({ rest }) => rest.reactions.createForIssue(where));
+        await write(`react to #${target.issue}`, ({ rest }, at) =>
+          rest.reactions.createForIssue({ ...at, issue_number: target.issue, content }),
+        );
+      } else if ('comment' in target) {
+        await write('react to a comment', ({ rest }, at) =>
+          rest.reactions.createForIssueComment({ ...at, comment_id: target.comment, content }),
+        );
       } else {
-        const where = { ...place, comment_id: target.comment, content };
-        await write('react to a comment', ({ rest }) => rest.reactions.createForIssueComment(where));
+        await write('react to a comment on a line', ({ rest }, at) =>
+          rest.reactions.createForPullRequestReviewComment({
+            ...at,
+            comment_id: target.reviewComment,
+            content,
+          }),
+        );
       }
     },
 
     comment: (issue, body) =>
-      write(`comment on #${issue}`, async ({ rest }) => {
-        const { data } = await rest.issues.createComment({ ...place, issue_number: issue, body });
+      write(`comment on #${issue}`, async ({ rest }, at) => {
+        const { data } = await rest.issues.createComment({ ...at, issue_number: issue, body });
         const { id, url } = Comment.parse(data);
         return { id, url };
       }),
 
     editComment: async (id, body) => {
-      const where = { ...place, comment_id: id };
-      const now = await read('read our comment', async ({ rest }) =>
-        Comment.parse((await rest.issues.getComment(where)).data),
-      );
-      if (now.performedByAppId !== appId) {
-        throw new Fault('INTERNAL', `Comment ${id} was not written by this App, so it was left as it is.`);
-      }
-      await write('edit our comment', ({ rest }) => rest.issues.updateComment({ ...where, body }));
+      await ownComment(id);
+      const edit: Parameters<typeof writeCalls>[0] = ({ rest }, at) =>
+        rest.issues.updateComment({ ...at, comment_id: id, body });
+      // What a comment says now can be said a little later; what was never said cannot.
+      await write('edit our comment', edit, true);
     },
 
     setLabels: async (issue, { add, remove }) => {
@@ -94,15 +121,16 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
           throw new Fault('INTERNAL', `The label ${JSON.stringify(name)} is not one of our own.`);
         }
       }
-      const where = { ...place, issue_number: issue };
       for (const name of add) await ensureLabel(name);
       if (add.length > 0) {
-        await write(`label #${issue}`, ({ rest }) => rest.issues.addLabels({ ...where, labels: [...add] }));
+        await write(`label #${issue}`, ({ rest }, at) =>
+          rest.issues.addLabels({ ...at, issue_number: issue, labels: [...add] }),
+        );
       }
       for (const name of remove) {
-        await write(`remove a label from #${issue}`, ({ rest }) =>
+        await write(`remove a label from #${issue}`, ({ rest }, at) =>
           // 404: the label is not there, which is what was asked for.
-          unless(404, () => rest.issues.removeLabel({ ...where, name })),
+          unless(404, () => rest.issues.removeLabel({ ...at, issue_number: issue, name })),
         );
       }
     },
@@ -111,15 +139,42 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       if (!OWN_BRANCH.test(head)) {
         throw new Fault('INTERNAL', `The branch ${JSON.stringify(head)} is not one of our own.`);
       }
-      return write(`open a draft pull request from ${head}`, async ({ rest }) => {
-        const { data } = await rest.pulls.create({ ...place, head, base, title, body, draft: true });
+      return write(`open a draft pull request from ${head}`, async ({ rest }, at) => {
+        const { data } = await rest.pulls.create({ ...at, head, base, title, body, draft: true });
         return pullFacts(Pull.parse(data));
       });
     },
 
+    editPull: async (number, { title, body }) => {
+      const author = await parts.botLogin();
+      const found = await read(`read pull request #${number}`, async ({ rest }, at) =>
+        PullWithSource.parse((await rest.pulls.get({ ...at, pull_number: number })).data),
+      );
+      const { head, user } = found;
+      const own = user?.type === 'Bot' && user.login === author;
+      if (!own || !OWN_BRANCH.test(head.ref) || head.repo?.id !== repository.repositoryId) {
+        const message = `Pull request #${number} was not opened by this App, so it was left as it is.`;
+        throw new Fault('INTERNAL', message);
+      }
+      await write(`edit pull request #${number}`, ({ rest }, at) =>
+        rest.pulls.update({ ...at, pull_number: number, title, body }),
+      );
+    },
+
+    showCheck: (check) =>
+      showCheck(appId, check, {
+        read: (call) => read('look for our check', call),
+        write: (call) => write('show our check', call),
+      }),
+
+    minimise: async (comment) => {
+      const subjectId = await ownComment(comment);
+      await write('fold our comment', (api) => api.graphql(MINIMISE, { subjectId, classifier: 'OUTDATED' }));
+    },
+
     credential: async () => ({
       username: 'x-access-token',
-      password: await token(tokens.fresh),
+      password: (await open(tokens.fresh)).secret,
     }),
 
     close: async () => {
@@ -136,14 +191,4 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       held.clear();
     },
   };
-}
-
-/** Null where the call is refused with this status, which its caller expects. */
-async function unless<T>(status: number, call: () => Promise<T>): Promise<T | null> {
-  try {
-    return await call();
-  } catch (error) {
-    if (statusOf(error) === status) return null;
-    throw error;
-  }
 }

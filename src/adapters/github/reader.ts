@@ -1,59 +1,57 @@
 import { z } from 'zod';
-import { Fault } from '../../core/model/index.ts';
 import type { GitHubReader, RepositoryHandle } from '../../ports/index.ts';
-import { Comment, Issue, PermissionLevel, Pull, pullFacts, Repository, roleOf } from './answers.ts';
-import type { Api, Limit } from './client.ts';
-import { statusOf } from './faults.ts';
+import {
+  Comment,
+  type DatedRemark,
+  Issue,
+  PermissionLevel,
+  Pull,
+  PullWithSource,
+  pullDetails,
+  pullFacts,
+  Ref,
+  Review,
+  ReviewComment,
+  roleOf,
+} from './answers.ts';
+import { type Calls, openCalls, type Whereabouts, withToken } from './calls.ts';
+import { failedChecks } from './checks.ts';
+import type { Api } from './client.ts';
+import { unless } from './faults.ts';
+import { labelled } from './labelled.ts';
+import type { Pace } from './pace.ts';
+import { newest, PAGE } from './pages.ts';
 import type { TokenCache } from './tokens.ts';
 
-const PAGE = 100;
 const MAX_COMMENTS = 200;
 /** A person's login; bots' end in `[bot]`. */
 const LOGIN = /^[A-Za-z0-9][\w-]*$/;
 
-/** The number of the last page by GitHub's `Link` header, which a list that fits on one page has not. */
-const lastPage = (link: string | undefined): number =>
-  Number(/<[^>]*[?&]page=(\d+)[^>]*>; rel="last"/.exec(link ?? '')?.[1] ?? 1);
-
 export interface ReaderParts {
+  readonly appId: number;
   readonly repository: RepositoryHandle;
   readonly tokens: TokenCache;
-  readonly limit: Limit;
+  readonly whereabouts: Whereabouts;
+  readonly pace: Pace;
   readonly gitUrl: string;
   client(token: string): Api;
 }
 
-export function openReader({ repository, tokens, limit, gitUrl, client }: ReaderParts): GitHubReader {
-  const place = { owner: repository.owner, repo: repository.name };
-
-  /** Reads once more with a new token where the old one is no longer taken. */
-  const read = <T>(doing: string, call: (api: Api) => Promise<T>): Promise<T> =>
-    limit.run(doing, async () => {
-      const token = await tokens.get();
-      try {
-        return await call(client(token.secret));
-      } catch (error) {
-        if (statusOf(error) !== 401) throw error;
-        tokens.drop(token);
-        return call(client((await tokens.get()).secret));
-      }
-    });
+export function openReader(parts: ReaderParts): GitHubReader {
+  const { repository, tokens, whereabouts, pace, gitUrl, client } = parts;
+  const calls = openCalls({ tokens, whereabouts, reads: client, client });
+  const read = <T>(doing: string, call: Parameters<typeof calls<T>>[0]): Promise<T> =>
+    pace.run(doing, () => calls(call));
 
   return {
     repository: () =>
-      read('read the repository', async ({ rest }) => {
-        const found = Repository.parse((await rest.repos.get(place)).data);
-        if (found.id !== repository.repositoryId) {
-          const name = `${place.owner}/${place.repo}`;
-          throw new Fault(
-            'GITHUB_REFUSED',
-            `${name} is no longer the repository that this run was started for.`,
-          );
-        }
+      pace.run('read the repository', async () => {
+        const found = await withToken(tokens, ({ secret }) => whereabouts.facts(client(secret)));
         return {
           id: found.id,
           fullName: found.full_name,
           private: found.private,
+          archived: found.archived,
           defaultBranch: found.default_branch,
           htmlUrl: found.html_url,
           cloneUrl: `${gitUrl}/${found.full_name}.git`,
@@ -61,29 +59,24 @@ export function openReader({ repository, tokens, limit, gitUrl, client }: Reader
       }),
 
     issue: (number) =>
-      read(`read issue #${number}`, async ({ rest }) =>
-        Issue.parse((await rest.issues.get({ ...place, issue_number: number })).data),
+      read(`read issue #${number}`, async ({ rest }, at) =>
+        Issue.parse((await rest.issues.get({ ...at, issue_number: number })).data),
       ),
 
     comments: (issue) =>
-      read(`read the comments of #${issue}`, async ({ rest }) => {
-        const readPage = (page: number) =>
-          rest.issues.listComments({ ...place, issue_number: issue, per_page: PAGE, page });
-        const first = await readPage(1);
-        // One issue's comments are listed oldest first only, so the newest are read from the last page backwards.
-        let newest: z.infer<typeof Comment>[] = [];
-        for (let page = lastPage(first.headers.link); newest.length < MAX_COMMENTS && page > 0; page--) {
-          const { data } = page === 1 ? first : await readPage(page);
-          newest = [...z.array(Comment).parse(data), ...newest];
-        }
-        return newest.slice(-MAX_COMMENTS);
-      }),
+      read(`read the comments of #${issue}`, ({ rest }, at) =>
+        newest(
+          (page) => rest.issues.listComments({ ...at, issue_number: issue, per_page: PAGE, page }),
+          (data) => z.array(Comment).parse(data),
+          MAX_COMMENTS,
+        ),
+      ),
 
     permission: async (user) => {
       // Bots never steer, so there is nothing to ask; and no other name may reach the path of the call.
       if (!LOGIN.test(user.login)) return 'none';
-      return read(`read what ${user.login} may do`, async ({ rest }) => {
-        const where = { ...place, username: user.login };
+      return read(`read what ${user.login} may do`, async ({ rest }, at) => {
+        const where = { ...at, username: user.login };
         const level = PermissionLevel.parse((await rest.repos.getCollaboratorPermissionLevel(where)).data);
         // A login can pass to another account, so only the id tells who it is.
         const same = level.user?.id === user.id && level.user.type === 'User';
@@ -92,11 +85,11 @@ export function openReader({ repository, tokens, limit, gitUrl, client }: Reader
     },
 
     pullByHead: (branch) =>
-      read(`look for a pull request from ${branch}`, async ({ rest }) => {
+      read(`look for a pull request from ${branch}`, async ({ rest }, at) => {
         const { data } = await rest.pulls.list({
-          ...place,
+          ...at,
           state: 'all',
-          head: `${place.owner}:${branch}`,
+          head: `${at.owner}:${branch}`,
           sort: 'created',
           direction: 'desc',
           per_page: PAGE,
@@ -109,6 +102,50 @@ export function openReader({ repository, tokens, limit, gitUrl, client }: Reader
         return mine ? pullFacts(mine) : null;
       }),
 
+    pull: (number) =>
+      read(`read pull request #${number}`, async ({ rest }, at) => {
+        const found = await unless(404, () => rest.pulls.get({ ...at, pull_number: number }));
+        return found ? pullDetails(PullWithSource.parse(found.data)) : null;
+      }),
+
+    remarks: (pull) => pace.run(`read the reviews of #${pull}`, () => remarks(calls, pull)),
+
+    failedChecks: (sha) =>
+      pace.run(`read the checks of ${sha.slice(0, 12)}`, () => failedChecks(calls, parts.appId, sha)),
+
+    branchHead: (branch) =>
+      read(`read the branch ${branch}`, async ({ rest }, at) => {
+        // 409: the repository has no commit at all.
+        const found = await unless([404, 409], () => rest.git.getRef({ ...at, ref: `heads/${branch}` }));
+        const ref = found && Ref.parse(found.data).object;
+        return ref?.type === 'commit' ? ref.sha : null;
+      }),
+
+    labelled: (label) => pace.run(`list issues with the label ${label}`, () => labelled(calls, label)),
+
     credential: async () => ({ username: 'x-access-token', password: (await tokens.fresh()).secret }),
   };
+}
+
+/** What was said in reviews as a whole, and on lines: two lists of GitHub's, put in one order. */
+async function remarks(calls: Calls, pull: number) {
+  const reviews = await calls(({ rest }, at) =>
+    newest(
+      (page) => rest.pulls.listReviews({ ...at, pull_number: pull, per_page: PAGE, page }),
+      (data) => z.array(Review).parse(data),
+      MAX_COMMENTS,
+    ),
+  );
+  const lines = await calls(({ rest }, at) =>
+    newest(
+      (page) => rest.pulls.listReviewComments({ ...at, pull_number: pull, per_page: PAGE, page }),
+      (data) => z.array(ReviewComment).parse(data),
+      MAX_COMMENTS,
+    ),
+  );
+  return [...reviews, ...lines]
+    .filter((dated): dated is DatedRemark => dated !== null)
+    .sort((a, b) => a.madeAt - b.madeAt)
+    .slice(-MAX_COMMENTS)
+    .map(({ remark }) => remark);
 }

@@ -1,56 +1,83 @@
 import { Fault } from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
 import { MintedToken } from './answers.ts';
-import type { Api, Limit } from './client.ts';
+import type { Api } from './client.ts';
+import { statusOf } from './faults.ts';
+import type { Pace } from './pace.ts';
 
 /** Installation tokens are good for an hour; ten minutes are left for what is begun with one. */
 export const TOKEN_LIFE_MS = 50 * 60_000;
 
-/** Rights of a token; GitHub adds nothing to them. */
-export type Rights = Readonly<
-  Partial<Record<'contents' | 'issues' | 'metadata' | 'pull_requests', 'read' | 'write'>>
+type Granted = Readonly<
+  Partial<
+    Record<'checks' | 'contents' | 'issues' | 'metadata' | 'pull_requests' | 'statuses', 'read' | 'write'>
+  >
 >;
 
+/** Rights of a token; GitHub adds nothing to them. */
+export interface Rights {
+  readonly needed: Granted;
+  /** Asked for since a later version: an installation whose owner has not agreed yet goes on without. */
+  readonly checks: Granted;
+}
+
 export const READER_RIGHTS = {
-  contents: 'read',
-  issues: 'read',
-  metadata: 'read',
-  pull_requests: 'read',
+  needed: { contents: 'read', issues: 'read', metadata: 'read', pull_requests: 'read' },
+  checks: { checks: 'read', statuses: 'read' },
 } as const satisfies Rights;
 
 export const PUBLISHER_RIGHTS = {
-  contents: 'write',
-  issues: 'write',
-  pull_requests: 'write',
+  needed: { contents: 'write', issues: 'write', pull_requests: 'write' },
+  checks: { checks: 'write' },
 } as const satisfies Rights;
 
 /** A token in memory. `mintedAt` is in milliseconds since 1970. */
 export interface Token {
   readonly secret: string;
   readonly mintedAt: number;
+  /** Whether it may see, or make, checks. */
+  readonly checks: boolean;
 }
 
-/** Asks GitHub for a token of one repository with these rights. Repeated after server errors: a spare one expires. */
-export async function mint(
-  app: Api,
-  limit: Limit,
-  repository: RepositoryHandle,
-  rights: Rights,
-  now: () => number,
-): Promise<Token> {
+export interface MintParts {
+  /** Signs in as the App. */
+  readonly app: Api;
+  readonly pace: Pace;
+  readonly repository: RepositoryHandle;
+  readonly rights: Rights;
+  now(): number;
+  /** Called when the installation has not granted the rights to checks. */
+  lacksChecks(): void;
+}
+
+/**
+ * Asks GitHub for a token of one repository with these rights. Repeated after server errors: a spare one expires. A
+ * suspended or deleted installation is refused at once.
+ */
+export async function mint({ app, pace, repository, rights, now, lacksChecks }: MintParts): Promise<Token> {
   const mintedAt = now();
-  const doing = `give a token for ${repository.owner}/${repository.name}`;
-  return limit.run(doing, async () => {
+  const ask = async (permissions: Granted): Promise<string> => {
     const { data } = await app.rest.apps
       .createInstallationAccessToken({
         installation_id: repository.installationId,
         repository_ids: [repository.repositoryId],
-        permissions: rights,
+        permissions,
       })
       .catch((error: unknown) => {
         throw keyFault(error) ?? error;
       });
-    return { secret: MintedToken.parse(data).token, mintedAt };
+    return MintedToken.parse(data).token;
+  };
+  return pace.run(`give a token for ${repository.owner}/${repository.name}`, async () => {
+    try {
+      const secret = await ask({ ...rights.needed, ...rights.checks });
+      return { secret, mintedAt, checks: true };
+    } catch (error) {
+      if (statusOf(error) !== 422) throw error;
+      const secret = await ask(rights.needed);
+      lacksChecks();
+      return { secret, mintedAt, checks: false };
+    }
   });
 }
 

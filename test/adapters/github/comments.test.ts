@@ -21,6 +21,15 @@ const commentOf = (id: number) => ({
   updated_at: '2026-01-02T03:04:05Z',
 });
 
+const REPOSITORY = {
+  id: 5,
+  full_name: 'o/r',
+  private: false,
+  archived: false,
+  default_branch: 'main',
+  html_url: 'https://example.org/o/r',
+};
+
 /** GitHub with one issue of so many comments, numbered from 1; notes which pages were asked for. */
 function issueWith(total: number) {
   const pages: number[] = [];
@@ -41,6 +50,7 @@ function issueWith(total: number) {
   const answer = async (input: string | URL | Request): Promise<Response> => {
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.pathname === '/repos/o/r/issues/7/comments') return listed(url);
+    if (url.pathname === '/repositories/5') return Response.json(REPOSITORY);
     return Response.json({ token: 'ghs_read', expires_at: '2099-01-01T00:00:00Z' }, { status: 201 });
   };
   const github = openGitHub({

@@ -10,8 +10,18 @@ const API = 'https://api.github.com';
 const READ_TOKEN = 'ghs_readreadreadreadreadreadreadread0001';
 const WRITE_TOKEN = 'ghs_writewritewritewritewritewrite00001';
 const HANDLE = { installationId: 2, repositoryId: 5, owner: 'o', name: 'r' };
-const READER_RIGHTS = { contents: 'read', issues: 'read', metadata: 'read', pull_requests: 'read' };
-const PUBLISHER_RIGHTS = { contents: 'write', issues: 'write', pull_requests: 'write' };
+const READER_NEEDS = { contents: 'read', issues: 'read', metadata: 'read', pull_requests: 'read' };
+const READER_RIGHTS = { ...READER_NEEDS, checks: 'read', statuses: 'read' };
+const PUBLISHER_NEEDS = { contents: 'write', issues: 'write', pull_requests: 'write' };
+const PUBLISHER_RIGHTS = { ...PUBLISHER_NEEDS, checks: 'write' };
+const REPOSITORY = {
+  id: 5,
+  full_name: 'o/r',
+  private: false,
+  archived: false,
+  default_branch: 'main',
+  html_url: 'https://github.com/o/r',
+};
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -69,6 +79,7 @@ const ISSUE = {
 };
 const COMMENT = {
   id: 12,
+  node_id: 'IC_12',
   user: { id: 99, login: 'auto-dev[bot]', type: 'Bot' },
   author_association: 'NONE',
   body: 'hello',
@@ -83,6 +94,8 @@ const COMMENTS_PATH = '/repos/o/r/issues/7/comments';
 beforeAll(() => nock.disableNetConnect());
 beforeEach(() => {
   logged.length = 0;
+  // Whoever reads or writes asks first what the repository is called now.
+  nock(API).persist().get('/repositories/5').optionally().reply(200, REPOSITORY);
 });
 afterEach(() => {
   const unused = nock.pendingMocks();
@@ -147,6 +160,7 @@ describe('tokens', () => {
   test('that the App may not have are refused before anything is published', async () => {
     nock(API)
       .post('/app/installations/2/access_tokens')
+      .twice()
       .reply(422, { message: 'The permissions requested are not granted to this installation.' });
     await expect(open().publisher(HANDLE)).rejects.toMatchObject({
       code: 'GITHUB_REFUSED',
@@ -462,10 +476,9 @@ describe('servers', () => {
     nock('https://git.example.com')
       .post('/api/v3/app/installations/2/access_tokens')
       .reply(201, minted(READ_TOKEN))
-      .get('/api/v3/repos/o/r')
+      .get('/api/v3/repositories/5')
       .reply(200, {
-        id: 5,
-        full_name: 'o/r',
+        ...REPOSITORY,
         private: true,
         default_branch: 'trunk',
         html_url: 'https://git.example.com/o/r',

@@ -1,0 +1,92 @@
+import { Fault } from '../../core/model/index.ts';
+import type { RepositoryHandle } from '../../ports/index.ts';
+import { Repository } from './answers.ts';
+import type { Api } from './client.ts';
+import { statusOf } from './faults.ts';
+import type { Token, TokenCache } from './tokens.ts';
+
+/** A repository's name as paths take it. */
+export interface Place {
+  readonly owner: string;
+  readonly repo: string;
+}
+
+/** A name that is known for longer is read again: another repository may have taken it. */
+const NAME_LIFE_MS = 10 * 60_000;
+/** GitHub's answers to an old name, and to one that nobody has. */
+const ELSEWHERE: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308, 404]);
+
+/** What a repository is called now: its name can change while a run is under way, its id never does. */
+export interface Whereabouts {
+  /** Read from GitHub where it is not known yet, or known for long, or where `failed` is what was known. */
+  place(api: Api, failed?: Place): Promise<Place>;
+  facts(api: Api): Promise<Repository>;
+}
+
+export function openWhereabouts({ repositoryId: id }: RepositoryHandle, now: () => number): Whereabouts {
+  let known: { readonly place: Place; readonly readAt: number } | undefined;
+  const facts: Whereabouts['facts'] = async (api) => {
+    // The address that GitHub's own redirects from old names lead to.
+    const found = Repository.parse((await api.request('GET /repositories/{id}', { id })).data);
+    if (found.id !== id) throw new Fault('GITHUB_REFUSED', `GitHub knows no repository with the id ${id}.`);
+    const [owner = '', repo = ''] = found.full_name.split('/');
+    known = { place: { owner, repo }, readAt: now() };
+    return found;
+  };
+  return {
+    facts,
+    place: async (api, failed) => {
+      if (known === undefined || known.place === failed || now() - known.readAt > NAME_LIFE_MS) {
+        await facts(api);
+      }
+      if (known === undefined) throw new Fault('INTERNAL', 'A repository was read and has no name.');
+      return known.place;
+    },
+  };
+}
+
+/** Makes one call about a repository, wherever it is. What it throws is not a fault yet. */
+export type Calls = <T>(call: (api: Api, at: Place, token: Token) => Promise<T>) => Promise<T>;
+
+export interface CallsParts {
+  readonly tokens: Pick<TokenCache, 'get' | 'drop'>;
+  readonly whereabouts: Whereabouts;
+  /** Repeats after server errors. */
+  reads(token: string): Api;
+  /** What the call itself is made with. */
+  client(token: string): Api;
+}
+
+/**
+ * Makes a call once more with a new token where the old one is no longer taken, and once more where the repository
+ * turns out to have another name: both answers say that nothing was done.
+ */
+export function openCalls({ tokens, whereabouts, reads, client }: CallsParts): Calls {
+  return (call) =>
+    withToken(tokens, async (token) => {
+      const at = await whereabouts.place(reads(token.secret));
+      try {
+        return await call(client(token.secret), at, token);
+      } catch (error) {
+        if (!ELSEWHERE.has(statusOf(error))) throw error;
+        const now = await whereabouts.place(reads(token.secret), at);
+        if (now.owner === at.owner && now.repo === at.repo) throw error;
+        return call(client(token.secret), now, token);
+      }
+    });
+}
+
+/** Makes a call once more with a new token where GitHub no longer takes the old one. */
+export async function withToken<T>(
+  tokens: CallsParts['tokens'],
+  call: (token: Token) => Promise<T>,
+): Promise<T> {
+  const token = await tokens.get();
+  try {
+    return await call(token);
+  } catch (error) {
+    if (statusOf(error) !== 401) throw error;
+    tokens.drop(token);
+    return call(await tokens.get());
+  }
+}
