@@ -10,7 +10,8 @@ import {
   type Task,
 } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
-import type { LedgerRow, Store } from '../../src/ports/index.ts';
+import type { LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
+import { commandsContract, countsContract, picksContract } from './store.said.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -117,7 +118,6 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await expect(store.transition('nope', 'admitted', 'x', 1)).rejects.toMatchObject(fault);
         await expect(store.markStage('nope', 'code', 'start', 1)).rejects.toMatchObject(fault);
         await expect(store.putCandidate(candidate('nope', 'A'))).rejects.toMatchObject(fault);
-        await expect(store.intend('nope', 'pull')).rejects.toMatchObject(fault);
       });
 
       test('a patch sets its fields and leaves the others', async () => {
@@ -158,6 +158,44 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           await create(store, id, at);
         expect((await store.runs(2)).map((run) => run.id)).toEqual(['r3', 'r2']);
         expect(await store.runs(0)).toEqual([]);
+      });
+
+      test('runs are found by their issue and by the pull request that they led to, newest first', async () => {
+        const store = await fresh();
+        const start = (id: string, origin: GitHubOrigin, at: number) =>
+          store.createRun({ id, origin, title: id, request: null, at });
+        const pull = (number: number): RunOutcome => ({
+          kind: 'pull',
+          number,
+          url: `https://github.test/p/${number}`,
+          branch: 'auto-dev/7/r1/A',
+          branches: { A: 'auto-dev/7/r1/A' },
+          comparisonUrl: 'https://github.test/c/1',
+        });
+        await start('r1', issue(7), 10);
+        await start('r2', issue(7), 30);
+        await start('r3', { ...issue(12), work: 'review' }, 20);
+        await start('r4', issue(12, 43), 40);
+        await create(store, 'local', 50);
+        await store.updateRun('r1', { outcome: pull(12) }, 60);
+        await store.updateRun('r2', { outcome: { kind: 'branches', branches: {} } }, 60);
+        const ids = async (repositoryId: number, thread: number) =>
+          (await store.runsAt(repositoryId, thread)).map((run) => run.id);
+        expect(await ids(42, 7)).toEqual(['r2', 'r1']);
+        expect(await ids(42, 12)).toEqual(['r3', 'r1']);
+        expect(await ids(43, 12)).toEqual(['r4']);
+        expect(await ids(42, 99)).toEqual([]);
+        expect((await store.runsAt(42, 7))[1]).toMatchObject({ id: 'r1', outcome: pull(12), stages: [] });
+      });
+
+      test('of an issue that was tried very often, the newest 50 are told', async () => {
+        const store = await fresh();
+        for (let n = 0; n < 52; n++) {
+          await store.createRun({ id: `r${n}`, origin: issue(7), title: 'x', request: null, at: n });
+        }
+        const found = await store.runsAt(42, 7);
+        expect(found).toHaveLength(50);
+        expect([found[0]?.id, found[49]?.id]).toEqual(['r51', 'r2']);
       });
 
       test('living runs of an issue leave out ended ones and other issues, oldest first', async () => {
@@ -427,6 +465,19 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.intent('r1', 'pull')).toEqual({ state: 'done', result: { number: 12 } });
       });
 
+      test('a command that concerns no run has intents too', async () => {
+        const store = await fresh();
+        await create(store, 'r1');
+        expect(await store.intend('c991', 'reply')).toMatchObject({ fresh: true });
+        expect(await store.intend('r1', 'reply')).toMatchObject({ fresh: true });
+        await store.fulfil('c991', 'reply', { id: 992 });
+        expect(await store.intend('c991', 'reply')).toEqual({
+          fresh: false,
+          intent: { state: 'done', result: { id: 992 } },
+        });
+        expect(await store.intent('r1', 'reply')).toEqual({ state: 'planned' });
+      });
+
       test('what was never intended cannot be fulfilled', async () => {
         const store = await fresh();
         await create(store, 'r1');
@@ -506,5 +557,9 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         });
       });
     });
+
+    commandsContract(fresh);
+    picksContract(fresh);
+    countsContract(fresh);
   });
 }

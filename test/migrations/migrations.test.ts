@@ -30,12 +30,15 @@ interface Column {
   readonly column: string;
   readonly required: boolean;
   readonly hasDefault: boolean;
+  /** Within its table; stays when the column is renamed. */
+  readonly position: number;
 }
 
 async function columns(): Promise<readonly Column[]> {
   const { rows } = await sql<Column>`
     select table_name as "table", column_name as "column", is_nullable = 'NO' as required,
-           (column_default is not null or is_identity = 'YES' or is_generated = 'ALWAYS') as "hasDefault"
+           (column_default is not null or is_identity = 'YES' or is_generated = 'ALWAYS') as "hasDefault",
+           ordinal_position as position
       from information_schema.columns
      where table_schema = 'runoff' and table_name <> 'migration'
      order by 1, 2`.execute(db);
@@ -48,11 +51,11 @@ const tablesOf = (found: readonly Column[]): ReadonlySet<string> => new Set(foun
 async function unfillable(migration: Migration): Promise<readonly string[]> {
   const before = await columns();
   await migrate(db, [...upTo(migration.version - 1), migration]);
-  const known = new Set(before.map((one) => `${one.table}.${one.column}`));
+  const known = new Set(before.map((one) => `${one.table}.${one.position}`));
   return (await columns())
     .filter((one) => tablesOf(before).has(one.table) && one.required && !one.hasDefault)
-    .map((one) => `${one.table}.${one.column}`)
-    .filter((name) => !known.has(name));
+    .filter((one) => !known.has(`${one.table}.${one.position}`))
+    .map((one) => `${one.table}.${one.column}`);
 }
 
 async function counts(): Promise<Record<string, number>> {
@@ -102,6 +105,27 @@ describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
     expect((await store.intend('r1', 'pull')).intent).toEqual({ state: 'done', result: { number: 12 } });
     await store.close();
   });
+});
+
+test('what was intended before is found again, and commands have intents too', async () => {
+  await migrate(db, upTo(5));
+  await load(5);
+  await migrate(db);
+  const store = await openStore(database.url);
+  expect(await store.intent('r1', 'pull')).toEqual({ state: 'done', result: { number: 12 } });
+  expect(await store.intend('r1', 'comment')).toEqual({ fresh: false, intent: { state: 'planned' } });
+  expect(await store.intend('c991', 'reply')).toMatchObject({ fresh: true });
+  await store.close();
+});
+
+test('a run that opened a pull request before is found by its number', async () => {
+  await migrate(db, upTo(5));
+  await load(5);
+  await sql.raw(`update runoff.run set outcome = '{"kind":"pull","number":12}' where id = 'r1'`).execute(db);
+  await migrate(db);
+  const store = await openStore(database.url);
+  expect((await store.runsAt(42, 12)).map((run) => run.id)).toEqual(['r1']);
+  await store.close();
 });
 
 test('calls of before count for the repository of their run', async () => {
@@ -163,6 +187,7 @@ describe('the runner', () => {
   test.each([
     ['nullable', sql`alter table runoff.run add column owner text`],
     ['with a default', sql`alter table runoff.run add column owner text not null default 'us'`],
+    ['an old one under another name', sql`alter table runoff.run rename column title to name`],
     ['of a new table', sql`create table runoff.owner (name text not null)`],
   ])('and lets one pass that is %s', async (_what, statement) => {
     await migrate(db);

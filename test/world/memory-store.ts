@@ -18,17 +18,15 @@ import type {
   StageTiming,
   Store,
   Transition,
+  Whose,
 } from '../../src/ports/index.ts';
-
-/** As a database would keep it: no shared references, no `undefined`, no class instances. */
-const kept = <T>(value: T): T => JSON.parse(JSON.stringify(value ?? null)) as T;
+import { kept, memoryCommands, memoryPicks } from './memory-said.ts';
 
 interface Entry {
   run: Omit<RunRecord, 'stages'>;
   readonly stages: Map<string, StageTiming>;
   readonly transitions: Transition[];
   readonly candidates: Map<string, Candidate>;
-  readonly intents: Map<string, Intent>;
   /** By key, in order. */
   readonly replies: Map<string, Reply>;
 }
@@ -53,7 +51,6 @@ const newEntry = (id: RunId, { origin, title, request, at }: NewRun): Entry => (
   stages: new Map(),
   transitions: [],
   candidates: new Map(),
-  intents: new Map(),
   replies: new Map(),
 });
 
@@ -65,6 +62,17 @@ const recordOf = ({ run, stages }: Entry): RunRecord =>
 
 const byAge = (a: RunRecord, b: RunRecord): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 
+/** As admission counts: on GitHub, with a task. */
+function belongsTo({ origin, task }: RunRecord, { kind, id }: Whose): boolean {
+  if (origin.kind !== 'github' || task === undefined) return false;
+  const ids = {
+    repository: origin.repositoryId,
+    installation: origin.installationId,
+    user: origin.requestedBy.id,
+  };
+  return ids[kind] === id;
+}
+
 /** The store port over plain maps: same promises, no disk. Nothing survives the process. */
 export function memoryStore(): Store {
   const entries = new Map<RunId, Entry>();
@@ -72,6 +80,7 @@ export function memoryStore(): Store {
   const semanticKeys = new Set<string>();
   const calls: LedgerRow[] = [];
   const answers = new Map<string, ArtifactRef>();
+  const intents = new Map<string, Map<string, Intent>>();
 
   const entry = (id: RunId): Entry => {
     const found = entries.get(id);
@@ -186,24 +195,56 @@ export function memoryStore(): Store {
       const name = JSON.stringify([scope, key]);
       if (!answers.has(name)) answers.set(name, kept(answer));
     },
-    async intend(runId, key) {
-      const { intents } = entry(runId);
-      const found = intents.get(key);
+    async intend(scope, key) {
+      const own = intents.get(scope) ?? new Map<string, Intent>();
+      intents.set(scope, own);
+      const found = own.get(key);
       if (found !== undefined) return { fresh: false, intent: kept(found) };
-      intents.set(key, { state: 'planned' });
+      own.set(key, { state: 'planned' });
       return { fresh: true, intent: { state: 'planned' } };
     },
-    async fulfil(runId, key, result) {
-      const intents = entries.get(runId)?.intents;
-      if (!intents?.has(key)) {
-        throw new Fault('INTERNAL', `Run ${runId} has no intent \`${key}\` that could be fulfilled.`);
+    async fulfil(scope, key, result) {
+      const own = intents.get(scope);
+      if (!own?.has(key)) {
+        throw new Fault('INTERNAL', `${scope} has no intent \`${key}\` that could be fulfilled.`);
       }
-      intents.set(key, { state: 'done', result: kept(result) });
+      own.set(key, { state: 'done', result: kept(result) });
     },
-    async intent(runId, key) {
-      const found = entries.get(runId)?.intents.get(key);
-      return found === undefined ? null : kept(found);
+    async intent(scope, key) {
+      return kept(intents.get(scope)?.get(key) ?? null);
     },
+    async runsAt(repositoryId, thread) {
+      const at = records().filter(
+        ({ origin, outcome }) =>
+          origin.kind === 'github' &&
+          origin.repositoryId === repositoryId &&
+          (origin.issue === thread || (outcome?.kind === 'pull' && outcome.number === thread)),
+      );
+      return at.toReversed().slice(0, 50);
+    },
+    async startedSince(at, whose) {
+      return records().filter((run) => run.createdAt >= at && belongsTo(run, whose)).length;
+    },
+    async spentBySince(at, userId) {
+      const asked = (id: RunId): boolean => {
+        const origin = entries.get(id)?.run.origin;
+        return origin?.kind === 'github' && origin.requestedBy.id === userId;
+      };
+      return calls
+        .filter((call) => call.at >= at && asked(call.runId))
+        .reduce((sum, call) => sum + call.usd, 0);
+    },
+    async labelSeen(repositoryId, issue, at) {
+      const prefix = `labeled:${repositoryId}:${issue}:`;
+      return [...semanticKeys].some(
+        (key) =>
+          key.startsWith(prefix) &&
+          /^\d{1,15}$/.test(key.slice(prefix.length)) &&
+          Number(key.slice(prefix.length)) >= at,
+      );
+    },
+    ...memoryCommands(),
+    ...memoryPicks(entry),
     async close() {},
   };
 }

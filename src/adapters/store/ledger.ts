@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Fault } from '../../core/model/index.ts';
 import type { Store } from '../../ports/index.ts';
-import { rowOfCall, text } from './rows.ts';
+import { asker, rowOfCall, text } from './rows.ts';
 import { type Db, inStatement } from './transaction.ts';
 
 /** Calls through the gateway. Read and written around every call of a model, so each method is one statement. */
@@ -34,6 +34,16 @@ export function ledger(db: Db) {
       const calls = db.selectFrom('runoff.gateway_call').where('at', '>=', at);
       const own = repository === undefined ? calls : calls.where('repository', '=', text(repository));
       const sum = own.select(sql<number>`coalesce(sum(usd), 0)`.as('usd'));
+      return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
+    },
+
+    async spentBySince(at, userId) {
+      const sum = db
+        .selectFrom('runoff.gateway_call as call')
+        .innerJoin('runoff.run as run', 'run.id', 'call.run_id')
+        .where('call.at', '>=', at)
+        .where(asker('run.origin'), '=', userId)
+        .select(sql<number>`coalesce(sum(call.usd), 0)`.as('usd'));
       return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },
   } satisfies Partial<Store>;

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import {
   CANDIDATE_STATES,
   type Candidate,
@@ -46,6 +46,10 @@ function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
   ) as { [K in keyof T]?: NonNullable<T[K]> };
 }
+
+/** Number of the user who asked for a run on GitHub; null for a local one. `origin` names the column. */
+export const asker = (origin: string) =>
+  sql<number | null>`(${sql.ref(origin)} #>> '{requestedBy,id}')::bigint`;
 
 export interface NewRun {
   readonly id: RunId;

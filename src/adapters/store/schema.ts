@@ -9,7 +9,7 @@ import type {
   Task,
   Usage,
 } from '../../core/model/index.ts';
-import type { RunRecord } from '../../ports/index.ts';
+import type { CommandOutcome, NewCommand, Pick, RunRecord, Vote } from '../../ports/index.ts';
 
 /** A jsonb column: read as a value, written as JSON text. */
 type Json<T> = ColumnType<T, string, string>;
@@ -96,7 +96,8 @@ export interface DeliveryTable {
 }
 
 export interface IntentTable {
-  run_id: string;
+  /** A run's id, or that of a command which concerns no run. */
+  scope: string;
   key: string;
   state: 'planned' | 'done';
   result: OptionalJson<unknown>;
@@ -107,6 +108,31 @@ export interface ReplyTable {
   number: number;
   key: string;
   reply: Json<NewReply>;
+}
+
+export interface CommandTable {
+  id: string;
+  repository_id: number;
+  comment: number;
+  at: number;
+  heard: Json<NewCommand>;
+  outcome: OptionalJson<CommandOutcome>;
+  run_id: string | null;
+  settled_at: number | null;
+}
+
+export interface VoteTable {
+  run_id: string;
+  user_id: number;
+  vote: Json<Vote>;
+  at: number;
+}
+
+export interface PickTable {
+  run_id: string;
+  number: number;
+  key: string;
+  pick: Json<Omit<Pick, 'number'>>;
 }
 
 /** The tables of `migrations/`, as of the last one. */
@@ -120,6 +146,9 @@ export interface Schema {
   'runoff.intent': IntentTable;
   'runoff.reply': ReplyTable;
   'runoff.answer': AnswerTable;
+  'runoff.command': CommandTable;
+  'runoff.vote': VoteTable;
+  'runoff.pick': PickTable;
 }
 
 export interface AnswerTable {

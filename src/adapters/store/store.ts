@@ -1,14 +1,18 @@
+import { sql } from 'kysely';
 import { isFinal, move } from '../../core/lifecycle/index.ts';
 import { Fault, RUN_STATES, type RunId } from '../../core/model/index.ts';
-import type { Intent, Store } from '../../ports/index.ts';
+import type { Store } from '../../ports/index.ts';
 import { answers } from './answers.ts';
+import { commands } from './commands.ts';
 import { asDatabaseFault, connect } from './connection.ts';
+import { intents } from './intents.ts';
 import { ledger } from './ledger.ts';
+import { lookups } from './lookups.ts';
 import { migrate } from './migrate.ts';
+import { picks } from './picks.ts';
 import { replies } from './replies.ts';
 import {
   candidateOfRow,
-  json,
   type NewRun,
   rowOfCandidate,
   rowOfNewRun,
@@ -26,6 +30,12 @@ export interface StoreOptions {
 }
 
 const LIVING = RUN_STATES.filter((state) => !isFinal(state));
+
+/** As the port says. */
+const MOST_AT_A_THREAD = 50;
+/** In the words of the index `run_of_pull`. */
+const isPull = (number: number) =>
+  sql<boolean>`(outcome ->> 'kind' = 'pull' and (outcome ->> 'number')::integer = ${number})`;
 
 const unknownRun = (id: RunId): Fault => new Fault('RUN_UNKNOWN', `There is no run ${id}.`);
 
@@ -45,6 +55,9 @@ export async function openStore(url: string, { poolSize = 4 }: StoreOptions = {}
     ...intents(db),
     ...replies(db),
     ...answers(db),
+    ...lookups(db),
+    ...commands(db),
+    ...picks(db),
     close,
   };
 }
@@ -114,6 +127,20 @@ function runs(db: Db) {
             .where('state', 'in', LIVING)
             .orderBy('created_at')
             .orderBy('id')
+            .execute(),
+        ),
+      ),
+
+    runsAt: (repositoryId, thread) =>
+      inTransaction(db, async (tx) =>
+        withStages(
+          tx,
+          await all(tx)
+            .where('repository_id', '=', repositoryId)
+            .where(({ eb, or }) => or([eb('issue', '=', thread), isPull(thread)]))
+            .orderBy('created_at', 'desc')
+            .orderBy('id', 'desc')
+            .limit(MOST_AT_A_THREAD)
             .execute(),
         ),
       ),
@@ -211,49 +238,5 @@ function progress(db: Db) {
             .execute()
         ).map(candidateOfRow),
       ),
-  } satisfies Partial<Store>;
-}
-
-async function intentOf(tx: Tx, runId: RunId, key: string): Promise<Intent | null> {
-  const row = await tx
-    .selectFrom('runoff.intent')
-    .select(['state', 'result'])
-    .where('run_id', '=', runId)
-    .where('key', '=', key)
-    .executeTakeFirst();
-  if (row === undefined) return null;
-  return row.state === 'done' ? { state: 'done', result: row.result } : { state: 'planned' };
-}
-
-function intents(db: Db) {
-  return {
-    intend: (runId, key) =>
-      inTransaction(db, async (tx) => {
-        const inserted = await tx
-          .insertInto('runoff.intent')
-          .values({ run_id: runId, key, state: 'planned' })
-          .onConflict((conflict) => conflict.doNothing())
-          .returning('key')
-          .executeTakeFirst();
-        if (inserted !== undefined) return { fresh: true, intent: { state: 'planned' } as const };
-        const intent = await intentOf(tx, runId, key);
-        if (!intent) throw new Fault('INTERNAL', `The intent \`${key}\` of run ${runId} is gone.`);
-        return { fresh: false, intent };
-      }),
-
-    intent: (runId, key) => inTransaction(db, (tx) => intentOf(tx, runId, key)),
-
-    fulfil: (runId, key, result) =>
-      inTransaction(db, async (tx) => {
-        const { numUpdatedRows } = await tx
-          .updateTable('runoff.intent')
-          .set({ state: 'done', result: json(result) })
-          .where('run_id', '=', runId)
-          .where('key', '=', key)
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) {
-          throw new Fault('INTERNAL', `Run ${runId} has no intent \`${key}\` that could be fulfilled.`);
-        }
-      }),
   } satisfies Partial<Store>;
 }

@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'vitest';
+import type { Actor, GitHubOrigin, Task } from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/policy/index.ts';
+import type { LedgerRow, NewCommand, Pick, Store } from '../../src/ports/index.ts';
+
+type Fresh = () => Promise<Store>;
+
+const mona: Actor = { id: 5, login: 'mona' };
+const hubot: Actor = { id: 6, login: 'hubot' };
+const origin = (over: Partial<GitHubOrigin> = {}): GitHubOrigin => ({
+  kind: 'github',
+  installationId: 1,
+  repositoryId: 42,
+  owner: 'acme',
+  name: 'shop',
+  issue: 7,
+  requestedBy: mona,
+  ...over,
+});
+const create = (store: Store, id: string, over: Partial<GitHubOrigin> = {}, at = 1) =>
+  store.createRun({ id, origin: origin(over), title: id, request: null, at });
+const unknown = { code: 'RUN_UNKNOWN' };
+
+const command = (comment: number, over: Partial<NewCommand> = {}, repositoryId = 42): NewCommand => ({
+  id: `comment:${comment}`,
+  place: {
+    installationId: 1,
+    repositoryId,
+    owner: 'acme',
+    name: 'shop',
+    thread: 7,
+    isPull: false,
+    comment,
+    on: 'conversation',
+  },
+  by: mona,
+  text: '/auto-dev pick B',
+  at: comment,
+  ...over,
+});
+
+/** The inbox of commands. */
+export function commandsContract(fresh: Fresh): void {
+  describe('commands', () => {
+    const done = { kind: 'done', note: 'Picked B.' } as const;
+
+    test('a command is heard once, however often it is delivered', async () => {
+      const store = await fresh();
+      expect(await store.command('comment:991')).toBeNull();
+      const heard = await Promise.all(Array.from({ length: 8 }, () => store.hearCommand(command(991))));
+      expect(heard.filter(Boolean)).toHaveLength(1);
+      expect(await store.hearCommand(command(991, { text: '/auto-dev pick A' }))).toBe(false);
+      expect(await store.command('comment:991')).toEqual(command(991));
+    });
+
+    test('what became of it is written once: the first outcome stands', async () => {
+      const store = await fresh();
+      await store.hearCommand(command(991));
+      await store.settleCommand('comment:991', done, 1_000, 'r1');
+      await store.settleCommand('comment:991', { kind: 'refused', why: 'No.' }, 2_000, 'r2');
+      expect(await store.command('comment:991')).toEqual({
+        ...command(991),
+        outcome: done,
+        runId: 'r1',
+        settledAt: 1_000,
+      });
+    });
+
+    test('one that was never heard cannot be settled', async () => {
+      const store = await fresh();
+      await expect(store.settleCommand('comment:1', done, 1)).rejects.toMatchObject({ code: 'INTERNAL' });
+    });
+
+    test('open ones are told oldest first, of one moment by the number of their comment', async () => {
+      const store = await fresh();
+      await store.hearCommand(command(30, { at: 9 }));
+      await store.hearCommand(command(200, { at: 5 }));
+      await store.hearCommand(command(9, { at: 9 }));
+      await store.hearCommand(command(20, { at: 9 }, 43));
+      await store.hearCommand(command(1, { at: 1 }));
+      await store.settleCommand('comment:1', { kind: 'ignored', why: 'mallory may not write.' }, 10);
+      const open = await store.openCommands();
+      expect(open.map(({ place }) => place.comment)).toEqual([200, 9, 20, 30]);
+    });
+
+    test('the list of a repository is newest first, and as long as asked', async () => {
+      const store = await fresh();
+      for (const comment of [10, 30, 20]) await store.hearCommand(command(comment));
+      await store.hearCommand(command(40, {}, 43));
+      await store.settleCommand('comment:20', done, 50);
+      expect((await store.commands(42, 2)).map(({ id }) => id)).toEqual(['comment:30', 'comment:20']);
+      expect((await store.commands(42, 2))[1]).toMatchObject({ outcome: done, settledAt: 50 });
+      expect(await store.commands(42, 0)).toEqual([]);
+      expect(await store.commands(44, 9)).toEqual([]);
+    });
+
+    test('text that no database takes is kept all the same', async () => {
+      const store = await fresh();
+      await store.hearCommand(command(991, { text: '/auto-dev a\0b \ud800' }));
+      expect((await store.command('comment:991'))?.text).toMatch(/^\/auto-dev a.b .$/s);
+    });
+  });
+}
+
+/** Votes and picks. */
+export function picksContract(fresh: Fresh): void {
+  describe('votes and picks', () => {
+    const pick = (over: Partial<Omit<Pick, 'number'>> = {}): Omit<Pick, 'number'> => ({
+      alias: 'B',
+      by: mona,
+      at: 9,
+      key: 'comment:991',
+      shown: { aliases: ['A', 'B'], first: 'A', votes: { B: 2 } },
+      ...over,
+    });
+
+    test('everybody has one vote, and the later one counts, whichever is told first', async () => {
+      const store = await fresh();
+      await create(store, 'r1');
+      await create(store, 'r2');
+      expect(await store.votes('r1')).toEqual([]);
+      await store.vote('r1', { by: mona, alias: 'A', at: 20 });
+      await store.vote('r1', { by: hubot, alias: 'A', at: 25 });
+      await store.vote('r1', { by: { ...mona, login: 'renamed' }, alias: 'B', at: 30 });
+      await store.vote('r1', { by: mona, alias: 'C', at: 10 });
+      await store.vote('r2', { by: mona, alias: 'C', at: 5 });
+      expect(await store.votes('r1')).toEqual([
+        { by: hubot, alias: 'A', at: 25 },
+        { by: { id: 5, login: 'renamed' }, alias: 'B', at: 30 },
+      ]);
+    });
+
+    test('the same vote twice is one vote', async () => {
+      const store = await fresh();
+      await create(store, 'r1');
+      await Promise.all(Array.from({ length: 8 }, () => store.vote('r1', { by: mona, alias: 'A', at: 20 })));
+      expect(await store.votes('r1')).toEqual([{ by: mona, alias: 'A', at: 20 }]);
+    });
+
+    test('picks are numbered in the order in which they were made, none of them included', async () => {
+      const store = await fresh();
+      await create(store, 'r1');
+      await create(store, 'r2');
+      expect(await store.picks('r1')).toEqual([]);
+      const none = pick({ alias: null, by: null, key: 'cli:1', at: 12 });
+      expect(await store.addPick('r1', pick())).toEqual({ ...pick(), number: 1 });
+      expect(await store.addPick('r1', none)).toEqual({ ...none, number: 2 });
+      expect(await store.addPick('r2', pick())).toMatchObject({ number: 1 });
+      expect(await store.picks('r1')).toEqual([
+        { ...pick(), number: 1 },
+        { ...none, number: 2 },
+      ]);
+    });
+
+    test('a repeated pick finds the one that was made', async () => {
+      const store = await fresh();
+      await create(store, 'r1');
+      await store.addPick('r1', pick());
+      await store.addPick('r1', pick({ key: 'comment:992', alias: 'A' }));
+      expect(await store.addPick('r1', pick({ at: 99, alias: 'C' }))).toEqual({ ...pick(), number: 1 });
+      expect((await store.picks('r1')).map(({ alias }) => alias)).toEqual(['B', 'A']);
+    });
+
+    test('of many at once, each gets a number of its own', async () => {
+      const store = await fresh();
+      await create(store, 'r1');
+      const keys = Array.from({ length: 12 }, (_, i) => `comment:${i % 6}`);
+      await Promise.all(keys.map((key) => store.addPick('r1', pick({ key }))));
+      const made = await store.picks('r1');
+      expect(made.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(new Set(made.map(({ key }) => key)).size).toBe(6);
+    });
+
+    test('an unknown run has none, and takes none', async () => {
+      const store = await fresh();
+      expect(await store.votes('nope')).toEqual([]);
+      expect(await store.picks('nope')).toEqual([]);
+      const vote = { by: mona, alias: 'A', at: 1 };
+      await expect(store.vote('nope', vote)).rejects.toMatchObject(unknown);
+      await expect(store.addPick('nope', pick())).rejects.toMatchObject(unknown);
+    });
+  });
+}
+
+/** What the caps of a day and the intake of labels are counted by. */
+export function countsContract(fresh: Fresh): void {
+  describe('counts', () => {
+    const task = (runId: string): Task => ({
+      runId,
+      origin: origin(),
+      title: 'x',
+      body: '',
+      comments: [],
+      base: { ref: 'main', sha: 'a'.repeat(40) },
+      settings: Settings.parse({}),
+      lowered: [],
+    });
+    const started = async (store: Store, id: string, over: Partial<GitHubOrigin>, at: number) => {
+      await create(store, id, over, at);
+      await store.updateRun(id, { task: task(id) }, at);
+    };
+    const call = (runId: string, at: number, usd: number): LedgerRow => ({
+      runId,
+      spender: 'A',
+      repository: 'github-42',
+      model: 'anthropic/claude-sonnet-5',
+      tokensIn: 1,
+      tokensOut: 1,
+      tokensCached: 0,
+      tokensReasoning: 0,
+      usd,
+      exact: true,
+      status: 200,
+      ms: 1,
+      at,
+    });
+
+    test('runs count from a moment on, once they got as far as a task, on GitHub', async () => {
+      const store = await fresh();
+      await started(store, 'early', {}, 99);
+      await started(store, 'r1', {}, 100);
+      await started(store, 'r2', { requestedBy: hubot }, 101);
+      await started(store, 'r3', { repositoryId: 43 }, 102);
+      await started(store, 'r4', { repositoryId: 44, installationId: 2 }, 103);
+      await create(store, 'refused', {}, 104);
+      await store.createRun({
+        id: 'local',
+        origin: { kind: 'local', path: '/' },
+        title: 'x',
+        request: null,
+        at: 105,
+      });
+      await store.updateRun('local', { task: task('local') }, 105);
+      await store.transition('r1', 'cancelled', 'asked', 200);
+      expect(await store.startedSince(100, { kind: 'repository', id: 42 })).toBe(2);
+      expect(await store.startedSince(101, { kind: 'repository', id: 42 })).toBe(1);
+      expect(await store.startedSince(100, { kind: 'installation', id: 1 })).toBe(3);
+      expect(await store.startedSince(100, { kind: 'user', id: 5 })).toBe(3);
+      expect(await store.startedSince(100, { kind: 'user', id: 6 })).toBe(1);
+      expect(await store.startedSince(100, { kind: 'user', id: 42 })).toBe(0);
+    });
+
+    test('money counts for whoever asked for the run, from a moment on', async () => {
+      const store = await fresh();
+      await create(store, 'r1');
+      await create(store, 'r2', { requestedBy: hubot });
+      await store.openCall(call('r1', 99, 16));
+      await store.openCall(call('r1', 100, 8));
+      await store.openCall(call('r2', 101, 4));
+      await store.openCall(call('gone', 101, 2));
+      expect(await store.spentBySince(100, 5)).toBe(8);
+      expect(await store.spentBySince(99, 5)).toBe(24);
+      expect(await store.spentBySince(100, 6)).toBe(4);
+      expect(await store.spentBySince(100, 7)).toBe(0);
+    });
+
+    test('a label event is known by its issue and time', async () => {
+      const store = await fresh();
+      const take = (id: string, semanticKey: string) =>
+        store.acceptDelivery(
+          { id, event: 'issues.labeled', semanticKey, runId: `r${id}` },
+          { origin: origin(), title: 'x', request: null, at: 1 },
+        );
+      expect(await store.labelSeen(42, 7, 0)).toBe(false);
+      await take('1', 'labeled:42:7:1000');
+      await take('2', 'labeled:42:70:9000');
+      await take('3', 'labeled:420:7:9000');
+      await take('4', 'comment:42:7:9000');
+      await take('5', 'labeled:42:7:9000:other');
+      expect(await store.labelSeen(42, 7, 999)).toBe(true);
+      expect(await store.labelSeen(42, 7, 1000)).toBe(true);
+      expect(await store.labelSeen(42, 7, 1001)).toBe(false);
+      expect(await store.labelSeen(42, 8, 0)).toBe(false);
+    });
+  });
+}
