@@ -27,7 +27,13 @@ export type Command =
   | { readonly name: 'revise'; readonly text: string }
   /** US dollars for the whole run. */
   | { readonly name: 'budget'; readonly usd: number }
-  | { readonly name: 'approve' | 'status' | 'cancel' | 'ci' | 'review' | 'fix' | 'help' }
+  | { readonly name: 'approve' }
+  | { readonly name: 'status' }
+  | { readonly name: 'cancel' }
+  | { readonly name: 'ci' }
+  | { readonly name: 'review' }
+  | { readonly name: 'fix' }
+  | { readonly name: 'help' }
   /** Addressed to us and not understood. `meant` is the command that was probably meant. */
   | {
       readonly name: 'unknown';
