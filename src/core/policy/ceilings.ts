@@ -16,6 +16,16 @@ export interface Ceilings {
   readonly debates: boolean;
   /** `host` (port 443) or `host:port` names that setup commands may reach. */
   readonly networkAllow: readonly string[];
+  readonly day: DayCaps;
+}
+
+/** What may start on GitHub in one day (UTC). What is spent on a repository's day is held by the gateway. */
+export interface DayCaps {
+  readonly runsOfRepository: number;
+  readonly runsOfUser: number;
+  readonly runsOfInstallation: number;
+  /** US dollars. */
+  readonly budgetOfUser: number;
 }
 
 export const ceilingsOf = (operator: Operator): Ceilings => ({
@@ -25,6 +35,12 @@ export const ceilingsOf = (operator: Operator): Ceilings => ({
   timeoutCandidateSeconds: operator.max.timeoutSeconds,
   debates: operator.debates !== 'never',
   networkAllow: operator.networkAllow,
+  day: {
+    runsOfRepository: operator.max.runsRepositoryDay,
+    runsOfUser: operator.max.runsUserDay,
+    runsOfInstallation: operator.max.runsInstallationDay,
+    budgetOfUser: operator.max.budgetUserDay,
+  },
   ...(operator.max.tokensCandidate ? { tokensCandidate: operator.max.tokensCandidate } : {}),
 });
 

@@ -1,139 +1,20 @@
 import { z } from 'zod';
-import { MODEL_PROTOCOLS } from '../model/index.ts';
-import { Argv, duration } from './settings.ts';
-
-const whole = (least: number, most: number, fallback: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, 'write a whole number')
-    .transform(Number)
-    .pipe(z.number().min(least).max(most))
-    .prefault(String(fallback));
-
-const dollars = (fallback: number) =>
-  z
-    .string()
-    .regex(/^\d{1,6}(\.\d{1,4})?$/, 'write an amount in US dollars, such as 5 or 2.50')
-    .transform(Number)
-    .pipe(z.number().positive())
-    .prefault(String(fallback));
-
-const list = z
-  .string()
-  .transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  )
-  .prefault('');
-
-const webAddress = z
-  .string()
-  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
-    error: 'write an address that begins with https:// (or http://)',
-    abort: true,
-  })
-  .refine((text) => !/@/.test(URL.parse(text)?.href.split('/', 3).join('/') ?? ''), {
-    error: 'must not hold a user name or password',
-  })
-  .transform((text) => text.replace(/\/+$/, ''));
-
-const yesNo = (fallback: boolean) =>
-  z
-    .enum(['true', 'false', '1', '0'], 'write true or false')
-    .transform((text) => text === 'true' || text === '1')
-    .prefault(fallback ? 'true' : 'false');
-
-const optionalYesNo = yesNo(false).unwrap().optional();
-
-/** Base 64 of a PEM file, and `\n` written out, are what .env files and dashboards make of a key. */
-const privateKey = z
-  .string()
-  .transform((text) => (text.includes('-----BEGIN') ? text : fromBase64(text)).replaceAll('\\n', '\n'))
-  .refine(
-    (text) =>
-      /^-----BEGIN [A-Z ]*PRIVATE KEY-----\n[^-]+-----END [A-Z ]*PRIVATE KEY-----\s*$/.test(text.trim()),
-    "this is not a private key in PEM form; download one on the App's settings page",
-  );
-
-function fromBase64(text: string): string {
-  try {
-    return atob(text.replaceAll(/\s/g, ''));
-  } catch {
-    // Not base 64 either: the check for a PEM file says so.
-    return '';
-  }
-}
-
-const json = <T extends z.ZodType>(schema: T, fallback: string) =>
-  z
-    .string()
-    .transform((text, context) => {
-      try {
-        return JSON.parse(text) as unknown;
-      } catch {
-        context.addIssue({ code: 'custom', message: 'this is not JSON' });
-        return z.NEVER;
-      }
-    })
-    .pipe(schema)
-    .prefault(fallback);
-
-/** Neither the whole disk nor a folder of the system: all that is in it can be read by what candidates start. */
-const agentFolder = z
-  .string()
-  .startsWith('/', 'write an absolute path')
-  .refine((path) => !path.split('/').some((part) => part === '.' || part === '..' || part.includes('\0')), {
-    error: 'write it without . and ..',
-  })
-  .refine(
-    (path) =>
-      !/^\/+(bin|boot|dev|etc|home|lib\w*|media|mnt|proc|root|run|sbin|srv|sys|tmp|usr|var)?\/*$/.test(path),
-    {
-      error: 'name a folder that holds the program and nothing else',
-    },
-  );
-
-const AgentCommands = z.record(
-  z.string().regex(/^[a-z][a-z0-9-]{0,40}$/, 'name agents with small letters, digits and hyphens'),
-  z.strictObject({
-    argv: Argv,
-    speaks: z.enum(['command', 'acp']).default('command'),
-    folder: agentFolder.optional(),
-    protocols: z
-      .array(z.enum(MODEL_PROTOCOLS))
-      .min(1)
-      .default([...MODEL_PROTOCOLS]),
-    env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string()).default({}),
-  }),
-);
-
-const price = z.number().nonnegative();
-const Prices = z
-  .record(
-    z.string(),
-    z.strictObject({
-      input: price,
-      output: price,
-      cacheRead: price.optional(),
-      cacheWrite: price.optional(),
-    }),
-  )
-  .refine((models) => Object.keys(models).every((name) => /^[^/]+\/.+$/.test(name)), {
-    error: 'name models as provider/model',
-  });
-
-const hostName = z
-  .string()
-  .regex(/^[a-zA-Z0-9.-]{1,253}(:\d{1,5})?$/, 'write a host name only, without https://');
-const hosts = list.pipe(
-  z.array(
-    z
-      .string()
-      .regex(/^[a-z0-9.-]{1,253}(:\d{1,5})?$/, 'write exact host names, or host:port, with commas between'),
-  ),
-);
+import {
+  AgentCommands,
+  amount,
+  dollars,
+  hostName,
+  hosts,
+  json,
+  list,
+  optionalYesNo,
+  Prices,
+  privateKey,
+  webAddress,
+  whole,
+  yesNo,
+} from './environment-values.ts';
+import { duration } from './settings.ts';
 
 /** The operator's environment, by variable. `docs/configuration.md` and `.env.example` are made from the descriptions. */
 export const Environment = z.object({
@@ -227,6 +108,20 @@ export const Environment = z.object({
     'Most US dollars for all runs of one repository in a day (UTC). Default 50.',
   ),
   MAX_BUDGET_DAY: dollars(100).describe('Most US dollars for everything in a day (UTC). Default 100.'),
+  MAX_BUDGET_USER_DAY: amount
+    .optional()
+    .describe(
+      'Most US dollars in a day (UTC) for the runs that one person asked for on GitHub; from then on that person starts no more of them. Default: as MAX_BUDGET_REPOSITORY_DAY.',
+    ),
+  MAX_RUNS_REPOSITORY_DAY: whole(1, 100_000, 50).describe(
+    'Most runs that start on GitHub for one repository in a day (UTC). Default 50.',
+  ),
+  MAX_RUNS_USER_DAY: whole(1, 100_000, 20).describe(
+    'Most runs that one person may start on GitHub in a day (UTC). Default 20.',
+  ),
+  MAX_RUNS_INSTALLATION_DAY: whole(1, 100_000, 200).describe(
+    'Most runs that start for all repositories of one installation of the App (an organisation or an account) in a day (UTC). Default 200.',
+  ),
   MAX_TOKENS_CANDIDATE: z
     .string()
     .regex(/^[1-9]\d{0,8}$/, 'write a whole number')

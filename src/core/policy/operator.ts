@@ -1,4 +1,5 @@
 import type { ModelProtocol } from '../model/index.ts';
+import { contradictions, where } from './contradictions.ts';
 import { Environment } from './environment.ts';
 import { type KnownProvider, PROVIDERS } from './providers.ts';
 
@@ -76,6 +77,12 @@ export interface Operator {
     /** US dollars in one day (UTC), of everything and of one repository. */
     readonly budgetDay: number;
     readonly budgetRepositoryDay: number;
+    /** US dollars in one day (UTC) of the runs that one user asked for. */
+    readonly budgetUserDay: number;
+    /** Runs on GitHub that start in one day (UTC). */
+    readonly runsRepositoryDay: number;
+    readonly runsUserDay: number;
+    readonly runsInstallationDay: number;
     readonly tokensCandidate?: number;
   };
   readonly codersPerWorker: number;
@@ -133,52 +140,6 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
     : { kind: 'ok', operator: operatorOf(parsed.data) };
 }
 
-const where = (path: readonly PropertyKey[]): string =>
-  path.length === 0 ? '' : `${path.map((key) => JSON.stringify(String(key).slice(0, 60))).join('.')}: `;
-
-function contradictions(env: Environment): readonly EnvironmentProblem[] {
-  const problems: EnvironmentProblem[] = [];
-  if (env.WEBHOOK_SECRET && new Set(env.WEBHOOK_SECRET).size < 6) {
-    problems.push({
-      name: 'WEBHOOK_SECRET',
-      message: 'is too easy to guess; `openssl rand -hex 32` makes a good one',
-    });
-  }
-  if (env.PRIVATE_KEY_PATH && !env.PRIVATE_KEY) {
-    problems.push({ name: 'PRIVATE_KEY_PATH', message: 'was not read: the file is missing or empty' });
-  }
-  if (env.ANTHROPIC_BASE_URL && !env.ANTHROPIC_API_KEY) {
-    problems.push({ name: 'ANTHROPIC_BASE_URL', message: 'is set without ANTHROPIC_API_KEY' });
-  }
-  if (env.GEMINI_BASE_URL && !env.GEMINI_API_KEY) {
-    problems.push({ name: 'GEMINI_BASE_URL', message: 'is set without GEMINI_API_KEY' });
-  }
-  if (env.RUNOFF_SANDBOX === 'container' && !env.RUNOFF_SANDBOX_IMAGE) {
-    problems.push({
-      name: 'RUNOFF_SANDBOX_IMAGE',
-      message: 'is not set; RUNOFF_SANDBOX=container needs an image with git and what your tests need',
-    });
-  }
-  for (const [name, { folder }] of Object.entries(env.AGENT_COMMANDS)) {
-    if (folder !== undefined && overlap(folder, env.RUNOFF_DATA)) {
-      const message = `${where([name])}its folder holds the data folder or is part of it; sandboxes must not see that`;
-      problems.push({ name: 'AGENT_COMMANDS', message });
-    }
-  }
-  if (env.GHE_HOST && env.GITHUB_API_URL) {
-    problems.push({ name: 'GHE_HOST', message: 'contradicts GITHUB_API_URL; set one of the two' });
-  }
-  return problems;
-}
-
-function overlap(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((path) => `${path.replace(/\/+/g, '/').replace(/\/$/, '')}/`) as [
-    string,
-    string,
-  ];
-  return a.startsWith(b) || b.startsWith(a);
-}
-
 function operatorOf(env: Environment): Operator {
   const { APP_ID, PRIVATE_KEY, WEBHOOK_SECRET } = env;
   const lacks = Object.entries({ APP_ID, PRIVATE_KEY, WEBHOOK_SECRET }).filter(
@@ -196,15 +157,7 @@ function operatorOf(env: Environment): Operator {
     ...(env.DATABASE_URL ? { databaseUrl: env.DATABASE_URL } : {}),
     models: modelsOf(env),
     modelPrices: env.MODEL_PRICES as Readonly<Record<string, ModelPrice>>,
-    max: {
-      candidates: env.MAX_CANDIDATES,
-      budgetRun: env.MAX_BUDGET_RUN,
-      budgetCandidate: env.MAX_BUDGET_CANDIDATE,
-      timeoutSeconds: env.MAX_TIMEOUT,
-      budgetDay: env.MAX_BUDGET_DAY,
-      budgetRepositoryDay: env.MAX_BUDGET_REPOSITORY_DAY,
-      ...(env.MAX_TOKENS_CANDIDATE === undefined ? {} : { tokensCandidate: env.MAX_TOKENS_CANDIDATE }),
-    },
+    max: maxOf(env),
     codersPerWorker: env.CODERS_PER_WORKER,
     codersPerRepository: env.CODERS_PER_REPOSITORY,
     networkAllow: env.NETWORK_ALLOW,
@@ -228,6 +181,20 @@ function operatorOf(env: Environment): Operator {
     agentCommands: env.AGENT_COMMANDS as Readonly<Record<string, AgentCommand>>,
   };
 }
+
+const maxOf = (env: Environment): Operator['max'] => ({
+  candidates: env.MAX_CANDIDATES,
+  budgetRun: env.MAX_BUDGET_RUN,
+  budgetCandidate: env.MAX_BUDGET_CANDIDATE,
+  timeoutSeconds: env.MAX_TIMEOUT,
+  budgetDay: env.MAX_BUDGET_DAY,
+  budgetRepositoryDay: env.MAX_BUDGET_REPOSITORY_DAY,
+  budgetUserDay: env.MAX_BUDGET_USER_DAY ?? env.MAX_BUDGET_REPOSITORY_DAY,
+  runsRepositoryDay: env.MAX_RUNS_REPOSITORY_DAY,
+  runsUserDay: env.MAX_RUNS_USER_DAY,
+  runsInstallationDay: env.MAX_RUNS_INSTALLATION_DAY,
+  ...(env.MAX_TOKENS_CANDIDATE === undefined ? {} : { tokensCandidate: env.MAX_TOKENS_CANDIDATE }),
+});
 
 /** github.com, a host of GitHub Enterprise Cloud (`api.TENANT.ghe.com`), or a server with its API under `/api/v3`. */
 function githubOf(env: Environment): Operator['github'] {

@@ -272,7 +272,9 @@ export const Settings = z.strictObject({
   instructions: z
     .enum(['read', 'ignore'])
     .default('read')
-    .describe('`read`: AGENTS.md or CLAUDE.md of the base commit is given to every coder as context.'),
+    .describe(
+      '`read`: AGENTS.md or CLAUDE.md of the base commit (on GitHub of the default branch) is given to every coder as context.',
+    ),
   ci: z
     .enum(['hold', 'run'])
     .default('hold')

@@ -36,6 +36,10 @@ describe('the environment', () => {
         timeoutSeconds: 7_200,
         budgetDay: 100,
         budgetRepositoryDay: 50,
+        budgetUserDay: 50,
+        runsRepositoryDay: 50,
+        runsUserDay: 20,
+        runsInstallationDay: 200,
       },
       codersPerWorker: 4,
       codersPerRepository: 4,
@@ -92,6 +96,8 @@ describe('the environment', () => {
     ['MAX_CANDIDATES', '0', 'Too small'],
     ['MAX_BUDGET_RUN', 'five', 'US dollars'],
     ['MAX_BUDGET_RUN', '0', 'Too small'],
+    ['MAX_RUNS_USER_DAY', '0', 'Too small'],
+    ['MAX_BUDGET_USER_DAY', 'lots', 'US dollars'],
     ['MAX_TIMEOUT', '1d', '90s, 30m or 2h'],
     ['NETWORK_ALLOW', 'https://x.org', 'exact host names'],
     ['LOG_LEVEL', 'loud', 'write trace'],
@@ -226,6 +232,8 @@ describe('the environment', () => {
       MAX_CANDIDATES: '3',
       MAX_BUDGET_RUN: '2.50',
       MAX_BUDGET_CANDIDATE: '1',
+      MAX_BUDGET_REPOSITORY_DAY: '30',
+      MAX_RUNS_USER_DAY: '4',
       MAX_TIMEOUT: '20m',
       NETWORK_ALLOW: 'a.org, b.org:81,',
     };
@@ -236,7 +244,9 @@ describe('the environment', () => {
       timeoutCandidateSeconds: 1_200,
       networkAllow: ['a.org', 'b.org:81'],
       debates: true,
+      day: { runsOfRepository: 50, runsOfUser: 4, runsOfInstallation: 200, budgetOfUser: 30 },
     };
+    expect(ceilingsOf(operator({ ...env, MAX_BUDGET_USER_DAY: '7.5' })).day.budgetOfUser).toBe(7.5);
     expect(ceilingsOf(operator(env))).toEqual(expected);
     expect(ceilingsOf(operator({ ...env, MULTI_AGENT_MODE: 'false' }))).toEqual({
       ...expected,
