@@ -7,8 +7,8 @@ export { findMarker, type Marker, marker, REPORT_KINDS, type ReportKind, replySc
 export { afterNobody, leftNothing, noWinner } from './outcome.ts';
 export { commitMessage, type PullText, pullRequest } from './pull.ts';
 export { type Otherwise, questionComment, type Tick, tickIn } from './question-comment.ts';
-export { type Refusal, type RefusalWords, refusalComment, refusalWords } from './refusal.ts';
 export { helpReply, noteReply, statusReply, unknownReply } from './replies.ts';
+export { type DayCap, type Refusal, type RefusalWords, refusalComment, refusalWords } from './refusal.ts';
 export { criticSaid, FATE_WORDS, placeAfter } from './review-section.ts';
 export { type FailingTests, type RankRow, type Reason, rankRows, reasons, standings } from './rows.ts';
 export { code, fencedDiff, htmlCode, link, plain, prose, sentence } from './safe.ts';

@@ -1,19 +1,33 @@
-import type { RunId } from '../model/index.ts';
+import type { PullWork, RunId } from '../model/index.ts';
+import { counted, money } from './format.ts';
 import { marker } from './marker.ts';
 import { sentence } from './safe.ts';
 import type { Report } from './view.ts';
 
 /** Why a run may not start. An expected outcome, not a fault. */
 export type Refusal =
-  | { readonly kind: 'no-permission'; readonly login: string }
+  /** `mayLabel`: may set labels, which is less than writing. */
+  | { readonly kind: 'no-permission'; readonly login: string; readonly mayLabel?: boolean }
+  /** The label that asked for the run was taken off again before the run began. */
+  | { readonly kind: 'label-gone' }
   | { readonly kind: 'not-an-issue' }
   | { readonly kind: 'issue-closed' }
+  | { readonly kind: 'not-a-pull'; readonly number: number }
+  | { readonly kind: 'pull-closed' }
+  | { readonly kind: 'from-a-fork' }
+  | { readonly kind: 'nothing-to-do'; readonly work: PullWork }
+  | { readonly kind: 'archived' }
+  | { readonly kind: 'repository-empty'; readonly branch: string }
+  | { readonly kind: 'cap-reached'; readonly cap: DayCap; readonly most: number; readonly login: string }
   | { readonly kind: 'already-running'; readonly run: RunId }
   | { readonly kind: 'base-missing'; readonly ref: string }
   /** `problems`: each with the line and column it stands at. */
   | { readonly kind: 'settings-invalid'; readonly file: string; readonly problems: readonly string[] }
   | { readonly kind: 'no-test-command'; readonly file: string }
   | { readonly kind: 'nobody-approves'; readonly file: string };
+
+/** What is counted in a day (UTC): runs of whom, or dollars of the person who asks. */
+export type DayCap = 'runs-repository' | 'runs-user' | 'runs-installation' | 'budget-user';
 
 /** What happened and what to do next: plain sentences with code in backticks, not yet fit for Markdown. */
 export interface RefusalWords {
@@ -27,25 +41,144 @@ const PROBLEMS_SHOWN = 5;
 export function refusalWords(refusal: Refusal): RefusalWords {
   switch (refusal.kind) {
     case 'no-permission':
+    case 'archived':
+    case 'repository-empty':
+    case 'cap-reached':
+      return ofTheRepository(refusal);
+    case 'label-gone':
+    case 'not-an-issue':
+    case 'issue-closed':
+    case 'already-running':
+      return ofTheIssue(refusal);
+    case 'not-a-pull':
+    case 'pull-closed':
+    case 'from-a-fork':
+    case 'nothing-to-do':
+      return ofThePull(refusal);
+    case 'base-missing':
+    case 'settings-invalid':
+    case 'no-test-command':
+    case 'nobody-approves':
+      return ofTheFiles(refusal);
+  }
+}
+
+type Of<K extends Refusal['kind']> = Extract<Refusal, { readonly kind: K }>;
+
+function ofTheRepository(
+  refusal: Of<'no-permission' | 'archived' | 'repository-empty' | 'cap-reached'>,
+): RefusalWords {
+  switch (refusal.kind) {
+    case 'no-permission':
       return {
-        message: `${quoted(refusal.login)} may not write to this repository, or GitHub did not say so.`,
+        message: refusal.mayLabel
+          ? `${quoted(refusal.login)} may set labels here, but to start a run takes the right to write to this repository.`
+          : `${quoted(refusal.login)} may not write to this repository, or GitHub did not say so.`,
         advice: 'Ask someone with write access to set the label: only they can start a run.',
+      };
+    case 'archived':
+      return {
+        message: 'The repository is archived: nobody can write to it.',
+        advice: 'Unarchive it, and set the label again.',
+      };
+    case 'repository-empty':
+      return {
+        message: `The repository has no commit on its default branch ${quoted(refusal.branch)} yet, so there is nothing to start from.`,
+        advice: 'Push a first commit, then set the label again.',
+      };
+    case 'cap-reached':
+      return {
+        message: `${reached(refusal)} today (UTC), the most that this server allows.`,
+        advice: `It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`${CAP_VARIABLES[refusal.cap]}\`.`,
+      };
+  }
+}
+
+const CAP_VARIABLES: Readonly<Record<DayCap, string>> = {
+  'runs-repository': 'MAX_RUNS_REPOSITORY_DAY',
+  'runs-user': 'MAX_RUNS_USER_DAY',
+  'runs-installation': 'MAX_RUNS_INSTALLATION_DAY',
+  'budget-user': 'MAX_BUDGET_USER_DAY',
+};
+
+function reached({ cap, most, login }: Of<'cap-reached'>): string {
+  const runs = counted(most, 'run');
+  switch (cap) {
+    case 'runs-repository':
+      return `This repository has had ${runs}`;
+    case 'runs-user':
+      return `${quoted(login)} has started ${runs}`;
+    case 'runs-installation':
+      return `The repositories of this installation have had ${runs}`;
+    case 'budget-user':
+      return `The runs of ${quoted(login)} have used up ${money(most)}`;
+  }
+}
+
+function ofTheIssue(
+  refusal: Of<'label-gone' | 'not-an-issue' | 'issue-closed' | 'already-running'>,
+): RefusalWords {
+  switch (refusal.kind) {
+    case 'label-gone':
+      return {
+        message: 'The label was taken off again before the run began.',
+        advice: 'Set the label again to start one.',
       };
     case 'not-an-issue':
       return {
         message: 'The label is on a pull request; a run starts from an issue.',
-        advice: 'Open an issue that says what is to be done, and set the label there.',
+        advice:
+          'Open an issue that says what is to be done, and set the label there. On a pull request, comment `/auto-dev review` or `/auto-dev fix`.',
       };
     case 'issue-closed':
-      return {
-        message: 'The issue is closed.',
-        advice: 'Reopen it, then remove the label and set it again.',
-      };
+      return { message: 'The issue is closed.', advice: 'Reopen it, then set the label again.' };
     case 'already-running':
       return {
-        message: `The run ${quoted(refusal.run)} is at work on this issue.`,
-        advice: 'Wait for it to end. To start afresh, remove the label, which cancels it, and set it again.',
+        message: `The run ${quoted(refusal.run)} is at work here.`,
+        advice: 'Wait for it to end. To start afresh, cancel it with `/auto-dev cancel`, then ask again.',
       };
+  }
+}
+
+function ofThePull(
+  refusal: Of<'not-a-pull' | 'pull-closed' | 'from-a-fork' | 'nothing-to-do'>,
+): RefusalWords {
+  switch (refusal.kind) {
+    case 'not-a-pull':
+      return {
+        message: `#${refusal.number} is no pull request.`,
+        advice: 'Comment on the pull request that is to be worked on. For an issue, comment `/auto-dev run`.',
+      };
+    case 'pull-closed':
+      return {
+        message: 'The pull request is not open any more.',
+        advice: 'Reopen it, then give the command again.',
+      };
+    case 'from-a-fork':
+      return {
+        message:
+          "The code of this pull request is in another repository, a fork or one that is gone; runs work on this repository's own branches only.",
+        advice:
+          'Push its branch to this repository, open a pull request from there, and give the command on it.',
+      };
+    case 'nothing-to-do':
+      return refusal.work === 'review'
+        ? {
+            message: 'No review of this pull request by anyone with write access says anything.',
+            advice: 'Write a review, or a comment on a line, then comment `/auto-dev review` again.',
+          }
+        : {
+            message:
+              'No check of the newest commit has failed, and no review by anyone with write access says anything.',
+            advice: 'Wait for the checks to end, or write a review, then comment `/auto-dev fix` again.',
+          };
+  }
+}
+
+function ofTheFiles(
+  refusal: Of<'base-missing' | 'settings-invalid' | 'no-test-command' | 'nobody-approves'>,
+): RefusalWords {
+  switch (refusal.kind) {
     case 'base-missing':
       return {
         message: `There is no branch, tag or commit named ${quoted(refusal.ref)} to start from.`,
