@@ -272,8 +272,8 @@ export interface Store {
   picks(runId: RunId): Promise<readonly Pick[]>;
 
   /**
-   * Writes a planned intent unless the key has one; returns what stands there now. The scope is a run's id, or that of a
-   * command which concerns no run.
+   * Writes a planned intent unless the key has one; returns what stands there now. The scope is a run's id, that of a
+   * command which concerns no run, or a name of what is done once for many runs.
    */
   intend(scope: string, key: string): Promise<{ readonly fresh: boolean; readonly intent: Intent }>;
   fulfil(scope: string, key: string, result: unknown): Promise<void>;

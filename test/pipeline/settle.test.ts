@@ -15,7 +15,7 @@ function begin(file: string, where: 'local' | 'remote', overrides: RunRequest['o
     prompts: { personas: new Map() },
   } as unknown as World;
   const source = { kind: where } as RepositorySource;
-  return settle(world, source, '0'.repeat(40), { overrides } as RunRequest);
+  return settle(world, source, { base: '0'.repeat(40), rules: '0'.repeat(40) }, { overrides } as RunRequest);
 }
 const WANTS_APPROVAL = 'approval: plan\n';
 

@@ -1,69 +1,49 @@
-import { isOver } from '../../core/lifecycle/index.ts';
-import type { Actor, GitHubOrigin, RunId, Task } from '../../core/model/index.ts';
-import type { CommentFacts, GitHubReader } from '../../ports/index.ts';
-import { handleOf, requireGitHub, sourceOf } from '../task.ts';
+import type { GitHubOrigin } from '../../core/model/index.ts';
+import type { Refusal } from '../../core/reports/index.ts';
+import type { IssueFacts } from '../../ports/index.ts';
+import { handleOf, requireGitHub } from '../task.ts';
+import { LABEL } from '../view.ts';
 import type { World } from '../world.ts';
 import type { Gathered, Refused } from './index.ts';
-import { maySteer } from './permit.ts';
+import { noRoom, refused, repositoryFor, rulesOf, sourceFor } from './place.ts';
 import type { RunRequest } from './request.ts';
+import { saidBefore, writersAmong } from './writers.ts';
 
-/** Authors whose permission is looked up; a longer thread is cut, newest kept. */
-const MOST_AUTHORS = 20;
-
-/** Checks that the issue is open and has no other run at work, and reads the writers' comments. */
+/** Checks that the issue still wants a run and that there is room for one, and reads the writers' comments. */
 export async function fromGitHub(
   world: World,
   origin: GitHubOrigin,
   request: RunRequest,
 ): Promise<Gathered | Refused> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
-  const issue = await reader.issue(origin.issue);
-  if (issue.isPull) return refused({ kind: 'not-an-issue' });
-  if (!issue.open) return refused({ kind: 'issue-closed' });
-  const other = await livingRun(world, origin, request.runId);
-  if (other) return refused({ kind: 'already-running', run: other });
+  const facts = await repositoryFor(reader, origin);
+  if (facts.archived) return refused({ kind: 'archived' });
+  const unfit = unfitFor(await reader.issue(origin.issue), request);
+  if (unfit) return refused(unfit);
+  const full = await noRoom(world, origin, request.runId);
+  if (full) return refused(full);
 
-  const facts = await reader.repository();
+  const source = sourceFor(facts, reader);
+  const rules = await rulesOf(world, source, facts);
+  if (!rules) return refused({ kind: 'repository-empty', branch: facts.defaultBranch });
   const ref = request.base ?? facts.defaultBranch;
-  const source = await sourceOf(world, { origin });
-  const sha = await world.workspaces.resolve(source, ref);
+  const sha = request.base === undefined ? rules : await world.workspaces.resolve(source, ref);
   if (!sha) return refused({ kind: 'base-missing', ref });
+  const before = saidBefore(await reader.comments(origin.issue), request.triggeredAt);
+  const writers = await writersAmong(world, reader, before);
   return {
     kind: 'gathered',
     base: { ref, sha },
-    comments: await writersComments(world, reader, origin.issue, request.triggeredAt),
+    rules,
+    comments: before
+      .filter(({ author }) => writers.has(author.id))
+      .map(({ author, body }) => ({ author: author.login, body })),
   };
 }
 
-const refused = (refusal: Refused['refusal']): Refused => ({ kind: 'refused', refusal });
-
-/** The oldest run that is at work on the issue goes on; a younger one is refused. */
-async function livingRun(world: World, origin: GitHubOrigin, self: RunId): Promise<RunId | null> {
-  const living = await world.store.livingRuns(origin.repositoryId, origin.issue);
-  const oldest = living.find((run) => !isOver(run.state));
-  return oldest && oldest.id !== self ? oldest.id : null;
-}
-
-async function writersComments(
-  world: World,
-  reader: GitHubReader,
-  issue: number,
-  triggeredAt: number,
-): Promise<Task['comments']> {
-  const before = (await reader.comments(issue)).filter((c) => !c.authorIsBot && c.updatedAt <= triggeredAt);
-  const trusted = new Set<number>();
-  for (const author of newestAuthors(before)) {
-    if (await maySteer(world, reader, author)) trusted.add(author.id);
-  }
-  return before
-    .filter((c) => trusted.has(c.author.id))
-    .map((c) => ({ author: c.author.login, body: c.body }));
-}
-
-function newestAuthors(comments: readonly CommentFacts[]): readonly Actor[] {
-  const byId = new Map<number, Actor>();
-  for (const { author } of comments.toReversed()) {
-    if (byId.size < MOST_AUTHORS) byId.set(author.id, author);
-  }
-  return [...byId.values()];
+/** Events come late and in any order: what GitHub says now decides. */
+function unfitFor(issue: IssueFacts, { trigger }: RunRequest): Refusal | null {
+  if (issue.isPull) return { kind: 'not-an-issue' };
+  if (trigger === 'label' && !issue.labels.includes(LABEL)) return { kind: 'label-gone' };
+  return issue.open ? null : { kind: 'issue-closed' };
 }

@@ -1,11 +1,13 @@
 import { isOver } from '../../core/lifecycle/index.ts';
-import { Fault, type Origin, type Task } from '../../core/model/index.ts';
+import { Fault, type Origin, type Sha, type Task } from '../../core/model/index.ts';
 import type { Refusal } from '../../core/reports/index.ts';
 import { loadRun, sourceOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
+import { takePlace } from './caps.ts';
 import { fromGitHub } from './from-github.ts';
 import { fromLocal } from './from-local.ts';
+import { fromPull } from './from-pull.ts';
 import { sayRefused } from './refuse.ts';
 import type { RunRequest } from './request.ts';
 import { settle } from './settle.ts';
@@ -18,6 +20,10 @@ export interface Gathered {
   readonly kind: 'gathered';
   readonly base: Task['base'];
   readonly comments: Task['comments'];
+  /** Commit whose settings and instructions hold. */
+  readonly rules: Sha;
+  /** Absent: the request's own text is the task. */
+  readonly text?: Pick<Task, 'title' | 'body'>;
 }
 export interface Refused {
   readonly kind: 'refused';
@@ -30,20 +36,20 @@ export async function admit(world: World, request: RunRequest): Promise<'go' | '
   if (run.state !== 'queued') return isOver(run.state) ? 'refused' : 'go';
   await world.store.markStage(run.id, 'admit', 'start', world.clock.now());
 
-  const body = await world.artifacts.get(request.text.body);
-  if (`${request.text.title}${body}`.trim() === '') throw new Fault('PROMPT_EMPTY', 'The task has no text.');
   const gathered = await gather(world, run.origin, request);
   if (gathered.kind === 'refused') return refuse(world, request, run.origin, gathered.refusal);
+  const text = gathered.text ?? (await textOf(world, request));
 
   const source = await sourceOf(world, run);
-  const settled = await settle(world, source, gathered.base.sha, request);
+  const settled = await settle(world, source, { base: gathered.base.sha, rules: gathered.rules }, request);
   if (settled.kind === 'refused') return refuse(world, request, run.origin, settled.refusal);
+  const full = run.origin.kind === 'github' ? await takePlace(world, run.origin, run.id) : null;
+  if (full) return refuse(world, request, run.origin, full);
 
   const task: Task = {
     runId: run.id,
     origin: run.origin,
-    title: request.text.title,
-    body,
+    ...text,
     comments: gathered.comments,
     base: gathered.base,
     settings: settled.settings,
@@ -59,8 +65,17 @@ export async function admit(world: World, request: RunRequest): Promise<'go' | '
   return 'go';
 }
 
+/** The task's own words as they were at the trigger. */
+async function textOf(world: World, { text }: RunRequest): Promise<Pick<Task, 'title' | 'body'>> {
+  const body = await world.artifacts.get(text.body);
+  if (`${text.title}${body}`.trim() === '') throw new Fault('PROMPT_EMPTY', 'The task has no text.');
+  return { title: text.title, body };
+}
+
 function gather(world: World, origin: Origin, request: RunRequest): Promise<Gathered | Refused> {
-  return origin.kind === 'github' ? fromGitHub(world, origin, request) : fromLocal(world, origin, request);
+  if (origin.kind === 'local') return fromLocal(world, origin, request);
+  const { work } = origin;
+  return work ? fromPull(world, { ...origin, work }, request) : fromGitHub(world, origin, request);
 }
 
 async function refuse(
@@ -69,6 +84,6 @@ async function refuse(
   origin: Origin,
   refusal: Refusal,
 ): Promise<'refused'> {
-  await sayRefused(world, request.runId, origin, refusal);
+  await sayRefused(world, request, origin, refusal);
   return 'refused';
 }

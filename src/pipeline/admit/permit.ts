@@ -14,17 +14,29 @@ export async function permit(world: World, request: RunRequest): Promise<'go' | 
   if (run.state === 'refused') return 'refused';
   if (run.state !== 'queued' || origin.kind === 'local') return 'go';
   const reader = await requireGitHub(world).reader(handleOf(origin));
-  if (await maySteer(world, reader, origin.requestedBy)) return 'go';
-  await sayRefused(world, run.id, origin, { kind: 'no-permission', login: origin.requestedBy.login });
+  const right = await rightOf(world, reader, origin.requestedBy);
+  if (right === 'write') return 'go';
+  const { login } = origin.requestedBy;
+  await sayRefused(world, request, origin, { kind: 'no-permission', login, mayLabel: right === 'label' });
   return 'refused';
 }
 
-/** An error means no (I4). */
-export async function maySteer(world: World, reader: GitHubReader, actor: Actor): Promise<boolean> {
+/** `label`: may set labels, but not start or steer anything. An error means no right (I4). */
+async function rightOf(
+  world: World,
+  reader: GitHubReader,
+  actor: Actor,
+): Promise<'write' | 'label' | 'none'> {
   try {
-    return MAY_STEER.has(await reader.permission(actor));
+    const permission = await reader.permission(actor);
+    if (MAY_STEER.has(permission)) return 'write';
+    return permission === 'triage' ? 'label' : 'none';
   } catch (thrown) {
     world.log.warn({ user: actor.id, err: thrown }, 'permission could not be read; taken as none');
-    return false;
+    return 'none';
   }
 }
+
+/** May this person start and steer runs now? An error means no (I4). */
+export const maySteer = async (world: World, reader: GitHubReader, actor: Actor): Promise<boolean> =>
+  (await rightOf(world, reader, actor)) === 'write';

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { CoderSetting } from '../../core/policy/index.ts';
+import { CoderSetting, EVALUATORS } from '../../core/policy/index.ts';
 
-/** What the command line sets over the repository's settings; the operator's ceilings still apply. */
+/** What the command line, or a command on GitHub, sets over the repository's settings; the operator's ceilings still apply. */
 export const Overrides = z.strictObject({
   candidates: z.number().int().min(1).optional(),
   coders: z.array(CoderSetting).min(1).optional(),
+  evaluator: z.array(z.enum(EVALUATORS)).min(1).optional(),
   timeoutSeconds: z.number().int().positive().optional(),
   budgetUsd: z.number().positive().optional(),
   /** Whether anybody is there to be asked. */
@@ -24,5 +25,12 @@ export const RunRequest = z.strictObject({
   /** Branch, tag or commit to start from; absent: the default branch, or what is checked out. */
   base: z.string().optional(),
   overrides: Overrides.default({}),
+  /** What started it on GitHub. Absent in records of older versions, which are answered like a command. */
+  trigger: z.enum(['label', 'command']).optional(),
+  /**
+   * `again`: this candidate's contestant is tried once more beside what the candidates of `run` left; `base` is then that
+   * run's base commit.
+   */
+  carry: z.strictObject({ run: z.string(), again: z.string() }).optional(),
 });
 export type RunRequest = z.infer<typeof RunRequest>;

@@ -23,14 +23,25 @@ interface Settled {
   readonly instructions?: NonNullable<Task['instructions']>;
 }
 
-/** Reads the settings of the base commit, and proves before anything is spent that the run can be done with them. */
+/** The commits that a run is made from. */
+export interface Commits {
+  /** What candidates start from. */
+  readonly base: Sha;
+  /**
+   * Where settings and instructions are read. On GitHub the default branch, wherever a run starts: what stands on another
+   * branch may be what a candidate wrote.
+   */
+  readonly rules: Sha;
+}
+
+/** Reads the settings that hold for a run, and proves before anything is spent that the run can be done with them. */
 export async function settle(
   world: World,
   source: RepositorySource,
-  sha: Sha,
+  at: Commits,
   request: RunRequest,
 ): Promise<Settled | Refused> {
-  const read = await readSettings(world, source, sha);
+  const read = await readSettings(world, source, at.rules);
   if (read.kind === 'invalid') {
     return {
       kind: 'refused',
@@ -44,14 +55,14 @@ export async function settle(
   }
   requirePersonas(world, settings.critics.agents);
   await requireCoders(world, settings);
-  const detected = await detect(world, source, sha);
+  const detected = await detect(world, source, at.base);
   const test = settings.checks.test ?? detected.test;
   if (!test) return { kind: 'refused', refusal: { kind: 'no-test-command', file: SETTINGS_FILE } };
   const build = settings.checks.build ?? detected.build;
   const checks = { ...settings.checks, test, ...(build ? { build } : {}) };
   const shown = { test, ...(build ? { build } : {}), ...(checks.setup ? { setup: checks.setup } : {}) };
   const instructions =
-    settings.instructions === 'read' ? await readInstructions(world, source, sha) : undefined;
+    settings.instructions === 'read' ? await readInstructions(world, source, at.rules) : undefined;
   return {
     kind: 'settled',
     settings: { ...settings, checks },
@@ -66,7 +77,7 @@ const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'];
 /** Characters; Codex reads as many bytes of AGENTS.md (its `project_doc_max_bytes`). */
 const MOST_INSTRUCTIONS = 32_768;
 
-/** The repository's own words to agents, from the base commit: what a candidate writes there later is not read. */
+/** The repository's own words to agents: what a candidate writes there is not read. */
 async function readInstructions(
   world: World,
   source: RepositorySource,
@@ -92,12 +103,13 @@ async function readSettings(world: World, source: RepositorySource, sha: Sha): P
 }
 
 function applyOverrides(settings: Settings, overrides: Overrides): Settings {
-  const { candidates, coders, timeoutSeconds, budgetUsd, ask } = overrides;
+  const { candidates, coders, evaluator, timeoutSeconds, budgetUsd, ask } = overrides;
   const count = candidates ?? (coders ? Math.max(coders.length, 1) : settings.candidates);
   return {
     ...settings,
     candidates: count,
     coders: coders ?? settings.coders,
+    evaluator: evaluator ?? settings.evaluator,
     answer: { ...settings.answer, ...(ask === undefined ? {} : { ask }) },
     timeout: { ...settings.timeout, ...(timeoutSeconds ? { candidate: timeoutSeconds } : {}) },
     budget: budgetUsd

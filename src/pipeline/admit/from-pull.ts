@@ -1,0 +1,82 @@
+import { type PullFindings, pullTask, type ReviewRemark } from '../../core/brief/index.ts';
+import type { GitHubOrigin, PullWork } from '../../core/model/index.ts';
+import type { Refusal } from '../../core/reports/index.ts';
+import type { GitHubReader, PullDetails, Remark } from '../../ports/index.ts';
+import { handleOf, requireGitHub } from '../task.ts';
+import type { World } from '../world.ts';
+import type { Gathered, Refused } from './index.ts';
+import { noRoom, refused, repositoryFor, rulesOf, sourceFor } from './place.ts';
+import type { RunRequest } from './request.ts';
+import { saidBefore, writersAmong } from './writers.ts';
+
+export type PullOrigin = GitHubOrigin & { readonly work: PullWork };
+
+/** Makes a task of what was said about a pull request, or of what fails in it. The run starts from its branch. */
+export async function fromPull(
+  world: World,
+  origin: PullOrigin,
+  request: RunRequest,
+): Promise<Gathered | Refused> {
+  const reader = await requireGitHub(world).reader(handleOf(origin));
+  const facts = await repositoryFor(reader, origin);
+  if (facts.archived) return refused({ kind: 'archived' });
+  const pull = await reader.pull(origin.issue);
+  if (!pull) return refused({ kind: 'not-a-pull', number: origin.issue });
+  const unfit = unfitFor(pull, origin);
+  if (unfit) return refused(unfit);
+  const full = await noRoom(world, origin, request.runId);
+  if (full) return refused(full);
+
+  const source = sourceFor(facts, reader);
+  const rules = await rulesOf(world, source, facts);
+  if (!rules) return refused({ kind: 'repository-empty', branch: facts.defaultBranch });
+  const sha = await world.workspaces.resolve(source, request.base ?? pull.headSha);
+  if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? pull.head });
+
+  const said = await wordsOfWriters(world, reader, origin.issue, request.triggeredAt);
+  const findings = await findingsOf(reader, origin.work, pull, said.remarks);
+  if (!findings) return refused({ kind: 'nothing-to-do', work: origin.work });
+  return {
+    kind: 'gathered',
+    base: { ref: pull.head, sha },
+    rules,
+    comments: said.comments,
+    text: pullTask(pull, findings),
+  };
+}
+
+function unfitFor(pull: PullDetails, { repositoryId }: GitHubOrigin): Refusal | null {
+  if (pull.state !== 'open') return { kind: 'pull-closed' };
+  // What outsiders push to a fork is not ours to build on, and nothing could be offered to its branch.
+  return pull.headRepositoryId === repositoryId ? null : { kind: 'from-a-fork' };
+}
+
+async function wordsOfWriters(world: World, reader: GitHubReader, number: number, triggeredAt: number) {
+  const remarks = saidBefore(await reader.remarks(number), triggeredAt);
+  const comments = saidBefore(await reader.comments(number), triggeredAt);
+  const writers = await writersAmong(world, reader, [...remarks, ...comments]);
+  return {
+    remarks: remarks.filter(({ author, body }) => writers.has(author.id) && body.trim() !== ''),
+    comments: comments
+      .filter(({ author }) => writers.has(author.id))
+      .map(({ author, body }) => ({ author: author.login, body })),
+  };
+}
+
+async function findingsOf(
+  reader: GitHubReader,
+  work: PullWork,
+  pull: PullDetails,
+  remarks: readonly Remark[],
+): Promise<PullFindings | null> {
+  const checks = work === 'fix' ? await reader.failedChecks(pull.headSha) : [];
+  if (checks.length > 0) return { kind: 'checks', checks };
+  return remarks.length > 0 ? { kind: 'remarks', remarks: remarks.map(asSaid) } : null;
+}
+
+const asSaid = ({ author, body, path, line }: Remark): ReviewRemark => ({
+  author: author.login,
+  body,
+  ...(path === undefined ? {} : { path }),
+  ...(line === undefined ? {} : { line }),
+});
