@@ -1,6 +1,6 @@
-import { pickOf } from '../core/decision/index.ts';
+import { pickable, pickOf } from '../core/decision/index.ts';
 import type { Alias } from '../core/model/index.ts';
-import { explanation, pickable, type RunView } from '../core/reports/index.ts';
+import { explanation, type RunView } from '../core/reports/index.ts';
 import {
   applyPick,
   diffsOf,

@@ -68,7 +68,7 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
 
     // A review is answered by a run on the branch, whose result goes into that branch.
     await as('bob').comment(REPOSITORY, outcome.number, 'ignored: no command');
-    await as('bob').reviewLine(REPOSITORY, outcome.number, {
+    await as('bob').commentOnLine(REPOSITORY, outcome.number, {
       path: 'src/csv.js',
       line: 1,
       body: 'Quotes that are doubled are read wrongly.',

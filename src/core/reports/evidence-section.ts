@@ -24,7 +24,11 @@ export function evidenceSection(view: RunView, diffs: Diffs, room: number): stri
   const facts = [
     '#### Evidence',
     '',
-    ...(view.base ? [`- Base commit ${code(view.base.sha)} (${code(view.base.ref)})`] : []),
+    ...(view.base
+      ? [
+          `- Executed by us, each candidate on base commit ${code(view.base.sha)} (${code(view.base.ref)}); the exit code is that of the test command over the base tests`,
+        ]
+      : []),
     ...(view.checks ? [`- Commands: ${commands(view.checks)}`] : []),
     ...whereFacts(view),
     "- Base tests: the base commit's own test files, run over each candidate's production code",

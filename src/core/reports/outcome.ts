@@ -1,14 +1,14 @@
-import { sections } from './comparison.ts';
-import { report } from './marker.ts';
+import { chosenOf } from '../decision/index.ts';
+import { told } from './comparison.ts';
+import type { Parts } from './parts.ts';
 import { sentence } from './safe.ts';
-import type { Diffs, Report, RunView } from './view.ts';
+import { verdictSection } from './verdict.ts';
+import type { Diffs, RunView } from './view.ts';
+import { againWords, unopenedWords } from './what-next.ts';
 
 /** What a maintainer can do when nothing survived; plain sentence with code in backticks. */
 export function afterNobody(view: RunView): string {
-  const again =
-    view.origin.kind === 'github'
-      ? `remove the label \`${view.label.replaceAll('`', '')}\` and set it again`
-      : 'start the run again';
+  const again = againWords(view);
   if (leftNothing(view)) {
     return `No pull request was opened, since no coder left a patch. Read below what stopped each one: where it is the budget, a limit or an agent's set-up, mend that, then ${again}.`;
   }
@@ -19,7 +19,17 @@ export function afterNobody(view: RunView): string {
 export const leftNothing = ({ candidates }: RunView): boolean =>
   candidates.every(({ patch }) => patch === undefined);
 
-/** The table for an issue whose run ended without a candidate worth a pull request. */
-export function noWinner(view: RunView, diffs: Diffs): Report {
-  return report('outcome', view.id, sections(view, diffs, `**Next:** ${sentence(afterNobody(view), 600)}`));
+/**
+ * The table for an issue whose run ended without a pull request: nobody is worth one, or GitHub would not have it
+ * (`outcome.unopened`). One comment, or up to five.
+ */
+export function noWinner(view: RunView, diffs: Diffs): Parts {
+  const chosen = chosenOf(view);
+  const compareUrl = chosen === null ? undefined : diffs[chosen]?.compareUrl;
+  const next = unopenedWords(view, compareUrl) || sentence(afterNobody(view), 600);
+  return told('outcome', view, diffs, {
+    head: verdictSection(view),
+    next: [`**Next:** ${next}`],
+    everyone: true,
+  });
 }

@@ -1,18 +1,19 @@
+import { chosenOf, pickable } from '../decision/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
 import { notable } from '../patches/index.ts';
-import { commands } from './evidence-section.ts';
-import { counted, elapsed, money, plusMinus } from './format.ts';
+import { branchName } from './branches.ts';
+import { subject } from './commit.ts';
+import { counted, dollars, elapsed, money, plusMinus } from './format.ts';
 import { fill } from './layout.ts';
 import { report } from './marker.ts';
+import { evidenceSaid, pickedBy } from './picked.ts';
 import { reviewLine } from './review-section.ts';
 import { baseTestsWord, newTestsWord } from './rows.ts';
-import { code, plain, sentence } from './safe.ts';
+import { code, sentence } from './safe.ts';
 import type { Diffs, DiffView, RunView } from './view.ts';
-import { testedWhere, weakerLines } from './where.ts';
-import { contestantName, verdictWords } from './words.ts';
+import { movedLines, weakerLines } from './where.ts';
+import { verdictWords } from './words.ts';
 
-/** Code points of a commit's subject: what `git log --oneline` and GitHub show without folding. */
-const SUBJECT = 72;
 /** GitHub takes 256 characters; more than this is not read in a list. */
 const TITLE = 120;
 /** UTF-16 units of the list of changed files. */
@@ -27,24 +28,34 @@ export interface PullText {
 /** Title and body of the draft pull request. The one closing line is ours; no text of others can add another. */
 export function pullRequest(view: RunView, alias: Alias, diffs: Diffs): PullText {
   const { marker, body } = report('pull', view.id, [
-    closingLine(view),
+    originLine(view),
     chosenLine(view, alias),
+    ...movedLines(view),
     ...weakerLines(view),
     changes(diffs[alias]),
     evidence(view, alias),
+    reproduce(view, alias),
     comparisonLine(view),
+    commandsList(view, alias),
     ciLine(view),
   ]);
   return { marker, title: subject(view, TITLE), body };
 }
 
-const closingLine = (view: RunView): string =>
-  view.origin.kind === 'github' ? `Fixes #${view.origin.issue}` : '';
+/** Only a run on an issue closes it; one on a pull request goes into that one's branch. */
+function originLine({ origin }: RunView): string {
+  if (origin.kind === 'local') return '';
+  if (origin.work === 'review') return `Answers the review of #${origin.issue}`;
+  return origin.work === 'fix' ? `Mends the checks of #${origin.issue}` : `Fixes #${origin.issue}`;
+}
 
 function chosenLine(view: RunView, alias: Alias): string {
-  const decision = view.decision;
+  const { decision } = view;
   const among = `Candidate **${alias}** of ${view.candidates.length}`;
-  if (!decision || decision.kind === 'none' || decision.alias !== alias) return `${among}.`;
+  if (chosenOf(view) !== alias) return `${among}.`;
+  const by = pickedBy(view);
+  if (by !== '') return `${among} — ${by}. ${evidenceSaid(view)}`.trim();
+  if (!decision || decision.kind === 'none') return `${among}.`;
   return `${among} — ${verdictWords(decision)}. ${sentence(decision.because, 600)}`;
 }
 
@@ -63,7 +74,7 @@ function lookTwice(file: DiffView['files'][number]): string {
   return why === null ? '' : `. **Look twice:** it ${why}`;
 }
 
-/** At most seven lines; the comparison has the rest. */
+/** At most nine lines; the comparison has the rest. */
 function evidence(view: RunView, alias: Alias): string {
   const candidate = view.candidates.find((one) => one.alias === alias);
   const found = view.evidence.find((one) => one.alias === alias);
@@ -71,14 +82,13 @@ function evidence(view: RunView, alias: Alias): string {
   const gates = found?.gates ?? [];
   const lines = [
     ...(view.base ? [`- Base commit ${code(view.base.sha)} (${code(view.base.ref)})`] : []),
-    ...(view.checks ? [`- Commands: ${commands(view.checks)}`] : []),
     ...(gates.length > 0
       ? [`- Gates passed: ${gates.filter((gate) => gate.passed).length} of ${gates.length}`]
       : []),
     ...(found?.baseTests ? [`- ${baseTestsLine(found.baseTests, baseTestsWord(found))}`] : []),
     others === '–' ? '- No tests by anybody else to run' : `- Tests that it did not write, passed: ${others}`,
     ...[reviewLine(view, alias)].filter((line) => line !== ''),
-    ...(candidate ? [`- ${madeBy(candidate)}`] : []),
+    ...(candidate ? madeBy(view, candidate) : []),
   ];
   return `### Evidence\n\n${lines.join('\n')}`;
 }
@@ -89,44 +99,49 @@ function baseTestsLine(tests: NonNullable<RunView['evidence'][number]['baseTests
   return `Base tests: ${passed} passed, ${broken}, ${tests.fixed.length} fixed, exit code ${tests.exitCode ?? 'none'}`;
 }
 
-const madeBy = (candidate: Candidate): string =>
-  `Written by ${code(contestantName(candidate.contestant), 80)} in ${elapsed(candidate.ms)} for ${money(candidate.usage.usd)}`;
+function madeBy(view: RunView, { contestant: who, ms, usage }: Candidate): readonly string[] {
+  const run = view.budget.spent > 0 ? `; the whole run took ${dollars(view.budget.spent)}` : '';
+  return [
+    `- Written by agent ${code(who.agent, 60)} with model ${code(who.model, 80)}, prompt ${code(who.prompt, 60)}`,
+    `- Cost: ${money(usage.usd)} in ${elapsed(ms)}${run}`,
+  ];
+}
+
+/** The same again, by hand. */
+function reproduce(view: RunView, alias: Alias): string {
+  const { origin, outcome, checks } = view;
+  if (origin.kind === 'local') return '';
+  const branch = outcome?.kind === 'pull' ? outcome.branch : branchName(origin.issue, view.id, alias);
+  const lines = [
+    `git fetch origin ${branch}`,
+    'git switch --detach FETCH_HEAD',
+    ...[checks?.setup, checks?.build, checks?.test].filter((command) => command !== undefined),
+  ].map((command, index) => `${index + 1}. ${code(command, 200)}`);
+  return `### Reproduce\n\nThis runs code that no person has read: do it where it can do no harm.\n\n${lines.join('\n')}`;
+}
 
 /** The comparison is a comment on the pull request, so that it cannot be linked before there is one. */
 const comparisonLine = (view: RunView): string =>
   `The comparison with every other candidate, their diffs included, is in a comment below (run ${code(view.id)}).`;
 
+/** What a person can ask for by a comment here. */
+function commandsList(view: RunView, alias: Alias): string {
+  if (view.origin.kind === 'local') return '';
+  const others = pickable(view).filter((one) => one !== alias);
+  const [first] = others;
+  const lines = [
+    ...(first === undefined
+      ? []
+      : [`- \`/auto-dev pick ${first}\` puts another candidate here: ${others.join(', ')}`]),
+    `- \`/auto-dev explain ${first ?? alias}\` says everything about one candidate`,
+    ...(view.ci === 'hold' ? ["- `/auto-dev ci` lets GitHub's own workflows run on it"] : []),
+    '- `/auto-dev review` has what reviewers wrote here worked in, as a draft pull request into this branch',
+    '- `/auto-dev help` names the rest',
+  ];
+  return `### Commands\n\nA comment by somebody with write permission is heard.\n\n${lines.join('\n')}`;
+}
+
 function ciLine(view: RunView): string {
   if (view.ci === 'run') return '';
-  return "**CI is held.** No person has read this code yet, so the commit asks GitHub's own workflows not to start. Read the diff; any commit you push to this branch starts them. When you squash, delete the skip line from the proposed message, or the default branch skips its CI too.";
-}
-
-/**
- * The message of a candidate's commit. Only the chosen one says `Fix #7`: every other branch would else show up on the
- * issue as if it closed it.
- */
-export function commitMessage(view: RunView, alias: Alias): string {
-  const decision = view.decision;
-  const chosen = decision && decision.kind !== 'none' && decision.alias === alias;
-  const first = chosen ? subject(view, SUBJECT) : loserSubject(view, alias);
-  const why = chosen ? ` (${verdictWords(decision)})` : '';
-  return [
-    first,
-    `Candidate ${alias} of ${view.candidates.length}${why}.\nWritten by a coding agent and tested ${testedWhere(view)}; no person has read it yet.`,
-    // A local branch is merged by hand: there it would silence the CI of the branch it lands on.
-    ...(view.ci === 'hold' && view.origin.kind === 'github' ? ['[skip ci]'] : []),
-    `Runoff-Run: ${view.id}`,
-  ]
-    .join('\n\n')
-    .concat('\n');
-}
-
-function subject(view: RunView, limit: number): string {
-  const prefix = view.origin.kind === 'github' ? `Fix #${view.origin.issue}: ` : '';
-  return `${prefix}${plain(view.title, limit - prefix.length) || 'the task of this run'}`;
-}
-
-function loserSubject(view: RunView, alias: Alias): string {
-  const prefix = `Candidate ${alias}: `;
-  return `${prefix}${plain(view.title, SUBJECT - prefix.length) || 'the task of this run'}`;
+  return "**CI is held.** No person has read this code yet, so the commit asks GitHub's own workflows not to start. Read the diff; then comment `/auto-dev ci`, or push any commit to this branch, and they start. When you squash, delete the skip line from the proposed message, or the default branch skips its CI too.";
 }

@@ -1,9 +1,9 @@
 import { COMMANDS, type Misheard } from '../commands/index.ts';
 import { type Inquiry, openInquiry, type Settled } from '../dialogue/index.ts';
 import { isOver } from '../lifecycle/index.ts';
-import type { Actor } from '../model/index.ts';
 import { elapsed } from './format.ts';
 import { report } from './marker.ts';
+import { personFirst as named } from './people.ts';
 import { code, sentence } from './safe.ts';
 import type { Report, RunView } from './view.ts';
 
@@ -90,9 +90,6 @@ function settledWords(settled: Settled): string {
       return 'Nobody answered in time, and the run stopped.';
   }
 }
-
-/** In code, where nothing is a mention. */
-const named = (by: Actor | null): string => (by ? code(by.login, 80) : 'Somebody at the command line');
 
 /** `2026-11-22 08:00 UTC` */
 const utc = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,4 +1,4 @@
-import { pickOf } from '../decision/index.ts';
+import { chosenOf, leftToPerson, pickOf } from '../decision/index.ts';
 import type { Evidence } from '../evidence/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
 import type { Ranked } from '../ranking/index.ts';
@@ -16,7 +16,7 @@ export interface Standing {
 
 /** Every candidate once: by place, then those without a place by alias. */
 export function standings(view: RunView): readonly Standing[] {
-  const winner = pickOf(view.decision);
+  const winner = chosenOf(view);
   const placeOf = (alias: Alias): number =>
     view.ranking.find((ranked) => ranked.alias === alias)?.place ?? Number.POSITIVE_INFINITY;
   return view.candidates
@@ -45,6 +45,8 @@ export interface RankRow {
   readonly newTests: string;
   /** How far it behaves like the others where not all do alike. */
   readonly behaviour: string;
+  /** Those who made the same change but for comments and layout, itself included. */
+  readonly alike: string;
   /** Wins, ties and losses before blind judges. */
   readonly judges: string;
   readonly lines: string;
@@ -65,6 +67,7 @@ export function rankRows(view: RunView): readonly RankRow[] {
     baseTests: baseTestsWord(standing.evidence),
     newTests: newTestsWord(standing.evidence),
     behaviour: behaviourWord(standing.evidence),
+    alike: (standing.evidence?.alike ?? []).join(' = ') || '–',
     judges: judgesWord(view, standing.candidate.alias),
     lines: standing.candidate.patch === undefined ? '–' : plusMinus(standing.candidate.patch),
     cost: costWord(standing.candidate.usage),
@@ -121,7 +124,7 @@ export const failedGate = (evidence: Evidence | undefined) =>
 
 function verdictWord(view: RunView, standing: Standing): string {
   const { candidate, evidence, ranked } = standing;
-  if (standing.chosen) return view.decision?.kind === 'toss-up' ? 'first of a toss-up' : 'chosen';
+  if (standing.chosen) return chosenWord(view);
   const gate = failedGate(evidence);
   if (gate !== undefined) return GATE_WORDS[gate.gate];
   if (candidate.state === 'cancelled') return 'cancelled';
@@ -129,8 +132,15 @@ function verdictWord(view: RunView, standing: Standing): string {
   const broken = evidence.baseTests?.regressions.length ?? 0;
   if (broken > 0) return `breaks ${counted(broken, 'base test')}`;
   const above = view.ranking.find((other) => other.place === (ranked?.place ?? 0) - 1);
+  if (candidate.alias === pickOf(view.decision)) return 'first by the evidence';
   if (above?.aheadBy === undefined) return evidence.survivor ? 'survived' : 'not a survivor';
   return `behind ${above.alias} by ${SEPARATOR_WORDS[above.aheadBy]}`;
+}
+
+function chosenWord(view: RunView): string {
+  if ((view.picks ?? []).length > 0) return 'picked by a person';
+  if (leftToPerson(view.decision)) return 'first by the evidence';
+  return view.decision?.kind === 'toss-up' ? 'first of a toss-up' : 'chosen';
 }
 
 export interface FailingTests {
@@ -141,35 +151,75 @@ export interface FailingTests {
   readonly more: number;
 }
 
+/** An input that was executed, and what came out. */
+export interface ShownInput {
+  readonly input: string;
+  readonly got: string;
+  readonly wanted: string;
+  /** Who wants `wanted`: `others give`, `a critic expects`. */
+  readonly whose: string;
+}
+
 /** Why a candidate was not chosen, as plain text. */
 export interface Reason {
   readonly alias: Alias;
   readonly because: string;
   readonly failing: readonly FailingTests[];
+  readonly inputs: readonly ShownInput[];
   /** The lines that broke a gate. */
   readonly hunk?: string;
 }
 
 /** Names shown for each suite that a candidate fails. */
 const NAMES_SHOWN = 5;
+/** Inputs shown of each kind. */
+const INPUTS_SHOWN = 2;
 
-export function reasons(view: RunView): readonly Reason[] {
-  return standings(view)
-    .filter((standing) => !standing.chosen)
-    .map(({ candidate, evidence, ranked }) => {
-      const gate = failedGate(evidence);
-      const because = gate?.because ?? ranked?.because ?? candidate.note;
-      const failing = [
-        failingTests('base tests', evidence?.baseTests?.regressions ?? []),
-        failingTests(
-          'neutral tests',
-          (evidence?.neutralTests?.failing ?? []).map(({ id }) => id),
-        ),
-        ...(evidence?.peerTests ?? []).map((run) => failingTests(`tests of ${run.author}`, run.failing)),
-      ].filter((tests) => tests.names.length > 0);
-      return { alias: candidate.alias, because, failing, ...(gate?.hunk ? { hunk: gate.hunk } : {}) };
-    });
+/** One for each candidate that is not chosen; for all of them where nobody stands above the others. */
+export const reasons = (view: RunView, everyone = false): readonly Reason[] =>
+  standings(view)
+    .filter(({ chosen }) => everyone || !chosen)
+    .map((standing) => reasonOf(view, standing));
+
+/** What is known against a candidate, or for one that passed everything, where it stands. */
+export function reasonOf(view: RunView, { candidate, evidence, ranked, chosen }: Standing): Reason {
+  const { alias } = candidate;
+  const gate = failedGate(evidence);
+  const because = gate?.because ?? ranked?.because ?? candidate.note;
+  const passedOver = !chosen && !gate && alias === pickOf(view.decision);
+  const suites = [
+    failingTests('base tests', evidence?.baseTests?.regressions ?? []),
+    failingTests(
+      'neutral tests',
+      (evidence?.neutralTests?.failing ?? []).map(({ id }) => id),
+    ),
+    ...(evidence?.peerTests ?? []).flatMap(({ author, failing, guards }) => [
+      failingTests(`tests of ${author}`, failing),
+      failingTests(`tests of ${author} that pass on the base`, guards?.failing ?? []),
+    ]),
+  ];
+  return {
+    alias,
+    because: passedOver ? `The evidence put it first; a person picked otherwise. ${because}` : because,
+    failing: suites.filter((tests) => tests.names.length > 0),
+    inputs: [...differing(evidence), ...confirmedAgainst(view, alias)],
+    ...(gate?.hunk ? { hunk: gate.hunk } : {}),
+  };
 }
+
+const differing = (evidence: Evidence | undefined): readonly ShownInput[] =>
+  (evidence?.behaviour?.telling ?? [])
+    .slice(0, INPUTS_SHOWN)
+    .map(({ input, got, others }) => ({ input, got, wanted: others, whose: 'most others give' }));
+
+/** Defects that critics named and a test confirmed. */
+const confirmedAgainst = ({ review = [] }: RunView, alias: Alias): readonly ShownInput[] =>
+  review
+    .filter((one) => one.alias === alias)
+    .flatMap(({ critics }) => critics.flatMap((one) => ('objections' in one ? one.objections : [])))
+    .filter(({ fate }) => fate === 'confirmed')
+    .slice(0, INPUTS_SHOWN)
+    .map(({ input, got, expected }) => ({ input, got, wanted: expected, whose: 'a critic expects' }));
 
 const failingTests = (of: string, names: readonly string[]): FailingTests => ({
   of,

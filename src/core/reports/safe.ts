@@ -89,6 +89,66 @@ function longestRun(text: string): number {
 /** Code points of a fenced line; a longer one is cut, and the part is then not `whole`. */
 const LONGEST_LINE = 2_000;
 
+/** A line of a diff as it is shown. */
+export interface ShownLine {
+  readonly text: string;
+  /** Backticks of its longest run. */
+  readonly backticks: number;
+  /** Something of it is left out. */
+  readonly cut: boolean;
+}
+
+export interface ShownDiff {
+  readonly lines: readonly ShownLine[];
+  /** Of the whole diff; more than `lines` where that one was long. */
+  readonly totalLines: number;
+}
+
+/** The lines of a diff made fit to show, as many as `most` UTF-16 units hold. */
+export function shownDiff(text: string, most: number): ShownDiff {
+  const all = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
+  const lines: ShownLine[] = [];
+  let size = 0;
+  for (const line of all) {
+    const bounded = cut(line, { codePoints: LONGEST_LINE });
+    const shown = indentedCommand(visibleCode(bounded));
+    size += shown.length + 1;
+    if (size > most) break;
+    lines.push({ text: shown, backticks: longestRun(shown), cut: bounded !== line });
+  }
+  return { lines, totalLines: all.length };
+}
+
+/**
+ * Lines of a diff from one on, as one code block of at most `room` UTF-16 units, fence included. Null when not even the
+ * first of them fits. The fence is longer than any run of backticks inside: CommonMark closes a block only with one at
+ * least as long.
+ */
+export function fenced(
+  lines: readonly ShownLine[],
+  from: number,
+  room: number,
+): { readonly block: string; readonly next: number; readonly cut: boolean } | null {
+  let size = 'diff\n'.length;
+  let fence = 3;
+  let next = from;
+  for (; next < lines.length; next += 1) {
+    const { text, backticks } = lines[next] as ShownLine;
+    const grown = Math.max(fence, backticks + 1);
+    if (size + text.length + 1 + 2 * grown > room) break;
+    size += text.length + 1;
+    fence = grown;
+  }
+  if (next === from) return null;
+  const kept = lines.slice(from, next);
+  const bar = '`'.repeat(fence);
+  return {
+    block: `${bar}diff\n${kept.map(({ text }) => text).join('\n')}\n${bar}`,
+    next,
+    cut: kept.some((line) => line.cut),
+  };
+}
+
 export interface FencedPart {
   readonly block: string;
   readonly shownLines: number;
@@ -97,34 +157,16 @@ export interface FencedPart {
   readonly whole: boolean;
 }
 
-/**
- * A diff as one code block of at most `room` UTF-16 units, fence included, cut between lines. Null when not even the
- * first line fits. The fence is longer than any run of backticks inside: CommonMark closes a block only with one at
- * least as long.
- */
+/** A diff as one code block of at most `room` UTF-16 units, cut between lines; null when not even the first one fits. */
 export function fencedDiff(text: string, room: number): FencedPart | null {
-  const lines = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
-  const kept: string[] = [];
-  let size = 'diff\n'.length;
-  let fence = 3;
-  let cutLines = 0;
-  for (const line of lines) {
-    const bounded = cut(line, { codePoints: LONGEST_LINE });
-    const shown = indentedCommand(visibleCode(bounded));
-    const grown = Math.max(fence, longestRun(shown) + 1);
-    if (size + shown.length + 1 + 2 * grown > room) break;
-    if (bounded !== line) cutLines += 1;
-    kept.push(shown);
-    size += shown.length + 1;
-    fence = grown;
-  }
-  if (kept.length === 0) return null;
-  const bar = '`'.repeat(fence);
+  const { lines, totalLines } = shownDiff(text, room);
+  const part = fenced(lines, 0, room);
+  if (part === null) return null;
   return {
-    block: `${bar}diff\n${kept.join('\n')}\n${bar}`,
-    shownLines: kept.length,
-    totalLines: lines.length,
-    whole: kept.length === lines.length && cutLines === 0,
+    block: part.block,
+    shownLines: part.next,
+    totalLines,
+    whole: part.next === totalLines && !part.cut,
   };
 }
 

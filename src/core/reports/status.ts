@@ -1,6 +1,6 @@
-import { pickOf } from '../decision/index.ts';
+import { chosenOf, leftToPerson, pickable } from '../decision/index.ts';
 import { whyStopped } from '../dialogue/index.ts';
-import type { Candidate, RunState } from '../model/index.ts';
+import type { Candidate, RunState, Usd } from '../model/index.ts';
 import { STAGES } from '../model/index.ts';
 import { briefSection } from './brief-section.ts';
 import { debateLine, debateSection } from './debate-section.ts';
@@ -8,11 +8,14 @@ import { commands } from './evidence-section.ts';
 import { counted, dollars, elapsed, money, shortSha, tokens } from './format.ts';
 import { BODY_ROOM, fill, tableRows } from './layout.ts';
 import { report } from './marker.ts';
+import { chosenWords, evidenceSaid, lastPick, pickedBy, votesLine } from './picked.ts';
 import { waitingLine } from './question-comment.ts';
 import { code, link, sentence } from './safe.ts';
+import { joined } from './verdict.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';
-import { weakerLines } from './where.ts';
-import { CANDIDATE_WORDS, contestantName, doingWords, stageNumber, stageOf, verdictWords } from './words.ts';
+import { againWords, unopenedWords } from './what-next.ts';
+import { movedLines, weakerLines } from './where.ts';
+import { CANDIDATE_WORDS, contestantName, doingWords, stageNumber, stageOf } from './words.ts';
 
 /** UTF-16 units of each part. */
 const TABLE_ROOM = 20_000;
@@ -23,12 +26,13 @@ const DEBATE_ROOM = 14_000;
 export function statusComment(view: RunView): Report {
   const blocks = [
     heading(view),
-    explanation(view),
+    said(view),
     waitingLine(view),
     stageLine(view),
     candidateTable(view),
     facts(view),
     ...(view.lowered ?? []).map((text) => sentence(text, 300)),
+    ...movedLines(view),
     ...weakerLines(view),
     debateLine(view),
     lastLine(view),
@@ -48,6 +52,7 @@ function heading(view: RunView): string {
 
 const ENDINGS = {
   refused: 'no run was started',
+  awaiting_pick: 'waits for a person to pick',
   published: 'done',
   merged: 'merged',
   closed: 'the pull request was closed',
@@ -56,33 +61,65 @@ const ENDINGS = {
 } as const satisfies Partial<Record<RunState, string>>;
 
 function ending(view: RunView): string {
-  const { outcome, decision } = view;
-  if (outcome?.kind === 'pull' && view.state === 'published' && pickOf(decision) !== null) {
-    return `draft pull request ${link(`#${outcome.number}`, outcome.url)} with candidate ${pickOf(decision)}`;
+  const { outcome, decision, state } = view;
+  const chosen = chosenOf(view);
+  if (state === 'closed' && outcome?.kind !== 'pull') return 'nobody was picked';
+  if (state === 'published' && outcome?.kind === 'pull') return pullEnding(view, outcome);
+  if (state === 'published' && unopened(view) && chosen !== null) {
+    return `candidate ${chosen} won, but GitHub would not have its pull request`;
   }
-  if (view.state === 'published' && decision?.kind === 'none') return 'no candidate passed';
-  return view.state in ENDINGS ? ENDINGS[view.state as keyof typeof ENDINGS] : view.state;
+  if (state === 'published' && decision?.kind === 'none' && chosen === null) return 'no candidate passed';
+  return state in ENDINGS ? ENDINGS[state as keyof typeof ENDINGS] : state;
 }
 
-function explanation(view: RunView): string {
-  const { decision, outcome, trouble } = view;
+function pullEnding(view: RunView, { number, url }: Extract<OutcomeView, { kind: 'pull' }>): string {
+  const pull = `draft pull request ${link(`#${number}`, url)}`;
+  const chosen = chosenOf(view);
+  if (chosen === null) return `${pull}, which nobody picked`;
+  const by = pickedBy(view);
+  return `${pull} with candidate ${chosen}${by === '' ? '' : `, ${by}`}`;
+}
+
+const unopened = ({ outcome }: RunView): boolean =>
+  outcome?.kind === 'table' && outcome.unopened !== undefined;
+
+function said(view: RunView): string {
+  const { decision, outcome, trouble, state } = view;
   if (trouble !== undefined) {
     return `${sentence(trouble.message, 1_500)}\n\n**Next:** ${sentence(trouble.advice, 600)}`;
   }
-  if (view.state === 'cancelled') {
+  if (state === 'cancelled') {
     const last = view.dialogue?.inquiries.at(-1);
     const why = last?.settled?.kind === 'expired' ? `It stopped because ${whyStopped(last)}. ` : '';
-    return `${why}What was written until then is kept in the record of the run. To start afresh, set the label ${code(view.label)} again.`;
+    return `${why}What was written until then is kept in the record of the run. To start anew, ${sentence(againWords(view))}.`;
   }
   if (stageOf(view) !== null || decision === undefined) return '';
-  if (decision.kind === 'none') {
-    const seeComparison = comparisonLink(outcome, 'What each candidate ran into');
-    return [`${sentence(decision.because, 600)}`, `No pull request was opened. ${seeComparison}`]
-      .join('\n\n')
-      .trim();
+  if (unopened(view)) {
+    const table = comparisonLink(outcome, 'The comparison with every diff');
+    return joined([chosenSaid(view), unopenedWords(view, undefined), table]);
   }
-  const verdict = `**${decision.alias}** — ${verdictWords(decision)}. ${sentence(decision.because, 600)}`;
-  return `${verdict}\n\n${comparisonLink(outcome, 'The comparison with every other diff')}`.trim();
+  if (state === 'awaiting_pick' || (state === 'closed' && outcome?.kind !== 'pull')) return unpicked(view);
+  if (decision.kind === 'none' && chosenOf(view) === null) {
+    const seeComparison = comparisonLink(outcome, 'What each candidate ran into');
+    return joined([sentence(decision.because, 600), `No pull request was opened. ${seeComparison}`.trim()]);
+  }
+  return joined([chosenSaid(view), comparisonLink(outcome, 'The comparison with every other diff')]);
+}
+
+/** Who stands as chosen, how that came, and what the evidence said. */
+const chosenSaid = (view: RunView): string => `${chosenWords(view)}. ${evidenceSaid(view)}`;
+
+function unpicked(view: RunView): string {
+  const table = comparisonLink(view.outcome, 'The comparison with every diff');
+  if (view.state === 'awaiting_pick') {
+    const why = leftToPerson(view.decision)
+      ? 'The settings leave the pick to a person.'
+      : 'The evidence does not decide, so that a person should.';
+    return joined([`${why} ${evidenceSaid(view)}`, votesLine(view), table]);
+  }
+  const pick = lastPick(view);
+  const who = pick ? `${chosenWords(view)}.` : 'The run ended before anybody picked.';
+  return joined([`${who} No pull request was opened.`, votesLine(view), table]);
 }
 
 function comparisonLink(outcome: OutcomeView | undefined, label: string): string {
@@ -106,18 +143,20 @@ function candidateTable(view: RunView): string {
   const rows = tableRows(
     ['candidate', 'contestant', 'state', 'time', 'tokens', 'cost'],
     'lllrrr',
-    [...view.candidates].sort((one, other) => (one.alias < other.alias ? -1 : 1)).map(row),
+    [...view.candidates]
+      .sort((one, other) => (one.alias < other.alias ? -1 : 1))
+      .map((one) => row(one, view.budget.candidate)),
   );
   return fill(rows, TABLE_ROOM, { separator: '\n', more: (left) => `\n(${left} more, left out for length)` });
 }
 
-const row = (candidate: Candidate): readonly string[] => [
+const row = (candidate: Candidate, most: Usd | undefined): readonly string[] => [
   `**${candidate.alias}**`,
   code(contestantName(candidate.contestant), 80),
   state(candidate),
   elapsed(candidate.ms),
   tokens(candidate.usage.tokensIn + candidate.usage.tokensOut),
-  money(candidate.usage.usd),
+  `${money(candidate.usage.usd)}${most === undefined ? '' : ` of ${dollars(most)}`}`,
 ];
 
 function state(candidate: Candidate): string {
@@ -144,16 +183,27 @@ function expected(view: RunView): string {
 
 /** What the reader can do now. */
 function lastLine(view: RunView): string {
+  const { state, outcome } = view;
   if (stageOf(view) !== null) {
-    return `To cancel, remove the label ${code(view.label)}. Later edits of the issue do not change this run (${code(view.id)}).`;
+    const what = view.origin.kind === 'github' && view.origin.work ? 'pull request' : 'issue';
+    const running = code(`${view.label}:running`);
+    return `To cancel, comment \`/auto-dev cancel\` or remove the label ${running}. \`/auto-dev status\` brings this up to date, \`/auto-dev help\` names all commands. Later edits of the ${what} do not change this run (${code(view.id)}).`;
   }
-  if (view.state === 'published' && pickOf(view.decision) !== null) {
+  if (state === 'awaiting_pick') {
+    const first = pickable(view)[0] ?? 'A';
+    return `**Next:** tick a box in the comparison, or comment \`/auto-dev pick ${first}\` or \`/auto-dev pick none\`. The run waits without limit and holds nothing.`;
+  }
+  if (state === 'closed' && outcome?.kind !== 'pull') {
+    return `**Next:** to start anew, ${sentence(againWords(view))}.`;
+  }
+  // What to do is said above, with the reason.
+  if (state !== 'published' || unopened(view)) return '';
+  if (chosenOf(view) !== null) {
     const others = view.candidates.length - 1;
     const branches = others > 0 ? ` The other ${counted(others, 'candidate')} can be read there too.` : '';
-    return `**Next:** read the pull request; nothing is merged without you.${branches}`;
+    const commands =
+      view.origin.kind === 'github' ? ' `/auto-dev help` there names what you can ask for.' : '';
+    return `**Next:** read the pull request; nothing is merged without you.${branches}${commands}`;
   }
-  if (view.state === 'published') {
-    return `**Next:** make the issue more precise (which behaviour, which test shows it), then remove the label ${code(view.label)} and set it again.`;
-  }
-  return '';
+  return `**Next:** make the issue more precise (which behaviour, which test shows it), then ${sentence(againWords(view))}.`;
 }

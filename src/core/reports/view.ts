@@ -98,7 +98,12 @@ export interface RunView {
   readonly outcome?: OutcomeView;
   readonly trouble?: TroubleView;
   /** `spent` is what the gateway metered for the whole run, planner included. */
-  readonly budget: { readonly run: Usd; readonly spent: Usd };
+  readonly budget: {
+    readonly run: Usd;
+    /** What one candidate may spend; absent where it is not known. */
+    readonly candidate?: Usd;
+    readonly spent: Usd;
+  };
   readonly checks?: ChecksView;
   readonly sandbox?: SandboxView;
   readonly base?: { readonly ref: string; readonly sha: Sha };
@@ -116,7 +121,7 @@ export interface RunView {
   readonly dialogue?: Dialogue;
   /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
   readonly lowered?: readonly string[];
-  /** The label that started the run and whose removal cancels it. */
+  /** The label that asks for a run: taken off when it starts, set again to start anew. */
   readonly label: string;
   /** `hold`: the pushed commits ask GitHub's own CI not to start. */
   readonly ci: Settings['ci'];

@@ -1,3 +1,4 @@
+import { shortSha } from './format.ts';
 import { code, prose, sentence } from './safe.ts';
 import type { RunView, SandboxView } from './view.ts';
 
@@ -21,6 +22,14 @@ export function weakerLines({ sandbox }: RunView): readonly string[] {
   if (!sandbox || sandbox.weaker.length === 0) return [];
   const title = nothingHolds(sandbox) ? '**No sandbox.**' : '**Weaker sandbox.**';
   return sandbox.weaker.map((text) => `${title} ${sentence(text, SENTENCE)}`);
+}
+
+/** That the base branch has gone on without the candidates; empty where it has not, or where nobody looked. */
+export function movedLines({ base, baseMovedTo }: RunView): readonly string[] {
+  if (!base || baseMovedTo === undefined || baseMovedTo === base.sha) return [];
+  return [
+    `**The base has moved.** ${code(base.ref)} is at ${code(shortSha(baseMovedTo))} now; the candidates were built and tested on ${code(shortSha(base.sha))}.`,
+  ];
 }
 
 /** Facts for the evidence: where things were executed, and which versions of agents wrote the candidates. */

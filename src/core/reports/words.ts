@@ -65,6 +65,7 @@ const STAGE_OF = {
   coded: 'examine',
   examined: 'judge',
   judged: 'publish',
+  awaiting_pick: null,
   published: null,
   merged: null,
   closed: null,
@@ -75,6 +76,8 @@ const STAGE_OF = {
 export const stageOf = (view: RunView): Stage | null => STAGE_OF[view.state];
 /** What a run does in its stage, after "stage 2 of 6:". */
 export function doingWords(view: RunView, stage: Stage): string {
+  if (view.state === 'queued') return `queued, ${STAGE_WORDS[stage]}`;
+  if (view.state === 'admitted') return `admitted, ${STAGE_WORDS[stage]}`;
   if (view.state === 'awaiting_answer') return 'waiting for an answer';
   if (view.state === 'awaiting_approval') return 'waiting for an approval of its plan';
   return STAGE_WORDS[stage];

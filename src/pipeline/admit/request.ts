@@ -28,8 +28,8 @@ export const RunRequest = z.strictObject({
   /** What started it on GitHub. Absent in records of older versions, which are answered like a command. */
   trigger: z.enum(['label', 'command']).optional(),
   /**
-   * `again`: this candidate's contestant is tried once more beside what the candidates of `run` left; `base` is then that
-   * run's base commit.
+   * `again`: this candidate's contestant is tried once more beside what the candidates of `run` left, on that run's base
+   * commit.
    */
   carry: z.strictObject({ run: z.string(), again: z.string() }).optional(),
 });

@@ -45,7 +45,7 @@ describe('a reader shall look twice', () => {
       A: { text: '+x', files: [{ ...file, path: '.mcp.json' }] },
       B: { text: '+x', files: [{ ...file, path: 'CLAUDE.md' }] },
     };
-    const { body } = comparison(published(), diffs);
+    const [{ body }] = comparison(published(), diffs);
     expect(body).toContain('- **Look twice at A:** `.mcp.json` steers coding agents');
     expect(body).toContain('- **Look twice at B:** `CLAUDE.md` steers coding agents');
     expect(pullRequest(published(), 'B', diffs).body).toContain(

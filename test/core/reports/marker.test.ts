@@ -16,7 +16,10 @@ test('every kind of report is found again by its marker', () => {
   expect(findMarker(marker('question', RUN, 12))).toEqual({ kind: 'question', run: RUN, number: 12 });
   expect(findMarker(marker('reply', replyScope(991)))).toEqual({ kind: 'reply', run: 'c991' });
   expect(findMarker(statusComment(coding()).body)).toEqual({ kind: 'status', run: RUN });
-  expect(findMarker(comparison(judged(), diffsOf(judged())).body)).toEqual({ kind: 'comparison', run: RUN });
+  expect(findMarker(comparison(judged(), diffsOf(judged()))[0].body)).toEqual({
+    kind: 'comparison',
+    run: RUN,
+  });
 });
 
 test.each([

@@ -21,15 +21,35 @@ describe('the draft pull request', () => {
       ### Evidence
 
       - Base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`)
-      - Commands: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`
       - Gates passed: 8 of 8
       - Base tests: 412/412 passed, 0 tests broken, 0 fixed, exit code 0
       - Tests that it did not write, passed: peers 2/2
-      - Written by \`builtin × anthropic/model-2 (careful)\` in 1m 12s for $0.13
+      - Written by agent \`builtin\` with model \`anthropic/model-2\`, prompt \`careful\`
+      - Cost: $0.13 in 1m 12s; the whole run took 0.58
+
+      ### Reproduce
+
+      This runs code that no person has read: do it where it can do no harm.
+
+      1. \`git fetch origin auto-dev/7/r7k2m9q4xa/B\`
+      2. \`git switch --detach FETCH_HEAD\`
+      3. \`npm ci\`
+      4. \`npm run build\`
+      5. \`npm test\`
 
       The comparison with every other candidate, their diffs included, is in a comment below (run \`r7k2m9q4xa\`).
 
-      **CI is held.** No person has read this code yet, so the commit asks GitHub's own workflows not to start. Read the diff; any commit you push to this branch starts them. When you squash, delete the skip line from the proposed message, or the default branch skips its CI too.
+      ### Commands
+
+      A comment by somebody with write permission is heard.
+
+      - \`/auto-dev pick C\` puts another candidate here: C, A
+      - \`/auto-dev explain C\` says everything about one candidate
+      - \`/auto-dev ci\` lets GitHub's own workflows run on it
+      - \`/auto-dev review\` has what reviewers wrote here worked in, as a draft pull request into this branch
+      - \`/auto-dev help\` names the rest
+
+      **CI is held.** No person has read this code yet, so the commit asks GitHub's own workflows not to start. Read the diff; then comment \`/auto-dev ci\`, or push any commit to this branch, and they start. When you squash, delete the skip line from the proposed message, or the default branch skips its CI too.
       "
     `);
   });

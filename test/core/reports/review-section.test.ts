@@ -37,8 +37,8 @@ const SECOND: WinnerReview = {
   critics: [{ critic: 'qa', kind: 'passed', model: 'x/y', because: 'It holds.', objections: [] }],
 };
 const section = (...review: readonly WinnerReview[]): string => {
-  const { body } = comparison(judged({ review }), diffsOf(judged()));
-  return body.match(/#### Review of the winner[\s\S]*?(?=\n\n#### Evidence)/)?.[0] ?? '';
+  const [{ body }] = comparison(judged({ review }), diffsOf(judged()));
+  return body.match(/#### Review of the winner[\s\S]*?(?=\n\n<details>)/)?.[0] ?? '';
 };
 
 describe('the review of the winner', () => {

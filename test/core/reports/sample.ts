@@ -191,6 +191,31 @@ export const published = (change: Partial<RunView> = {}): RunView =>
     ...change,
   });
 
+export const MONA = { id: 11, login: 'mona' } as const;
+export const VOTES = [
+  { by: { id: 12, login: 'ada' }, alias: 'C' },
+  { by: MONA, alias: 'B' },
+  { by: { id: 13, login: 'bob' }, alias: 'C' },
+] as const;
+export const TOSS_UP = {
+  kind: 'toss-up',
+  alias: 'B',
+  among: ['B', 'C'],
+  chance: 0.4,
+  decidedBy: 'agreement',
+  because: 'B breaks no base test; execution does not separate it from C.',
+} as const;
+/** Branches without a pull request, and a comparison on the issue. */
+export const TABLE = {
+  kind: 'table',
+  branches: Object.fromEntries(['A', 'B', 'C', 'D'].map((a) => [a, `auto-dev/7/${RUN}/${a}`])),
+  comparisonUrl: 'https://github.test/acme/lists/issues/7#issuecomment-1',
+} as const;
+
+/** The evidence does not decide, so that a person must pick. */
+export const waiting = (change: Partial<RunView> = {}): RunView =>
+  judged({ state: 'awaiting_pick', decision: TOSS_UP, outcome: TABLE, ...change });
+
 /** Every candidate breaks something, so that nothing is published. */
 export function nobody(change: Partial<RunView> = {}): RunView {
   const { evidence: all, ...view } = judged();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { statusComment } from '../../../src/core/reports/index.ts';
-import { coding, nobody, published } from './sample.ts';
+import { coding, judged, MONA, nobody, published, TABLE, TOSS_UP, VOTES, waiting } from './sample.ts';
 
 describe('the status comment', () => {
   test('while coders are at work', () => {
@@ -135,9 +135,59 @@ describe('the status comment', () => {
     );
   });
 
-  test('never promises a slash command', () => {
-    for (const view of [coding(), published(), nobody({ state: 'published' })]) {
-      expect(statusComment(view).body).not.toMatch(/\/auto-dev|\/runoff/);
-    }
+  test('says that it waits for a person, how people voted, and how to pick', () => {
+    const { body } = statusComment(waiting({ votes: VOTES }));
+    expect(told(body)).toMatchInlineSnapshot();
+    const asked = statusComment(waiting({ decision: { ...TOSS_UP, chance: 0.9 } })).body;
+    expect(asked).toContain('The settings leave the pick to a person.');
+  });
+
+  test('says who picked what, and what the evidence had put first', () => {
+    const pick = { alias: 'C', by: MONA } as const;
+    expect(told(statusComment(published({ picks: [pick] })).body)).toMatchInlineSnapshot();
+    expect(
+      told(statusComment(published({ picks: [pick, { alias: null, by: null }] })).body),
+    ).toMatchInlineSnapshot();
+  });
+
+  test('that nobody was picked', () => {
+    const picks = [{ alias: null, by: MONA }];
+    expect(told(statusComment(waiting({ state: 'closed', picks })).body)).toMatchInlineSnapshot();
+    expect(told(statusComment(waiting({ state: 'closed' })).body)).toMatchInlineSnapshot();
+  });
+
+  test('that GitHub would not have the pull request, and what can be done', () => {
+    const unopened = 'GitHub refused it: `Draft pull requests are not supported in this repository.`';
+    const outcome = { ...TABLE, unopened };
+    expect(told(statusComment(judged({ state: 'published', outcome })).body)).toMatchInlineSnapshot();
+    const nothing = { ...TABLE, unopened, branches: {} };
+    expect(statusComment(judged({ state: 'published', outcome: nothing })).body).toContain(
+      'Its branch could not be pushed either; its diff is in the comparison.',
+    );
+  });
+
+  test('what each candidate may spend, where that is known, and that the base has moved', () => {
+    const { body } = statusComment({
+      ...coding(),
+      budget: { run: 5, candidate: 2, spent: 0.58 },
+      baseMovedTo: 'f'.repeat(40),
+    });
+    expect(body).toContain('| 42s | 12.3k | $0.12 of 2.00 |');
+    expect(body.match(/^\*\*The base has moved.*$/m)?.[0]).toMatchInlineSnapshot();
+  });
+
+  test('of a run on a pull request, how to start it anew', () => {
+    const origin = { kind: 'github', repository: 'acme/lists', issue: 12, work: 'fix' } as const;
+    expect(statusComment({ ...coding(), origin }).body).toContain('Later edits of the pull request do not');
+    expect(statusComment({ ...coding(), origin, state: 'cancelled' }).body).toContain(
+      'To start anew, comment `/auto-dev fix` or `/auto-dev retry`.',
+    );
   });
 });
+
+/** What it says, without candidates, stages and marker. */
+const told = (body: string): string =>
+  body
+    .split('\n')
+    .filter((line) => !/^(?:\||<!--|admit |Spent |$)/.test(line))
+    .join('\n');

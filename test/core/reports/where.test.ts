@@ -18,7 +18,7 @@ const strong = { sandbox: { backend: 'bubblewrap', detail: '0.8.0, overlay mount
 
 const everywhere = (change: object): readonly string[] => [
   statusComment({ ...coding(), ...change }).body,
-  comparison({ ...published(), ...change }, {}).body,
+  comparison({ ...published(), ...change }, {})[0].body,
   pullRequest({ ...published(), ...change }, 'B', {}).body,
 ];
 
@@ -39,7 +39,7 @@ describe('where candidates were executed', () => {
 
   test('the evidence names the sandbox and the versions of the agents', () => {
     const candidates = ['A', 'B'].map((alias) => candidate(alias, { coderVersion: `codex 0.16${alias}.0` }));
-    const body = comparison({ ...published(), ...strong, candidates }, {}).body;
+    const body = comparison({ ...published(), ...strong, candidates }, {})[0].body;
     expect(body).toContain('- Sandbox: `bubblewrap: 0.8.0, overlay mounts`');
     expect(body).toContain('- Coders: A `codex 0.16A.0`, B `codex 0.16B.0`');
   });
@@ -47,7 +47,7 @@ describe('where candidates were executed', () => {
   test('the evidence says whose coder did not come to its own end', () => {
     const note = 'stopped after 60 s, its time limit; what it had written is judged';
     const candidates = [candidate('A', { note }), candidate('B', { note: 'done' })];
-    const { body } = comparison({ ...published(), candidates }, {});
+    const [{ body }] = comparison({ ...published(), candidates }, {});
     expect(body).toContain(`- Ended early: A, ${note}`);
     expect(body).not.toContain('Ended early: B');
   });
