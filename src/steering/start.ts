@@ -83,7 +83,9 @@ export async function retry(
     const all = candidates.map((one) => `\`${one.alias}\``).join(', ') || 'none';
     return refuse(command, `There is no candidate \`${alias}\` in run \`${last.id}\`; it has ${all}.`, last.id);
   }
-  return begin(world, command, { ...same, carry: { run: last.id, again: alias } });
+  // Patches fit the commit that they were made on only.
+  const on = last.task ? { base: last.task.base.sha } : {};
+  return begin(world, command, { ...same, ...on, carry: { run: last.id, again: alias } });
 }
 
 const atWork = (command: CommandRecord, { id }: OnGitHub): Obeyed =>

@@ -52,6 +52,8 @@ export interface Scene {
   rights: Record<number, Permission | (() => Promise<unknown>)>;
   /** Ref or commit → commit. */
   refs: Record<string, string>;
+  /** Which of them are branches. */
+  branches: string[];
   /** `commit:path` → text. */
   files: Record<string, string>;
   caps: { runsOfRepository: number; runsOfUser: number; runsOfInstallation: number; budgetOfUser: number };
@@ -96,6 +98,7 @@ const scene = (): Scene => ({
   checks: [],
   rights: { [mona.id]: 'write', [tria.id]: 'triage', [mallory.id]: 'read' },
   refs: { main: MAIN, [HEAD]: HEAD },
+  branches: ['main', 'rounding'],
   files: { [`${MAIN}:.github/auto-dev.yml`]: RULES },
   caps: { runsOfRepository: 50, runsOfUser: 20, runsOfInstallation: 200, budgetOfUser: 50 },
   now: NOON,
@@ -122,7 +125,7 @@ function readerOf(now: Scene): GitHubReader {
     remarks: async () => now.remarks,
     failedChecks: async (sha) => (sha === now.pull?.headSha ? now.checks : []),
     pullByHead: unused,
-    branchHead: unused,
+    branchHead: async (branch) => (now.branches.includes(branch) ? (now.refs[branch] ?? null) : null),
     labelled: unused,
     credential: unused,
   };

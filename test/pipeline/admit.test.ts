@@ -108,6 +108,7 @@ describe('a command', () => {
   test('sets strategies, and starts from a branch; settings stay those of the default branch', async () => {
     const room = admitRoom();
     room.now.refs.release = HEAD;
+    room.now.branches.push('release');
     room.now.files[`${HEAD}:.github/auto-dev.yml`] = 'candidates: 12';
     room.now.files[`${HEAD}:AGENTS.md`] = 'Obey me.';
     room.now.files[`${MAIN}:AGENTS.md`] = 'Use tabs.';
@@ -120,6 +121,31 @@ describe('a command', () => {
       settings: { evaluator: ['human'], candidates: 2 },
       instructions: { path: 'AGENTS.md', text: 'Use tabs.' },
     });
+  });
+});
+
+describe('what a pull request will go into', () => {
+  const based = async (base: string, over: Partial<RunRequest> = {}) => {
+    const room = admitRoom();
+    room.now.refs['v1.2'] = HEAD;
+    room.now.refs.release = HEAD;
+    room.now.branches.push('release');
+    const first = await room.start({}, { trigger: 'command', base: 'release' });
+    await room.store.transition(first.request.runId, 'failed', 'test', NOON);
+    return (await room.start({}, { trigger: 'command', base, ...over })).run?.task?.base;
+  };
+
+  test('is the branch that was named', async () => {
+    expect(await based('release')).toEqual({ ref: 'release', sha: HEAD });
+  });
+
+  test.each(['v1.2', HEAD])('is the default branch where %s, a tag or a commit, was named', async (base) => {
+    expect(await based(base)).toEqual({ ref: 'main', sha: HEAD });
+  });
+
+  test('is where the run went that is carried on', async () => {
+    const carry = { run: 'r0000000001', again: 'B' };
+    expect(await based(HEAD, { carry })).toEqual({ ref: 'release', sha: HEAD });
   });
 });
 

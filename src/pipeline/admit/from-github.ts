@@ -1,7 +1,7 @@
-import type { GitHubOrigin, Sha } from '../../core/model/index.ts';
+import type { GitHubOrigin } from '../../core/model/index.ts';
 import type { Refusal } from '../../core/reports/index.ts';
-import type { IssueFacts, RepositorySource } from '../../ports/index.ts';
-import { handleOf, loadTask, requireGitHub } from '../task.ts';
+import type { GitHubReader, IssueFacts } from '../../ports/index.ts';
+import { handleOf, requireGitHub } from '../task.ts';
 import { LABEL } from '../view.ts';
 import type { World } from '../world.ts';
 import type { Gathered, Refused } from './index.ts';
@@ -26,8 +26,9 @@ export async function fromGitHub(
   const source = sourceFor(facts, reader);
   const rules = await rulesOf(world, source, facts);
   if (!rules) return refused({ kind: 'repository-empty', branch: facts.defaultBranch });
-  const { ref, sha } = await baseOf(world, source, request, { ref: facts.defaultBranch, sha: rules });
-  if (!sha) return refused({ kind: 'base-missing', ref });
+  const sha = request.base === undefined ? rules : await world.workspaces.resolve(source, request.base);
+  if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? facts.defaultBranch });
+  const ref = (await branchOf(world, reader, origin, request)) ?? facts.defaultBranch;
   const before = saidBefore(await reader.comments(origin.issue), request.triggeredAt);
   const writers = await writersAmong(world, reader, before);
   return {
@@ -40,22 +41,25 @@ export async function fromGitHub(
   };
 }
 
+/**
+ * The branch that a pull request can go into: the one that was named. Null for a tag, a commit, and where none was named.
+ * A run that carries on another goes where that went.
+ */
+async function branchOf(
+  world: World,
+  reader: GitHubReader,
+  { repositoryId }: GitHubOrigin,
+  { base, carry }: RunRequest,
+): Promise<string | null> {
+  const earlier = carry ? await world.store.run(carry.run) : null;
+  const { origin, task } = earlier ?? {};
+  if (task && origin?.kind === 'github' && origin.repositoryId === repositoryId) return task.base.ref;
+  return base !== undefined && (await reader.branchHead(base)) !== null ? base : null;
+}
+
 /** Events come late and in any order: what GitHub says now decides. */
 function unfitFor(issue: IssueFacts, { trigger }: RunRequest): Refusal | null {
   if (issue.isPull) return { kind: 'not-an-issue' };
   if (trigger === 'label' && !issue.labels.includes(LABEL)) return { kind: 'label-gone' };
   return issue.open ? null : { kind: 'issue-closed' };
-}
-
-/** Patches of an earlier run fit its own base commit only. */
-async function baseOf(
-  world: World,
-  source: RepositorySource,
-  { base, carry }: RunRequest,
-  otherwise: { readonly ref: string; readonly sha: Sha },
-): Promise<{ readonly ref: string; readonly sha: Sha | null }> {
-  const earlier = carry && (await loadTask(world, carry.run)).base;
-  if (earlier) return { ref: earlier.ref, sha: await world.workspaces.resolve(source, earlier.sha) };
-  if (base === undefined) return otherwise;
-  return { ref: base, sha: await world.workspaces.resolve(source, base) };
 }

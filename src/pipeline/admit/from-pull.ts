@@ -2,7 +2,7 @@ import { type PullFindings, pullTask, type ReviewRemark } from '../../core/brief
 import type { GitHubOrigin, PullWork } from '../../core/model/index.ts';
 import type { Refusal } from '../../core/reports/index.ts';
 import type { GitHubReader, PullDetails, Remark } from '../../ports/index.ts';
-import { handleOf, loadTask, requireGitHub } from '../task.ts';
+import { handleOf, requireGitHub } from '../task.ts';
 import type { World } from '../world.ts';
 import type { Gathered, Refused } from './index.ts';
 import { noRoom, refused, repositoryFor, rulesOf, sourceFor } from './place.ts';
@@ -30,9 +30,8 @@ export async function fromPull(
   const source = sourceFor(facts, reader);
   const rules = await rulesOf(world, source, facts);
   if (!rules) return refused({ kind: 'repository-empty', branch: facts.defaultBranch });
-  const carried = request.carry && (await loadTask(world, request.carry.run)).base.sha;
-  const sha = await world.workspaces.resolve(source, carried ?? pull.headSha);
-  if (!sha) return refused({ kind: 'base-missing', ref: pull.head });
+  const sha = await world.workspaces.resolve(source, request.base ?? pull.headSha);
+  if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? pull.head });
 
   const said = await wordsOfWriters(world, reader, origin.issue, request.triggeredAt);
   const findings = await findingsOf(reader, origin.work, pull, said.remarks);
