@@ -5,7 +5,7 @@ import { told } from './comparison.ts';
 import { counted, money, plusMinus } from './format.ts';
 import type { Parts } from './parts.ts';
 import { chosenWords, evidenceSaid, lastPick, votesLine } from './picked.ts';
-import { code, link } from './safe.ts';
+import { code, link, sentence } from './safe.ts';
 import { joined, runLines } from './verdict.ts';
 import type { Diffs, RunView } from './view.ts';
 import { againWords } from './what-next.ts';
@@ -80,5 +80,5 @@ function ended(view: RunView): string {
     return `**Next:** read the draft pull request${pull}; nothing is merged without you. \`/auto-dev pick\` with another letter puts another candidate there.`;
   }
   const why = pick ? '' : 'The run ended before anybody picked. ';
-  return `${why}No pull request was opened. To start anew, ${againWords(view)}.`;
+  return `${why}No pull request was opened. To start anew, ${sentence(againWords(view))}.`;
 }

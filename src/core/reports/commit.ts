@@ -7,8 +7,8 @@ import { verdictWords } from './words.ts';
 
 /** Code points of a commit's subject: what `git log --oneline` and GitHub show without folding. */
 const SUBJECT = 72;
-/** What GitHub lets a login be; with anything else it could break out of the trailer. */
-const LOGIN = /^[A-Za-z0-9-]{1,39}$/;
+/** What GitHub lets a login be, so that it cannot break out of a trailer; not one that reads as a reference (`gh-7`). */
+const LOGIN = /^(?!.*gh-[0-9])[A-Za-z0-9-]{1,39}$/i;
 
 /**
  * The message of a candidate's commit. Only a winner's says `Fix #7`: every other branch would else show up on the issue
@@ -51,7 +51,7 @@ export function advanceMessage(view: RunView, advance: Advance): string {
   const by = lastPick(view)?.alias === alias ? (lastPick(view)?.by?.login ?? '') : '';
   return written(view, {
     subject: candidateSubject(view, `Candidate ${alias} instead of ${instead}: `),
-    body: `Picked by ${LOGIN.test(by) ? by : 'a person'}: the tree is that of candidate ${alias}.\n${unread(view)}.`,
+    body: `Picked by ${LOGIN.test(by) ? by : 'a person'}. The tree is that of candidate ${alias}.\n${unread(view)}.`,
     held: true,
   });
 }

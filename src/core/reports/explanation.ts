@@ -6,7 +6,7 @@ import { counted, dollars, elapsed, money, plusMinus, tokens } from './format.ts
 import { judgesOn } from './judges-section.ts';
 import { fill } from './layout.ts';
 import { report } from './marker.ts';
-import { inputLine, reasonLines } from './reasons.ts';
+import { reasonLines } from './reasons.ts';
 import { reviewSection } from './review-section.ts';
 import { baseTestsWord, rankRows, reasonOf, type Standing, standings } from './rows.ts';
 import { code, prose, sentence } from './safe.ts';
@@ -65,7 +65,7 @@ function about(view: RunView, diffs: Diffs, standing: Standing): readonly string
           PART.judges,
         ),
     review.length === 0 ? '' : reviewSection({ ...view, review }, PART.review),
-    diff ? whereToRead(view, alias, diff) : 'It left no patch.',
+    diff ? whereToRead(view, alias, diff) : candidate.patch ? '' : 'It left no patch.',
   ];
 }
 
@@ -118,10 +118,7 @@ function tests(view: RunView, evidence: Evidence | undefined): string {
     ...(same.length > 0 ? [`- The same change as ${same.join(', ')} but for comments and layout`] : []),
     ...(behaviour
       ? [
-          `- Behaviour: ${Math.round(behaviour.agreement * 100)} % alike on ${behaviour.contested} of ${counted(behaviour.observed, 'input')} on which not all agree`,
-          ...behaviour.telling.map(({ input, got, others }) =>
-            inputLine({ input, got, wanted: others, whose: 'most others give' }),
-          ),
+          `- Behaviour: ${Math.round(behaviour.agreement * 100)} % alike on the ${behaviour.contested} of ${counted(behaviour.observed, 'input')} on which not all agree`,
         ]
       : []),
   ];

@@ -51,5 +51,5 @@ function failing(tests: FailingTests): string {
 }
 
 /** One executed input with what came out. */
-export const inputLine = ({ input, got, wanted, whose }: ShownInput): string =>
+const inputLine = ({ input, got, wanted, whose }: ShownInput): string =>
   `- input ${code(input, VALUE)} gives ${prose(got, VALUE)}, ${whose} ${prose(wanted, VALUE)}`;

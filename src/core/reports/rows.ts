@@ -173,7 +173,7 @@ export interface Reason {
 /** Names shown for each suite that a candidate fails. */
 const NAMES_SHOWN = 5;
 /** Inputs shown of each kind. */
-const INPUTS_SHOWN = 2;
+const INPUTS_SHOWN = 3;
 
 /** One for each candidate that is not chosen; for all of them where nobody stands above the others. */
 export const reasons = (view: RunView, everyone = false): readonly Reason[] =>

@@ -198,6 +198,10 @@ function lastLine(view: RunView): string {
   }
   // What to do is said above, with the reason.
   if (state !== 'published' || unopened(view)) return '';
+  if (outcome?.kind === 'pull' && chosenOf(view) === null) {
+    const first = pickable(view)[0] ?? 'A';
+    return `**Next:** close the pull request, or put a candidate there by \`/auto-dev pick ${first}\`.`;
+  }
   if (chosenOf(view) !== null) {
     const others = view.candidates.length - 1;
     const branches = others > 0 ? ` The other ${counted(others, 'candidate')} can be read there too.` : '';

@@ -21,7 +21,7 @@ export function unopenedWords(view: RunView, compareUrl: string | undefined): st
   const where =
     branch === null
       ? 'Its branch could not be pushed either; its diff is in the comparison.'
-      : `Its branch is ${code(branch)}${url === null ? '' : `: ${link('compare', url)}, and open the pull request from there`}.`;
+      : `Its branch is ${code(branch)}${url === null ? '' : ` (${link('compare', url)})`}: open a pull request of it by hand.`;
   const again = sentence(againWords(view));
   return `**${alias}** has no pull request: ${sentence(outcome.unopened, 400)} ${where} Or mend what GitHub names, then ${again}.`;
 }
