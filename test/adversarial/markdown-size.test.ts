@@ -3,10 +3,16 @@ import { expect, test } from 'vitest';
 import type { Debate } from '../../src/core/debate/index.ts';
 import {
   BODY_LIMIT,
+  checkText,
+  choice,
   comparison,
   type Diffs,
   type DiffView,
+  explanation,
+  findMarker,
+  MOST_PARTS,
   noWinner,
+  type Parts,
   pullRequest,
   type RunView,
   statusComment,
@@ -102,8 +108,16 @@ const diffsOf = (view: RunView, texts: readonly string[]): Diffs =>
     ]),
   );
 
-function checked(body: string): void {
-  expect(body.length).toBeLessThanOrEqual(BODY_LIMIT);
+function checkedParts(parts: Parts): void {
+  expect(parts.length).toBeLessThanOrEqual(MOST_PARTS);
+  parts.forEach(({ marker, body }, index) => {
+    checked(body);
+    expect(findMarker(marker)?.number).toBe(index === 0 ? undefined : index + 1);
+  });
+}
+
+function checked(body: string, most = BODY_LIMIT): void {
+  expect(body.length).toBeLessThanOrEqual(most);
   expect(new TextEncoder().encode(body).length).toBeLessThanOrEqual(MOST_BYTES);
   expect(body.isWellFormed()).toBe(true);
   const { outside, unclosed } = scan(body);
@@ -132,10 +146,13 @@ test('no comment is ever longer than GitHub takes, and none is torn', () => {
       (text, texts) => {
         const view = crowd(text);
         const diffs = diffsOf(view, texts);
-        checked(comparison(view, diffs).body);
-        checked(
-          noWinner({ ...view, decision: { kind: 'none', decidedBy: 'gates', because: text } }, diffs).body,
-        );
+        const none = { kind: 'none', decidedBy: 'gates', because: text } as const;
+        checkedParts(comparison(view, diffs));
+        checkedParts(noWinner({ ...view, decision: none }, diffs));
+        checkedParts(choice({ ...view, state: 'awaiting_pick' }, diffs));
+        checked(explanation(view, diffs, 'C', 991).body, 60_000);
+        checked(checkText(view).summary, 65_000);
+        expect([...checkText(view).title].length).toBeLessThanOrEqual(100);
         checked(pullRequest(view, 'B', diffs).body);
         checked(statusComment(view).body);
       },
@@ -153,8 +170,9 @@ test.each([
   ['exactly one character too many', `+${'x'.repeat(99)}\n`.repeat(640)],
 ])('%s', (_name, text) => {
   const view = crowd('x');
-  const { body } = comparison(view, diffsOf(view, [text]));
-  checked(body);
+  const parts = comparison(view, diffsOf(view, [text]));
+  checkedParts(parts);
+  const body = parts.map((part) => part.body).join('');
   for (const alias of ALIASES.filter((one) => one !== 'B')) {
     expect(body).toContain(`[compare](https://github.test/acme/lists/compare/x...${alias})`);
   }
@@ -162,8 +180,9 @@ test.each([
 
 test('names that fill their sections leave room for the verdict, the table and the way to every diff', () => {
   const view = crowd('\u{e0041}'.repeat(400));
-  const { body } = comparison(view, diffsOf(view, [`+${'line\n+'.repeat(20_000)}`]));
-  checked(body);
+  const parts = comparison(view, diffsOf(view, [`+${'line\n+'.repeat(20_000)}`]));
+  checkedParts(parts);
+  const [{ body }] = parts;
   expect(body).toContain('### **B** — LIKELY');
   expect(body).toContain('| **B** |');
 });

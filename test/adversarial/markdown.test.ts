@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Inquiry, Settled } from '../../src/core/dialogue/index.ts';
 import {
+  advanceMessage,
+  checkText,
+  choice,
+  choicesOf,
   commitMessage,
   comparison,
+  type Diffs,
+  explanation,
   noWinner,
   pullRequest,
   questionComment,
@@ -32,12 +38,52 @@ function everything(text: string): readonly string[] {
     statusComment({ ...view, state: 'cancelled' }).body,
     statusComment(failed).body,
     ...dialogueTexts(view, text),
-    comparison(view, diffs).body,
-    noWinner(none, diffs).body,
+    ...comparison(view, diffs).map(({ body }) => body),
+    ...noWinner(none, diffs).map(({ body }) => body),
     pullRequest(view, 'B', diffs).body,
+    explanation(view, diffs, 'C', 991).body,
+    explanation(view, diffs, text, 991).body,
+    checkText(view).summary,
+    ...pickTexts(view, diffs, text),
     refusalComment(view.id, { kind: 'settings-invalid', file: text, problems: [text, text] }).body,
     refusalComment(view.id, { kind: 'no-permission', login: text }).body,
     refusalComment(view.id, { kind: 'base-missing', ref: text }).body,
+  ];
+}
+
+/** What is said where a person must pick, picked, or could not have a pull request. */
+function pickTexts(view: RunView, diffs: Diffs, text: string): readonly string[] {
+  const waiting: RunView = {
+    ...view,
+    state: 'awaiting_pick',
+    decision: {
+      kind: 'toss-up',
+      alias: 'B',
+      among: ['B', 'C'],
+      chance: 0.4,
+      decidedBy: 'tests',
+      because: text,
+    },
+  };
+  const picked: RunView = {
+    ...waiting,
+    state: 'published',
+    picks: [{ alias: 'C', by: { id: 1, login: text } }],
+  };
+  const none: RunView = { ...waiting, state: 'closed', picks: [{ alias: null, by: { id: 1, login: text } }] };
+  const unopened: RunView = {
+    ...view,
+    state: 'published',
+    outcome: { kind: 'table', unopened: text, branches: { B: text } },
+  };
+  return [
+    ...[waiting, picked, none].flatMap((one) => choice(one, diffs).map(({ body }) => body)),
+    ...[waiting, picked, none, unopened].map((one) => statusComment(one).body),
+    ...noWinner(unopened, diffs).map(({ body }) => body),
+    ...comparison(picked, diffs).map(({ body }) => body),
+    pullRequest(picked, 'C', diffs).body,
+    checkText(picked).summary,
+    checkText(none).summary,
   ];
 }
 
@@ -74,7 +120,7 @@ function dialogueTexts(view: RunView, text: string): readonly string[] {
 }
 
 const OUR_TAGS =
-  /<!-- runoff:[a-z]+:r7k2m9q4xa(?::\d+)? -->|<\/?(?:details|summary|code|b)>|<span>\$<\/span>/g;
+  /<!-- runoff:[a-z]+:(?:r7k2m9q4xa|c991)(?::\d+)? -->|<\/?(?:details|summary|code|b)>|<span>\$<\/span>/g;
 
 /** What GitHub, a bot or a browser would act on in text outside code blocks. */
 const ACTED_ON: readonly (readonly [string, RegExp])[] = [
@@ -148,7 +194,10 @@ describe('the shape of a report does not depend on what others write', () => {
     unclosed: scan(body).unclosed,
     opened: scan(body).outside.filter((line) => line === '<details>').length,
     closed: scan(body).outside.filter((line) => line === '</details>').length,
-    headings: scan(body).outside.filter((line) => line.startsWith('#')),
+    headings: scan(body)
+      .outside.filter((line) => line.startsWith('#'))
+      .map((line) => line.replace(/`[^`]*`|<code>[^<]*<\/code>/g, 'code')),
+    boxes: scan(body).outside.filter((line) => line.startsWith('- [ ] ')).length,
   });
 
   test('same tables, code blocks, folds and headings as for a harmless text', () => {
@@ -166,7 +215,7 @@ describe('the shape of a report does not depend on what others write', () => {
       fc.property(hostile, (text) => {
         const { debate: _, ...view } = poisoned('x');
         const diff = `+${text}`;
-        const { blocks, unclosed } = scan(comparison(view, poisonedDiffs(view, diff)).body);
+        const { blocks, unclosed } = scan(comparison(view, poisonedDiffs(view, diff))[0].body);
         const expected = visibleCode(diff)
           .replace(/\n$/, '')
           .split('\n')
@@ -180,17 +229,39 @@ describe('the shape of a report does not depend on what others write', () => {
   });
 });
 
-test('no title can add a trailer, a reference or a word for CI to our commit', () => {
+test('no box is a candidate that may not be picked, whatever a box says', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const view: RunView = { ...poisoned(text), state: 'awaiting_pick' };
+      const { body } = choice(view, poisonedDiffs(view, `- [ ] ${text}`))[0];
+      const boxes = scan(body).outside.filter((line) => line.startsWith('- [ ] '));
+      expect(boxes).toHaveLength(choicesOf(view).length);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('no title or login can add a trailer, a reference or a word for CI to our commit', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const view = { ...poisoned(text), ci: 'run' } as const;
       const [chosen, other] = [commitMessage(view, 'B'), commitMessage(view, 'C')];
-      expect(chosen.split('\n')).toHaveLength(7);
-      expect(other.split('\n')).toHaveLength(7);
+      const trailers = /^(?!.*gh-[0-9])l[a-z0-9-]{0,38}$/i.test(`l${text}`) ? 2 : 1;
+      expect(chosen.split('\n')).toHaveLength(6 + trailers);
+      expect(other.split('\n')).toHaveLength(6 + trailers);
+      const picked = { ...view, picks: [{ alias: 'C', by: { id: 1, login: text } }] } as const;
+      const advance = advanceMessage(picked, { kind: 'pick', alias: 'C', instead: 'B' });
+      expect(advance.split('\n')).toHaveLength(6 + trailers);
+      expect(advance).not.toMatch(/#\w|gh-\d|\[skip|skip-checks:/i);
+      expect(advanceMessage(picked, { kind: 'ci' })).not.toMatch(/#\w|gh-\d|\[|skip/i);
       expect(chosen.startsWith('Fix #7: ')).toBe(true);
       expect([...(chosen.split('\n')[0] ?? '')].length).toBeLessThanOrEqual(72);
-      expect(chosen.slice('Fix #7: '.length)).not.toMatch(/#\w|@\w|:\/\/\w|gh-\d|\[skip|skip-checks:/i);
-      expect(other).not.toMatch(/#\w|@\w|:\/\/\w|gh-\d|\[skip|skip-checks:/i);
+      expect(chosen.slice('Fix #7: '.length).replace(/^Co-authored-by: .*$/m, '')).not.toMatch(
+        /#\w|@\w|:\/\/\w|gh-\d|\[skip|skip-checks:/i,
+      );
+      expect(other.replace(/^Co-authored-by: .*$/m, '')).not.toMatch(
+        /#\w|@\w|:\/\/\w|gh-\d|\[skip|skip-checks:/i,
+      );
     }),
     { numRuns: 300 },
   );

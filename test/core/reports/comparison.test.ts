@@ -1,9 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { comparison, noWinner } from '../../../src/core/reports/index.ts';
-import { diffsOf, judged, nobody, published } from './sample.ts';
+import {
+  BODY_LIMIT,
+  comparison,
+  type DiffView,
+  MOST_PARTS,
+  noWinner,
+} from '../../../src/core/reports/index.ts';
+import { BEHAVIOUR, diffsOf, JUDGEMENT, judged, MONA, nobody, published, TABLE, VOTES } from './sample.ts';
+import { scan } from './scanner.ts';
 
 const manyLines = (lines: number): string =>
   `diff --git a/a b/a\n${Array.from({ length: lines }, (_, n) => `+line ${n}`).join('\n')}\n`;
+
+/** Headings, summaries and notes of the diffs: all but the diffs. */
+const frameOf = (body: string): string =>
+  scan(body.slice(Math.max(0, body.indexOf('#### The other diffs'))))
+    .outside.filter((line) => line !== '')
+    .join('\n');
 
 describe('the comparison', () => {
   test('is one screen: verdict, table, why not the others, evidence; then brief and losing diffs folded away', () => {
@@ -131,6 +144,158 @@ describe('the comparison', () => {
       </details>
       "
     `);
+  });
+
+  test('goes on in further comments: no diff is cut that five comments hold, and each is whole by itself', () => {
+    const view = judged();
+    const small = diffsOf(view);
+    const large = manyLines(12_000);
+    const parts = comparison(view, { ...small, A: { ...(small.A as DiffView), text: large } });
+    expect(parts.map(({ marker }) => marker)).toMatchInlineSnapshot(`
+      [
+        "<!-- runoff:comparison:r7k2m9q4xa -->",
+        "<!-- runoff:comparison:r7k2m9q4xa:2 -->",
+        "<!-- runoff:comparison:r7k2m9q4xa:3 -->",
+      ]
+    `);
+    for (const { body } of parts) {
+      expect(body.length).toBeLessThanOrEqual(BODY_LIMIT);
+      expect(scan(body).unclosed).toBe(false);
+      expect(body.match(/<details>/g)?.length).toBe(body.match(/<\/details>/g)?.length);
+    }
+    const blocks = parts.flatMap(({ body }) => scan(body).blocks);
+    const shown = blocks.filter(({ info }) => info === 'diff').flatMap(({ lines }) => lines);
+    expect(shown.filter((line) => /^\+line \d/.test(line))).toEqual(large.trim().split('\n').slice(1));
+    expect(shown.filter((line) => line === '-  list[list.length];')).toHaveLength(2);
+    expect(parts.map(({ body }) => frameOf(body)).join('\n---\n')).toMatchInlineSnapshot(`
+      "#### The other diffs
+      <details>
+      <summary><b>C</b>: <code>builtin × anthropic/model-3 (plain)</code>, +14 −3 in 2 files</summary>
+      </details>
+      <details>
+      <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files</summary>
+      Goes on in the next comment.
+      </details>
+      The diffs go on in the next 2 comments.
+      ---
+      #### The other diffs, continued: part 2 of 3
+      <details>
+      <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files, continued</summary>
+      Goes on in the next comment.
+      </details>
+      ---
+      #### The other diffs, continued: part 3 of 3
+      <details>
+      <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files, continued</summary>
+      </details>
+      <details>
+      <summary><b>D</b>: <code>builtin × anthropic/model-4 (careful)</code>, +15 −3 in 2 files</summary>
+      </details>"
+    `);
+  });
+
+  test('says at the fifth comment what is left out, and where it is', () => {
+    const view = judged();
+    const small = diffsOf(view);
+    const parts = comparison(view, { ...small, A: { ...(small.A as DiffView), text: manyLines(60_000) } });
+    expect(parts).toHaveLength(MOST_PARTS);
+    const last = parts.at(-1)?.body ?? '';
+    expect(parts.map(({ body }) => body).join('')).toContain('<b>D</b>');
+    expect(last.match(/^Shortened.*$/m)?.[0].replace(/\d+ of/, 'N of')).toMatchInlineSnapshot(
+      `"Shortened: N of 60001 lines. The whole diff: [compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/A)."`,
+    );
+  });
+
+  test('shares five comments between several large diffs', () => {
+    const parts = comparison(judged(), diffsOf(judged(), manyLines(60_000)));
+    const whole = parts.map(({ body }) => body).join('');
+    const shown = [...whole.matchAll(/Shortened: (\d+) of/g)].map((match) => Number(match[1]));
+    expect(shown).toHaveLength(3);
+    expect(Math.min(...shown)).toBeGreaterThan(0.8 * Math.max(...shown));
+  });
+
+  test('says who made the same change, what judges said apart from what was executed, and shows failing inputs', () => {
+    const view = judged({ judgement: JUDGEMENT });
+    const evidence = view.evidence.map((one) =>
+      one.alias === 'C' || one.alias === 'B'
+        ? { ...one, alike: ['B', 'C'], ...(one.alias === 'C' ? { behaviour: BEHAVIOUR } : {}) }
+        : one,
+    );
+    const [{ body }] = comparison({ ...view, evidence }, {});
+    expect(
+      body.match(/^\| (?:candidate \| contestant|\*\*[BC]\*\* \| `b).*$/gm)?.join('\n'),
+    ).toMatchInlineSnapshot(`
+      "| candidate | contestant | build | base tests | new tests | behaviour | class | judges W-T-L | lines | cost | time | verdict |
+      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | – | B = C | 1-1-0 | +13 −3 | $0.13 | 1m 12s | **chosen** |
+      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | 33 % alike | B = C | 0-1-1 | +14 −3 | $0.14 | 1m 42s | behind B by new tests |"
+    `);
+    expect(body.match(/^\*\*C\*\*: [\s\S]*?(?=\n\n)/m)?.[0]).toMatchInlineSnapshot(`
+      "**C**: It fails 1 of 4 tests that B added; B passes all 2 of its.
+      - fails tests of B: \`test/b.test.ts > last > of one item\`
+      - input \`last([])\` gives a TypeError, most others give undefined"
+    `);
+    expect(body.match(/#### What models said[\s\S]*?<\/details>/)?.[0]).toMatchInlineSnapshot(`
+      "#### What models said
+
+      Blind judges compared the undecided candidates without knowing whose they are. None of it was executed, and it makes nobody win that failed a gate.
+
+      - Blind judges preferred B to C. Heard: 2 of 2 judges, for $0.02.
+      - \`judge-1\` (\`openai/gpt-6\`): 2 of 2 answers could be used
+      - \`judge-2\` (\`x/y\`): 2 of 2 answers could be used, of which a candidate is by its own family
+      - One judge is of the family of a candidate.
+      - **Look twice at C:** \`src/list.ts:3\` A comment speaks to whoever reads it. Judges did not see it.
+
+      <details>
+      <summary>What they said of each pair</summary>
+
+      - **B** and **C**: \`judge-1\` prefers **B**. It says: It handles the empty list.
+      - **B** and **C**: \`judge-2\` sees no difference (its answer changed with the order, which counts as a tie). It says: The first one is shorter.
+
+      </details>"
+    `);
+  });
+
+  test('of a pick says who picked, how people voted, and that the base has moved', () => {
+    const view = published({
+      picks: [{ alias: 'C', by: MONA }],
+      votes: VOTES,
+      baseMovedTo: 'f'.repeat(40),
+    });
+    const [{ body }] = comparison(view, diffsOf(view));
+    expect(body.split('#### Why not')[0]).toMatchInlineSnapshot(`
+      "<!-- runoff:comparison:r7k2m9q4xa -->
+
+      ### **C** — picked by \`mona\`
+
+      The evidence put **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+
+      3 votes: **C** 2 (\`ada\`, \`bob\`); **B** 1 (\`mona\`).
+
+      Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
+
+      **The base has moved.** \`main\` is at \`ffffffffffff\` now; the candidates were built and tested on \`3f2a9c81d04b\`.
+
+      | candidate | contestant | build | base tests | new tests | lines | cost | time | verdict |
+      | --- | --- | --- | --: | --: | --: | --: | --: | --- |
+      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | first by the evidence |
+      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | **picked by a person** |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42s | breaks 1 base test |
+      | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
+
+      "
+    `);
+    expect(body).toContain('**B**: The evidence put it first; a person picked otherwise.');
+    expect(body).toContain('<b>B</b>');
+    expect(body).not.toContain('<b>C</b>');
+  });
+
+  test('of a winner whose pull request GitHub would not have, shows its diff and says what to do', () => {
+    const outcome = { ...TABLE, unopened: 'The branch `main` is locked.' };
+    const [{ body }] = noWinner(judged({ outcome }), diffsOf(judged()));
+    expect(body.match(/^\*\*Next.*$/m)?.[0]).toMatchInlineSnapshot(
+      `"**Next:** **B** has no pull request: The branch \`main\` is locked. Its branch is \`auto-dev/7/r7k2m9q4xa/B\` ([compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B)): open a pull request of it by hand. Or mend what GitHub names, then set the label \`auto-dev\` again or comment \`/auto-dev retry\`."`,
+    );
+    expect(body).toContain('<b>B</b>');
   });
 
   test('names the branch where there is no compare page', () => {

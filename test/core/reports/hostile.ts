@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import type { Debate } from '../../../src/core/debate/index.ts';
 import type { Dialogue } from '../../../src/core/dialogue/index.ts';
-import type { Objection } from '../../../src/core/judging/index.ts';
+import type { Judgement, Objection } from '../../../src/core/judging/index.ts';
 import type { Question } from '../../../src/core/model/index.ts';
 import type { Diffs, DiffView, RunView } from '../../../src/core/reports/index.ts';
-import { judged } from './sample.ts';
+import { BEHAVIOUR, JUDGEMENT, judged } from './sample.ts';
 
 /** What candidates, issue writers and models have tried or could try to put into a bot's text. */
 export const CORPUS: readonly string[] = [
@@ -115,9 +115,26 @@ export function poisoned(text: string): RunView {
         ...(gate.hunk ? { hunk: `+${text}` } : {}),
       })),
       ...(evidence.baseTests
-        ? { baseTests: { ...evidence.baseTests, regressions: evidence.baseTests.regressions.map(bad) } }
+        ? {
+            baseTests: {
+              ...evidence.baseTests,
+              regressions: evidence.baseTests.regressions.map(bad),
+              contested: [bad('q')],
+              flaky: [bad('f')],
+            },
+          }
         : {}),
-      peerTests: evidence.peerTests.map((run) => ({ ...run, failing: run.failing.map(bad) })),
+      peerTests: evidence.peerTests.map((run) => ({
+        ...run,
+        failing: run.failing.map(bad),
+        guards: { passed: 0, total: 1, failing: [bad('g')] },
+      })),
+      neutralTests: { passed: 0, total: 1, failing: [{ id: bad('n'), origin: 'writer', said: bad('s') }] },
+      unmet: [bad('u')],
+      behaviour: {
+        ...BEHAVIOUR,
+        telling: [{ input: bad('i'), got: bad('g'), others: bad('o'), base: null }],
+      },
     })),
     ranking: view.ranking.map((ranked) => ({ ...ranked, because: text })),
     decision: {
@@ -128,6 +145,10 @@ export function poisoned(text: string): RunView {
       decidedBy: 'tests',
       because: text,
     },
+    judgement: judgementOf(text),
+    requestedBy: { id: 1, login: bad('l') },
+    votes: [{ by: { id: 1, login: bad('v') }, alias: 'B' }],
+    baseMovedTo: 'f'.repeat(40),
     debate: debateOf(text),
     dialogue: dialogueOf(text),
     review: [
@@ -187,6 +208,19 @@ export function poisonedDiffs(view: RunView, text: string): Diffs {
   };
   return Object.fromEntries(view.candidates.map(({ alias }) => [alias, diff]));
 }
+
+/** Judges whose every word is this text. */
+export const judgementOf = (text: string): Judgement => ({
+  ...JUDGEMENT,
+  because: text,
+  notes: [text],
+  addresses: [{ alias: 'C', file: text, line: 3, what: text }],
+  judges: JUDGEMENT.judges.map((judge) => ({ ...judge, model: text, discarded: text })),
+  pairs: JUDGEMENT.pairs.map((pair) => ({
+    ...pair,
+    byJudge: pair.byJudge.map((one) => ({ ...one, because: text })),
+  })),
+});
 
 /** A debate in which everything that a model can say is this text. */
 export function debateOf(text: string): Debate {

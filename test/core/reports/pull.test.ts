@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { branchName, commitMessage, localBranch, pullRequest } from '../../../src/core/reports/index.ts';
-import { diffsOf, judged, local, RUN } from './sample.ts';
+import {
+  advanceMessage,
+  branchName,
+  commitMessage,
+  localBranch,
+  pullRequest,
+} from '../../../src/core/reports/index.ts';
+import { diffsOf, judged, local, MONA, RUN, waiting } from './sample.ts';
 
 describe('the draft pull request', () => {
   test('says what changed, what was run, and that CI is held', () => {
@@ -81,6 +87,38 @@ describe('the draft pull request', () => {
     expect(commitMessage(view, 'B').match(references)).toEqual(['#7']);
   });
 
+  test('of a pick says who picked, and what the evidence had put first', () => {
+    const view = judged({ picks: [{ alias: 'C', by: MONA }], baseMovedTo: 'f'.repeat(40) });
+    const { body } = pullRequest(view, 'C', diffsOf(view));
+    expect(body.split('### What changed')[0]).toMatchInlineSnapshot(`
+      "<!-- runoff:pull:r7k2m9q4xa -->
+
+      Fixes #7
+
+      Candidate **C** of 4 — picked by \`mona\`. The evidence put **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+
+      **The base has moved.** \`main\` is at \`ffffffffffff\` now; the candidates were built and tested on \`3f2a9c81d04b\`.
+
+      "
+    `);
+    expect(body).toContain('`/auto-dev pick B` puts another candidate here: B, A');
+    const same = judged({ picks: [{ alias: 'B', by: null }] });
+    expect(pullRequest(same, 'B', {}).body.split('\n')[4]).toMatchInlineSnapshot(
+      `"Candidate **B** of 4 — picked by somebody at the command line. The evidence put it first as well: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added."`,
+    );
+  });
+
+  test.each(['review', 'fix'] as const)('of a run on a pull request (%s) closes nothing', (work) => {
+    const view = judged({ origin: { kind: 'github', repository: 'acme/lists', issue: 12, work } });
+    const { title, body } = pullRequest(view, 'B', diffsOf(view));
+    expect(title).toBe(`${work === 'fix' ? 'Checks' : 'Review'} of #12: last() returns undefined`);
+    expect(body.split('\n')[2]).toBe(
+      work === 'fix' ? 'Mends the checks of #12' : 'Answers the review of #12',
+    );
+    expect(body + commitMessage(view, 'B')).not.toMatch(/(?:fix|close|resolve)(?:e?s|e?d)? #/i);
+    expect(commitMessage(view, 'B').split('\n')[0]).toBe(title);
+  });
+
   test('a list of very many files is cut', () => {
     const files = Array.from({ length: 5_000 }, (_, n) => ({
       path: `src/file-${n}.ts`,
@@ -120,6 +158,63 @@ describe('a commit message', () => {
       Runoff-Run: r7k2m9q4xa
       "
     `);
+  });
+
+  test('names who asked for the run, in one block of trailers at its end', () => {
+    expect(
+      commitMessage(judged({ requestedBy: MONA }), 'B')
+        .split('\n\n')
+        .at(-1),
+    ).toMatchInlineSnapshot(`
+      "Runoff-Run: r7k2m9q4xa
+      Co-authored-by: mona <11+mona@users.noreply.github.com>
+      "
+    `);
+    for (const login of ['', 'a b', 'a>\nb', 'mona[bot]', 'x'.repeat(40), '@mona', 'gh-7']) {
+      const message = commitMessage(judged({ requestedBy: { id: 11, login } }), 'B');
+      expect(message).not.toContain('Co-authored-by');
+    }
+    expect(commitMessage(judged({ requestedBy: { id: 1.5, login: 'mona' } }), 'B')).not.toContain('Co-');
+  });
+
+  test('of a toss-up on GitHub closes nothing, and a later pick changes nothing of it', () => {
+    const before = commitMessage(waiting(), 'B');
+    expect(before.split('\n')[0]).toBe('Candidate B: last() returns undefined');
+    expect(commitMessage(waiting({ picks: [{ alias: 'B', by: MONA }] }), 'B')).toBe(before);
+  });
+
+  test('on top of the branch, of a pick', () => {
+    const view = judged({ picks: [{ alias: 'C', by: MONA }], requestedBy: MONA });
+    const pick = { kind: 'pick', alias: 'C', instead: 'B' } as const;
+    expect(advanceMessage(view, pick)).toMatchInlineSnapshot(`
+      "Candidate C instead of B: last() returns undefined
+
+      Picked by mona. The tree is that of candidate C.
+      Written by a coding agent and tested in a sandbox.
+
+      [skip ci]
+
+      Runoff-Run: r7k2m9q4xa
+      Co-authored-by: mona <11+mona@users.noreply.github.com>
+      "
+    `);
+    const evil = judged({ picks: [{ alias: 'C', by: { id: 1, login: 'a\n\nFixes #1' } }], ci: 'run' });
+    expect(advanceMessage(evil, pick)).toContain('Picked by a person. ');
+    expect(advanceMessage(evil, pick)).not.toMatch(/skip|#1/);
+  });
+
+  test('on top of the branch, to let CI run, holds nothing that could keep it from running', () => {
+    const view = judged({ title: '[skip ci] skip-checks: true', requestedBy: MONA });
+    expect(advanceMessage(view, { kind: 'ci' })).toMatchInlineSnapshot(`
+      "Let CI run on this branch
+
+      It changes nothing: a person asked for CI, which the commits before it had asked to wait.
+
+      Runoff-Run: r7k2m9q4xa
+      Co-authored-by: mona <11+mona@users.noreply.github.com>
+      "
+    `);
+    expect(advanceMessage(view, { kind: 'ci' })).not.toMatch(/skip|\[/i);
   });
 
   test('in a local repository has no issue to close', () => {

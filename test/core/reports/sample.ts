@@ -1,5 +1,6 @@
 import type { Evidence, GateReport } from '../../../src/core/evidence/index.ts';
 import { GATES } from '../../../src/core/evidence/index.ts';
+import type { Judgement } from '../../../src/core/judging/index.ts';
 import type { Candidate } from '../../../src/core/model/index.ts';
 import type { Ranked } from '../../../src/core/ranking/index.ts';
 import type { Diffs, RunView } from '../../../src/core/reports/index.ts';
@@ -190,6 +191,69 @@ export const published = (change: Partial<RunView> = {}): RunView =>
     },
     ...change,
   });
+
+/** Judges preferred B, one of them only in one order. */
+export const JUDGEMENT: Judgement = {
+  kind: 'judged',
+  how: 'round-robin',
+  because: 'Blind judges preferred B to C.',
+  standings: [
+    { alias: 'B', strength: 0.8, error: 0.3, wins: 1, ties: 1, losses: 0 },
+    { alias: 'C', strength: -0.8, error: 0.3, wins: 0, ties: 1, losses: 1 },
+  ],
+  confidence: 'likely',
+  margin: 1.9,
+  pairs: [
+    {
+      a: 'B',
+      b: 'C',
+      byJudge: [
+        {
+          judge: 'judge-1',
+          outcome: 'a',
+          consistent: true,
+          because: 'It handles the empty list.',
+          cited: [],
+        },
+        {
+          judge: 'judge-2',
+          outcome: 'tie',
+          consistent: false,
+          because: 'The first one is shorter.',
+          cited: [],
+        },
+      ],
+    },
+  ],
+  judges: [
+    {
+      judge: 'judge-1',
+      model: 'openai/gpt-6',
+      family: 'openai',
+      asked: 2,
+      heard: 2,
+      lost: [],
+      ownFamily: false,
+    },
+    { judge: 'judge-2', model: 'x/y', family: 'x', asked: 2, heard: 2, lost: [], ownFamily: true },
+  ],
+  quorum: { asked: 2, heard: 2 },
+  notes: ['One judge is of the family of a candidate.'],
+  addresses: [{ alias: 'C', file: 'src/list.ts', line: 3, what: 'A comment speaks to whoever reads it.' }],
+  claims: [],
+  spent: { usd: 0.02, tokensIn: 900, tokensOut: 90, calls: 4 },
+};
+
+export const BEHAVIOUR = {
+  observed: 12,
+  contested: 3,
+  support: 0.4,
+  logOdds: -1,
+  agreement: 0.33,
+  asBase: 0.2,
+  group: 1,
+  telling: [{ input: 'last([])', got: 'a TypeError', others: 'undefined', base: null }],
+} as const;
 
 export const MONA = { id: 11, login: 'mona' } as const;
 export const VOTES = [

@@ -20,7 +20,7 @@ describe('the status comment', () => {
 
       Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
 
-      To cancel, remove the label \`auto-dev\`. Later edits of the issue do not change this run (\`r7k2m9q4xa\`).
+      To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` brings this up to date, \`/auto-dev help\` names all commands. Later edits of the issue do not change this run (\`r7k2m9q4xa\`).
       "
     `);
   });
@@ -31,11 +31,11 @@ describe('the status comment', () => {
     expect(statusComment({ ...early, budget: { run: 0, spent: 0 } }).body).toMatchInlineSnapshot(`
       "<!-- runoff:status:r7k2m9q4xa -->
 
-      ### Runoff: stage 1 of 6, checking the request · 1m 12s
+      ### Runoff: stage 1 of 6, queued, checking the request · 1m 12s
 
       **admit** · brief · code · examine · judge · publish
 
-      To cancel, remove the label \`auto-dev\`. Later edits of the issue do not change this run (\`r7k2m9q4xa\`).
+      To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` brings this up to date, \`/auto-dev help\` names all commands. Later edits of the issue do not change this run (\`r7k2m9q4xa\`).
       "
     `);
   });
@@ -61,7 +61,7 @@ describe('the status comment', () => {
 
       Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
 
-      **Next:** read the pull request; nothing is merged without you. The other 3 candidates can be read there too.
+      **Next:** read the pull request; nothing is merged without you. The other 3 candidates can be read there too. \`/auto-dev help\` there names what you can ask for.
       "
     `);
   });
@@ -90,7 +90,7 @@ describe('the status comment', () => {
 
       Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
 
-      **Next:** make the issue more precise (which behaviour, which test shows it), then remove the label \`auto-dev\` and set it again.
+      **Next:** make the issue more precise (which behaviour, which test shows it), then set the label \`auto-dev\` again or comment \`/auto-dev retry\`.
       "
     `);
   });
@@ -137,29 +137,60 @@ describe('the status comment', () => {
 
   test('says that it waits for a person, how people voted, and how to pick', () => {
     const { body } = statusComment(waiting({ votes: VOTES }));
-    expect(told(body)).toMatchInlineSnapshot();
+    expect(told(body)).toMatchInlineSnapshot(`
+      "### Runoff: waits for a person to pick · 2m 51s
+      The evidence does not decide, so that a person should. B breaks no base test; execution does not separate it from C.
+      3 votes: **C** 2 (\`ada\`, \`bob\`); **B** 1 (\`mona\`).
+      [The comparison with every diff](https://github.test/acme/lists/issues/7#issuecomment-1).
+      **Next:** tick a box in the comparison, or comment \`/auto-dev pick B\` or \`/auto-dev pick none\`. The run waits without limit and holds nothing."
+    `);
     const asked = statusComment(waiting({ decision: { ...TOSS_UP, chance: 0.9 } })).body;
     expect(asked).toContain('The settings leave the pick to a person.');
   });
 
   test('says who picked what, and what the evidence had put first', () => {
     const pick = { alias: 'C', by: MONA } as const;
-    expect(told(statusComment(published({ picks: [pick] })).body)).toMatchInlineSnapshot();
+    expect(told(statusComment(published({ picks: [pick] })).body)).toMatchInlineSnapshot(`
+      "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8) with candidate C, picked by \`mona\` · 2m 51s
+      **C** — picked by \`mona\`. The evidence put **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      [The comparison with every other diff](https://github.test/acme/lists/pull/8#issuecomment-1).
+      **Next:** read the pull request; nothing is merged without you. The other 3 candidates can be read there too. \`/auto-dev help\` there names what you can ask for."
+    `);
     expect(
       told(statusComment(published({ picks: [pick, { alias: null, by: null }] })).body),
-    ).toMatchInlineSnapshot();
+    ).toMatchInlineSnapshot(`
+      "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8), which nobody picked · 2m 51s
+      Somebody at the command line picked none of them. The evidence put **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      [The comparison with every other diff](https://github.test/acme/lists/pull/8#issuecomment-1).
+      **Next:** close the pull request, or put a candidate there by \`/auto-dev pick B\`."
+    `);
   });
 
   test('that nobody was picked', () => {
     const picks = [{ alias: null, by: MONA }];
-    expect(told(statusComment(waiting({ state: 'closed', picks })).body)).toMatchInlineSnapshot();
-    expect(told(statusComment(waiting({ state: 'closed' })).body)).toMatchInlineSnapshot();
+    expect(told(statusComment(waiting({ state: 'closed', picks })).body)).toMatchInlineSnapshot(`
+      "### Runoff: nobody was picked · 2m 51s
+      \`mona\` picked none of them. No pull request was opened.
+      [The comparison with every diff](https://github.test/acme/lists/issues/7#issuecomment-1).
+      **Next:** to start anew, set the label \`auto-dev\` again or comment \`/auto-dev retry\`."
+    `);
+    expect(told(statusComment(waiting({ state: 'closed' })).body)).toMatchInlineSnapshot(`
+      "### Runoff: nobody was picked · 2m 51s
+      The run ended before anybody picked. No pull request was opened.
+      [The comparison with every diff](https://github.test/acme/lists/issues/7#issuecomment-1).
+      **Next:** to start anew, set the label \`auto-dev\` again or comment \`/auto-dev retry\`."
+    `);
   });
 
   test('that GitHub would not have the pull request, and what can be done', () => {
     const unopened = 'GitHub refused it: `Draft pull requests are not supported in this repository.`';
     const outcome = { ...TABLE, unopened };
-    expect(told(statusComment(judged({ state: 'published', outcome })).body)).toMatchInlineSnapshot();
+    expect(told(statusComment(judged({ state: 'published', outcome })).body)).toMatchInlineSnapshot(`
+      "### Runoff: candidate B won, but GitHub would not have its pull request · 2m 51s
+      **B** — LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      **B** has no pull request: GitHub refused it: \`Draft pull requests are not supported in this repository.\` Its branch is \`auto-dev/7/r7k2m9q4xa/B\` ([compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B)): open a pull request of it by hand. Or mend what GitHub names, then set the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+      [The comparison with every diff](https://github.test/acme/lists/issues/7#issuecomment-1)."
+    `);
     const nothing = { ...TABLE, unopened, branches: {} };
     expect(statusComment(judged({ state: 'published', outcome: nothing })).body).toContain(
       'Its branch could not be pushed either; its diff is in the comparison.',
@@ -173,7 +204,9 @@ describe('the status comment', () => {
       baseMovedTo: 'f'.repeat(40),
     });
     expect(body).toContain('| 42s | 12.3k | $0.12 of 2.00 |');
-    expect(body.match(/^\*\*The base has moved.*$/m)?.[0]).toMatchInlineSnapshot();
+    expect(body.match(/^\*\*The base has moved.*$/m)?.[0]).toMatchInlineSnapshot(
+      `"**The base has moved.** \`main\` is at \`ffffffffffff\` now; the candidates were built and tested on \`3f2a9c81d04b\`."`,
+    );
   });
 
   test('of a run on a pull request, how to start it anew', () => {
