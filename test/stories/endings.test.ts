@@ -9,7 +9,7 @@ const coders = (...names: string[]) =>
 const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
 const settings = (more: object) => stringify({ budget: { run: 2, candidate: 0.5 }, checks: CHECKS, ...more });
 
-test('nothing survives: no pull request, an honest table; the label taken off and set again starts a new run', () =>
+test('nothing survives: no pull request, an honest table; the label set again starts a new run', () =>
   onStage({ settings: settings({ candidates: 2, coders: coders('mole', 'idle') }) }, async (stage) => {
     const issue = await stage.label();
     const view = await stage.run(issue);
@@ -28,22 +28,24 @@ test('nothing survives: no pull request, an honest table; the label taken off an
       'repair',
     ]);
     for (const { alias } of view.candidates) expect(tables[0]).toContain(`**${alias}**`);
-    expect(await stage.labels(issue)).toEqual(['auto-dev', 'auto-dev:none']);
+    expect(await stage.labels(issue)).toEqual(['auto-dev:none']);
 
-    await maintainer.removeLabel(REPOSITORY, issue, 'auto-dev');
     await maintainer.addLabel(REPOSITORY, issue, 'auto-dev');
     const second = await stage.run(issue, (again) => again.id !== view.id && again.state === 'published');
     await stage.theatre.world.engine.settled(second.id);
   }));
 
-test('somebody without write permission labels: a reaction, no comment, no run', () =>
+test('somebody who may label but not write labels: one polite sentence, no run', () =>
   onStage({ collaborators: { tess: 'triage' } }, async (stage) => {
     const issue = await stage.label('tess');
     const view = await stage.run(issue);
 
     expect(view.state).toBe('refused');
     expect(view.candidates).toEqual([]);
-    expect(await stage.comments(issue)).toEqual([]);
+    const [said, ...more] = await stage.comments(issue);
+    expect(said).toContain('may not write to this repository');
+    expect(more).toEqual([]);
+    expect(await stage.labels(issue)).toEqual([]);
     expect(stage.theatre.github.reactions.map((r) => r.content)).toEqual(['confused']);
   }));
 
@@ -71,15 +73,15 @@ test('the tests do not run on the base commit: it ends before a coder is paid', 
         message: expect.stringContaining('exit code 7'),
       });
       expect(view.candidates).toEqual([]);
-      expect(await stage.labels(issue)).toEqual(['auto-dev', 'auto-dev:failed']);
+      expect(await stage.labels(issue)).toEqual(['auto-dev:failed']);
     },
   ));
 
-test('the label is taken off while coders work: cancelled, nothing left running', () =>
+test('the running label is taken off while coders work: cancelled, nothing left running', () =>
   onStage({ settings: settings({ candidates: 2, coders: coders('stork') }) }, async (stage) => {
     const issue = await stage.label();
     await stage.run(issue, (view) => view.candidates.filter((c) => c.state === 'coding').length === 2);
-    await stage.theatre.github.as(MAINTAINER).removeLabel(REPOSITORY, issue, 'auto-dev');
+    await stage.theatre.github.as(MAINTAINER).removeLabel(REPOSITORY, issue, 'auto-dev:running');
     // The run is cancelled before its candidates are.
     await stage.theatre.github.settled();
     const view = await stage.run(issue);

@@ -65,7 +65,7 @@ describe('a maintainer labels an issue', () => {
       const comments = await stage.comments(issue);
       expect(comments).toHaveLength(1);
       expect(comments[0]).toContain(`#${pulls[0]?.number}`);
-      expect(await stage.labels(issue)).toEqual(['auto-dev', 'auto-dev:done']);
+      expect(await stage.labels(issue)).toEqual(['auto-dev:done']);
       const reactions = stage.theatre.github.reactions.filter((r) => r.target === `issues/${issue}`);
       expect(reactions.map((r) => r.content).toSorted()).toEqual(['eyes', 'rocket']);
 
