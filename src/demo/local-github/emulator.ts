@@ -54,8 +54,9 @@ const APP_RIGHTS = {
     issues: 'write',
     pull_requests: 'write',
     checks: 'write',
+    statuses: 'read',
   },
-  events: ['issues', 'issue_comment', 'pull_request'],
+  events: ['issues', 'issue_comment', 'pull_request', 'pull_request_review_comment'],
 } as const;
 
 /** The emulator allows a token 5,000 calls an hour; our bookkeeping spreads over several. */
@@ -74,6 +75,7 @@ export interface EmulatorSeed {
     readonly defaultBranch: string;
   }[];
   readonly owners: readonly string[];
+  readonly rights: Readonly<Record<string, 'read' | 'write'>> | undefined;
   readonly nonce: string;
 }
 
@@ -172,7 +174,8 @@ function seedFor(seed: EmulatorSeed, tokens: Readonly<Record<string, string>>) {
           app_id: APP.id,
           slug: APP.slug,
           name: APP.name,
-          ...APP_RIGHTS,
+          events: [...APP_RIGHTS.events],
+          permissions: { ...(seed.rights ?? APP_RIGHTS.permissions) },
           webhook_url: seed.hookUrl,
           installations: seed.owners.map((account, i) => ({
             installation_id: FIRST_INSTALLATION + i,

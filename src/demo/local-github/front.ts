@@ -1,26 +1,22 @@
 import type { ChildProcess } from 'node:child_process';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { Refusal } from './emulator.ts';
+import { answerMishap } from './faults.ts';
 import { branches } from './git.ts';
-import { endGroup, type GitRoute, matchGit, serveGit } from './git-http.ts';
+import { endGroup, type GitAnswer, type GitRoute, matchGit, serveGit } from './git-http.ts';
 import type { HookRelay } from './hooks.ts';
-import type { Holder, Inside } from './inside.ts';
-import { ownerToken } from './inside.ts';
-import { isObject, type Json, objectIn } from './json.ts';
+import { type Inside, ownerToken } from './inside.ts';
+import { installationRefusal } from './installations.ts';
+import { numberAt, objectIn } from './json.ts';
+import { movedFrom } from './names.ts';
 import { PAGE_HEADERS, pageFor } from './pages.ts';
 import { takeOver } from './push.ts';
-import { repaired, repairedEvent } from './repairs.ts';
-import { type Answer, type Asked, refused } from './route.ts';
-import { appRoutes } from './routes-app.ts';
-import { issueRoutes } from './routes-issues.ts';
-import { pullRoutes } from './routes-pulls.ts';
-import { repositoryRoutes } from './routes-repository.ts';
+import { repairedEvent } from './repairs.ts';
+import { restAnswer, tokenOf, validHolder, withoutBase } from './rest.ts';
+import { type Answer, refused } from './route.ts';
 
-const BASE_PATH = '/api/v3';
 const MAX_BODY_BYTES = 25 << 20;
-const ROUTES = [...appRoutes, ...repositoryRoutes, ...issueRoutes, ...pullRoutes];
-/** Where an App's own token is asked for; everywhere else it means nothing. */
-const APP_PATHS = /^\/app(?:\/|$)|^\/(?:repos\/[^/]+\/[^/]+|users\/[^/]+|orgs\/[^/]+)\/installation$/;
 
 export interface Front {
   readonly url: string;
@@ -58,52 +54,61 @@ export async function openFront(port: number, served: () => Served | undefined):
     if (!now) return send(answer, { status: 503 });
     const method = request.method ?? 'GET';
     const asked = new URL(request.url ?? '/', url);
-    const route = matchGit(method, asked);
-    if (route) return gitRequest(now.inside, route, request, answer);
-    const body = await readBody(request);
-    if (body === undefined) return send(answer, refused(413, 'The body is too large.'));
     if (method === 'POST' && asked.pathname === now.hookPath) {
-      now.relay.arrived(relay(now, String(request.headers['x-github-event']), body));
+      const body = await readBody(request);
+      now.relay.arrived(relay(now, String(request.headers['x-github-event']), body ?? ''));
       return send(answer, { status: 204 });
     }
-    const page = method === 'GET' ? await pageFor(now.inside, asked.pathname) : undefined;
+    const mishap = now.inside.faults.take(method, withoutBase(asked.pathname));
+    if (!mishap) return serve(now.inside, request, answer, asked);
+    if (mishap.after) await serve(now.inside, request, lost(), asked);
+    else request.resume();
+    answerMishap(answer, mishap);
+  }
+
+  async function serve(inside: Inside, request: IncomingMessage, answer: Shown, asked: URL): Promise<void> {
+    const method = request.method ?? 'GET';
+    const route = matchGit(method, asked);
+    if (route) return gitRequest(inside, route, request, answer);
+    const body = await readBody(request);
+    if (body === undefined) return send(answer, refused(413, 'The body is too large.'));
+    const page = method === 'GET' ? await pageFor(inside, asked.pathname) : undefined;
     if (page) {
-      answer.writeHead(page.status, PAGE_HEADERS).end(page.html);
+      answer.writeHead(page.status, PAGE_HEADERS);
+      answer.end(page.html);
       return;
     }
-    send(answer, await restAnswer(now.inside, { method, url: asked, headers: request.headers, body }));
+    send(answer, await restAnswer(inside, { method, url: asked, headers: request.headers, body }));
   }
 
   async function gitRequest(
     inside: Inside,
     route: GitRoute,
     request: IncomingMessage,
-    answer: ServerResponse,
+    answer: Shown,
   ): Promise<void> {
+    const moved = movedFrom(inside, route.fullName);
+    if (moved) return turnAway(answer, 301, { location: addressOf(inside, route, moved.fullName) });
     const repository = inside.repositories.get(route.fullName);
     const given = tokenOf(request.headers);
     const open = repository && !repository.private && route.service === 'git-upload-pack';
     // As on GitHub, everybody may read a public repository.
     const token = given === undefined && open ? ownerToken(inside, repository) : given;
     if (token === undefined || (given !== undefined && !validHolder(inside, given))) {
-      answer.writeHead(401, { 'www-authenticate': 'Basic realm="GitHub"' }).end();
-      return;
+      return turnAway(answer, 401, { 'www-authenticate': 'Basic realm="GitHub"' });
     }
     const refusal = repository ? await gitRefusal(inside, route, token) : 404;
-    if (!repository || refusal !== undefined) {
-      answer.writeHead(refusal ?? 404).end();
-      return;
-    }
+    if (!repository || refusal !== undefined) return turnAway(answer, refusal ?? 404, {});
     const started = (child: ChildProcess): void => {
       children.add(child);
       child.once('close', () => children.delete(child));
     };
-    const serve = (): Promise<number> => serveGit(route, repository.directory, request, answer, started);
-    if (route.service === 'git-upload-pack' || route.advertise) await serve();
+    const runGit = (): Promise<number> => serveGit(route, repository.directory, request, answer, started);
+    if (route.service === 'git-upload-pack' || route.advertise) await runGit();
     else {
       await repository.inTurn(async () => {
         const before = await branches(repository.directory);
-        if ((await serve()) === 0) await takeOver(inside, repository, before, token);
+        if ((await runGit()) === 0) await takeOver(inside, repository, before, token);
       });
     }
     answer.end();
@@ -121,6 +126,24 @@ export async function openFront(port: number, served: () => Served | undefined):
   };
 }
 
+/** What of an answer is used here. */
+type Shown = GitAnswer & { setHeader(name: string, value: string | readonly string[]): unknown };
+
+/** An answer that nobody gets. */
+function lost(): Shown {
+  const stream = new PassThrough();
+  stream.resume();
+  return Object.assign(stream, { writeHead: () => stream, setHeader: () => stream });
+}
+
+function turnAway(answer: Shown, status: number, headers: Readonly<Record<string, string>>): void {
+  answer.writeHead(status, headers);
+  answer.end();
+}
+
+const addressOf = (inside: Inside, { service, advertise }: GitRoute, fullName: string): string =>
+  `${inside.front}/${fullName}.git/${advertise ? `info/refs?service=${service}` : service}`;
+
 /** Cuts the connection where part of an answer is out already, so that nobody takes it for a whole one. */
 function fail(answer: ServerResponse, error: unknown): void {
   if (answer.headersSent) answer.destroy();
@@ -129,6 +152,8 @@ function fail(answer: ServerResponse, error: unknown): void {
 }
 
 async function relay(now: Served, event: string, body: string): Promise<void> {
+  const installation = numberAt(objectIn(body), 'installation', 'id') ?? 0;
+  if (installationRefusal(now.inside, installation)) return;
   const fixed = await repairedEvent(now.inside, event, objectIn(body));
   now.relay.deliver(fixed.event, fixed.payload);
 }
@@ -147,95 +172,26 @@ async function gitRefusal(inside: Inside, route: GitRoute, token: string): Promi
   return probe.status >= 400 ? 403 : undefined;
 }
 
-interface RestCall {
-  readonly method: string;
-  readonly url: URL;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+const SENT_ON = [
+  'link',
+  'location',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+] as const;
 
-async function restAnswer(inside: Inside, call: RestCall): Promise<Answer> {
-  const prefixed = call.url.pathname.startsWith(`${BASE_PATH}/`);
-  const path = prefixed ? call.url.pathname.slice(BASE_PATH.length) : call.url.pathname;
-  const token = tokenOf(call.headers);
-  const holder = token === undefined ? undefined : validHolder(inside, token);
-  const isAppToken = token?.startsWith('eyJ') === true && APP_PATHS.test(path);
-  if (token !== undefined && !holder && !isAppToken) return refused(401, 'Bad credentials');
-  const asked: Asked = {
-    method: call.method,
-    path,
-    token,
-    holder,
-    body: call.body,
-    pass: (body) => forward(inside, call, path, body),
-  };
-  for (const route of ROUTES) {
-    const match = route.method === call.method ? route.pattern.exec(path) : null;
-    const answer = match ? await route.answer(inside, asked, ...match.slice(1)) : undefined;
-    if (answer) return withBasePath(inside, answer, prefixed);
-  }
-  return withBasePath(inside, await asked.pass(), prefixed);
-}
-
-async function forward(inside: Inside, call: RestCall, path: string, body?: Json): Promise<Answer> {
-  const bodiless = ['GET', 'HEAD', 'DELETE'].includes(call.method);
-  const text = body === undefined ? call.body || (bodiless ? '' : '{}') : JSON.stringify(body);
-  const { connection, 'transfer-encoding': encoding, ...headers } = call.headers;
-  const answer = await inside.emulator.raw(
-    call.method,
-    path + call.url.search,
-    {
-      ...headers,
-      ...(text ? { 'content-type': 'application/json' } : {}),
-      'content-length': String(Buffer.byteLength(text)),
-    },
-    text,
-  );
-  if (answer.body.length === 0) return { status: answer.status, headers: answer.headers };
-  if (!String(answer.headers['content-type']).includes('json')) {
-    return refused(404, 'Not Found');
-  }
-  const data = JSON.parse(answer.body.toString()) as Json;
-  if (answer.status < 300) await repaired(inside, data);
-  else if (isObject(data)) data.documentation_url ??= 'https://docs.github.com/rest';
-  return { status: answer.status, headers: answer.headers, data };
-}
-
-/** Links to other pages of a list stay under the base path that was asked. */
-function withBasePath(inside: Inside, answer: Answer, prefixed: boolean): Answer {
-  const link = answer.headers?.link;
-  if (!prefixed || link === undefined) return answer;
-  const moved = String(link).replaceAll(`<${inside.front}/`, `<${inside.front}${BASE_PATH}/`);
-  return { ...answer, headers: { ...answer.headers, link: moved } };
-}
-
-const SENT_ON = ['link', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'] as const;
-
-function send(answer: ServerResponse, { status, data, headers }: Answer): void {
+function send(answer: Shown, { status, data, headers }: Answer): void {
   for (const name of SENT_ON) {
     const value = headers?.[name];
     if (value !== undefined) answer.setHeader(name, value);
   }
   if (data === undefined) {
-    answer.writeHead(status).end();
+    answer.writeHead(status, {});
+    answer.end();
     return;
   }
   answer.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
   answer.end(JSON.stringify(data));
-}
-
-function tokenOf(headers: IncomingHttpHeaders): string | undefined {
-  const value = headers.authorization;
-  if (value === undefined) return undefined;
-  const basic = /^basic\s+(.+)$/i.exec(value)?.[1];
-  if (basic === undefined) return value.replace(/^(bearer|token)\s+/i, '').trim();
-  const pair = Buffer.from(basic, 'base64').toString();
-  return pair.slice(pair.indexOf(':') + 1);
-}
-
-function validHolder(inside: Inside, token: string): Holder | undefined {
-  const holder = inside.tokens.get(token);
-  return holder && (holder.expiresAt ?? Number.POSITIVE_INFINITY) > Date.now() ? holder : undefined;
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { pipeline, type Writable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { gitEnvironment } from './git.ts';
 
@@ -11,6 +11,9 @@ export interface GitRoute {
   /** The first request of a fetch or push, which asks for the refs. */
   readonly advertise: boolean;
 }
+
+/** What git's answer is written to. */
+export type GitAnswer = Writable & { writeHead(status: number, headers: OutgoingHttpHeaders): unknown };
 
 const isService = (name: string | null): name is Service =>
   name === 'git-upload-pack' || name === 'git-receive-pack';
@@ -49,7 +52,7 @@ export function serveGit(
   route: GitRoute,
   directory: string,
   request: IncomingMessage,
-  answer: ServerResponse,
+  answer: GitAnswer,
   started: (child: ChildProcess) => void,
 ): Promise<number> {
   const protocol = request.headers['git-protocol'];

@@ -1,5 +1,7 @@
-export type { Client, ShownComment, ShownPull } from './client.ts';
+export type { Client, Place, ShownCheck, ShownComment, ShownPull } from './client.ts';
+export type { Commit } from './commits.ts';
 export { Refusal } from './emulator.ts';
+export type { Faults, Mishap } from './faults.ts';
 export { startLocalGitHub } from './start.ts';
 export type {
   Delivery,
@@ -7,6 +9,7 @@ export type {
   LocalGitHubOptions,
   LocalHandle,
   LocalRepository,
+  Minimised,
   Reaction,
   Role,
 } from './types.ts';

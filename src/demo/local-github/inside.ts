@@ -1,12 +1,15 @@
 import type { Emulator } from './emulator.ts';
+import type { FaultList } from './faults.ts';
 import type { JsonObject } from './json.ts';
-import type { Delivery, Reaction, Role } from './types.ts';
+import type { Delivery, Minimised, Reaction, Role } from './types.ts';
 
 /** Whose token it is and what it may do. */
 export interface Holder {
   readonly login: string;
   /** Rights of an installation token; a user's token has all of its user's. */
   readonly permissions?: Readonly<Record<string, string>>;
+  /** Whose token it is where it is one of the App's. */
+  readonly installationId?: number;
   /** Milliseconds since 1970; absent for users. */
   readonly expiresAt?: number;
 }
@@ -14,11 +17,15 @@ export interface Holder {
 export interface Repository {
   readonly id: number;
   readonly owner: string;
-  readonly name: string;
-  readonly fullName: string;
+  /** Changes when it is renamed, as does `fullName`. */
+  name: string;
+  fullName: string;
   readonly private: boolean;
   readonly directory: string;
+  /** 0 where the App is not installed. */
   readonly installationId: number;
+  /** Id of the repository that it was forked from. */
+  readonly forkOf?: number;
   readonly collaborators: Map<string, Role>;
   /** Git objects that the emulator has. */
   readonly imported: Set<string>;
@@ -27,6 +34,14 @@ export interface Repository {
 }
 
 export interface StoredReaction extends Reaction {
+  repository: string;
+  /** As REST shows it. */
+  readonly shown: JsonObject;
+}
+
+export interface StoredStatus {
+  readonly repositoryId: number;
+  readonly sha: string;
   /** As REST shows it. */
   readonly shown: JsonObject;
 }
@@ -45,9 +60,26 @@ export interface Inside {
   /** `http://127.0.0.1:<port>` */
   readonly front: string;
   readonly emulator: Emulator;
-  readonly repositories: ReadonlyMap<string, Repository>;
+  /** Where the bare repositories are. */
+  readonly root: string;
+  /** By full name. */
+  readonly repositories: Map<string, Repository>;
+  /** Ids of renamed repositories by their old full names. */
+  readonly formerNames: Map<string, number>;
   readonly tokens: Map<string, Holder>;
   readonly reactions: StoredReaction[];
+  readonly minimised: Minimised[];
+  readonly statuses: StoredStatus[];
+  /** Check runs that the App made. */
+  readonly ownChecks: Set<number>;
+  /** When installations were suspended, ISO 8601. */
+  readonly suspended: Map<number, string>;
+  readonly uninstalled: Set<number>;
+  /** Ids of repositories that were taken out of their installation. */
+  readonly withdrawn: Set<number>;
+  /** What pushes are refused for. */
+  readonly rules: { readonly pattern: string; readonly message: string }[];
+  readonly faults: FaultList;
   /** What edited issues, pull requests and comments said before, by their API addresses. */
   readonly edited: Map<string, JsonObject>;
   /** The App as comments name it. */

@@ -13,7 +13,9 @@ export async function repaired(inside: Inside, value: Json): Promise<Json> {
       else if (inner !== undefined) await repaired(inside, inner);
     }
     repairRepository(value);
-    repairCheckRun(value);
+    repairCheckRun(inside, value);
+    repairReview(value);
+    repairEvent(value);
     repairComment(inside, value);
     // The emulator's mail address of a bot is none that a mail server takes.
     if (value.type === 'Bot' && 'email' in value) value.email = null;
@@ -36,10 +38,38 @@ function repairRepository(value: JsonObject): void {
   value.subscribers_count ??= 0;
 }
 
-function repairCheckRun(value: JsonObject): void {
+function repairCheckRun(inside: Inside, value: JsonObject): void {
   if (!isObject(value.output) || !('annotations_count' in value.output) || !value.url) return;
   value.output.annotations_url = `${textAt(value, 'url')}/annotations`;
   value.details_url ??= value.html_url;
+  const others = { ...inside.app, ...OTHER_APP };
+  value.app = inside.ownChecks.has(numberAt(value, 'id') ?? 0) ? inside.app : others;
+}
+
+/** Whose the check runs are that a user stands in for. */
+const OTHER_APP = { id: 15368, slug: 'github-actions', name: 'GitHub Actions' } as const;
+
+/** Links of what is said in a review, and where on the lines it stands. */
+function repairReview(value: JsonObject): void {
+  if (!('pull_request_url' in value) || !('diff_hunk' in value)) return;
+  value._links ??= {
+    self: { href: textAt(value, 'url') },
+    html: { href: textAt(value, 'html_url') },
+    pull_request: { href: textAt(value, 'pull_request_url') },
+  };
+  value.original_line ??= value.line ?? null;
+  value.start_line ??= null;
+  value.original_start_line ??= null;
+  value.start_side ??= null;
+}
+
+/** An event of an issue has only the parts that its kind has. */
+function repairEvent(value: JsonObject): void {
+  if (!('event' in value) || !('commit_url' in value)) return;
+  delete value.issue;
+  value.performed_via_github_app ??= null;
+  for (const part of ['label', 'assignee', 'milestone', 'rename'])
+    if (value[part] === null) delete value[part];
 }
 
 function repairComment(inside: Inside, value: JsonObject): void {

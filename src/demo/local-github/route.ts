@@ -15,6 +15,9 @@ export interface Asked {
   readonly method: string;
   /** Without the base path. */
   readonly path: string;
+  readonly query: URLSearchParams;
+  /** The address that links must name. */
+  readonly front: string;
   readonly token: string | undefined;
   readonly holder: Holder | undefined;
   readonly body: string;
@@ -38,6 +41,26 @@ export const refused = (status: number, message: string, errors?: Json): Answer 
     status: String(status),
   },
 });
+
+export const forbidden = (): Answer => refused(403, 'Resource not accessible by this account');
+
+/** A list as one page of it, with GitHub's links to the next and the last. */
+export function onePage(asked: Asked, items: readonly Json[]): Answer {
+  const size = Number(asked.query.get('per_page') ?? 30);
+  const page = Number(asked.query.get('page') ?? 1);
+  const last = Math.max(1, Math.ceil(items.length / size));
+  const to = (target: number, rel: string): string => {
+    const query = new URLSearchParams(asked.query);
+    query.set('page', String(target));
+    return `<${asked.front}${asked.path}?${query}>; rel="${rel}"`;
+  };
+  const links = page < last ? [to(page + 1, 'next'), to(last, 'last')] : [];
+  return {
+    status: 200,
+    data: items.slice((page - 1) * size, page * size),
+    ...(links.length > 0 ? { headers: { link: links.join(', ') } } : {}),
+  };
+}
 
 /** May whoever asks do what takes this role? Rights of installation tokens are the emulator's to check. */
 export const mayAct = (repository: Repository, asked: Asked, least: Role): boolean =>

@@ -1,22 +1,15 @@
-import { Refusal } from './emulator.ts';
 import { type Inside, ownerToken, type Repository } from './inside.ts';
-import { type Json, listAt, numberAt, objectIn, textAt } from './json.ts';
-import { simpleUser } from './push.ts';
+import { listAt, numberAt, objectIn, textAt } from './json.ts';
 import { pullAsIssue, pullAt, repaired } from './repairs.ts';
-import { type Answer, type Asked, mayAct, passEdit, type Route, refused, repositoryRoute } from './route.ts';
-
-const REACTIONS: ReadonlySet<string> = new Set([
-  '+1',
-  '-1',
-  'laugh',
-  'confused',
-  'heart',
-  'hooray',
-  'rocket',
-  'eyes',
-]);
-
-const forbidden = (): Answer => refused(403, 'Resource not accessible by this account');
+import {
+  type Answer,
+  type Asked,
+  forbidden,
+  mayAct,
+  passEdit,
+  type Route,
+  repositoryRoute,
+} from './route.ts';
 
 /** Every pull request can be read as an issue. */
 async function issue(inside: Inside, asked: Asked, repository: Repository, number = ''): Promise<Answer> {
@@ -61,79 +54,6 @@ const byAuthor =
     return own || mayAct(repository, asked, least) ? passEdit(inside, asked, before) : forbidden();
   };
 
-/** Who may see an issue or comment may react to it; an App needs the right to write issues. */
-async function react(
-  inside: Inside,
-  asked: Asked,
-  repository: Repository,
-  comment = '',
-  id = '',
-): Promise<Answer> {
-  const target = `${comment ? 'comments' : 'issues'}/${id}`;
-  const missing = await unseen(inside, asked, repository, comment, id);
-  if (missing) return missing;
-  if (asked.holder?.permissions && asked.holder.permissions.issues !== 'write') return forbidden();
-  const content = textAt(objectIn(asked.body), 'content');
-  if (!REACTIONS.has(content)) return refused(422, 'Validation Failed');
-  const login = asked.holder?.login ?? '';
-  const mine = inside.reactions.find(
-    (r) =>
-      r.repository === repository.fullName &&
-      r.target === target &&
-      r.content === content &&
-      r.login === login,
-  );
-  if (mine) return { status: 200, data: mine.shown };
-  const account = await inside.emulator.call(
-    'GET',
-    `/users/${encodeURIComponent(login)}`,
-    ownerToken(inside, repository),
-  );
-  const shown = {
-    id: inside.reactions.length + 1,
-    node_id: `REA_${inside.reactions.length + 1}`,
-    user: await repaired(inside, simpleUser(account)),
-    content,
-    created_at: new Date().toISOString(),
-  };
-  inside.reactions.push({ repository: repository.fullName, target, content, login, shown });
-  return { status: 201, data: shown };
-}
-
-async function reactions(
-  inside: Inside,
-  asked: Asked,
-  repository: Repository,
-  comment = '',
-  id = '',
-): Promise<Answer> {
-  const missing = await unseen(inside, asked, repository, comment, id);
-  if (missing) return missing;
-  const target = `${comment ? 'comments' : 'issues'}/${id}`;
-  const all = inside.reactions.filter((r) => r.repository === repository.fullName && r.target === target);
-  return { status: 200, data: all.map((r) => r.shown) };
-}
-
-/** The refusal that whoever asks gets for an issue or comment that is not there for them. */
-async function unseen(
-  inside: Inside,
-  asked: Asked,
-  repository: Repository,
-  comment: string,
-  id: string,
-): Promise<Answer | undefined> {
-  if (asked.token === undefined) return refused(401, 'Requires authentication');
-  const at = `/repos/${repository.fullName}`;
-  try {
-    await inside.emulator.call('GET', `${at}/issues/${comment}${id}`, asked.token);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const isPull = comment === '' && (await pullAt(inside, repository, Number(id))) !== null;
-    return isPull ? undefined : { status: error.status, data: error.data as Json };
-  }
-}
-
 export const issueRoutes: readonly Route[] = [
   repositoryRoute('GET', '/issues/(\\d+)', issue),
   repositoryRoute('POST', '/issues', newIssue),
@@ -145,6 +65,4 @@ export const issueRoutes: readonly Route[] = [
   repositoryRoute('DELETE', '/issues/\\d+/labels(?:/[^/]+)?', needsTriage),
   repositoryRoute('POST', '/labels', needsPush),
   repositoryRoute('DELETE', '/labels/[^/]+', needsPush),
-  repositoryRoute('POST', '/issues/(comments/)?(\\d+)/reactions', react),
-  repositoryRoute('GET', '/issues/(comments/)?(\\d+)/reactions', reactions),
 ];

@@ -13,20 +13,24 @@ const invalid = (field: 'head' | 'base', message?: string): Answer =>
 async function open(inside: Inside, asked: Asked, repository: Repository): Promise<Answer | undefined> {
   const body = objectIn(asked.body);
   const base = textAt(body, 'base');
-  const head = textAt(body, 'head').split(':').at(-1) ?? '';
-  const refs = await branches(repository.directory);
-  if (!refs[`refs/heads/${base}`]) return invalid('base');
-  if (!refs[`refs/heads/${head}`]) return invalid('head');
+  const [head = '', owner = repository.owner] = textAt(body, 'head').split(':').reverse();
+  if (!(await branches(repository.directory))[`refs/heads/${base}`]) return invalid('base');
+  const from = owner === repository.owner ? repository : forkOf(inside, repository, owner);
+  const refs = from ? await branches(from.directory) : {};
+  if (!from || !refs[`refs/heads/${head}`]) return invalid('head');
   const range = `refs/heads/${base}..refs/heads/${head}`;
-  const count = Number(await git(repository.directory, 'rev-list', '--count', range));
+  const count = Number(await git(from.directory, 'rev-list', '--count', range));
   if (count === 0) return invalid('head', `No commits between ${base} and ${head}`);
-  const label = `${repository.owner}:${head}`;
+  const label = `${owner}:${head}`;
   const query = new URLSearchParams({ state: 'open', base, head: label });
   const path = `/repos/${repository.fullName}/pulls?${query}`;
   const twins = await inside.emulator.call('GET', path, ownerToken(inside, repository));
   if (listAt({ twins }, 'twins').length === 0) return undefined;
   return invalid('head', `A pull request already exists for ${label}.`);
 }
+
+const forkOf = (inside: Inside, repository: Repository, owner: string): Repository | undefined =>
+  [...inside.repositories.values()].find((each) => each.owner === owner && each.forkOf === repository.id);
 
 async function edit(
   inside: Inside,

@@ -1,5 +1,4 @@
 import { found } from './emulator.ts';
-import { git } from './git.ts';
 import { type Inside, isRole, ownerToken, type Repository, roleOf } from './inside.ts';
 import { isObject, objectIn, textAt } from './json.ts';
 import { simpleUser } from './push.ts';
@@ -43,16 +42,8 @@ async function removeRole(
   return answer;
 }
 
-/** A check run belongs to a commit that exists. */
-async function checkRun(_inside: Inside, asked: Asked, repository: Repository): Promise<Answer | undefined> {
-  const sha = textAt(objectIn(asked.body), 'head_sha');
-  const commits = await git(repository.directory, 'rev-list', '--all');
-  return commits.split('\n').includes(sha) ? undefined : refused(422, `No commit found for SHA: ${sha}`);
-}
-
 export const repositoryRoutes: readonly Route[] = [
   repositoryRoute('GET', '/collaborators/([^/]+)/permission', permission),
   repositoryRoute('PUT', '/collaborators/([^/]+)', setRole),
   repositoryRoute('DELETE', '/collaborators/([^/]+)', removeRole),
-  repositoryRoute('POST', '/check-runs', checkRun),
 ];

@@ -2,8 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clientFor } from './client.ts';
 import { APP, appJwt, type Emulator, FIRST_INSTALLATION, startEmulator } from './emulator.ts';
+import { publicFace } from './face.ts';
+import { openFaults } from './faults.ts';
 import { type Front, openFront, type Served } from './front.ts';
 import { bareDirectory, copyBare, currentBranch } from './git.ts';
 import { type HookRelay, openHooks } from './hooks.ts';
@@ -73,13 +74,14 @@ async function start(
       defaultBranch: branchOf.get(repository) ?? 'main',
     })),
     owners,
+    rights: options.rights,
     nonce: randomUUID(),
   });
   undo.push(() => emulator.close());
 
   const inside = await furnish({ options, front, emulator, relay, owners, root, secrets });
   served = { inside, relay, hookPath };
-  return publicFace({ inside, emulator, relay, secrets, close, fetch: options.fetch });
+  return publicFace({ inside, secrets, close, fetch: options.fetch });
 }
 
 interface Furnishing {
@@ -101,9 +103,19 @@ async function furnish(f: Furnishing): Promise<Inside> {
   const inside: Inside = {
     front: f.front.url,
     emulator: f.emulator,
+    root: f.root,
     repositories,
+    formerNames: new Map(),
     tokens,
     reactions: [],
+    minimised: [],
+    statuses: [],
+    ownChecks: new Set(),
+    suspended: new Map(),
+    uninstalled: new Set(),
+    withdrawn: new Set(),
+    rules: [],
+    faults: openFaults(),
     edited: new Map(),
     app,
     hooks: f.relay,
@@ -155,54 +167,4 @@ async function describeApp(inside: Inside): Promise<JsonObject> {
   const account = await inside.emulator.call('GET', `/users/${owner}`, inside.emulator.ownToken(owner));
   const { installations_count, ...rest } = objectAt({ app }, 'app');
   return { ...rest, owner: simpleUser(account) };
-}
-
-interface Face {
-  readonly inside: Inside;
-  readonly emulator: Emulator;
-  readonly relay: HookRelay;
-  readonly secrets: { readonly webhook: string; readonly userTokens: ReadonlyMap<string, string> };
-  readonly close: () => Promise<void>;
-  readonly fetch: typeof fetch | undefined;
-}
-
-function publicFace({ inside, emulator, relay, secrets, close, fetch }: Face): LocalGitHub {
-  const apiUrl = `${inside.front}/api/v3`;
-  const token = (login: string): string => {
-    const own = secrets.userTokens.get(login);
-    if (own === undefined) throw new Error(`The local GitHub has no user ${login}.`);
-    return own;
-  };
-  const repositoryAt = (owner: string, name: string): Repository => {
-    const repository = inside.repositories.get(`${owner}/${name}`);
-    if (!repository) throw new Error(`The local GitHub has no repository ${owner}/${name}.`);
-    return repository;
-  };
-  return {
-    url: inside.front,
-    apiUrl,
-    appId: APP.id,
-    botLogin: APP.botLogin,
-    privateKey: emulator.privateKey,
-    webhookSecret: secrets.webhook,
-    installationId: FIRST_INSTALLATION,
-    deliveries: relay.deliveries,
-    reactions: inside.reactions,
-    as: (login) => clientFor(apiUrl, token(login), fetch),
-    token,
-    handle: (owner, name) => {
-      const { id, installationId } = repositoryAt(owner, name);
-      return { installationId, repositoryId: id, owner, name };
-    },
-    setRole: async ({ owner, name }, login, role) => {
-      const path = `/repos/${owner}/${name}/collaborators/${login}`;
-      const client = clientFor(apiUrl, token(owner));
-      if (role === null) await client.request('DELETE', path);
-      else await client.request('PUT', path, { permission: role });
-    },
-    directory: (owner, name) => repositoryAt(owner, name).directory,
-    redeliver: (guid) => relay.redeliver(guid),
-    settled: () => relay.settled(),
-    close,
-  };
 }

@@ -1,4 +1,5 @@
-import type { Client } from './client.ts';
+import type { Client, Place } from './client.ts';
+import type { Faults } from './faults.ts';
 import type { JsonObject } from './json.ts';
 
 /** GitHub's words for what a collaborator may do, as its collaborators route takes them. */
@@ -20,6 +21,8 @@ export interface LocalGitHubOptions {
   /** Collaborators of every repository. Owners are admins; everybody else is an outsider. */
   readonly collaborators?: Readonly<Record<string, Role>>;
   readonly repositories: readonly LocalRepository[];
+  /** Rights that the installations have granted. Default: those that `app.yml` asks for. */
+  readonly rights?: Readonly<Record<string, 'read' | 'write'>>;
   /** Where the App takes its webhooks; nothing is sent while it is undefined. */
   readonly webhookUrl: () => string | undefined;
   readonly onDelivery?: (delivery: Delivery) => void;
@@ -42,10 +45,19 @@ export interface Delivery {
 export interface Reaction {
   /** `owner/name`. */
   readonly repository: string;
-  /** `issues/7` or `comments/12`. */
+  /** `issues/7`, `comments/12`, or `review-comments/12` for one on a line. */
   readonly target: string;
   readonly content: string;
   readonly login: string;
+}
+
+export interface Minimised {
+  /** `owner/name`. */
+  readonly repository: string;
+  /** The comment's id. */
+  readonly comment: number;
+  /** GitHub's word for the reason, e.g. `OUTDATED`. */
+  readonly classifier: string;
 }
 
 /** What the GitHub adapter needs to name a repository. */
@@ -72,17 +84,33 @@ export interface LocalGitHub {
   /** In the order delivered. */
   readonly deliveries: readonly Delivery[];
   readonly reactions: readonly Reaction[];
+  /** Comments that were folded, in order. */
+  readonly minimised: readonly Minimised[];
+  /** What goes wrong with calls from now on. */
+  readonly faults: Faults;
   /** What this user does on GitHub. */
   as(login: string): Client;
   /** This user's token, for git and REST. */
   token(login: string): string;
   handle(owner: string, name: string): LocalHandle;
   /** Changes what a collaborator may do from now on; null makes an outsider of them. */
-  setRole(
-    at: { readonly owner: string; readonly name: string },
-    login: string,
-    role: Role | null,
-  ): Promise<void>;
+  setRole(at: Place, login: string, role: Role | null): Promise<void>;
+  /** Gives a repository another name; the old one redirects to it, for git too. */
+  rename(at: Place, name: string): Promise<void>;
+  /** Makes a repository read-only for everybody, or writable again. */
+  setArchived(at: Place, archived: boolean): Promise<void>;
+  /**
+   * Refuses pushes to branches that match a shell pattern such as `auto-dev/*`, in all repositories that there are, with
+   * this message after GitHub's words for a broken rule.
+   */
+  protect(pattern: string, message: string): Promise<void>;
+  /** The owner suspends the App. The default is the installation on the first repository's owner, as below. */
+  suspend(installationId?: number): Promise<void>;
+  unsuspend(installationId?: number): Promise<void>;
+  /** The owner removes the App for good. */
+  uninstall(installationId?: number): Promise<void>;
+  /** The owner takes one repository out of the installation, or puts it back. */
+  setInstalled(at: Place, installed: boolean): Promise<void>;
   /** The bare repository on disk. */
   directory(owner: string, name: string): string;
   /** Sends a delivery again under its GUID, as GitHub does on request. */
