@@ -13,15 +13,22 @@ const URLS = {
 const appFile = async (): Promise<Record<string, unknown>> => parse(await readFile('app.yml', 'utf8'));
 
 describe('app.yml', () => {
-  test('asks for four rights and three events, and is private', async () => {
+  test('asks for six rights and four events, and is private', async () => {
     const manifest = manifestFrom(await appFile(), URLS);
     expect(manifest.default_permissions).toEqual({
       metadata: 'read',
       contents: 'write',
       issues: 'write',
+      checks: 'write',
+      statuses: 'read',
       pull_requests: 'write',
     });
-    expect(manifest.default_events).toEqual(['issues', 'issue_comment', 'pull_request']);
+    expect(manifest.default_events).toEqual([
+      'issues',
+      'issue_comment',
+      'pull_request_review_comment',
+      'pull_request',
+    ]);
     expect(manifest.public).toBe(false);
   });
 
@@ -30,7 +37,7 @@ describe('app.yml', () => {
     const asked = lines.flatMap((line, index) =>
       /^ {2}(\w+: (read|write)|- \w+)$/.test(line) ? [index] : [],
     );
-    expect(asked).toHaveLength(7);
+    expect(asked).toHaveLength(10);
     for (const index of asked) expect(lines[index - 1]).toMatch(/^ {2}# \S/);
   });
 

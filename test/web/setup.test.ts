@@ -153,8 +153,15 @@ describe('registering', () => {
       url: 'https://runoff.example',
       hook_attributes: { url: `https://runoff.example${HOOKS}` },
       redirect_url: `${web.url}/setup/callback`,
-      default_permissions: { metadata: 'read', contents: 'write', issues: 'write', pull_requests: 'write' },
-      default_events: ['issues', 'issue_comment', 'pull_request'],
+      default_permissions: {
+        metadata: 'read',
+        contents: 'write',
+        issues: 'write',
+        checks: 'write',
+        statuses: 'read',
+        pull_requests: 'write',
+      },
+      default_events: ['issues', 'issue_comment', 'pull_request_review_comment', 'pull_request'],
     });
 
     const done = await comeBack(state);
