@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Actor } from '../../src/core/model/index.ts';
-import type { GitHub, GitHubReader, Publisher, RepositoryHandle } from '../../src/ports/index.ts';
+import type {
+  GitHub,
+  GitHubReader,
+  Publisher,
+  ReactionTarget,
+  RepositoryHandle,
+} from '../../src/ports/index.ts';
 
 /** What the suite needs besides the port: people on the other side, and their eyes. */
 export interface GitHubBench {
@@ -16,10 +22,40 @@ export interface GitHubBench {
   openIssue(issue: { title: string; body?: string; labels?: string[] }): Promise<number>;
   comment(login: string, issue: number, body: string): Promise<number>;
   labels(issue: number): Promise<readonly string[]>;
-  reactions(target: { issue: number } | { comment: number }): Promise<readonly string[]>;
+  reactions(target: ReactionTarget): Promise<readonly string[]>;
   /** Pushes a branch with one commit over `main`. */
   push(branch: string): Promise<string>;
   closePull(number: number): Promise<void>;
+  mergePull(number: number): Promise<void>;
+  /** `bob` opens a pull request from a branch that is there. */
+  openPull(head: string): Promise<number>;
+  /** `mallory` opens a pull request from a branch of a fork; null where they cannot. */
+  openForkPull(): Promise<number | null>;
+  review(login: string, pull: number, body: string): Promise<void>;
+  commentOnLine(
+    login: string,
+    pull: number,
+    at: { path: string; line?: number },
+    body: string,
+  ): Promise<number>;
+  /** A check of another App, and a status. */
+  check(sha: string, check: { name: string; conclusion: string; summary?: string }): Promise<void>;
+  status(sha: string, status: { context: string; state: string; description?: string }): Promise<void>;
+  /** The check runs of this App on a commit. */
+  ownChecks(
+    sha: string,
+  ): Promise<readonly { externalId: string | null; conclusion: string | null; title: string | null }[]>;
+  /** Ids of comments that are folded. */
+  minimised(): readonly number[];
+  label(login: string, issue: number, label: string): Promise<void>;
+  unlabel(issue: number, label: string): Promise<void>;
+  closeIssue(issue: number): Promise<void>;
+  rename(name: string): Promise<void>;
+  archive(archived: boolean): Promise<void>;
+  /** The owner suspends the App, or lets it go on. */
+  suspend(suspended: boolean): Promise<void>;
+  /** The owner takes the repository out of the installation, or puts it back. */
+  install(installed: boolean): Promise<void>;
   setRole(login: string, role: 'push' | 'pull'): Promise<void>;
   /** Does this git password let its holder read, and write, the repository? */
   tries(password: string): Promise<{ readonly fetch: boolean; readonly push: boolean }>;
@@ -48,6 +84,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
         id: bench.repository.repositoryId,
         fullName: 'alice/demo',
         private: bench.isPrivate,
+        archived: false,
         defaultBranch: 'main',
         cloneUrl: bench.cloneUrl,
       });
@@ -197,6 +234,162 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await reader.pullByHead(head)).toMatchObject({ number: pull.number });
     });
 
+    test('reads a pull request with where its code comes from', async () => {
+      const sha = await bench.push('topic');
+      const number = await bench.openPull('topic');
+      expect(await reader.pull(number)).toMatchObject({
+        number,
+        title: 'From topic',
+        author: await bench.account('bob'),
+        state: 'open',
+        draft: false,
+        head: 'topic',
+        headSha: sha,
+        base: 'main',
+        headRepositoryId: bench.repository.repositoryId,
+      });
+      await bench.closePull(number);
+      expect(await reader.pull(number)).toMatchObject({ state: 'closed' });
+      expect(await reader.pull(4711)).toBeNull();
+      const issue = await bench.openIssue({ title: 'No pull request' });
+      expect(await reader.pull(issue)).toBeNull();
+    });
+
+    test('a merged pull request says so', async () => {
+      await bench.push('merged');
+      const number = await bench.openPull('merged');
+      await bench.mergePull(number);
+      expect(await reader.pull(number)).toMatchObject({ state: 'merged' });
+    });
+
+    test('a pull request from a fork comes from another repository', async () => {
+      const number = await bench.openForkPull();
+      if (number === null) return expect(bench.isPrivate).toBe(true);
+      const found = await reader.pull(number);
+      expect(found?.headRepositoryId).toEqual(expect.any(Number));
+      expect(found?.headRepositoryId).not.toBe(bench.repository.repositoryId);
+    });
+
+    test('edits the text of its own pull request, and no other', async () => {
+      await bench.push('auto-dev/edit/r1/A');
+      const text = { title: 'Fix', body: 'First.' };
+      const pull = await publisher.openDraftPull({ head: 'auto-dev/edit/r1/A', base: 'main', ...text });
+      await publisher.editPull(pull.number, { title: 'Fix it', body: 'Second.' });
+      expect(await reader.pull(pull.number)).toMatchObject({ title: 'Fix it', body: 'Second.' });
+
+      await bench.push('auto-dev/of-a-person');
+      await bench.push('theirs');
+      for (const head of ['theirs', 'auto-dev/of-a-person']) {
+        const number = await bench.openPull(head);
+        const edit = publisher.editPull(number, { title: 'x', body: 'x' });
+        await expect(edit).rejects.toMatchObject({ code: 'INTERNAL' });
+        expect(await reader.pull(number)).toMatchObject({ title: `From ${head}` });
+      }
+    });
+
+    test('reads what was said in reviews and on lines, oldest first', async () => {
+      await bench.push('reviewed');
+      const pull = await bench.openPull('reviewed');
+      expect(await reader.remarks(pull)).toEqual([]);
+      await bench.review('alice', pull, 'Not yet.');
+      const comment = await bench.commentOnLine('bob', pull, { path: 'fix.txt', line: 1 }, 'Why this?');
+      await bench.commentOnLine('alice', pull, { path: 'fix.txt' }, 'The whole file.');
+      const [words, line, file, ...more] = await reader.remarks(pull);
+      const alice = await bench.account('alice');
+      expect(words).toEqual({
+        author: alice,
+        authorIsBot: false,
+        body: 'Not yet.',
+        updatedAt: expect.any(Number),
+      });
+      expect(line).toMatchObject({
+        author: await bench.account('bob'),
+        body: 'Why this?',
+        path: 'fix.txt',
+        line: 1,
+      });
+      expect(file).toMatchObject({ author: alice, path: 'fix.txt' });
+      expect(file).not.toHaveProperty('line');
+      expect(more).toEqual([]);
+      expect(line?.updatedAt).toBeGreaterThanOrEqual(words?.updatedAt ?? Number.POSITIVE_INFINITY);
+
+      await publisher.react({ reviewComment: comment }, 'rocket');
+      expect(await bench.reactions({ reviewComment: comment })).toEqual(['rocket']);
+    });
+
+    test('reads checks and statuses that failed, and not its own', async () => {
+      const sha = await bench.push('checked');
+      expect(await reader.failedChecks(sha)).toEqual([]);
+      await bench.check(sha, { name: 'lint', conclusion: 'success' });
+      await bench.check(sha, { name: 'unit', conclusion: 'failure', summary: 'x'.repeat(9_000) });
+      await bench.check(sha, { name: 'slow', conclusion: 'timed_out' });
+      await bench.check(sha, { name: 'flaky', conclusion: 'failure' });
+      await bench.check(sha, { name: 'flaky', conclusion: 'success' });
+      await bench.status(sha, { context: 'ci/old', state: 'failure', description: 'Build 7 failed.' });
+      await bench.status(sha, { context: 'ci/well', state: 'error' });
+      await bench.status(sha, { context: 'ci/well', state: 'success' });
+      const own = { headSha: sha, externalId: 'r7', title: 'Nothing', summary: 'None.' } as const;
+      await publisher.showCheck({ ...own, conclusion: 'failure' });
+
+      const failed = await reader.failedChecks(sha);
+      expect(failed.map(({ name, conclusion }) => `${name} ${conclusion}`)).toEqual([
+        'ci/old failure',
+        'slow timed_out',
+        'unit failure',
+      ]);
+      expect(failed[0]?.text).toBe('Build 7 failed.');
+      expect(failed[2]?.text).toHaveLength(4_000);
+    });
+
+    test('shows one check for each run, updated when shown again', async () => {
+      const sha = await bench.push('shown');
+      const check = { headSha: sha, externalId: 'r1', title: 'B wins', summary: 'By its tests.' } as const;
+      await publisher.showCheck({ ...check, conclusion: 'neutral' });
+      await publisher.showCheck({ ...check, conclusion: 'success', title: 'A wins' });
+      await publisher.showCheck({ ...check, externalId: 'r2', conclusion: 'failure' });
+      const shown = await bench.ownChecks(sha);
+      expect(shown).toHaveLength(2);
+      expect(shown).toContainEqual({ externalId: 'r1', conclusion: 'success', title: 'A wins' });
+      expect(shown).toContainEqual({ externalId: 'r2', conclusion: 'failure', title: 'B wins' });
+    });
+
+    test('folds its own comment, and no other', async () => {
+      const issue = await bench.openIssue({ title: 'Fold' });
+      const { id } = await publisher.comment(issue, 'Old news.');
+      await publisher.minimise(id);
+      expect(bench.minimised()).toContain(id);
+      const theirs = await bench.comment('alice', issue, 'mine');
+      await expect(publisher.minimise(theirs)).rejects.toMatchObject({ code: 'INTERNAL' });
+      expect(bench.minimised()).not.toContain(theirs);
+    });
+
+    test('tells what a branch points to now', async () => {
+      expect(await reader.branchHead('topics/new')).toBeNull();
+      const sha = await bench.push('topics/new');
+      expect(await reader.branchHead('topics/new')).toBe(sha);
+      expect(await reader.branchHead('topics')).toBeNull();
+    });
+
+    test('lists open issues with a label, and who set it last', async () => {
+      const label = 'auto-dev:listed';
+      expect(await reader.labelled(label)).toEqual([]);
+      const first = await bench.openIssue({ title: 'First' });
+      const second = await bench.openIssue({ title: 'Second' });
+      const closed = await bench.openIssue({ title: 'Closed' });
+      const before = Date.now() - 1_000;
+      await bench.label('alice', first, label);
+      await bench.unlabel(first, label);
+      await bench.label('bob', first, label);
+      await publisher.setLabels(second, { add: [label], remove: [] });
+      await bench.label('alice', closed, label);
+      await bench.closeIssue(closed);
+      const found = await reader.labelled(label);
+      expect(found.map(({ issue }) => issue.number)).toEqual([first, second]);
+      expect(found[0]?.set).toMatchObject({ by: await bench.account('bob'), byBot: false });
+      expect(found[0]?.set?.at).toBeGreaterThan(before);
+      expect(found[1]?.set).toMatchObject({ by: await bench.bot(), byBot: true });
+    });
+
     test('no pull request comes from a branch that is not its own', async () => {
       await bench.push('feature');
       const pull = { head: 'feature', base: 'main', title: 'x', body: '' };
@@ -221,6 +414,50 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       await short.close();
       expect(await bench.tries(password)).toEqual({ fetch: false, push: false });
       await expect(short.comment(1, 'late')).rejects.toMatchObject({ code: 'INTERNAL' });
+    });
+
+    test('goes on under a new name', async () => {
+      const issue = await bench.openIssue({ title: 'Moving' });
+      const known = await reader.repository();
+      await bench.rename('moved');
+      try {
+        expect(await reader.issue(issue)).toMatchObject({ title: 'Moving' });
+        expect(await reader.repository()).toMatchObject({
+          id: known.id,
+          fullName: 'alice/moved',
+          cloneUrl: bench.cloneUrl.replace('/demo.git', '/moved.git'),
+        });
+        await publisher.comment(issue, 'Still here.');
+        const late = await bench.github.reader(bench.repository);
+        expect(await late.comments(issue)).toHaveLength(1);
+      } finally {
+        await bench.rename('demo');
+      }
+      expect(await reader.issue(issue)).toMatchObject({ title: 'Moving' });
+    });
+
+    test('says that a repository is archived, which takes no writes', async () => {
+      const issue = await bench.openIssue({ title: 'Frozen' });
+      await bench.archive(true);
+      try {
+        expect(await reader.repository()).toMatchObject({ archived: true });
+        await expect(publisher.comment(issue, 'x')).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+      } finally {
+        await bench.archive(false);
+      }
+    });
+
+    test('lists where the App is installed now', async () => {
+      expect(await bench.github.repositories()).toEqual([bench.repository]);
+      await bench.install(false);
+      expect(await bench.github.repositories()).toEqual([]);
+      await bench.install(true);
+      await bench.suspend(true);
+      expect(await bench.github.repositories()).toEqual([]);
+      const suspended = bench.github.publisher(bench.repository);
+      await expect(suspended).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+      await bench.suspend(false);
+      expect(await bench.github.repositories()).toEqual([bench.repository]);
     });
 
     test('there is no publisher for a repository that is not ours', async () => {

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { MAINTAINER, REPOSITORY } from '../../src/demo/stage.ts';
 import { onStage, type Stage } from '../world/theatre.ts';
+
+const run = promisify(execFile);
 
 const SETTINGS = stringify({
   budget: { run: 2, candidate: 0.5 },
@@ -82,4 +86,36 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
     if (stacked?.kind !== 'pull') throw new Error('There is no stacked pull request.');
     expect(await pullOf(stacked.number)).toMatchObject({ draft: true, base: { ref: outcome.branch } });
     expect((await pullOf(stacked.number))?.body).not.toMatch(/Fixes #/);
+
+    // Another pick puts the other candidate's files on top of the branch; nobody codes again, nothing is forced.
+    const bare = github.directory(REPOSITORY.owner, REPOSITORY.name);
+    const git = async (...args: string[]) => (await run('git', ['-C', bare, ...args])).stdout.trim();
+    const before = await git('rev-parse', outcome.branch);
+    const spent = (await world.store.usage(view.id)).usd;
+    await as(MAINTAINER).comment(REPOSITORY, issue, `/auto-dev pick ${by.heron}`);
+    await comment(stage, outcome.number, 'runoff:comparison', `**${by.heron}** — picked by`);
+    const after = await git('rev-parse', outcome.branch);
+    expect(await git('rev-parse', `${after}^`)).toBe(before);
+    const branch = `auto-dev/${issue}/${view.id}/${by.heron}`;
+    expect(await git('rev-parse', `${after}^{tree}`)).toBe(await git('rev-parse', `${branch}^{tree}`));
+    expect(await git('log', '-1', '--format=%B', after)).toContain('[skip ci]');
+    expect((await world.store.usage(view.id)).usd).toBe(spent);
+
+    // CI is held until somebody says so.
+    await as('bob').comment(REPOSITORY, issue, '/auto-dev ci');
+    await as('bob').comment(REPOSITORY, issue, `/auto-dev explain ${by.otter}`);
+    const explained = await comment(stage, issue, 'runoff:reply', `**${by.otter}**`);
+    expect(explained.body).not.toMatch(/^\/auto-dev/m);
+    const released = await git('rev-parse', outcome.branch);
+    expect(await git('rev-parse', `${released}^`)).toBe(after);
+    expect(await git('log', '-1', '--format=%B', released)).not.toMatch(/skip/i);
+
+    // Who asked for what, and what came of it.
+    const audit = await world.store.commands(view.origin.kind === 'github' ? github.handle(REPOSITORY.owner, REPOSITORY.name).repositoryId : 0, 20);
+    expect(audit.map(({ by: who, outcome: end }) => `${who.login} ${end?.kind}`)).toEqual([]);
+    if (process.env.SHOW) {
+      for (const on of [issue, outcome.number, stacked.number])
+        for (const body of await stage.comments(on)) console.log(`#### on ${on}\n${body}`);
+      for (const p of await as(MAINTAINER).pulls(REPOSITORY)) console.log('#### PR', p.number, p.title, p.body);
+    }
   }));

@@ -142,15 +142,15 @@ export const ReviewComment = z
     body: z.string(),
     path: z.string(),
     line: z.int().positive().nullish(),
+    subject_type: z.string().nullish(),
     created_at: Time,
     updated_at: Time,
   })
-  .transform(
-    ({ user, body, path, line, created_at, updated_at }): DatedRemark => ({
-      madeAt: created_at,
-      remark: { ...writtenBy(user), body, path, ...(line ? { line } : {}), updatedAt: updated_at },
-    }),
-  );
+  .transform(({ user, body, path, line, subject_type, created_at, updated_at }): DatedRemark => {
+    // A comment on a whole file comes with a line too, which says nothing.
+    const at = line && subject_type !== 'file' ? { path, line } : { path };
+    return { madeAt: created_at, remark: { ...writtenBy(user), body, ...at, updatedAt: updated_at } };
+  });
 
 function writtenBy(user: z.infer<typeof Account> | null | undefined) {
   const author = user ?? GHOST;

@@ -40,5 +40,5 @@ function streamOf(ref: string, start: string, login: string, { files, message = 
     text === null ? `D ${path}\n` : `M 100644 inline ${path}\n${data(text)}`,
   );
   const who = `committer ${login} <${login}@example.com> ${Math.floor(Date.now() / 1000)} +0000\n`;
-  return `commit ${ref}\n${who}${data(message)}from ${start}\n${changes.join('')}\n`;
+  return `commit ${ref}\n${who}${data(`${message}\n`)}from ${start}\n${changes.join('')}\n`;
 }

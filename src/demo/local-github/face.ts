@@ -80,6 +80,7 @@ const whatOwnersDo = (inside: Inside, repositoryAt: (at: Place) => Repository) =
     const repository = repositoryAt(at);
     const path = `/repos/${repository.fullName}`;
     await inside.emulator.call('PATCH', path, ownerToken(inside, repository), { archived });
+    repository.archived = archived;
   },
   protect: (pattern: string, message: string) => protect(inside, pattern, message),
   suspend: (id = FIRST_INSTALLATION) => suspend(inside, id),

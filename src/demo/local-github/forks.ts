@@ -1,4 +1,3 @@
-import { found } from './emulator.ts';
 import { bareDirectory, copyBare } from './git.ts';
 import { type Inside, oneAtATime, ownerToken, type Repository } from './inside.ts';
 import { numberAt, textAt } from './json.ts';
@@ -20,6 +19,7 @@ export async function fork(
     name: textAt(made, 'name'),
     fullName,
     private: parent.private,
+    archived: false,
     directory,
     installationId: 0,
     forkOf: parent.id,
@@ -29,8 +29,9 @@ export async function fork(
   };
   inside.repositories.set(fullName, repository);
   // The emulator fills a fork with a first commit of its own.
-  const seeded = `/repos/${fullName}/git/refs/heads/${textAt(made, 'default_branch')}`;
-  await found(inside.emulator.call('DELETE', seeded, ownerToken(inside, repository)));
-  await takeOver(inside, repository, {}, ownerToken(inside, repository));
+  const branch = `heads/${textAt(made, 'default_branch')}`;
+  const token = ownerToken(inside, repository);
+  const seeded = await inside.emulator.call('GET', `/repos/${fullName}/git/ref/${branch}`, token);
+  await takeOver(inside, repository, { [`refs/${branch}`]: textAt(seeded, 'object', 'sha') }, token);
   return repository;
 }

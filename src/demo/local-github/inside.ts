@@ -21,6 +21,8 @@ export interface Repository {
   name: string;
   fullName: string;
   readonly private: boolean;
+  /** Read-only for everybody. */
+  archived: boolean;
   readonly directory: string;
   /** 0 where the App is not installed. */
   readonly installationId: number;

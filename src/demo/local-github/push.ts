@@ -38,7 +38,10 @@ async function importCommits(
   before: Refs,
 ): Promise<void> {
   const wanted = changed.map(([, sha]) => sha);
-  const known = Object.values(before).map((sha) => `^${sha}`);
+  // What a fork began with in the emulator is not in git.
+  const known = Object.values(before)
+    .filter((sha) => repository.imported.has(sha))
+    .map((sha) => `^${sha}`);
   // Parents come before their children.
   const list = await git(repository.directory, 'rev-list', '--reverse', '--topo-order', ...wanted, ...known);
   for (const sha of list.split('\n')) {

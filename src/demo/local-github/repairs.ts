@@ -57,7 +57,12 @@ function repairReview(value: JsonObject): void {
     html: { href: textAt(value, 'html_url') },
     pull_request: { href: textAt(value, 'pull_request_url') },
   };
-  value.original_line ??= value.line ?? null;
+  // GitHub takes a comment on a whole file for one on its first line.
+  value.line ??= 1;
+  value.original_line ??= value.line;
+  value.position ??= value.line;
+  value.original_position ??= value.position;
+  if (value.in_reply_to_id === null) delete value.in_reply_to_id;
   value.start_line ??= null;
   value.original_start_line ??= null;
   value.start_side ??= null;

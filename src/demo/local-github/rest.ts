@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { graphqlRoutes } from './graphql.ts';
-import type { Holder, Inside } from './inside.ts';
+import type { Holder, Inside, Repository } from './inside.ts';
 import { installationRefusal, isInstalled } from './installations.ts';
 import { isObject, type Json } from './json.ts';
 import { canonicalPath, redirect } from './names.ts';
@@ -51,7 +51,8 @@ export async function restAnswer(inside: Inside, call: RestCall): Promise<Answer
     search: call.url.search,
     base: prefixed ? BASE_PATH : '',
   });
-  const refusal = moved ?? unreachable(inside, holder, { method: call.method, path });
+  const refusal =
+    moved ?? frozen(inside, call.method, path) ?? unreachable(inside, holder, { method: call.method, path });
   if (refusal) return refusal;
   const asked: Asked = {
     method: call.method,
@@ -71,6 +72,14 @@ export async function restAnswer(inside: Inside, call: RestCall): Promise<Answer
   return withBasePath(inside, await asked.pass(), prefixed);
 }
 
+function frozen(inside: Inside, method: string, path: string): Answer | undefined {
+  const repository = method === 'GET' ? undefined : repositoryIn(inside, path);
+  return repository?.archived ? refused(403, 'Repository was archived so is read-only.') : undefined;
+}
+
+const repositoryIn = (inside: Inside, path: string): Repository | undefined =>
+  inside.repositories.get(/^\/repos\/([^/]+\/[^/]+)/.exec(path)?.[1] ?? '');
+
 /** How a token of the App is refused that reaches no further than its installation. */
 function unreachable(
   inside: Inside,
@@ -80,7 +89,7 @@ function unreachable(
   if (holder?.installationId === undefined) return undefined;
   const refusal = installationRefusal(inside, holder.installationId);
   if (refusal) return refusal;
-  const repository = inside.repositories.get(/^\/repos\/([^/]+\/[^/]+)/.exec(path)?.[1] ?? '');
+  const repository = repositoryIn(inside, path);
   if (!repository || isInstalled(inside, repository)) return undefined;
   if (repository.private) return refused(404, 'Not Found');
   return method === 'GET' ? undefined : refused(403, 'Resource not accessible by integration');

@@ -46,6 +46,12 @@ async function edit(
     : refused(403, 'Resource not accessible by this account');
 }
 
+/** A review that is made at once is answered as one that is there. */
+async function review(_inside: Inside, asked: Asked): Promise<Answer> {
+  const answer = await asked.pass();
+  return answer.status === 201 ? { ...answer, status: 200 } : answer;
+}
+
 async function files(inside: Inside, _asked: Asked, repository: Repository, number = ''): Promise<Answer> {
   const pull = await pullAt(inside, repository, Number(number));
   if (!pull) return refused(404, 'Not Found');
@@ -116,6 +122,7 @@ async function closeFixed(inside: Inside, asked: Asked, repository: Repository, 
 export const pullRoutes: readonly Route[] = [
   repositoryRoute('POST', '/pulls', open),
   repositoryRoute('PATCH', '/pulls/(\\d+)', edit),
+  repositoryRoute('POST', '/pulls/\\d+/reviews', review),
   repositoryRoute('GET', '/pulls/(\\d+)/files', files),
   repositoryRoute('PUT', '/pulls/(\\d+)/merge', merge),
 ];

@@ -129,6 +129,7 @@ async function furnish(f: Furnishing): Promise<Inside> {
       name,
       fullName,
       private: hidden,
+      archived: false,
       directory: bareDirectory(f.root, fullName),
       installationId: FIRST_INSTALLATION + f.owners.indexOf(owner),
       collaborators: new Map(Object.entries(f.options.collaborators ?? {})),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openGitHub } from '../../../src/adapters/github/index.ts';
-import type { Log } from '../../../src/ports/index.ts';
+import type { Log, ReactionTarget } from '../../../src/ports/index.ts';
 import type { Violation } from '../../contracts/github/contract.ts';
 import { type GitHubBench, githubContract } from '../../contracts/github.suite.ts';
 import { type GitHubWorld, git, openGitHubWorld } from '../../world/github.ts';
@@ -17,6 +17,7 @@ async function openBench(isPrivate: boolean): Promise<GitHubBench> {
   const world = await openGitHubWorld({ private: isPrivate });
   const { github: server, repository: at } = world;
   const alice = server.as('alice');
+  let place = at;
   const account = async (login: string) => {
     const found = await alice.request('GET', `/users/${encodeURIComponent(login)}`);
     const { id } = found as { id: number };
@@ -44,11 +45,40 @@ async function openBench(isPrivate: boolean): Promise<GitHubBench> {
     labels: async (issue) =>
       (await list<{ name: string }>(`/issues/${issue}/labels`)).map(({ name }) => name),
     reactions: async (target) => {
-      const path = 'issue' in target ? `/issues/${target.issue}` : `/issues/comments/${target.comment}`;
-      return (await list<{ content: string }>(`${path}/reactions`)).map(({ content }) => content);
+      return (await list<{ content: string }>(`${pathOf(target)}/reactions`)).map(({ content }) => content);
     },
     push: (branch) => world.push(branch, { 'fix.txt': branch }, server.token('alice')),
     closePull: (number) => alice.closePull(at, number),
+    mergePull: (number) => alice.mergePull(at, number),
+    openPull: (head) =>
+      server.as('bob').openPull(at, { head, base: 'main', title: `From ${head}`, body: 'By hand.' }),
+    openForkPull: async () => {
+      if (isPrivate) return null;
+      const mallory = server.as('mallory');
+      await mallory.push(await mallory.fork(at), { branch: 'gift', files: { 'gift.txt': 'x' } });
+      return mallory.openPull(at, { head: 'mallory:gift', base: 'main', title: 'A gift' });
+    },
+    review: async (login, pull, body) => void (await server.as(login).review(at, pull, body)),
+    commentOnLine: (login, pull, where, body) => server.as(login).commentOnLine(at, pull, { ...where, body }),
+    check: async (sha, check) => void (await alice.check(at, sha, check)),
+    status: (sha, status) => alice.status(at, sha, status),
+    ownChecks: async (sha) =>
+      (await alice.checks(at, sha)).flatMap((run) =>
+        run.app?.id === server.appId
+          ? [{ externalId: run.external_id, conclusion: run.conclusion, title: run.output.title }]
+          : [],
+      ),
+    minimised: () => server.minimised.map(({ comment }) => comment),
+    label: (login, issue, label) => server.as(login).addLabel(at, issue, label),
+    unlabel: (issue, label) => alice.removeLabel(at, issue, label),
+    closeIssue: (issue) => alice.closeIssue(at, issue),
+    rename: async (name) => {
+      await server.rename(place, name);
+      place = { ...at, name };
+    },
+    archive: (archived) => server.setArchived(at, archived),
+    suspend: (suspended) => (suspended ? server.suspend() : server.unsuspend()),
+    install: (installed) => server.setInstalled(at, installed),
     setRole: (login, role) => server.setRole(at, login, role),
     tries: (password) => triesGit(world, password),
     close: async () => {
@@ -59,6 +89,13 @@ async function openBench(isPrivate: boolean): Promise<GitHubBench> {
     },
   };
 }
+
+const pathOf = (target: ReactionTarget): string => {
+  if ('issue' in target) return `/issues/${target.issue}`;
+  return 'comment' in target
+    ? `/issues/comments/${target.comment}`
+    : `/pulls/comments/${target.reviewComment}`;
+};
 
 async function triesGit(world: GitHubWorld, token: string) {
   const folder = await mkdtemp(join(tmpdir(), 'tries-'));
@@ -86,7 +123,15 @@ test('the checks saw every kind of call that the adapter makes', () => {
   expect([...seen]).toEqual(
     expect.arrayContaining([
       'apps/create-installation-access-token',
+      'apps/get-authenticated',
+      'apps/list-installations',
+      'apps/list-repos-accessible-to-installation',
       'apps/revoke-installation-access-token',
+      'checks/create',
+      'checks/list-for-ref',
+      'checks/update',
+      'git/get-ref',
+      'graphql/minimize-comment',
       'issues/add-labels',
       'issues/create-comment',
       'issues/create-label',
@@ -94,14 +139,22 @@ test('the checks saw every kind of call that the adapter makes', () => {
       'issues/get-comment',
       'issues/get-label',
       'issues/list-comments',
+      'issues/list-events',
+      'issues/list-for-repo',
       'issues/remove-label',
       'issues/update-comment',
       'pulls/create',
+      'pulls/get',
       'pulls/list',
+      'pulls/list-review-comments',
+      'pulls/list-reviews',
+      'pulls/update',
       'reactions/create-for-issue',
       'reactions/create-for-issue-comment',
+      'reactions/create-for-pull-request-review-comment',
       'repos/get',
       'repos/get-collaborator-permission-level',
+      'repos/get-combined-status-for-ref',
     ]),
   );
 });
