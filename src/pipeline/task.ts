@@ -1,4 +1,5 @@
 import { asFault, Fault, type RunId, type Sha, type Task } from '../core/model/index.ts';
+import { seenTask } from '../core/prompts/index.ts';
 import {
   type BaseCheckout,
   DEFAULT_LIMITS,
@@ -16,11 +17,11 @@ export async function loadRun(world: Pick<World, 'store'>, runId: RunId): Promis
   return run;
 }
 
-/** The frozen task of an admitted run. */
+/** The frozen task of an admitted run, as models may read it: the record keeps it as it was written. */
 export async function loadTask(world: World, runId: RunId): Promise<Task> {
   const { task } = await loadRun(world, runId);
   if (!task) throw new Fault('INTERNAL', `Run ${runId} has no task although it was admitted.`);
-  return task;
+  return seenTask(task);
 }
 
 export const handleOf = (origin: RepositoryHandle): RepositoryHandle => ({

@@ -104,7 +104,7 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
     // CI is held until somebody says so.
     await as('bob').comment(REPOSITORY, issue, '/auto-dev ci');
     await as('bob').comment(REPOSITORY, issue, `/auto-dev explain ${by.otter}`);
-    const explained = await comment(stage, issue, 'runoff:reply', `**${by.otter}**`);
+    const explained = await comment(stage, issue, 'runoff:reply', `### Candidate ${by.otter}`);
     expect(explained.body).not.toMatch(/^\/auto-dev/m);
     const released = await git('rev-parse', outcome.branch);
     expect(await git('rev-parse', `${released}^`)).toBe(after);

@@ -1,4 +1,5 @@
 import { suggest } from '../policy/index.ts';
+import { seenMarkdown } from '../prompts/index.ts';
 import type { Command, CommandName } from './command.ts';
 import { COMMAND_NAMES } from './table.ts';
 import { aliasOf, dollarsOf } from './values.ts';
@@ -143,7 +144,12 @@ function lastSeen(text: string): number {
   return at;
 }
 
-const bounded = (text: string): string => text.trim().slice(0, MOST_COMMAND_TEXT).toWellFormed().trim();
+/** As its readers see it: what is hidden in a comment would reach the planner unread. */
+const bounded = (text: string): string =>
+  seenMarkdown(text.trim().slice(0, MOST_COMMAND_TEXT))
+    .text.slice(0, MOST_COMMAND_TEXT)
+    .toWellFormed()
+    .trim();
 
 const nameLike = (word: string): CommandName | null =>
   COMMAND_NAMES.find((name) => name === suggest(word.slice(0, MOST_WORD), COMMAND_NAMES)) ?? null;

@@ -7,6 +7,7 @@ import {
   parseCommand,
   replyOf,
 } from '../../../src/core/commands/index.ts';
+import { seenMarkdown } from '../../../src/core/prompts/index.ts';
 
 describe('a command is read', () => {
   test.each([
@@ -158,7 +159,7 @@ test('text is bounded and whole, whatever was written', () => {
     fc.property(fc.string({ unit: 'binary', maxLength: 9_000 }), (text) => {
       const command = parseCommand(`/auto-dev revise ${text}`);
       if (command?.name === 'unknown') {
-        expect(text.trim()).toBe('');
+        expect(seenMarkdown(text).text.trim()).toBe('');
         return;
       }
       expect(command?.name).toBe('revise');
