@@ -128,11 +128,11 @@ function closed(
   return { kind: 'not', end: blank < 0 ? text.length : blank };
 }
 
-const TITLE = String.raw`(?:"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|\((?:[^()\\]|\\[^])*\))`;
+const TITLE = String.raw`(?:"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|\((?:[^()\\]|\\[\s\S])*\))`;
 const LINK = new RegExp(String.raw`\]\(\s*(<[^<>\n]{0,2000}>|[^\s<>]{0,2000})\s+${TITLE}\s*\)`, 'g');
 
 /** No address that people follow is as long: the rest of its paragraph goes with it. */
-const LONG = /\]\(\s*<?[^\s<>]{2000}[^]*?(?=\n\n|$)/g;
+const LONG = /\]\(\s*<?[^\s<>]{2000}[\s\S]*?(?=\n\n|$)/g;
 
 /** Titles of links, shown only to a pointer that rests on them. */
 const titles = (text: string): string =>

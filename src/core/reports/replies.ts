@@ -33,9 +33,12 @@ export function helpReply(comment: number): Report {
   ]);
 }
 
-/** One sentence of ours, with code in backticks; text of others in it is made inert. */
+/**
+ * One sentence of ours, with code in backticks; text of others in it is made inert. It never begins a line: there are bots
+ * whose commands are plain words.
+ */
 export const noteReply = (comment: number, text: string): Report =>
-  reply(comment, [sentence(text, MOST_NOTE)]);
+  reply(comment, [`**Runoff:** ${sentence(text, MOST_NOTE)}`]);
 
 /** Why a command was not understood, and what was probably meant. */
 export function unknownReply(
@@ -85,7 +88,7 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
     waitingLine(view),
     view.state === 'awaiting_pick' ? 'To pick, comment `/auto-dev pick B` or `/auto-dev pick none`.' : '',
     view.trouble
-      ? `${sentence(view.trouble.message, MOST_NOTE)} **Next:** ${sentence(view.trouble.advice, 600)}`
+      ? `**Why:** ${sentence(view.trouble.message, MOST_NOTE)} **Next:** ${sentence(view.trouble.advice, 600)}`
       : '',
   ]);
 }

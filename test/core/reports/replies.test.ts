@@ -79,7 +79,7 @@ describe('where a run stands', () => {
     ).toMatchInlineSnapshot(`
       "**Run \`r7k2m9q4xa\`: failed**, 1m 12s. Spent $0.58 of 5.00.
 
-      The base does not build. **Next:** Mend it."
+      **Why:** The base does not build. **Next:** Mend it."
     `);
   });
   test('nowhere', () => {
