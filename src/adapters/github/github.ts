@@ -5,6 +5,7 @@ import { OwnApp } from './answers.ts';
 import { openWhereabouts, type Whereabouts } from './calls.ts';
 import { type Api, type ClientOptions, openClient } from './client.ts';
 import { listRepositories } from './installations.ts';
+import { signingKey } from './key.ts';
 import { openPace, type Pace } from './pace.ts';
 import { openPublisher } from './publisher.ts';
 import { openReader } from './reader.ts';
@@ -110,10 +111,11 @@ function openShared(options: GitHubOptions, client: ClientOptions, now: () => nu
   const tokens = new Map<string, TokenCache>();
   let login: Promise<string> | undefined;
   let toldOfChecks = false;
+  const privateKey = signingKey(options.privateKey);
 
   const keyOf = ({ installationId, repositoryId }: RepositoryHandle) => `${installationId} ${repositoryId}`;
   const app = (queue: string): Api => {
-    const { appId, privateKey } = options;
+    const { appId } = options;
     return openClient(client, { kind: 'app', appId, privateKey }, { repeat: true, queue });
   };
   const pace = (installationId: number): Pace =>

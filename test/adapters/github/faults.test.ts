@@ -168,10 +168,83 @@ describe('tokens', () => {
     });
   });
 
-  test('of an App that was uninstalled are refused', async () => {
-    nock(API).post('/app/installations/2/access_tokens').reply(404, { message: 'Not Found' });
+  test.each([
+    ['suspended', 403, 'This installation has been suspended'],
+    ['removed', 404, 'Not Found'],
+    ['unknown', 401, 'A JSON web token could not be decoded'],
+  ])('of an App that is %s are refused at once, and asked for once', async (_what, status, message) => {
+    nock(API).post('/app/installations/2/access_tokens').reply(status, { message });
     const alice = await open().reader(HANDLE);
-    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+    await expect(alice.issue(7)).rejects.toMatchObject({
+      code: 'GITHUB_REFUSED',
+      message: expect.stringContaining(message),
+    });
+    nock(API).post('/app/installations/2/access_tokens').reply(status, { message });
+    await expect(open().publisher(HANDLE)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+  });
+
+  test('are asked for without checks where those were never granted, and that is said once', async () => {
+    const refuse = (permissions: Record<string, string>) =>
+      nock(API)
+        .post('/app/installations/2/access_tokens', { repository_ids: [5], permissions })
+        .reply(422, { message: 'The permissions requested are not granted to this installation.' });
+    const github = open();
+    refuse(PUBLISHER_RIGHTS);
+    mints(WRITE_TOKEN, PUBLISHER_NEEDS);
+    const bot = await github.publisher(HANDLE);
+    const check = { headSha: 'a'.repeat(40), externalId: 'r1', title: 'A wins', summary: '' } as const;
+    await bot.showCheck({ ...check, conclusion: 'success' });
+    refuse(READER_RIGHTS);
+    mints(READ_TOKEN, READER_NEEDS);
+    const alice = await github.reader(HANDLE);
+    expect(await alice.failedChecks(check.headSha)).toEqual([]);
+    nock(API).get(ISSUE_PATH).reply(200, ISSUE);
+    await alice.issue(7);
+    expect(logged).toEqual([[{}, expect.stringContaining('has not granted')]]);
+  });
+
+  test('of a publisher are minted anew when GitHub stops taking them, but only once', async () => {
+    const bot = await publisher();
+    nock(API).post(COMMENTS_PATH).matchHeader('authorization', `token ${WRITE_TOKEN}`).reply(401, {
+      message: 'Bad credentials',
+    });
+    mints('ghs_second', PUBLISHER_RIGHTS);
+    nock(API).post(COMMENTS_PATH).matchHeader('authorization', 'token ghs_second').reply(201, COMMENT);
+    await bot.comment(7, 'hello');
+
+    nock(API).post(COMMENTS_PATH).twice().reply(401, { message: 'Bad credentials' });
+    mints('ghs_third', PUBLISHER_RIGHTS);
+    await expect(bot.comment(7, 'hello')).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+    nock(API).delete('/installation/token').times(3).reply(204);
+    await bot.close();
+  });
+
+  test("are signed for half a minute ago, and once more by GitHub's clock where ours is wrong", async () => {
+    const issuedAt = (header: unknown): number => {
+      const claims = Buffer.from(String(header).split('.')[1] ?? '', 'base64url').toString();
+      return Number((JSON.parse(claims) as { iat: number }).iat);
+    };
+    const anHourAgo = Date.now() - 3_600_000;
+    const seen: number[] = [];
+    const mint = () =>
+      nock(API, {
+        reqheaders: { authorization: (value) => seen.push(issuedAt(value)) > 0 },
+      }).post('/app/installations/2/access_tokens');
+    mint().reply(
+      401,
+      {
+        message:
+          "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued",
+      },
+      { date: new Date(anHourAgo).toUTCString() },
+    );
+    mint().reply(201, minted(READ_TOKEN));
+    nock(API).get(ISSUE_PATH).reply(200, ISSUE);
+    await (await open().reader(HANDLE)).issue(7);
+    const now = Date.now() / 1000;
+    expect(now - (seen[0] ?? 0)).toBeGreaterThanOrEqual(29);
+    expect(now - (seen[0] ?? 0)).toBeLessThan(60);
+    expect(now - (seen.at(-1) ?? 0)).toBeGreaterThanOrEqual(3_600);
   });
 
   test('that cannot be given back do not fail the run', async () => {
@@ -315,6 +388,122 @@ describe('rate limits', () => {
       code: 'GITHUB_UNAVAILABLE',
       message: expect.stringContaining(new Date(reset * 1000).toISOString()),
     });
+  });
+});
+
+describe('a repository with another name', () => {
+  const called = (fullName: string, times = 1) =>
+    nock(API)
+      .get('/repositories/5')
+      .times(times)
+      .reply(200, { ...REPOSITORY, full_name: fullName });
+  const moved = { message: 'Moved Permanently', url: `${API}/repositories/5/issues/7` };
+
+  beforeEach(() => nock.cleanAll());
+
+  test('is found by its id', async () => {
+    const alice = await reader();
+    called('new-owner/new-name');
+    nock(API).get('/repos/new-owner/new-name/issues/7').reply(200, ISSUE);
+    expect(await alice.issue(7)).toMatchObject({ number: 7 });
+  });
+
+  test.each([301, 302, 307, 308, 404])('is found when the old one is answered %i', async (status) => {
+    const alice = await reader();
+    called('o/r');
+    nock(API).get(ISSUE_PATH).reply(status, moved, { location: moved.url });
+    called('o/new');
+    nock(API).get('/repos/o/new/issues/7').reply(200, ISSUE);
+    expect(await alice.issue(7)).toMatchObject({ number: 7 });
+  });
+
+  test('is written to once, under the new one', async () => {
+    const bot = await publisher();
+    called('o/r');
+    nock(API)
+      .post(COMMENTS_PATH)
+      .reply(307, moved, { location: `${API}/repositories/5/issues/7/comments` });
+    called('o/new');
+    nock(API).post('/repos/o/new/issues/7/comments').reply(201, COMMENT);
+    expect(await bot.comment(7, 'hello')).toMatchObject({ id: 12 });
+  });
+
+  test('that is gone is refused', async () => {
+    const alice = await reader();
+    nock(API).get('/repositories/5').reply(404, { message: 'Not Found' });
+    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+  });
+
+  test('that leads in circles is refused', async () => {
+    const alice = await reader();
+    called('o/r', 2);
+    nock(API).get(ISSUE_PATH).reply(301, moved, { location: moved.url });
+    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+  });
+
+  test('is looked up again after ten minutes: another repository may have taken the old one', async () => {
+    let now = Date.now();
+    const alice = await reader({ now: () => now });
+    called('o/r');
+    nock(API).get(ISSUE_PATH).reply(200, ISSUE);
+    await alice.issue(7);
+    now += 11 * 60_000;
+    called('o/new');
+    nock(API)
+      .get('/repos/o/new/issues/7')
+      .reply(200, { ...ISSUE, title: 'Ours' });
+    expect(await alice.issue(7)).toMatchObject({ title: 'Ours' });
+  });
+});
+
+describe('GraphQL', () => {
+  const own = () => nock(API).get('/repos/o/r/issues/comments/12').reply(200, COMMENT);
+
+  test('folds a comment by its id there', async () => {
+    const bot = await publisher();
+    own();
+    nock(API)
+      .post(
+        '/graphql',
+        ({ variables }) => variables.subjectId === 'IC_12' && variables.classifier === 'OUTDATED',
+      )
+      .reply(200, { data: { minimizeComment: { minimizedComment: { isMinimized: true } } } });
+    await bot.minimise(12);
+  });
+
+  test('says what went wrong in an answer that claims success', async () => {
+    const bot = await publisher();
+    own();
+    nock(API)
+      .post('/graphql')
+      .reply(200, { data: null, errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible' }] });
+    await expect(bot.minimise(12)).rejects.toMatchObject({
+      code: 'GITHUB_REFUSED',
+      message: 'GitHub refused to fold our comment: Resource not accessible',
+    });
+  });
+
+  test('has rate limits too', async () => {
+    const bot = await publisher();
+    own();
+    nock(API)
+      .post('/graphql')
+      .reply(200, { errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] });
+    await expect(bot.minimise(12)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
+  });
+
+  test('of GitHub Enterprise has an address of its own', async () => {
+    nock('https://git.example.com')
+      .post('/api/v3/app/installations/2/access_tokens')
+      .reply(201, minted(WRITE_TOKEN))
+      .get('/api/v3/repositories/5')
+      .reply(200, REPOSITORY)
+      .get('/api/v3/repos/o/r/issues/comments/12')
+      .reply(200, COMMENT)
+      .post('/api/graphql')
+      .reply(200, { data: { minimizeComment: { minimizedComment: { isMinimized: true } } } });
+    const github = open({ apiUrl: 'https://git.example.com/api/v3', gitUrl: 'https://git.example.com' });
+    await (await github.publisher(HANDLE)).minimise(12);
   });
 });
 
