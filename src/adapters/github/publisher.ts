@@ -37,22 +37,9 @@ export interface PublisherParts {
 /** A publisher that holds its token already: one that may not write is known before anything is published. */
 export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   const { appId, repository, whereabouts, pace, reads } = parts;
-  const held = new Set<Token>();
-  let closed = false;
-  const tokens = openTokenCache(async () => {
-    const minted = await parts.mint();
-    held.add(minted);
-    return minted;
-  }, parts.now);
-  await tokens.get();
-
-  async function open(get: () => Promise<Token>): Promise<Token> {
-    if (closed) throw new Fault('INTERNAL', 'A closed publisher was asked to write to GitHub.');
-    return get();
-  }
-  const live = { get: () => open(tokens.get), drop: tokens.drop };
-  const readCalls = openCalls({ tokens: live, whereabouts, reads, client: reads });
-  const writeCalls = openCalls({ tokens: live, whereabouts, reads, client: parts.writes });
+  const tokens = await holdTokens(parts);
+  const readCalls = openCalls({ tokens, whereabouts, reads, client: reads });
+  const writeCalls = openCalls({ tokens, whereabouts, reads, client: parts.writes });
   const read = <T>(doing: string, call: Parameters<typeof readCalls<T>>[0]): Promise<T> =>
     pace.run(doing, () => readCalls(call));
   const write = <T>(doing: string, call: Parameters<typeof writeCalls<T>>[0], yields = false): Promise<T> =>
@@ -172,12 +159,32 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       await write('fold our comment', (api) => api.graphql(MINIMISE, { subjectId, classifier: 'OUTDATED' }));
     },
 
-    credential: async () => ({
-      username: 'x-access-token',
-      password: (await open(tokens.fresh)).secret,
-    }),
+    credential: async () => ({ username: 'x-access-token', password: (await tokens.fresh()).secret }),
 
-    close: async () => {
+    close: tokens.giveBack,
+  };
+}
+
+/** The tokens of one publisher, the first minted at once; none is given out after they were given back. */
+async function holdTokens(parts: PublisherParts) {
+  const held = new Set<Token>();
+  let closed = false;
+  const tokens = openTokenCache(async () => {
+    const minted = await parts.mint();
+    held.add(minted);
+    return minted;
+  }, parts.now);
+  await tokens.get();
+
+  const open = async (get: () => Promise<Token>): Promise<Token> => {
+    if (closed) throw new Fault('INTERNAL', 'A closed publisher was asked to write to GitHub.');
+    return get();
+  };
+  return {
+    get: () => open(tokens.get),
+    fresh: () => open(tokens.fresh),
+    drop: tokens.drop,
+    giveBack: async (): Promise<void> => {
       closed = true;
       for (const { secret } of held) {
         await parts

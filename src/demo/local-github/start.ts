@@ -94,6 +94,20 @@ interface Furnishing {
   readonly secrets: { readonly userTokens: ReadonlyMap<string, string> };
 }
 
+const nothingYet = () => ({
+  formerNames: new Map(),
+  reactions: [],
+  minimised: [],
+  statuses: [],
+  ownChecks: new Set<number>(),
+  suspended: new Map(),
+  uninstalled: new Set<number>(),
+  withdrawn: new Set<number>(),
+  rules: [],
+  faults: openFaults(),
+  edited: new Map(),
+});
+
 /** Brings the repositories, roles and the App's account into the emulator. */
 async function furnish(f: Furnishing): Promise<Inside> {
   const repositories = new Map<string, Repository>();
@@ -105,18 +119,8 @@ async function furnish(f: Furnishing): Promise<Inside> {
     emulator: f.emulator,
     root: f.root,
     repositories,
-    formerNames: new Map(),
+    ...nothingYet(),
     tokens,
-    reactions: [],
-    minimised: [],
-    statuses: [],
-    ownChecks: new Set(),
-    suspended: new Map(),
-    uninstalled: new Set(),
-    withdrawn: new Set(),
-    rules: [],
-    faults: openFaults(),
-    edited: new Map(),
     app,
     hooks: f.relay,
   };
