@@ -111,8 +111,19 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
     expect(await git('log', '-1', '--format=%B', released)).not.toMatch(/skip/i);
 
     // Who asked for what, and what came of it.
-    const audit = await world.store.commands(view.origin.kind === 'github' ? github.handle(REPOSITORY.owner, REPOSITORY.name).repositoryId : 0, 20);
-    expect(audit.map(({ by: who, outcome: end }) => `${who.login} ${end?.kind}`)).toEqual([]);
+    const { repositoryId } = github.handle(REPOSITORY.owner, REPOSITORY.name);
+    const audit = async () =>
+      (await world.store.commands(repositoryId, 20)).map((one) => `${one.by.login}: ${one.text} ${one.outcome?.kind}`);
+    await expect.poll(audit, { timeout: 30_000 }).toEqual([
+      `bob: /auto-dev explain ${by.otter} done`,
+      'bob: /auto-dev ci done',
+      `alice: /auto-dev pick ${by.heron} done`,
+      `bob: /auto-dev pick ${secondHeron} done`,
+      'bob: /auto-dev review done',
+      `alice: /auto-dev pick ${by.otter} done`,
+      `bob: /auto-dev vote ${by.heron} done`,
+      `tess: /auto-dev pick ${by.heron} ignored`,
+    ]);
     if (process.env.SHOW) {
       for (const on of [issue, outcome.number, stacked.number])
         for (const body of await stage.comments(on)) console.log(`#### on ${on}\n${body}`);
