@@ -23,6 +23,14 @@ const KINDS: readonly { readonly what: string; readonly names: RegExp }[] = [
 /** The first line of a Git LFS pointer (its specification, version 1). */
 const LFS = /^\+version https:\/\/git-lfs\.github\.com\/spec\/v1$/m;
 
+/** Added lines in which something is that nobody sees, or that shows code in another order than it runs in. */
+const UNSEEN =
+  /^\+(?:.*[^\n])?(?!(?<=^\+)\ufeff|(?<=\p{Extended_Pictographic}\ufe0f?|[\p{Emoji_Component}])[\u200d\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}]/mu;
+
+/** Added lines with a word of the Latin alphabet in which a letter of another one stands that looks like one of its own. */
+const LOOK_ALIKE =
+  /^\+.*(?:\p{Script=Latin}[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο]|[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο]\p{Script=Latin})/mu;
+
 /**
  * Why a reader should look twice at a changed file, although nothing forbids it: such files act on other people's machines
  * or on later agents, and no test sees that. Null for an ordinary file. `section` is the file's part of the patch.
@@ -32,5 +40,7 @@ export function notable({
   section = '',
 }: Pick<PatchFile, 'path'> & Partial<Pick<PatchFile, 'section'>>): string | null {
   if (LFS.test(section)) return 'points to content in Git LFS that nobody has seen';
+  if (UNSEEN.test(section)) return 'has characters that nobody sees in lines that it adds';
+  if (LOOK_ALIKE.test(section)) return 'has words with letters of two alphabets that look alike';
   return KINDS.find(({ names }) => names.test(path))?.what ?? null;
 }
