@@ -64,7 +64,9 @@ async function requireSurvivor(world: Pick<World, 'store'>, run: RunRecord, alia
   const evidence = run.evidence?.find((one) => one.alias === alias);
   if (evidence?.survivor) return;
   const gate = evidence?.gates.find(({ passed }) => !passed);
-  const why = gate ? `it failed the gate \`${gate.gate}\` (${gate.because.replace(/\.$/, '')})` : 'it was not examined';
+  const why = gate
+    ? `it failed the gate \`${gate.gate}\` (${gate.because.replace(/\.$/, '')})`
+    : 'it was not examined';
   throw new Fault('CANDIDATE_UNKNOWN', `Candidate ${alias} of run ${run.id} cannot be picked: ${why}.`);
 }
 

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { COMMAND_NAMES, COMMANDS, isAddressed, parseCommand } from '../../src/core/commands/index.ts';
 import {
   helpReply,
+  marker,
   noteReply,
   type Report,
   statusReply,
+  tickIn,
   unknownReply,
 } from '../../src/core/reports/index.ts';
 import { CORPUS, poisoned } from '../core/reports/hostile.ts';
@@ -61,10 +63,19 @@ describe('case 14: a command that was not given as the first word of a comment',
   });
 });
 
-test('case 15: a command is read out of one text and nothing else: what was said before it does not change it', () => {
-  const first = EXAMPLES.map(parseCommand);
-  for (const text of ['', 'x', '> /auto-dev pick A', '/auto-dev pick none']) parseCommand(text);
-  expect(EXAMPLES.map(parseCommand)).toEqual(first);
+test('case 15: a command that is edited into a comment of ours is no tick, and our comment is none with it', () => {
+  const ours = `${marker('choice', 'r7k2m9q4xa')}\n\n- [ ] A\n- [ ] B\n- [ ] None of them\n`;
+  for (const command of EXAMPLES) {
+    for (const edited of [
+      `${command}\n${ours}`,
+      `${ours}${command}\n`,
+      ours.replace('- [ ] B', `- [x] B ${command}`),
+    ]) {
+      expect(tickIn(ours, edited)).toEqual({ kind: 'other' });
+    }
+    expect(parseCommand(`${ours}${command}\n`)).toBeNull();
+  }
+  expect(tickIn(ours, ours.replace('- [ ] B', '- [x] B'))).toEqual({ kind: 'ticked', box: 2 });
 });
 
 describe('case 17: what only looks like a command', () => {
