@@ -1,6 +1,6 @@
 import { Fault } from '../../core/model/index.ts';
 import type { Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
-import { Comment, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
+import { Comment, Issue, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
 import { openCalls, type Whereabouts } from './calls.ts';
 import { showCheck } from './checks.ts';
 import type { Api } from './client.ts';
@@ -114,7 +114,12 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
           rest.issues.addLabels({ ...at, issue_number: issue, labels: [...add] }),
         );
       }
-      for (const name of remove) {
+      if (remove.length === 0) return;
+      // Most of what is to be removed is mostly not there, and a write is dearer than a read.
+      const { labels } = await read(`read the labels of #${issue}`, async ({ rest }, at) =>
+        Issue.parse((await rest.issues.get({ ...at, issue_number: issue })).data),
+      );
+      for (const name of remove.filter((one) => labels.includes(one))) {
         await write(`remove a label from #${issue}`, ({ rest }, at) =>
           // 404: the label is not there, which is what was asked for.
           unless(404, () => rest.issues.removeLabel({ ...at, issue_number: issue, name })),

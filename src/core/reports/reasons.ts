@@ -50,6 +50,6 @@ function failing(tests: FailingTests): string {
   return `- fails ${tests.of}: ${names}${tests.more > 0 ? ` and ${tests.more} more` : ''}`;
 }
 
-/** One executed input with what came out. */
+/** One executed input with what came out. A probe that follows a test from inside has no text of its own. */
 const inputLine = ({ input, got, wanted, whose }: ShownInput): string =>
-  `- input ${code(input, VALUE)} gives ${prose(got, VALUE)}, ${whose} ${prose(wanted, VALUE)}`;
+  `- ${input.trim() === '' ? 'one input' : `input ${code(input, VALUE)}`} gives ${prose(got, VALUE)}, ${whose} ${prose(wanted, VALUE)}`;
