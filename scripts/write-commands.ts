@@ -62,7 +62,7 @@ They stand on one line behind the command, in any order. The operator's ceilings
 
 ## Who is heard
 
-People with write permission on the repository, as GitHub says at that moment, by their account's number. Triage, read and authors of forks are not enough, whatever the issue or pull request is; bots and Apps, this one included, are never heard. Whoever is not heard gets no answer. Where GitHub does not tell, the answer is no.
+People with write permission on the repository, as GitHub says at that moment, by their account's number. Triage, read and authors of forks are not enough, whatever the issue or pull request is; bots and Apps, this one included, are never heard. Whoever is not heard gets no answer. While GitHub does not tell, the command waits, at most an hour; it never counts as allowed.
 
 ## Picking
 
@@ -74,7 +74,7 @@ Where the evidence does not decide, or the settings say \`evaluator: human\`, no
 
 ## Order
 
-Commands of one repository are done one at a time, in the order of the numbers that GitHub gives to comments. Where two contradict each other, both are done in that order, and both are kept in the record. Of two picks the one in the later comment stands; a \`cancel\` before a \`retry\` cancels, then starts anew.
+A command speaks to the newest run of its issue or pull request: that of the issue, the one whose pull request it is, or a \`review\` or \`fix\` there. Commands of one repository are done one at a time, in the order of GitHub's own times of them. Where two contradict each other, both are done in that order, and both are kept in the record. Of two picks the one that GitHub dates later stands, whichever is delivered first; a \`cancel\` before a \`retry\` cancels, then starts anew.
 
 ## Reactions
 

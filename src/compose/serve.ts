@@ -83,11 +83,7 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
   return web;
 }
 
-function webhookMiddleware(
-  operator: Operator,
-  world: World,
-  steering: Steering,
-): Promise<WebhookMiddleware> {
+function webhookMiddleware(operator: Operator, world: World, steering: Steering): Promise<WebhookMiddleware> {
   const credentials = operator.app;
   if (!credentials) throw new Fault('INTERNAL', 'startApp needs the App to be configured.');
   const probot = createProbot({

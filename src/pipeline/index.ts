@@ -19,6 +19,7 @@ export { type DebateWish, debateText, type TextDebate } from './debate-text.ts';
 export { sayMisheard } from './misheard.ts';
 export { once } from './once.ts';
 export { findOwn } from './own-comment.ts';
+export { type PickedHere, pickHere } from './pick-local.ts';
 export {
   type Applied,
   applyPick,
@@ -32,7 +33,6 @@ export {
   writtenComparison,
 } from './publish/index.ts';
 export { commentThatAsked, firstQuestionText, questionText } from './question.ts';
-export { type PickedHere, pickHere } from './pick-local.ts';
 export { reconcile, sayLastWords } from './reconcile.ts';
 export { isWaiting, reply, type Said, waitsFor } from './reply.ts';
 export { inquiryOf, restoreQuestion } from './restore.ts';

@@ -28,7 +28,10 @@ export async function viewOf(world: { store: Store; clock: Clock }, run: RunReco
 /** When a run's own work ended, whatever happened to its pull request later; null while it is at work. */
 function endOf(run: RunRecord): number | null {
   if (!isOver(run.state)) return null;
-  return run.state === 'published' || run.state === 'awaiting_pick' || run.state === 'merged' || run.state === 'closed'
+  return run.state === 'published' ||
+    run.state === 'awaiting_pick' ||
+    run.state === 'merged' ||
+    run.state === 'closed'
     ? (run.stages.at(-1)?.endedAt ?? run.updatedAt)
     : run.updatedAt;
 }

@@ -43,7 +43,13 @@ export async function labelled(world: World, event: LabelEvent): Promise<Taken> 
   };
   const { title, body } = event.issue;
   const text = { title, body: await world.artifacts.put(body) };
-  const request = { runId, text, triggeredAt: event.issue.updatedAt, trigger: 'label', overrides: {} } as const;
+  const request = {
+    runId,
+    text,
+    triggeredAt: event.issue.updatedAt,
+    trigger: 'label',
+    overrides: {},
+  } as const;
   if (!(await world.store.acceptDelivery(delivery, { origin, title, request, at: world.clock.now() }))) {
     return { kind: 'ignored', why: 'this label event was taken before' };
   }

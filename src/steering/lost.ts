@@ -1,13 +1,6 @@
 import { isOver } from '../core/lifecycle/index.ts';
 import { asFault } from '../core/model/index.ts';
-import {
-  cancelRun,
-  handleOf,
-  LABEL,
-  RUNNING_LABEL,
-  requireGitHub,
-  type World,
-} from '../pipeline/index.ts';
+import { cancelRun, handleOf, LABEL, RUNNING_LABEL, requireGitHub, type World } from '../pipeline/index.ts';
 import type { IssueFacts, Labelled, RepositoryHandle } from '../ports/index.ts';
 import { labelled } from './labelled.ts';
 import { isOnGitHub, type OnGitHub } from './speaker.ts';
@@ -66,11 +59,7 @@ async function lookIn(world: World, repository: RepositoryHandle): Promise<void>
   for (const found of await reader.labelled(LABEL)) await takeLost(world, repository, found);
 }
 
-async function takeLost(
-  world: World,
-  repository: RepositoryHandle,
-  { issue, set }: Labelled,
-): Promise<void> {
+async function takeLost(world: World, repository: RepositoryHandle, { issue, set }: Labelled): Promise<void> {
   const { installationId, repositoryId, owner, name } = repository;
   if (!set || world.clock.now() - set.at < ON_ITS_WAY_MS) return;
   if (await world.store.labelSeen(repositoryId, issue.number, set.at)) return;

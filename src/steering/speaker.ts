@@ -1,5 +1,5 @@
 import { type Actor, asFault, type GitHubOrigin } from '../core/model/index.ts';
-import { maySteer, handleOf, requireGitHub, type World } from '../pipeline/index.ts';
+import { handleOf, maySteer, requireGitHub, type World } from '../pipeline/index.ts';
 import type { GitHubReader, Permission, RunRecord } from '../ports/index.ts';
 
 /** Who did what a delivery tells. */

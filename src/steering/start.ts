@@ -4,8 +4,8 @@ import type { Alias, GitHubOrigin, PullWork } from '../core/model/index.ts';
 import {
   handleOf,
   type Overrides,
-  requireGitHub,
   RunRequest,
+  requireGitHub,
   startRun,
   type World,
 } from '../pipeline/index.ts';
@@ -56,7 +56,10 @@ export async function startWork(
 ): Promise<Obeyed> {
   const { isPull, thread } = command.place;
   if (!isPull) {
-    return refuse(command, `\`/auto-dev ${work}\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.`);
+    return refuse(
+      command,
+      `\`/auto-dev ${work}\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.`,
+    );
   }
   if (living?.origin.issue === thread) return atWork(command, living);
   return begin(world, command, { issue: thread, work, overrides: {} });
@@ -81,7 +84,11 @@ export async function retry(
   const candidates = await world.store.candidates(last.id);
   if (!candidates.some((one) => one.alias === alias)) {
     const all = candidates.map((one) => `\`${one.alias}\``).join(', ') || 'none';
-    return refuse(command, `There is no candidate \`${alias}\` in run \`${last.id}\`; it has ${all}.`, last.id);
+    return refuse(
+      command,
+      `There is no candidate \`${alias}\` in run \`${last.id}\`; it has ${all}.`,
+      last.id,
+    );
   }
   // Patches fit the commit that they were made on only.
   const on = last.task ? { base: last.task.base.sha } : {};

@@ -1,5 +1,11 @@
 import type { NewReply } from '../../src/core/dialogue/index.ts';
-import { type Brief, Fault, type GitHubOrigin, type Question, type Task } from '../../src/core/model/index.ts';
+import {
+  type Brief,
+  Fault,
+  type GitHubOrigin,
+  type Question,
+  type Task,
+} from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import { agree } from '../../src/pipeline/agree.ts';
 import { guard, type StageRunner } from '../../src/pipeline/guard.ts';

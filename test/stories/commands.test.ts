@@ -52,7 +52,9 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
 
     // A tick decides. What was not picked stays a branch.
     const now = await comment(stage, issue, 'runoff:choice');
-    const line = now.body.split('\n').find((each) => each.startsWith('- [ ] ') && each.includes(`**${by.otter}**`));
+    const line = now.body
+      .split('\n')
+      .find((each) => each.startsWith('- [ ] ') && each.includes(`**${by.otter}**`));
     const path = `/repos/${REPOSITORY.owner}/${REPOSITORY.name}/issues/comments/${now.id}`;
     await as(MAINTAINER).request('PATCH', path, {
       body: now.body.replace(line ?? '?', (line ?? '').replace('[ ]', '[x]')),
@@ -113,20 +115,19 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
     // Who asked for what, and what came of it.
     const { repositoryId } = github.handle(REPOSITORY.owner, REPOSITORY.name);
     const audit = async () =>
-      (await world.store.commands(repositoryId, 20)).map((one) => `${one.by.login}: ${one.text} ${one.outcome?.kind}`);
-    await expect.poll(audit, { timeout: 30_000 }).toEqual([
-      `bob: /auto-dev explain ${by.otter} done`,
-      'bob: /auto-dev ci done',
-      `alice: /auto-dev pick ${by.heron} done`,
-      `bob: /auto-dev pick ${secondHeron} done`,
-      'bob: /auto-dev review done',
-      `alice: /auto-dev pick ${by.otter} done`,
-      `bob: /auto-dev vote ${by.heron} done`,
-      `tess: /auto-dev pick ${by.heron} ignored`,
-    ]);
-    if (process.env.SHOW) {
-      for (const on of [issue, outcome.number, stacked.number])
-        for (const body of await stage.comments(on)) console.log(`#### on ${on}\n${body}`);
-      for (const p of await as(MAINTAINER).pulls(REPOSITORY)) console.log('#### PR', p.number, p.title, p.body);
-    }
+      (await world.store.commands(repositoryId, 20)).map(
+        (one) => `${one.by.login}: ${one.text} ${one.outcome?.kind}`,
+      );
+    await expect
+      .poll(audit, { timeout: 30_000 })
+      .toEqual([
+        `bob: /auto-dev explain ${by.otter} done`,
+        'bob: /auto-dev ci done',
+        `alice: /auto-dev pick ${by.heron} done`,
+        `bob: /auto-dev pick ${secondHeron} done`,
+        'bob: /auto-dev review done',
+        `alice: /auto-dev pick ${by.otter} done`,
+        `bob: /auto-dev vote ${by.heron} done`,
+        `tess: /auto-dev pick ${by.heron} ignored`,
+      ]);
   }));

@@ -1,4 +1,4 @@
-import { pickOf } from '../../core/decision/index.ts';
+import { chosenOf } from '../../core/decision/index.ts';
 import { branchOf, type RunView, shortSha, visibleCode } from '../../core/reports/index.ts';
 
 /** One word of a POSIX shell. */
@@ -19,7 +19,7 @@ export const branchMerge = (view: RunView, branch: string, cwd?: string): string
 
 /** The command that takes the chosen candidate over; null where there is none or a pull request stands for it. */
 export function mergeCommand(view: RunView, cwd?: string): string | null {
-  const pick = pickOf(view.decision);
+  const pick = chosenOf(view);
   if (view.origin.kind !== 'local' || pick === null) return null;
   const branch = branchOf(view, pick);
   return branch === null ? null : branchMerge(view, branch, cwd);
@@ -27,7 +27,7 @@ export function mergeCommand(view: RunView, cwd?: string): string | null {
 
 /** Commands that make sense now that the run is over, each with what it does. */
 export function nextCommands(view: RunView, cwd?: string): readonly (readonly [string, string])[] {
-  const pick = pickOf(view.decision);
+  const pick = chosenOf(view);
   const winner = pick === null ? null : branchOf(view, pick);
   const base = view.base ? shortSha(view.base.sha) : 'HEAD';
   const call = git(view, cwd);

@@ -1,4 +1,4 @@
-import { pickOf } from '../../core/decision/index.ts';
+import { chosenOf } from '../../core/decision/index.ts';
 import { whyStopped } from '../../core/dialogue/index.ts';
 import { notable } from '../../core/patches/index.ts';
 import {
@@ -207,7 +207,7 @@ function hunkLines(hunk: string, width: number): readonly string[] {
 const FILES_SHOWN = 12;
 
 function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): readonly string[] {
-  const alias = pickOf(view.decision);
+  const alias = chosenOf(view);
   const files = alias === null ? [] : (diffs[alias]?.files ?? []);
   if (files.length === 0) return [];
   const sizes = files.map((file) => (file.binary ? 'binary' : plusMinus(file)));

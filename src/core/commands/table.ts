@@ -91,7 +91,7 @@ export const COMMANDS = {
   ci: {
     usage: ['/auto-dev ci'],
     does: "lets GitHub's own CI run on a pull request of ours, by a commit that holds it no longer",
-    where: 'pull',
+    where: 'both',
     needs: 'write',
     example: '/auto-dev ci',
   },

@@ -7,15 +7,23 @@ export { debateWords } from './debate-section.ts';
 export { explanation } from './explanation.ts';
 export { counted, dollars, elapsed, money, plusMinus, shortSha, tokens } from './format.ts';
 export { BODY_LIMIT } from './layout.ts';
-export { findMarker, type Marker, marker, REPORT_KINDS, type ReportKind, replyScope, report } from './marker.ts';
+export {
+  findMarker,
+  type Marker,
+  marker,
+  REPORT_KINDS,
+  type ReportKind,
+  replyScope,
+  report,
+} from './marker.ts';
 export { afterNobody, leftNothing, noWinner } from './outcome.ts';
 export { MOST_PARTS, type Parts } from './parts.ts';
 export { personFirst, personIn } from './people.ts';
 export { votesLine } from './picked.ts';
 export { type PullText, pullRequest } from './pull.ts';
 export { type Otherwise, questionComment, type Tick, tickIn } from './question-comment.ts';
-export { helpReply, noteReply, statusReply, unknownReply } from './replies.ts';
 export { type DayCap, type Refusal, type RefusalWords, refusalComment, refusalWords } from './refusal.ts';
+export { helpReply, noteReply, statusReply, unknownReply } from './replies.ts';
 export { criticSaid, FATE_WORDS, placeAfter } from './review-section.ts';
 export {
   type FailingTests,

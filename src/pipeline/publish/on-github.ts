@@ -37,9 +37,7 @@ export const publishChoice = (job: Job): Promise<RunOutcome> =>
 export const publishTable = (job: Job): Promise<RunOutcome> =>
   publishOnIssue(job, 'outcome', async (view, diffs) => noWinner(view, diffs));
 
-type Write = (
-  ...matter: Parameters<typeof comparison>
-) => Promise<ReturnType<typeof comparison>>;
+type Write = (...matter: Parameters<typeof comparison>) => Promise<ReturnType<typeof comparison>>;
 
 function publishOnIssue(job: Job, kind: 'choice' | 'outcome', write: Write): Promise<RunOutcome> {
   return atDesk(job, async (desk) => {

@@ -56,8 +56,11 @@ async function pickFromTable(job: Job, state: RunRecord['state'], alias: Alias |
   await world.store.updateRun(task.runId, { outcome }, now);
   await world.store.transition(task.runId, 'published', `a person picked candidate ${alias}`, now);
   await atDesk(job, (desk) => refreshIssue(desk));
-  if (outcome.kind === 'pull') return done(`Candidate ${alias} is the draft pull request #${outcome.number}.`);
-  return refused(outcome.kind === 'table' && outcome.unopened ? outcome.unopened : 'No pull request was opened.');
+  if (outcome.kind === 'pull')
+    return done(`Candidate ${alias} is the draft pull request #${outcome.number}.`);
+  return refused(
+    outcome.kind === 'table' && outcome.unopened ? outcome.unopened : 'No pull request was opened.',
+  );
 }
 
 /** The comparison on the issue no longer asks: it says who picked what. */
@@ -73,7 +76,8 @@ async function refreshIssue(desk: Desk): Promise<void> {
 /** What stands in the way of going on with a pull request of ours: a sentence; null where nothing does. */
 export function whyNotOurs(pull: PullDetails | null, known: readonly (Sha | undefined)[]): string | null {
   if (!pull) return 'The pull request is not there any more.';
-  if (pull.state !== 'open') return `The pull request #${pull.number} is ${pull.state}. To work on the issue again, comment \`/auto-dev retry\` there.`;
+  if (pull.state !== 'open')
+    return `The pull request #${pull.number} is ${pull.state}. To work on the issue again, comment \`/auto-dev retry\` there.`;
   if (!known.includes(pull.headSha))
     return `Somebody has pushed to the branch of #${pull.number}, so Runoff leaves it alone from now on.`;
   return null;
@@ -142,7 +146,9 @@ async function advance(
     at: Math.floor(next.at / 1000),
   });
   // After a crash the branch may be there already.
-  const why = whyNotOurs(await reader.pull(outcome.number), [onto, sha]) ?? (await push(desk, outcome.branch, sha, onto));
+  const why =
+    whyNotOurs(await reader.pull(outcome.number), [onto, sha]) ??
+    (await push(desk, outcome.branch, sha, onto));
   if (why !== null) return why;
   const moved = { ...outcome, headSha: sha };
   await world.store.intend(run.id, 'shown');
@@ -179,7 +185,9 @@ export async function releaseCi(world: World, run: OnGitHubRun, at: number): Pro
     if (typeof moved === 'string') return refused(moved);
     const { view } = await viewForPublishing(desk, moved);
     if (moved.headSha) await showCheck(desk, view, moved.headSha);
-    return done(`A commit without the skip marker was pushed to #${moved.number}: the repository's workflows start now.`);
+    return done(
+      `A commit without the skip marker was pushed to #${moved.number}: the repository's workflows start now.`,
+    );
   });
 }
 

@@ -1,12 +1,18 @@
-import { type ArtifactRef, asFault, type GitHubOrigin, type RunId, type Sha } from '../../core/model/index.ts';
 import {
-  type Diffs,
+  type ArtifactRef,
+  asFault,
+  type GitHubOrigin,
+  type RunId,
+  type Sha,
+} from '../../core/model/index.ts';
+import {
   checkText,
+  type Diffs,
   type OutcomeView,
   type Report,
   type ReportKind,
-  report,
   type RunView,
+  report,
 } from '../../core/reports/index.ts';
 import type { Store } from '../../ports/index.ts';
 import { stopIfCancelled } from '../guard.ts';
@@ -159,7 +165,10 @@ async function fold(desk: Desk, runId: RunId, kind: ComparisonKind): Promise<voi
         } catch (thrown) {
           // Somebody may have deleted it; an older comparison that stays open harms nobody.
           if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
-          log.warn({ run: runId, comment: comment.id, err: thrown }, 'an older comparison could not be folded');
+          log.warn(
+            { run: runId, comment: comment.id, err: thrown },
+            'an older comparison could not be folded',
+          );
           return 'refused';
         }
       },

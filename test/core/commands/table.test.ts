@@ -15,14 +15,14 @@ test.each(COMMAND_NAMES)('%s: its example is that command, and its usage is of i
 });
 
 test('a command that was given in the wrong place is told where it belongs', () => {
-  expect(misplaced('ci', false)).toBe(
-    '`/auto-dev ci` belongs on a pull request, and this is an issue: comment it there.',
+  expect(misplaced('fix', false)).toBe(
+    '`/auto-dev fix` belongs on a pull request, and this is an issue: comment it there.',
   );
   expect(misplaced('run', true)).toBe(
     '`/auto-dev run` belongs on an issue, and this is a pull request: comment it there.',
   );
   expect(misplaced('run', false)).toBeNull();
-  expect(COMMAND_NAMES.filter((name) => misplaced(name, false) !== null)).toEqual(['ci', 'review', 'fix']);
+  expect(COMMAND_NAMES.filter((name) => misplaced(name, false) !== null)).toEqual(['review', 'fix']);
 });
 
 test('only the letters of the English alphabet name a candidate', () => {
