@@ -248,8 +248,8 @@ export interface Store {
   runsAt(repositoryId: number, thread: number): Promise<readonly RunRecord[]>;
   /** Runs on GitHub created from a moment on that got as far as a task (milliseconds since 1970 UTC). */
   startedSince(at: number, whose: Whose): Promise<number>;
-  /** Dollars booked from a moment on for runs that this user asked for. */
-  spentBySince(at: number, userId: number): Promise<Usd>;
+  /** Dollars booked from a moment on for runs on GitHub. */
+  spentBySince(at: number, whose: Whose): Promise<Usd>;
   /** Whether a label event of this issue was taken whose time is `at` or later. */
   labelSeen(repositoryId: number, issue: number, at: number): Promise<boolean>;
 

@@ -248,10 +248,12 @@ export function countsContract(fresh: Fresh): void {
       await store.openCall(call('r1', 100, 8));
       await store.openCall(call('r2', 101, 4));
       await store.openCall(call('gone', 101, 2));
-      expect(await store.spentBySince(100, 5)).toBe(8);
-      expect(await store.spentBySince(99, 5)).toBe(24);
-      expect(await store.spentBySince(100, 6)).toBe(4);
-      expect(await store.spentBySince(100, 7)).toBe(0);
+      expect(await store.spentBySince(100, { kind: 'user', id: 5 })).toBe(8);
+      expect(await store.spentBySince(99, { kind: 'user', id: 5 })).toBe(24);
+      expect(await store.spentBySince(100, { kind: 'user', id: 6 })).toBe(4);
+      expect(await store.spentBySince(100, { kind: 'user', id: 7 })).toBe(0);
+      expect(await store.spentBySince(100, { kind: 'installation', id: 1 })).toBe(12);
+      expect(await store.spentBySince(100, { kind: 'installation', id: 9 })).toBe(0);
     });
 
     test('a label event is known by its issue and time', async () => {

@@ -56,7 +56,13 @@ export interface Scene {
   branches: string[];
   /** `commit:path` → text. */
   files: Record<string, string>;
-  caps: { runsOfRepository: number; runsOfUser: number; runsOfInstallation: number; budgetOfUser: number };
+  caps: {
+    runsOfRepository: number;
+    runsOfUser: number;
+    runsOfInstallation: number;
+    budgetOfUser: number;
+    budgetOfInstallation: number;
+  };
   now: number;
 }
 
@@ -100,7 +106,13 @@ const scene = (): Scene => ({
   refs: { main: MAIN, [HEAD]: HEAD },
   branches: ['main', 'rounding'],
   files: { [`${MAIN}:.github/auto-dev.yml`]: RULES },
-  caps: { runsOfRepository: 50, runsOfUser: 20, runsOfInstallation: 200, budgetOfUser: 50 },
+  caps: {
+    runsOfRepository: 50,
+    runsOfUser: 20,
+    runsOfInstallation: 200,
+    budgetOfUser: 50,
+    budgetOfInstallation: 100,
+  },
   now: NOON,
 });
 

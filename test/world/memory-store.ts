@@ -63,8 +63,10 @@ const recordOf = ({ run, stages }: Entry): RunRecord =>
 const byAge = (a: RunRecord, b: RunRecord): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 
 /** As admission counts: on GitHub, with a task. */
-function belongsTo({ origin, task }: RunRecord, { kind, id }: Whose): boolean {
-  if (origin.kind !== 'github' || task === undefined) return false;
+const belongsTo = (run: RunRecord, whose: Whose): boolean => run.task !== undefined && isOf(run, whose);
+
+function isOf({ origin }: Pick<RunRecord, 'origin'>, { kind, id }: Whose): boolean {
+  if (origin.kind !== 'github') return false;
   const ids = {
     repository: origin.repositoryId,
     installation: origin.installationId,
@@ -225,10 +227,10 @@ export function memoryStore(): Store {
     async startedSince(at, whose) {
       return records().filter((run) => run.createdAt >= at && belongsTo(run, whose)).length;
     },
-    async spentBySince(at, userId) {
+    async spentBySince(at, whose) {
       const asked = (id: RunId): boolean => {
-        const origin = entries.get(id)?.run.origin;
-        return origin?.kind === 'github' && origin.requestedBy.id === userId;
+        const found = entries.get(id);
+        return found !== undefined && isOf(found.run, whose);
       };
       return calls
         .filter((call) => call.at >= at && asked(call.runId))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Fault } from '../../core/model/index.ts';
 import type { Store } from '../../ports/index.ts';
-import { asker, rowOfCall, text } from './rows.ts';
+import { ownerOf, rowOfCall, text } from './rows.ts';
 import { type Db, inStatement } from './transaction.ts';
 
 /** Calls through the gateway. Read and written around every call of a model, so each method is one statement. */
@@ -37,12 +37,13 @@ export function ledger(db: Db) {
       return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },
 
-    async spentBySince(at, userId) {
+    async spentBySince(at, whose) {
       const sum = db
         .selectFrom('runoff.gateway_call as call')
         .innerJoin('runoff.run as run', 'run.id', 'call.run_id')
         .where('call.at', '>=', at)
-        .where(asker('run.origin'), '=', userId)
+        .where('run.repository_id', 'is not', null)
+        .where(ownerOf(whose, 'run'), '=', whose.id)
         .select(sql<number>`coalesce(sum(call.usd), 0)`.as('usd'));
       return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },

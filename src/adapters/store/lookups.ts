@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Store, Whose } from '../../ports/index.ts';
-import { asker } from './rows.ts';
+import type { Store } from '../../ports/index.ts';
+import { ownerOf } from './rows.ts';
 import { type Db, inStatement } from './transaction.ts';
 
 /** What admission and intake ask about all runs. */
@@ -12,7 +12,7 @@ export function lookups(db: Db) {
         .where('created_at', '>=', at)
         .where('repository_id', 'is not', null)
         .where('task', 'is not', null)
-        .where(owner(whose), '=', whose.id)
+        .where(ownerOf(whose, 'runoff.run'), '=', whose.id)
         .select(sql<number>`count(*)`.as('runs'));
       return (await inStatement(count.executeTakeFirstOrThrow())).runs;
     },
@@ -32,15 +32,4 @@ export function lookups(db: Db) {
       return (await inStatement(found.executeTakeFirst())) !== undefined;
     },
   } satisfies Partial<Store>;
-}
-
-function owner({ kind }: Whose) {
-  switch (kind) {
-    case 'repository':
-      return sql<number | null>`repository_id`;
-    case 'installation':
-      return sql<number | null>`(origin ->> 'installationId')::bigint`;
-    case 'user':
-      return asker('origin');
-  }
 }

@@ -10,7 +10,7 @@ import {
   storedBrief,
 } from '../../core/model/index.ts';
 import { storedTask } from '../../core/policy/index.ts';
-import type { LedgerRow, RunPatch, RunRecord, StageTiming, Transition } from '../../ports/index.ts';
+import type { LedgerRow, RunPatch, RunRecord, StageTiming, Transition, Whose } from '../../ports/index.ts';
 import type {
   CandidateTable,
   GatewayCallTable,
@@ -47,9 +47,18 @@ function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[
   ) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/** Number of the user who asked for a run on GitHub; null for a local one. `origin` names the column. */
-export const asker = (origin: string) =>
-  sql<number | null>`(${sql.ref(origin)} #>> '{requestedBy,id}')::bigint`;
+/** Number of whose run it is on GitHub; null for a local one. `run` names the table. */
+export function ownerOf({ kind }: Whose, run: string) {
+  const origin = sql.ref(`${run}.origin`);
+  switch (kind) {
+    case 'repository':
+      return sql<number | null>`${sql.ref(`${run}.repository_id`)}`;
+    case 'installation':
+      return sql<number | null>`(${origin} ->> 'installationId')::bigint`;
+    case 'user':
+      return sql<number | null>`(${origin} #>> '{requestedBy,id}')::bigint`;
+  }
+}
 
 export interface NewRun {
   readonly id: RunId;

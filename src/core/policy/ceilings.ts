@@ -26,6 +26,7 @@ export interface DayCaps {
   readonly runsOfInstallation: number;
   /** US dollars. */
   readonly budgetOfUser: number;
+  readonly budgetOfInstallation: number;
 }
 
 export const ceilingsOf = (operator: Operator): Ceilings => ({
@@ -40,6 +41,7 @@ export const ceilingsOf = (operator: Operator): Ceilings => ({
     runsOfUser: operator.max.runsUserDay,
     runsOfInstallation: operator.max.runsInstallationDay,
     budgetOfUser: operator.max.budgetUserDay,
+    budgetOfInstallation: operator.max.budgetInstallationDay,
   },
   ...(operator.max.tokensCandidate ? { tokensCandidate: operator.max.tokensCandidate } : {}),
 });

@@ -113,6 +113,11 @@ export const Environment = z.object({
     .describe(
       'Most US dollars in a day (UTC) for the runs that one person asked for on GitHub; from then on that person starts no more of them. Default: as MAX_BUDGET_REPOSITORY_DAY.',
     ),
+  MAX_BUDGET_INSTALLATION_DAY: amount
+    .optional()
+    .describe(
+      'Most US dollars in a day (UTC) for all repositories of one installation of the App; from then on none of them starts a run. Default: as MAX_BUDGET_DAY.',
+    ),
   MAX_RUNS_REPOSITORY_DAY: whole(1, 100_000, 50).describe(
     'Most runs that start on GitHub for one repository in a day (UTC). Default 50.',
   ),

@@ -79,6 +79,8 @@ export interface Operator {
     readonly budgetRepositoryDay: number;
     /** US dollars in one day (UTC) of the runs that one user asked for. */
     readonly budgetUserDay: number;
+    /** US dollars in one day (UTC) of all repositories of one installation. */
+    readonly budgetInstallationDay: number;
     /** Runs on GitHub that start in one day (UTC). */
     readonly runsRepositoryDay: number;
     readonly runsUserDay: number;
@@ -190,6 +192,7 @@ const maxOf = (env: Environment): Operator['max'] => ({
   budgetDay: env.MAX_BUDGET_DAY,
   budgetRepositoryDay: env.MAX_BUDGET_REPOSITORY_DAY,
   budgetUserDay: env.MAX_BUDGET_USER_DAY ?? env.MAX_BUDGET_REPOSITORY_DAY,
+  budgetInstallationDay: env.MAX_BUDGET_INSTALLATION_DAY ?? env.MAX_BUDGET_DAY,
   runsRepositoryDay: env.MAX_RUNS_REPOSITORY_DAY,
   runsUserDay: env.MAX_RUNS_USER_DAY,
   runsInstallationDay: env.MAX_RUNS_INSTALLATION_DAY,

@@ -27,7 +27,12 @@ export type Refusal =
   | { readonly kind: 'nobody-approves'; readonly file: string };
 
 /** What is counted in a day (UTC): runs of whom, or dollars of the person who asks. */
-export type DayCap = 'runs-repository' | 'runs-user' | 'runs-installation' | 'budget-user';
+export type DayCap =
+  | 'runs-repository'
+  | 'runs-user'
+  | 'runs-installation'
+  | 'budget-user'
+  | 'budget-installation';
 
 /** What happened and what to do next: plain sentences with code in backticks, not yet fit for Markdown. */
 export interface RefusalWords {
@@ -99,6 +104,7 @@ const CAP_VARIABLES: Readonly<Record<DayCap, string>> = {
   'runs-user': 'MAX_RUNS_USER_DAY',
   'runs-installation': 'MAX_RUNS_INSTALLATION_DAY',
   'budget-user': 'MAX_BUDGET_USER_DAY',
+  'budget-installation': 'MAX_BUDGET_INSTALLATION_DAY',
 };
 
 function reached({ cap, most, login }: Of<'cap-reached'>): string {
@@ -112,6 +118,8 @@ function reached({ cap, most, login }: Of<'cap-reached'>): string {
       return `The repositories of this installation have had ${runs}`;
     case 'budget-user':
       return `The runs of ${quoted(login)} have used up ${money(most)}`;
+    case 'budget-installation':
+      return `The repositories of this installation have used up ${money(most)}`;
   }
 }
 

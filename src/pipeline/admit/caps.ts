@@ -9,14 +9,14 @@ const DAY_MS = 86_400_000;
 /** Number of the day (UTC) since 1970. */
 export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 
-interface RunCap {
+interface Cap {
   readonly cap: DayCap;
   readonly whose: Whose;
   readonly most: number;
 }
 
 /** The narrowest first: whoever has reached theirs takes no place from others. */
-const runCaps = (day: DayCaps, origin: GitHubOrigin): readonly RunCap[] => [
+const runCaps = (day: DayCaps, origin: GitHubOrigin): readonly Cap[] => [
   { cap: 'runs-user', whose: { kind: 'user', id: origin.requestedBy.id }, most: day.runsOfUser },
   {
     cap: 'runs-repository',
@@ -27,6 +27,16 @@ const runCaps = (day: DayCaps, origin: GitHubOrigin): readonly RunCap[] => [
     cap: 'runs-installation',
     whose: { kind: 'installation', id: origin.installationId },
     most: day.runsOfInstallation,
+  },
+];
+
+/** US dollars. A repository's day and the whole day are held by the gateway. */
+const budgetCaps = (day: DayCaps, origin: GitHubOrigin): readonly Cap[] => [
+  { cap: 'budget-user', whose: { kind: 'user', id: origin.requestedBy.id }, most: day.budgetOfUser },
+  {
+    cap: 'budget-installation',
+    whose: { kind: 'installation', id: origin.installationId },
+    most: day.budgetOfInstallation,
   },
 ];
 
@@ -44,8 +54,10 @@ export async function capReached(world: World, origin: GitHubOrigin): Promise<Re
   for (const { cap, whose, most } of runCaps(day, origin)) {
     if ((await world.store.startedSince(midnight, whose)) >= most) return refusalOf(origin, cap, most);
   }
-  const spent = await world.store.spentBySince(midnight, origin.requestedBy.id);
-  return spent >= day.budgetOfUser ? refusalOf(origin, 'budget-user', day.budgetOfUser) : null;
+  for (const { cap, whose, most } of budgetCaps(day, origin)) {
+    if ((await world.store.spentBySince(midnight, whose)) >= most) return refusalOf(origin, cap, most);
+  }
+  return null;
 }
 
 /**
@@ -59,7 +71,7 @@ export async function takePlace(world: World, origin: GitHubOrigin, runId: RunId
   return null;
 }
 
-async function placeIn(world: World, { whose, most }: RunCap, runId: RunId): Promise<boolean> {
+async function placeIn(world: World, { whose, most }: Cap, runId: RunId): Promise<boolean> {
   const day = dayOf(world.clock.now());
   const scope = `day:${day}:${whose.kind}:${whose.id}`;
   for (let place = await world.store.startedSince(day * DAY_MS, whose); place < most; place++) {

@@ -37,6 +37,7 @@ describe('the environment', () => {
         budgetDay: 100,
         budgetRepositoryDay: 50,
         budgetUserDay: 50,
+        budgetInstallationDay: 100,
         runsRepositoryDay: 50,
         runsUserDay: 20,
         runsInstallationDay: 200,
@@ -244,7 +245,13 @@ describe('the environment', () => {
       timeoutCandidateSeconds: 1_200,
       networkAllow: ['a.org', 'b.org:81'],
       debates: true,
-      day: { runsOfRepository: 50, runsOfUser: 4, runsOfInstallation: 200, budgetOfUser: 30 },
+      day: {
+        runsOfRepository: 50,
+        runsOfUser: 4,
+        runsOfInstallation: 200,
+        budgetOfUser: 30,
+        budgetOfInstallation: 100,
+      },
     };
     expect(ceilingsOf(operator({ ...env, MAX_BUDGET_USER_DAY: '7.5' })).day.budgetOfUser).toBe(7.5);
     expect(ceilingsOf(operator(env))).toEqual(expected);

@@ -172,7 +172,13 @@ describe("the operator's ceilings", () => {
     budgetCandidate: 1.5,
     timeoutCandidateSeconds: 900,
     networkAllow: ['registry.example.org', 'x.org:8443'],
-    day: { runsOfRepository: 50, runsOfUser: 20, runsOfInstallation: 200, budgetOfUser: 50 },
+    day: {
+      runsOfRepository: 50,
+      runsOfUser: 20,
+      runsOfInstallation: 200,
+      budgetOfUser: 50,
+      budgetOfInstallation: 100,
+    },
   };
 
   test('lower what is above them, and say so', () => {

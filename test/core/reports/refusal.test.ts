@@ -61,6 +61,7 @@ test('and in other words where the case is another', () => {
     { kind: 'cap-reached', cap: 'runs-repository', most: 50, login: 'ada' },
     { kind: 'cap-reached', cap: 'runs-installation', most: 200, login: 'ada' },
     { kind: 'cap-reached', cap: 'budget-user', most: 7.5, login: 'ada' },
+    { kind: 'cap-reached', cap: 'budget-installation', most: 100, login: 'ada' },
   ];
   const words = others.map((refusal) => Object.values(refusalWords(refusal)).join(' '));
   expect(words.join('\n')).toMatchInlineSnapshot(`
@@ -69,7 +70,8 @@ test('and in other words where the case is another', () => {
     \`ada\` has started 1 run today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_RUNS_USER_DAY\`.
     This repository has had 50 runs today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_RUNS_REPOSITORY_DAY\`.
     The repositories of this installation have had 200 runs today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_RUNS_INSTALLATION_DAY\`.
-    The runs of \`ada\` have used up $7.50 today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_BUDGET_USER_DAY\`."
+    The runs of \`ada\` have used up $7.50 today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_BUDGET_USER_DAY\`.
+    The repositories of this installation have used up $100.00 today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_BUDGET_INSTALLATION_DAY\`."
   `);
 });
 
