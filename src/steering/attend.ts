@@ -3,7 +3,8 @@ import { asFault } from '../core/model/index.ts';
 import { findMarker } from '../core/reports/index.ts';
 import { findOwn, handleOf, once, requireGitHub, type World } from '../pipeline/index.ts';
 import type { CommandPlace, CommandRecord, Publisher, Reaction, ReactionTarget } from '../ports/index.ts';
-import { type Obeyed, obey, refuse } from './obey.ts';
+import { obey } from './obey.ts';
+import { type Obeyed, refuse, scopeOf } from './obeyed.ts';
 import { mayWrite } from './speaker.ts';
 
 /** Milliseconds after which a command that could not be authorised is let go. Our default: longer than most outages. */
@@ -27,18 +28,21 @@ export async function attend(world: World, command: CommandRecord): Promise<void
   }
 }
 
+/** What was done stays done, also where it could not be said. */
 async function giveUp(world: World, command: CommandRecord, why: string): Promise<void> {
-  await world.store
-    .settleCommand(command.id, { kind: 'refused', why }, world.clock.now())
-    .catch((thrown: unknown) => {
-      world.log.error({ command: command.id, err: thrown }, 'the outcome of a command could not be stored');
-    });
+  try {
+    const { outcome, runId } = (await whatCameOf(world, command)) ?? refuse(command, why);
+    await world.store.settleCommand(command.id, outcome, world.clock.now(), runId);
+  } catch (thrown) {
+    world.log.error({ command: command.id, err: thrown }, 'the outcome of a command could not be stored');
+  }
 }
 
 async function settle(world: World, command: CommandRecord): Promise<void> {
   const { place, by } = command;
   const reader = await requireGitHub(world).reader(handleOf(place));
-  if (!(await mayWrite(reader, by))) {
+  // Who was allowed when it was obeyed is not asked again: it is only to be said still.
+  if (!(await whatCameOf(world, command)) && !(await mayWrite(reader, by))) {
     const outcome = { kind: 'ignored', why: 'the sender may not write to the repository' } as const;
     return world.store.settleCommand(command.id, outcome, world.clock.now());
   }
@@ -46,7 +50,7 @@ async function settle(world: World, command: CommandRecord): Promise<void> {
   try {
     await react(world, publisher, command, 'eyes');
     // Kept before it is said, so that after a crash the command is not obeyed again.
-    const { outcome, reply, runId } = await once(world.store, scopeOf(command), 'obeyed', {
+    const { outcome, reply, runId } = await once(world.store, scopeOf(command), OBEYED, {
       look: async () => null,
       write: () => obeyOrSay(world, command),
     });
@@ -57,6 +61,14 @@ async function settle(world: World, command: CommandRecord): Promise<void> {
   } finally {
     await publisher.close();
   }
+}
+
+/** Key under which is kept what came of a command before it is said. */
+const OBEYED = 'obeyed';
+
+async function whatCameOf({ store }: World, command: CommandRecord): Promise<Obeyed | null> {
+  const kept = await store.intent(scopeOf(command), OBEYED);
+  return kept?.state === 'done' ? (kept.result as Obeyed) : null;
 }
 
 /** A fault that is no outage is an answer, too. */
@@ -70,9 +82,6 @@ async function obeyOrSay(world: World, command: CommandRecord): Promise<Obeyed> 
     return refuse(command, `${message} ${advice}`);
   }
 }
-
-/** Effects of a command that may concern no run are kept under this. */
-const scopeOf = ({ id }: CommandRecord): string => `command:${id}`;
 
 /** A tick is answered by the comment itself, which says what was picked. */
 const isTick = ({ id }: CommandRecord): boolean => id.startsWith('tick:');

@@ -1,10 +1,9 @@
-import { type Command, misheard, replyOf } from '../core/commands/index.ts';
+import { type Command, misheard, parseCommand, replyOf } from '../core/commands/index.ts';
 import { isOver } from '../core/lifecycle/index.ts';
 import type { Usd } from '../core/model/index.ts';
 import { dollars, statusReply } from '../core/reports/index.ts';
 import {
   cancelRun,
-  closeUnpicked,
   commentThatAsked,
   loadRun,
   reply,
@@ -15,8 +14,9 @@ import {
   waitsFor,
 } from '../pipeline/index.ts';
 import type { CommandRecord } from '../ports/index.ts';
-import { done, type Obeyed, refuse } from './obeyed.ts';
+import { done, isLater, type Obeyed, refuse } from './obeyed.ts';
 import type { OnGitHub } from './speaker.ts';
+import { endUnpicked } from './unpicked.ts';
 
 /** A reply to what the run asks. */
 export async function answerRun(
@@ -69,7 +69,7 @@ export async function cancel(
   }
   const [newest] = runs;
   if (newest?.state === 'awaiting_pick') {
-    await closeUnpicked(world, newest.id, cause);
+    await endUnpicked(world, newest.id, cause);
     return done('nobody is asked to pick any more', { runId: newest.id });
   }
   // Done before a crash: said as such.
@@ -95,6 +95,8 @@ export async function setBudget(
       run.id,
     );
   }
+  if (await isOvertaken(world, command, run))
+    return refuse(command, 'A later command has set the budget already, and that one stands.', run.id);
   const { task } = await loadRun(world, run.id);
   if (!task) return refuse(command, 'The run has just ended.', run.id);
   const budget = { ...task.settings.budget, run: usd };
@@ -106,6 +108,21 @@ export async function setBudget(
   world.gateway.capRun(run.id, usd);
   world.announcer.soon(run.id);
   return done(`the budget of the run is ${dollars(usd)} dollars`, { runId: run.id });
+}
+
+/** Commands of a repository that are looked through for a later budget. Our default: many times what is said at once. */
+const RECENT = 50;
+
+/** Deliveries come in any order: of two budgets of a run, the one that GitHub dates later stands. */
+async function isOvertaken(world: World, command: CommandRecord, run: OnGitHub): Promise<boolean> {
+  const recent = await world.store.commands(command.place.repositoryId, RECENT);
+  return recent.some(
+    (one) =>
+      one.runId === run.id &&
+      one.outcome?.kind === 'done' &&
+      isLater(one, command) &&
+      parseCommand(one.text)?.name === 'budget',
+  );
 }
 
 /** A short comment with the way to the status comment, which is brought up to date as well. */

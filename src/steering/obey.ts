@@ -9,8 +9,6 @@ import { ciOf, explain, pick, vote } from './result.ts';
 import { isOnGitHub, type OnGitHub } from './speaker.ts';
 import { retry, startRunHere, startWork } from './start.ts';
 
-export { type Obeyed, refuse } from './obeyed.ts';
-
 /** Does what a person with the right to write asked for. Safe to repeat: after a crash it is done once more. */
 export async function obey(world: World, command: CommandRecord, wish: Command | null): Promise<Obeyed> {
   const { repositoryId, thread } = command.place;

@@ -10,6 +10,13 @@ export interface Obeyed {
   readonly runId?: RunId;
 }
 
+/** Effects of a command that may concern no run are kept under this. */
+export const scopeOf = ({ id }: CommandRecord): string => `command:${id}`;
+
+/** Whether GitHub puts one behind the other. Its times are of whole seconds: within one, the numbers of the comments tell. */
+export const isLater = (one: CommandRecord, other: CommandRecord): boolean =>
+  one.at === other.at ? one.place.comment > other.place.comment : one.at > other.at;
+
 export const done = (note: string, more: Pick<Obeyed, 'reply' | 'runId'> = {}): Obeyed => ({
   outcome: { kind: 'done', note },
   ...more,

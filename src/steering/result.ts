@@ -6,6 +6,7 @@ import {
   diffsOf,
   handleOf,
   loadOnGitHub,
+  once,
   refreshTally,
   releaseCi,
   requireGitHub,
@@ -14,7 +15,7 @@ import {
   whyNotOurs,
 } from '../pipeline/index.ts';
 import type { CommandRecord, Pick } from '../ports/index.ts';
-import { done, type Obeyed, refuse } from './obeyed.ts';
+import { done, isLater, type Obeyed, refuse, scopeOf } from './obeyed.ts';
 import { mayWrite, type OnGitHub } from './speaker.ts';
 
 /** People whose right to vote is looked up again when a pick is made; more do not vote on one change. */
@@ -55,12 +56,15 @@ async function whyNotPicked(
   const unfit = alias === null ? null : whyUnfit(view, alias);
   if (unfit) return unfit;
   const last = (await world.store.picks(run.id)).at(-1);
-  if (last && last.at > command.at) return 'A later command has picked already, and that pick stands.';
+  const before = last && (await world.store.command(last.key));
+  if (before && isLater(before, command)) return 'A later command has picked already, and that pick stands.';
   if (run.state === 'closed' || run.state === 'merged')
     return `The run is over (${run.state}). To work on the issue again, comment \`/auto-dev retry\` there.`;
   if (run.outcome?.kind !== 'pull') return null;
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  return whyNotOurs(await reader.pull(run.outcome.number), [run.outcome.headSha]);
+  const pull = await reader.pull(run.outcome.number);
+  // Records of older versions do not say what was pushed.
+  return whyNotOurs(pull, [run.outcome.headSha ?? pull?.headSha]);
 }
 
 function whyUnfit(view: RunView, alias: Alias): string | null {
@@ -133,8 +137,20 @@ export async function explain(
 export async function ciOf(world: World, command: CommandRecord, run: OnGitHub): Promise<Obeyed> {
   if (run.task?.settings.ci === 'run')
     return refuse(command, 'CI is not held in this repository (`ci: run`): every push starts it.', run.id);
+  if (await wasReleased(world, command, run)) return done('CI was let run before', { runId: run.id });
   const applied = await releaseCi(world, run, command.at);
   return applied.kind === 'done'
     ? done(applied.note, { runId: run.id })
     : refuse(command, applied.why, run.id);
+}
+
+/** After a crash the commit of this very command may be on top already: another would start every workflow again. */
+async function wasReleased(world: World, command: CommandRecord, { outcome }: OnGitHub): Promise<boolean> {
+  if (outcome?.kind !== 'pull') return false;
+  const now = outcome.headSha ?? '';
+  const before = await once(world.store, scopeOf(command), 'onto', {
+    look: async () => null,
+    write: async () => now,
+  });
+  return before !== now;
 }

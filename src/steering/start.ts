@@ -95,8 +95,16 @@ export async function retry(
   return begin(world, command, { ...same, ...on, carry: { run: last.id, again: alias } });
 }
 
-const atWork = (command: CommandRecord, { id }: OnGitHub): Obeyed =>
-  refuse(command, `Run \`${id}\` is at work here. \`/auto-dev cancel\` stops it.`, id);
+function atWork(command: CommandRecord, run: OnGitHub): Obeyed {
+  // After a crash the run that this command started may be found at work.
+  if (isStartedBy(command, run)) return done('the run was started before', { runId: run.id });
+  return refuse(command, `Run \`${run.id}\` is at work here. \`/auto-dev cancel\` stops it.`, run.id);
+}
+
+function isStartedBy({ at, by }: CommandRecord, { origin, request }: OnGitHub): boolean {
+  const { data } = RunRequest.safeParse(request);
+  return data?.trigger === 'command' && data.triggeredAt === at && origin.requestedBy.id === by.id;
+}
 
 /** The command and its run are stored together: a repeated command finds the run that it started. */
 async function begin(world: World, command: CommandRecord, wish: Wish): Promise<Obeyed> {

@@ -1,5 +1,6 @@
 import { isOver } from '../core/lifecycle/index.ts';
-import { cancelRun, closeUnpicked, type World } from '../pipeline/index.ts';
+import { cancelRun, type World } from '../pipeline/index.ts';
+import { endUnpicked } from './unpicked.ts';
 
 /** The label `auto-dev:running` was taken off, or the issue was closed, deleted or moved away. */
 export interface StopEvent {
@@ -15,7 +16,7 @@ export async function withdrawn(world: World, event: StopEvent): Promise<number>
   for (const run of await world.store.livingRuns(event.repositoryId, event.issue)) {
     const done =
       run.state === 'awaiting_pick'
-        ? await closeUnpicked(world, run.id, event.cause)
+        ? await endUnpicked(world, run.id, event.cause)
         : await cancelRun(world, run.id, event.cause);
     if (done) stopped += 1;
   }

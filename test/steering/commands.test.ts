@@ -54,3 +54,337 @@ test('what each command says where no run was', async () => {
     ]
   `);
 });
+
+describe('where a result is', () => {
+  test('a person reads about it, votes, asks for one candidate, picks another', async () => {
+    const s = scene();
+    await shown(s, 'pull');
+    const said: string[] = [];
+    for (const body of [
+      '/auto-dev status',
+      '/auto-dev vote C',
+      '/auto-dev vote D',
+      '/auto-dev vote Z',
+      '/auto-dev explain Z',
+      '/auto-dev ci',
+      '/auto-dev pick D',
+      '/auto-dev pick Z',
+      '/auto-dev pick C',
+      '/auto-dev pick C',
+      '/auto-dev pick none',
+      '/auto-dev retry Z',
+      '/auto-dev cancel',
+      '/auto-dev budget 5',
+      '/auto-dev answer 1',
+      '/auto-dev approve',
+      '/auto-dev revise Smaller.',
+    ]) {
+      const { outcome, note, reply } = await s.say(body, { on: 11 });
+      said.push(`${body}: ${outcome} (${note})${reply && reply !== note ? ` ${reply}` : ''}`);
+    }
+    expect(said).toMatchInlineSnapshot(`
+      [
+        "/auto-dev status: done (the run is published) **Run \`r0000000000\`: done, the result is published**, –. 4 of 4 coders have ended. Spent $0.00 of 5.00. [The status comment](https://github.test/c/1002) has the details.",
+        "/auto-dev vote C: done (the vote for C counts)",
+        "/auto-dev vote D: refused (Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.)",
+        "/auto-dev vote Z: refused (There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.)",
+        "/auto-dev explain Z: refused (There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.)",
+        "/auto-dev ci: done (A commit without the skip marker was pushed to #11: the repository's workflows start now.)",
+        "/auto-dev pick D: refused (Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.)",
+        "/auto-dev pick Z: refused (There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.)",
+        "/auto-dev pick C: done (The pull request #11 shows candidate C now.)",
+        "/auto-dev pick C: done (The pull request #11 shows candidate C already.)",
+        "/auto-dev pick none: done (It is noted that none is wanted. The pull request #11 is yours to close.)",
+        "/auto-dev retry Z: refused (There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.)",
+        "/auto-dev cancel: refused (No run is at work here.)",
+        "/auto-dev budget 5: refused (No run is at work here whose budget could be changed.)",
+        "/auto-dev answer 1: refused (No run is at work here that could be answered.)",
+        "/auto-dev approve: refused (No run is at work here that could be answered.)",
+        "/auto-dev revise Smaller.: refused (No run is at work here that could be answered.)",
+      ]
+    `);
+    expect(await picksOf(s)).toEqual(['mona C', 'mona C', 'mona null']);
+    expect(s.repository.branches.size).toBe(5);
+  });
+
+  test('a candidate that failed a gate cannot be picked, whoever says so and however often (I7)', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    expect((await s.say('/auto-dev pick D')).outcome).toBe('refused');
+    expect((await s.say('/auto-dev pick d', { by: ada })).outcome).toBe('refused');
+    expect(await picksOf(s)).toEqual([]);
+    expect((await run(s)).state).toBe('awaiting_pick');
+    expect(s.repository.pulls.size).toBe(0);
+  });
+
+  test('an explanation has the patch and the reasons, and stands where it was asked for', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    const { outcome, reply } = await s.say('/auto-dev explain D');
+    expect(outcome).toBe('done');
+    expect(reply).toContain('It removes an assertion in `test/list.test.ts`, line 41.');
+    expect(reply).toContain(`auto-dev/7/${RUN}/D`);
+  });
+
+  test('a pick makes the draft pull request, and the issue no longer asks', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:pick']);
+    const { outcome, note, reply, reactions } = await s.say('/auto-dev pick C', { by: ada });
+    expect({ outcome, note, reply, reactions }).toEqual({
+      outcome: 'done',
+      note: 'Candidate C is the draft pull request #11.',
+      reply: null,
+      reactions: ['eyes', 'rocket'],
+    });
+    expect(s.repository.pulls.get(11)).toMatchObject({
+      draft: true,
+      head: `auto-dev/7/${RUN}/C`,
+      base: 'main',
+    });
+    expect(boxes(s).body).toContain('picked by `ada`');
+    expect(boxes(s).body).not.toContain('- [ ]');
+    expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:done']);
+  });
+
+  test('none of them ends it without a pull request', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    expect((await s.say('/auto-dev pick none')).note).toBe(
+      'None of the candidates was picked. No pull request was opened.',
+    );
+    expect((await run(s)).state).toBe('closed');
+    expect(s.repository.pulls.size).toBe(0);
+    expect([...(s.repository.labels.get(7) ?? [])]).toEqual([]);
+    expect((await s.say('/auto-dev pick B')).reply).toMatchInlineSnapshot(
+      `"The run is over (closed). To work on the issue again, comment \`/auto-dev retry\` there."`,
+    );
+  });
+
+  test('a cancel ends the waiting for a pick', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    expect((await s.say('/auto-dev cancel')).note).toBe('nobody is asked to pick any more');
+    expect((await run(s)).state).toBe('closed');
+    expect(boxes(s).body).toContain('Nobody was picked');
+    expect(boxes(s).body).not.toContain('- [ ]');
+    expect((await s.say('/auto-dev pick B')).outcome).toBe('refused');
+    expect(s.repository.pulls.size).toBe(0);
+  });
+
+  test('a tick picks, and a later command picks another one onto the same branch', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    await tick(s, 'B');
+    const opened = s.repository.branches.get(`auto-dev/7/${RUN}/B`);
+    expect((await s.say('/auto-dev pick C', { on: 11, by: ada })).note).toBe(
+      'The pull request #11 shows candidate C now.',
+    );
+    expect(s.repository.branches.get(`auto-dev/7/${RUN}/B`)).not.toBe(opened);
+    expect([...s.repository.pulls.keys()]).toEqual([11]);
+    expect(await picksOf(s)).toEqual(['mona B', 'ada C']);
+    expect((await s.say('/auto-dev status', { on: 11 })).reply).toContain('the result is published');
+  });
+
+  test('a pull request to which somebody pushed, or that is closed, is left alone', async () => {
+    const s = scene();
+    await shown(s, 'pull');
+    const branch = `auto-dev/7/${RUN}/B`;
+    const ours = s.repository.branches.get(branch) ?? '';
+    s.repository.branches.set(branch, 'f'.repeat(40));
+    const pushed = await s.say('/auto-dev pick C', { on: 11 });
+    s.repository.branches.set(branch, ours);
+    openPull(s.repository, 11, { head: branch, state: 'closed' });
+    const closed = await s.say('/auto-dev pick C', { on: 11 });
+    const ci = await s.say('/auto-dev ci', { on: 11 });
+    expect([pushed.reply, closed.reply, ci.reply]).toMatchInlineSnapshot(`
+      [
+        "Somebody has pushed to the branch of \\#&#8203;11, so Runoff leaves it alone from now on.",
+        "The pull request \\#&#8203;11 is closed. To work on the issue again, comment \`/auto-dev retry\` there.",
+        "The pull request \\#&#8203;11 is closed. To work on the issue again, comment \`/auto-dev retry\` there.",
+      ]
+    `);
+    expect(s.repository.branches.get(branch)).toBe(ours);
+  });
+
+  test('CI that is not held is not released', async () => {
+    const s = scene();
+    await shown(s, 'pull', { settings: { ci: 'run' } });
+    expect((await s.say('/auto-dev ci', { on: 11 })).reply).toMatchInlineSnapshot(
+      `"CI is not held in this repository (\`ci: run\`): every push starts it."`,
+    );
+  });
+});
+
+describe('where a run is at work', () => {
+  test('what is asked of it', async () => {
+    const s = scene();
+    await atWork(s);
+    const said: string[] = [];
+    for (const body of [
+      '/auto-dev status',
+      '/auto-dev run',
+      '/auto-dev retry',
+      '/auto-dev pick B',
+      '/auto-dev answer 1',
+      '/auto-dev approve',
+      '/auto-dev budget 10',
+      '/auto-dev budget 10.01',
+      '/auto-dev cancel',
+      '/auto-dev cancel',
+    ]) {
+      const { outcome, note, reply } = await s.say(body);
+      said.push(`${body}: ${outcome} (${note})${reply && reply !== note ? ` ${reply}` : ''}`);
+    }
+    expect(said).toMatchInlineSnapshot(`
+      [
+        "/auto-dev status: done (the run is briefed) **Run \`r0000000000\`: stage 3 of 6, coders at work**, 1.0s. Spent $0.00 of 5.00.",
+        "/auto-dev run: refused (Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.)",
+        "/auto-dev retry: refused (Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.)",
+        "/auto-dev pick B: refused (There is no result of a run here yet. \`/auto-dev status\` tells where it stands.)",
+        "/auto-dev answer 1: refused (Run \`r0000000000\` waits for no answer.)",
+        "/auto-dev approve: refused (Run \`r0000000000\` waits for no answer.)",
+        "/auto-dev budget 10: done (the budget of the run is 10.00 dollars)",
+        "/auto-dev budget 10.01: refused (The operator of this Runoff allows at most 10.00 dollars a run (MAX_BUDGET_RUN).) The operator of this Runoff allows at most 10.00 dollars a run (MAX\\_BUDGET\\_RUN).",
+        "/auto-dev cancel: done (the run is cancelled)",
+        "/auto-dev cancel: refused (No run is at work here.)",
+      ]
+    `);
+    expect(s.engine.cancelled).toEqual([RUN]);
+  });
+
+  test('its budget is changed where the gateway, the settings and the reports see it', async () => {
+    const s = scene();
+    await atWork(s);
+    await s.say('/auto-dev budget 7.50');
+    expect((await run(s)).task?.settings.budget).toMatchObject({ run: 7.5, candidate: 2 });
+    expect(s.caps).toEqual([`${RUN} 7.5`]);
+  });
+
+  test('beside a review of its pull request, the issue may be worked on again', async () => {
+    const s = scene();
+    await shown(s, 'pull');
+    await atWork(s, { id: 'r0000000009', origin: { issue: 11, work: 'review' } });
+    expect((await s.say('/auto-dev review', { on: 11 })).outcome).toBe('refused');
+    expect((await s.say('/auto-dev run')).outcome).toBe('done');
+  });
+});
+
+describe('a run that is started', () => {
+  test('has the wishes of the command, its writer and the words of now', async () => {
+    const s = scene();
+    const body =
+      '/auto-dev run -n 3 --models anthropic/a,openai/b --evaluator human --budget 8 --timeout 30m --base release/2';
+    const { outcome, reactions, reply } = await s.say(body, { by: ada });
+    expect({ outcome, reactions, reply }).toEqual({
+      outcome: 'done',
+      reactions: ['eyes', 'rocket'],
+      reply: null,
+    });
+    expect(s.engine.started).toEqual(['r0000000001']);
+    const { origin, request } = await run(s, 'r0000000001');
+    expect(origin).toMatchObject({ issue: 7, requestedBy: { id: ada.id, login: 'ada' } });
+    expect(request).toMatchObject({
+      text: { title: 'last() returns undefined' },
+      trigger: 'command',
+      base: 'release/2',
+      overrides: {
+        candidates: 3,
+        coders: [
+          { agent: 'builtin', model: 'anthropic/a' },
+          { agent: 'builtin', model: 'openai/b' },
+        ],
+        evaluator: ['human'],
+        timeoutSeconds: 1_800,
+        budgetUsd: 8,
+      },
+    });
+  });
+
+  test('again has the same wishes; with a letter it carries on from the same commit', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    await s.say('/auto-dev retry', { by: ada });
+    await s.store.transition('r0000000001', 'cancelled', 'test', s.now());
+    await s.say('/auto-dev retry c');
+    expect((await run(s, 'r0000000001')).request).toMatchObject({ overrides: { candidates: 4 } });
+    expect((await run(s, 'r0000000001')).request).not.toHaveProperty('carry');
+    expect((await run(s, 'r0000000002')).request).toMatchObject({
+      overrides: { candidates: 4 },
+      base: (await run(s)).task?.base.sha,
+      carry: { run: RUN, again: 'C' },
+    });
+  });
+
+  test.each(['review', 'fix'] as const)('by %s works on the pull request', async (work) => {
+    const s = scene();
+    openPull(s.repository, 12);
+    expect((await s.say(`/auto-dev ${work}`, { on: 12, line: true })).reactions).toEqual(['eyes', 'rocket']);
+    expect((await run(s, 'r0000000001')).origin).toMatchObject({ issue: 12, work });
+    expect(s.repository.reactions.every((one) => one.startsWith('line '))).toBe(true);
+  });
+});
+
+describe('words that are no command', () => {
+  test('are answered with what was probably meant', async () => {
+    const s = scene();
+    const said: (string | null)[] = [];
+    for (const body of [
+      '/auto-dev pikc B',
+      '/auto-dev merge',
+      '/auto-dev run --candidats 3',
+      '/auto-dev cancel it please',
+      '/auto-dev @acme/all <!--',
+    ])
+      said.push((await s.say(body)).reply);
+    expect(said).toMatchInlineSnapshot(`
+      [
+        "**Nothing was done** for \`/auto-dev pikc\`. There is no such command. Did you mean \`/auto-dev pick B\`, which makes this candidate the pull request, now or in place of another; \`none\` opens none? All commands: \`/auto-dev help\`.",
+        "**Nothing was done** for \`/auto-dev merge\`. There is no such command. All commands: \`/auto-dev help\`.",
+        "**Nothing was done** for \`/auto-dev run\`. There is no flag \`--candidats\`. Did you mean \`--candidates\`? All commands: \`/auto-dev help\`.",
+        "**Nothing was done** for \`/auto-dev cancel\`. Nothing may stand behind it: write \`/auto-dev cancel\` as a comment of its own. All commands: \`/auto-dev help\`.",
+        "**Nothing was done** for <code>/auto-dev &#64;&#8203;acme/all</code>. There is no such command. All commands: \`/auto-dev help\`.",
+      ]
+    `);
+    expect(s.engine.started).toEqual([]);
+  });
+
+  test('help lists every command', async () => {
+    const s = scene();
+    const { outcome, reply } = await s.say('/auto-dev help');
+    expect(outcome).toBe('done');
+    for (const { usage } of Object.values(COMMANDS)) expect(reply).toContain(usage[0]);
+  });
+});
+
+test('a stranger is told nothing at all, on an issue, a pull request or a line', async () => {
+  const s = scene();
+  await shown(s, 'pull');
+  const before = s.repository.comments.length;
+  for (const { example } of Object.values(COMMANDS)) {
+    for (const where of [{ on: 7 }, { on: 11 }, { on: 11, line: true }])
+      expect(await s.say(example, { by: mallory, ...where })).toMatchObject({
+        outcome: 'ignored',
+        reactions: [],
+      });
+  }
+  expect(s.repository.comments).toHaveLength(before);
+  expect(s.engine.started).toEqual([]);
+  expect(await s.store.picks(RUN)).toEqual([]);
+});
+
+test('on a pull request from a fork a writer gets help, and one sentence for all else', async () => {
+  const s = scene();
+  openPull(s.repository, 12, { headRepositoryId: 99, foreignSha: 'e'.repeat(40) });
+  const answers = new Set<string | null>();
+  for (const { example } of Object.values(COMMANDS)) {
+    if (example !== COMMANDS.help.example) answers.add((await s.say(example, { on: 12 })).reply);
+  }
+  expect([...answers]).toMatchInlineSnapshot(`
+    [
+      "This pull request comes from a fork. Runoff takes commands on pull requests of the repository itself only: push the branch there and open one from it.",
+    ]
+  `);
+  expect((await s.say('/auto-dev help', { on: 12 })).outcome).toBe('done');
+  expect(s.engine.started).toEqual([]);
+});

@@ -183,7 +183,14 @@ function publisherOf(repository: Repository): Publisher {
     async openDraftPull({ head, base, title, body }) {
       asked('openDraftPull');
       const number = 11 + repository.pulls.size;
-      openPull(repository, number, { head, base, title, body, draft: true, author: { id: 1, login: 'runoff[bot]' } });
+      openPull(repository, number, {
+        head,
+        base,
+        title,
+        body,
+        draft: true,
+        author: { id: 1, login: 'runoff[bot]' },
+      });
       return pullOf(repository, number) as PullDetails;
     },
     async editPull(number, text) {

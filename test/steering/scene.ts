@@ -44,7 +44,7 @@ export function scene() {
   const other = newRepository(() => now, { repositoryId: 43, name: 'other' });
   const store = memoryStore();
   const artifacts = memoryArtifacts();
-  const github = pretendedGitHub([repository, other]);
+  const github = pretendedGitHub([other, repository]);
   const log = { info() {}, warn() {}, error() {} };
   const engine = pretendedEngine();
   const caps: string[] = [];
@@ -201,7 +201,11 @@ export function boxes({ repository }: Scene) {
 export async function tick(
   s: Scene,
   alias: Alias | null,
-  { by = mona, app = APP, at = s.now() }: { readonly by?: Speaker; readonly app?: number; readonly at?: number } = {},
+  {
+    by = mona,
+    app = APP,
+    at = s.now(),
+  }: { readonly by?: Speaker; readonly app?: number; readonly at?: number } = {},
 ) {
   const comment = boxes(s);
   const line = alias === null ? '- [ ] None of them' : `- [ ] **${alias}**`;

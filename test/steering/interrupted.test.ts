@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../../src/core/model/index.ts';
+import type { Store } from '../../src/ports/index.ts';
+import { mallory, mona, RUN } from './pretend.ts';
+import { answerTo, down, forbidden } from './repository.ts';
+import { ada, atWork, boxes, type Scene, scene, shown, tick } from './scene.ts';
+
+/** The database goes away at the first call of this method that fits: as a crash right before it. */
+function cutOff<K extends 'fulfil' | 'settleCommand' | 'hearCommand'>(
+  { store }: Scene,
+  method: K,
+  fits: (...args: Parameters<Store[K]>) => boolean = () => true,
+): void {
+  const real = store[method] as (...args: Parameters<Store[K]>) => Promise<unknown>;
+  let cut = false;
+  const cutting = async (...args: Parameters<Store[K]>) => {
+    if (cut || !fits(...args)) return real(...args);
+    cut = true;
+    throw new Fault('DATABASE_UNAVAILABLE', 'The connection ended.');
+  };
+  Object.assign(store, { [method]: cutting });
+}
+
+const runs = async ({ store }: Scene) => (await store.runs(10)).map(({ id }) => id);
+const command = async ({ store }: Scene, id: number) => store.command(`comment:${id}`);
+
+describe('a command that is cut off', () => {
+  test('after it was heard is obeyed at the next start', async () => {
+    const s = scene();
+    s.repository.trouble.set('permission', down);
+    const { id, outcome, reactions } = await s.say('/auto-dev run');
+    expect({ outcome, reactions }).toEqual({ outcome: 'open', reactions: [] });
+    s.repository.trouble.clear();
+    await s.again();
+    expect((await s.become(id)).outcome).toBe('done');
+    expect(await runs(s)).toHaveLength(1);
+  });
+
+  test('between its run and its outcome knows its own run, also where that is at work by then', async () => {
+    const s = scene();
+    cutOff(s, 'fulfil', (_, key) => key === 'obeyed');
+    const { id, outcome } = await s.say('/auto-dev run');
+    expect(outcome).toBe('open');
+    const [started = ''] = await runs(s);
+    const task = (await s.store.run(await atWork(scene())))?.task;
+    await s.store.updateRun(started, { ...(task ? { task } : {}) }, s.now());
+    await s.again();
+    const { reply, note, outcome: came } = await s.become(id);
+    expect({ came, note, reply }).toEqual({ came: 'done', note: 'the run was started before', reply: null });
+    expect(await runs(s)).toEqual([started]);
+  });
+
+  test('between outcome and answer is answered, not obeyed again, and by nobody who is asked for rights again', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('comment', down);
+    const { id, outcome } = await s.say('/auto-dev explain B');
+    expect(outcome).toBe('open');
+    s.repository.trouble.clear();
+    s.repository.rights[mona.id] = 'read';
+    await s.again();
+    expect(await s.become(id)).toMatchObject({ outcome: 'done', reactions: ['eyes', 'rocket'] });
+    expect(answerTo(s.repository, id)).toContain('Candidate B');
+  });
+
+  test.each([
+    ['between the answer and its record', 'fulfil', (_: string, key?: unknown) => key === 'reply'],
+    ['between the answer and the end', 'settleCommand', () => true],
+  ] as const)('%s is answered once', async (_when, method, fits) => {
+    const s = scene();
+    cutOff(s, method, fits as () => boolean);
+    const { id, outcome } = await s.say('/auto-dev help');
+    expect(outcome).toBe('open');
+    await s.again();
+    expect(await s.become(id)).toMatchObject({ outcome: 'done', reactions: ['eyes', 'rocket'] });
+    expect(s.repository.comments).toHaveLength(1);
+  });
+
+  test('in a pick ends with one pull request, one pick and one comparison', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    cutOff(s, 'fulfil', (_, key) => key === 'pull');
+    const { id, outcome } = await s.say('/auto-dev pick C');
+    expect(outcome).toBe('open');
+    await s.again();
+    expect((await s.become(id)).note).toBe('Candidate C is the draft pull request #11.');
+    expect([...s.repository.pulls.keys()]).toEqual([11]);
+    expect(await s.store.picks(RUN)).toHaveLength(1);
+    expect(s.repository.comments.filter(({ body }) => body.includes('runoff:comparison:'))).toHaveLength(1);
+  });
+
+  test('in a vote, a release of CI and a budget does each once', async () => {
+    const s = scene();
+    await shown(s, 'pull');
+    const work = await atWork(s, { id: 'r0000000009', origin: { issue: 8 } });
+    for (const [body, on] of [
+      ['/auto-dev vote C', 11],
+      ['/auto-dev ci', 11],
+      ['/auto-dev budget 3', 8],
+    ] as const) {
+      cutOff(s, 'fulfil', (scope, key) => scope.startsWith('command:') && key === 'obeyed');
+      expect((await s.say(body, { on })).outcome).toBe('open');
+      const head = s.repository.branches.get(`auto-dev/7/${RUN}/B`);
+      await s.again();
+      expect(s.repository.branches.get(`auto-dev/7/${RUN}/B`)).toBe(head);
+    }
+    expect(await s.store.openCommands()).toEqual([]);
+    expect(await s.store.votes(RUN)).toHaveLength(1);
+    expect((await s.store.run(work))?.task?.settings.budget.run).toBe(3);
+  });
+
+  test('before it was heard is lost to nobody: the delivery fails, and comes again', async () => {
+    const s = scene();
+    cutOff(s, 'hearCommand');
+    await expect(s.hear('/auto-dev run', { id: 900 })).rejects.toMatchObject({
+      code: 'DATABASE_UNAVAILABLE',
+    });
+    expect((await s.say('/auto-dev run', { id: 900 })).outcome).toBe('done');
+  });
+});
+
+describe('an outage', () => {
+  test('of an hour ends a command that nobody could be asked about, and never allows it', async () => {
+    const s = scene();
+    s.repository.trouble.set('permission', down);
+    const { id } = await s.say('/auto-dev run');
+    s.later(59 * 60_000);
+    await s.recover();
+    expect((await command(s, id))?.outcome).toBeUndefined();
+    s.later(2 * 60_000);
+    await s.recover();
+    expect((await command(s, id))?.outcome).toMatchObject({ kind: 'refused', why: 'GitHub answered 502.' });
+    s.repository.trouble.clear();
+    await s.recover();
+    expect(await runs(s)).toEqual([]);
+  });
+
+  test('that keeps us from answering does not undo what was done', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('comment', down);
+    const { id } = await s.say('/auto-dev explain B');
+    s.later(2 * 60 * 60_000);
+    await s.recover();
+    expect((await command(s, id))?.outcome).toMatchObject({
+      kind: 'done',
+      note: 'candidate B was explained',
+    });
+  });
+
+  test('a conversation in which we may not write changes nothing about what was done', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('comment', forbidden);
+    const { id } = await s.say('/auto-dev explain B');
+    expect(await command(s, id)).toMatchObject({ outcome: { kind: 'done' }, runId: RUN });
+    s.repository.trouble.set('react', forbidden);
+    expect((await s.say('/auto-dev vote B')).outcome).toBe('done');
+  });
+
+  test('in the moment of a tick does not lose it', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('editComment', down);
+    await tick(s, 'C');
+    s.repository.trouble.clear();
+    await s.again();
+    expect((await s.store.run(RUN))?.outcome).toMatchObject({ kind: 'pull', branch: `auto-dev/7/${RUN}/C` });
+    expect(boxes(s).body).toContain('picked by `mona`');
+  });
+
+  test('a refused permission is a no', async () => {
+    const s = scene();
+    s.repository.trouble.set('permission', forbidden);
+    expect((await s.say('/auto-dev run', { by: ada })).outcome).toBe('ignored');
+  });
+
+  test('at one person does not keep the next waiting', async () => {
+    const s = scene();
+    s.repository.trouble.set('permission', down);
+    const first = await s.hear('/auto-dev help', { by: mallory });
+    await s.steering.idle();
+    s.repository.trouble.clear();
+    expect((await s.say('/auto-dev help')).outcome).toBe('done');
+    expect((await command(s, first))?.outcome).toBeUndefined();
+  });
+});
+
+test('the same comment, delivered ten times at once and again after a start, is one command', async () => {
+  const s = scene();
+  await Promise.all(Array.from({ length: 10 }, () => s.hear('/auto-dev run', { id: 900, at: s.now() })));
+  await s.steering.idle();
+  await s.again();
+  expect(await s.say('/auto-dev run', { id: 900 })).toMatchObject({
+    outcome: 'done',
+    reactions: ['eyes', 'rocket'],
+  });
+  expect(await runs(s)).toHaveLength(1);
+  expect(await s.store.commands(42, 50)).toHaveLength(1);
+});

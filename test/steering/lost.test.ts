@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import {
+  gone,
+  labelled,
+  lookForLabels,
+  lookForWithdrawn,
+  pullClosed,
+  withdrawn,
+} from '../../src/steering/index.ts';
+import { mona, RUN } from './pretend.ts';
+import { down, forbidden, openPull } from './repository.ts';
+import { atWork, boxes, type Scene, START, scene, shown } from './scene.ts';
+
+const MINUTE = 60_000;
+const stateOf = async ({ store }: Scene, id = RUN) => (await store.run(id))?.state;
+const causeOf = async ({ store }: Scene) => (await store.transitions(RUN)).at(-1)?.cause;
+
+/** Somebody has set the label on the issue, and no webhook came. */
+function labelStands(s: Scene, at = s.now(), byBot = false): void {
+  const by = { id: mona.id, login: mona.login };
+  s.repository.wanted = [{ issue: s.repository.issue, set: { by, byBot, at } }];
+}
+
+const webhook = (s: Scene, updatedAt: number, deliveryId = 'late') =>
+  labelled(s.world, {
+    deliveryId,
+    installationId: 1,
+    repository: { id: 42, owner: 'acme', name: 'lists' },
+    issue: { number: 7, title: 'x', body: 'y', updatedAt },
+    sender: mona,
+  });
+
+describe('a label without its webhook', () => {
+  test('starts one run, however often it is looked at and however late the webhook comes', async () => {
+    const s = scene();
+    labelStands(s);
+    s.later(2 * MINUTE);
+    await lookForLabels(s.world);
+    await lookForLabels(s.world);
+    expect((await webhook(s, START)).kind).toBe('ignored');
+    expect(s.engine.started).toEqual(['r0000000001']);
+    const { origin, request } = (await s.store.run('r0000000001')) ?? expect.fail();
+    expect(origin).toMatchObject({ issue: 7, requestedBy: { id: mona.id, login: 'mona' } });
+    expect(request).toMatchObject({ trigger: 'label', triggeredAt: START });
+  });
+
+  test('is left to its webhook for a minute, and to the run that it started', async () => {
+    const s = scene();
+    labelStands(s);
+    s.later(59_000);
+    await lookForLabels(s.world);
+    expect(s.engine.started).toEqual([]);
+    await webhook(s, START);
+    s.later(10 * MINUTE);
+    await lookForLabels(s.world);
+    expect(s.engine.started).toHaveLength(1);
+  });
+
+  test('that is set again after a run starts another one', async () => {
+    const s = scene();
+    await webhook(s, START);
+    s.later(MINUTE);
+    labelStands(s);
+    s.later(2 * MINUTE);
+    await lookForLabels(s.world);
+    expect(s.engine.started).toHaveLength(2);
+  });
+
+  test('starts nothing where a bot set it, or nobody knows who did', async () => {
+    const s = scene();
+    labelStands(s, START, true);
+    s.later(2 * MINUTE);
+    await lookForLabels(s.world);
+    s.repository.wanted = [{ issue: s.repository.issue, set: null }];
+    await lookForLabels(s.world);
+    expect(s.engine.started).toEqual([]);
+  });
+
+  test.each([
+    ['away', down],
+    ['forbidden', forbidden],
+    [
+      'odd',
+      (): never => {
+        throw new TypeError('undefined is not an object');
+      },
+    ],
+  ])('is found although another repository is %s', async (_how, trouble) => {
+    const s = scene();
+    const first = s.other;
+    for (const name of ['reader', 'labelled']) {
+      first.trouble.clear();
+      first.trouble.set(name, trouble);
+      labelStands(s, s.now());
+      s.later(2 * MINUTE);
+      await lookForLabels(s.world);
+    }
+    expect(s.engine.started).toHaveLength(2);
+  });
+});
+
+describe('what a lost webhook would have told of a run at work', () => {
+  /** Greeted: the label that says so is set. */
+  async function greeted(): Promise<Scene> {
+    const s = scene();
+    await atWork(s);
+    s.world.announcer.soon(RUN);
+    await s.world.announcer.idle();
+    expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:running']);
+    return s;
+  }
+
+  test('nothing: it goes on', async () => {
+    const s = await greeted();
+    await lookForWithdrawn(s.world);
+    expect(await stateOf(s)).toBe('briefed');
+  });
+
+  test('the issue was closed', async () => {
+    const s = await greeted();
+    s.repository.issue = { ...s.repository.issue, open: false };
+    await lookForWithdrawn(s.world);
+    expect([await stateOf(s), await causeOf(s)]).toEqual(['cancelled', 'the issue was closed']);
+    expect(s.engine.cancelled).toEqual([RUN]);
+  });
+
+  test('the running label was taken off', async () => {
+    const s = await greeted();
+    s.repository.labels.get(7)?.clear();
+    await lookForWithdrawn(s.world);
+    expect(await causeOf(s)).toBe('the label auto-dev:running was taken off');
+  });
+
+  test('before it greeted, a label that is not there yet means nothing', async () => {
+    const s = scene();
+    await atWork(s);
+    await lookForWithdrawn(s.world);
+    expect(await stateOf(s)).toBe('briefed');
+  });
+
+  test('the issue is gone', async () => {
+    const s = await greeted();
+    s.repository.trouble.set('issue', forbidden);
+    await lookForWithdrawn(s.world);
+    expect(await causeOf(s)).toContain('GitHub no longer shows its issue');
+  });
+
+  test('a repository that cannot be read keeps its runs, and does not stop the others', async () => {
+    const s = scene();
+    await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
+    await atWork(s);
+    s.other.trouble.set('issue', down);
+    s.repository.issue = { ...s.repository.issue, open: false };
+    await lookForWithdrawn(s.world);
+    expect([await stateOf(s, 'r0000000008'), await stateOf(s)]).toEqual(['briefed', 'cancelled']);
+  });
+});
+
+describe('what a webhook tells', () => {
+  test('a run that is at work stops, one that waits for a pick asks no longer, one that is published stays', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    await atWork(s, { id: 'r0000000008' });
+    const cause = 'the issue was closed';
+    expect(await withdrawn(s.world, { repositoryId: 42, issue: 7, cause })).toBe(2);
+    expect(await withdrawn(s.world, { repositoryId: 42, issue: 7, cause })).toBe(0);
+    expect([await stateOf(s), await stateOf(s, 'r0000000008')]).toEqual(['closed', 'cancelled']);
+    expect(boxes(s).body).not.toContain('- [ ]');
+  });
+
+  test('also where the issue is gone with its comments', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('editComment', forbidden);
+    expect(await withdrawn(s.world, { repositoryId: 42, issue: 7, cause: 'the issue was deleted' })).toBe(1);
+    expect(await stateOf(s)).toBe('closed');
+  });
+
+  test('an issue of the same number elsewhere is another one', async () => {
+    const s = scene();
+    await atWork(s);
+    expect(await withdrawn(s.world, { repositoryId: 43, issue: 7, cause: 'x' })).toBe(0);
+  });
+
+  test('a repository that was taken from the App stops its runs, and no other', async () => {
+    const s = scene();
+    await atWork(s);
+    await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
+    const at = { installationId: 1, cause: 'the repository was taken from the App' };
+    expect(await gone(s.world, { ...at, repositoryIds: [43] })).toBe(1);
+    expect([await stateOf(s), await stateOf(s, 'r0000000008')]).toEqual(['briefed', 'cancelled']);
+    expect(await gone(s.world, { ...at, installationId: 2 })).toBe(0);
+  });
+
+  test.each([
+    [true, 'merged'],
+    [false, 'closed'],
+  ])('its pull request was closed, merged or not (%s)', async (merged, state) => {
+    const s = scene();
+    await shown(s, 'pull');
+    const head = `auto-dev/7/${RUN}/B`;
+    expect(await pullClosed(s.world, { repositoryId: 43, head, merged })).toBe(false);
+    expect(await pullClosed(s.world, { repositoryId: 42, head: `auto-dev/7/${RUN}/C`, merged })).toBe(false);
+    expect(await pullClosed(s.world, { repositoryId: 42, head, merged })).toBe(true);
+    expect(await stateOf(s)).toBe(state);
+    openPull(s.repository, 11, { head, state: 'closed' });
+    expect((await s.say('/auto-dev pick C', { on: 11 })).outcome).toBe('refused');
+  });
+});
