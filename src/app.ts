@@ -8,12 +8,19 @@ export const app =
   (world: World, steering: Steering) =>
   (probot: Probot): void => {
     probot.on('issues.labeled', (context) => onLabel(world, context));
-    probot.on('issues.unlabeled', (context) => onUnlabel(world, context));
-    probot.on('issues.closed', (context) => onWithdrawn(world, context, 'the issue was closed'));
-    probot.on('issues.deleted', (context) => onWithdrawn(world, context, 'the issue was deleted'));
-    probot.on('issues.transferred', (context) =>
-      onWithdrawn(world, context, 'the issue was moved to another repository'),
+    probot.on('issues.unlabeled', (context) => onUnlabel(world, context, context.payload.issue));
+    probot.on('pull_request.unlabeled', (context) => onUnlabel(world, context, context.payload.pull_request));
+    probot.on('issues.closed', ({ payload: { repository, issue } }) =>
+      onWithdrawn(world, repository.id, issue, 'the issue was closed'),
     );
+    probot.on('issues.deleted', async ({ payload: { repository, issue } }) => {
+      const cause = 'the issue was deleted';
+      await withdrawn(world, { repositoryId: repository.id, issue: issue.number, cause });
+    });
+    probot.on('issues.transferred', async ({ payload: { repository, issue } }) => {
+      const cause = 'the issue was moved to another repository';
+      await withdrawn(world, { repositoryId: repository.id, issue: issue.number, cause });
+    });
     probot.on('issue_comment.created', (context) => onComment(world, steering, context));
     probot.on('issue_comment.edited', (context) => onEdit(world, steering, context));
     probot.on('pull_request_review_comment.created', (context) => onLineComment(world, steering, context));
@@ -26,6 +33,7 @@ export const app =
         head: pull.head.ref,
         merged: pull.merged === true,
       });
+      await onWithdrawn(world, repository.id, pull, 'the pull request was closed');
     });
     probot.on(['installation.deleted', 'installation.suspend'], async ({ payload }) => {
       const cause = payload.action === 'deleted' ? 'the App was uninstalled' : 'the App was suspended';
@@ -62,11 +70,30 @@ async function onLabel(world: World, context: Context<'issues.labeled'>): Promis
 }
 
 /** We take both labels off ourselves, as a bot; a person who does it wants the run to stop. */
-async function onUnlabel(world: World, context: Context<'issues.unlabeled'>): Promise<void> {
-  const { label, sender } = context.payload;
+async function onUnlabel(
+  world: World,
+  context: Context<'issues.unlabeled' | 'pull_request.unlabeled'>,
+  thread: Thread,
+): Promise<void> {
+  const { label, repository, sender } = context.payload;
   const name = label?.name;
   if ((name !== LABEL && name !== RUNNING_LABEL) || speaker(sender).isBot) return;
-  await onWithdrawn(world, context, `the label ${name} was taken off`);
+  await onWithdrawn(world, repository.id, thread, `the label ${name} was taken off`);
+}
+
+/** An issue or a pull request. */
+interface Thread {
+  readonly number: number;
+  readonly updated_at: string;
+}
+
+async function onWithdrawn(
+  world: World,
+  repositoryId: number,
+  { number, updated_at }: Thread,
+  cause: string,
+): Promise<void> {
+  await withdrawn(world, { repositoryId, issue: number, at: Date.parse(updated_at), cause });
 }
 
 async function onComment(
@@ -166,12 +193,3 @@ const speaker = ({ id, login, type }: { id: number; login: string; type?: string
   login,
   isBot: type !== 'User',
 });
-
-async function onWithdrawn(
-  world: World,
-  context: Context<'issues.unlabeled' | 'issues.closed' | 'issues.deleted' | 'issues.transferred'>,
-  cause: string,
-): Promise<void> {
-  const { issue, repository } = context.payload;
-  await withdrawn(world, { repositoryId: repository.id, issue: issue.number, cause });
-}

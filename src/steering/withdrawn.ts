@@ -1,11 +1,14 @@
 import { isOver } from '../core/lifecycle/index.ts';
-import { cancelRun, type World } from '../pipeline/index.ts';
+import { cancelRun, RunRequest, type World } from '../pipeline/index.ts';
+import type { RunRecord } from '../ports/index.ts';
 import { endUnpicked } from './unpicked.ts';
 
-/** The label `auto-dev:running` was taken off, or the issue was closed, deleted or moved away. */
+/** The label `auto-dev:running` was taken off, or the issue or pull request was closed, deleted or moved away. */
 export interface StopEvent {
   readonly repositoryId: number;
   readonly issue: number;
+  /** When, milliseconds since 1970 UTC; absent where it cannot be undone. */
+  readonly at?: number;
   /** One clause, for the run's record. */
   readonly cause: string;
 }
@@ -14,6 +17,7 @@ export interface StopEvent {
 export async function withdrawn(world: World, event: StopEvent): Promise<number> {
   let stopped = 0;
   for (const run of await world.store.livingRuns(event.repositoryId, event.issue)) {
+    if (event.at !== undefined && event.at < triggeredAt(run)) continue;
     const done =
       run.state === 'awaiting_pick'
         ? await endUnpicked(world, run.id, event.cause)
@@ -21,6 +25,12 @@ export async function withdrawn(world: World, event: StopEvent): Promise<number>
     if (done) stopped += 1;
   }
   return stopped;
+}
+
+/** Deliveries come late and can be replayed: what happened before a run was asked for does not concern it. */
+function triggeredAt({ request }: RunRecord): number {
+  const read = RunRequest.safeParse(request);
+  return read.success ? read.data.triggeredAt : 0;
 }
 
 /** The App was uninstalled or suspended, or a repository was taken from it. */

@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/**
- * The body of a request as text; null when it is longer than `limit` bytes, of which no more is kept.
- * Rejects when the sender goes away.
- */
-export async function readBody(request: IncomingMessage, limit: number): Promise<string | null> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return null;
+/** `text`: says the same as the bytes that came, so that a signature of one is one of the other. */
+export type Body =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'not-text' }
+  | { readonly kind: 'too-long' };
+
+/** The body of a request; of one that is longer than `limit` bytes no more is kept. Rejects when the sender goes away. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Body> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) return { kind: 'too-long' };
   const parts: Buffer[] = [];
   let bytes = 0;
   // Not `for await`: leaving such a loop early destroys the request, and the sender would see no answer.
@@ -17,15 +20,21 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
         return;
       }
       request.off('data', onData).pause();
-      resolve(null);
+      resolve({ kind: 'too-long' });
     };
     request.on('data', onData);
-    request.once('end', () => resolve(Buffer.concat(parts).toString('utf8')));
+    request.once('end', () => resolve(textIn(Buffer.concat(parts))));
     request.once('error', reject);
     request.once('close', () =>
       reject(new Error('The sender closed the connection before the body was complete.')),
     );
   });
+}
+
+/** Reading other bytes as UTF-8 would mend them, and what is verified would not be what came. */
+function textIn(bytes: Buffer): Body {
+  const text = bytes.toString('utf8');
+  return Buffer.from(text).equals(bytes) ? { kind: 'text', text } : { kind: 'not-text' };
 }
 
 /** How long the rest of a body that is too long is read and thrown away, milliseconds; our default. */

@@ -111,8 +111,12 @@ async function deliver(site: Site, request: IncomingMessage, response: ServerRes
     return;
   }
   const body = await readBody(request, site.bodyLimitBytes);
-  if (body === null) return refuseBody(request, response, site.bodyLimitBytes);
-  const taken = await site.webhook(Object.assign(request, { body }), response);
+  if (body.kind === 'too-long') return refuseBody(request, response, site.bodyLimitBytes);
+  if (body.kind === 'not-text') {
+    response.writeHead(400, { 'content-type': 'text/plain' }).end('The body is not UTF-8.\n');
+    return;
+  }
+  const taken = await site.webhook(Object.assign(request, { body: body.text }), response);
   if (taken !== true && !response.headersSent) send(response, notFound(), request.method);
 }
 

@@ -1,0 +1,316 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readOperator } from '../../src/compose/index.ts';
+import { serve } from '../../src/compose/serve.ts';
+import { Fault } from '../../src/core/model/index.ts';
+import { type AppRoom, appRoom, comments, headersOf, issues, SECRET, sign } from './app-room.ts';
+
+let room: AppRoom;
+beforeEach(async () => {
+  room = await appRoom();
+});
+afterEach(() => room.close());
+
+const states = async () => (await room.settled()).map(({ state }) => state);
+const nothing = async () => {
+  expect(await room.settled()).toEqual([]);
+  expect(await room.store.commands(42, 50)).toEqual([]);
+  expect(room.written).toEqual([]);
+};
+
+describe('case 1: a delivery that is not signed as it must be is refused, leaves no row and starts no work', () => {
+  const body = issues('labeled');
+  const right = sign(body);
+  const sha1 = sign(body, SECRET, 'sha1');
+  test.each<[string, Record<string, string>]>([
+    ['signed over another byte', { 'x-hub-signature-256': sign(body.replace('Rounding', 'Roundinh')) }],
+    ['signed with another secret', { 'x-hub-signature-256': sign(body, 'another-secret-0123456789abcdef') }],
+    ['signed with an empty secret', { 'x-hub-signature-256': sign(body, '') }],
+    ['with a SHA-1 signature alone', { 'x-hub-signature-256': '', 'x-hub-signature': sha1 }],
+    ['with SHA-1 in the place of SHA-256', { 'x-hub-signature-256': sha1 }],
+    ['without a signature', { 'x-hub-signature-256': '' }],
+    ['with a signature of 31 bytes', { 'x-hub-signature-256': right.slice(0, -2) }],
+    ['with a signature of 33 bytes', { 'x-hub-signature-256': `${right}00` }],
+    ['with a signature without its name', { 'x-hub-signature-256': right.slice(7) }],
+    ['with a signature that is no hex', { 'x-hub-signature-256': `sha256=${'z'.repeat(64)}` }],
+  ])('%s', async (_how, headers) => {
+    const { status } = await room.deliver(body, headers);
+    expect([400, 401]).toContain(status);
+    await nothing();
+  });
+
+  test('one flipped byte of the body', async () => {
+    const flipped = Buffer.from(body);
+    flipped.writeUInt8(flipped.readUInt8(body.indexOf('Rounding')) ^ 1, body.indexOf('Rounding'));
+    expect((await room.post(flipped, headersOf(body))).status).toBe(400);
+    await nothing();
+  });
+
+  test('bytes that are no UTF-8, and would be mended when they are read as text', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(body.slice(0, -1)),
+      Buffer.from(',"x":"'),
+      Buffer.from([0xff]),
+      Buffer.from('"}'),
+    ]);
+    const signed = headersOf(bytes.toString('utf8'));
+    expect((await room.post(bytes, signed)).status).toBe(400);
+    await nothing();
+    expect((await room.deliver(body)).status).toBe(200);
+  });
+
+  test('the right one is taken', async () => {
+    expect((await room.deliver(body)).status).toBe(200);
+    expect(await states()).toEqual(['admitted']);
+  });
+});
+
+describe('case 2: without a good webhook secret the process does not start', () => {
+  const app = {
+    APP_ID: '77',
+    PRIVATE_KEY: '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n',
+  };
+  const surroundings = { screen: { out() {}, err() {} }, onInterrupt: () => () => {}, exit: () => {} };
+  const starting = async (secret: string) =>
+    serve(
+      await readOperator({ ...app, WEBHOOK_SECRET: secret, RUNOFF_DATA: '/nowhere', PORT: '0' }, '/nowhere'),
+      surroundings as unknown as Parameters<typeof serve>[1],
+    );
+  test.each([
+    ['empty', '', 'WEBHOOK_SECRET missing'],
+    ['blanks', '                    ', 'WEBHOOK_SECRET'],
+    ['short', 'development', 'at least 16 characters'],
+    ['of one letter', 'a'.repeat(40), 'too easy to guess'],
+  ])('%s', async (_how, secret, why) => {
+    await expect(starting(secret)).rejects.toMatchObject({
+      code: 'ENVIRONMENT_INVALID',
+      message: expect.stringContaining(why),
+    });
+  });
+});
+
+test('case 3: what is verified are the bytes that came, however another program would write the same JSON', async () => {
+  const title = 'Größe “5 €” 🦊';
+  const plain = issues('labeled', { title });
+  const escaped = [...plain]
+    .map((c) => (c > '~' ? c.replace(/./g, (u) => `\\u${u.charCodeAt(0).toString(16).padStart(4, '0')}`) : c))
+    .join('');
+  const wide = JSON.stringify(JSON.parse(plain), null, '\t')
+    .replaceAll('\n', '\r\n')
+    .replace('"id"', '"id": 1.0e0, "id"');
+  for (const [number, body] of [plain, `${escaped} \n`, wide].entries()) {
+    const own = body.replace(/"number":\s*7/, `"number": ${7 + number}`);
+    expect(own === JSON.stringify(JSON.parse(own))).toBe(false);
+    expect((await room.deliver(own)).status).toBe(200);
+  }
+  expect((await room.settled()).map((run) => run.title)).toEqual([title, title, title]);
+});
+
+test('case 4: the same delivery three times at once is one run', async () => {
+  const body = issues('labeled');
+  const headers = headersOf(body);
+  const answers = await Promise.all([1, 2, 3].map(() => room.post(Buffer.from(body), headers)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await states()).toEqual(['admitted']);
+});
+
+describe('case 5: a captured body under a fresh delivery id', () => {
+  test('starts no second run, while the first is at work or when it is over', async () => {
+    const body = issues('labeled');
+    await room.deliver(body);
+    await room.deliver(body);
+    const [run] = await room.settled();
+    await room.store.transition(run?.id ?? '', 'cancelled', 'test', 1);
+    await room.again();
+    await room.deliver(body);
+    expect(await states()).toEqual(['cancelled']);
+  });
+
+  test('does not cancel a run that was started after it', async () => {
+    const closed = issues('closed', { seconds: -60 });
+    const unlabeled = issues('unlabeled', { seconds: -60, label: 'auto-dev:running' });
+    await room.deliver(issues('labeled'));
+    await room.settled();
+    await room.deliver(closed);
+    await room.deliver(unlabeled);
+    expect(await states()).toEqual(['admitted']);
+    await room.deliver(issues('closed', { seconds: 60 }));
+    expect(await states()).toEqual(['cancelled']);
+  });
+
+  test('of a command does not give it again', async () => {
+    const body = comments('created', '/auto-dev run');
+    for (let n = 0; n < 3; n++) await room.deliver(body, { 'x-github-event': 'issue_comment' });
+    await room.again();
+    await room.deliver(body, { 'x-github-event': 'issue_comment' });
+    await expect
+      .poll(async () => (await room.store.commands(42, 50)).map((one) => one.outcome?.kind))
+      .toEqual(['done']);
+    expect(await states()).toHaveLength(1);
+  });
+
+  test('under the name of another event, which is not signed, does nothing', async () => {
+    const bodies = [
+      issues('labeled'),
+      issues('closed'),
+      issues('unlabeled'),
+      comments('created', '/auto-dev run'),
+      comments('edited', '/auto-dev run'),
+    ];
+    const events = [
+      'pull_request',
+      'pull_request_review_comment',
+      'installation',
+      'push',
+      'label',
+      'constructor',
+    ];
+    for (const body of bodies)
+      for (const event of events) await room.deliver(body, { 'x-github-event': event });
+    await nothing();
+    expect((await room.deliver(issues('labeled'))).status).toBe(200);
+  });
+});
+
+describe('case 6: a crash between the receipt of a delivery and its end', () => {
+  test('before anything is stored: GitHub is told, and the redelivery is the one that counts', async () => {
+    const { acceptDelivery } = room.store;
+    room.store.acceptDelivery = async () => {
+      throw new Fault('DATABASE_UNAVAILABLE', 'The connection ended.');
+    };
+    const body = issues('labeled');
+    const headers = headersOf(body);
+    expect((await room.post(body, headers)).status).toBe(500);
+    await nothing();
+    room.store.acceptDelivery = acceptDelivery;
+    await room.again();
+    expect((await room.post(body, headers)).status).toBe(200);
+    expect((await room.post(body, headers)).status).toBe(200);
+    expect(await states()).toEqual(['admitted']);
+  });
+
+  test('after it is stored: the next start takes the run up, and the redelivery changes nothing', async () => {
+    const { engine } = room.world;
+    engine.start = async () => {
+      throw new Error('killed');
+    };
+    const body = issues('labeled');
+    const headers = headersOf(body);
+    expect((await room.post(body, headers)).status).toBe(500);
+    expect((await room.store.runs(10)).map(({ state }) => state)).toEqual(['queued']);
+    await room.again();
+    expect((await room.post(body, headers)).status).toBe(200);
+    expect(await states()).toEqual(['admitted']);
+  });
+});
+
+describe('case 7: events out of order are held against what GitHub says now', () => {
+  test('unlabeled before labeled starts nothing, quietly', async () => {
+    room.now.unlabelled.add(7);
+    await room.deliver(issues('unlabeled', { seconds: 1 }));
+    await room.deliver(issues('labeled'));
+    expect(await states()).toEqual(['refused']);
+    expect((await room.settled())[0]?.task).toBeUndefined();
+    expect(room.said()).toEqual([]);
+  });
+
+  test('labeled after close starts nothing', async () => {
+    room.now.issue = { ...room.now.issue, open: false };
+    await room.deliver(issues('closed'));
+    await room.deliver(issues('labeled', { seconds: 1 }));
+    expect(await states()).toEqual(['refused']);
+    expect((await room.settled())[0]?.task).toBeUndefined();
+  });
+
+  test('a label that was taken off and set again is one run', async () => {
+    await room.deliver(issues('labeled', { seconds: 2 }));
+    await room.settled();
+    await room.deliver(issues('unlabeled', { seconds: 1 }));
+    await room.deliver(issues('labeled', { seconds: 0 }));
+    expect((await states()).toSorted()).toEqual(['admitted', 'refused']);
+    expect(room.said()).toEqual([]);
+  });
+
+  test.each([
+    ['an issue', 'issues', 'issue'],
+    ['a pull request', 'pull_request', 'pull_request'],
+  ])('who takes the running label off %s stops its run; we, a bot, do not', async (_what, event, name) => {
+    await room.deliver(issues('labeled'));
+    await room.settled();
+    const unlabeled = (type: string) =>
+      issues('unlabeled', {
+        label: 'auto-dev:running',
+        seconds: 9,
+        sender: { id: 5, login: 'mona', type },
+      }).replace('"issue":', `"${name}":`);
+    await room.deliver(unlabeled('Bot'), { 'x-github-event': event });
+    expect(await states()).toEqual(['admitted']);
+    await room.deliver(unlabeled('User'), { 'x-github-event': event });
+    expect(await states()).toEqual(['cancelled']);
+  });
+});
+
+describe('case 8: bodies that are too much', () => {
+  test('25 MB each, said or not: 413, and they are not kept', async () => {
+    const part = new Uint8Array(64 * 1024).fill(97);
+    const big = (declared: boolean) => {
+      let left = 400;
+      const stream = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (left-- > 0) controller.enqueue(part);
+          else controller.close();
+        },
+      });
+      const length = { 'content-length': String(400 * part.length) };
+      const headers = { ...headersOf(''), ...(declared ? length : {}) };
+      return fetch(room.url, { method: 'POST', body: stream, headers, duplex: 'half' } as RequestInit);
+    };
+    const before = process.memoryUsage().rss;
+    for (let round = 0; round < 3; round++) {
+      const answers = await Promise.all([false, true, false, true, false, true].map(big));
+      expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(413));
+    }
+    // 450 MB came in all; at most six times five MiB may be held at once.
+    expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
+    await nothing();
+  });
+
+  test('JSON of a depth of ten thousand, not signed or signed', async () => {
+    const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+    const body = issues('labeled', { more: { deep: 0 } }).replace('"deep":0', `"deep":${deep}`);
+    expect((await room.deliver(body, { 'x-hub-signature-256': sign('') })).status).toBe(400);
+    expect((await room.deliver(deep)).status).toBeLessThan(600);
+    await nothing();
+    expect((await room.deliver(body)).status).toBe(200);
+    expect(await states()).toEqual(['admitted']);
+  });
+
+  test.each<[string, string, Record<string, string>, number]>([
+    ['no JSON', 'payload=%7B%7D', {}, 400],
+    ['an empty body', '', {}, 400],
+    ['a form', issues('labeled'), { 'content-type': 'application/x-www-form-urlencoded' }, 415],
+    ['text', issues('labeled'), { 'content-type': 'text/plain' }, 415],
+    ['an unknown event', issues('labeled'), { 'x-github-event': 'sparkles' }, 200],
+    ['no event', issues('labeled'), { 'x-github-event': '' }, 400],
+    ['no delivery id', issues('labeled'), { 'x-github-delivery': '' }, 400],
+    ['an unknown action', issues('sparkled'), {}, 200],
+    ['an action that is an object', issues('labeled').replace('"labeled"', '{"toString":1}'), {}, 500],
+    ['another label', issues('labeled', { label: 'auto-dev ' }), {}, 200],
+    ['a label in other letters', issues('labeled', { label: 'Auto-Dev' }), {}, 200],
+    ['no installation', issues('labeled', { more: { installation: null } }), {}, 200],
+    ['no sender', issues('labeled', { more: { sender: null } }), {}, 200],
+  ])('%s is turned away or does nothing', async (_what, body, headers, status) => {
+    expect((await room.deliver(body, headers)).status).toBe(status);
+    await nothing();
+  });
+
+  test('200 deliveries in flight are all answered before a single run goes on: no answer waits for a run', async () => {
+    const release = room.hold();
+    const sent = Array.from({ length: 200 }, (_, n) => room.deliver(issues('labeled', { number: 100 + n })));
+    const answers = await Promise.all(sent);
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    const before = (await room.store.runs(1_000)).map(({ state }) => state);
+    expect(before).toEqual(Array(200).fill('queued'));
+    release();
+    expect(await states()).toEqual(Array(200).fill('admitted'));
+  });
+});
