@@ -1,0 +1,462 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { labelled, withdrawn } from '../../src/steering/index.ts';
+import { APP, mallory, mona, RUN } from '../steering/pretend.ts';
+import { openPull } from '../steering/repository.ts';
+import { ada, atWork, boxes, type Scene, scene, shown, tick } from '../steering/scene.ts';
+import { type AppRoom, appRoom, comments, issues, MONA } from './app-room.ts';
+
+const bob = { id: 9, login: 'bob', isBot: false };
+const picksOf = async ({ store }: Scene) =>
+  (await store.picks(RUN)).map(({ alias, by }) => `${by?.login} ${alias}`);
+const stateOf = async ({ store }: Scene, id = RUN) => (await store.run(id))?.state;
+const outcomes = async ({ store }: Scene) =>
+  (await store.commands(42, 50))
+    .map(({ by, text, outcome }) => `${by.login} ${text}: ${outcome?.kind}`)
+    .toReversed();
+
+describe('case 13: what is not a person is not heard', () => {
+  let room: AppRoom;
+  beforeEach(async () => {
+    room = await appRoom();
+  });
+  afterEach(() => room.close());
+
+  test.each([
+    ['a bot', { id: 5, login: 'evil[bot]', type: 'Bot' }],
+    ['dependabot', { id: 49699333, login: 'dependabot[bot]', type: 'Bot' }],
+    ['Copilot', { id: 198982749, login: 'Copilot', type: 'Bot' }],
+    ['ourselves', { id: 1, login: 'runoff[bot]', type: 'Bot' }],
+    ["a bot with a writer's number and name", { ...MONA, type: 'Bot' }],
+    ['an organization', { ...MONA, type: 'Organization' }],
+    ['a mannequin', { ...MONA, type: 'Mannequin' }],
+    ['somebody of a type in other letters', { ...MONA, type: 'user' }],
+    ['somebody of no type', { id: 5, login: 'mona' }],
+  ])('%s', async (_who, sender) => {
+    const line = {
+      pull_request: { number: 7, updated_at: '2024-10-04T12:00:00Z' },
+      sender,
+    };
+    await room.deliver(issues('labeled', { sender }));
+    await room.deliver(comments('created', '/auto-dev run', { sender }), {
+      'x-github-event': 'issue_comment',
+    });
+    await room.deliver(comments('edited', '/auto-dev run', { sender }), {
+      'x-github-event': 'issue_comment',
+    });
+    await room.deliver(comments('created', '/auto-dev fix', line), {
+      'x-github-event': 'pull_request_review_comment',
+    });
+    expect(await room.settled()).toEqual([]);
+    expect(await room.store.commands(42, 50)).toEqual([]);
+    expect(room.written).toEqual([]);
+  });
+
+  test('another App that writes for a person', async () => {
+    const more = JSON.parse(comments('created', '/auto-dev run')) as { comment: object };
+    const comment = { ...more.comment, performed_via_github_app: { id: 3 } };
+    await room.deliver(comments('created', '/auto-dev run', { comment }), {
+      'x-github-event': 'issue_comment',
+    });
+    expect(await room.store.commands(42, 50)).toEqual([]);
+  });
+});
+
+test('case 13: nothing that we write is taken for a command of ours, so that there is no loop', async () => {
+  const s = scene();
+  await shown(s, 'choice');
+  await s.say('/auto-dev help');
+  await s.say('/auto-dev explain B');
+  const us = { id: 1, login: 'runoff[bot]', isBot: true };
+  const before = s.repository.comments.length;
+  for (const { body } of [...s.repository.comments]) {
+    expect((await s.say(body, { by: us })).outcome).toBeNull();
+    // And if GitHub called us a person, the text itself gives no command.
+    expect((await s.say(body, { by: mona })).outcome).toBeNull();
+  }
+  expect(s.repository.comments).toHaveLength(before);
+  expect((await s.store.commands(42, 50)).map(({ by }) => by.id)).toEqual([mona.id, mona.id]);
+});
+
+describe('case 15: an edited comment gives no command', () => {
+  test.each([
+    ['by its writer', null],
+    ['which we wrote', APP],
+    ['which another App wrote', 3],
+  ])('%s', async (_whose, performedByAppId) => {
+    const s = scene();
+    await atWork(s);
+    const event = { body: '/auto-dev cancel', performedByAppId, at: s.now(), sender: mona };
+    expect((await s.steering.ticked({ place: s.placeAt(900), ...event })).kind).toBe('ignored');
+    await s.steering.idle();
+    expect([await stateOf(s), await outcomes(s)]).toEqual(['briefed', []]);
+  });
+
+  test('as GitHub delivers it', async () => {
+    const room = await appRoom();
+    await room.deliver(comments('edited', '/auto-dev run'), { 'x-github-event': 'issue_comment' });
+    await room.deliver(comments('deleted', '/auto-dev run'), { 'x-github-event': 'issue_comment' });
+    expect(await room.settled()).toEqual([]);
+    expect(await room.store.commands(42, 50)).toEqual([]);
+    await room.close();
+  });
+
+  test('that turned a question into a command after it was heard: what was heard first counts', async () => {
+    const s = scene();
+    await atWork(s);
+    await s.say('/auto-dev status', { id: 900 });
+    await s.say('/auto-dev cancel', { id: 900 });
+    expect([await stateOf(s), await outcomes(s)]).toEqual(['briefed', ['mona /auto-dev status: done']]);
+  });
+});
+
+describe('case 16: the author of a fork has no say', () => {
+  test.each([7, 11])('on #%s of ours: not a word, not a reaction, an entry in the record', async (on) => {
+    const s = scene();
+    await shown(s, 'pull');
+    const before = s.repository.comments.length;
+    const head = s.repository.branches.get(`auto-dev/7/${RUN}/B`);
+    expect(await s.say('/auto-dev pick C', { by: mallory, on })).toMatchObject({
+      outcome: 'ignored',
+      reply: null,
+      reactions: [],
+    });
+    expect(s.repository.comments).toHaveLength(before);
+    expect(s.repository.branches.get(`auto-dev/7/${RUN}/B`)).toBe(head);
+    expect(await picksOf(s)).toEqual([]);
+  });
+
+  test('on the pull request of the fork itself: neither, and a writer there is told why nothing is done', async () => {
+    const s = scene();
+    openPull(s.repository, 12, { headRepositoryId: 99, foreignSha: 'e'.repeat(40), author: mallory });
+    expect((await s.say('/auto-dev fix', { by: mallory, on: 12 })).outcome).toBe('ignored');
+    expect((await s.say('/auto-dev fix', { on: 12 })).reply).toContain('comes from a fork');
+    expect(s.engine.started).toEqual([]);
+  });
+
+  test('with a branch that is called like ours: its end is not the end of our pull request', async () => {
+    const room = await appRoom();
+    const run = 'r0000000042';
+    const origin = {
+      kind: 'github',
+      installationId: 1,
+      repositoryId: 42,
+      owner: 'acme',
+      name: 'shop',
+      issue: 7,
+    } as const;
+    const requestedBy = { id: 5, login: 'mona' };
+    await room.store.createRun({
+      id: run,
+      origin: { ...origin, requestedBy },
+      title: 'x',
+      request: null,
+      at: 1,
+    });
+    for (const to of ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'] as const)
+      await room.store.transition(run, to, 'test', 1);
+    const branch = `auto-dev/7/${run}/B`;
+    const outcome = { kind: 'pull', number: 11, url: 'x', branch, branches: {}, comparisonUrl: 'x' } as const;
+    await room.store.updateRun(run, { outcome }, 1);
+    const close = (id: number) =>
+      room.deliver(
+        issues('closed', {
+          more: {
+            pull_request: {
+              number: 11,
+              merged: true,
+              updated_at: '2024-10-04T12:00:00Z',
+              head: { ref: branch, repo: { id } },
+            },
+          },
+        }),
+        { 'x-github-event': 'pull_request' },
+      );
+    await close(99);
+    expect((await room.store.run(run))?.state).toBe('published');
+    await close(42);
+    expect((await room.store.run(run))?.state).toBe('merged');
+    await room.close();
+  });
+});
+
+describe('case 18: a run belongs to its repository, by number', () => {
+  const elsewhere = (s: Scene, id: number) => ({ ...s.placeAt(id), repositoryId: 43, name: 'other' });
+  const sayElsewhere = async (s: Scene, body: string, id: number) => {
+    s.other.rights[mallory.id] = 'admin';
+    await s.steering.heard({
+      place: elsewhere(s, id),
+      body,
+      at: s.now(),
+      throughApp: false,
+      sender: mallory,
+    });
+    await s.steering.idle();
+    return (await s.store.command(`comment:${id}`))?.outcome;
+  };
+
+  test.each(['pick C', 'pick none', 'vote C', 'explain C', 'ci', 'retry C', 'cancel', 'budget 9'])(
+    'the admin of another one cannot %s from the issue of the same number',
+    async (words) => {
+      const s = scene();
+      await shown(s, 'choice');
+      await atWork(s, { id: 'r0000000009' });
+      expect(await sayElsewhere(s, `/auto-dev ${words}`, 900)).toMatchObject({ kind: 'refused' });
+      expect([await stateOf(s), await stateOf(s, 'r0000000009')]).toEqual(['awaiting_pick', 'briefed']);
+      expect([await picksOf(s), await s.store.votes(RUN), s.caps, s.engine.cancelled]).toEqual([
+        [],
+        [],
+        [],
+        [],
+      ]);
+      expect(JSON.stringify(s.other.comments)).not.toContain(RUN);
+    },
+  );
+
+  test('a run that is named in the command is not reached by its name', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    for (const [at, words] of [`pick ${RUN}`, `pick C ${RUN}`, `cancel ${RUN}`, `explain ${RUN}/C`].entries())
+      expect(await sayElsewhere(s, `/auto-dev ${words}`, 900 + at)).toMatchObject({ kind: 'refused' });
+    expect([await stateOf(s), await picksOf(s)]).toEqual(['awaiting_pick', []]);
+  });
+
+  test('a tick in a copy of our comment elsewhere is none', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    const { id, body } = boxes(s);
+    const event = { body: body.replace('[ ]', '[x]'), performedByAppId: APP, at: s.now(), sender: mona };
+    expect((await s.steering.ticked({ place: elsewhere(s, id), ...event })).kind).toBe('ignored');
+    expect((await s.steering.ticked({ place: s.placeAt(id + 500), ...event })).kind).toBe('ignored');
+    expect([await stateOf(s), await picksOf(s)]).toEqual(['awaiting_pick', []]);
+  });
+
+  test('an issue that moves away takes no run with it', async () => {
+    const s = scene();
+    await atWork(s);
+    await withdrawn(s.world, {
+      repositoryId: 42,
+      issue: 7,
+      cause: 'the issue was moved to another repository',
+    });
+    expect(await stateOf(s)).toBe('cancelled');
+    s.other.rights[mona.id] = 'write';
+    const id = 900;
+    await s.steering.heard({
+      place: elsewhere(s, id),
+      body: '/auto-dev retry',
+      at: s.now(),
+      throughApp: false,
+      sender: mona,
+    });
+    await s.steering.idle();
+    expect((await s.store.command('comment:900'))?.outcome).toMatchObject({ kind: 'refused' });
+  });
+
+  test('a repository that is called otherwise by now is the same one', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    const place = { ...s.placeAt(900), owner: 'acme-inc', name: 'renamed' };
+    await s.steering.heard({ place, body: '/auto-dev pick C', at: s.now(), throughApp: false, sender: mona });
+    await s.steering.idle();
+    expect(await picksOf(s)).toEqual(['mona C']);
+  });
+
+  test('a label of the same moment on the issue of the same number elsewhere is another run', async () => {
+    const s = scene();
+    const event = {
+      installationId: 1,
+      issue: { number: 7, title: 'x', body: 'y', updatedAt: s.now() },
+      sender: mona,
+    };
+    for (const id of [42, 43])
+      await labelled(s.world, {
+        ...event,
+        deliveryId: `d${id}`,
+        repository: { id, owner: 'acme', name: 'x' },
+      });
+    expect(s.engine.started).toHaveLength(2);
+  });
+});
+
+describe('case 19: of two commands that contradict each other the one that GitHub dates later stands', () => {
+  const orders = [
+    ['in order', [0, 1]],
+    ['the later one first', [1, 0]],
+  ] as const;
+  const moments = [
+    ['at once', 'together', 1_000],
+    ['one after the other', 'apart', 1_000],
+    ['within one second, one after the other', 'apart', 0],
+  ] as const;
+  const table = orders.flatMap(([order, turns]) =>
+    moments.map(([moment, how, gap]) => [order, moment, { turns, how, gap }] as const),
+  );
+
+  async function both(
+    s: Scene,
+    on: number,
+    words: readonly [string, string],
+    { turns, how, gap }: (typeof table)[number][2],
+  ) {
+    const at = s.now();
+    const said = [
+      { by: ada, id: 2_001, at, on },
+      { by: mona, id: 2_002, at: at + gap, on },
+    ];
+    const heard = turns.map((turn) => async () => {
+      await s.hear(`/auto-dev ${words[turn]}`, said[turn]);
+      if (how === 'apart') await s.steering.idle();
+    });
+    if (how === 'together') await Promise.all(heard.map((hear) => hear()));
+    else for (const hear of heard) await hear();
+    await s.steering.idle();
+  }
+
+  test.each(table)('picks, %s, %s', async (_order, _moment, how) => {
+    const s = scene();
+    await shown(s, 'pull');
+    await both(s, 11, ['pick A', 'pick C'], how);
+    expect((await picksOf(s)).at(-1)).toBe('mona C');
+    expect((await s.store.intent(RUN, 'shown'))?.state).toBe('done');
+    expect(await s.store.intent(RUN, 'shown')).toMatchObject({ result: 'C' });
+    expect(await outcomes(s)).toHaveLength(2);
+    expect(await s.store.openCommands()).toEqual([]);
+    const first = await s.store.command('comment:2001');
+    if ((await picksOf(s)).length === 1)
+      expect(first?.outcome).toEqual({
+        kind: 'refused',
+        why: 'A later command has picked already, and that pick stands.',
+      });
+  });
+
+  test.each(table)('budgets, %s, %s', async (_order, _moment, how) => {
+    const s = scene();
+    await atWork(s);
+    await both(s, 7, ['budget 9', 'budget 3'], how);
+    expect((await s.store.run(RUN))?.task?.settings.budget.run).toBe(3);
+    expect(s.caps.at(-1)).toBe(`${RUN} 3`);
+    expect(await outcomes(s)).toHaveLength(2);
+  });
+
+  test.each(table.filter(([, , { gap }]) => gap > 0))(
+    'votes of one person, %s, %s',
+    async (_order, _moment, how) => {
+      const s = scene();
+      await shown(s, 'choice');
+      const at = s.now();
+      for (const turn of how.turns)
+        await s.say(`/auto-dev vote ${'AC'[turn]}`, { id: 2_001 + turn, at: at + turn * how.gap });
+      expect(await s.store.votes(RUN)).toMatchObject([{ by: { id: mona.id }, alias: 'C' }]);
+    },
+  );
+
+  test('a pick and a cancel end in one of the two, and both are in the record', async () => {
+    for (const words of [
+      ['pick C', 'cancel'],
+      ['cancel', 'pick C'],
+    ] as const) {
+      for (const [, , how] of table) {
+        const s = scene();
+        await shown(s, 'choice');
+        await both(s, 7, words, how);
+        const state = await stateOf(s);
+        expect([state, s.repository.pulls.size]).toEqual(
+          state === 'closed' ? ['closed', 0] : ['published', 1],
+        );
+        expect((await outcomes(s)).map((one) => one.split(': ').at(-1)).toSorted()).toEqual([
+          'done',
+          'refused',
+        ]);
+      }
+    }
+  });
+});
+
+describe('case 20: one writer, one vote', () => {
+  test('however often and for whomever somebody votes, the last vote counts', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    for (const alias of 'ABCABCABCA') await s.say(`/auto-dev vote ${alias}`);
+    expect((await s.store.votes(RUN)).map(({ by, alias }) => `${by.login} ${alias}`)).toEqual(['mona A']);
+    expect(boxes(s).body).toContain('1 vote: **A** 1 (`mona`).');
+  });
+
+  test('votes of people who may not write, of bots and of ourselves are none', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.rights[bob.id] = 'triage';
+    const before = boxes(s).body;
+    const us = { id: 1, login: 'runoff[bot]', isBot: true };
+    for (const by of [mallory, bob, us, { ...mona, isBot: true }])
+      for (let n = 0; n < 10; n++) await s.say('/auto-dev vote C', { by });
+    expect(await s.store.votes(RUN)).toEqual([]);
+    expect(boxes(s).body).toBe(before);
+  });
+
+  test('of somebody who was demoted since is not counted at the pick, and neither is a pick of theirs', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.rights[bob.id] = 'write';
+    for (const by of [ada, bob]) await s.say('/auto-dev vote C', { by });
+    s.repository.rights[bob.id] = 'read';
+    expect((await s.say('/auto-dev pick A', { by: bob })).outcome).toBe('ignored');
+    await s.say('/auto-dev pick B');
+    expect((await s.store.picks(RUN))[0]?.shown).toEqual({
+      aliases: ['B', 'C', 'A', 'D'],
+      first: 'B',
+      votes: { C: 1 },
+    });
+  });
+
+  test('a person who is called otherwise by now is the same one', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    await s.say('/auto-dev vote A');
+    await s.say('/auto-dev vote C', { by: { ...mona, login: 'mona-lisa' } });
+    expect(await s.store.votes(RUN)).toMatchObject([{ by: { id: mona.id, login: 'mona-lisa' }, alias: 'C' }]);
+  });
+
+  test('a tick by a stranger is taken back, and so is every other edit', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    const ours = boxes(s).body;
+    await tick(s, 'C', { by: mallory });
+    expect([boxes(s).body, await stateOf(s), await outcomes(s)]).toEqual([
+      ours,
+      'awaiting_pick',
+      ['mallory /auto-dev pick C: ignored'],
+    ]);
+    const edits = [
+      ours.replaceAll('- [ ]', '- [x]'),
+      ours.replace('**A**', '**D**'),
+      ours.replace('- [ ] **A**', '- [x] **D**'),
+      `${ours}\n- [x] **D**`,
+      '',
+    ];
+    for (const body of edits) {
+      boxes(s).body = body === '' ? ours : body;
+      const comment = boxes(s);
+      const event = { place: s.placeAt(comment.id), body, performedByAppId: APP, at: s.now(), sender: mona };
+      expect((await s.steering.ticked(event)).kind).toBe('ignored');
+      expect(boxes(s).body).toBe(ours);
+    }
+    expect([await stateOf(s), await picksOf(s)]).toEqual(['awaiting_pick', []]);
+  });
+
+  test('a tick that is delivered three times at once is one pick', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    const { event } = await tick(s, 'C');
+    await Promise.all([s.steering.ticked(event), s.steering.ticked(event)]);
+    await s.steering.idle();
+    expect(await picksOf(s)).toEqual(['mona C']);
+    expect(s.repository.pulls.size).toBe(1);
+  });
+
+  test('"none of them" is a box as well', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    await tick(s, null);
+    expect([await stateOf(s), await picksOf(s)]).toEqual(['closed', ['mona null']]);
+  });
+});
