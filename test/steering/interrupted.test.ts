@@ -42,8 +42,10 @@ describe('a command that is cut off', () => {
     const { id, outcome } = await s.say('/auto-dev run');
     expect(outcome).toBe('open');
     const [started = ''] = await runs(s);
-    const task = (await s.store.run(await atWork(scene())))?.task;
-    await s.store.updateRun(started, { ...(task ? { task } : {}) }, s.now());
+    const elsewhere = scene();
+    const admitted = await elsewhere.store.run(await atWork(elsewhere));
+    await s.store.updateRun(started, { task: admitted?.task ?? expect.fail() }, s.now());
+    await s.store.transition(started, 'admitted', 'test', s.now());
     await s.again();
     const { reply, note, outcome: came } = await s.become(id);
     expect({ came, note, reply }).toEqual({ came: 'done', note: 'the run was started before', reply: null });
