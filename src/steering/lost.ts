@@ -4,6 +4,7 @@ import { cancelRun, handleOf, LABEL, RUNNING_LABEL, requireGitHub, type World } 
 import type { IssueFacts, Labelled, RepositoryHandle } from '../ports/index.ts';
 import { labelled } from './labelled.ts';
 import { isOnGitHub, type OnGitHub } from './speaker.ts';
+import { endUnpicked } from './unpicked.ts';
 
 /** Milliseconds for which an event that GitHub shows is left to its webhook, which may be on its way. */
 const ON_ITS_WAY_MS = 60_000;
@@ -15,7 +16,9 @@ const ON_ITS_WAY_MS = 60_000;
 export async function lookForWithdrawn(world: World): Promise<void> {
   if (!world.github) return;
   for (const run of (await world.store.unfinished()).filter(isOnGitHub)) {
-    if (!isOver(run.state) && run.task) await each(world, handleOf(run.origin), () => lookAtRun(world, run));
+    const waits = run.state === 'awaiting_pick';
+    if (waits || (!isOver(run.state) && run.task))
+      await each(world, handleOf(run.origin), () => (waits ? lookAtChoice(world, run) : lookAtRun(world, run)));
   }
 }
 
@@ -52,6 +55,12 @@ async function lookAtRun(world: World, run: OnGitHub): Promise<void> {
   if (greeted && !issue.labels.includes(RUNNING_LABEL)) {
     await cancelRun(world, run.id, `the label ${RUNNING_LABEL} was taken off`);
   }
+}
+
+async function lookAtChoice(world: World, run: OnGitHub): Promise<void> {
+  const reader = await requireGitHub(world).reader(handleOf(run.origin));
+  const { open } = await reader.issue(run.origin.issue);
+  if (!open) await endUnpicked(world, run.id, 'the issue was closed');
 }
 
 async function lookIn(world: World, repository: RepositoryHandle): Promise<void> {

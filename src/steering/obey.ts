@@ -1,4 +1,4 @@
-import type { Command } from '../core/commands/index.ts';
+import { type Command, misplaced } from '../core/commands/index.ts';
 import { isOver } from '../core/lifecycle/index.ts';
 import { helpReply, unknownReply } from '../core/reports/index.ts';
 import { handleOf, isWaiting, requireGitHub, type World } from '../pipeline/index.ts';
@@ -23,6 +23,8 @@ export async function obey(world: World, command: CommandRecord, wish: Command |
     const reply = unknownReply(command.place.comment, wish).body;
     return { outcome: { kind: 'refused', why: wish.why }, reply };
   }
+  const elsewhere = misplaced(wish.name, command.place.isPull);
+  if (elsewhere) return refuse(command, elsewhere);
   return obeyKnown(world, command, wish, { runs, living });
 }
 

@@ -29,13 +29,7 @@ export async function startRunHere(
   { base, ...overrides }: RunWish,
   living: OnGitHub | undefined,
 ): Promise<Obeyed> {
-  const { isPull, thread } = command.place;
-  if (isPull) {
-    return refuse(
-      command,
-      'A run starts from an issue. On a pull request, `/auto-dev review` answers what reviewers wrote and `/auto-dev fix` mends what fails.',
-    );
-  }
+  const { thread } = command.place;
   if (living) return atWork(command, living);
   return begin(world, command, { issue: thread, overrides: copied(overrides), ...(base ? { base } : {}) });
 }
@@ -54,13 +48,7 @@ export async function startWork(
   work: PullWork,
   living: OnGitHub | undefined,
 ): Promise<Obeyed> {
-  const { isPull, thread } = command.place;
-  if (!isPull) {
-    return refuse(
-      command,
-      `\`/auto-dev ${work}\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.`,
-    );
-  }
+  const { thread } = command.place;
   if (living?.origin.issue === thread) return atWork(command, living);
   return begin(world, command, { issue: thread, work, overrides: {} });
 }
@@ -75,7 +63,10 @@ export async function retry(
   if (living) return atWork(command, living);
   const last = runs.find(({ task, state }) => task !== undefined && isOver(state));
   if (!last) {
-    return refuse(command, 'There is no run here that could be repeated. `/auto-dev run` starts one.');
+    const instead = command.place.isPull
+      ? '`/auto-dev review` or `/auto-dev fix` starts one.'
+      : '`/auto-dev run` starts one.';
+    return refuse(command, `There is no run here that could be repeated. ${instead}`);
   }
   const { overrides, base } = RunRequest.parse(last.request);
   const { issue, work } = last.origin;

@@ -24,32 +24,32 @@ test('what each command says where no run was', async () => {
   expect(said).toMatchInlineSnapshot(`
     [
       "#7 run: done. No word.",
-      "#12 run: refused. A run starts from an issue. On a pull request, \`/auto-dev review\` answers what reviewers wrote and \`/auto-dev fix\` mends what fails.",
+      "#12 run: refused. **Runoff:** \`/auto-dev run\` is for issues. On a pull request, \`/auto-dev review\` answers what reviewers wrote and \`/auto-dev fix\` mends what fails.",
       "#7 status: done. **Run \`r0000000001\`: cancelled**, –.",
       "#12 status: done. No run is known here. To start one, comment \`/auto-dev run\` on an issue, or set the label \`auto-dev\` there.",
-      "#7 cancel: refused. No run is at work here.",
-      "#12 cancel: refused. No run is at work here.",
-      "#7 retry: refused. There is no run here that could be repeated. \`/auto-dev run\` starts one.",
-      "#12 retry: refused. There is no run here that could be repeated. \`/auto-dev run\` starts one.",
-      "#7 pick: refused. There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#12 pick: refused. There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#7 vote: refused. There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#12 vote: refused. There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#7 explain: refused. There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#12 explain: refused. There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#7 answer: refused. No run is at work here that could be answered.",
-      "#12 answer: refused. No run is at work here that could be answered.",
-      "#7 approve: refused. No run is at work here that could be answered.",
-      "#12 approve: refused. No run is at work here that could be answered.",
-      "#7 revise: refused. No run is at work here that could be answered.",
-      "#12 revise: refused. No run is at work here that could be answered.",
-      "#7 ci: refused. There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#12 ci: refused. There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#7 budget: refused. No run is at work here whose budget could be changed.",
-      "#12 budget: refused. No run is at work here whose budget could be changed.",
-      "#7 review: refused. \`/auto-dev review\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.",
+      "#7 cancel: refused. **Runoff:** No run is at work here.",
+      "#12 cancel: refused. **Runoff:** No run is at work here.",
+      "#7 retry: refused. **Runoff:** There is no run here that could be repeated. \`/auto-dev run\` starts one.",
+      "#12 retry: refused. **Runoff:** There is no run here that could be repeated. \`/auto-dev review\` or \`/auto-dev fix\` starts one.",
+      "#7 pick: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
+      "#12 pick: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
+      "#7 vote: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
+      "#12 vote: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
+      "#7 explain: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
+      "#12 explain: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
+      "#7 answer: refused. **Runoff:** No run is at work here that could be answered.",
+      "#12 answer: refused. **Runoff:** No run is at work here that could be answered.",
+      "#7 approve: refused. **Runoff:** No run is at work here that could be answered.",
+      "#12 approve: refused. **Runoff:** No run is at work here that could be answered.",
+      "#7 revise: refused. **Runoff:** No run is at work here that could be answered.",
+      "#12 revise: refused. **Runoff:** No run is at work here that could be answered.",
+      "#7 ci: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
+      "#12 ci: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
+      "#7 budget: refused. **Runoff:** No run is at work here whose budget could be changed.",
+      "#12 budget: refused. **Runoff:** No run is at work here whose budget could be changed.",
+      "#7 review: refused. **Runoff:** \`/auto-dev review\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.",
       "#12 review: done. No word.",
-      "#7 fix: refused. \`/auto-dev fix\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.",
+      "#7 fix: refused. **Runoff:** \`/auto-dev fix\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.",
       "#12 fix: done. No word.",
     ]
   `);
@@ -86,21 +86,21 @@ describe('where a result is', () => {
       [
         "/auto-dev status: done (the run is published) **Run \`r0000000000\`: done, the result is published**, –. 4 of 4 coders have ended. Spent $0.00 of 5.00. [The status comment](https://github.test/c/1002) has the details.",
         "/auto-dev vote C: done (the vote for C counts)",
-        "/auto-dev vote D: refused (Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.)",
-        "/auto-dev vote Z: refused (There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.)",
-        "/auto-dev explain Z: refused (There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.)",
+        "/auto-dev vote D: refused (Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.) **Runoff:** Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.",
+        "/auto-dev vote Z: refused (There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.) **Runoff:** There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.",
+        "/auto-dev explain Z: refused (There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.) **Runoff:** There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.",
         "/auto-dev ci: done (A commit without the skip marker was pushed to #11: the repository's workflows start now.)",
-        "/auto-dev pick D: refused (Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.)",
-        "/auto-dev pick Z: refused (There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.)",
+        "/auto-dev pick D: refused (Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.) **Runoff:** Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.",
+        "/auto-dev pick Z: refused (There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.) **Runoff:** There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.",
         "/auto-dev pick C: done (The pull request #11 shows candidate C now.)",
         "/auto-dev pick C: done (The pull request #11 shows candidate C already.)",
         "/auto-dev pick none: done (It is noted that none is wanted. The pull request #11 is yours to close.)",
-        "/auto-dev retry Z: refused (There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.)",
-        "/auto-dev cancel: refused (No run is at work here.)",
-        "/auto-dev budget 5: refused (No run is at work here whose budget could be changed.)",
-        "/auto-dev answer 1: refused (No run is at work here that could be answered.)",
-        "/auto-dev approve: refused (No run is at work here that could be answered.)",
-        "/auto-dev revise Smaller.: refused (No run is at work here that could be answered.)",
+        "/auto-dev retry Z: refused (There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.) **Runoff:** There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.",
+        "/auto-dev cancel: refused (No run is at work here.) **Runoff:** No run is at work here.",
+        "/auto-dev budget 5: refused (No run is at work here whose budget could be changed.) **Runoff:** No run is at work here whose budget could be changed.",
+        "/auto-dev answer 1: refused (No run is at work here that could be answered.) **Runoff:** No run is at work here that could be answered.",
+        "/auto-dev approve: refused (No run is at work here that could be answered.) **Runoff:** No run is at work here that could be answered.",
+        "/auto-dev revise Smaller.: refused (No run is at work here that could be answered.) **Runoff:** No run is at work here that could be answered.",
       ]
     `);
     expect(await picksOf(s)).toEqual(['mona C', 'mona C', 'mona null']);
@@ -157,7 +157,7 @@ describe('where a result is', () => {
     expect(s.repository.pulls.size).toBe(0);
     expect([...(s.repository.labels.get(7) ?? [])]).toEqual([]);
     expect((await s.say('/auto-dev pick B')).reply).toMatchInlineSnapshot(
-      `"The run is over (closed). To work on the issue again, comment \`/auto-dev retry\` there."`,
+      `"**Runoff:** The run is over (closed). To work on the issue again, comment \`/auto-dev retry\` there."`,
     );
   });
 
@@ -199,9 +199,9 @@ describe('where a result is', () => {
     const ci = await s.say('/auto-dev ci', { on: 11 });
     expect([pushed.reply, closed.reply, ci.reply]).toMatchInlineSnapshot(`
       [
-        "Somebody has pushed to the branch of \\#&#8203;11, so Runoff leaves it alone from now on.",
-        "The pull request \\#&#8203;11 is closed. To work on the issue again, comment \`/auto-dev retry\` there.",
-        "The pull request \\#&#8203;11 is closed. To work on the issue again, comment \`/auto-dev retry\` there.",
+        "**Runoff:** Somebody has pushed to the branch of \\#&#8203;11, so Runoff leaves it alone from now on.",
+        "**Runoff:** The pull request \\#&#8203;11 is closed. To work on the issue again, comment \`/auto-dev retry\` there.",
+        "**Runoff:** The pull request \\#&#8203;11 is closed. To work on the issue again, comment \`/auto-dev retry\` there.",
       ]
     `);
     expect(s.repository.branches.get(branch)).toBe(ours);
@@ -211,7 +211,7 @@ describe('where a result is', () => {
     const s = scene();
     await shown(s, 'pull', { settings: { ci: 'run' } });
     expect((await s.say('/auto-dev ci', { on: 11 })).reply).toMatchInlineSnapshot(
-      `"CI is not held in this repository (\`ci: run\`): every push starts it."`,
+      `"**Runoff:** CI is not held in this repository (\`ci: run\`): every push starts it."`,
     );
   });
 });
@@ -239,15 +239,15 @@ describe('where a run is at work', () => {
     expect(said).toMatchInlineSnapshot(`
       [
         "/auto-dev status: done (the run is briefed) **Run \`r0000000000\`: stage 3 of 6, coders at work**, 1.0s. Spent $0.00 of 5.00.",
-        "/auto-dev run: refused (Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.)",
-        "/auto-dev retry: refused (Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.)",
-        "/auto-dev pick B: refused (There is no result of a run here yet. \`/auto-dev status\` tells where it stands.)",
-        "/auto-dev answer 1: refused (Run \`r0000000000\` waits for no answer.)",
-        "/auto-dev approve: refused (Run \`r0000000000\` waits for no answer.)",
+        "/auto-dev run: refused (Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.) **Runoff:** Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.",
+        "/auto-dev retry: refused (Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.) **Runoff:** Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.",
+        "/auto-dev pick B: refused (There is no result of a run here yet. \`/auto-dev status\` tells where it stands.) **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
+        "/auto-dev answer 1: refused (Run \`r0000000000\` waits for no answer.) **Runoff:** Run \`r0000000000\` waits for no answer.",
+        "/auto-dev approve: refused (Run \`r0000000000\` waits for no answer.) **Runoff:** Run \`r0000000000\` waits for no answer.",
         "/auto-dev budget 10: done (the budget of the run is 10.00 dollars)",
-        "/auto-dev budget 10.01: refused (The operator of this Runoff allows at most 10.00 dollars a run (MAX_BUDGET_RUN).) The operator of this Runoff allows at most 10.00 dollars a run (MAX\\_BUDGET\\_RUN).",
+        "/auto-dev budget 10.01: refused (The operator of this Runoff allows at most 10.00 dollars a run (MAX_BUDGET_RUN).) **Runoff:** The operator of this Runoff allows at most 10.00 dollars a run (MAX\\_BUDGET\\_RUN).",
         "/auto-dev cancel: done (the run is cancelled)",
-        "/auto-dev cancel: refused (No run is at work here.)",
+        "/auto-dev cancel: refused (No run is at work here.) **Runoff:** No run is at work here.",
       ]
     `);
     expect(s.engine.cancelled).toEqual([RUN]);
@@ -382,7 +382,7 @@ test('on a pull request from a fork a writer gets help, and one sentence for all
   }
   expect([...answers]).toMatchInlineSnapshot(`
     [
-      "This pull request comes from a fork. Runoff takes commands on pull requests of the repository itself only: push the branch there and open one from it.",
+      "**Runoff:** This pull request comes from a fork. Runoff takes commands on pull requests of the repository itself only: push the branch there and open one from it.",
     ]
   `);
   expect((await s.say('/auto-dev help', { on: 12 })).outcome).toBe('done');

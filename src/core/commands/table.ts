@@ -132,6 +132,6 @@ export function misplaced(name: CommandName, isPull: boolean): string | null {
   const { where } = COMMANDS[name];
   if (where === 'both' || (where === 'pull') === isPull) return null;
   return isPull
-    ? `\`/auto-dev ${name}\` belongs on an issue, and this is a pull request: comment it there.`
-    : `\`/auto-dev ${name}\` belongs on a pull request, and this is an issue: comment it there.`;
+    ? `\`/auto-dev ${name}\` is for issues. On a pull request, \`/auto-dev review\` answers what reviewers wrote and \`/auto-dev fix\` mends what fails.`
+    : `\`/auto-dev ${name}\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.`;
 }

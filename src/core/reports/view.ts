@@ -109,6 +109,8 @@ export interface RunView {
   readonly base?: { readonly ref: string; readonly sha: Sha };
   /** What the base branch pointed to when the result was published, where that is another commit than `base`. */
   readonly baseMovedTo?: Sha;
+  /** The issue's title or text is another than the one the run was started with. */
+  readonly editedSince?: boolean;
   /** Who asked for the run; absent for local runs. */
   readonly requestedBy?: Actor;
   /** One for each person with write permission that voted. */

@@ -24,10 +24,14 @@ export function weakerLines({ sandbox }: RunView): readonly string[] {
   return sandbox.weaker.map((text) => `${title} ${sentence(text, SENTENCE)}`);
 }
 
-/** That the base branch has gone on without the candidates; empty where it has not, or where nobody looked. */
-export function movedLines({ base, baseMovedTo }: RunView): readonly string[] {
-  if (!base || baseMovedTo === undefined || baseMovedTo === base.sha) return [];
+/** What has changed since the run began: the issue, the base branch; empty where nothing has, or where nobody looked. */
+export function movedLines({ base, baseMovedTo, editedSince = false }: RunView): readonly string[] {
+  const edited = editedSince
+    ? ['**The issue was edited after the run began.** The candidates were asked for what it said before.']
+    : [];
+  if (!base || baseMovedTo === undefined || baseMovedTo === base.sha) return edited;
   return [
+    ...edited,
     `**The base has moved.** ${code(base.ref)} is at ${code(shortSha(baseMovedTo))} now; the candidates were built and tested on ${code(shortSha(base.sha))}.`,
   ];
 }

@@ -14,7 +14,7 @@ import {
   type RunView,
   report,
 } from '../../core/reports/index.ts';
-import type { Store } from '../../ports/index.ts';
+import type { RunRecord, Store } from '../../ports/index.ts';
 import { stopIfCancelled } from '../guard.ts';
 import { once } from '../once.ts';
 import { findOwn, type OwnComment } from '../own-comment.ts';
@@ -49,18 +49,27 @@ export async function viewForPublishing(
   outcome: OutcomeView,
 ): Promise<{ readonly view: RunView; readonly diffs: Diffs }> {
   const { world, task, facts, reader } = desk;
+  const run = await loadRun(world, task.runId);
   const now = await reader.branchHead(task.base.ref);
   const moved = now !== null && now !== task.base.sha;
   const view: RunView = {
-    ...(await viewOf(world, await loadRun(world, task.runId))),
+    ...(await viewOf(world, run)),
     outcome,
     ...(moved ? { baseMovedTo: now } : {}),
+    ...((await editedSince(desk, run)) ? { editedSince: true } : {}),
   };
   const diffs = await diffsOf(world, task.runId, (alias) => {
     const branch = outcome.branches[alias];
     return branch ? `${facts.htmlUrl}/compare/${task.base.sha}...${branch}` : undefined;
   });
   return { view, diffs };
+}
+
+/** An issue is read once, at the trigger; that it says something else now is shown (I5). A review is no issue. */
+async function editedSince({ reader, origin }: Desk, { task }: RunRecord): Promise<boolean> {
+  if (origin.work || !task) return false;
+  const issue = await reader.issue(origin.issue);
+  return issue.title !== task.title || issue.body !== task.body;
 }
 
 /**
