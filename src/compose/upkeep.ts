@@ -30,6 +30,7 @@ export async function startUpkeep(world: World, steering: Pick<Steering, 'recove
   const timer = setInterval(() => {
     looking = looking
       .then(() => reconcile(world))
+      .then(() => sayLastWords(world))
       .then(() => steering.recover())
       .then(() => lookForLost())
       .catch(warn('Runs could not be reconciled.'));

@@ -1,13 +1,13 @@
 import { isOver } from '../core/lifecycle/index.ts';
 import type { RunId } from '../core/model/index.ts';
 import type { RunRecord } from '../ports/index.ts';
-import { fail } from './publish/index.ts';
+import { fail, wasSaid } from './publish/index.ts';
 import { wakeIfUnheard } from './reply.ts';
 import { startRun } from './start.ts';
 import type { World } from './world.ts';
 
-/** Ended runs whose last words are said again at a start: a crash may have cut them off. Repeating is harmless. */
-const LAST_WORDS_MS = 60 * 60_000;
+/** How long a run's last words are still news, milliseconds. Our default: longer than most outages of GitHub. */
+const LAST_WORDS_MS = 24 * 60 * 60_000;
 
 /**
  * Brings the store and the engine together again, at a start and every few minutes: runs that were accepted but never
@@ -39,12 +39,13 @@ async function sweepEnded(world: World): Promise<void> {
   await world.workspaces.sweep((area) => !ended.has(OF_A_RUN.exec(area)?.[1] ?? ''));
 }
 
-/** Once, at a start. */
+/** Says the ends of runs that a crash, or an outage of GitHub, left unsaid. Repeating is harmless. */
 export async function sayLastWords(world: World): Promise<void> {
   const since = world.clock.now() - LAST_WORDS_MS;
   for (const run of await world.store.runs(50)) {
     const recent = isOver(run.state) && run.updatedAt >= since && run.task !== undefined;
-    if (recent && run.origin.kind === 'github') await world.announcer.finish(run.id);
+    if (!recent || run.origin.kind !== 'github' || (await wasSaid(world.store, run.id))) continue;
+    await world.announcer.finish(run.id);
   }
 }
 

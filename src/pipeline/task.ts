@@ -47,7 +47,9 @@ export async function sourceOf(world: World, task: Pick<Task, 'origin'>): Promis
   if (origin.kind === 'local') return { kind: 'local', path: origin.path };
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const facts = await reader.repository();
-  return { kind: 'remote', url: facts.cloneUrl, credential: () => reader.credential() };
+  // What candidates left is kept under the name that the repository had when the run began.
+  const knownAs = facts.cloneUrl.replace(`${facts.fullName}.git`, `${origin.owner}/${origin.name}.git`);
+  return { kind: 'remote', url: facts.cloneUrl, knownAs, credential: () => reader.credential() };
 }
 
 export const taskText = ({ title, body }: Pick<Task, 'title' | 'body'>): string => `${title}\n\n${body}`;

@@ -12,6 +12,8 @@ export type RepositorySource =
   | {
       readonly kind: 'remote';
       readonly url: string;
+      /** What the repository is kept under here, however it is called by now; absent: its URL. */
+      readonly knownAs?: string;
       /** Asked only when the remote is: what is here already costs no token. */
       readonly credential: () => Promise<GitCredential>;
     };

@@ -48,13 +48,20 @@ async function settle(world: World, command: CommandRecord): Promise<void> {
   }
   const publisher = await requireGitHub(world).publisher(handleOf(place));
   try {
-    await react(world, publisher, command, 'eyes');
+    await react(world, publisher, command, 'eyes').catch((thrown: unknown) => {
+      // It is set with the next one: what was asked for comes first.
+      world.log.warn(
+        { command: command.id, err: thrown },
+        'a command is obeyed before it is said to be seen',
+      );
+    });
     // Kept before it is said, so that after a crash the command is not obeyed again.
     const { outcome, reply, runId } = await once(world.store, scopeOf(command), OBEYED, {
       look: async () => null,
       write: () => obeyOrSay(world, command),
     });
     if (reply) await answer(world, publisher, command, reply);
+    await react(world, publisher, command, 'eyes');
     await react(world, publisher, command, outcome.kind === 'done' ? 'rocket' : 'confused');
     await world.store.settleCommand(command.id, outcome, world.clock.now(), runId);
     world.log.info({ command: command.id, by: by.id, run: runId, ...outcome }, 'a command has its outcome');
@@ -86,7 +93,7 @@ async function obeyOrSay(world: World, command: CommandRecord): Promise<Obeyed> 
 /** A tick is answered by the comment itself, which says what was picked. */
 const isTick = ({ id }: CommandRecord): boolean => id.startsWith('tick:');
 
-/** Its own kind once on each command. That it cannot be set stops nothing: what it tells is done already. */
+/** Its own kind once on each command. One that is refused stops nothing: what it tells is done already. */
 async function react(
   world: World,
   publisher: Publisher,
@@ -103,6 +110,7 @@ async function react(
       },
     });
   } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
     world.log.warn({ command: command.id, err: thrown }, 'the reaction to a command could not be set');
   }
 }

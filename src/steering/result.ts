@@ -62,9 +62,7 @@ async function whyNotPicked(
     return `The run is over (${run.state}). To work on the issue again, comment \`/auto-dev retry\` there.`;
   if (run.outcome?.kind !== 'pull') return null;
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  const pull = await reader.pull(run.outcome.number);
-  // Records of older versions do not say what was pushed.
-  return whyNotOurs(pull, [run.outcome.headSha ?? pull?.headSha]);
+  return whyNotOurs(world.store, run, await reader.pull(run.outcome.number));
 }
 
 function whyUnfit(view: RunView, alias: Alias): string | null {

@@ -215,7 +215,8 @@ export async function makeBare(
 }
 
 async function keyOfSource(source: RepositorySource): Promise<string> {
-  return keyOf(source.kind === 'local' ? `local:${await realOf(source.path)}` : `remote:${source.url}`);
+  if (source.kind === 'local') return keyOf(`local:${await realOf(source.path)}`);
+  return keyOf(`remote:${source.knownAs ?? source.url}`);
 }
 
 async function realOf(path: string): Promise<string> {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
 import type { CandidateStore } from './candidate-store.ts';
-import { gitFault, remoteFault, saidBy, wasDenied } from './faults.ts';
+import { gitFault, remoteFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { handedOver } from './handover.ts';
 import { checkedSha, isSha } from './layout.ts';
@@ -102,7 +102,7 @@ async function afterRefusal(
 ): Promise<Awaited<ReturnType<Workspaces['push']>>> {
   const status = done.stdout.split('\n').find((line) => line.startsWith('!\t'));
   if (status === undefined) {
-    if (wasDenied(done)) return { kind: 'refused', why: saidBy(done) };
+    // Nothing was said of the branch: it is the login that was not taken, as when the remote is read.
     throw remoteFault('Pushing', done);
   }
   const at = await look();

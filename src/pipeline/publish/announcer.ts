@@ -1,5 +1,5 @@
 import { isOver } from '../../core/lifecycle/index.ts';
-import type { GitHubOrigin, RunId } from '../../core/model/index.ts';
+import { asFault, type GitHubOrigin, type RunId } from '../../core/model/index.ts';
 import { statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
 import { once } from '../once.ts';
@@ -72,13 +72,34 @@ export function openAnnouncer(parts: Parts): Announcer {
     async finish(runId) {
       if (!parts.github) return;
       lane(runId).hurry.abort();
-      await enqueue(runId, () => announce(parts, runId));
+      await enqueue(runId, () => sayEnd(parts, runId));
       lanes.delete(runId);
     },
     async idle() {
       await Promise.all([...lanes.values()].map((own) => own.work));
     },
   };
+}
+
+const SAID = 'said';
+
+/** Whether the end of a run was said as it is now; not where a crash or an outage of GitHub came in between. */
+export async function wasSaid(store: Pick<Store, 'intent'>, runId: RunId): Promise<boolean> {
+  const intent = await store.intent(runId, SAID);
+  return intent?.state === 'done' && intent.result === true;
+}
+
+/** What GitHub refuses is not tried again: the App may be gone, and nobody else can let us in. */
+async function sayEnd(parts: Parts, runId: RunId): Promise<void> {
+  await parts.store.intend(runId, SAID);
+  await parts.store.fulfil(runId, SAID, false);
+  try {
+    await announce(parts, runId);
+  } catch (thrown) {
+    if (asFault(thrown).code === 'GITHUB_REFUSED') await parts.store.fulfil(runId, SAID, true);
+    throw thrown;
+  }
+  await parts.store.fulfil(runId, SAID, true);
 }
 
 async function announce(parts: Parts, runId: RunId): Promise<void> {
@@ -176,6 +197,7 @@ async function close(
   run: RunRecord,
   origin: GitHubOrigin,
 ): Promise<void> {
+  if (await isOutrun(parts.store, run, origin)) return;
   const ending = endingOf(run);
   const label = ending === 'quiet' ? null : OUTCOMES[ending];
   const reaction = REACTIONS[ending];
@@ -190,4 +212,16 @@ async function close(
       return true;
     },
   });
+}
+
+/** The labels of an issue tell of its newest run. */
+async function isOutrun(store: Store, self: RunRecord, origin: GitHubOrigin): Promise<boolean> {
+  const runs = await store.runsAt(origin.repositoryId, origin.issue);
+  return runs.some(
+    (run) =>
+      run.task !== undefined &&
+      run.createdAt > self.createdAt &&
+      run.origin.kind === 'github' &&
+      run.origin.issue === origin.issue,
+  );
 }

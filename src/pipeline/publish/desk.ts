@@ -1,4 +1,11 @@
-import { type Alias, Fault, type GitHubOrigin, type Sha, type Task } from '../../core/model/index.ts';
+import {
+  type Alias,
+  asFault,
+  Fault,
+  type GitHubOrigin,
+  type Sha,
+  type Task,
+} from '../../core/model/index.ts';
 import { branchName } from '../../core/reports/index.ts';
 import type { GitHubReader, Publisher, RepositoryFacts } from '../../ports/index.ts';
 import { stopIfCancelled } from '../guard.ts';
@@ -47,8 +54,7 @@ export function commitOf({ commits }: Job, alias: Alias): Sha {
 /** Pushes a commit to a branch of ours; null when it is there, else why GitHub would not have it, a sentence. */
 export async function push(desk: Desk, branch: string, sha: Sha, onto?: Sha): Promise<string | null> {
   stopIfCancelled(desk.signal);
-  const remote = { url: desk.facts.cloneUrl, credential: await desk.publisher.credential() };
-  const result = await desk.world.workspaces.push(desk.commits.base, remote, branch, sha, onto);
+  const result = await pushWithToken(desk, { branch, sha, onto });
   switch (result.kind) {
     case 'pushed':
       return null;
@@ -58,6 +64,26 @@ export async function push(desk: Desk, branch: string, sha: Sha, onto?: Sha): Pr
         : `The branch \`${branch}\` is at \`${result.at.slice(0, 10)}\`, which Runoff did not push, and is not ours to move.`;
     case 'refused':
       return `The push of \`${branch}\` was refused: ${result.why}`;
+  }
+}
+
+interface Pushed {
+  readonly branch: string;
+  readonly sha: Sha;
+  readonly onto: Sha | undefined;
+}
+
+/** Once more with a new token where the first is not taken: it may have run out, or been revoked, on the way. */
+async function pushWithToken({ world, facts, publisher, commits }: Desk, { branch, sha, onto }: Pushed) {
+  const once = async () => {
+    const remote = { url: facts.cloneUrl, credential: await publisher.credential() };
+    return world.workspaces.push(commits.base, remote, branch, sha, onto);
+  };
+  try {
+    return await once();
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    return once();
   }
 }
 

@@ -1,11 +1,12 @@
 import { type Alias, Fault, type GitHubOrigin, type RunId, type Sha } from '../../core/model/index.ts';
 import { advanceMessage, choice, comparison, pullRequest } from '../../core/reports/index.ts';
-import type { PullDetails, RunOutcome, RunRecord } from '../../ports/index.ts';
+import type { Pick, PullDetails, RunOutcome, RunRecord, Store } from '../../ports/index.ts';
 import { loadRun, loadTask } from '../task.ts';
 import { viewOf } from '../view.ts';
 import type { World } from '../world.ts';
 import { AUTHOR, commitCandidates } from './commits.ts';
 import { atDesk, type Desk, type Job, push } from './desk.ts';
+import { type Head, isHeadOfOurs, keepHead, planHead, plannedHead, shownOn, wasPushed } from './heads.ts';
 import { publishPull } from './on-github.ts';
 import { show, showCheck, viewForPublishing, writtenComparison } from './show.ts';
 
@@ -33,6 +34,9 @@ export async function applyPick(world: World, run: OnGitHubRun): Promise<Applied
     outcome?.kind === 'pull'
       ? await pickOnPull(job, run, outcome, pick)
       : await pickFromTable(job, run.state, pick.alias);
+  // A crash may have come between the pull request and this.
+  if (outcome?.kind === 'pull' && run.state === 'awaiting_pick')
+    await world.store.transition(run.id, 'published', 'a person picked', world.clock.now());
   await world.announcer.finish(run.id);
   return applied;
 }
@@ -73,36 +77,35 @@ async function refreshIssue(desk: Desk): Promise<void> {
   await show(desk, 'choice', origin.issue, choice(view, diffs));
 }
 
-/** What stands in the way of going on with a pull request of ours: a sentence; null where nothing does. */
-export function whyNotOurs(pull: PullDetails | null, known: readonly (Sha | undefined)[]): string | null {
+/** What stands in the way of going on with the pull request of a run: a sentence; null where nothing does. */
+export async function whyNotOurs(
+  store: { readonly intent: Store['intent'] },
+  run: { readonly id: RunId; readonly outcome?: RunOutcome },
+  pull: PullDetails | null,
+): Promise<string | null> {
   if (!pull) return 'The pull request is not there any more.';
   if (pull.state !== 'open')
     return `The pull request #${pull.number} is ${pull.state}. To work on the issue again, comment \`/auto-dev retry\` there.`;
-  if (!known.includes(pull.headSha))
+  if (!(await isHeadOfOurs(store, run, pull.headSha)))
     return `Somebody has pushed to the branch of #${pull.number}, so Runoff leaves it alone from now on.`;
   return null;
 }
 
-async function pickOnPull(
-  job: Job,
-  run: OnGitHubRun,
-  outcome: PullOutcome,
-  pick: { readonly alias: Alias | null; readonly at: number },
-): Promise<Applied> {
+async function pickOnPull(job: Job, run: OnGitHubRun, outcome: PullOutcome, pick: Pick): Promise<Applied> {
   const { alias } = pick;
   return atDesk(job, async (desk) => {
     if (alias === null) {
       await refreshPull(desk, outcome);
       return done(`It is noted that none is wanted. The pull request #${outcome.number} is yours to close.`);
     }
-    const before = await shownBefore(desk, run);
+    const before = await shownOn(desk.world.store, run);
     if (before === alias) {
       await refreshPull(desk, outcome);
       return done(`The pull request #${outcome.number} shows candidate ${alias} already.`);
     }
     const view = await viewOf(desk.world, run);
     const message = advanceMessage(view, { kind: 'pick', alias, instead: before ?? '–' });
-    const moved = await advance(desk, run, outcome, { alias, message, at: pick.at });
+    const moved = await advance(desk, run, outcome, { key: pick.key, alias, message, at: pick.at });
     if (typeof moved === 'string') return refused(moved);
     const after = await viewForPublishing(desk, moved);
     const { title, body } = pullRequest(after.view, alias, after.diffs);
@@ -112,14 +115,13 @@ async function pickOnPull(
   });
 }
 
-/** Which candidate the pull request shows: the last pick that got there, else the one it was opened with. */
-async function shownBefore({ world, origin }: Desk, run: OnGitHubRun): Promise<Alias | null> {
-  const shown = await world.store.intent(run.id, 'shown');
-  if (shown?.state === 'done') return shown.result as Alias;
-  const prefix = `auto-dev/${origin.issue}/${run.id}/`;
-  return run.outcome?.kind === 'pull' && run.outcome.branch.startsWith(prefix)
-    ? run.outcome.branch.slice(prefix.length)
-    : null;
+interface Advance {
+  /** The same for the same wish, however often it is tried. */
+  readonly key: string;
+  readonly alias: Alias;
+  readonly message: string;
+  /** Milliseconds since 1970 UTC. */
+  readonly at: number;
 }
 
 /**
@@ -130,31 +132,54 @@ async function advance(
   desk: Desk,
   run: OnGitHubRun,
   outcome: PullOutcome,
-  next: { readonly alias: Alias; readonly message: string; readonly at: number },
+  next: Advance,
 ): Promise<PullOutcome | string> {
-  const { world, reader, commits } = desk;
-  const patch = (await world.store.candidates(run.id)).find((one) => one.alias === next.alias)?.patch;
-  if (!patch) throw new Fault('INTERNAL', `Candidate ${next.alias} has no patch although it was picked.`);
-  const onto = outcome.headSha ?? commits.byAlias.get(outcome.branch.split('/').at(-1) ?? '');
-  if (!onto) throw new Fault('INTERNAL', `The head of ${outcome.branch} is not known.`);
-  const sha = await world.workspaces.commit(commits.base, {
-    base: onto,
-    tree: patch.tree,
-    message: next.message,
-    author: AUTHOR,
-    // The same second on every try, so that a repeated step writes the same commit.
-    at: Math.floor(next.at / 1000),
-  });
-  // After a crash the branch may be there already.
-  const why =
-    whyNotOurs(await reader.pull(outcome.number), [onto, sha]) ??
-    (await push(desk, outcome.branch, sha, onto));
-  if (why !== null) return why;
-  const moved = { ...outcome, headSha: sha };
-  await world.store.intend(run.id, 'shown');
-  await world.store.fulfil(run.id, 'shown', next.alias);
-  await world.store.updateRun(run.id, { outcome: moved }, world.clock.now());
+  const { store } = desk.world;
+  const pull = await desk.reader.pull(outcome.number);
+  const why = await whyNotOurs(store, run, pull);
+  if (why !== null || !pull) return why ?? 'The pull request is not there any more.';
+  const planned = await plannedHead(store, run.id, next.key);
+  if (planned && pull.headSha !== planned.sha && (await wasPushed(store, run.id, planned.sha))) {
+    // Done before a crash, and somebody has picked again since.
+    return outcome;
+  }
+  const head = await headFor(desk, run, { outcome, at: pull.headSha, planned, next });
+  if (pull.headSha !== head.sha) {
+    await planHead(store, run.id, next.key, head);
+    const refusal = await push(desk, outcome.branch, head.sha, head.onto);
+    if (refusal !== null) return refusal;
+  }
+  const moved = { ...outcome, headSha: head.sha };
+  await keepHead(store, run.id, head);
+  await store.updateRun(run.id, { outcome: moved }, desk.world.clock.now());
   return moved;
+}
+
+/** What was planned before a crash, where it still fits; else a commit on what is there. */
+async function headFor(
+  { world, commits }: Desk,
+  run: OnGitHubRun,
+  {
+    outcome,
+    at,
+    planned,
+    next,
+  }: {
+    readonly outcome: PullOutcome;
+    readonly at: Sha;
+    readonly planned: Head | null;
+    readonly next: Advance;
+  },
+): Promise<Head> {
+  if (planned && (planned.sha === at || planned.onto === at)) return planned;
+  const { alias, message } = next;
+  const patch = (await world.store.candidates(run.id)).find((one) => one.alias === alias)?.patch;
+  if (!patch) throw new Fault('INTERNAL', `Candidate ${alias} has no patch although it was picked.`);
+  // Records of older versions do not say where the branch was: there it is where we opened it.
+  const onto = outcome.headSha ? at : commits.byAlias.get(outcome.branch.split('/').at(-1) ?? '');
+  if (!onto) throw new Fault('INTERNAL', `The head of ${outcome.branch} is not known.`);
+  const spec = { base: onto, tree: patch.tree, message, author: AUTHOR, at: Math.floor(next.at / 1000) };
+  return { sha: await world.workspaces.commit(commits.base, spec), onto, alias };
 }
 
 async function refreshPull(desk: Desk, outcome: PullOutcome): Promise<void> {
@@ -178,10 +203,10 @@ export async function releaseCi(world: World, run: OnGitHubRun, at: number): Pro
   if (outcome?.kind !== 'pull') return refused('This run has no pull request whose CI could start.');
   const job = await jobOf(world, run);
   return atDesk(job, async (desk) => {
-    const alias = await shownBefore(desk, run);
+    const alias = await shownOn(desk.world.store, run);
     if (alias === null) return refused('Which candidate the pull request shows is not known.');
     const message = advanceMessage(await viewOf(world, run), { kind: 'ci' });
-    const moved = await advance(desk, run, outcome, { alias, message, at });
+    const moved = await advance(desk, run, outcome, { key: `ci:${at}`, alias, message, at });
     if (typeof moved === 'string') return refused(moved);
     const { view } = await viewForPublishing(desk, moved);
     if (moved.headSha) await showCheck(desk, view, moved.headSha);

@@ -89,7 +89,7 @@ export async function show(
     const left = await writtenComparison(desk.world.store, desk.task.runId, kind, part);
     if (!left) break;
     const { body } = report(kind, desk.task.runId, ['All of it is in the comments before this one.'], part);
-    await desk.publisher.editComment(left.id, body);
+    await editUnlessGone(desk, left, body);
   }
   return first;
 }
@@ -129,8 +129,18 @@ async function showPart(
       return publisher.comment(on, body);
     },
   });
-  if (!fresh) await publisher.editComment(comment.id, body);
+  if (!fresh) await editUnlessGone(desk, comment, body);
   return comment;
+}
+
+/** Somebody may have deleted a comment of ours: what else there is to do is done all the same. */
+async function editUnlessGone({ world, task, publisher }: Desk, { id }: OwnComment, body: string) {
+  try {
+    await publisher.editComment(id, body);
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    world.log.warn({ run: task.runId, comment: id, err: thrown }, 'a comment of ours could not be edited');
+  }
 }
 
 /** The check run on the head of the pull request. A repository without that right goes without it. */

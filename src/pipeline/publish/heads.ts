@@ -1,0 +1,58 @@
+import type { Alias, GitHubOrigin, RunId, Sha } from '../../core/model/index.ts';
+import type { RunRecord, Store } from '../../ports/index.ts';
+
+/** A commit of ours on top of a pull request's branch. */
+export interface Head {
+  readonly sha: Sha;
+  /** What it was put on. */
+  readonly onto: Sha;
+  /** Whose tree it has. */
+  readonly alias: Alias;
+}
+
+const plannedKey = (key: string): string => `advance:${key}`;
+const headKey = (sha: Sha): string => `head:${sha}`;
+
+/** The commit that is about to be pushed for this wish: after a crash it is known for ours, wherever the push got to. */
+export async function planHead(store: Store, runId: RunId, key: string, head: Head): Promise<void> {
+  await store.intend(runId, headKey(head.sha));
+  await store.intend(runId, plannedKey(key));
+  await store.fulfil(runId, plannedKey(key), head);
+}
+
+/** What was planned for this wish before a crash; null where nothing was. */
+export async function plannedHead(store: Store, runId: RunId, key: string): Promise<Head | null> {
+  const intent = await store.intent(runId, plannedKey(key));
+  return intent?.state === 'done' ? (intent.result as Head) : null;
+}
+
+export const keepHead = (store: Store, runId: RunId, { sha, alias }: Head): Promise<void> =>
+  store.fulfil(runId, headKey(sha), alias);
+
+export async function wasPushed(store: Store, runId: RunId, sha: Sha): Promise<boolean> {
+  return (await store.intent(runId, headKey(sha)))?.state === 'done';
+}
+
+/** Whether a run's branch that points there points to a commit of ours; an outage can have kept us from noting it. */
+export async function isHeadOfOurs(
+  store: Pick<Store, 'intent'>,
+  { id, outcome }: Pick<RunRecord, 'id' | 'outcome'>,
+  sha: Sha,
+): Promise<boolean> {
+  if (outcome?.kind !== 'pull') return false;
+  // Records of older versions do not say: the lease of the push decides.
+  if (outcome.headSha === undefined || outcome.headSha === sha) return true;
+  return (await store.intent(id, headKey(sha))) !== null;
+}
+
+/** Which candidate the pull request shows: the last pick that got there, else the one it was opened with. */
+export async function shownOn(
+  store: Pick<Store, 'intent'>,
+  { id, outcome, origin }: RunRecord & { readonly origin: GitHubOrigin },
+): Promise<Alias | null> {
+  if (outcome?.kind !== 'pull') return null;
+  const head = outcome.headSha ? await store.intent(id, headKey(outcome.headSha)) : null;
+  if (head?.state === 'done') return head.result as Alias;
+  const prefix = `auto-dev/${origin.issue}/${id}/`;
+  return outcome.branch.startsWith(prefix) ? outcome.branch.slice(prefix.length) : null;
+}
