@@ -1,0 +1,258 @@
+import { afterEach, beforeEach } from 'vitest';
+import { openGitHub } from '../../src/adapters/github/index.ts';
+import type { Decision } from '../../src/core/decision/index.ts';
+import type { Alias, GitHubOrigin, RunId, Sha } from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/policy/index.ts';
+import { guard } from '../../src/pipeline/guard.ts';
+import { openAnnouncer, reconcile, sayLastWords, type World } from '../../src/pipeline/index.ts';
+import { fail, publish } from '../../src/pipeline/publish/index.ts';
+import type { CollectedPatch, Store } from '../../src/ports/index.ts';
+import { openSteering, type Steering } from '../../src/steering/index.ts';
+import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
+import { patchOf } from '../contracts/workspaces.suite.ts';
+import { candidate, evidence, judged } from '../core/reports/sample.ts';
+import { type GitHubWorld, openGitHubWorld } from '../world/github.ts';
+import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { type Line, openLine } from './line.ts';
+import { overRest } from './refs.ts';
+
+export const ALICE = 'alice';
+/** When everything happens, so that what is said says the same each time. */
+export const NOON = Date.UTC(2026, 0, 2, 12);
+const ALIASES = ['A', 'B', 'C'] as const;
+
+/** One GitHub and three candidates' patches for the stories of a test; each story has its own issue, run and App. */
+export interface House {
+  readonly hub: GitHubWorld;
+  readonly git: GitWorld;
+  readonly base: Sha;
+  readonly patches: Readonly<Record<Alias, CollectedPatch>>;
+}
+
+/** Opened before each test and closed after it: lists on GitHub stay short. */
+export function furnished(): () => House {
+  let house: House | undefined;
+  beforeEach(async () => {
+    house = await openHouse();
+  });
+  afterEach(async () => {
+    house?.git.close();
+    await house?.hub.close();
+  });
+  return () => {
+    if (!house) throw new Error('The house is opened before each test.');
+    return house;
+  };
+}
+
+async function openHouse(): Promise<House> {
+  const hub = await openGitHubWorld();
+  const git = openGitWorld();
+  const url = `${hub.github.url}/alice/demo.git`;
+  const credential = async () => ({ username: 'x-access-token', password: hub.github.token(ALICE) });
+  const source = { kind: 'remote', url, credential } as const;
+  const base = (await git.workspaces.resolve(source, 'main')) ?? '';
+  const checkout = await git.workspaces.prepare(source, base);
+  const patches: Record<Alias, CollectedPatch> = {};
+  for (const alias of ALIASES) {
+    const area = await git.workspaces.open(checkout, `made-${alias}`);
+    await git.run(area, `printf '%s' '${sourceOf(alias)}' > src/add.js`);
+    patches[alias] = patchOf(await git.workspaces.collect(checkout, area));
+    await git.workspaces.remove(area);
+    await hub.push(`seeds/${alias}`, { 'src/add.js': sourceOf(alias) }, hub.github.token(ALICE));
+  }
+  return { hub, git, base, patches };
+}
+
+const sourceOf = (alias: Alias): string => `export const add = (a, b) => a + b; // ${alias}\n`;
+
+export const WINNER = judged().decision as Decision;
+
+export interface RoomOptions {
+  readonly decision?: Decision;
+  /** Stands before the store; a crash is a store that rejects. */
+  readonly store?: (inner: Store) => Store;
+  /** Called when the run, or a command, waits for what is away. */
+  readonly onSleep?: () => void;
+  readonly throttle?: boolean;
+  /** For the adapter: what it takes for the time. */
+  readonly now?: () => number;
+  readonly sleep?: (ms: number) => Promise<unknown>;
+  /** Of the issue; default: a new one. */
+  readonly issue?: number;
+  /** Pushes by git, as Runoff does; else over REST, where the story is about calls. Default: git. */
+  readonly pushes?: 'git' | 'rest';
+  /** Shared with another room's run. */
+  readonly beside?: Room;
+}
+
+export interface Room {
+  readonly house: House;
+  readonly world: World;
+  readonly store: Store;
+  readonly runId: RunId;
+  readonly issue: number;
+  /** The App's line to GitHub's API. */
+  readonly line: Line;
+  /** Milliseconds that the run slept, one for each time. */
+  readonly slept: readonly number[];
+  readonly steering: Steering;
+  /** Publishes as the engine does: again while GitHub is away. Then what upkeep does every few minutes. */
+  publishes(): Promise<string>;
+  /** As alice, in a new comment; resolves with what became of it. */
+  says(text: string, where?: { readonly on?: number; readonly login?: string }): Promise<string>;
+  /** What upkeep does after an outage. */
+  recovers(): Promise<void>;
+}
+
+let count = 0;
+
+/** A run that is judged, on a new issue, with nothing of it on GitHub yet. */
+export async function openRoom(house: House, options: RoomOptions = {}): Promise<Room> {
+  const { hub } = house;
+  const line = openLine();
+  const slept: number[] = [];
+  const log = { info() {}, warn() {}, error() {} };
+  const github = openGitHub({
+    appId: hub.github.appId,
+    privateKey: hub.github.privateKey,
+    apiUrl: hub.github.apiUrl,
+    gitUrl: hub.github.url,
+    fetch: line.fetch,
+    throttle: options.throttle ?? false,
+    backOffMs: 1,
+    log,
+    ...(options.now ? { now: options.now } : {}),
+    ...(options.sleep ? { sleep: options.sleep } : {}),
+  });
+  const inner = options.beside?.store ?? memoryStore();
+  const store = options.store?.(inner) ?? inner;
+  const artifacts = options.beside?.world.artifacts ?? memoryArtifacts();
+  const clock = {
+    now: () => NOON,
+    async sleep(ms: number) {
+      slept.push(ms);
+      line.mended();
+      options.onSleep?.();
+    },
+  };
+  const engine = { status: async () => ({ kind: 'running' }), cancel: async () => {}, start: async () => {} };
+  const workspaces = options.pushes === 'rest' ? overRest(house) : house.git.workspaces;
+  const announcer = openAnnouncer({ store, clock, log, github });
+  const parts = { store, artifacts, engine, workspaces, github, clock, log, announcer };
+  const world = parts as unknown as World;
+  const issue =
+    options.issue ?? (await hub.github.as(ALICE).openIssue(hub.repository, { title: 'Add is wrong' }));
+  const runId = `r${String(++count).padStart(10, '0')}`;
+  await judge(house, inner, artifacts, { runId, issue, decision: options.decision ?? WINNER });
+  const steering = openSteering(world);
+  const room = { house, world, store: inner, runId, issue, line, slept, steering };
+  const mended = () => {
+    line.mended();
+    options.onSleep?.();
+  };
+  return {
+    ...room,
+    publishes: () => publishes(world, runId, mended),
+    ...speaking({ ...room, world, steering }, mended),
+  };
+}
+
+async function judge(
+  { hub, base, patches }: House,
+  store: Store,
+  artifacts: World['artifacts'],
+  { runId, issue, decision }: { readonly runId: RunId; readonly issue: number; readonly decision: Decision },
+): Promise<void> {
+  const origin: GitHubOrigin = {
+    kind: 'github',
+    ...hub.github.handle(hub.repository.owner, hub.repository.name),
+    issue,
+    requestedBy: { id: 1, login: ALICE },
+  };
+  const title = 'Add is wrong';
+  const { ranking } = judged();
+  // Runs of one issue are told apart by their age.
+  const at = NOON - 60_000 + count;
+  await store.createRun({ id: runId, origin, title, request: null, at });
+  const task = {
+    runId,
+    origin,
+    title,
+    body: '',
+    comments: [],
+    base: { ref: 'main', sha: base },
+    settings: Settings.parse({}),
+    lowered: [],
+  };
+  await store.updateRun(
+    runId,
+    {
+      task,
+      decision,
+      evidence: ALIASES.map((alias) => evidence(alias)),
+      ranking: ranking.filter(({ alias }) => alias in patches),
+      checks: { test: 'node --test' },
+    },
+    at,
+  );
+  for (const [alias, { tree, raw, text }] of Object.entries(patches)) {
+    const one = candidate(alias, { runId });
+    if (!one.patch) throw new Error('A candidate of the sample has a patch.');
+    const patch = { ...one.patch, tree, raw: await artifacts.put(raw), text: await artifacts.put(text) };
+    await store.putCandidate({ ...one, patch });
+  }
+  for (const state of ['admitted', 'briefed', 'coded', 'examined', 'judged'] as const) {
+    await store.transition(runId, state, 'the story begins here', at);
+  }
+}
+
+async function publishes(world: World, runId: RunId, mended: () => void): Promise<string> {
+  const { signal } = new AbortController();
+  const end = await guard(world, 'publish', signal, () => publish(world, runId, signal));
+  if (end.kind === 'fault') await fail(world, runId, end.fault);
+  mended();
+  await reconcile(world);
+  await sayLastWords(world);
+  return end.kind === 'fault' ? `${end.fault.code}: ${end.fault.message}` : end.value;
+}
+
+let commands = 0;
+
+type Speaking = Pick<Room, 'house' | 'world' | 'store' | 'issue' | 'steering'>;
+
+function speaking({ house, world, store, issue, steering }: Speaking, mended: () => void) {
+  const { github, repository } = house.hub;
+  const fates = async (id: string): Promise<string> => {
+    const { outcome } = (await store.command(id)) ?? {};
+    if (!outcome) return 'open';
+    return outcome.kind === 'done' ? outcome.note : `${outcome.kind}: ${outcome.why}`;
+  };
+  const recovers = async () => {
+    mended();
+    await reconcile(world);
+    await sayLastWords(world);
+    await steering.recover();
+    await steering.idle();
+  };
+  const says: Room['says'] = async (text, { on = issue, login = ALICE } = {}) => {
+    const comment = await github.as(login).comment(repository, on, text);
+    const user = (await github.as(login).request('GET', '/user')) as { readonly id: number };
+    const place = {
+      ...github.handle(repository.owner, repository.name),
+      thread: on,
+      isPull: on !== issue,
+      comment,
+      on: 'conversation',
+    } as const;
+    const at = NOON + ++commands * 1000;
+    const sender = { id: user.id, login, isBot: false };
+    await steering.heard({ place, body: text, at, throughApp: false, sender });
+    await steering.idle();
+    const id = `comment:${comment}`;
+    // Upkeep looks every few minutes, whatever became of it.
+    await recovers();
+    return fates(id);
+  };
+  return { says, recovers };
+}
