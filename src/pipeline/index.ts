@@ -23,7 +23,7 @@ export { type PickedHere, pickHere } from './pick-local.ts';
 export {
   type Applied,
   applyPick,
-  choiceText,
+  choiceTexts,
   loadOnGitHub,
   openAnnouncer,
   refreshTally,

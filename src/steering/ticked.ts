@@ -1,7 +1,8 @@
 import type { Inquiry, NewReply } from '../core/dialogue/index.ts';
+import type { RunId } from '../core/model/index.ts';
 import { choicesOf, type Tick, tickIn } from '../core/reports/index.ts';
 import {
-  choiceText,
+  choiceTexts,
   firstQuestionText,
   handleOf,
   inquiryOf,
@@ -41,13 +42,13 @@ export async function tickedCommand(world: World, event: EditEvent): Promise<New
   const { place, sender, at } = event;
   if (!isOurs(world, event)) return null;
   const run = await chooser(world, event);
-  const ours = run && (await choiceText(world, run.id));
-  if (!run || !ours) return null;
-  const tick = tickIn(ours, event.body);
-  if (tick.kind === 'untouched') return null;
+  const texts = run ? await choiceTexts(world, run.id) : [];
+  const ticks = texts.map((text) => tickIn(text, event.body));
+  if (!run || ticks.length === 0 || ticks.some(({ kind }) => kind === 'untouched')) return null;
+  const tick = ticks.find(({ kind }) => kind === 'ticked') ?? { kind: 'other' };
   const alias = tick.kind === 'ticked' ? choicesOf(await viewOf(world, run))[tick.box - 1] : undefined;
   // Taken or not, the comment says again what we wrote; a pick that is taken then rewrites it.
-  await rewrite(world, place, ours).catch((thrown: unknown) => {
+  await rewrite(world, place, run.id).catch((thrown: unknown) => {
     // GitHub does not send the tick again: it counts, however the comment looks.
     world.log.warn({ run: run.id, err: thrown }, 'an edited comparison could not be written again');
   });
@@ -69,10 +70,15 @@ async function chooser(world: World, { place }: EditEvent): Promise<OnGitHub | n
   return null;
 }
 
-async function rewrite(world: World, place: CommandPlace, body: string): Promise<void> {
+/** What we wrote last; written again where that changes meanwhile. */
+async function rewrite(world: World, place: CommandPlace, runId: RunId): Promise<void> {
   const publisher = await requireGitHub(world).publisher(handleOf(place));
+  const wanted = async () => (await choiceTexts(world, runId))[0] ?? '';
   try {
-    await publisher.editComment(place.comment, body);
+    for (let shown = '', body = await wanted(); shown !== body; body = await wanted()) {
+      await publisher.editComment(place.comment, body);
+      shown = body;
+    }
   } finally {
     await publisher.close();
   }

@@ -28,7 +28,7 @@ const roundOf = (view: RunView, kind: string) =>
   view.candidates.filter(({ contestant }) => contestant.round?.kind === kind);
 const found = (view: RunView, alias = '') => view.evidence.find((one) => one.alias === alias);
 
-test('nobody survives: the best two mend their own patches, and one of them becomes the pull request', () =>
+test('nobody survives: the best two mend their own patches, and a person is asked about the one that holds', () =>
   onStage(
     {
       settings: settings(['openai/scripted-wren', 'anthropic/scripted-mole'], { candidates: 2 }),
@@ -72,9 +72,12 @@ test('nobody survives: the best two mend their own patches, and one of them beco
       expect(found(view, wren?.alias)?.survivor).toBe(false);
       expect(mended?.usage.usd).toBeGreaterThan(0);
 
-      const pulls = await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY);
-      expect(pulls.map(({ head }) => head.ref)).toEqual([`auto-dev/${issue}/${view.id}/${mended?.alias}`]);
-      expect((await stage.comments(issue))[0]).toContain(`repair of ${wren?.alias}`);
+      // Alone, and without a test that shows it right, it is for a person to take.
+      expect(view.state).toBe('awaiting_pick');
+      expect(await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
+      const [status, choice] = await stage.comments(issue);
+      expect(status).toContain(`repair of ${wren?.alias}`);
+      expect(choice).toContain(`- [ ] **${mended?.alias}**`);
     },
   ));
 

@@ -43,7 +43,7 @@ test('somebody who may label but not write labels: one polite sentence, no run',
     expect(view.state).toBe('refused');
     expect(view.candidates).toEqual([]);
     const [said, ...more] = await stage.comments(issue);
-    expect(said).toContain('may not write to this repository');
+    expect(said).toContain('takes the right to write to this repository');
     expect(more).toEqual([]);
     expect(await stage.labels(issue)).toEqual([]);
     expect(stage.theatre.github.reactions.map((r) => r.content)).toEqual(['confused']);

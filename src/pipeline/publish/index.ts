@@ -19,7 +19,7 @@ export {
   releaseCi,
   whyNotOurs,
 } from './pick.ts';
-export { choiceText, writtenComparison } from './show.ts';
+export { choiceTexts, writtenComparison } from './show.ts';
 
 /** Brings the result to where its users look. Every write is made once, however often this is repeated. */
 export async function publish(world: World, runId: RunId, signal: AbortSignal): Promise<'published'> {

@@ -82,8 +82,9 @@ export async function show(
   on: number,
   parts: readonly [Report, ...Report[]],
 ): Promise<OwnComment> {
-  const first = await showPart(desk, kind, on, 1, parts[0].body);
+  // Kept before anybody can tick a box in it.
   if (kind === 'choice') await keepChoice(desk.world, desk.task.runId, parts[0].body);
+  const first = await showPart(desk, kind, on, 1, parts[0].body);
   for (const [at, part] of parts.slice(1).entries()) await showPart(desk, kind, on, at + 2, part.body);
   for (let part = parts.length + 1; part <= MOST_PARTS; part++) {
     const left = await writtenComparison(desk.world.store, desk.task.runId, kind, part);
@@ -96,19 +97,34 @@ export async function show(
 
 const CHOICE_TEXT = 'choice:text';
 
-/** A tick is told from any other edit by what we wrote, not by what GitHub says was there before (I12). */
-async function keepChoice({ store, artifacts }: World, runId: RunId, body: string): Promise<void> {
-  await store.intend(runId, CHOICE_TEXT);
-  await store.fulfil(runId, CHOICE_TEXT, await artifacts.put(body));
+/** What the comment should say now, and what it said before: a tick may be set while it is being edited. */
+interface KeptChoice {
+  readonly now: ArtifactRef;
+  readonly before?: ArtifactRef;
 }
 
-/** The comment that lets people pick, as we wrote it last; null where there is none. */
-export async function choiceText(
+async function keptChoice(store: Pick<Store, 'intent'>, runId: RunId): Promise<KeptChoice | null> {
+  const intent = await store.intent(runId, CHOICE_TEXT);
+  return intent?.state === 'done' ? (intent.result as KeptChoice) : null;
+}
+
+/** A tick is told from any other edit by what we wrote, not by what GitHub says was there before (I12). */
+async function keepChoice({ store, artifacts }: World, runId: RunId, body: string): Promise<void> {
+  const kept = await keptChoice(store, runId);
+  const now = await artifacts.put(body);
+  if (kept?.now.sha256 === now.sha256) return;
+  await store.intend(runId, CHOICE_TEXT);
+  await store.fulfil(runId, CHOICE_TEXT, { now, ...(kept ? { before: kept.now } : {}) });
+}
+
+/** The comment that lets people pick, as we wrote it last, then as we wrote it before; empty where there is none. */
+export async function choiceTexts(
   { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
   runId: RunId,
-): Promise<string | null> {
-  const intent = await store.intent(runId, CHOICE_TEXT);
-  return intent?.state === 'done' ? artifacts.get(intent.result as ArtifactRef) : null;
+): Promise<readonly string[]> {
+  const kept = await keptChoice(store, runId);
+  if (!kept) return [];
+  return Promise.all([kept.now, ...(kept.before ? [kept.before] : [])].map((ref) => artifacts.get(ref)));
 }
 
 async function showPart(
