@@ -16,7 +16,8 @@ export type StageRunner = <T>(name: string, work: (signal: AbortSignal) => Promi
 
 /** Waits between tries while GitHub or the database does not answer, milliseconds: a quarter of an hour in all. */
 const WAITS_MS = [2_000, 10_000, 30_000, 120_000, 600_000];
-const OUTAGES: ReadonlySet<FaultCode> = new Set(['GITHUB_UNAVAILABLE', 'DATABASE_UNAVAILABLE']);
+/** Faults that waiting can mend. */
+export const OUTAGES: ReadonlySet<FaultCode> = new Set(['GITHUB_UNAVAILABLE', 'DATABASE_UNAVAILABLE']);
 
 /** What a cancelled step rejects with. */
 export const cancelled = (): DOMException => new DOMException('The run was cancelled.', 'AbortError');

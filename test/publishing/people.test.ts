@@ -3,6 +3,7 @@ import { sayLastWords } from '../../src/pipeline/index.ts';
 import { withdrawn } from '../../src/steering/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
 import { git } from '../world/github.ts';
+import { overRest } from './refs.ts';
 import { ALICE, furnished, openRoom, type Room } from './room.ts';
 import { branchesOf, commentsOn, kindsOf, labelsOf, pullsOf } from './standing.ts';
 
@@ -36,7 +37,9 @@ describe('a branch or pull request that is there already', () => {
     expect(await pullsOf(room)).toEqual([]);
     expect((await branchesOf(room)).find(({ branch }) => branch.endsWith('/B'))?.sha).toBe(theirs);
     const outcome = (await room.store.run(room.runId))?.outcome;
-    expect(same(room, outcome?.kind === 'table' ? outcome.unopened : '')).toMatchInlineSnapshot(`"The branch \`auto-dev/1/RUN/B\` is at \`COMMIT\`, which Runoff did not push, and is not ours to move."`);
+    expect(same(room, outcome?.kind === 'table' ? outcome.unopened : '')).toMatchInlineSnapshot(
+      `"The branch \`auto-dev/1/RUN/B\` is at \`COMMIT\`, which Runoff did not push, and is not ours to move."`,
+    );
     expect(await kindsOf(room, room.issue)).toEqual(['outcome', 'status']);
     expect(await labelsOf(room)).toEqual(['auto-dev:none']);
     expect(same(room, await room.says('/auto-dev pick C'))).toMatch(/^Candidate C is the draft pull request/);
@@ -66,7 +69,9 @@ describe('F7: a base that moved meanwhile', () => {
     const [pull] = await pullsOf(room);
     const [comparison] = await commentsOn(room, pull?.number ?? 0);
     const line = comparison?.body.split('\n').find((each) => each.includes('moved'));
-    expect(same(room, line).replace(/[0-9a-f]{12}/g, 'COMMIT')).toMatchInlineSnapshot(`"**The base has moved.** \`main\` is at \`COMMIT\` now; the candidates were built and tested on \`COMMIT\`."`);
+    expect(same(room, line).replace(/[0-9a-f]{12}/g, 'COMMIT')).toMatchInlineSnapshot(
+      `"**The base has moved.** \`main\` is at \`COMMIT\` now; the candidates were built and tested on \`COMMIT\`."`,
+    );
   });
 });
 
@@ -75,24 +80,39 @@ describe('F8: what people did to a pull request stays', () => {
     const { room, pull } = await published();
     await alice(room).closePull(room.house.hub.repository, pull.number);
     const said = await room.says('/auto-dev pick C', { on: pull.number });
-    expect(said.replace(/#\d+/, '#N')).toMatchInlineSnapshot(`"refused: The pull request #N is closed. To work on the issue again, comment \`/auto-dev retry\` there."`);
+    expect(said.replace(/#\d+/, '#N')).toMatchInlineSnapshot(
+      `"refused: The pull request #N is closed. To work on the issue again, comment \`/auto-dev retry\` there."`,
+    );
     expect(
       (await room.says('/auto-dev ci', { on: pull.number })).replace(/#\d+/, '#N'),
-    ).toMatchInlineSnapshot(`"refused: The pull request #N is closed. To work on the issue again, comment \`/auto-dev retry\` there."`);
+    ).toMatchInlineSnapshot(
+      `"refused: The pull request #N is closed. To work on the issue again, comment \`/auto-dev retry\` there."`,
+    );
     expect(await pullsOf(room)).toMatchObject([{ state: 'closed', head: { sha: pull.head.sha } }]);
   });
 
   test('pushed to: nothing is overwritten', async () => {
-    const { room, pull } = await published('git');
-    const { hub } = room.house;
-    const theirs = await hub.github
-      .as(ALICE)
-      .push(hub.repository, { branch: pull.head.ref, files: { 'README.md': 'By hand.\n' } });
+    const { room, pull } = await published();
+    const rest = overRest(room.house);
+    const checkout = await rest.prepare({ kind: 'local', path: '' }, room.house.base);
+    const theirs = await rest.commit(checkout, {
+      base: pull.head.sha,
+      tree: room.house.patches.A?.tree ?? '',
+      message: 'By hand',
+      author: { name: 'Alice', email: 'alice@example.com' },
+      at: 1_770_000_000,
+    });
+    const remote = { url: '', credential: { username: '', password: '' } };
+    await rest.push(checkout, remote, pull.head.ref, theirs, pull.head.sha);
     const said = await room.says('/auto-dev pick C', { on: pull.number });
-    expect(said.replace(/#\d+/, '#N')).toMatchInlineSnapshot(`"refused: Somebody has pushed to the branch of #N, so Runoff leaves it alone from now on."`);
+    expect(said.replace(/#\d+/, '#N')).toMatchInlineSnapshot(
+      `"refused: Somebody has pushed to the branch of #N, so Runoff leaves it alone from now on."`,
+    );
     expect(
       (await room.says('/auto-dev ci', { on: pull.number })).replace(/#\d+/, '#N'),
-    ).toMatchInlineSnapshot(`"refused: Somebody has pushed to the branch of #N, so Runoff leaves it alone from now on."`);
+    ).toMatchInlineSnapshot(
+      `"refused: Somebody has pushed to the branch of #N, so Runoff leaves it alone from now on."`,
+    );
     expect((await branchesOf(room)).find(({ branch }) => branch === pull.head.ref)?.sha).toBe(theirs);
   });
 
@@ -103,7 +123,9 @@ describe('F8: what people did to a pull request stays', () => {
     const from = room.house.git.repository({ a: 'a' }).path;
     await git(from, ['push', '-q', remote, `:refs/heads/${pull.head.ref}`], hub.github.token(ALICE));
     const said = await room.says('/auto-dev pick C', { on: pull.number });
-    expect(same(room, said).replace(/#\d+/, '#N')).toMatchInlineSnapshot(`"refused: The branch \`auto-dev/1/RUN/B\` is gone."`);
+    expect(same(room, said).replace(/#\d+/, '#N')).toMatchInlineSnapshot(
+      `"refused: The branch \`auto-dev/1/RUN/B\` is gone."`,
+    );
     expect((await branchesOf(room)).map(({ branch }) => branch)).not.toContain(pull.head.ref);
   });
 });
@@ -116,14 +138,18 @@ describe('while a person must pick', () => {
     const { repositoryId } = room.house.hub.github.handle('alice', 'demo');
     await withdrawn(room.world, { repositoryId, issue: room.issue, cause: 'the issue was closed' });
     expect([await stateOf(room), await labelsOf(room)]).toEqual(['closed', []]);
-    expect(await room.says('/auto-dev pick C')).toMatchInlineSnapshot(`"refused: The run is over (closed). To work on the issue again, comment \`/auto-dev retry\` there."`);
+    expect(await room.says('/auto-dev pick C')).toMatchInlineSnapshot(
+      `"refused: The run is over (closed). To work on the issue again, comment \`/auto-dev retry\` there."`,
+    );
     expect(await pullsOf(room)).toEqual([]);
   });
 
   test('none of them: no pull request, and the issue says who picked', async () => {
     const room = await openRoom(house(), { decision: TOSS_UP, pushes: 'rest' });
     await room.publishes();
-    expect(await room.says('/auto-dev pick none')).toMatchInlineSnapshot(`"None of the candidates was picked. No pull request was opened."`);
+    expect(await room.says('/auto-dev pick none')).toMatchInlineSnapshot(
+      `"None of the candidates was picked. No pull request was opened."`,
+    );
     expect([await stateOf(room), await labelsOf(room), await pullsOf(room)]).toEqual(['closed', [], []]);
     const [choice] = await commentsOn(room, room.issue);
     expect(choice?.body).toContain('`alice`');

@@ -223,6 +223,8 @@ type Speaking = Pick<Room, 'house' | 'world' | 'store' | 'issue' | 'steering'>;
 
 function speaking({ house, world, store, issue, steering }: Speaking, mended: () => void) {
   const { github, repository } = house.hub;
+  // Kept as it is now: what carries a command may have another name by then.
+  const handle = github.handle(repository.owner, repository.name);
   const fates = async (id: string): Promise<string> => {
     const { outcome } = (await store.command(id)) ?? {};
     if (!outcome) return 'open';
@@ -239,7 +241,7 @@ function speaking({ house, world, store, issue, steering }: Speaking, mended: ()
     const comment = await github.as(login).comment(repository, on, text);
     const user = (await github.as(login).request('GET', '/user')) as { readonly id: number };
     const place = {
-      ...github.handle(repository.owner, repository.name),
+      ...handle,
       thread: on,
       isPull: on !== issue,
       comment,

@@ -1,6 +1,15 @@
-import { type Alias, Fault, type GitHubOrigin, type RunId, type Sha } from '../../core/model/index.ts';
+import {
+  type Alias,
+  asFault,
+  Fault,
+  type GitHubOrigin,
+  type RunId,
+  type Sha,
+} from '../../core/model/index.ts';
 import { advanceMessage, choice, comparison, pullRequest } from '../../core/reports/index.ts';
 import type { Pick, PullDetails, RunOutcome, RunRecord, Store } from '../../ports/index.ts';
+import { OUTAGES } from '../guard.ts';
+import { once } from '../once.ts';
 import { loadRun, loadTask } from '../task.ts';
 import { viewOf } from '../view.ts';
 import type { World } from '../world.ts';
@@ -77,6 +86,23 @@ async function refreshIssue(desk: Desk): Promise<void> {
   await show(desk, 'choice', origin.issue, choice(view, diffs));
 }
 
+/** A pull request that somebody opened from our branch before us is theirs to describe. */
+async function tellInPull(desk: Desk, outcome: PullOutcome, alias: Alias): Promise<'edited' | 'refused'> {
+  const { view, diffs } = await viewForPublishing(desk, outcome);
+  const { title, body } = pullRequest(view, alias, diffs);
+  try {
+    await desk.publisher.editPull(outcome.number, { title, body });
+    return 'edited';
+  } catch (thrown) {
+    if (OUTAGES.has(asFault(thrown).code)) throw thrown;
+    desk.world.log.warn(
+      { run: desk.task.runId, err: thrown },
+      'the pull request could not be described anew',
+    );
+    return 'refused';
+  }
+}
+
 /** What stands in the way of going on with the pull request of a run: a sentence; null where nothing does. */
 export async function whyNotOurs(
   store: { readonly intent: Store['intent'] },
@@ -98,18 +124,25 @@ async function pickOnPull(job: Job, run: OnGitHubRun, outcome: PullOutcome, pick
       await refreshPull(desk, outcome);
       return done(`It is noted that none is wanted. The pull request #${outcome.number} is yours to close.`);
     }
-    const before = await shownOn(desk.world.store, run);
-    if (before === alias) {
+    const { store } = desk.world;
+    const before = await shownOn(store, run);
+    // What this very pick has pushed before a crash is not there already for whoever picked.
+    const begun = (await plannedHead(store, run.id, pick.key)) !== null;
+    if (before === alias && !begun) {
       await refreshPull(desk, outcome);
       return done(`The pull request #${outcome.number} shows candidate ${alias} already.`);
     }
     const view = await viewOf(desk.world, run);
     const message = advanceMessage(view, { kind: 'pick', alias, instead: before ?? '–' });
-    const moved = await advance(desk, run, outcome, { key: pick.key, alias, message, at: pick.at });
+    const moved =
+      before === alias
+        ? outcome
+        : await advance(desk, run, outcome, { key: pick.key, alias, message, at: pick.at });
     if (typeof moved === 'string') return refused(moved);
-    const after = await viewForPublishing(desk, moved);
-    const { title, body } = pullRequest(after.view, alias, after.diffs);
-    await desk.publisher.editPull(outcome.number, { title, body });
+    await once(store, run.id, `text:${pick.key}`, {
+      look: async () => null,
+      write: () => tellInPull(desk, moved, alias),
+    });
     await refreshPull(desk, moved);
     return done(`The pull request #${outcome.number} shows candidate ${alias} now.`);
   });
