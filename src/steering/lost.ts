@@ -18,7 +18,9 @@ export async function lookForWithdrawn(world: World): Promise<void> {
   for (const run of (await world.store.unfinished()).filter(isOnGitHub)) {
     const waits = run.state === 'awaiting_pick';
     if (waits || (!isOver(run.state) && run.task))
-      await each(world, handleOf(run.origin), () => (waits ? lookAtChoice(world, run) : lookAtRun(world, run)));
+      await each(world, handleOf(run.origin), () =>
+        waits ? lookAtChoice(world, run) : lookAtRun(world, run),
+      );
   }
 }
 

@@ -135,20 +135,8 @@ export async function explain(
 export async function ciOf(world: World, command: CommandRecord, run: OnGitHub): Promise<Obeyed> {
   if (run.task?.settings.ci === 'run')
     return refuse(command, 'CI is not held in this repository (`ci: run`): every push starts it.', run.id);
-  if (await wasReleased(world, command, run)) return done('CI was let run before', { runId: run.id });
-  const applied = await releaseCi(world, run, command.at);
+  const applied = await releaseCi(world, run, { key: command.id, at: command.at });
   return applied.kind === 'done'
     ? done(applied.note, { runId: run.id })
     : refuse(command, applied.why, run.id);
-}
-
-/** After a crash the commit of this very command may be on top already: another would start every workflow again. */
-async function wasReleased(world: World, command: CommandRecord, { outcome }: OnGitHub): Promise<boolean> {
-  if (outcome?.kind !== 'pull') return false;
-  const now = outcome.headSha ?? '';
-  const before = await once(world.store, scopeOf(command), 'onto', {
-    look: async () => null,
-    write: async () => now,
-  });
-  return before !== now;
 }

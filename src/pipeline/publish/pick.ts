@@ -231,7 +231,11 @@ export async function refreshTally(world: World, run: OnGitHubRun): Promise<void
 }
 
 /** An empty commit without the skip marker on top of the pull request: the repository's own workflows start. */
-export async function releaseCi(world: World, run: OnGitHubRun, at: number): Promise<Applied> {
+export async function releaseCi(
+  world: World,
+  run: OnGitHubRun,
+  wish: { readonly key: string; readonly at: number },
+): Promise<Applied> {
   const { outcome } = run;
   if (outcome?.kind !== 'pull') return refused('This run has no pull request whose CI could start.');
   const job = await jobOf(world, run);
@@ -239,7 +243,7 @@ export async function releaseCi(world: World, run: OnGitHubRun, at: number): Pro
     const alias = await shownOn(desk.world.store, run);
     if (alias === null) return refused('Which candidate the pull request shows is not known.');
     const message = advanceMessage(await viewOf(world, run), { kind: 'ci' });
-    const moved = await advance(desk, run, outcome, { key: `ci:${at}`, alias, message, at });
+    const moved = await advance(desk, run, outcome, { ...wish, alias, message });
     if (typeof moved === 'string') return refused(moved);
     const { view } = await viewForPublishing(desk, moved);
     if (moved.headSha) await showCheck(desk, view, moved.headSha);
