@@ -6,7 +6,6 @@ import {
   diffsOf,
   handleOf,
   loadOnGitHub,
-  once,
   refreshTally,
   releaseCi,
   requireGitHub,
@@ -15,7 +14,7 @@ import {
   whyNotOurs,
 } from '../pipeline/index.ts';
 import type { CommandRecord, Pick } from '../ports/index.ts';
-import { done, isLater, type Obeyed, refuse, scopeOf } from './obeyed.ts';
+import { done, isLater, type Obeyed, refuse } from './obeyed.ts';
 import { mayWrite, type OnGitHub } from './speaker.ts';
 
 /** People whose right to vote is looked up again when a pick is made; more do not vote on one change. */
