@@ -43,8 +43,8 @@ describe('F4: limits of GitHub', () => {
     const reset = String(Math.floor(now / 1000) + 3_000);
     faults.add({ ...limited({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }), times: 99 });
     const room = await openRoom(house(), { pushes: 'rest', now: () => now });
-    expect((await room.publishes()).replace(/\d{4}-[\d-]+T[\d:.]+Z/, 'TIME')).toMatchInlineSnapshot(
-      `"GITHUB_UNAVAILABLE: GitHub's rate limit is reached, so we could not open a draft pull request from auto-dev/1/r0000000002/B. Try again after TIME."`,
+    expect(same(room, await room.publishes()).replace(/\d{4}-[\d-]+T[\d:.]+Z/, 'TIME')).toMatchInlineSnapshot(
+      `"GITHUB_UNAVAILABLE: GitHub's rate limit is reached, so we could not open a draft pull request from auto-dev/1/RUN/B. Try again after TIME."`,
     );
     // One write met the limit; the later tries knew of it.
     expect(
@@ -106,7 +106,7 @@ describe('what GitHub refuses', () => {
     expect([await pullsOf(room), await branchesOf(room)]).toEqual([[], []]);
     const outcome = (await room.store.run(room.runId))?.outcome;
     expect(same(room, (outcome?.kind === 'table' && outcome.unopened) || '')).toMatchInlineSnapshot(
-      `"The push of \`auto-dev/2/RUN/B\` was refused: [remote rejected] (hook declined) remote: error: GH013: Repository rule violations found for refs/heads/auto-dev/2/RUN/B.         remote: error: hook declined to update refs/heads/auto-dev/2/RUN/B        "`,
+      `"The push of \`auto-dev/1/RUN/B\` was refused: [remote rejected] (hook declined) remote: error: GH013: Repository rule violations found for refs/heads/auto-dev/1/RUN/B.         remote: error: hook declined to update refs/heads/auto-dev/1/RUN/B        "`,
     );
     await rm(join(github.directory('alice', 'demo'), 'hooks', 'update'));
     expect(await room.says('/auto-dev pick B')).toMatch(/^Candidate B is the draft pull request/);

@@ -37,16 +37,26 @@ export async function labelsOf({ house, issue }: Room): Promise<readonly string[
 
 type Refs = readonly { readonly ref: string; readonly object: { readonly sha: string } }[];
 
-/** Name, commit and tree of the branches of an issue's runs. */
+interface CommitFacts {
+  readonly sha: string;
+  readonly tree: { readonly sha: string };
+  readonly parents: readonly { readonly sha: string }[];
+}
+
+/** The branches of an issue's runs; `commits` on top of the base. */
 export async function branchesOf({ house, issue }: Room) {
   const { owner, name } = house.hub.repository;
   const ask = (path: string) =>
     house.hub.github.as(ALICE).request('GET', `/repos/${owner}/${name}/git/${path}`);
   const refs = (await ask(`matching-refs/heads/auto-dev/${issue}/`)) as unknown as Refs;
+  const read = async (sha: string) => (await ask(`commits/${sha}`)) as unknown as CommitFacts;
   return Promise.all(
     refs.map(async ({ ref, object: { sha } }) => {
-      const commit = (await ask(`commits/${sha}`)) as unknown as { readonly tree: { readonly sha: string } };
-      return { branch: ref.replace('refs/heads/', ''), sha, tree: commit.tree.sha };
+      let commit = await read(sha);
+      const tree = commit.tree.sha;
+      let commits = 0;
+      for (; commit.sha !== house.base; commits++) commit = await read(commit.parents[0]?.sha ?? '');
+      return { branch: ref.replace('refs/heads/', ''), sha, tree, commits };
     }),
   );
 }
@@ -77,7 +87,9 @@ export async function standing(room: Room): Promise<Standing> {
       .filter(({ target }) => targets.has(target))
       .map(({ target, content }) => `${target.split('/')[0]} ${content}`)
       .toSorted(),
-    branches: (await branchesOf(room)).map(({ branch, tree }) => `${same(branch)} ${tree}`),
+    branches: (await branchesOf(room)).map(
+      ({ branch, tree, commits }) => `${same(branch)} ${tree} ${commits}`,
+    ),
     pulls: pulls.map(({ title, body, state, draft, base }) =>
       same([title, state, draft ? 'draft' : 'ready', base.ref, body].join('\n')),
     ),
