@@ -3,6 +3,7 @@ import type { Candidate, Origin, RunId, Usd } from '../core/model/index.ts';
 import { parsePatch } from '../core/patches/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, Clock, RunRecord, Store } from '../ports/index.ts';
+import { standingPicks } from './picks.ts';
 
 /** Label that starts a run; we take it off when the run starts, so that setting it again starts another. */
 export const LABEL = 'auto-dev';
@@ -17,7 +18,7 @@ export async function viewOf(world: { store: Store; clock: Clock }, run: RunReco
   // Only what has been judged is picked and voted on.
   if (!run.decision) return view;
   const votes = await world.store.votes(run.id);
-  const picks = await world.store.picks(run.id);
+  const picks = await standingPicks(world.store, run.id);
   return {
     ...view,
     ...(votes.length > 0 ? { votes } : {}),

@@ -68,7 +68,7 @@ export interface Gateway {
     how?: { readonly protocols?: readonly ModelProtocol[]; readonly capTokens?: number },
   ): ModelRoute;
   open(grant: Grant, onUsage?: (usage: Usage) => void): Promise<Lease>;
-  /** Sets the cap of a run for the leases that are open here; those opened later bring the cap of their grant. */
+  /** Sets the cap of a run for every lease in this process, open or opened later, whatever its grant says. */
   capRun(runId: RunId, usd: Usd): void;
   /** What tokens would cost now, US dollars; null where the price is not known. */
   estimate(

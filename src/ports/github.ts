@@ -147,7 +147,7 @@ export interface Publisher {
   comment(issue: number, body: string): Promise<{ readonly id: number; readonly url: string }>;
   /** Edits a comment that this App wrote; refuses any other. */
   editComment(id: number, body: string): Promise<void>;
-  /** Adds and removes labels of our own (`auto-dev:*`); creates one that the repository lacks. */
+  /** Adds and removes labels of our own (`auto-dev:*`), and takes `auto-dev` itself off; creates one that the repository lacks. */
   setLabels(
     issue: number,
     change: { readonly add: readonly string[]; readonly remove: readonly string[] },

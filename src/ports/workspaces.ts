@@ -99,6 +99,10 @@ export interface Workspaces {
    * the signal is aborted before the files are read.
    */
   collect(base: BaseCheckout, area: WorkArea, signal?: AbortSignal): Promise<Collected>;
+  /** Whether a collected tree is still there; `prune` may have removed it. */
+  holds(base: BaseCheckout, tree: Sha): Promise<boolean>;
+  /** Keeps a collected tree for another area as well, so that `prune` leaves it while that one is kept. */
+  keep(base: BaseCheckout, areaId: string, tree: Sha): Promise<void>;
   /** Writes one commit on the base with the collected tree; same spec, same commit. */
   commit(base: BaseCheckout, spec: CommitSpec): Promise<Sha>;
   /** Creates or moves a branch of a local repository to a commit. Refuses (fault) a branch that is checked out. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { asFault, type Usage, type Usd } from '../../core/model/index.ts';
+import { asFault, type RunId, type Usage, type Usd } from '../../core/model/index.ts';
 import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
 import { openAccounts } from './accounts.ts';
 import { hashOf } from './admission.ts';
@@ -44,6 +44,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const silenceMs = options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS;
   const shared = { providers, book, secrets, clock, log, silenceMs };
   const leases = new Map<Lease, Grant & { runCapUsd: Usd }>();
+  const runCaps = new Map<RunId, Usd>();
   const route: Gateway['route'] = (name, how) => routeTo(providers, book, clock.now(), name, how);
 
   return {
@@ -53,7 +54,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       for (const model of grant.models) route(model, capTokens === undefined ? {} : { capTokens });
       await swept;
       // One object of this lease's own: its cap can change while calls are counted against it.
-      const held = { ...grant };
+      const held = { ...grant, runCapUsd: runCaps.get(grant.runId) ?? grant.runCapUsd };
       const purse = await accounts.open(held);
       const lease = await openLease({
         grant: held,
@@ -66,6 +67,8 @@ export function openGateway(options: GatewayOptions): Gateway {
       return lease;
     },
     capRun(runId, usd) {
+      // A stage that began before brings the old one in every grant until it ends.
+      runCaps.set(runId, usd);
       for (const grant of leases.values()) if (grant.runId === runId) grant.runCapUsd = usd;
     },
     estimate(name, { tokensIn, tokensCached, tokensOut }) {

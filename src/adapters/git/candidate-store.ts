@@ -1,11 +1,12 @@
 import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import type { Sha } from '../../core/model/index.ts';
 import type { CollectedPatch } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE } from './bases.ts';
 import { type CollectLimits, type Gathered, type Known, rawEntries, tooBig, tooMany } from './collect.ts';
 import { gitFault, isNoSpace } from './faults.ts';
 import type { Git } from './git.ts';
-import { besides, exists, isSha, type Layout, touch } from './layout.ts';
+import { besides, checkedSha, exists, isSha, type Layout, touch } from './layout.ts';
 import { makeBare } from './mirrors.ts';
 import { patchText, rawDiff } from './patch-text.ts';
 import { withoutSetup } from './setup-traces.ts';
@@ -26,6 +27,10 @@ export interface CandidateStore {
     known: Known,
     from: { readonly areaId: string; readonly scratch: string },
   ): Promise<Admitted>;
+  /** Whether a tree of ours is still there. */
+  holds(key: string, tree: Sha): Promise<boolean>;
+  /** Claims a tree for another area as well. */
+  keep(key: string, areaId: string, tree: Sha): Promise<void>;
 }
 
 const CORRUPT = 'Git refused its content (fsck).';
@@ -111,6 +116,11 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       await claim(cwd, areaId, tree);
       return { kind: 'patch', patch: { tree, raw: raw.toString('utf8'), text } };
     },
+    async holds(key, tree) {
+      const done = await git({ cwd: await at(key), args: ['cat-file', '-e', `${checkedSha(tree)}^{tree}`] });
+      return done.exitCode === 0;
+    },
+    keep: async (key, areaId, tree) => claim(await at(key), areaId, checkedSha(tree)),
   };
 }
 

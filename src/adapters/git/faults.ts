@@ -31,7 +31,7 @@ export function gitFault(what: string, done: GitDone): Fault {
 }
 
 /** True when the remote answered and said no. */
-export const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
+const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
 
 /** The fault behind a git command that talks to a remote. */
 export function remoteFault(what: string, done: GitDone): Fault {

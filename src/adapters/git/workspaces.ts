@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asFault } from '../../core/model/index.ts';
+import { asFault, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
 import { openAreas } from './areas.ts';
 import { openBases } from './bases.ts';
@@ -104,6 +104,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     install: prepared(setup.install),
     open: prepared(areas.open),
     collect: using(collect),
+    holds: using((base, tree: Sha) => store.holds(base.repositoryKey, tree)),
+    keep: using((base, areaId: string, tree: Sha) => store.keep(base.repositoryKey, areaId, tree)),
     commit: using(publishing.commit),
     branch: using(publishing.branch),
     push: using(publishing.push),

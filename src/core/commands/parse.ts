@@ -17,9 +17,6 @@ const MOST_WORD = 40;
  */
 const COMMAND = /^(?:[ \t]{0,3}\r?\n)*[ ]{0,3}\/auto-dev(?![^ \t\r\n])[ \t]*([^ \t\r\n]*)([\s\S]*)$/;
 
-/** Whether a comment addresses us at all; a cheap look before anything is asked of GitHub or the database. */
-export const isAddressed = (body: string): boolean => COMMAND.test(body);
-
 /** The command that a comment gives; null where it gives none. */
 export function parseCommand(body: string): Command | null {
   const found = COMMAND.exec(body);

@@ -51,7 +51,7 @@ export interface Task {
   readonly comments: readonly { readonly author: string; readonly body: string }[];
   readonly base: { readonly ref: string; readonly sha: Sha };
   readonly settings: Settings;
-  /** AGENTS.md or CLAUDE.md of the base commit, cut to its first part; absent where there is none or it is not wanted. */
+  /** AGENTS.md or CLAUDE.md of the base commit (on GitHub: of the default branch), cut to its first part; absent where there is none or it is not wanted. */
   readonly instructions?: { readonly path: string; readonly text: string };
   /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
   readonly lowered: readonly string[];

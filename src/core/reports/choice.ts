@@ -15,7 +15,7 @@ import { contestantName } from './words.ts';
 const NONE_OF_THEM = 'None of them';
 
 /** Whether a person may still pick by a tick: nobody did, and the run has not ended otherwise. */
-export const pickIsOpen = (view: RunView): boolean =>
+const pickIsOpen = (view: RunView): boolean =>
   lastPick(view) === undefined && !isFinal(view.state) && view.state !== 'published';
 
 /** What each box of the comparison on the issue stands for, in order; null: none of them. Empty once a pick is made. */

@@ -1,6 +1,6 @@
 export { branchName, branchOf, localBranch } from './branches.ts';
 export { type CheckText, checkText } from './check-text.ts';
-export { choice, choicesOf, pickIsOpen } from './choice.ts';
+export { choice, choicesOf } from './choice.ts';
 export { type Advance, advanceMessage, commitMessage } from './commit.ts';
 export { comparison } from './comparison.ts';
 export { debateWords } from './debate-section.ts';

@@ -43,7 +43,16 @@ export interface RefusalWords {
 /** Problems of a settings file that are named; the rest show once these are gone. */
 const PROBLEMS_SHOWN = 5;
 
-export function refusalWords(refusal: Refusal): RefusalWords {
+export function refusalWords(refusal: Refusal, asked: AskedBy = 'label'): RefusalWords {
+  const { message, advice } = wordsOf(refusal);
+  return { message, advice: asked === 'label' ? advice : advice.replace(AGAIN, 'give the command again') };
+}
+
+/** What started the run that is refused, and so what starts it again. */
+export type AskedBy = 'label' | 'command';
+const AGAIN = 'set the label again';
+
+function wordsOf(refusal: Refusal): RefusalWords {
   switch (refusal.kind) {
     case 'no-permission':
     case 'archived':
@@ -84,17 +93,17 @@ function ofTheRepository(
     case 'archived':
       return {
         message: 'The repository is archived: nobody can write to it.',
-        advice: 'Unarchive it, and set the label again.',
+        advice: `Unarchive it, and ${AGAIN}.`,
       };
     case 'repository-empty':
       return {
         message: `The repository has no commit on its default branch ${quoted(refusal.branch)} yet, so there is nothing to start from.`,
-        advice: 'Push a first commit, then set the label again.',
+        advice: `Push a first commit, then ${AGAIN}.`,
       };
     case 'cap-reached':
       return {
         message: `${reached(refusal)} today (UTC), the most that this server allows.`,
-        advice: `It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`${CAP_VARIABLES[refusal.cap]}\`.`,
+        advice: `It starts anew at midnight UTC; ${AGAIN} then. The operator of this server can raise the cap with \`${CAP_VARIABLES[refusal.cap]}\`.`,
       };
   }
 }
@@ -139,7 +148,7 @@ function ofTheIssue(
           'Open an issue that says what is to be done, and set the label there. On a pull request, comment `/auto-dev review` or `/auto-dev fix`.',
       };
     case 'issue-closed':
-      return { message: 'The issue is closed.', advice: 'Reopen it, then set the label again.' };
+      return { message: 'The issue is closed.', advice: `Reopen it, then ${AGAIN}.` };
     case 'already-running':
       return {
         message: `The run ${quoted(refusal.run)} is at work here.`,
@@ -220,8 +229,8 @@ function listed(problems: readonly string[]): string {
 }
 
 /** The comment on an issue whose run was refused. */
-export function refusalComment(run: RunId, refusal: Refusal): Report {
-  const { message, advice } = refusalWords(refusal);
+export function refusalComment(run: RunId, refusal: Refusal, asked: AskedBy = 'label'): Report {
+  const { message, advice } = refusalWords(refusal, asked);
   const first = marker('refusal', run);
   const body = `${first}\n\n**No run was started.** ${sentence(message, 1_500)}\n\n**Next:** ${sentence(advice, 600)}\n`;
   return { marker: first, body };

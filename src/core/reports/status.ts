@@ -209,5 +209,6 @@ function lastLine(view: RunView): string {
       view.origin.kind === 'github' ? ' `/auto-dev help` there names what you can ask for.' : '';
     return `**Next:** read the pull request; nothing is merged without you.${branches}${commands}`;
   }
-  return `**Next:** make the issue more precise (which behaviour, which test shows it), then ${sentence(againWords(view))}.`;
+  const what = view.origin.kind === 'github' && view.origin.work ? 'what is asked for' : 'the issue';
+  return `**Next:** make ${what} more precise (which behaviour, which test shows it), then ${sentence(againWords(view))}.`;
 }

@@ -22,7 +22,7 @@ export async function sayRefused(
   refusal: Refusal,
 ): Promise<void> {
   const { runId } = asked;
-  const { message, advice } = refusalWords(refusal);
+  const { message, advice } = refusalWords(refusal, askedBy(asked));
   await world.store.updateRun(runId, { trouble: { code: 'REFUSED', message, advice } }, world.clock.now());
   if (origin.kind === 'github') await sayOnGitHub(world, asked, origin, refusal);
   await world.store.transition(runId, 'refused', message, world.clock.now());
@@ -104,19 +104,22 @@ async function speaks(world: World, { runId }: Asked, origin: GitHubOrigin, name
   return (await world.store.intend(scope, name)).fresh;
 }
 
+const askedBy = ({ trigger }: Asked) => (trigger === 'command' ? 'command' : 'label');
+
 async function write(
   world: World,
   github: GitHub,
   publisher: Publisher,
-  { runId }: Asked,
+  asked: Asked,
   origin: GitHubOrigin,
   refusal: Refusal,
 ): Promise<void> {
+  const { runId } = asked;
   await once(world.store, runId, 'refusal', {
     look: async () => {
       const reader = await github.reader(handleOf(origin));
       return findOwn(github, reader, origin.issue, { kind: 'refusal', run: runId });
     },
-    write: () => publisher.comment(origin.issue, refusalComment(runId, refusal).body),
+    write: () => publisher.comment(origin.issue, refusalComment(runId, refusal, askedBy(asked)).body),
   });
 }

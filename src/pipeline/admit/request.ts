@@ -25,7 +25,7 @@ export const RunRequest = z.strictObject({
   /** Branch, tag or commit to start from; absent: the default branch, or what is checked out. */
   base: z.string().optional(),
   overrides: Overrides.default({}),
-  /** What started it on GitHub. Absent in records of older versions, which are answered like a command. */
+  /** What started it on GitHub. Absent in records of older versions. */
   trigger: z.enum(['label', 'command']).optional(),
   /**
    * `again`: this candidate's contestant is tried once more beside what the candidates of `run` left, on that run's base

@@ -1,6 +1,7 @@
+import { roundWords } from '../../core/adaptive/index.ts';
 import { type Candidate, NO_USAGE, type RunId, type Task } from '../../core/model/index.ts';
 import { assignAliases } from '../../core/policy/index.ts';
-import type { ChildInput } from '../../ports/index.ts';
+import type { BaseCheckout, ChildInput } from '../../ports/index.ts';
 import type { World } from '../world.ts';
 import { lineUp, type Place } from './line-up.ts';
 
@@ -11,10 +12,16 @@ import { lineUp, type Place } from './line-up.ts';
 export async function lineUpAgain(
   world: World,
   task: Task,
+  base: BaseCheckout,
   { run, again }: { readonly run: RunId; readonly again: string },
 ): Promise<readonly ChildInput[]> {
   const earlier = await world.store.candidates(run);
-  const field = earlier.filter(({ alias, patch }) => alias === again || patch !== undefined);
+  const field: Candidate[] = [];
+  for (const candidate of earlier) {
+    const { alias, patch } = candidate;
+    // One whose tree was removed since could be judged, but not published.
+    if (alias === again || (patch && (await world.workspaces.holds(base, patch.tree)))) field.push(candidate);
+  }
   const aliases = assignAliases(task.runId, field.length);
   const known = new Set((await world.store.candidates(task.runId)).map(({ alias }) => alias));
   const anew: Place[] = [];
@@ -22,19 +29,27 @@ export async function lineUpAgain(
     const alias = aliases[ordinal] as string;
     const { round: _, ...contestant } = candidate.contestant;
     if (candidate.alias === again) anew.push({ alias, ordinal, contestant });
-    else if (!known.has(alias))
+    else if (!known.has(alias)) {
+      const { tree } = candidate.patch ?? {};
+      if (tree) await world.workspaces.keep(base, `${task.runId}-${alias}`, tree);
       await world.store.putCandidate(takenOver(candidate, { runId: task.runId, alias, ordinal }));
+    }
   }
   return lineUp(world, task, anew);
 }
 
-const takenOver = (
-  candidate: Candidate,
+/** How it came about there names candidates of that run, which are others here. */
+function takenOver(
+  { contestant: { round, ...contestant }, ...candidate }: Candidate,
   here: Pick<Candidate, 'runId' | 'alias' | 'ordinal'>,
-): Candidate => ({
-  ...candidate,
-  ...here,
-  state: 'coded',
-  usage: NO_USAGE,
-  note: `taken over from run ${candidate.runId}, where it was ${candidate.alias}`,
-});
+): Candidate {
+  const how = round ? ` (${roundWords(round)} there)` : '';
+  return {
+    ...candidate,
+    contestant,
+    ...here,
+    state: 'coded',
+    usage: NO_USAGE,
+    note: `taken over from run ${candidate.runId}, where it was ${candidate.alias}${how}`,
+  };
+}

@@ -70,8 +70,8 @@ async function lineUpField(
 ): Promise<{ readonly inputs: readonly ChildInput[]; readonly watched: boolean }> {
   await world.store.markStage(runId, 'code', 'start', world.clock.now());
   const task = await loadTask(world, runId);
-  await prepareBase(world, task, { signal });
-  if (carry) return { inputs: await lineUpAgain(world, task, carry), watched: false };
+  const base = await prepareBase(world, task, { signal });
+  if (carry) return { inputs: await lineUpAgain(world, task, base, carry), watched: false };
   const field = contestantsOf(world, task.settings);
   const aliases = assignAliases(runId, field.length);
   const places = field.map((contestant, ordinal) => ({

@@ -1,6 +1,6 @@
 import type { Alias, Sha, Task } from '../../core/model/index.ts';
-import { commitMessage } from '../../core/reports/index.ts';
-import type { BaseCheckout } from '../../ports/index.ts';
+import { commitMessage, type RunView } from '../../core/reports/index.ts';
+import type { BaseCheckout, RunRecord } from '../../ports/index.ts';
 import { loadRun, sourceOf } from '../task.ts';
 import { viewOf } from '../view.ts';
 import type { World } from '../world.ts';
@@ -17,7 +17,7 @@ export const AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com'
 /** Writes the commits ourselves, with our message: a candidate's own commits, names and messages never leave the sandbox. */
 export async function commitCandidates(world: World, task: Task): Promise<Commits> {
   const run = await loadRun(world, task.runId);
-  const view = await viewOf(world, run);
+  const view = signedBy(run, await viewOf(world, run));
   const base = await world.workspaces.prepare(await sourceOf(world, task), task.base.sha);
   const byAlias = new Map<Alias, Sha>();
   for (const candidate of await world.store.candidates(task.runId)) {
@@ -35,4 +35,12 @@ export async function commitCandidates(world: World, task: Task): Promise<Commit
     byAlias.set(candidate.alias, sha);
   }
   return { base, byAlias };
+}
+
+/** A run that an older version began has commits without a co-author, which may be pushed already: the same again. */
+function signedBy({ request }: RunRecord, view: RunView): RunView {
+  const { trigger } = (request ?? {}) as { readonly trigger?: unknown };
+  if (trigger !== undefined) return view;
+  const { requestedBy: _, ...unsigned } = view;
+  return unsigned;
 }

@@ -13,23 +13,28 @@ import { handleOf, requireGitHub } from '../task.ts';
 import type { World } from '../world.ts';
 import type { Commits } from './commits.ts';
 
-/** What the publishing of one run on GitHub needs. */
-export interface Job {
+/** What it takes to say something about a run on GitHub. */
+export interface Errand {
   readonly world: World;
   readonly task: Task;
   readonly origin: GitHubOrigin;
-  readonly commits: Commits;
   readonly signal: AbortSignal;
 }
+/** What it takes to push as well. */
+export interface Job extends Errand {
+  readonly commits: Commits;
+}
 
-/** A job with the means to do it; the publisher's token is given back at the end. */
-export interface Desk extends Job {
+interface Means {
   readonly reader: GitHubReader;
   readonly publisher: Publisher;
   readonly facts: RepositoryFacts;
 }
+/** With the means to do it; the publisher's token is given back at the end. */
+export type Counter = Errand & Means;
+export type Desk = Job & Means;
 
-export async function atDesk<T>(job: Job, work: (desk: Desk) => Promise<T>): Promise<T> {
+export async function atDesk<J extends Errand, T>(job: J, work: (desk: J & Means) => Promise<T>): Promise<T> {
   const github = requireGitHub(job.world);
   const reader = await github.reader(handleOf(job.origin));
   const facts = await reader.repository();
@@ -83,7 +88,20 @@ async function pushWithToken({ world, facts, publisher, commits }: Desk, { branc
     return await once();
   } catch (thrown) {
     if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
-    return once();
+    return refusalOr(once);
+  }
+}
+
+/** Refused with a good token as well: that is an answer, and the comparison can say it. */
+async function refusalOr<T>(
+  push: () => Promise<T>,
+): Promise<T | { readonly kind: 'refused'; readonly why: string }> {
+  try {
+    return await push();
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    if (code !== 'GITHUB_REFUSED') throw thrown;
+    return { kind: 'refused', why: message };
   }
 }
 

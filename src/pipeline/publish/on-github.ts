@@ -24,7 +24,7 @@ export function publishPull(job: Job, winner: Alias): Promise<RunOutcome> {
     const { view, diffs } = await viewForPublishing(desk, outcome);
     const said = await show(desk, 'comparison', number, comparison(view, diffs));
     await showCheck(desk, view, headSha);
-    await supersede(desk);
+    await supersede(desk, view);
     return { ...outcome, comparisonUrl: said.url };
   });
 }
@@ -44,7 +44,7 @@ function publishOnIssue(job: Job, kind: 'choice' | 'outcome', write: Write): Pro
     const branches = byLetter(await pushOthers(desk, null));
     const { view, diffs } = await viewForPublishing(desk, { kind: 'table', branches });
     const said = await show(desk, kind, desk.origin.issue, await write(view, diffs));
-    await supersede(desk);
+    await supersede(desk, view);
     return { kind: 'table', comparisonUrl: said.url, branches };
   });
 }
@@ -54,7 +54,7 @@ async function tableInstead(desk: Desk, unopened: string): Promise<RunOutcome> {
   const outcome: OutcomeView = { kind: 'table', unopened, branches };
   const { view, diffs } = await viewForPublishing(desk, outcome);
   const said = await show(desk, 'outcome', desk.origin.issue, noWinner(view, diffs));
-  await supersede(desk);
+  await supersede(desk, view);
   return { ...outcome, comparisonUrl: said.url };
 }
 

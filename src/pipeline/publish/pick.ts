@@ -10,6 +10,7 @@ import { advanceMessage, choice, comparison, pullRequest } from '../../core/repo
 import type { Pick, PullDetails, RunOutcome, RunRecord, Store } from '../../ports/index.ts';
 import { OUTAGES } from '../guard.ts';
 import { once } from '../once.ts';
+import { dropPick, whyDropped } from '../picks.ts';
 import { loadRun, loadTask } from '../task.ts';
 import { viewOf } from '../view.ts';
 import type { World } from '../world.ts';
@@ -17,7 +18,7 @@ import { AUTHOR, commitCandidates } from './commits.ts';
 import { atDesk, type Desk, type Job, push } from './desk.ts';
 import { type Head, isHeadOfOurs, keepHead, planHead, plannedHead, shownOn, wasPushed } from './heads.ts';
 import { publishPull } from './on-github.ts';
-import { show, showCheck, viewForPublishing, writtenComparison } from './show.ts';
+import { show, showCheck, showTally, viewForPublishing, writtenComparison } from './show.ts';
 
 export type OnGitHubRun = RunRecord & { readonly origin: GitHubOrigin };
 type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
@@ -37,6 +38,8 @@ const refused = (why: string): Applied => ({ kind: 'refused', why });
 export async function applyPick(world: World, run: OnGitHubRun): Promise<Applied> {
   const pick = (await world.store.picks(run.id)).at(-1);
   if (!pick) throw new Fault('INTERNAL', `Run ${run.id} has no pick to apply.`);
+  const dropped = await whyDropped(world.store, run.id, pick);
+  if (dropped !== null) return refused(dropped);
   const job = await jobOf(world, run);
   const { outcome } = run;
   const applied =
@@ -138,7 +141,11 @@ async function pickOnPull(job: Job, run: OnGitHubRun, outcome: PullOutcome, pick
       before === alias
         ? outcome
         : await advance(desk, run, outcome, { key: pick.key, alias, message, at: pick.at });
-    if (typeof moved === 'string') return refused(moved);
+    if (typeof moved === 'string') {
+      await dropPick(store, run.id, pick.key, moved);
+      await refreshPull(desk, outcome);
+      return refused(moved);
+    }
     await once(store, run.id, `text:${pick.key}`, {
       look: async () => null,
       write: () => tellInPull(desk, moved, alias),
@@ -222,12 +229,16 @@ async function refreshPull(desk: Desk, outcome: PullOutcome): Promise<void> {
   await refreshIssue(desk);
 }
 
-/** Votes have changed: shows the tally where the comparison is. */
+/** Votes have changed: shows the tally where the comparison is, by as few writes as can be. */
 export async function refreshTally(world: World, run: OnGitHubRun): Promise<void> {
-  const { outcome } = run;
+  const { outcome, origin } = run;
   if (!outcome || outcome.kind === 'branches') return;
-  const job = await jobOf(world, run);
-  await atDesk(job, (desk) => (outcome.kind === 'pull' ? refreshPull(desk, outcome) : refreshIssue(desk)));
+  const task = await loadTask(world, run.id);
+  await atDesk({ world, task, origin, signal: new AbortController().signal }, async (desk) => {
+    const { view, diffs } = await viewForPublishing(desk, outcome);
+    if (outcome.kind === 'pull') await showTally(desk, 'comparison', outcome.number, comparison(view, diffs));
+    await showTally(desk, 'choice', origin.issue, choice(view, diffs));
+  });
 }
 
 /** An empty commit without the skip marker on top of the pull request: the repository's own workflows start. */

@@ -1,3 +1,4 @@
+import { pickable } from '../../core/decision/index.ts';
 import {
   type ArtifactRef,
   asFault,
@@ -21,7 +22,7 @@ import { findOwn, type OwnComment } from '../own-comment.ts';
 import { loadRun, requireGitHub } from '../task.ts';
 import { diffsOf, viewOf } from '../view.ts';
 import type { World } from '../world.ts';
-import type { Desk } from './desk.ts';
+import type { Counter } from './desk.ts';
 
 /** Kinds of reports that hold a comparison, whatever they are on. */
 const COMPARISONS = ['comparison', 'choice', 'outcome'] as const satisfies readonly ReportKind[];
@@ -45,7 +46,7 @@ export async function writtenComparison(
 
 /** The run and its diffs as readers of what is published now see them. */
 export async function viewForPublishing(
-  desk: Desk,
+  desk: Counter,
   outcome: OutcomeView,
 ): Promise<{ readonly view: RunView; readonly diffs: Diffs }> {
   const { world, task, facts, reader } = desk;
@@ -66,10 +67,16 @@ export async function viewForPublishing(
 }
 
 /** An issue is read once, at the trigger; that it says something else now is shown (I5). A review is no issue. */
-async function editedSince({ reader, origin }: Desk, { task }: RunRecord): Promise<boolean> {
+async function editedSince({ reader, origin }: Counter, { task }: RunRecord): Promise<boolean> {
   if (origin.work || !task) return false;
-  const issue = await reader.issue(origin.issue);
-  return issue.title !== task.title || issue.body !== task.body;
+  try {
+    const issue = await reader.issue(origin.issue);
+    return issue.title !== task.title || issue.body !== task.body;
+  } catch (thrown) {
+    // Deleted, or moved away: what it says now nobody can tell.
+    if (asFault(thrown).code === 'GITHUB_REFUSED') return false;
+    throw thrown;
+  }
 }
 
 /**
@@ -77,7 +84,7 @@ async function editedSince({ reader, origin }: Desk, { task }: RunRecord): Promi
  * cut us off; one that is there already is edited.
  */
 export async function show(
-  desk: Desk,
+  desk: Counter,
   kind: ComparisonKind,
   on: number,
   parts: readonly [Report, ...Report[]],
@@ -93,6 +100,18 @@ export async function show(
     await editUnlessGone(desk, left, body);
   }
   return first;
+}
+
+/** Shows the first comment of a comparison anew, where it was written: the tally of votes stands there. */
+export async function showTally(
+  desk: Counter,
+  kind: ComparisonKind,
+  on: number,
+  [first]: readonly [Report, ...Report[]],
+): Promise<void> {
+  if (!(await writtenComparison(desk.world.store, desk.task.runId, kind))) return;
+  if (kind === 'choice') await keepChoice(desk.world, desk.task.runId, first.body);
+  await showPart(desk, kind, on, 1, first.body);
 }
 
 const CHOICE_TEXT = 'choice:text';
@@ -128,7 +147,7 @@ export async function choiceTexts(
 }
 
 async function showPart(
-  desk: Desk,
+  desk: Counter,
   kind: ComparisonKind,
   on: number,
   part: number,
@@ -150,7 +169,7 @@ async function showPart(
 }
 
 /** Somebody may have deleted a comment of ours: what else there is to do is done all the same. */
-async function editUnlessGone({ world, task, publisher }: Desk, { id }: OwnComment, body: string) {
+async function editUnlessGone({ world, task, publisher }: Counter, { id }: OwnComment, body: string) {
   try {
     await publisher.editComment(id, body);
   } catch (thrown) {
@@ -160,7 +179,7 @@ async function editUnlessGone({ world, task, publisher }: Desk, { id }: OwnComme
 }
 
 /** The check run on the head of the pull request. A repository without that right goes without it. */
-export async function showCheck(desk: Desk, view: RunView, headSha: Sha): Promise<void> {
+export async function showCheck(desk: Counter, view: RunView, headSha: Sha): Promise<void> {
   try {
     await desk.publisher.showCheck({ headSha, externalId: view.id, ...checkText(view) });
   } catch (thrown) {
@@ -169,13 +188,18 @@ export async function showCheck(desk: Desk, view: RunView, headSha: Sha): Promis
   }
 }
 
-/** Folds the comparisons of earlier runs of the same issue, and ends those that still wait for a pick. */
-export async function supersede(desk: Desk): Promise<void> {
+/**
+ * Folds the comparisons of earlier runs of the same issue, and ends those that still wait for a pick. A run in which
+ * nobody survived takes no such choice away.
+ */
+export async function supersede(desk: Counter, view: RunView): Promise<void> {
   const { world, task, origin } = desk;
+  const empty = pickable(view).length === 0;
   const runs = await world.store.runsAt(origin.repositoryId, origin.issue);
   const self = runs.find(({ id }) => id === task.runId);
   for (const run of runs) {
     if (!self || run.createdAt >= self.createdAt || !isOf(run.origin, origin)) continue;
+    if (empty && run.state === 'awaiting_pick') continue;
     for (const kind of COMPARISONS) await fold(desk, run.id, kind);
     if (run.state === 'awaiting_pick') {
       await world.store.transition(run.id, 'closed', 'a newer run has a result', world.clock.now());
@@ -186,7 +210,7 @@ export async function supersede(desk: Desk): Promise<void> {
 const isOf = (one: { readonly kind: string; readonly issue?: number }, { issue }: GitHubOrigin): boolean =>
   one.kind === 'github' && one.issue === issue;
 
-async function fold(desk: Desk, runId: RunId, kind: ComparisonKind): Promise<void> {
+async function fold(desk: Counter, runId: RunId, kind: ComparisonKind): Promise<void> {
   const { store, log } = desk.world;
   for (let part = 1; part <= MOST_PARTS; part++) {
     const comment = await writtenComparison(store, runId, kind, part);

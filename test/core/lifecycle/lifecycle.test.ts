@@ -13,13 +13,14 @@ test('the transition table', () => {
       "admitted": "awaiting_answer awaiting_approval briefed failed cancelled",
       "awaiting_answer": "admitted awaiting_approval briefed failed cancelled",
       "awaiting_approval": "admitted awaiting_answer briefed failed cancelled",
+      "awaiting_pick": "published closed",
       "briefed": "coded failed cancelled",
       "cancelled": "",
       "closed": "",
       "coded": "examined failed cancelled",
       "examined": "briefed judged failed cancelled",
       "failed": "",
-      "judged": "published failed cancelled",
+      "judged": "awaiting_pick published failed cancelled",
       "merged": "",
       "published": "merged closed",
       "queued": "admitted refused failed cancelled",
@@ -44,7 +45,10 @@ test('a final state is never left, and a run that is over neither fails nor is c
   for (const state of RUN_STATES.filter(isOver)) {
     expect(move(state, 'failed').kind === 'moved' || move(state, 'cancelled').kind === 'moved').toBe(false);
   }
-  expect(RUN_STATES.filter((state) => isOver(state) && !isFinal(state))).toEqual(['published']);
+  expect(RUN_STATES.filter((state) => isOver(state) && !isFinal(state))).toEqual([
+    'awaiting_pick',
+    'published',
+  ]);
 });
 
 test('every state can be reached, and from every state a run can come to an end', () => {
