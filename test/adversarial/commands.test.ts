@@ -13,7 +13,7 @@ import {
 import { CORPUS, poisoned } from '../core/reports/hostile.ts';
 
 const EXAMPLES = COMMAND_NAMES.map((name) => COMMANDS[name].example);
-const heard = (body: string): boolean => parseCommand(body) !== null || isAddressed(body);
+const heard = (body: string): boolean => parseCommand(body) !== null;
 
 describe('case 14: a command that was not given as the first word of a comment', () => {
   const PLACES: Readonly<Record<string, (command: string) => string>> = {

@@ -106,18 +106,32 @@ describe('what GitHub refuses', () => {
     expect([await pullsOf(room), await branchesOf(room)]).toEqual([[], []]);
     const outcome = (await room.store.run(room.runId))?.outcome;
     expect(same(room, (outcome?.kind === 'table' && outcome.unopened) || '')).toMatchInlineSnapshot(
-      `"The push of \`auto-dev/1/RUN/B\` was refused: [remote rejected] (hook declined) remote: error: GH013: Repository rule violations found for refs/heads/auto-dev/1/RUN/B.         remote: error: hook declined to update refs/heads/auto-dev/1/RUN/B        "`,
+      `"The push of \`auto-dev/1/RUN/B\` was refused: [remote rejected] (hook declined) remote: error: GH013: Repository rule violations found for refs/heads/auto-dev/1/RUN/B. remote: - Cannot create ref due to creations being restricted. remote: error: hook declined to update refs/heads/auto-dev/1/RUN/B"`,
     );
     await rm(join(github.directory('alice', 'demo'), 'hooks', 'update'));
     expect(await room.says('/auto-dev pick B')).toMatch(/^Candidate B is the draft pull request/);
     expect(await pullsOf(room)).toHaveLength(1);
   });
 
+  test('another pick, by a rule: it is on record, and does not stand', async () => {
+    const room = await openRoom(house());
+    await room.publishes();
+    const [pull] = await pullsOf(room);
+    const { github } = room.house.hub;
+    await github.protect('auto-dev/*', 'Cannot update this protected ref.');
+    expect(await room.says('/auto-dev pick C', { on: pull?.number ?? 0 })).toMatch(/^refused: The push of/);
+    expect(await room.store.picks(room.runId)).toMatchObject([{ alias: 'C' }]);
+    const said = [...(await commentsOn(room, room.issue)), ...(await commentsOn(room, pull?.number ?? 0))];
+    const shown = said.filter(({ body }) => /runoff:(status|comparison)/.test(body));
+    expect(shown).toHaveLength(2);
+    for (const { body } of shown) expect(body).not.toMatch(/picked/i);
+  });
+
   test('an archived repository: the run fails and nothing is left half done', async () => {
     const room = await openRoom(house());
     await room.house.hub.github.setArchived({ owner: 'alice', name: 'demo' }, true);
     expect(same(room, await room.publishes())).toMatchInlineSnapshot(
-      `"GITHUB_REFUSED: Pushing failed: fatal: unable to access 'GITHUB/alice/demo.git/': The requested URL returned error: 403"`,
+      `"GITHUB_REFUSED: GitHub refused to comment on #1 (403): Repository was archived so is read-only."`,
     );
     expect([await stateOf(room), await pullsOf(room), await branchesOf(room)]).toEqual(['failed', [], []]);
     const calls = room.line.calls.length;

@@ -117,6 +117,17 @@ describe('what no run used for long', () => {
     expect(git(store, 'fsck', '--strict')).not.toContain('missing');
   });
 
+  test('a tree that another run took over stays for it', async () => {
+    const { base } = await based();
+    const tree = await collected(base, 'r1-A');
+    expect(await world.workspaces.holds(base, tree)).toBe(true);
+    await world.workspaces.keep(base, 'r2-B', tree);
+    await pruneAll((id) => id.startsWith('r2-'));
+    expect(await world.workspaces.holds(base, tree)).toBe(true);
+    await pruneAll();
+    expect(has(base, tree)).toBe(false);
+  });
+
   test('stays while another process makes something of it', async () => {
     const { base } = await based();
     const controller = new AbortController();

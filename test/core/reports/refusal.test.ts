@@ -75,6 +75,17 @@ test('and in other words where the case is another', () => {
   `);
 });
 
+test('whoever gave a command is not told to set a label', () => {
+  for (const refusal of Object.values(ALL)) {
+    if (refusal.kind === 'no-permission' || refusal.kind === 'label-gone' || refusal.kind === 'not-an-issue')
+      continue;
+    expect(refusalWords(refusal, 'command').advice, refusal.kind).not.toMatch(/set the label/i);
+  }
+  expect(refusalWords({ kind: 'archived' }, 'command').advice).toBe(
+    'Unarchive it, and give the command again.',
+  );
+});
+
 test('as a comment', () => {
   expect(refusalComment(RUN, ALL['settings-invalid']).body).toMatchInlineSnapshot(`
     "<!-- runoff:refusal:r7k2m9q4xa -->
