@@ -5,7 +5,10 @@ import { TOSS_UP } from '../core/reports/sample.ts';
 import { furnished, openRoom, type Room, type RoomOptions } from './room.ts';
 import { standing } from './standing.ts';
 
-const house = furnished();
+/** Each costs a whole publishing: every other one is played unless all are asked for. */
+const ALL_OF_THEM = process.env.RUNOFF_TEST_OUTAGES === 'all';
+
+const house = furnished('file');
 
 /** A process that dies: from its `at`th write to the store on, nothing reaches the store until it is started again. */
 function dying() {
@@ -83,9 +86,12 @@ describe('F2: a process that dies between two of its own records', () => {
   test.each(DEEDS)('%s is done once all the same', async (_what, deed) => {
     const calm = await played(deed, null);
     const differ: object[] = [];
+    let turn = 0;
     for (const [at, write] of calm.writes.entries()) {
       // What is done but not recorded is what matters; the rest is done anew.
       if (!/^(?:fulfil|updateRun|transition|addPick|settleCommand) /.test(write)) continue;
+      turn += 1;
+      if (!ALL_OF_THEM && turn % 2 === 0) continue;
       const { stands } = await played(deed, at);
       if (JSON.stringify(stands) !== JSON.stringify(calm.stands)) differ.push({ write, stands });
     }

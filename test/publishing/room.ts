@@ -1,4 +1,4 @@
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { openGitHub } from '../../src/adapters/github/index.ts';
 import type { Decision } from '../../src/core/decision/index.ts';
 import type { Alias, GitHubOrigin, RunId, Sha } from '../../src/core/model/index.ts';
@@ -29,13 +29,14 @@ export interface House {
   readonly patches: Readonly<Record<Alias, CollectedPatch>>;
 }
 
-/** Opened before each test and closed after it: lists on GitHub stay short. */
-export function furnished(): () => House {
+/** Opened before each test and closed after it; or once for a file whose stories change nothing but their own issue. */
+export function furnished(per: 'test' | 'file' = 'test'): () => House {
   let house: House | undefined;
-  beforeEach(async () => {
+  const [before, after] = per === 'test' ? [beforeEach, afterEach] : [beforeAll, afterAll];
+  before(async () => {
     house = await openHouse();
   });
-  afterEach(async () => {
+  after(async () => {
     house?.git.close();
     await house?.hub.close();
   });
