@@ -74,7 +74,9 @@ Where the evidence does not decide, or the settings say \`evaluator: human\`, no
 
 ## Order
 
-A command speaks to the newest run of its issue or pull request: that of the issue, the one whose pull request it is, or a \`review\` or \`fix\` there. Commands of one repository are done one at a time, in the order of GitHub's own times of them. Where two contradict each other, both are done in that order, and both are kept in the record. Of two picks the one that GitHub dates later stands, whichever is delivered first; a \`cancel\` before a \`retry\` cancels, then starts anew.
+A command speaks to the newest run of its issue or pull request: that of the issue, the one whose pull request it is, or a \`review\` or \`fix\` there. On a pull request that Runoff opened, \`pick\`, \`vote\`, \`explain\` and \`ci\` mean the run that opened it, also after a \`review\` or \`fix\` there; only while one of these asks for a pick in that conversation, \`pick\`, \`vote\` and \`explain\` mean that one. A tick means the comparison that it stands in, whatever came after it.
+
+Commands of one repository are done one at a time, in the order of GitHub's own times of them. Where two contradict each other, both are done in that order, and both are kept in the record. Of two picks the one that GitHub dates later stands, whichever is delivered first; a \`cancel\` before a \`retry\` cancels, then starts anew.
 
 ## Reactions
 

@@ -136,6 +136,8 @@ export interface NewCommand {
   readonly text: string;
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
+  /** Whose comparison the ticked box stands in; absent for what was written. */
+  readonly ticked?: RunId;
 }
 
 /** What became of a command; for the audit. */

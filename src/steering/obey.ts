@@ -36,7 +36,7 @@ async function obeyKnown(
   wish: Known,
   { runs, living }: { readonly runs: readonly OnGitHub[]; readonly living: OnGitHub | undefined },
 ): Promise<Obeyed> {
-  const judged = runs.find(({ decision, outcome }) => decision !== undefined && outcome !== undefined);
+  const judged = resultMeant(command, wish.name, runs);
   switch (wish.name) {
     case 'run':
       return startRunHere(world, command, wish.wish, living);
@@ -64,6 +64,28 @@ async function obeyKnown(
     case 'ci':
       return judged ? ciOf(world, command, judged) : nothingJudged(command);
   }
+}
+
+/**
+ * Whose result a command speaks of. A tick: that of the run whose comparison carries the box. On a pull request of ours:
+ * the run that opened it, whatever a `review` or `fix` led to there since, unless that asks for a pick in the same
+ * conversation. Else the newest.
+ */
+function resultMeant(
+  { place, ticked }: CommandRecord,
+  name: Known['name'],
+  runs: readonly OnGitHub[],
+): OnGitHub | undefined {
+  const judged = runs.filter(({ decision, outcome }) => decision !== undefined && outcome !== undefined);
+  if (ticked !== undefined) return judged.find(({ id }) => id === ticked);
+  const [newest] = judged;
+  if (!place.isPull) return newest;
+  const opened = judged.findIndex(
+    ({ outcome }) => outcome?.kind === 'pull' && outcome.number === place.thread,
+  );
+  if (opened < 0) return newest;
+  const asks = judged.slice(0, opened).find(({ state }) => state === 'awaiting_pick');
+  return name === 'ci' || !asks ? judged[opened] : asks;
 }
 
 const nothingJudged = (command: CommandRecord): Obeyed =>

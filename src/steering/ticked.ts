@@ -59,6 +59,7 @@ export async function tickedCommand(world: World, event: EditEvent): Promise<New
     by: { id: sender.id, login: sender.login },
     text: `/auto-dev pick ${alias ?? 'none'}`,
     at,
+    ticked: run.id,
   };
 }
 

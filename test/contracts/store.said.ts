@@ -53,6 +53,15 @@ export function commandsContract(fresh: Fresh): void {
       expect(await store.command('comment:991')).toEqual(command(991));
     });
 
+    test('a tick keeps the run whose comparison it stands in', async () => {
+      const store = await fresh();
+      const tick = command(991, { id: 'tick:991:2:1200', ticked: 'r1' });
+      await store.hearCommand(tick);
+      await store.settleCommand(tick.id, done, 1_300, 'r2');
+      expect(await store.command(tick.id)).toMatchObject({ ticked: 'r1', runId: 'r2' });
+      expect((await store.commands(42, 1))[0]?.ticked).toBe('r1');
+    });
+
     test('what became of it is written once: the first outcome stands', async () => {
       const store = await fresh();
       await store.hearCommand(command(991));
