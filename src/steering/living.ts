@@ -55,29 +55,32 @@ export async function sayNotTaken(
   return { outcome: { kind: 'refused', why }, runId: run.id };
 }
 
-/** Stops the run that is at work, or ends the waiting for a pick. */
+/** Stops the run that is at work, or else one that waits for its turn, or ends the waiting for a pick. */
 export async function cancel(
   world: World,
   command: CommandRecord,
   runs: readonly OnGitHub[],
 ): Promise<Obeyed> {
   const cause = `${command.by.login} cancelled it`;
-  const living = runs.find(({ state }) => !isOver(state));
+  const living = newest(runs.filter(({ state }) => !isOver(state)));
   if (living) {
     await cancelRun(world, living.id, cause);
     return done('the run is cancelled', { runId: living.id });
   }
-  const [newest] = runs;
-  if (newest?.state === 'awaiting_pick') {
-    await endUnpicked(world, newest.id, cause);
-    return done('nobody is asked to pick any more', { runId: newest.id });
-  }
+  const last = newest(runs);
   // Done before a crash: said as such.
-  const already = newest && newest.updatedAt >= command.at;
-  if (already && (newest.state === 'cancelled' || newest.state === 'closed'))
-    return done('the run is cancelled', { runId: newest.id });
-  return refuse(command, 'No run is at work here.');
+  const already = runs
+    .slice(0, last ? runs.indexOf(last) + 1 : 0)
+    .find(({ state, updatedAt }) => updatedAt >= command.at && (state === 'cancelled' || state === 'closed'));
+  if (already) return done('the run is cancelled', { runId: already.id });
+  if (last?.state !== 'awaiting_pick') return refuse(command, 'No run is at work here.');
+  await endUnpicked(world, last.id, cause);
+  return done('nobody is asked to pick any more', { runId: last.id });
 }
+
+/** The newest that was admitted: one that was refused, or waits for its turn, says nothing about those before it. */
+const newest = (runs: readonly OnGitHub[]): OnGitHub | undefined =>
+  runs.find(({ task }) => task !== undefined) ?? runs[0];
 
 /** Raises or lowers what the run may cost in all; the operator's ceiling stands. */
 export async function setBudget(
@@ -129,10 +132,11 @@ async function isOvertaken(world: World, command: CommandRecord, run: OnGitHub):
 export async function tellStatus(
   world: World,
   command: CommandRecord,
-  run: OnGitHub | undefined,
+  runs: readonly OnGitHub[],
 ): Promise<Obeyed> {
+  const run = newest(runs);
   if (!run) return done('no run is known', { reply: statusReply(command.place.comment, null, null).body });
-  world.announcer.soon(run.id);
+  if (run.task) world.announcer.soon(run.id);
   const view = await viewOf(world, run);
   const body = statusReply(command.place.comment, view, await statusUrl(world.store, run.id)).body;
   return done(`the run is ${run.state}`, { reply: body, runId: run.id });

@@ -46,7 +46,7 @@ async function obeyKnown(
     case 'fix':
       return startWork(world, command, wish.name, living);
     case 'status':
-      return tellStatus(world, command, runs[0]);
+      return tellStatus(world, command, runs);
     case 'cancel':
       return cancel(world, command, runs);
     case 'answer':

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { RUN } from './pretend.ts';
+import { mona, RUN } from './pretend.ts';
 import { down } from './repository.ts';
-import { type Scene, scene, shown, tick } from './scene.ts';
+import { atWork, boxes, type Scene, scene, shown, tick } from './scene.ts';
 
 const REVIEW = 'r0000000009';
 const OURS = `auto-dev/7/${RUN}/B`;
@@ -76,4 +76,107 @@ test('a tick means the run whose comparison it stands in, whichever has a result
     kind: 'refused',
     why: expect.stringContaining('The run is over (closed)'),
   });
+});
+
+const LATER = 'r0000000008';
+
+/** A run that the label asked for; nobody knows yet whether it may start. */
+async function askedFor(s: Scene, id: string): Promise<void> {
+  s.later(1_000);
+  const requestedBy = { id: mona.id, login: mona.login };
+  const text = { title: 'x', body: { sha256: '0', bytes: 0 } };
+  await s.store.createRun({
+    id,
+    origin: { kind: 'github', ...s.repository.handle, issue: 7, requestedBy },
+    title: 'x',
+    request: { runId: id, text, triggeredAt: s.now(), overrides: {}, trigger: 'label' },
+    at: s.now(),
+  });
+}
+
+describe('a run that was refused, or waits for its turn, on top of another one', () => {
+  const asked = (s: Scene) => askedFor(s, LATER);
+  const refuse = ({ store, now }: Scene) =>
+    store.transition(LATER, 'refused', 'another run is at work', now());
+  const labels = ({ repository }: Scene) => [...(repository.labels.get(7) ?? [])];
+  /** A run whose coders are at work, as people see it. */
+  async function greeted(): Promise<Scene> {
+    const s = scene();
+    await atWork(s);
+    s.world.announcer.soon(RUN);
+    await s.world.announcer.idle();
+    return s;
+  }
+
+  test('asking how it stands tells of the one at work, and takes nothing off it', async () => {
+    const s = await greeted();
+    const before = s.repository.comments.length;
+    await asked(s);
+    await refuse(s);
+    const { reply } = await s.say('/auto-dev status');
+    expect(reply).toContain(`Run \`${RUN}\`: stage 3 of 6`);
+    expect(labels(s)).toEqual(['auto-dev:running']);
+    expect(s.repository.comments).toHaveLength(before + 1);
+  });
+
+  test('asking how it stands does not greet one that nobody has admitted', async () => {
+    const s = scene();
+    s.repository.labels.set(7, new Set(['auto-dev']));
+    await asked(s);
+    const { reply, outcome } = await s.say('/auto-dev status');
+    expect(outcome).toBe('done');
+    expect(reply).toContain(LATER);
+    expect(labels(s)).toEqual(['auto-dev']);
+    expect(s.repository.reactions.filter((one) => one.startsWith('#'))).toEqual([]);
+    expect(s.repository.comments).toHaveLength(1);
+  });
+
+  test('nothing is said of it whoever has news of it', async () => {
+    const s = await greeted();
+    await asked(s);
+    await refuse(s);
+    await s.world.announcer.finish(LATER);
+    expect(labels(s)).toEqual(['auto-dev:running']);
+    expect(s.repository.comments).toHaveLength(1);
+  });
+
+  test('a cancel stops the one at work', async () => {
+    const s = await greeted();
+    await asked(s);
+    expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
+    expect(s.engine.cancelled).toEqual([RUN]);
+  });
+
+  test('a cancel where nothing is at work stops the one that waits for its turn', async () => {
+    const s = scene();
+    await asked(s);
+    expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
+    expect(s.engine.cancelled).toEqual([LATER]);
+  });
+
+  test('a cancel ends the waiting for a pick', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    await asked(s);
+    await refuse(s);
+    expect((await s.say('/auto-dev cancel')).note).toBe('nobody is asked to pick any more');
+    expect(boxes(s).body).not.toContain('- [ ]');
+  });
+});
+
+test('a fault of admission is told, though there is no task', async () => {
+  const s = scene();
+  s.repository.labels.set(7, new Set(['auto-dev']));
+  const { repository, store } = s;
+  await askedFor(s, RUN);
+  const trouble = {
+    code: 'SANDBOX_UNAVAILABLE',
+    message: 'There is no sandbox.',
+    advice: 'Get one.',
+  } as const;
+  await store.updateRun(RUN, { trouble }, s.now());
+  await store.transition(RUN, 'failed', 'there is no sandbox', s.now());
+  await s.world.announcer.finish(RUN);
+  expect(repository.comments.map(({ body }) => body).join()).toContain('There is no sandbox.');
+  expect(repository.labels.get(7)?.has('auto-dev:failed')).toBe(true);
 });

@@ -105,8 +105,9 @@ async function sayEnd(parts: Parts, runId: RunId): Promise<void> {
 async function announce(parts: Parts, runId: RunId): Promise<void> {
   const run = await parts.store.run(runId);
   if (run?.origin.kind !== 'github' || !parts.github) return;
-  // Withdrawn before it was known who asked: a stranger must not make us write (I4, I9).
-  if (run.state === 'cancelled' && !run.task) return;
+  // Before there is a task it is not known whether whoever asked may (I4, I9), and a refusal has said itself what is to be
+  // said: labels and status are those of the run at work. A fault of admission is told, though: the label would just stand.
+  if (!run.task && run.state !== 'failed') return;
   const { origin } = run;
   const publisher = await parts.github.publisher(handleOf(origin));
   try {
