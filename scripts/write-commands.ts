@@ -60,6 +60,10 @@ They stand on one line behind the command, in any order. The operator's ceilings
 
 \`--flag=value\` is the same as \`--flag value\`, a value may stand in quotation marks, and the dashes (— –) that phones make of two hyphens are taken for them. What is to be done always stands in the issue: other text behind \`run\` is refused.
 
+## What a run works on
+
+On the words that the issue has when the command is written, however late its turn comes: later edits are not read. \`/auto-dev retry\` on the issue takes its words of that moment too; on a pull request that Runoff opened it takes those that the run had. \`/auto-dev retry B\` always takes those, since the other candidates were written for them.
+
 ## Who is heard
 
 People with write permission on the repository, as GitHub says at that moment, by their account's number. Triage, read and authors of forks are not enough, whatever the issue or pull request is; bots and Apps, this one included, are never heard. Whoever is not heard gets no answer. While GitHub does not tell, the command waits, at most an hour; it never counts as allowed.

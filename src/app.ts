@@ -110,6 +110,7 @@ async function onComment(
   const heeded = await steering.heard({
     place,
     body: comment.body,
+    issue: saidIn(issue),
     at: Date.parse(comment.created_at),
     throughApp: Boolean(comment.performed_via_github_app),
     sender: speaker(sender),
@@ -128,6 +129,7 @@ async function onLineComment(
   const heeded = await steering.heard({
     place,
     body: comment.body,
+    issue: saidIn(pull),
     at: Date.parse(comment.created_at),
     throughApp: false,
     sender: speaker(sender),
@@ -159,6 +161,11 @@ async function onEdit(
 function tell(world: World, delivery: string, heeded: Heeded): void {
   if (heeded.kind === 'heard') world.log.info({ delivery, ...heeded }, 'a command was heard');
 }
+
+const saidIn = ({ title, body }: { readonly title: string; readonly body?: string | null }) => ({
+  title,
+  body: body ?? '',
+});
 
 interface Spoken {
   readonly installation?: { readonly id: number } | undefined;

@@ -136,6 +136,8 @@ export interface NewCommand {
   readonly text: string;
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
+  /** What the issue or pull request said then; kept where the command may start a run (I5). */
+  readonly issue?: { readonly title: string; readonly body: ArtifactRef };
   /** Whose comparison the ticked box stands in; absent for what was written. */
   readonly ticked?: RunId;
 }

@@ -1,14 +1,7 @@
 import type { RunWish } from '../core/commands/index.ts';
 import { isOver } from '../core/lifecycle/index.ts';
-import type { Alias, GitHubOrigin, PullWork } from '../core/model/index.ts';
-import {
-  handleOf,
-  type Overrides,
-  RunRequest,
-  requireGitHub,
-  startRun,
-  type World,
-} from '../pipeline/index.ts';
+import { type Alias, Fault, type GitHubOrigin, type PullWork } from '../core/model/index.ts';
+import { type Overrides, RunRequest, startRun, type World } from '../pipeline/index.ts';
 import type { CommandRecord } from '../ports/index.ts';
 import { done, type Obeyed, refuse } from './obeyed.ts';
 import type { OnGitHub } from './speaker.ts';
@@ -17,6 +10,7 @@ interface Wish {
   /** Number of the issue or pull request. */
   readonly issue: number;
   readonly work?: PullWork;
+  readonly text: RunRequest['text'];
   readonly overrides: Overrides;
   readonly base?: string;
   readonly carry?: RunRequest['carry'];
@@ -31,7 +25,19 @@ export async function startRunHere(
 ): Promise<Obeyed> {
   const { thread } = command.place;
   if (living) return atWork(command, living);
-  return begin(world, command, { issue: thread, overrides: copied(overrides), ...(base ? { base } : {}) });
+  const text = saidThen(command);
+  return begin(world, command, {
+    issue: thread,
+    text,
+    overrides: copied(overrides),
+    ...(base ? { base } : {}),
+  });
+}
+
+/** The issue may have been edited since, by somebody who may not start a run: later words are not read (I5). */
+function saidThen({ id, issue }: CommandRecord): RunRequest['text'] {
+  if (issue) return issue;
+  throw new Fault('INTERNAL', `What the issue said when ${id} was given was not kept.`);
 }
 
 /** The wish as the request has it: lists that may be changed. */
@@ -50,7 +56,7 @@ export async function startWork(
 ): Promise<Obeyed> {
   const { thread } = command.place;
   if (living?.origin.issue === thread) return atWork(command, living);
-  return begin(world, command, { issue: thread, work, overrides: {} });
+  return begin(world, command, { issue: thread, work, text: saidThen(command), overrides: {} });
 }
 
 /** The same task once more: all of it anew, or one contestant beside what the others wrote. */
@@ -68,10 +74,17 @@ export async function retry(
       : '`/auto-dev run` starts one.';
     return refuse(command, `There is no run here that could be repeated. ${instead}`);
   }
-  const { overrides, base } = RunRequest.parse(last.request);
+  const { overrides, base, text } = RunRequest.parse(last.request);
   const { issue, work } = last.origin;
-  const same = { issue, overrides, ...(work ? { work } : {}), ...(base ? { base } : {}) };
-  if (alias === null) return begin(world, command, same);
+  const same = { issue, text, overrides, ...(work ? { work } : {}), ...(base ? { base } : {}) };
+  if (alias === null) {
+    // Elsewhere than on its issue, only the run tells what the issue said.
+    return begin(
+      world,
+      command,
+      issue === command.place.thread ? { ...same, text: saidThen(command) } : same,
+    );
+  }
   const candidates = await world.store.candidates(last.id);
   if (!candidates.some((one) => one.alias === alias)) {
     const all = candidates.map((one) => `\`${one.alias}\``).join(', ') || 'none';
@@ -101,8 +114,6 @@ function isStartedBy({ at, by }: CommandRecord, { origin, request }: OnGitHub): 
 async function begin(world: World, command: CommandRecord, wish: Wish): Promise<Obeyed> {
   const { place, by } = command;
   const { installationId, repositoryId, owner, name } = place;
-  const reader = await requireGitHub(world).reader(handleOf(place));
-  const { title, body } = await reader.issue(wish.issue);
   const origin: GitHubOrigin = {
     kind: 'github',
     installationId,
@@ -116,7 +127,7 @@ async function begin(world: World, command: CommandRecord, wish: Wish): Promise<
   const runId = world.random.runId();
   const request: RunRequest = {
     runId,
-    text: { title, body: await world.artifacts.put(body) },
+    text: wish.text,
     triggeredAt: command.at,
     trigger: 'command',
     overrides: wish.overrides,
@@ -126,7 +137,7 @@ async function begin(world: World, command: CommandRecord, wish: Wish): Promise<
   const key = `command:${command.id}`;
   const delivery = { id: key, event: 'command', semanticKey: key, runId };
   const at = world.clock.now();
-  if (!(await world.store.acceptDelivery(delivery, { origin, title, request, at })))
+  if (!(await world.store.acceptDelivery(delivery, { origin, title: wish.text.title, request, at })))
     return done('the run was started before');
   await startRun(world, runId);
   return done('a run was started', { runId });

@@ -1,4 +1,4 @@
-import { parseCommand } from '../core/commands/index.ts';
+import { type Command, parseCommand } from '../core/commands/index.ts';
 import type { World } from '../pipeline/index.ts';
 import type { CommandPlace, CommandRecord, NewCommand } from '../ports/index.ts';
 import { attend } from './attend.ts';
@@ -9,6 +9,8 @@ import { type EditEvent, tickedCommand, tickedQuestion } from './ticked.ts';
 export interface CommentEvent {
   readonly place: CommandPlace;
   readonly body: string;
+  /** What the issue or pull request said at that moment. */
+  readonly issue: { readonly title: string; readonly body: string };
   /** When it was written, milliseconds since 1970 UTC. */
   readonly at: number;
   /** An App wrote it, be it for a person. */
@@ -19,6 +21,9 @@ export interface CommentEvent {
 export type Heeded =
   | { readonly kind: 'heard'; readonly command: string }
   | { readonly kind: 'ignored'; readonly why: string };
+
+/** What may start a run: it works on the words of the moment in which it was asked for, whatever its turn (I5). */
+const STARTS: ReadonlySet<Command['name']> = new Set(['run', 'retry', 'review', 'fix']);
 
 /** UTF-16 units of a comment that are kept: more than any command can need. */
 const MOST_TEXT = 8_000;
@@ -48,13 +53,17 @@ export function openSteering(world: World): Steering {
   }
 
   return {
-    async heard({ place, body, at, throughApp, sender }) {
+    async heard({ place, body, issue, at, throughApp, sender }) {
       if (sender.isBot || throughApp) return { kind: 'ignored', why: 'no person wrote it' };
-      if (!parseCommand(body)) return { kind: 'ignored', why: 'it gives no command' };
+      const wish = parseCommand(body);
+      if (!wish) return { kind: 'ignored', why: 'it gives no command' };
       const { id, login } = sender;
       const scope = place.on === 'line' ? 'line' : 'comment';
       const text = body.slice(0, MOST_TEXT).toWellFormed();
-      return take({ id: `${scope}:${place.comment}`, place, by: { id, login }, text, at });
+      const command = { id: `${scope}:${place.comment}`, place, by: { id, login }, text, at };
+      if (!STARTS.has(wish.name)) return take(command);
+      const said = { title: issue.title, body: await world.artifacts.put(issue.body) };
+      return take({ ...command, issue: said });
     },
     async ticked(event) {
       const command = await tickedCommand(world, event);

@@ -168,7 +168,7 @@ export const comments = (action: string, body: string, more: object = {}): strin
   JSON.stringify({
     action,
     ...WHERE,
-    issue: { number: 7, updated_at: at(0) },
+    issue: { number: 7, title: 'Rounding', body: 'It is wrong.', updated_at: at(0) },
     comment: {
       id: 900,
       body,

@@ -188,6 +188,7 @@ describe('case 18: a run belongs to its repository, by number', () => {
     await s.steering.heard({
       place: elsewhere(s, id),
       body,
+      issue: s.repository.issue,
       at: s.now(),
       throughApp: false,
       sender: mallory,
@@ -246,6 +247,7 @@ describe('case 18: a run belongs to its repository, by number', () => {
     await s.steering.heard({
       place: elsewhere(s, id),
       body: '/auto-dev retry',
+      issue: s.repository.issue,
       at: s.now(),
       throughApp: false,
       sender: mona,
@@ -258,7 +260,9 @@ describe('case 18: a run belongs to its repository, by number', () => {
     const s = scene();
     await shown(s, 'choice');
     const place = { ...s.placeAt(900), owner: 'acme-inc', name: 'renamed' };
-    await s.steering.heard({ place, body: '/auto-dev pick C', at: s.now(), throughApp: false, sender: mona });
+    const { issue } = s.repository;
+    const body = '/auto-dev pick C';
+    await s.steering.heard({ place, body, issue, at: s.now(), throughApp: false, sender: mona });
     await s.steering.idle();
     expect(await picksOf(s)).toEqual(['mona C']);
   });

@@ -53,6 +53,15 @@ export function commandsContract(fresh: Fresh): void {
       expect(await store.command('comment:991')).toEqual(command(991));
     });
 
+    test('what the issue said then is kept with it, also what no database takes', async () => {
+      const store = await fresh();
+      const body = { sha256: 'a'.repeat(64), bytes: 12 };
+      await store.hearCommand(command(991, { text: '/auto-dev run', issue: { title: 'Round\0ing', body } }));
+      const [open] = await store.openCommands();
+      expect(open?.issue?.body).toEqual(body);
+      expect(open?.issue?.title).toMatch(/^Round.ing$/s);
+    });
+
     test('a tick keeps the run whose comparison it stands in', async () => {
       const store = await fresh();
       const tick = command(991, { id: 'tick:991:2:1200', ticked: 'r1' });

@@ -250,7 +250,8 @@ function speaking({ house, world, store, issue, steering }: Speaking, mended: ()
     } as const;
     const at = NOON + ++commands * 1000;
     const sender = { id: user.id, login, isBot: false };
-    await steering.heard({ place, body: text, at, throughApp: false, sender });
+    const said = { title: 'An issue', body: 'What is to be done.' };
+    await steering.heard({ place, body: text, issue: said, at, throughApp: false, sender });
     await steering.idle();
     const id = `comment:${comment}`;
     // Upkeep looks every few minutes, whatever became of it.

@@ -179,7 +179,8 @@ export async function sayTo(
   body: string,
   { id = 900, sender = mona, throughApp = false, place = {} }: Said = {},
 ): Promise<'done' | 'refused' | 'ignored' | 'open' | null> {
-  await steering.heard({ place: placeAt(id, place), body, at: Date.now(), throughApp, sender });
+  const issue = { title: 'Rounding', body: 'It is wrong.' };
+  await steering.heard({ place: placeAt(id, place), body, issue, at: Date.now(), throughApp, sender });
   await steering.idle();
   const command = await world.store.command(`comment:${id}`);
   return command ? (command.outcome?.kind ?? 'open') : null;

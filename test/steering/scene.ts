@@ -73,7 +73,9 @@ export function scene() {
     const { by = mona, id = ++repository.nextId } = saying;
     now += 1_000;
     const at = saying.at ?? now;
-    await steering.heard({ place: placeAt(id, saying), body, at, throughApp: false, sender: by });
+    const { title, body: text } = repository.issue;
+    const issue = { title, body: text };
+    await steering.heard({ place: placeAt(id, saying), body, issue, at, throughApp: false, sender: by });
     return id;
   }
   async function become(id: number, scope = 'comment'): Promise<Heard> {
