@@ -1,4 +1,5 @@
 import type { Context, Probot } from 'probot';
+import { isSameLabel } from './core/model/index.ts';
 import { LABEL, RUNNING_LABEL, type World } from './pipeline/index.ts';
 import type { CommandPlace } from './ports/index.ts';
 import { gone, type Heeded, labelled, pullClosed, type Steering, withdrawn } from './steering/index.ts';
@@ -50,7 +51,8 @@ export const app =
 
 async function onLabel(world: World, context: Context<'issues.labeled'>): Promise<void> {
   const { installation, issue, label, repository, sender } = context.payload;
-  if (label?.name !== LABEL || issue.pull_request || !installation || !sender) return;
+  if (!label || !isSameLabel(label.name, LABEL)) return;
+  if (issue.pull_request || !installation || !sender) return;
   const taken = await labelled(world, {
     deliveryId: context.id,
     installationId: installation.id,
@@ -76,8 +78,8 @@ async function onUnlabel(
   thread: Thread,
 ): Promise<void> {
   const { label, repository, sender } = context.payload;
-  const name = label?.name;
-  if ((name !== LABEL && name !== RUNNING_LABEL) || speaker(sender).isBot) return;
+  const name = [LABEL, RUNNING_LABEL].find((own) => isSameLabel(own, label?.name ?? ''));
+  if (!name || speaker(sender).isBot) return;
   await onWithdrawn(world, repository.id, thread, `the label ${name} was taken off`);
 }
 

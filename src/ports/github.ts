@@ -93,6 +93,15 @@ export interface Labelled {
   readonly set: { readonly by: Actor; readonly byBot: boolean; readonly at: number } | null;
 }
 
+/** What somebody did to a label of an issue or a pull request. */
+export interface LabelChange {
+  readonly how: 'set' | 'taken-off';
+  readonly by: Actor;
+  readonly byBot: boolean;
+  /** Milliseconds since 1970 UTC. */
+  readonly at: number;
+}
+
 export type Permission = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none';
 
 /** Reads of one repository, with a token that can only read. Faults: GITHUB_UNAVAILABLE, GITHUB_REFUSED. */
@@ -115,6 +124,11 @@ export interface GitHubReader {
   branchHead(branch: string): Promise<Sha | null>;
   /** Open issues (no pull requests) with this label, at most 100, oldest first. */
   labelled(label: string): Promise<readonly Labelled[]>;
+  /**
+   * What was last done to a label of an issue or a pull request. Null where nobody has done anything to it, where it was
+   * too long ago, and where GitHub does not tell who it was.
+   */
+  labelChange(issue: number, label: string): Promise<LabelChange | null>;
   /** For a git fetch; good for an hour. */
   credential(): Promise<GitCredential>;
 }

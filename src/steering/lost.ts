@@ -1,10 +1,11 @@
 import { isOver } from '../core/lifecycle/index.ts';
-import { asFault } from '../core/model/index.ts';
+import { asFault, hasLabel } from '../core/model/index.ts';
 import { cancelRun, handleOf, LABEL, RUNNING_LABEL, requireGitHub, type World } from '../pipeline/index.ts';
-import type { IssueFacts, Labelled, RepositoryHandle } from '../ports/index.ts';
+import type { GitHubReader, IssueFacts, Labelled, RepositoryHandle } from '../ports/index.ts';
 import { labelled } from './labelled.ts';
 import { isOnGitHub, type OnGitHub } from './speaker.ts';
 import { endUnpicked } from './unpicked.ts';
+import { triggeredAt } from './withdrawn.ts';
 
 /** Milliseconds for which an event that GitHub shows is left to its webhook, which may be on its way. */
 const ON_ITS_WAY_MS = 60_000;
@@ -41,9 +42,10 @@ async function each(world: World, at: RepositoryHandle, look: () => Promise<void
 }
 
 async function lookAtRun(world: World, run: OnGitHub): Promise<void> {
+  const reader = await requireGitHub(world).reader(handleOf(run.origin));
   let issue: IssueFacts;
   try {
-    issue = await (await requireGitHub(world).reader(handleOf(run.origin))).issue(run.origin.issue);
+    issue = await reader.issue(run.origin.issue);
   } catch (thrown) {
     if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
     await cancelRun(world, run.id, `GitHub no longer shows its issue: ${asFault(thrown).message}`);
@@ -54,9 +56,18 @@ async function lookAtRun(world: World, run: OnGitHub): Promise<void> {
     return;
   }
   const greeted = (await world.store.intent(run.id, 'greet'))?.state === 'done';
-  if (greeted && !issue.labels.includes(RUNNING_LABEL)) {
+  if (greeted && !hasLabel(issue.labels, RUNNING_LABEL) && (await someoneStopped(reader, run))) {
     await cancelRun(world, run.id, `the label ${RUNNING_LABEL} was taken off`);
   }
+}
+
+/**
+ * Whether a person took the label off that says a run is on. That it is not there says nothing: a bot that keeps labels
+ * in order, or a label that was renamed, stops no run.
+ */
+async function someoneStopped(reader: GitHubReader, run: OnGitHub): Promise<boolean> {
+  const last = await reader.labelChange(run.origin.issue, RUNNING_LABEL);
+  return last?.how === 'taken-off' && !last.byBot && last.at >= triggeredAt(run);
 }
 
 async function lookAtChoice(world: World, run: OnGitHub): Promise<void> {

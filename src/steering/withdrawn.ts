@@ -27,8 +27,11 @@ export async function withdrawn(world: World, event: StopEvent): Promise<number>
   return stopped;
 }
 
-/** Deliveries come late and can be replayed: what happened before a run was asked for does not concern it. */
-function triggeredAt({ request }: RunRecord): number {
+/**
+ * When a run was asked for by GitHub's clock, milliseconds since 1970 UTC. Deliveries come late and can be replayed: what
+ * happened before does not concern the run.
+ */
+export function triggeredAt({ request }: RunRecord): number {
   const read = RunRequest.safeParse(request);
   return read.success ? read.data.triggeredAt : 0;
 }

@@ -202,6 +202,12 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await bench.labels(issue)).toEqual(['bug', 'auto-dev:running']);
     });
 
+    test('removes a label of its own however its name is written: GitHub takes case for no difference', async () => {
+      const issue = await bench.openIssue({ title: 'Label', labels: ['Auto-Dev', 'bug'] });
+      await publisher.setLabels(issue, { add: [], remove: ['auto-dev'] });
+      expect(await bench.labels(issue)).toEqual(['bug']);
+    });
+
     test.each(['bug', 'auto-developer', 'Auto-dev:x', ''])('leaves the label %j alone', async (label) => {
       const issue = await bench.openIssue({ title: 'Label', labels: ['bug'] });
       const change = { add: [], remove: [label] };
@@ -388,6 +394,28 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(found[0]?.set).toMatchObject({ by: await bench.account('bob'), byBot: false });
       expect(found[0]?.set?.at).toBeGreaterThan(before);
       expect(found[1]?.set).toMatchObject({ by: await bench.bot(), byBot: true });
+    });
+
+    test('tells what was last done to a label, by whom and when', async () => {
+      const label = 'auto-dev:changed';
+      const alice = await bench.account('alice');
+      await bench.push('changed');
+      const pull = await bench.openPull('changed');
+      for (const number of [await bench.openIssue({ title: 'Changed' }), pull]) {
+        const before = Date.now() - 1_000;
+        expect(await reader.labelChange(number, label)).toBeNull();
+        await publisher.setLabels(number, { add: [label], remove: [] });
+        expect(await reader.labelChange(number, label)).toMatchObject({
+          how: 'set',
+          by: await bench.bot(),
+          byBot: true,
+        });
+        await bench.unlabel(number, label);
+        await bench.label('bob', number, 'auto-dev:other');
+        const last = await reader.labelChange(number, 'Auto-Dev:Changed');
+        expect(last).toMatchObject({ how: 'taken-off', by: alice, byBot: false });
+        expect(last?.at).toBeGreaterThan(before);
+      }
     });
 
     test('no pull request comes from a branch that is not its own', async () => {

@@ -139,6 +139,7 @@ function readerOf(now: Scene): GitHubReader {
     pullByHead: unused,
     branchHead: async (branch) => (now.branches.includes(branch) ? (now.refs[branch] ?? null) : null),
     labelled: unused,
+    labelChange: unused,
     credential: unused,
   };
 }

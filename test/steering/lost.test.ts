@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { LabelChange } from '../../src/ports/index.ts';
 import {
   gone,
   labelled,
@@ -110,6 +111,13 @@ describe('what a lost webhook would have told of a run at work', () => {
     return s;
   }
 
+  /** The running label is not on the issue any more; what its events tell. */
+  function tookOff(s: Scene, change: Partial<LabelChange> | null = {}): void {
+    s.repository.labels.get(7)?.clear();
+    const by = { id: mona.id, login: mona.login };
+    s.repository.labelChange = change && { how: 'taken-off', by, byBot: false, at: s.now(), ...change };
+  }
+
   test('nothing: it goes on', async () => {
     const s = await greeted();
     await lookForWithdrawn(s.world);
@@ -126,9 +134,40 @@ describe('what a lost webhook would have told of a run at work', () => {
 
   test('the running label was taken off', async () => {
     const s = await greeted();
-    s.repository.labels.get(7)?.clear();
+    tookOff(s);
     await lookForWithdrawn(s.world);
     expect(await causeOf(s)).toBe('the label auto-dev:running was taken off');
+  });
+
+  test.each<[string, Partial<LabelChange> | null]>([
+    ['a bot took it off', { byBot: true }],
+    ['somebody took it off before this run was asked for', { at: START - 1_000 }],
+    ['it was renamed, so the last that is known is that it was set', { how: 'set', byBot: true }],
+    ['GitHub does not tell who took it off', null],
+  ])('the running label is not there, and %s: it goes on', async (_what, change) => {
+    const s = await greeted();
+    tookOff(s, change);
+    await lookForWithdrawn(s.world);
+    expect(await stateOf(s)).toBe('briefed');
+  });
+
+  test('the running label is written otherwise: it goes on', async () => {
+    const s = await greeted();
+    tookOff(s);
+    s.repository.labels.set(7, new Set(['Auto-Dev:Running']));
+    await lookForWithdrawn(s.world);
+    expect(await stateOf(s)).toBe('briefed');
+  });
+
+  test.each([
+    ['are refused', forbidden],
+    ['cannot be read now', down],
+  ])('the running label is not there, and its events %s: it goes on', async (_what, trouble) => {
+    const s = await greeted();
+    tookOff(s);
+    s.repository.trouble.set('labelChange', trouble);
+    await lookForWithdrawn(s.world);
+    expect(await stateOf(s)).toBe('briefed');
   });
 
   test('before it greeted, a label that is not there yet means nothing', async () => {

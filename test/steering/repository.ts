@@ -7,6 +7,7 @@ import type {
   GitHub,
   GitHubReader,
   IssueFacts,
+  LabelChange,
   Labelled,
   Permission,
   Publisher,
@@ -38,6 +39,8 @@ export interface Repository {
   readonly folded: number[];
   /** What `labelled` answers. */
   wanted: readonly Labelled[];
+  /** What `labelChange` answers, of any label. */
+  labelChange: LabelChange | null;
   rights: Record<number, Permission>;
   /** What GitHub does at calls of this name, in place of an answer. */
   readonly trouble: Map<string, () => never>;
@@ -71,6 +74,7 @@ export const newRepository = (now: () => number, over: Partial<RepositoryHandle>
   checks: [],
   folded: [],
   wanted: [],
+  labelChange: null,
   rights: { [mona.id]: 'write' },
   trouble: new Map(),
   nextId: 1_000,
@@ -138,6 +142,10 @@ function readerOf(repository: Repository): GitHubReader {
     async labelled() {
       asked('labelled');
       return repository.wanted;
+    },
+    async labelChange() {
+      asked('labelChange');
+      return repository.labelChange;
     },
   } as unknown as GitHubReader;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { IssueFacts, Labelled } from '../../ports/index.ts';
+import { isSameLabel } from '../../core/model/index.ts';
+import type { LabelChange, Labelled } from '../../ports/index.ts';
 import { Issue, IssueEvent } from './answers.ts';
 import type { Calls } from './calls.ts';
 import { newest, PAGE, pagesOf } from './pages.ts';
@@ -7,7 +8,7 @@ import { newest, PAGE, pagesOf } from './pages.ts';
 const MAX_ISSUES = 100;
 /** Pull requests are listed among issues, so more may have to be read. */
 const MAX_PAGES = 5;
-/** Of an issue's events; a label that was set before them is told without who set it. */
+/** Of an issue's events; what was done to a label before them is not told. */
 const MAX_EVENTS = 300;
 
 type Event = z.infer<typeof IssueEvent>;
@@ -30,25 +31,43 @@ export async function labelled(calls: Calls, label: string): Promise<readonly La
   );
   const found: Labelled[] = [];
   for (const issue of issues.filter(({ isPull }) => !isPull).slice(0, MAX_ISSUES)) {
-    found.push({ issue, set: await lastSet(calls, issue, label) });
+    found.push({ issue, set: await lastSet(calls, issue.number, label) });
   }
   return found;
 }
 
-async function lastSet(calls: Calls, issue: IssueFacts, label: string): Promise<Labelled['set']> {
-  const setsIt = ({ event, label: of }: Event): boolean =>
-    // GitHub takes names of labels that differ in case for the same.
-    event === 'labeled' && of?.name?.toLowerCase() === label.toLowerCase();
+async function lastSet(calls: Calls, issue: number, label: string): Promise<Labelled['set']> {
+  const last = await lastEvent(calls, issue, label, ['labeled']);
+  return last && { by: last.by, byBot: last.byBot, at: last.at };
+}
+
+/** What was last done to a label of an issue; GitHub keeps the order, however close together two changes were. */
+export const labelChange = (calls: Calls, issue: number, label: string): Promise<LabelChange | null> =>
+  lastEvent(calls, issue, label, ['labeled', 'unlabeled']);
+
+async function lastEvent(
+  calls: Calls,
+  issue: number,
+  label: string,
+  kinds: readonly string[],
+): Promise<LabelChange | null> {
+  const isMeant = ({ event, label: of }: Event): boolean =>
+    kinds.includes(event) && isSameLabel(of?.name ?? '', label);
   const events = await calls(({ rest }, at) =>
     newest(
-      (page) => rest.issues.listEvents({ ...at, issue_number: issue.number, per_page: PAGE, page }),
+      (page) => rest.issues.listEvents({ ...at, issue_number: issue, per_page: PAGE, page }),
       (data) => z.array(IssueEvent).parse(data),
       MAX_EVENTS,
-      (read) => read.some(setsIt),
+      (read) => read.some(isMeant),
     ),
   );
-  const last = events.findLast(setsIt);
+  const last = events.findLast(isMeant);
   if (!last?.actor) return null;
   const { id, login, type } = last.actor;
-  return { by: { id, login }, byBot: type !== 'User', at: last.created_at };
+  return {
+    how: last.event === 'labeled' ? 'set' : 'taken-off',
+    by: { id, login },
+    byBot: type !== 'User',
+    at: last.created_at,
+  };
 }

@@ -1,4 +1,4 @@
-import { Fault } from '../../core/model/index.ts';
+import { Fault, isSameLabel } from '../../core/model/index.ts';
 import type { Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
 import { Comment, Issue, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
 import { openCalls, type Whereabouts } from './calls.ts';
@@ -119,7 +119,8 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       const { labels } = await read(`read the labels of #${issue}`, async ({ rest }, at) =>
         Issue.parse((await rest.issues.get({ ...at, issue_number: issue })).data),
       );
-      for (const name of remove.filter((one) => labels.includes(one))) {
+      const gone = labels.filter((label) => remove.some((name) => isSameLabel(name, label)));
+      for (const name of gone) {
         await write(`remove a label from #${issue}`, ({ rest }, at) =>
           // 404: the label is not there, which is what was asked for.
           unless(404, () => rest.issues.removeLabel({ ...at, issue_number: issue, name })),

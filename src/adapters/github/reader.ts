@@ -18,7 +18,7 @@ import { type Calls, openCalls, type Whereabouts, withToken } from './calls.ts';
 import { failedChecks } from './checks.ts';
 import type { Api } from './client.ts';
 import { unless } from './faults.ts';
-import { labelled } from './labelled.ts';
+import { labelChange, labelled } from './labelled.ts';
 import type { Pace } from './pace.ts';
 import { newest, PAGE } from './pages.ts';
 import type { TokenCache } from './tokens.ts';
@@ -122,6 +122,9 @@ export function openReader(parts: ReaderParts): GitHubReader {
       }),
 
     labelled: (label) => pace.run(`list issues with the label ${label}`, () => labelled(calls, label)),
+
+    labelChange: (issue, label) =>
+      pace.run(`read who changed the label ${label} of #${issue}`, () => labelChange(calls, issue, label)),
 
     credential: async () => ({ username: 'x-access-token', password: (await tokens.fresh()).secret }),
   };

@@ -57,6 +57,14 @@ export interface Hooks {
   close(): Promise<void>;
 }
 
+/** Who set or took off a label of a pull request. */
+export interface StoredPullEvent {
+  readonly repositoryId: number;
+  readonly number: number;
+  /** As REST shows it. */
+  readonly shown: JsonObject;
+}
+
 /** What the parts of the local GitHub share. */
 export interface Inside {
   /** `http://127.0.0.1:<port>` */
@@ -72,6 +80,7 @@ export interface Inside {
   readonly reactions: StoredReaction[];
   readonly minimised: Minimised[];
   readonly statuses: StoredStatus[];
+  readonly pullEvents: StoredPullEvent[];
   /** Check runs that the App made. */
   readonly ownChecks: Set<number>;
   /** When installations were suspended, ISO 8601. */

@@ -9,6 +9,7 @@ import { type Answer, type Asked, refused } from './route.ts';
 import { appRoutes } from './routes-app.ts';
 import { checkRoutes } from './routes-checks.ts';
 import { issueRoutes } from './routes-issues.ts';
+import { labelEventRoutes } from './routes-label-events.ts';
 import { pullRoutes } from './routes-pulls.ts';
 import { reactionRoutes } from './routes-reactions.ts';
 import { repositoryRoutes } from './routes-repository.ts';
@@ -18,6 +19,7 @@ const ROUTES = [
   ...appRoutes,
   ...repositoryRoutes,
   ...issueRoutes,
+  ...labelEventRoutes,
   ...reactionRoutes,
   ...pullRoutes,
   ...checkRoutes,

@@ -31,12 +31,6 @@ async function newIssue(inside: Inside, asked: Asked, repository: Repository): P
   return { ...answer, data: await repaired(inside, await inside.emulator.call('GET', path, token)) };
 }
 
-const needsTriage = async (
-  _inside: Inside,
-  asked: Asked,
-  repository: Repository,
-): Promise<Answer | undefined> => (mayAct(repository, asked, 'triage') ? undefined : forbidden());
-
 const needsPush = async (
   _inside: Inside,
   asked: Asked,
@@ -60,9 +54,6 @@ export const issueRoutes: readonly Route[] = [
   repositoryRoute('PATCH', '/issues/(\\d+)', byAuthor('issues')),
   repositoryRoute('PATCH', '/issues/comments/(\\d+)', byAuthor('issues/comments')),
   repositoryRoute('DELETE', '/issues/comments/(\\d+)', byAuthor('issues/comments')),
-  repositoryRoute('POST', '/issues/\\d+/labels', needsTriage),
-  repositoryRoute('PUT', '/issues/\\d+/labels', needsTriage),
-  repositoryRoute('DELETE', '/issues/\\d+/labels(?:/[^/]+)?', needsTriage),
   repositoryRoute('POST', '/labels', needsPush),
   repositoryRoute('DELETE', '/labels/[^/]+', needsPush),
 ];

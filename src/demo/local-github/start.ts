@@ -99,6 +99,7 @@ const nothingYet = () => ({
   reactions: [],
   minimised: [],
   statuses: [],
+  pullEvents: [],
   ownChecks: new Set<number>(),
   suspended: new Map(),
   uninstalled: new Set<number>(),

@@ -1,4 +1,4 @@
-import type { GitHubOrigin } from '../../core/model/index.ts';
+import { type GitHubOrigin, hasLabel } from '../../core/model/index.ts';
 import type { Refusal } from '../../core/reports/index.ts';
 import type { GitHubReader, IssueFacts } from '../../ports/index.ts';
 import { handleOf, requireGitHub } from '../task.ts';
@@ -60,6 +60,6 @@ async function branchOf(
 /** Events come late and in any order: what GitHub says now decides. */
 function unfitFor(issue: IssueFacts, { trigger }: RunRequest): Refusal | null {
   if (issue.isPull) return { kind: 'not-an-issue' };
-  if (trigger === 'label' && !issue.labels.includes(LABEL)) return { kind: 'label-gone' };
+  if (trigger === 'label' && !hasLabel(issue.labels, LABEL)) return { kind: 'label-gone' };
   return issue.open ? null : { kind: 'issue-closed' };
 }
