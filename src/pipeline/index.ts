@@ -11,7 +11,7 @@ import { conclude, publish } from './publish/index.ts';
 import { reviewWinner } from './review.ts';
 import type { World } from './world.ts';
 
-export { maySteer, Overrides, RunRequest } from './admit/index.ts';
+export { mayWrite, Overrides, RunRequest } from './admit/index.ts';
 export type { DebateNews } from './brief/index.ts';
 export { cancelRun, closeUnpicked } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';

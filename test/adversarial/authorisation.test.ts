@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
+import { permit } from '../../src/pipeline/admit/index.ts';
+import { guard } from '../../src/pipeline/guard.ts';
 import { admitRoom, comment, mallory, mona, NOON, ORIGIN, remark, tria } from '../pipeline/admit-room.ts';
 
 type Room = ReturnType<typeof admitRoom>;
@@ -56,19 +58,20 @@ describe('case 11: the permission is the one of the moment', () => {
   });
 });
 
-describe('case 12: a permission that cannot be read is none', () => {
+describe('case 12: a permission that cannot be read never allows', () => {
   const fails = (error: unknown) => () => Promise.reject(error);
+  const away = fails(new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.'));
+  const forbidden = fails(new Fault('GITHUB_REFUSED', 'GitHub answered 404.'));
+
   test.each<[string, () => Promise<unknown>]>([
-    ['a server error', fails(new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.'))],
-    ['a timeout', fails(new DOMException('The operation timed out.', 'TimeoutError'))],
-    ['not found', fails(new Fault('GITHUB_REFUSED', 'GitHub answered 404.'))],
+    ['not found', forbidden],
     ['no answer', async () => undefined],
     ['another word', async () => 'owner'],
     ['an object', async () => ({ permission: 'admin' })],
     ['a list', async () => ['admin']],
     ['true', async () => true],
     ['a word in capitals', async () => 'ADMIN'],
-  ])('%s', async (_what, answer) => {
+  ])('%s is no right', async (_what, answer) => {
     const room = admitRoom();
     room.now.rights[mona.id] = answer;
     const { answer: decided, run } = await room.start();
@@ -77,14 +80,69 @@ describe('case 12: a permission that cannot be read is none', () => {
     expect(room.said()).toEqual([]);
   });
 
-  test('of a commenter: the comment is not read, the run goes on', async () => {
+  test.each<[string, () => Promise<unknown>]>([
+    ['a server error', away],
+    ['a timeout', fails(new DOMException('The operation timed out.', 'TimeoutError'))],
+  ])(
+    '%s decides nothing: the run waits, unheard, and starts when GitHub says that it may',
+    async (_what, answer) => {
+      const room = admitRoom();
+      const request = await room.ask();
+      room.now.rights[mona.id] = answer;
+      await expect(room.decide(request)).rejects.toThrow();
+      expect((await room.store.run(request.runId))?.state).toBe('queued');
+      expect(room.written).toEqual([]);
+      room.now.rights[mona.id] = 'write';
+      expect(await room.decide(request)).toBe('go');
+    },
+  );
+
+  test('an outage is waited out inside the stage', async () => {
     const room = admitRoom();
-    const ada = { id: 8, login: 'ada' };
-    room.now.rights[ada.id] = fails(new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 503.'));
-    room.now.comments = [comment(ada, 'Perhaps a writer.'), comment(mona, 'A writer.')];
-    const { run } = await room.start();
-    expect(run?.task?.comments).toEqual([{ author: 'mona', body: 'A writer.' }]);
+    const request = await room.ask();
+    let asked = 0;
+    room.now.rights[mona.id] = async () => (++asked < 3 ? away() : 'write');
+    const { signal } = new AbortController();
+    const permitted = await guard(room.world, 'permit', signal, () => permit(room.world, request));
+    expect(permitted).toEqual({ kind: 'ok', value: 'go' });
+    expect(asked).toBe(3);
   });
+
+  test('one that does not end fails the run, and lets nobody in', async () => {
+    const room = admitRoom();
+    const request = await room.ask();
+    room.now.rights[mona.id] = away;
+    const { signal } = new AbortController();
+    const permitted = await guard(room.world, 'permit', signal, () => permit(room.world, request));
+    expect(permitted).toMatchObject({ kind: 'fault', fault: { code: 'GITHUB_UNAVAILABLE' } });
+    expect(await room.taskOf(request)).toBeUndefined();
+    expect(room.written).toEqual([]);
+  });
+
+  test.each([undefined, 'review'] as const)(
+    'of a commenter: a refusal drops the comment, an outage does not (%s)',
+    async (work) => {
+      const room = admitRoom();
+      const ada = { id: 8, login: 'ada' };
+      room.now.comments = [comment(ada, 'Perhaps a writer.'), comment(mona, 'A writer.')];
+      room.now.remarks = [remark(mona, 'A remark.')];
+      const origin = work ? { issue: 12, work } : {};
+      room.now.rights[ada.id] = away;
+      const request = await room.ask(origin, { trigger: 'command' });
+      await expect(room.decide(request)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
+      expect(await room.taskOf(request)).toBeUndefined();
+      room.now.rights[ada.id] = 'write';
+      await room.decide(request);
+      const authors = async (of: typeof request) =>
+        (await room.taskOf(of))?.comments.map(({ author }) => author);
+      expect(await authors(request)).toEqual(['ada', 'mona']);
+
+      await room.store.transition(request.runId, 'cancelled', 'test', room.now.now);
+      room.now.rights[ada.id] = forbidden;
+      const { request: next } = await room.start(origin, { trigger: 'command' });
+      expect(await authors(next)).toEqual(['mona']);
+    },
+  );
 });
 
 test.each([undefined, 'review', 'fix'] as const)(

@@ -247,6 +247,17 @@ describe('a tick', () => {
     await s.waitsStill();
   });
 
+  test('while GitHub does not say who may is not taken, and can be set again', async () => {
+    const s = await scene();
+    const ours = s.ask.body;
+    s.rights[mona.id] = 'broken';
+    expect((await s.edit(s.tick(ours, 1))).kind).toBe('ignored');
+    expect(s.ask.body).toBe(ours);
+    await s.waitsStill();
+    s.rights[mona.id] = 'write';
+    expect((await s.edit(s.tick(ours, 1))).kind).toBe('heard');
+  });
+
   test('taken back by whoever ticked is no edit of ours to undo', async () => {
     const s = await scene();
     expect((await s.edit(s.ask.body)).kind).toBe('ignored');

@@ -30,7 +30,7 @@ export async function fromGitHub(
   if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? facts.defaultBranch });
   const ref = (await branchOf(world, reader, origin, request)) ?? facts.defaultBranch;
   const before = saidBefore(await reader.comments(origin.issue), request.triggeredAt);
-  const writers = await writersAmong(world, reader, before);
+  const writers = await writersAmong(reader, before);
   return {
     kind: 'gathered',
     base: { ref, sha },

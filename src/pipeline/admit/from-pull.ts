@@ -33,7 +33,7 @@ export async function fromPull(
   const sha = await world.workspaces.resolve(source, request.base ?? pull.headSha);
   if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? pull.head });
 
-  const said = await wordsOfWriters(world, reader, origin.issue, request.triggeredAt);
+  const said = await wordsOfWriters(reader, origin.issue, request.triggeredAt);
   const findings = await findingsOf(reader, origin.work, pull, said.remarks);
   if (!findings) return refused({ kind: 'nothing-to-do', work: origin.work });
   return {
@@ -51,10 +51,10 @@ function unfitFor(pull: PullDetails, { repositoryId }: GitHubOrigin): Refusal | 
   return pull.headRepositoryId === repositoryId ? null : { kind: 'from-a-fork' };
 }
 
-async function wordsOfWriters(world: World, reader: GitHubReader, number: number, triggeredAt: number) {
+async function wordsOfWriters(reader: GitHubReader, number: number, triggeredAt: number) {
   const remarks = saidBefore(await reader.remarks(number), triggeredAt);
   const comments = saidBefore(await reader.comments(number), triggeredAt);
-  const writers = await writersAmong(world, reader, [...remarks, ...comments]);
+  const writers = await writersAmong(reader, [...remarks, ...comments]);
   return {
     remarks: remarks.filter(({ author, body }) => writers.has(author.id) && body.trim() !== ''),
     comments: comments

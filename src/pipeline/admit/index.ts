@@ -12,7 +12,7 @@ import { sayRefused } from './refuse.ts';
 import type { RunRequest } from './request.ts';
 import { settle } from './settle.ts';
 
-export { maySteer, permit } from './permit.ts';
+export { mayWrite, permit } from './permit.ts';
 export { Overrides, RunRequest } from './request.ts';
 
 /** Where the task starts and what was said about it, before settings are known. */

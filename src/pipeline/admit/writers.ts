@@ -1,7 +1,6 @@
 import type { Actor } from '../../core/model/index.ts';
 import type { GitHubReader } from '../../ports/index.ts';
-import type { World } from '../world.ts';
-import { maySteer } from './permit.ts';
+import { mayWrite } from './permit.ts';
 
 /** Authors whose permission is looked up; a longer thread is cut, newest kept. */
 const MOST_AUTHORS = 20;
@@ -17,9 +16,8 @@ interface Said {
 export const saidBefore = <T extends Said>(said: readonly T[], at: number): readonly T[] =>
   said.filter((one) => !one.authorIsBot && one.updatedAt <= at);
 
-/** Ids of those authors who may write to the repository now (I4); of very many, the newest are looked at. */
+/** Ids of those authors who may write to the repository now (I4); of very many, the newest are looked at. Faults: GITHUB_UNAVAILABLE. */
 export async function writersAmong(
-  world: World,
   reader: GitHubReader,
   said: readonly Said[],
 ): Promise<ReadonlySet<number>> {
@@ -29,7 +27,7 @@ export async function writersAmong(
   }
   const writers = new Set<number>();
   for (const author of authors.values()) {
-    if (await maySteer(world, reader, author)) writers.add(author.id);
+    if (await mayWrite(reader, author)) writers.add(author.id);
   }
   return writers;
 }
