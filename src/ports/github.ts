@@ -8,6 +8,15 @@ export interface RepositoryHandle {
   readonly name: string;
 }
 
+/** A repository that the App is installed on. */
+export interface InstalledRepository extends RepositoryHandle {
+  /**
+   * When the App was installed on the account, milliseconds since 1970 UTC. GitHub does not tell when a single repository
+   * was added.
+   */
+  readonly installedAt: number;
+}
+
 export interface RepositoryFacts {
   readonly id: number;
   readonly fullName: string;
@@ -122,8 +131,11 @@ export interface GitHubReader {
   failedChecks(sha: Sha): Promise<readonly FailedCheck[]>;
   /** The commit a branch points to now; null when there is no such branch. */
   branchHead(branch: string): Promise<Sha | null>;
-  /** Open issues (no pull requests) with this label, at most 100, oldest first. */
-  labelled(label: string): Promise<readonly Labelled[]>;
+  /**
+   * Open issues (no pull requests) with this label that somebody touched since a moment (milliseconds since 1970 UTC), at
+   * most 100, oldest first. To set a label is to touch the issue.
+   */
+  labelled(label: string, since: number): Promise<readonly Labelled[]>;
   /**
    * What was last done to a label of an issue or a pull request. Null where nobody has done anything to it, where it was
    * too long ago, and where GitHub does not tell who it was.
@@ -188,7 +200,7 @@ export interface GitHub {
   /** Own App id, to know our comments by. */
   readonly appId: number;
   /** Every repository that the App is installed on now, at most 1,000; suspended installations are left out. */
-  repositories(): Promise<readonly RepositoryHandle[]>;
+  repositories(): Promise<readonly InstalledRepository[]>;
   reader(repository: RepositoryHandle): Promise<GitHubReader>;
   /** Mints a token for this one repository with the least rights to publish. */
   publisher(repository: RepositoryHandle): Promise<Publisher>;

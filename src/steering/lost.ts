@@ -1,7 +1,13 @@
 import { isOver } from '../core/lifecycle/index.ts';
 import { asFault, hasLabel } from '../core/model/index.ts';
 import { cancelRun, handleOf, LABEL, RUNNING_LABEL, requireGitHub, type World } from '../pipeline/index.ts';
-import type { GitHubReader, IssueFacts, Labelled, RepositoryHandle } from '../ports/index.ts';
+import type {
+  GitHubReader,
+  InstalledRepository,
+  IssueFacts,
+  Labelled,
+  RepositoryHandle,
+} from '../ports/index.ts';
 import { labelled } from './labelled.ts';
 import { isOnGitHub, type OnGitHub } from './speaker.ts';
 import { endUnpicked } from './unpicked.ts';
@@ -9,6 +15,11 @@ import { triggeredAt } from './withdrawn.ts';
 
 /** Milliseconds for which an event that GitHub shows is left to its webhook, which may be on its way. */
 const ON_ITS_WAY_MS = 60_000;
+/**
+ * Milliseconds for which a label without its webhook is still taken: as long as GitHub lets a delivery be sent again. Who
+ * set one earlier does not expect a run any more.
+ */
+const LATEST_MS = 3 * 24 * 60 * 60_000;
 
 /**
  * What webhooks that never came would have told of living runs: an issue that was closed, a label that a person took off.
@@ -76,14 +87,21 @@ async function lookAtChoice(world: World, run: OnGitHub): Promise<void> {
   if (!open) await endUnpicked(world, run.id, 'the issue was closed');
 }
 
-async function lookIn(world: World, repository: RepositoryHandle): Promise<void> {
+async function lookIn(world: World, repository: InstalledRepository): Promise<void> {
+  // Labels from the time before the App was there were set for something else.
+  const since = Math.max(world.clock.now() - LATEST_MS, repository.installedAt);
   const reader = await requireGitHub(world).reader(repository);
-  for (const found of await reader.labelled(LABEL)) await takeLost(world, repository, found);
+  for (const { issue, set } of await reader.labelled(LABEL, since)) {
+    if (set && set.at >= since) await takeLost(world, repository, { issue, set });
+  }
 }
 
-async function takeLost(world: World, repository: RepositoryHandle, { issue, set }: Labelled): Promise<void> {
+/** One of which GitHub tells who set it. */
+type Dated = Labelled & { readonly set: NonNullable<Labelled['set']> };
+
+async function takeLost(world: World, repository: RepositoryHandle, { issue, set }: Dated): Promise<void> {
   const { installationId, repositoryId, owner, name } = repository;
-  if (!set || world.clock.now() - set.at < ON_ITS_WAY_MS) return;
+  if (world.clock.now() - set.at < ON_ITS_WAY_MS) return;
   if (await world.store.labelSeen(repositoryId, issue.number, set.at)) return;
   const taken = await labelled(world, {
     deliveryId: `lost:${repositoryId}:${issue.number}:${set.at}`,

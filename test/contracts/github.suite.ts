@@ -378,7 +378,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
 
     test('lists open issues with a label, and who set it last', async () => {
       const label = 'auto-dev:listed';
-      expect(await reader.labelled(label)).toEqual([]);
+      expect(await reader.labelled(label, 0)).toEqual([]);
       const first = await bench.openIssue({ title: 'First' });
       const second = await bench.openIssue({ title: 'Second' });
       const closed = await bench.openIssue({ title: 'Closed' });
@@ -389,11 +389,12 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       await publisher.setLabels(second, { add: [label], remove: [] });
       await bench.label('alice', closed, label);
       await bench.closeIssue(closed);
-      const found = await reader.labelled(label);
+      const found = await reader.labelled(label, before);
       expect(found.map(({ issue }) => issue.number)).toEqual([first, second]);
       expect(found[0]?.set).toMatchObject({ by: await bench.account('bob'), byBot: false });
       expect(found[0]?.set?.at).toBeGreaterThan(before);
       expect(found[1]?.set).toMatchObject({ by: await bench.bot(), byBot: true });
+      expect(await reader.labelled(label, Date.now() + 60_000)).toEqual([]);
     });
 
     test('tells what was last done to a label, by whom and when', async () => {
@@ -476,7 +477,9 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
     });
 
     test('lists where the App is installed now', async () => {
-      expect(await bench.github.repositories()).toEqual([bench.repository]);
+      const installed = [{ ...bench.repository, installedAt: expect.any(Number) }];
+      expect(await bench.github.repositories()).toEqual(installed);
+      expect((await bench.github.repositories())[0]?.installedAt).toBeLessThanOrEqual(Date.now());
       await bench.install(false);
       expect(await bench.github.repositories()).toEqual([]);
       await bench.install(true);
@@ -485,7 +488,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       const suspended = bench.github.publisher(bench.repository);
       await expect(suspended).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
       await bench.suspend(false);
-      expect(await bench.github.repositories()).toEqual([bench.repository]);
+      expect(await bench.github.repositories()).toEqual(installed);
     });
 
     test('there is no publisher for a repository that is not ours', async () => {

@@ -13,6 +13,7 @@ import { down, forbidden, openPull } from './repository.ts';
 import { atWork, boxes, type Scene, START, scene, shown } from './scene.ts';
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 const stateOf = async ({ store }: Scene, id = RUN) => (await store.run(id))?.state;
 const causeOf = async ({ store }: Scene) => (await store.transitions(RUN)).at(-1)?.cause;
 
@@ -75,6 +76,27 @@ describe('a label without its webhook', () => {
     s.repository.wanted = [{ issue: s.repository.issue, set: null }];
     await lookForLabels(s.world);
     expect(s.engine.started).toEqual([]);
+  });
+
+  test.each([
+    ['set too long ago for anybody to expect a run', 3 * DAY + 1, 0],
+    ['set before the App was installed', DAY, START + 1],
+  ])('starts nothing where it was %s', async (_when, age, installedAt) => {
+    const s = scene();
+    labelStands(s);
+    s.repository.installedAt = installedAt;
+    s.later(age);
+    await lookForLabels(s.world);
+    expect(s.engine.started).toEqual([]);
+  });
+
+  test('is still found after two days, as an outage can last', async () => {
+    const s = scene();
+    labelStands(s);
+    s.repository.installedAt = START - DAY;
+    s.later(2 * DAY);
+    await lookForLabels(s.world);
+    expect(s.engine.started).toHaveLength(1);
   });
 
   test.each([

@@ -41,6 +41,7 @@ export interface Repository {
   wanted: readonly Labelled[];
   /** What `labelChange` answers, of any label. */
   labelChange: LabelChange | null;
+  installedAt: number;
   rights: Record<number, Permission>;
   /** What GitHub does at calls of this name, in place of an answer. */
   readonly trouble: Map<string, () => never>;
@@ -75,6 +76,7 @@ export const newRepository = (now: () => number, over: Partial<RepositoryHandle>
   folded: [],
   wanted: [],
   labelChange: null,
+  installedAt: 0,
   rights: { [mona.id]: 'write' },
   trouble: new Map(),
   nextId: 1_000,
@@ -226,7 +228,7 @@ export function pretendedGitHub(repositories: readonly Repository[]): GitHub {
   };
   return {
     appId: APP,
-    repositories: async () => repositories.map(({ handle }) => handle),
+    repositories: async () => repositories.map(({ handle, installedAt }) => ({ ...handle, installedAt })),
     reader: async (handle) => readerOf(find(handle)),
     publisher: async (handle) => publisherOf(find(handle)),
   };

@@ -182,7 +182,11 @@ export const Status = z.object({
 
 export const Ref = z.object({ object: z.object({ type: z.string(), sha: Sha }) });
 
-export const Installation = z.object({ id: z.int().positive(), suspended_at: z.string().nullish() });
+export const Installation = z.object({
+  id: z.int().positive(),
+  created_at: Time,
+  suspended_at: z.string().nullish(),
+});
 
 export const Installed = z.object({
   id: z.int().positive(),

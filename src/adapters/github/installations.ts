@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
-import type { Log, RepositoryHandle } from '../../ports/index.ts';
+import type { InstalledRepository, Log, RepositoryHandle } from '../../ports/index.ts';
 import { Installation, Installed, MintedToken } from './answers.ts';
 import type { Api } from './client.ts';
 import { statusOf } from './faults.ts';
@@ -21,7 +21,7 @@ export interface InstallationsParts {
 }
 
 /** Every repository that the App is installed on now; suspended installations are left out. */
-export async function listRepositories(parts: InstallationsParts): Promise<readonly RepositoryHandle[]> {
+export async function listRepositories(parts: InstallationsParts): Promise<readonly InstalledRepository[]> {
   const { app, pace } = parts;
   const installations = await pace.run('list the installations of this App', () =>
     pagesOf(async (page) => {
@@ -29,10 +29,12 @@ export async function listRepositories(parts: InstallationsParts): Promise<reado
       return z.array(Installation).parse(data);
     }, MAX_PAGES),
   );
-  const found: RepositoryHandle[] = [];
-  for (const { id, suspended_at: suspended } of installations) {
+  const found: InstalledRepository[] = [];
+  for (const { id, created_at: installedAt, suspended_at: suspended } of installations) {
     if (found.length >= MAX_REPOSITORIES) break;
-    if (!suspended) found.push(...(await ofInstallation(parts, id)));
+    if (suspended) continue;
+    const repositories = await ofInstallation(parts, id);
+    found.push(...repositories.map((one) => ({ ...one, installedAt })));
   }
   return found.slice(0, MAX_REPOSITORIES);
 }

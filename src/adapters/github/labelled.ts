@@ -13,13 +13,14 @@ const MAX_EVENTS = 300;
 
 type Event = z.infer<typeof IssueEvent>;
 
-/** Open issues with a label, and who set it last. */
-export async function labelled(calls: Calls, label: string): Promise<readonly Labelled[]> {
+/** Open issues with a label that were touched since, and who set it last. */
+export async function labelled(calls: Calls, label: string, since: number): Promise<readonly Labelled[]> {
   const issues = await calls(({ rest }, at) =>
     pagesOf(async (page) => {
       const { data } = await rest.issues.listForRepo({
         ...at,
         labels: label,
+        since: new Date(since).toISOString().replace(/\.\d+Z$/, 'Z'),
         state: 'open',
         sort: 'created',
         direction: 'asc',

@@ -121,7 +121,8 @@ export function openReader(parts: ReaderParts): GitHubReader {
         return ref?.type === 'commit' ? ref.sha : null;
       }),
 
-    labelled: (label) => pace.run(`list issues with the label ${label}`, () => labelled(calls, label)),
+    labelled: (label, since) =>
+      pace.run(`list issues with the label ${label}`, () => labelled(calls, label, since)),
 
     labelChange: (issue, label) =>
       pace.run(`read who changed the label ${label} of #${issue}`, () => labelChange(calls, issue, label)),
