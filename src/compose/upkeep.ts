@@ -1,10 +1,12 @@
 import { reconcile, sayLastWords, type World } from '../pipeline/index.ts';
-import { lookForLabels, lookForWithdrawn, type Steering } from '../steering/index.ts';
+import { lookForEndedChoices, lookForLabels, lookForWithdrawn, type Steering } from '../steering/index.ts';
 
 /** Milliseconds between two looks for runs that lost their flow, or areas that lost their run. Our default. */
 const EVERY_MS = 3 * 60_000;
 /** Milliseconds between two looks for labels whose webhook got lost: one call for each repository. Our default. */
 const LABELS_EVERY_MS = 15 * 60_000;
+/** Milliseconds between two looks at choices that nobody made yet: they wait without limit. Our default. */
+const CHOICES_EVERY_MS = 60 * 60_000;
 /** Milliseconds between two looks for what can be removed. Our default. */
 const PRUNE_EVERY_MS = 24 * 60 * 60_000;
 /** Milliseconds that checkouts, installed dependencies and mirrors stay after their last use. Our default. */
@@ -16,51 +18,67 @@ export interface Upkeep {
 
 /**
  * Brings store and engine together, now and every few minutes; a look that fails now is a failed start. What was left
- * unsaid on GitHub is said in the background: it takes its time, and nothing waits for it. The same holds for removing
- * what no run used for two weeks, now and every day.
+ * unsaid on GitHub is said in the background: it takes its time, and nothing waits for it. The same holds for what
+ * webhooks did not tell, and for removing what no run used for two weeks, now and every day.
  */
 export async function startUpkeep(world: World, steering: Pick<Steering, 'recover'>): Promise<Upkeep> {
   await reconcile(world);
   await steering.recover();
-  let labelsAt = Number.NEGATIVE_INFINITY;
-  let looking = sayLastWords(world)
-    .catch(warn('Last words could not be said.'))
-    .then(() => lookForLost())
-    .catch(warn('What webhooks did not tell could not be looked for.'));
+  let mending = sayLastWords(world).catch(warn(world, 'Last words could not be said.'));
   const timer = setInterval(() => {
-    looking = looking
+    mending = mending
       .then(() => reconcile(world))
       .then(() => sayLastWords(world))
       .then(() => steering.recover())
-      .then(() => lookForLost())
-      .catch(warn('Runs could not be reconciled.'));
+      .catch(warn(world, 'Runs could not be reconciled.'));
   }, EVERY_MS);
-  let pruning = pruneUnused(world).catch(warn('What is no longer used could not be removed.'));
+  let pruning = pruneUnused(world).catch(warn(world, 'What is no longer used could not be removed.'));
   const daily = setInterval(() => {
     pruning = pruning
       .then(() => pruneUnused(world))
-      .catch(warn('What is no longer used could not be removed.'));
+      .catch(warn(world, 'What is no longer used could not be removed.'));
   }, PRUNE_EVERY_MS);
-
-  async function lookForLost(): Promise<void> {
-    await lookForWithdrawn(world);
-    const now = world.clock.now();
-    if (now - labelsAt < LABELS_EVERY_MS) return;
-    labelsAt = now;
-    await lookForLabels(world);
-  }
-
-  function warn(what: string): (thrown: unknown) => void {
-    return (thrown) => world.log.warn({ err: thrown }, what);
-  }
-
+  const looks = startLooks(world);
   return {
     stop: () => {
       clearInterval(timer);
       clearInterval(daily);
+      looks.stop();
     },
   };
 }
+
+/** Looks for what webhooks did not tell, beside everything else. One that takes longer than the time to the next replaces it. */
+function startLooks(world: World): Upkeep {
+  let choicesAt = Number.NEGATIVE_INFINITY;
+  let labelsAt = Number.NEGATIVE_INFINITY;
+  let looking = false;
+  async function lookForLost(): Promise<void> {
+    await lookForWithdrawn(world);
+    if (world.clock.now() - choicesAt >= CHOICES_EVERY_MS) {
+      choicesAt = world.clock.now();
+      await lookForEndedChoices(world);
+    }
+    if (world.clock.now() - labelsAt >= LABELS_EVERY_MS) {
+      labelsAt = world.clock.now();
+      await lookForLabels(world);
+    }
+  }
+  async function turn(): Promise<void> {
+    if (looking) return;
+    looking = true;
+    await lookForLost().catch(warn(world, 'What webhooks did not tell could not be looked for.'));
+    looking = false;
+  }
+  void turn();
+  const timer = setInterval(() => void turn(), EVERY_MS);
+  return { stop: () => clearInterval(timer) };
+}
+
+const warn =
+  ({ log }: World, what: string) =>
+  (thrown: unknown): void =>
+    log.warn({ err: thrown }, what);
 
 /** Trees of runs whose issue or pull request is still open are kept however old they are: people may come back to them. */
 export async function pruneUnused(

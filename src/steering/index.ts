@@ -1,5 +1,5 @@
 export { type LabelEvent, labelled } from './labelled.ts';
-export { lookForLabels, lookForWithdrawn } from './lost.ts';
+export { lookForEndedChoices, lookForLabels, lookForWithdrawn } from './lost.ts';
 export { type PullEvent, pullClosed } from './pull-closed.ts';
 export type { Speaker } from './speaker.ts';
 export { type CommentEvent, type Heeded, openSteering, type Steering } from './steering.ts';

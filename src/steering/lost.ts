@@ -22,17 +22,23 @@ const ON_ITS_WAY_MS = 60_000;
 const LATEST_MS = 3 * 24 * 60 * 60_000;
 
 /**
- * What webhooks that never came would have told of living runs: an issue that was closed, a label that a person took off.
+ * What webhooks that never came would have told of runs at work: an issue that was closed, a label that a person took off.
  * GitHub does not send a failed delivery again. What cannot be read now is looked at the next time.
  */
 export async function lookForWithdrawn(world: World): Promise<void> {
   if (!world.github) return;
   for (const run of (await world.store.unfinished()).filter(isOnGitHub)) {
-    const waits = run.state === 'awaiting_pick';
-    if (waits || (!isOver(run.state) && run.task))
-      await each(world, handleOf(run.origin), () =>
-        waits ? lookAtChoice(world, run) : lookAtRun(world, run),
-      );
+    if (isOver(run.state) || !run.task) continue;
+    await each(world, handleOf(run.origin), () => lookAtRun(world, run));
+  }
+}
+
+/** The same of runs that wait for a pick, however long: one call for each. */
+export async function lookForEndedChoices(world: World): Promise<void> {
+  if (!world.github) return;
+  for (const run of (await world.store.unfinished()).filter(isOnGitHub)) {
+    if (run.state !== 'awaiting_pick') continue;
+    await each(world, handleOf(run.origin), () => lookAtChoice(world, run));
   }
 }
 
@@ -54,21 +60,33 @@ async function each(world: World, at: RepositoryHandle, look: () => Promise<void
 
 async function lookAtRun(world: World, run: OnGitHub): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  let issue: IssueFacts;
-  try {
-    issue = await reader.issue(run.origin.issue);
-  } catch (thrown) {
-    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
-    await cancelRun(world, run.id, `GitHub no longer shows its issue: ${asFault(thrown).message}`);
+  const seen = await issueOf(reader, run);
+  if (seen.kind === 'gone') {
+    await cancelRun(world, run.id, seen.cause);
     return;
   }
-  if (!issue.open) {
+  if (!seen.issue.open) {
     await cancelRun(world, run.id, 'the issue was closed');
     return;
   }
   const greeted = (await world.store.intent(run.id, 'greet'))?.state === 'done';
-  if (greeted && !hasLabel(issue.labels, RUNNING_LABEL) && (await someoneStopped(reader, run))) {
+  if (greeted && !hasLabel(seen.issue.labels, RUNNING_LABEL) && (await someoneStopped(reader, run))) {
     await cancelRun(world, run.id, `the label ${RUNNING_LABEL} was taken off`);
+  }
+}
+
+type Seen =
+  | { readonly kind: 'there'; readonly issue: IssueFacts }
+  | { readonly kind: 'gone'; readonly cause: string };
+
+/** A refusal means that we can see it no more: it was deleted or moved, or the App is gone from there. */
+async function issueOf(reader: GitHubReader, { origin }: OnGitHub): Promise<Seen> {
+  try {
+    return { kind: 'there', issue: await reader.issue(origin.issue) };
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    if (code !== 'GITHUB_REFUSED') throw thrown;
+    return { kind: 'gone', cause: `GitHub no longer shows its issue: ${message}` };
   }
 }
 
@@ -83,8 +101,9 @@ async function someoneStopped(reader: GitHubReader, run: OnGitHub): Promise<bool
 
 async function lookAtChoice(world: World, run: OnGitHub): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  const { open } = await reader.issue(run.origin.issue);
-  if (!open) await endUnpicked(world, run.id, 'the issue was closed');
+  const seen = await issueOf(reader, run);
+  if (seen.kind === 'gone') await endUnpicked(world, run.id, seen.cause);
+  else if (!seen.issue.open) await endUnpicked(world, run.id, 'the issue was closed');
 }
 
 async function lookIn(world: World, repository: InstalledRepository): Promise<void> {

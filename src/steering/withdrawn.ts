@@ -1,4 +1,3 @@
-import { isOver } from '../core/lifecycle/index.ts';
 import { cancelRun, RunRequest, type World } from '../pipeline/index.ts';
 import type { RunRecord } from '../ports/index.ts';
 import { endUnpicked } from './unpicked.ts';
@@ -18,11 +17,7 @@ export async function withdrawn(world: World, event: StopEvent): Promise<number>
   let stopped = 0;
   for (const run of await world.store.livingRuns(event.repositoryId, event.issue)) {
     if (event.at !== undefined && event.at < triggeredAt(run)) continue;
-    const done =
-      run.state === 'awaiting_pick'
-        ? await endUnpicked(world, run.id, event.cause)
-        : await cancelRun(world, run.id, event.cause);
-    if (done) stopped += 1;
+    if (await end(world, run, event.cause)) stopped += 1;
   }
   return stopped;
 }
@@ -45,13 +40,18 @@ export interface GoneEvent {
   readonly cause: string;
 }
 
-/** Cancels every run that can say nothing on GitHub any more. */
+/** Ends every run that can say nothing on GitHub any more: those at work, and those that wait for a pick. */
 export async function gone(world: World, event: GoneEvent): Promise<number> {
   let stopped = 0;
-  for (const { id, origin, state } of await world.store.unfinished()) {
-    if (origin.kind !== 'github' || origin.installationId !== event.installationId || isOver(state)) continue;
+  for (const run of await world.store.unfinished()) {
+    const { origin } = run;
+    if (origin.kind !== 'github' || origin.installationId !== event.installationId) continue;
     if (event.repositoryIds && !event.repositoryIds.includes(origin.repositoryId)) continue;
-    if (await cancelRun(world, id, event.cause)) stopped += 1;
+    if (await end(world, run, event.cause)) stopped += 1;
   }
   return stopped;
 }
+
+/** False where there is nothing to end: the run is over, and nobody is asked to pick. */
+const end = (world: World, { id, state }: RunRecord, cause: string): Promise<boolean> =>
+  state === 'awaiting_pick' ? endUnpicked(world, id, cause) : cancelRun(world, id, cause);

@@ -3,6 +3,7 @@ import type { LabelChange } from '../../src/ports/index.ts';
 import {
   gone,
   labelled,
+  lookForEndedChoices,
   lookForLabels,
   lookForWithdrawn,
   pullClosed,
@@ -217,6 +218,56 @@ describe('what a lost webhook would have told of a run at work', () => {
   });
 });
 
+describe('what a lost webhook would have told of a run that waits for a pick', () => {
+  test('nothing: it waits on', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    await lookForEndedChoices(s.world);
+    expect(await stateOf(s)).toBe('awaiting_pick');
+  });
+
+  test('the issue was closed: nobody is asked any more', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.issue = { ...s.repository.issue, open: false };
+    await lookForEndedChoices(s.world);
+    expect([await stateOf(s), await causeOf(s)]).toEqual(['closed', 'the issue was closed']);
+    expect(boxes(s).body).not.toContain('- [ ]');
+  });
+
+  test('the issue is gone, or the App from its repository: it waits no more', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('issue', forbidden);
+    await lookForEndedChoices(s.world);
+    expect(await stateOf(s)).toBe('closed');
+    expect(await causeOf(s)).toContain('GitHub no longer shows its issue');
+  });
+
+  test('nobody knows while GitHub does not answer: it waits on', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('issue', down);
+    await lookForEndedChoices(s.world);
+    expect(await stateOf(s)).toBe('awaiting_pick');
+  });
+
+  test('is not asked for with runs at work, which are looked at far more often', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    let asked = 0;
+    const count = (): never => {
+      asked += 1;
+      return down();
+    };
+    s.repository.trouble.set('issue', count);
+    await lookForWithdrawn(s.world);
+    expect(asked).toBe(0);
+    await lookForEndedChoices(s.world);
+    expect(asked).toBe(1);
+  });
+});
+
 describe('what a webhook tells', () => {
   test('a run that is at work stops, one that waits for a pick asks no longer, one that is published stays', async () => {
     const s = scene();
@@ -251,6 +302,21 @@ describe('what a webhook tells', () => {
     expect(await gone(s.world, { ...at, repositoryIds: [43] })).toBe(1);
     expect([await stateOf(s), await stateOf(s, 'r0000000008')]).toEqual(['briefed', 'cancelled']);
     expect(await gone(s.world, { ...at, installationId: 2 })).toBe(0);
+  });
+
+  test('an App that was uninstalled asks nobody to pick any more', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('reader', forbidden);
+    expect(await gone(s.world, { installationId: 1, cause: 'the App was uninstalled' })).toBe(1);
+    expect([await stateOf(s), await causeOf(s)]).toEqual(['closed', 'the App was uninstalled']);
+  });
+
+  test('what is published outlives the App', async () => {
+    const s = scene();
+    await shown(s, 'pull');
+    expect(await gone(s.world, { installationId: 1, cause: 'the App was uninstalled' })).toBe(0);
+    expect(await stateOf(s)).toBe('published');
   });
 
   test.each([
