@@ -52,6 +52,7 @@ export async function startUpkeep(world: World, steering: Pick<Steering, 'recove
 function startLooks(world: World): Upkeep {
   let choicesAt = Number.NEGATIVE_INFINITY;
   let labelsAt = Number.NEGATIVE_INFINITY;
+  let stoppedAt: number | null = null;
   let looking = false;
   async function lookForLost(): Promise<void> {
     await lookForWithdrawn(world);
@@ -61,7 +62,7 @@ function startLooks(world: World): Upkeep {
     }
     if (world.clock.now() - labelsAt >= LABELS_EVERY_MS) {
       labelsAt = world.clock.now();
-      await lookForLabels(world);
+      stoppedAt = await lookForLabels(world, stoppedAt);
     }
   }
   async function turn(): Promise<void> {

@@ -42,19 +42,30 @@ export async function lookForEndedChoices(world: World): Promise<void> {
   }
 }
 
-/** Labels whose webhook never came, in all repositories of the App: one call for each. */
-export async function lookForLabels(world: World): Promise<void> {
-  if (!world.github) return;
-  for (const repository of await world.github.repositories()) {
-    await each(world, repository, () => lookIn(world, repository));
+/**
+ * Labels whose webhook never came, in all repositories of the App: one call for each. Ends where GitHub does not answer,
+ * and returns the id of that repository: the next look begins behind it, so that one repository in trouble does not hide
+ * the others. Null when all were looked at.
+ */
+export async function lookForLabels(world: World, behind: number | null = null): Promise<number | null> {
+  if (!world.github) return null;
+  const all = await world.github.repositories();
+  const first = all.findIndex(({ repositoryId }) => repositoryId === behind) + 1;
+  for (const repository of [...all.slice(first), ...all.slice(0, first)]) {
+    const answered = await each(world, repository, () => lookIn(world, repository));
+    if (!answered) return repository.repositoryId;
   }
+  return null;
 }
 
-async function each(world: World, at: RepositoryHandle, look: () => Promise<void>): Promise<void> {
+/** Whether GitHub answered. What else is wrong with one repository does not stop the look at others. */
+async function each(world: World, at: RepositoryHandle, look: () => Promise<void>): Promise<boolean> {
   try {
     await look();
+    return true;
   } catch (thrown) {
     world.log.warn({ repository: at.repositoryId, err: thrown }, 'a repository could not be looked at');
+    return asFault(thrown).code !== 'GITHUB_UNAVAILABLE';
   }
 }
 

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
-import { pruneUnused } from '../../src/compose/upkeep.ts';
-import type { Log, RunRecord, Workspaces } from '../../src/ports/index.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { pruneUnused, startUpkeep } from '../../src/compose/upkeep.ts';
+import { Fault } from '../../src/core/model/index.ts';
+import type { World } from '../../src/pipeline/index.ts';
+import type { Log, RepositoryHandle, RunRecord, Workspaces } from '../../src/ports/index.ts';
 
 const DAY = 24 * 60 * 60_000;
 const NOW = 1_800_000_000_000;
@@ -25,4 +27,63 @@ test('what no run used for two weeks goes, but nothing of a run that is not over
   expect(wishes[0]?.keep('ropen-A')).toBe(true);
   expect(wishes[0]?.keep('ropenother-A')).toBe(false);
   expect(said).toEqual(['Freed 5 MB that no run used for two weeks.']);
+});
+
+describe('what webhooks did not tell', () => {
+  const MINUTE = 60_000;
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** Upkeep over an App with two repositories and no runs. `answer` is what asking one of them for labels does. */
+  async function kept(answer: (repositoryId: number) => Promise<readonly []>) {
+    const asked: number[] = [];
+    let recovered = 0;
+    const repository = (repositoryId: number) => ({ repositoryId, installedAt: 0 });
+    const world = {
+      clock: { now: () => Date.now() },
+      log: { info() {}, warn() {}, error() {} },
+      store: { unfinished: async () => [], runs: async () => [] },
+      workspaces: {
+        sweep: async () => [],
+        prune: async () => ({ checkouts: 0, layers: 0, patches: 0, repositories: 0, bytes: 0, busy: 0 }),
+      },
+      github: {
+        repositories: async () => [repository(1), repository(2)],
+        reader: async ({ repositoryId }: RepositoryHandle) => ({
+          labelled: () => {
+            asked.push(repositoryId);
+            return answer(repositoryId);
+          },
+        }),
+      },
+    } as unknown as World;
+    const recover = async () => {
+      recovered += 1;
+    };
+    const upkeep = await startUpkeep(world, { recover });
+    return { asked, upkeep, recovered: () => recovered };
+  }
+
+  test('is looked for at a start and four times an hour', async () => {
+    const { asked, upkeep } = await kept(async () => []);
+    await vi.advanceTimersByTimeAsync(31 * MINUTE);
+    upkeep.stop();
+    expect(asked).toEqual([1, 2, 1, 2, 1, 2]);
+  });
+
+  test('holds up no recovery while GitHub is slow, and is not asked again meanwhile', async () => {
+    const { asked, recovered, upkeep } = await kept(() => new Promise(() => {}));
+    await vi.advanceTimersByTimeAsync(31 * MINUTE);
+    upkeep.stop();
+    expect([asked, recovered()]).toEqual([[1], 11]);
+  });
+
+  test('is not looked for further where GitHub does not answer; the next look begins behind', async () => {
+    const { asked, upkeep } = await kept((id) => (id === 1 ? Promise.reject(down) : Promise.resolve([])));
+    await vi.advanceTimersByTimeAsync(16 * MINUTE);
+    upkeep.stop();
+    expect(asked).toEqual([1, 2, 1]);
+  });
+
+  const down = new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
 });

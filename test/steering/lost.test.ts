@@ -100,8 +100,28 @@ describe('a label without its webhook', () => {
     expect(s.engine.started).toHaveLength(1);
   });
 
+  test('is looked for no further once GitHub does not answer; the next look begins behind that repository', async () => {
+    const s = scene();
+    s.other.trouble.set('labelled', down);
+    labelStands(s);
+    s.later(2 * MINUTE);
+    const stoppedAt = await lookForLabels(s.world);
+    expect([stoppedAt, s.engine.started]).toEqual([43, []]);
+    expect(await lookForLabels(s.world, stoppedAt)).toBe(43);
+    expect(s.engine.started).toHaveLength(1);
+    s.other.trouble.clear();
+    expect(await lookForLabels(s.world, 43)).toBeNull();
+  });
+
+  test('is looked for everywhere where the repository that did not answer is gone', async () => {
+    const s = scene();
+    labelStands(s);
+    s.later(2 * MINUTE);
+    expect(await lookForLabels(s.world, 4_711)).toBeNull();
+    expect(s.engine.started).toHaveLength(1);
+  });
+
   test.each([
-    ['away', down],
     ['forbidden', forbidden],
     [
       'odd',
