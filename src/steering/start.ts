@@ -1,8 +1,15 @@
 import type { RunWish } from '../core/commands/index.ts';
 import { isOver } from '../core/lifecycle/index.ts';
 import { type Alias, Fault, type GitHubOrigin, type PullWork } from '../core/model/index.ts';
-import { type Overrides, RunRequest, startRun, type World } from '../pipeline/index.ts';
-import type { CommandRecord } from '../ports/index.ts';
+import {
+  handleOf,
+  type Overrides,
+  RunRequest,
+  requireGitHub,
+  startRun,
+  type World,
+} from '../pipeline/index.ts';
+import type { CommandRecord, RunRecord } from '../ports/index.ts';
 import { done, type Obeyed, refuse } from './obeyed.ts';
 import type { OnGitHub } from './speaker.ts';
 
@@ -74,17 +81,30 @@ export async function retry(
       : '`/auto-dev run` starts one.';
     return refuse(command, `There is no run here that could be repeated. ${instead}`);
   }
-  const { overrides, base, text } = RunRequest.parse(last.request);
+  const { overrides, text } = RunRequest.parse(last.request);
   const { issue, work } = last.origin;
-  const same = { issue, text, overrides, ...(work ? { work } : {}), ...(base ? { base } : {}) };
-  if (alias === null) {
-    // Elsewhere than on its issue, only the run tells what the issue said.
-    return begin(
-      world,
-      command,
-      issue === command.place.thread ? { ...same, text: saidThen(command) } : same,
-    );
-  }
+  const same = { issue, text, overrides, ...(work ? { work } : {}) };
+  if (alias !== null) return retryOne(world, command, last, { ...same, alias });
+  const base = await baseAskedFor(world, last);
+  // Elsewhere than on its issue, only the run tells what the issue said.
+  const now = issue === command.place.thread ? { text: saidThen(command) } : {};
+  return begin(world, command, { ...same, ...now, ...(base ? { base } : {}) });
+}
+
+/** Where somebody wanted a run to start; one that carries on another is tied to a commit that nobody named. */
+async function baseAskedFor(world: World, run: RunRecord): Promise<string | undefined> {
+  const { base, carry } = RunRequest.parse(run.request);
+  if (!carry) return base;
+  const earlier = await world.store.run(carry.run);
+  return earlier ? baseAskedFor(world, earlier) : undefined;
+}
+
+async function retryOne(
+  world: World,
+  command: CommandRecord,
+  last: OnGitHub,
+  { alias, ...same }: Wish & { readonly alias: Alias },
+): Promise<Obeyed> {
   const candidates = await world.store.candidates(last.id);
   if (!candidates.some((one) => one.alias === alias)) {
     const all = candidates.map((one) => `\`${one.alias}\``).join(', ') || 'none';
@@ -94,9 +114,19 @@ export async function retry(
       last.id,
     );
   }
+  const moved = await whyMoved(world, last);
+  if (moved) return refuse(command, moved, last.id);
   // Patches fit the commit that they were made on only.
   const on = last.task ? { base: last.task.base.sha } : {};
   return begin(world, command, { ...same, ...on, carry: { run: last.id, again: alias } });
+}
+
+/** What was found in a pull request is true of its newest commit: beside patches for an older one it would say nothing. */
+async function whyMoved(world: World, { id, origin, task }: OnGitHub): Promise<string | null> {
+  if (!origin.work || !task) return null;
+  const pull = await (await requireGitHub(world).reader(handleOf(origin))).pull(origin.issue);
+  if (!pull || pull.headSha === task.base.sha) return null;
+  return `The branch \`${pull.head}\` has moved since run \`${id}\` began, and the patches of the others fit the older commit only. \`/auto-dev retry\` does all of it anew.`;
 }
 
 function atWork(command: CommandRecord, run: OnGitHub): Obeyed {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { RunRequest } from '../../src/pipeline/index.ts';
 import { appRoom, comments } from '../adversarial/app-room.ts';
 import { RUN } from './pretend.ts';
-import { down } from './repository.ts';
+import { down, openPull, SHA } from './repository.ts';
 import { type Scene, scene, shown } from './scene.ts';
 
 /** What a run works on. */
@@ -96,5 +96,50 @@ describe('a run works on the words of the moment in which it was asked for', () 
       'Round half up: ',
     ]);
     await room.close();
+  });
+});
+
+describe('where a run starts that repeats another', () => {
+  const over = async (s: Scene, id: string) => {
+    const task = (await s.store.run(RUN))?.task;
+    await s.store.updateRun(id, { task: { ...(task ?? expect.fail()), runId: id } }, s.now());
+    for (const one of await s.store.candidates(RUN)) await s.store.putCandidate({ ...one, runId: id });
+    await s.store.transition(id, 'cancelled', 'test', s.now());
+  };
+  const requestOf = async ({ store }: Scene, id: string) => RunRequest.parse((await store.run(id))?.request);
+
+  test.each([['release/2.1'], [undefined]])(
+    'all of it anew starts where the first was wanted (%s), however often one candidate tried again between',
+    async (base) => {
+      const s = await resulted();
+      await s.store.updateRun(RUN, { request: { ...(await requestOf(s, RUN)), base } }, s.now());
+      for (const id of ['r0000000001', 'r0000000002']) {
+        await s.say('/auto-dev retry C');
+        expect(await requestOf(s, id)).toMatchObject({ base: SHA, carry: { again: 'C' } });
+        await over(s, id);
+      }
+      await s.say('/auto-dev retry');
+      const again = await requestOf(s, 'r0000000003');
+      expect([again.base, again.carry]).toEqual([base, undefined]);
+    },
+  );
+
+  test('a candidate tries again on a pull request only while its branch is where the others found it', async () => {
+    const s = scene();
+    openPull(s.repository, 12);
+    await shown(s, 'choice', { origin: { issue: 12, work: 'review' } });
+    s.repository.branches.set('rounding', 'f'.repeat(40));
+    const { outcome, reply } = await s.say('/auto-dev retry C', { on: 12 });
+    expect(outcome).toBe('refused');
+    expect(reply).toMatchInlineSnapshot(
+      `"**Runoff:** The branch \`rounding\` has moved since run \`r0000000000\` began, and the patches of the others fit the older commit only. \`/auto-dev retry\` does all of it anew."`,
+    );
+    s.repository.branches.set('rounding', SHA);
+    await s.say('/auto-dev retry C', { on: 12 });
+    expect(await requestOf(s, 'r0000000001')).toMatchObject({ base: SHA, carry: { run: RUN, again: 'C' } });
+    s.repository.branches.set('rounding', 'f'.repeat(40));
+    await over(s, 'r0000000001');
+    await s.say('/auto-dev retry', { on: 12 });
+    expect((await requestOf(s, 'r0000000002')).base).toBeUndefined();
   });
 });
