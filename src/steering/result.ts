@@ -1,4 +1,5 @@
 import { pickable, pickOf } from '../core/decision/index.ts';
+import { isOver } from '../core/lifecycle/index.ts';
 import type { Alias } from '../core/model/index.ts';
 import { explanation, type RunView } from '../core/reports/index.ts';
 import {
@@ -57,7 +58,8 @@ async function whyNotPicked(
   const last = (await world.store.picks(run.id)).at(-1);
   const before = last && (await world.store.command(last.key));
   if (before && isLater(before, command)) return 'A later command has picked already, and that pick stands.';
-  if (run.state === 'closed' || run.state === 'merged')
+  if (!isOver(run.state)) return `Run \`${run.id}\` is still being published: pick again in a moment.`;
+  if (run.state !== 'awaiting_pick' && run.state !== 'published')
     return `The run is over (${run.state}). To work on the issue again, comment \`/auto-dev retry\` there.`;
   if (run.outcome?.kind !== 'pull') return null;
   const reader = await requireGitHub(world).reader(handleOf(run.origin));

@@ -172,6 +172,26 @@ describe('where a result is', () => {
     expect(s.repository.pulls.size).toBe(0);
   });
 
+  test.each([
+    ['cancelled', 'The run is over (cancelled).'],
+    ['failed', 'The run is over (failed).'],
+    ['judged', 'is still being published: pick again in a moment.'],
+  ] as const)('of a run that is %s before its end was reached nothing can be picked', async (state, why) => {
+    const s = scene();
+    // The comparison stands there, and the end of publishing never came.
+    const { transition } = s.store;
+    s.store.transition = async (id, to, ...rest) =>
+      to === 'awaiting_pick' ? 'judged' : transition(id, to, ...rest);
+    await shown(s, 'choice');
+    s.store.transition = transition;
+    await s.store.transition(RUN, state, 'test', s.now());
+    const { outcome, reply } = await s.say('/auto-dev pick B');
+    expect(outcome).toBe('refused');
+    expect(reply).toContain(why);
+    await tick(s, 'B');
+    expect([(await run(s)).state, await picksOf(s), s.repository.pulls.size]).toEqual([state, [], 0]);
+  });
+
   test('a tick picks, and a later command picks another one onto the same branch', async () => {
     const s = scene();
     await shown(s, 'choice');
