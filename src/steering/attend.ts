@@ -91,7 +91,7 @@ async function obeyOrSay(world: World, command: CommandRecord): Promise<Obeyed> 
 }
 
 /** A tick is answered by the comment itself, which says what was picked. */
-const isTick = ({ id }: CommandRecord): boolean => id.startsWith('tick:');
+const isTick = ({ ticked }: CommandRecord): boolean => ticked !== undefined;
 
 /** Its own kind once on each command. One that is refused stops nothing: what it tells is done already. */
 async function react(

@@ -1,9 +1,10 @@
 import { type Command, parseCommand } from '../core/commands/index.ts';
+import type { RunId } from '../core/model/index.ts';
 import type { World } from '../pipeline/index.ts';
 import type { CommandPlace, CommandRecord, NewCommand } from '../ports/index.ts';
 import { attend } from './attend.ts';
 import type { Speaker } from './speaker.ts';
-import { type EditEvent, tickedCommand, tickedQuestion } from './ticked.ts';
+import { type EditEvent, editOfChoice, restoreChoice, tickedQuestion } from './ticked.ts';
 
 /** What a delivery about a new comment says, only the fields we need. */
 export interface CommentEvent {
@@ -39,24 +40,33 @@ export interface Steering {
   ticked(event: EditEvent): Promise<Heeded>;
   /** Takes up commands that nothing has become of yet: a crash, or an outage of GitHub, came in between. */
   recover(): Promise<void>;
-  /** Waits for the commands that are being obeyed. */
+  /** Waits for the commands that are being obeyed, and for edited comparisons that are being restored. */
   idle(): Promise<void>;
 }
 
+const ignored = (why: string): Heeded => ({ kind: 'ignored', why });
+
 export function openSteering(world: World): Steering {
   const lanes = openLanes((command) => attend(world, command));
+  const restoring = new Set<Promise<void>>();
+
+  /** In the background: the webhook is answered at once, and whoever ticks again does not wait for a pick. */
+  function restore(place: CommandPlace, runId: RunId): void {
+    const work = restoreChoice(world, place, runId).finally(() => restoring.delete(work));
+    restoring.add(work);
+  }
 
   async function take(command: NewCommand): Promise<Heeded> {
-    if (!(await world.store.hearCommand(command))) return { kind: 'ignored', why: 'it was heard before' };
+    if (!(await world.store.hearCommand(command))) return ignored('it was heard before');
     lanes.add(command);
     return { kind: 'heard', command: command.id };
   }
 
   return {
     async heard({ place, body, issue, at, throughApp, sender }) {
-      if (sender.isBot || throughApp) return { kind: 'ignored', why: 'no person wrote it' };
+      if (sender.isBot || throughApp) return ignored('no person wrote it');
       const wish = parseCommand(body);
-      if (!wish) return { kind: 'ignored', why: 'it gives no command' };
+      if (!wish) return ignored('it gives no command');
       const { id, login } = sender;
       const scope = place.on === 'line' ? 'line' : 'comment';
       const text = body.slice(0, MOST_TEXT).toWellFormed();
@@ -66,14 +76,22 @@ export function openSteering(world: World): Steering {
       return take({ ...command, issue: said });
     },
     async ticked(event) {
-      const command = await tickedCommand(world, event);
-      if (command) return take(command);
-      return tickedQuestion(world, event);
+      const edit = await editOfChoice(world, event);
+      if (!edit) return tickedQuestion(world, event);
+      // A row first: once the tick is gone from the comment, nothing else tells of it.
+      const heeded = edit.command ? await take(edit.command) : ignored('no box alone was ticked');
+      restore(event.place, edit.run);
+      return heeded;
     },
     async recover() {
-      for (const command of await world.store.openCommands()) lanes.add(command);
+      for (const command of await world.store.openCommands()) {
+        lanes.add(command);
+        if (command.ticked !== undefined) restore(command.place, command.ticked);
+      }
     },
-    idle: () => lanes.idle(),
+    async idle() {
+      await Promise.all([lanes.idle(), ...restoring]);
+    },
   };
 }
 

@@ -34,33 +34,36 @@ const ignored = (why: string): Heeded => ({ kind: 'ignored', why });
 const isOurs = (world: World, { performedByAppId, sender }: EditEvent): boolean =>
   !sender.isBot && world.github !== undefined && performedByAppId === world.github.appId;
 
+/** An edit of a comparison that lets people pick. */
+export interface ChoiceEdit {
+  readonly run: RunId;
+  /** Null where no box alone was ticked: the edit is to be undone, nothing else. */
+  readonly command: NewCommand | null;
+}
+
 /**
- * A tick in a comparison that lets people pick, as the command that it stands for; null where the edit is none. The
- * comment is known by its recorded id and what it should say by our own record (I12); every other edit of it is undone.
+ * What an edit of a comparison stands for; null where it is none, or changes nothing. The comment is known by its recorded
+ * id and what it should say by our own record (I12). Reads only: a tick is a row before anything is written about it.
  */
-export async function tickedCommand(world: World, event: EditEvent): Promise<NewCommand | null> {
+export async function editOfChoice(world: World, event: EditEvent): Promise<ChoiceEdit | null> {
   const { place, sender, at } = event;
   if (!isOurs(world, event)) return null;
   const run = await chooser(world, event);
   const texts = run ? await choiceTexts(world, run.id) : [];
   const ticks = texts.map((text) => tickIn(text, event.body));
   if (!run || ticks.length === 0 || ticks.some(({ kind }) => kind === 'untouched')) return null;
-  const tick = ticks.find(({ kind }) => kind === 'ticked') ?? { kind: 'other' };
-  const alias = tick.kind === 'ticked' ? choicesOf(await viewOf(world, run))[tick.box - 1] : undefined;
-  // Taken or not, the comment says again what we wrote; a pick that is taken then rewrites it.
-  await rewrite(world, place, run.id).catch((thrown: unknown) => {
-    // GitHub does not send the tick again: it counts, however the comment looks.
-    world.log.warn({ run: run.id, err: thrown }, 'an edited comparison could not be written again');
-  });
-  if (alias === undefined) return null;
-  return {
-    id: `tick:${place.comment}:${tick.kind === 'ticked' ? tick.box : 0}:${at}`,
+  const tick = ticks.find(({ kind }) => kind === 'ticked');
+  const alias = tick?.kind === 'ticked' ? choicesOf(await viewOf(world, run))[tick.box - 1] : undefined;
+  if (tick?.kind !== 'ticked' || alias === undefined) return { run: run.id, command: null };
+  const command: NewCommand = {
+    id: `tick:${place.comment}:${tick.box}:${at}`,
     place,
     by: { id: sender.id, login: sender.login },
     text: `/auto-dev pick ${alias ?? 'none'}`,
     at,
     ticked: run.id,
   };
+  return { run: run.id, command };
 }
 
 async function chooser(world: World, { place }: EditEvent): Promise<OnGitHub | null> {
@@ -71,17 +74,24 @@ async function chooser(world: World, { place }: EditEvent): Promise<OnGitHub | n
   return null;
 }
 
-/** What we wrote last; written again where that changes meanwhile. */
-async function rewrite(world: World, place: CommandPlace, runId: RunId): Promise<void> {
-  const publisher = await requireGitHub(world).publisher(handleOf(place));
-  const wanted = async () => (await choiceTexts(world, runId))[0] ?? '';
+/**
+ * Taken or not, the comment says again what we wrote last; written again where that changes meanwhile. Never rejects: a
+ * tick counts however the comment looks, and a pick that is taken writes it anew.
+ */
+export async function restoreChoice(world: World, place: CommandPlace, runId: RunId): Promise<void> {
   try {
-    for (let shown = '', body = await wanted(); shown !== body; body = await wanted()) {
-      await publisher.editComment(place.comment, body);
-      shown = body;
+    const publisher = await requireGitHub(world).publisher(handleOf(place));
+    const wanted = async () => (await choiceTexts(world, runId))[0] ?? '';
+    try {
+      for (let shown = '', body = await wanted(); shown !== body; body = await wanted()) {
+        await publisher.editComment(place.comment, body);
+        shown = body;
+      }
+    } finally {
+      await publisher.close();
     }
-  } finally {
-    await publisher.close();
+  } catch (thrown) {
+    world.log.warn({ run: runId, err: thrown }, 'an edited comparison could not be written again');
   }
 }
 

@@ -443,6 +443,7 @@ describe('case 20: one writer, one vote', () => {
       const comment = boxes(s);
       const event = { place: s.placeAt(comment.id), body, performedByAppId: APP, at: s.now(), sender: mona };
       expect((await s.steering.ticked(event)).kind).toBe('ignored');
+      await s.steering.idle();
       expect(boxes(s).body).toBe(ours);
     }
     expect([await stateOf(s), await picksOf(s)]).toEqual(['awaiting_pick', []]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Store } from '../../src/ports/index.ts';
-import { mallory, mona, RUN } from './pretend.ts';
+import { APP, mallory, mona, RUN } from './pretend.ts';
 import { answerTo, down, forbidden } from './repository.ts';
 import { ada, atWork, boxes, type Scene, scene, shown, tick } from './scene.ts';
 
@@ -118,6 +118,57 @@ describe('a command that is cut off', () => {
       code: 'DATABASE_UNAVAILABLE',
     });
     expect((await s.say('/auto-dev run', { id: 900 })).outcome).toBe('done');
+  });
+});
+
+describe('a tick', () => {
+  test('that could not be kept stays where it was set, so that it is seen to count for nothing yet', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    cutOff(s, 'hearCommand');
+    await expect(tick(s, 'C')).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    await s.steering.idle();
+    const comment = boxes(s);
+    expect(comment.body).toContain('- [x] **C**');
+    const event = { place: s.placeAt(comment.id), body: comment.body, performedByAppId: APP, at: s.now() };
+    await s.steering.ticked({ ...event, sender: mona });
+    await s.steering.idle();
+    expect(boxes(s).body).toContain('picked by `mona`');
+  });
+
+  test('is answered before anything is written, however slow GitHub is', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    const github = s.world.github ?? expect.fail();
+    const { publisher } = github;
+    const slow = Promise.withResolvers<void>();
+    github.publisher = async (handle) => {
+      await slow.promise;
+      return publisher(handle);
+    };
+    const comment = boxes(s);
+    const body = comment.body.replace('- [ ] **C**', '- [x] **C**');
+    comment.body = body;
+    const event = { place: s.placeAt(comment.id), body, performedByAppId: APP, at: s.now(), sender: mona };
+    const heeded = await s.steering.ticked(event);
+    expect(heeded.kind).toBe('heard');
+    expect(await s.store.openCommands()).toHaveLength(1);
+    slow.resolve();
+    await s.steering.idle();
+    expect(boxes(s).body).toContain('picked by `mona`');
+  });
+
+  test('of a stranger is taken off again also after a crash', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('editComment', down);
+    s.repository.trouble.set('permission', down);
+    await tick(s, 'C', { by: mallory });
+    expect(boxes(s).body).toContain('- [x] **C**');
+    s.repository.trouble.clear();
+    await s.again();
+    expect(boxes(s).body).not.toContain('[x]');
+    expect(await s.store.picks(RUN)).toEqual([]);
   });
 });
 
