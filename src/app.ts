@@ -80,7 +80,13 @@ async function onUnlabel(
   const { label, repository, sender } = context.payload;
   const name = [LABEL, RUNNING_LABEL].find((own) => isSameLabel(own, label?.name ?? ''));
   if (!name || speaker(sender).isBot) return;
-  await onWithdrawn(world, repository.id, thread, `the label ${name} was taken off`);
+  await withdrawn(world, {
+    repositoryId: repository.id,
+    issue: thread.number,
+    at: Date.parse(thread.updated_at),
+    cause: `the label ${name} was taken off`,
+    workOnly: true,
+  });
 }
 
 /** An issue or a pull request. */

@@ -10,6 +10,8 @@ export interface StopEvent {
   readonly at?: number;
   /** One clause, for the run's record. */
   readonly cause: string;
+  /** A label was taken off. It speaks of work: whoever is asked to pick is asked still. Absent: false. */
+  readonly workOnly?: boolean;
 }
 
 /** Cancels the issue's living run, or ends its waiting for a pick. Stopping is always safe, so anybody whom GitHub lets do this may. */
@@ -17,6 +19,7 @@ export async function withdrawn(world: World, event: StopEvent): Promise<number>
   let stopped = 0;
   for (const run of await world.store.livingRuns(event.repositoryId, event.issue)) {
     if (event.at !== undefined && event.at < triggeredAt(run)) continue;
+    if (event.workOnly && run.state === 'awaiting_pick') continue;
     if (await end(world, run, event.cause)) stopped += 1;
   }
   return stopped;

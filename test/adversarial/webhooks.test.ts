@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readOperator } from '../../src/compose/index.ts';
 import { serve } from '../../src/compose/serve.ts';
 import { Fault } from '../../src/core/model/index.ts';
+import { NOON } from '../pipeline/admit-room.ts';
 import { type AppRoom, appRoom, comments, headersOf, issues, SECRET, sign } from './app-room.ts';
 
 let room: AppRoom;
@@ -246,6 +247,22 @@ describe('case 7: events out of order are held against what GitHub says now', ()
     expect(await states()).toEqual(['admitted']);
     await room.deliver(unlabeled('User'), { 'x-github-event': event });
     expect(await states()).toEqual(['cancelled']);
+  });
+
+  test('a label that is taken off leaves a person who is to pick alone; closing the issue does not', async () => {
+    await room.deliver(issues('labeled'));
+    const [run] = await room.settled();
+    for (const to of ['briefed', 'coded', 'examined', 'judged', 'awaiting_pick'] as const)
+      await room.store.transition(run?.id ?? '', to, 'test', NOON);
+    // Set by mistake, and taken off again.
+    const release = room.hold();
+    await room.deliver(issues('labeled', { seconds: 5 }));
+    for (const label of ['auto-dev', 'auto-dev:running', 'auto-dev:pick'])
+      await room.deliver(issues('unlabeled', { label, seconds: 9 }));
+    release();
+    expect((await states()).toSorted()).toEqual(['awaiting_pick', 'cancelled']);
+    await room.deliver(issues('closed', { seconds: 20 }));
+    expect((await states()).toSorted()).toEqual(['cancelled', 'closed']);
   });
 
   test('a label is the same in any case, as GitHub takes it', async () => {
