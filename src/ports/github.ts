@@ -100,6 +100,8 @@ export interface Labelled {
   readonly issue: IssueFacts;
   /** Who set it last, and when (milliseconds since 1970 UTC); null where GitHub does not tell. */
   readonly set: { readonly by: Actor; readonly byBot: boolean; readonly at: number } | null;
+  /** When anything about the issue changed last, its text or not; milliseconds since 1970 UTC. */
+  readonly touchedAt: number;
 }
 
 /** What somebody did to a label of an issue or a pull request. */

@@ -16,6 +16,11 @@ import { triggeredAt } from './withdrawn.ts';
 /** Milliseconds for which an event that GitHub shows is left to its webhook, which may be on its way. */
 const ON_ITS_WAY_MS = 60_000;
 /**
+ * Milliseconds after a label for which a change of the issue is taken for a part of what its setter did, like a second
+ * label. GitHub does not tell a later edit of the text from other changes, so none is run on after that (I5).
+ */
+const SAME_DEED_MS = 60_000;
+/**
  * Milliseconds for which a label without its webhook is still taken: as long as GitHub lets a delivery be sent again. Who
  * set one earlier does not expect a run any more.
  */
@@ -121,18 +126,30 @@ async function lookIn(world: World, repository: InstalledRepository): Promise<vo
   // Labels from the time before the App was there were set for something else.
   const since = Math.max(world.clock.now() - LATEST_MS, repository.installedAt);
   const reader = await requireGitHub(world).reader(repository);
-  for (const { issue, set } of await reader.labelled(LABEL, since)) {
-    if (set && set.at >= since) await takeLost(world, repository, { issue, set });
+  for (const one of await reader.labelled(LABEL, since)) {
+    const { set } = one;
+    if (set && set.at >= since) await takeLost(world, repository, { ...one, set });
   }
 }
 
 /** One of which GitHub tells who set it. */
 type Dated = Labelled & { readonly set: NonNullable<Labelled['set']> };
 
-async function takeLost(world: World, repository: RepositoryHandle, { issue, set }: Dated): Promise<void> {
+async function takeLost(
+  world: World,
+  repository: RepositoryHandle,
+  { issue, set, touchedAt }: Dated,
+): Promise<void> {
   const { installationId, repositoryId, owner, name } = repository;
   if (world.clock.now() - set.at < ON_ITS_WAY_MS) return;
   if (await world.store.labelSeen(repositoryId, issue.number, set.at)) return;
+  if (touchedAt - set.at > SAME_DEED_MS) {
+    world.log.warn(
+      { repository: repositoryId, issue: issue.number },
+      'a label came without its webhook, and its issue has changed since: nobody knows what text was meant, so it must be set again',
+    );
+    return;
+  }
   const taken = await labelled(world, {
     deliveryId: `lost:${repositoryId}:${issue.number}:${set.at}`,
     installationId,

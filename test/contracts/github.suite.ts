@@ -394,6 +394,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(found[0]?.set).toMatchObject({ by: await bench.account('bob'), byBot: false });
       expect(found[0]?.set?.at).toBeGreaterThan(before);
       expect(found[1]?.set).toMatchObject({ by: await bench.bot(), byBot: true });
+      for (const { set, touchedAt } of found) expect(touchedAt + 1_000).toBeGreaterThan(set?.at ?? 0);
       expect(await reader.labelled(label, Date.now() + 60_000)).toEqual([]);
     });
 

@@ -19,9 +19,9 @@ const stateOf = async ({ store }: Scene, id = RUN) => (await store.run(id))?.sta
 const causeOf = async ({ store }: Scene) => (await store.transitions(RUN)).at(-1)?.cause;
 
 /** Somebody has set the label on the issue, and no webhook came. */
-function labelStands(s: Scene, at = s.now(), byBot = false): void {
+function labelStands(s: Scene, at = s.now(), byBot = false, touchedAt = at): void {
   const by = { id: mona.id, login: mona.login };
-  s.repository.wanted = [{ issue: s.repository.issue, set: { by, byBot, at } }];
+  s.repository.wanted = [{ issue: s.repository.issue, set: { by, byBot, at }, touchedAt }];
 }
 
 const webhook = (s: Scene, updatedAt: number, deliveryId = 'late') =>
@@ -74,7 +74,7 @@ describe('a label without its webhook', () => {
     labelStands(s, START, true);
     s.later(2 * MINUTE);
     await lookForLabels(s.world);
-    s.repository.wanted = [{ issue: s.repository.issue, set: null }];
+    s.repository.wanted = [{ issue: s.repository.issue, set: null, touchedAt: START }];
     await lookForLabels(s.world);
     expect(s.engine.started).toEqual([]);
   });
@@ -89,6 +89,17 @@ describe('a label without its webhook', () => {
     s.later(age);
     await lookForLabels(s.world);
     expect(s.engine.started).toEqual([]);
+  });
+
+  test('starts nothing where the issue has changed since: its text may be another one', async () => {
+    const s = scene();
+    labelStands(s, START, false, START + MINUTE + 1);
+    s.later(2 * MINUTE);
+    await lookForLabels(s.world);
+    expect(s.engine.started).toEqual([]);
+    labelStands(s, START, false, START + MINUTE);
+    await lookForLabels(s.world);
+    expect(s.engine.started).toHaveLength(1);
   });
 
   test('is still found after two days, as an outage can last', async () => {

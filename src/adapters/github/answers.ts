@@ -76,6 +76,9 @@ export const Comment = z
     };
   });
 
+/** When anything about an issue changed last. */
+export const Touched = z.object({ updated_at: Time }).transform(({ updated_at }) => updated_at);
+
 /** What GraphQL knows an object of REST by. */
 export const NodeId = z.object({ node_id: z.string().min(1) });
 

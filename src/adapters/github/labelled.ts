@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isSameLabel } from '../../core/model/index.ts';
 import type { LabelChange, Labelled } from '../../ports/index.ts';
-import { Issue, IssueEvent } from './answers.ts';
+import { Issue, IssueEvent, Touched } from './answers.ts';
 import type { Calls } from './calls.ts';
 import { newest, PAGE, pagesOf } from './pages.ts';
 
@@ -27,12 +27,13 @@ export async function labelled(calls: Calls, label: string, since: number): Prom
         per_page: PAGE,
         page,
       });
-      return z.array(Issue).parse(data);
+      const items = z.array(z.unknown()).parse(data);
+      return items.map((item) => ({ issue: Issue.parse(item), touchedAt: Touched.parse(item) }));
     }, MAX_PAGES),
   );
   const found: Labelled[] = [];
-  for (const issue of issues.filter(({ isPull }) => !isPull).slice(0, MAX_ISSUES)) {
-    found.push({ issue, set: await lastSet(calls, issue.number, label) });
+  for (const one of issues.filter(({ issue }) => !issue.isPull).slice(0, MAX_ISSUES)) {
+    found.push({ ...one, set: await lastSet(calls, one.issue.number, label) });
   }
   return found;
 }
