@@ -69,7 +69,7 @@ async function obeyKnown(
 /**
  * Whose result a command speaks of. A tick: that of the run whose comparison carries the box. On a pull request of ours:
  * the run that opened it, whatever a `review` or `fix` led to there since, unless that asks for a pick in the same
- * conversation. Else the newest.
+ * conversation. Else the newest that has anything to pick from.
  */
 function resultMeant(
   { place, ticked }: CommandRecord,
@@ -79,7 +79,9 @@ function resultMeant(
   const judged = runs.filter(({ decision, outcome }) => decision !== undefined && outcome !== undefined);
   if (ticked !== undefined) return judged.find(({ id }) => id === ticked);
   const [newest] = judged;
-  if (!place.isPull) return newest;
+  // A newer run in which nobody survived took no choice away.
+  const waiting = judged.find(({ state }) => state === 'awaiting_pick');
+  if (!place.isPull) return (newest?.decision?.kind === 'none' && waiting) || newest;
   const opened = judged.findIndex(
     ({ outcome }) => outcome?.kind === 'pull' && outcome.number === place.thread,
   );
