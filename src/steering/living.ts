@@ -5,8 +5,10 @@ import { dollars, statusReply } from '../core/reports/index.ts';
 import {
   cancelRun,
   commentThatAsked,
+  handleOf,
   loadRun,
   reply,
+  requireGitHub,
   sayMisheard,
   statusUrl,
   viewOf,
@@ -32,13 +34,34 @@ export async function answerRun(
     return done('it was taken before', { runId: run.id });
   const open = waitsFor(run);
   if (!said || !open) return refuse(command, `Run \`${run.id}\` waits for no answer.`, run.id);
-  // Whoever wrote before we asked has not seen what is asked. GitHub numbers comments in their order: no clock is needed.
-  const asked = await commentThatAsked(world.store, run.id, open.number);
-  if (!asked || command.place.comment <= asked.id)
-    return sayNotTaken(world, command, run, wish, 'It was written before this was asked.');
+  const early = await whyTooEarly(world, command, run, open.number);
+  if (early) return sayNotTaken(world, command, run, wish, early);
   const heard = await reply(world, run.id, command.id, said, open.number);
   if (heard.kind === 'taken') return done('the run goes on with it', { runId: run.id });
   return sayNotTaken(world, command, run, wish, heard.why);
+}
+
+const BEFORE = 'It was written before this was asked.';
+
+/**
+ * Whoever wrote before we asked has not seen what is asked. GitHub numbers the comments of a conversation in their order:
+ * no clock is needed. Those on lines have numbers of their own: its times tell, and within one second nobody reads a
+ * question and answers it. Null where the comment came after the question.
+ */
+async function whyTooEarly(
+  world: World,
+  { place, at }: CommandRecord,
+  { id, origin }: OnGitHub,
+  number: number,
+): Promise<string | null> {
+  const asked = await commentThatAsked(world.store, id, number);
+  if (!asked) return BEFORE;
+  if (place.on === 'conversation') return place.comment > asked.id ? null : BEFORE;
+  const reader = await requireGitHub(world).reader(handleOf(origin));
+  const question = (await reader.comments(origin.issue)).find((one) => one.id === asked.id);
+  if (!question)
+    return 'When this was asked could not be found out: write the answer in the conversation, not on a line.';
+  return at > question.createdAt ? null : BEFORE;
 }
 
 /** Why it was not taken stands in the comment that asks, where the next try is made. */

@@ -13,9 +13,14 @@ export interface Obeyed {
 /** Effects of a command that may concern no run are kept under this. */
 export const scopeOf = ({ id }: CommandRecord): string => `command:${id}`;
 
-/** Whether GitHub puts one behind the other. Its times are of whole seconds: within one, the numbers of the comments tell. */
+/**
+ * Whether GitHub puts one behind the other. Its times are of whole seconds: within one, the numbers of the comments tell,
+ * which it gives to comments on lines and to all others apart.
+ */
 export const isLater = (one: CommandRecord, other: CommandRecord): boolean =>
-  one.at === other.at ? one.place.comment > other.place.comment : one.at > other.at;
+  one.at === other.at
+    ? one.place.on === other.place.on && one.place.comment > other.place.comment
+    : one.at > other.at;
 
 export const done = (note: string, more: Pick<Obeyed, 'reply' | 'runId'> = {}): Obeyed => ({
   outcome: { kind: 'done', note },

@@ -12,7 +12,7 @@ async function scene(...args: Parameters<typeof asking>) {
   const opened = await asking(...args);
   engines.push(opened.engine);
   await vi.waitFor(() => expect(opened.asked()).toBeDefined(), 5_000);
-  const ask = opened.asked() as { readonly id: number; body: string };
+  const ask = opened.asked() as { readonly id: number; readonly createdAt: number; body: string };
   const steering = openSteering(opened.world);
   /** What became of a command in a new comment; null where it was none. */
   const say = (body: string, over: Said = {}) => sayTo(opened.world, steering, body, over);
@@ -117,6 +117,33 @@ describe('a comment', () => {
   test('from before the question does not answer it, however late it is delivered', async () => {
     const s = await scene();
     expect(await s.say('/auto-dev answer 2', { id: s.ask.id - 1 })).toBe('refused');
+    await s.waitsStill();
+  });
+
+  test('on a line, whose numbers are others, answers what was asked before it', async () => {
+    const s = await scene();
+    const line = { id: s.ask.id - 1, place: { on: 'line' } } as const;
+    expect(await s.say('/auto-dev answer 2', { ...line, at: s.ask.createdAt + 1_000 })).toBe('done');
+    await s.goesOn();
+    expect(await s.replies()).toMatchObject([{ option: 2 }]);
+  });
+
+  test('on a line from before the question does not answer it, however great its number', async () => {
+    const s = await scene();
+    const line = { id: s.ask.id + 1, place: { on: 'line' } } as const;
+    expect(await s.say('/auto-dev answer 2', { ...line, at: s.ask.createdAt })).toBe('refused');
+    expect(s.ask.body).toContain('It was written before this was asked.');
+    await s.waitsStill();
+  });
+
+  test('on a line is sent to the conversation where the question is not to be found', async () => {
+    const s = await scene();
+    s.comments.splice(0);
+    const line = { id: 5, place: { on: 'line' }, at: s.ask.createdAt + 1_000 } as const;
+    expect(await s.say('/auto-dev answer 2', line)).toBe('refused');
+    expect((await s.store.command('line:5'))?.outcome).toMatchObject({
+      why: 'When this was asked could not be found out: write the answer in the conversation, not on a line.',
+    });
     await s.waitsStill();
   });
 

@@ -47,6 +47,7 @@ export const question: Question = {
 
 interface PretendComment {
   readonly id: number;
+  readonly createdAt: number;
   body: string;
 }
 
@@ -65,8 +66,7 @@ export function pretendGitHub() {
         association: 'NONE',
         url: `https://github.test/c/${one.id}`,
         performedByAppId: APP,
-        createdAt: 0,
-        updatedAt: 0,
+        updatedAt: one.createdAt,
       })),
     async permission({ id }: { id: number }) {
       const right = rights[id] ?? 'none';
@@ -81,7 +81,7 @@ export function pretendGitHub() {
     async comment(_issue: number, body: string) {
       // As on GitHub, later ones have greater numbers than all before, ours or not.
       const id = comments.length === 0 ? 100 : 1_000 * comments.length;
-      comments.push({ id, body });
+      comments.push({ id, body, createdAt: Date.now() });
       return { id, url: `https://github.test/c/${id}` };
     },
     async editComment(id: number, body: string) {
@@ -167,6 +167,7 @@ export const placeAt = (comment: number, over: Partial<CommandPlace> = {}): Comm
 
 export interface Said {
   readonly id?: number;
+  readonly at?: number;
   readonly sender?: Speaker;
   readonly throughApp?: boolean;
   readonly place?: Partial<CommandPlace>;
@@ -177,11 +178,11 @@ export async function sayTo(
   world: World,
   steering: Steering,
   body: string,
-  { id = 900, sender = mona, throughApp = false, place = {} }: Said = {},
+  { id = 900, at = Date.now(), sender = mona, throughApp = false, place = {} }: Said = {},
 ): Promise<'done' | 'refused' | 'ignored' | 'open' | null> {
   const issue = { title: 'Rounding', body: 'It is wrong.' };
-  await steering.heard({ place: placeAt(id, place), body, issue, at: Date.now(), throughApp, sender });
+  await steering.heard({ place: placeAt(id, place), body, issue, at, throughApp, sender });
   await steering.idle();
-  const command = await world.store.command(`comment:${id}`);
+  const command = await world.store.command(`${place.on === 'line' ? 'line' : 'comment'}:${id}`);
   return command ? (command.outcome?.kind ?? 'open') : null;
 }
