@@ -82,6 +82,10 @@ A command speaks to the newest run of its issue or pull request: that of the iss
 
 Commands of one repository are done one at a time, in the order of GitHub's own times of them. Where two contradict each other, both are done in that order, and both are kept in the record. Of two picks the one that GitHub dates later stands, whichever is delivered first; a \`cancel\` before a \`retry\` cancels, then starts anew.
 
+## What is missed
+
+Commands come by webhook. A comment whose webhook never came is not found: where no reaction appears, write it again. A pull request that was closed or merged while Runoff was down is noticed at the next command only; until then its run counts as published. Labels that were set, and issues that were closed, are looked for.
+
 ## Reactions
 
 | on your comment | means |
