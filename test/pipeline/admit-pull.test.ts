@@ -136,3 +136,15 @@ function from(headRepositoryId: number | null) {
 function gone(now: Scene) {
   now.refs = { main: MAIN };
 }
+
+test('what an earlier run left is not carried on to a branch that has moved since', async () => {
+  const room = admitRoom();
+  room.now.remarks = [remark(mona, 'Kept.')];
+  room.now.refs[MAIN] = MAIN;
+  const carry = { run: 'r0000000009', again: 'A' };
+  const { run } = await room.start({ issue: 12, work: 'review' }, { trigger: 'command', base: MAIN, carry });
+  expect(run?.state).toBe('refused');
+  expect(run?.trouble?.message).toBe(
+    'The branch `rounding` has moved since the run that this one carries on.',
+  );
+});

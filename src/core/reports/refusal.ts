@@ -14,6 +14,8 @@ export type Refusal =
   | { readonly kind: 'issue-closed' }
   | { readonly kind: 'not-a-pull'; readonly number: number }
   | { readonly kind: 'pull-closed' }
+  /** The run that is carried on was on another commit of this branch. */
+  | { readonly kind: 'branch-moved'; readonly branch: string }
   | { readonly kind: 'from-a-fork' }
   | { readonly kind: 'nothing-to-do'; readonly work: PullWork }
   | { readonly kind: 'archived' }
@@ -66,6 +68,7 @@ function wordsOf(refusal: Refusal): RefusalWords {
       return ofTheIssue(refusal);
     case 'not-a-pull':
     case 'pull-closed':
+    case 'branch-moved':
     case 'from-a-fork':
     case 'nothing-to-do':
       return ofThePull(refusal);
@@ -158,7 +161,7 @@ function ofTheIssue(
 }
 
 function ofThePull(
-  refusal: Of<'not-a-pull' | 'pull-closed' | 'from-a-fork' | 'nothing-to-do'>,
+  refusal: Of<'not-a-pull' | 'pull-closed' | 'branch-moved' | 'from-a-fork' | 'nothing-to-do'>,
 ): RefusalWords {
   switch (refusal.kind) {
     case 'not-a-pull':
@@ -170,6 +173,11 @@ function ofThePull(
       return {
         message: 'The pull request is not open any more.',
         advice: 'Reopen it, then give the command again.',
+      };
+    case 'branch-moved':
+      return {
+        message: `The branch ${quoted(refusal.branch)} has moved since the run that this one carries on.`,
+        advice: 'Comment `/auto-dev retry` to do all of it anew.',
       };
     case 'from-a-fork':
       return {

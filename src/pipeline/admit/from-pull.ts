@@ -32,6 +32,8 @@ export async function fromPull(
   if (!rules) return refused({ kind: 'repository-empty', branch: facts.defaultBranch });
   const sha = await world.workspaces.resolve(source, request.base ?? pull.headSha);
   if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? pull.head });
+  // What fails there now, and what reviewers see, is not what the patches that are taken over were made on.
+  if (request.carry && sha !== pull.headSha) return refused({ kind: 'branch-moved', branch: pull.head });
 
   const said = await wordsOfWriters(reader, origin.issue, request.triggeredAt);
   const findings = await findingsOf(reader, origin.work, pull, said.remarks);

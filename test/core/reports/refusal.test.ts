@@ -9,6 +9,7 @@ const ALL: { readonly [K in Refusal['kind']]: Extract<Refusal, { kind: K }> } = 
   'issue-closed': { kind: 'issue-closed' },
   'not-a-pull': { kind: 'not-a-pull', number: 12 },
   'pull-closed': { kind: 'pull-closed' },
+  'branch-moved': { kind: 'branch-moved', branch: 'topic' },
   'from-a-fork': { kind: 'from-a-fork' },
   'nothing-to-do': { kind: 'nothing-to-do', work: 'review' },
   archived: { kind: 'archived' },
@@ -40,6 +41,7 @@ test('each refusal says what happened and what to do next', () => {
     issue-closed: The issue is closed. Reopen it, then set the label again.
     not-a-pull: #12 is no pull request. Comment on the pull request that is to be worked on. For an issue, comment \`/auto-dev run\`.
     pull-closed: The pull request is not open any more. Reopen it, then give the command again.
+    branch-moved: The branch \`topic\` has moved since the run that this one carries on. Comment \`/auto-dev retry\` to do all of it anew.
     from-a-fork: The code of this pull request is in another repository, a fork or one that is gone; runs work on this repository's own branches only. Push its branch to this repository, open a pull request from there, and give the command on it.
     nothing-to-do: No review of this pull request by anyone with write access says anything. Write a review, or a comment on a line, then comment \`/auto-dev review\` again.
     archived: The repository is archived: nobody can write to it. Unarchive it, and set the label again.
