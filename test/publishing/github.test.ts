@@ -7,12 +7,13 @@ import { TOSS_UP } from '../core/reports/sample.ts';
 import { ALICE, furnished, openRoom, type Room } from './room.ts';
 import { branchesOf, commentsOn, kindsOf, labelsOf, pullsOf, standing } from './standing.ts';
 
-const house = furnished();
 const stateOf = async ({ store, runId }: Room) => (await store.run(runId))?.state;
 const same = (room: Room, text: string) =>
   text.replaceAll(room.runId, 'RUN').replaceAll(room.house.hub.github.url, 'GITHUB');
 
 describe('F4: limits of GitHub', () => {
+  const house = furnished();
+
   const limited = (headers: Readonly<Record<string, string>>) =>
     ({
       method: 'POST',
@@ -76,6 +77,8 @@ describe('F4: limits of GitHub', () => {
 });
 
 describe('what GitHub refuses', () => {
+  const house = furnished();
+
   test('F22: a draft pull request: the issue says why, and a pick opens it when it may be opened', async () => {
     const message = 'Draft pull requests are not supported in this repository.';
     const room = await openRoom(house(), { pushes: 'rest' });
@@ -141,6 +144,8 @@ describe('what GitHub refuses', () => {
 });
 
 describe('F10: an App that is no longer there', () => {
+  const house = furnished();
+
   test.each(['suspended', 'uninstalled'] as const)(
     '%s: the run ends, and GitHub is not asked again',
     async (how) => {
@@ -174,6 +179,8 @@ describe('F10: an App that is no longer there', () => {
 });
 
 describe('what changes while a run publishes', () => {
+  const house = furnished();
+
   test('F11: a token that is no longer taken in a push: one new one, and all is there', async () => {
     const room = await openRoom(house());
     room.house.hub.github.faults.add({ method: 'POST', path: /git-receive-pack$/, status: 401 });

@@ -5,7 +5,7 @@ import { onStage } from '../world/theatre.ts';
 
 describe('a maintainer labels an issue', () => {
   test('and the candidate that survives the evidence becomes a draft pull request', () =>
-    onStage({}, async (stage) => {
+    onStage({ furnish: async () => {} }, async (stage) => {
       const issue = await stage.label();
       const view = await stage.run(issue);
       const document = runJson(view);
