@@ -15,9 +15,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/setup/database.ts', 'test/setup/data-folder.ts'],
     pool: 'forks',
-    // Tests start real sandboxes, git and Postgres, and wait for them half of their time: three at a time keep two cores
+    // Tests start real sandboxes, git and Postgres, and wait for them half of their time: four at a time keep two cores
     // busy, and limits of time are so long that a busy machine does not reach them.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: StoriesFirst },
     testTimeout: 300_000,
     hookTimeout: 300_000,
