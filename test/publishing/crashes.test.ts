@@ -83,7 +83,7 @@ async function played({ options, ready, does }: Deed, dies: number | null) {
 }
 
 describe('F2: a process that dies between two of its own records', () => {
-  test.each(DEEDS)('%s is done once all the same', async (_what, deed) => {
+  test.each(ALL_OF_THEM ? DEEDS : DEEDS.slice(0, 3))('%s is done once all the same', async (_what, deed) => {
     const calm = await played(deed, null);
     const differ: object[] = [];
     let turn = 0;

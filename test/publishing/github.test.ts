@@ -11,7 +11,7 @@ const stateOf = async ({ store, runId }: Room) => (await store.run(runId))?.stat
 const same = (room: Room, text: string) =>
   text.replaceAll(room.runId, 'RUN').replaceAll(room.house.hub.github.url, 'GITHUB');
 
-describe('F4: limits of GitHub', () => {
+describe.runIf(process.env.RUNOFF_TEST_OUTAGES === 'all')('F4: limits of GitHub', () => {
   const house = furnished();
 
   const limited = (headers: Readonly<Record<string, string>>) =>
@@ -178,7 +178,7 @@ describe('F10: an App that is no longer there', () => {
   });
 });
 
-describe('what changes while a run publishes', () => {
+describe.runIf(process.env.RUNOFF_TEST_OUTAGES === 'all')('what changes while a run publishes', () => {
   const house = furnished();
 
   test('F11: a token that is no longer taken in a push: one new one, and all is there', async () => {

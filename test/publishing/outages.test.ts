@@ -98,15 +98,17 @@ const differenceOf = <T extends object>(one: T, other: T): object =>
     }),
   );
 
+const DEEDS: readonly (readonly [string, Deed, number])[] = [
+  ['publishing a pull request', PUBLISHING, 1],
+  ['asking for a pick', ASKING, 0],
+  ['a pick', PICKING, 1],
+  ['another pick', PICKING_ANOTHER, 1],
+  ['letting CI run', LETTING_CI_RUN, 1],
+  ['explaining a candidate', EXPLAINING, 0],
+];
+
 describe('F3: wherever GitHub goes away once, everything is there in the end, and once', () => {
-  test.each([
-    ['publishing a pull request', PUBLISHING, 1],
-    ['asking for a pick', ASKING, 0],
-    ['a pick', PICKING, 1],
-    ['another pick', PICKING_ANOTHER, 1],
-    ['letting CI run', LETTING_CI_RUN, 1],
-    ['explaining a candidate', EXPLAINING, 0],
-  ])('%s', async (_what, deed, pulls) => {
+  test.each(ALL_OF_THEM ? DEEDS : DEEDS.slice(0, 4))('%s', async (_what, deed, pulls) => {
     const { wanted, differ } = await differing(deed);
     expect(differ).toEqual([]);
     expect(wanted.pulls).toHaveLength(pulls);

@@ -89,7 +89,7 @@ async function kept(data: string): Promise<readonly string[]> {
 }
 
 // Each agent by itself is in every run (`test/adversarial/agents-*`); all four on one issue take two minutes.
-describe.runIf(process.env.RUNOFF_TEST_AGENTS === 'all')('four real agents compete on one issue', () => {
+describe.runIf(process.env.RUNOFF_TEST_STORIES === 'all')('four real agents compete on one issue', () => {
   let agents: string;
   beforeAll(async () => {
     agents = await installedAgents(NAMES.map((name) => FIELD[name].agent));

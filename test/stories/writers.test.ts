@@ -23,51 +23,55 @@ const REVIEW = {
   verdict: 'pass',
 };
 
-test('nobody adds a test: a writer that saw no candidate writes some, and what is executed decides', () => {
-  const { answers, structured } = SCRIPTS['scripted-heron'];
-  const asked = {
-    structured,
-    answers: [...answers, { holds: 'You review one candidate patch', structured: REVIEW }],
-  };
-  return onStage(
-    {
-      settings: stringify({
-        budget: { run: 2, candidate: 0.5 },
-        // npm takes longer to start than what the sample's scripts name.
-        checks: { build: 'node scripts/build.mjs', test: 'node --test' },
-        evaluator: ['evidence', 'reviewer', 'model'],
-        coders: ['anthropic/scripted-heron', 'openai/scripted-otter'].map((model) => ({
-          agent: 'builtin',
-          model,
-        })),
-        candidates: 2,
-      }),
-      scripts: {
-        ...SCRIPTS,
-        'scripted-heron': { turns: untested(SCRIPTS['scripted-heron'].turns), ...asked },
-        'scripted-otter': { turns: untested(SCRIPTS['scripted-otter'].turns), ...asked },
+// Its parts are in every run (`test/pipeline/neutral-*`); the whole takes a minute.
+test.runIf(process.env.RUNOFF_TEST_STORIES === 'all')(
+  'nobody adds a test: a writer that saw no candidate writes some, and what is executed decides',
+  () => {
+    const { answers, structured } = SCRIPTS['scripted-heron'];
+    const asked = {
+      structured,
+      answers: [...answers, { holds: 'You review one candidate patch', structured: REVIEW }],
+    };
+    return onStage(
+      {
+        settings: stringify({
+          budget: { run: 2, candidate: 0.5 },
+          // npm takes longer to start than what the sample's scripts name.
+          checks: { build: 'node scripts/build.mjs', test: 'node --test' },
+          evaluator: ['evidence', 'reviewer', 'model'],
+          coders: ['anthropic/scripted-heron', 'openai/scripted-otter'].map((model) => ({
+            agent: 'builtin',
+            model,
+          })),
+          candidates: 2,
+        }),
+        scripts: {
+          ...SCRIPTS,
+          'scripted-heron': { turns: untested(SCRIPTS['scripted-heron'].turns), ...asked },
+          'scripted-otter': { turns: untested(SCRIPTS['scripted-otter'].turns), ...asked },
+        },
       },
-    },
-    async (stage) => {
-      const issue = await stage.label();
-      const view = await stage.run(issue);
-      const [heron, otter] = ['heron', 'otter'].map(
-        (name) => view.candidates.find(({ contestant }) => contestant.model.endsWith(name))?.alias ?? '',
-      );
-      const found = (alias = '') => view.evidence.find((one) => one.alias === alias);
+      async (stage) => {
+        const issue = await stage.label();
+        const view = await stage.run(issue);
+        const [heron, otter] = ['heron', 'otter'].map(
+          (name) => view.candidates.find(({ contestant }) => contestant.model.endsWith(name))?.alias ?? '',
+        );
+        const found = (alias = '') => view.evidence.find((one) => one.alias === alias);
 
-      expect(found(heron)?.addedTests).toBe(0);
-      expect(found(otter)?.addedTests).toBe(0);
-      expect(found(heron)?.neutralTests).toMatchObject({ failing: [] });
-      expect(found(otter)?.neutralTests?.failing.map(({ origin }) => origin)).toContain('writer');
-      expect(view.decision).toMatchObject({ kind: 'winner', alias: heron });
-      expect(view.neutral).toMatchObject({ models: [expect.stringContaining('scripted-')] });
+        expect(found(heron)?.addedTests).toBe(0);
+        expect(found(otter)?.addedTests).toBe(0);
+        expect(found(heron)?.neutralTests).toMatchObject({ failing: [] });
+        expect(found(otter)?.neutralTests?.failing.map(({ origin }) => origin)).toContain('writer');
+        expect(view.decision).toMatchObject({ kind: 'winner', alias: heron });
+        expect(view.neutral).toMatchObject({ models: [expect.stringContaining('scripted-')] });
 
-      const pull = view.outcome?.kind === 'pull' ? view.outcome.number : 0;
-      const [comparison = ''] = await stage.comments(pull);
-      expect(comparison).toMatch(/Tests written before any candidate was seen by .*: \d admitted/);
-      expect(comparison).toContain('Changed alike by several of 2 survivors: src/csv.js (2)');
-      expect(comparison).toContain(`“a doubled quote”: ${heron} passes, ${otter} fails.`);
-    },
-  );
-});
+        const pull = view.outcome?.kind === 'pull' ? view.outcome.number : 0;
+        const [comparison = ''] = await stage.comments(pull);
+        expect(comparison).toMatch(/Tests written before any candidate was seen by .*: \d admitted/);
+        expect(comparison).toContain('Changed alike by several of 2 survivors: src/csv.js (2)');
+        expect(comparison).toContain(`“a doubled quote”: ${heron} passes, ${otter} fails.`);
+      },
+    );
+  },
+);
