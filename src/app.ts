@@ -110,10 +110,7 @@ async function onComment(
   context: Context<'issue_comment.created'>,
 ): Promise<void> {
   const { comment, issue, sender } = context.payload;
-  const place = placeOf(context.payload, issue.number, comment.id, {
-    isPull: issue.pull_request !== undefined,
-    on: 'conversation',
-  });
+  const place = inConversation(context.payload);
   if (!place || !sender) return;
   const heeded = await steering.heard({
     place,
@@ -151,10 +148,7 @@ async function onEdit(
   context: Context<'issue_comment.edited'>,
 ): Promise<void> {
   const { comment, issue, sender } = context.payload;
-  const place = placeOf(context.payload, issue.number, comment.id, {
-    isPull: issue.pull_request !== undefined,
-    on: 'conversation',
-  });
+  const place = inConversation(context.payload);
   if (!place || !sender) return;
   const heeded = await steering.ticked({
     place,
@@ -183,6 +177,15 @@ interface Spoken {
     readonly owner: { readonly login: string };
   };
 }
+
+/** Where a comment on an issue stands, or in the conversation of a pull request. */
+const inConversation = (
+  payload: Context<'issue_comment.created' | 'issue_comment.edited'>['payload'],
+): CommandPlace | null =>
+  placeOf(payload, payload.issue.number, payload.comment.id, {
+    isPull: payload.issue.pull_request !== undefined,
+    on: 'conversation',
+  });
 
 /** Null where the delivery names no installation: then nobody could be answered. */
 function placeOf(

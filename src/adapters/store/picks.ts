@@ -1,7 +1,7 @@
-import { Fault, type RunId } from '../../core/model/index.ts';
+import type { RunId } from '../../core/model/index.ts';
 import type { Store } from '../../ports/index.ts';
 import { json } from './rows.ts';
-import { type Db, inTransaction, type Tx } from './transaction.ts';
+import { type Db, inTransaction, lockRun, type Tx } from './transaction.ts';
 
 /** What people voted for and picked. */
 export function picks(db: Db) {
@@ -37,6 +37,7 @@ export function picks(db: Db) {
 
     addPick: (runId, pick) =>
       inTransaction(db, async (tx) => {
+        // Picks of one run come one after the other: without the lock two would take the same number.
         await lockRun(tx, runId);
         const made = await picksOf(tx, runId);
         const known = made.find(({ key }) => key === pick.key);
@@ -51,17 +52,6 @@ export function picks(db: Db) {
 
     picks: (runId) => inTransaction(db, (tx) => picksOf(tx, runId)),
   } satisfies Partial<Store>;
-}
-
-/** Picks of one run come one after the other: without the lock two would take the same number. */
-async function lockRun(tx: Tx, runId: RunId): Promise<void> {
-  const run = await tx
-    .selectFrom('runoff.run')
-    .select('id')
-    .where('id', '=', runId)
-    .forUpdate()
-    .executeTakeFirst();
-  if (run === undefined) throw new Fault('RUN_UNKNOWN', `There is no run ${runId}.`);
 }
 
 async function picksOf(tx: Tx, runId: RunId) {

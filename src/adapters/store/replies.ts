@@ -1,7 +1,6 @@
-import { Fault } from '../../core/model/index.ts';
 import type { Store } from '../../ports/index.ts';
 import { json } from './rows.ts';
-import { type Db, inTransaction } from './transaction.ts';
+import { type Db, inTransaction, lockRun } from './transaction.ts';
 
 /** What people said to runs. */
 export function replies(db: Db) {
@@ -9,13 +8,7 @@ export function replies(db: Db) {
     addReply: (runId, key, reply) =>
       inTransaction(db, async (tx) => {
         // Replies to one run come one after the other: without the lock two would take the same number.
-        const run = await tx
-          .selectFrom('runoff.run')
-          .select('id')
-          .where('id', '=', runId)
-          .forUpdate()
-          .executeTakeFirst();
-        if (run === undefined) throw new Fault('RUN_UNKNOWN', `There is no run ${runId}.`);
+        await lockRun(tx, runId);
         const said = await tx
           .selectFrom('runoff.reply')
           .select(({ fn, eb }) => [

@@ -22,7 +22,7 @@ import {
   text,
   transitionOfRow,
 } from './rows.ts';
-import { type Db, inTransaction, type Tx } from './transaction.ts';
+import { type Db, inTransaction, lockRun, type Tx, unknownRun } from './transaction.ts';
 
 export interface StoreOptions {
   /** Connections at most; default 4. They are opened on demand and closed after ten idle seconds. */
@@ -36,8 +36,6 @@ const MOST_AT_A_THREAD = 50;
 /** In the words of the index `run_of_pull`. */
 const isPull = (number: number) =>
   sql<boolean>`(outcome ->> 'kind' = 'pull' and (outcome ->> 'number')::integer = ${number})`;
-
-const unknownRun = (id: RunId): Fault => new Fault('RUN_UNKNOWN', `There is no run ${id}.`);
 
 /** Opens the database at `url` and brings its schema up to date. Rejects with DATABASE_UNAVAILABLE. */
 export async function openStore(url: string, { poolSize = 4 }: StoreOptions = {}): Promise<Store> {
@@ -169,14 +167,7 @@ function progress(db: Db) {
   return {
     transition: (id, to, cause, at) =>
       inTransaction(db, async (tx) => {
-        const row = await tx
-          .selectFrom('runoff.run')
-          .select('state')
-          .where('id', '=', id)
-          .forUpdate()
-          .executeTakeFirst();
-        if (row === undefined) throw unknownRun(id);
-        const from = runState(row.state);
+        const from = runState(await lockRun(tx, id));
         if (move(from, to).kind !== 'moved') return from;
         await tx.updateTable('runoff.run').set({ state: to, updated_at: at }).where('id', '=', id).execute();
         await tx

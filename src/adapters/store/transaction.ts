@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import { Fault, type RunId } from '../../core/model/index.ts';
 import { asDatabaseFault } from './connection.ts';
 import type { Schema } from './schema.ts';
 
@@ -22,3 +23,17 @@ export async function inStatement<T>(work: Promise<T>): Promise<T> {
     throw asDatabaseFault(error);
   }
 }
+
+/** The state of a run, which nobody else writes about until the transaction ends. Fault RUN_UNKNOWN. */
+export async function lockRun(tx: Tx, id: RunId): Promise<string> {
+  const row = await tx
+    .selectFrom('runoff.run')
+    .select('state')
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (row === undefined) throw unknownRun(id);
+  return row.state;
+}
+
+export const unknownRun = (id: RunId): Fault => new Fault('RUN_UNKNOWN', `There is no run ${id}.`);
