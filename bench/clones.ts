@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { openWorkspaces } from '../src/adapters/git/index.ts';
 import { openBubblewrap } from '../src/adapters/sandbox/index.ts';
 import { DEFAULT_LIMITS, type WorkArea } from '../src/ports/index.ts';
+import { silent } from '../test/world/silent.ts';
 
 const FILES = Number(process.env.FILES ?? 50_000);
 const CANDIDATES = [1, 4, 8] as const;
@@ -18,7 +19,6 @@ const root = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'runoff-bench-'
 chmodSync(root, 0o755);
 const SAFE = ['-c', 'safe.directory=*', '-c', 'protocol.file.allow=always'] as const;
 const run = promisify(execFile);
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function git(cwd: string, ...args: readonly string[]): string {
   const as = ['-c', 'user.name=B', '-c', 'user.email=b@example.org', '-c', 'gc.auto=0'];

@@ -24,6 +24,7 @@ import {
   type Sandbox,
   type Workspaces,
 } from '../src/ports/index.ts';
+import { silent } from '../test/world/silent.ts';
 
 const CALLS = Number(process.env.CALLS ?? 200);
 const CANDIDATES = Number(process.env.CANDIDATES ?? 10);
@@ -33,7 +34,6 @@ const MODEL = 'bench';
 const OWNER = process.getuid?.() === 0 ? { uid: 64190, gid: 64190 } : null;
 const NODE_INSIDE = '/opt/runoff/bin/node';
 const CALLER_INSIDE = '/run/runoff/caller.mjs';
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Calls the model one after the other; prints the milliseconds to the first byte and to the end of each answer. */
 const CALLER = `

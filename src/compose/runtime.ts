@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Logger } from 'pino';
+
 import { readSettingsText } from '../adapters/config/index.ts';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
 import { openDbosEngine } from '../adapters/engine/index.ts';
@@ -28,7 +28,7 @@ import { pruneUnused } from './upkeep.ts';
 export interface RuntimeOptions {
   /** The GitHub of `serve` and of the demo. */
   readonly github?: GitHub;
-  readonly log?: Logger;
+  readonly log?: Log;
   /** No other process uses the data folder: the embedded database is stopped whoever is connected. */
   readonly ownsData?: boolean;
 }

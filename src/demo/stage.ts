@@ -1,11 +1,11 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import {
   closedOnFailure,
   openAppGitHub,
   openClosers,
+  openLog,
   openRuntime,
   type Served,
   startApp,
@@ -141,10 +141,11 @@ async function openApp(
     MODEL_PRICES: JSON.stringify(SCRIPTED_PRICES),
     CODERS_PER_WORKER: '4',
     CODERS_PER_REPOSITORY: '4',
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
   });
   if (parsed.kind === 'invalid')
     throw new Fault('INTERNAL', `The demo's own settings are invalid: ${JSON.stringify(parsed.problems)}`);
-  const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' }, pino.destination(2));
+  const log = openLog(parsed.operator);
   const { fetch, throttle } = options;
   const asApp = openAppGitHub(parsed.operator, log, {
     ...(fetch ? { fetch } : {}),

@@ -101,4 +101,5 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
 export const flows = (world: World): Flows => ({
   run: (context, input) => runTask(world, context, RunRequest.parse(input)),
   candidate: (context, input) => codeOne(world, context, CandidateInput.parse(input)),
+  examination: async () => null,
 });

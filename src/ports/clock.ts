@@ -1,6 +1,8 @@
 export interface Clock {
-  /** Milliseconds since 1970 UTC. */
+  /** Milliseconds since 1970 UTC; people and other machines may set it, so that it jumps. For what is shown or stored. */
   now(): number;
+  /** Milliseconds since some moment of this process; never jumps. For everything that lasts. */
+  elapsed(): number;
   /** Resolves after `ms`, or at once when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

@@ -28,17 +28,35 @@ export interface FlowContext {
    */
   patched(name: string): Promise<boolean>;
   /**
-   * Starts the `candidate` flow once for each input, in order, on the queue of coders, and waits for all.
-   * Never rejects for one child: result i belongs to input i and says how it ended.
+   * Takes a place among the runs that this process works on at a time, and waits in line while there is none. It is kept
+   * until the flow ends, and given up while the flow waits for people. A flow that comes back after a crash, or from such
+   * a wait, goes before those that never had a place.
+   */
+  place(standing: Standing): Promise<void>;
+  /**
+   * Starts a flow once for each input, in order, on its queue, and waits for all; any process that serves the queue may
+   * take it. Never rejects for one child: result i belongs to input i and says how it ended.
    */
   fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]>;
 }
 
+/** Where somebody stands in line. */
+export interface Standing {
+  /** Whose work it is: places are shared out evenly among these. */
+  readonly share: string;
+  /** 0 comes first. */
+  readonly priority: number;
+}
+
 export interface ChildInput {
+  /** Absent: `candidate`. */
+  readonly flow?: 'candidate' | 'examination';
   /** Unique within the run; the child's id is `<run>-<key>`. */
   readonly key: string;
   /** Children with the same partition share the per-repository limit. */
   readonly partition: string;
+  /** Within the partition; 0 (also where absent) comes first. */
+  readonly priority?: number;
   readonly input: unknown;
 }
 export type ChildResult<T> =
@@ -48,6 +66,8 @@ export type ChildResult<T> =
 export interface Flows {
   readonly run: (context: FlowContext, input: unknown) => Promise<unknown>;
   readonly candidate: (context: FlowContext, input: unknown) => Promise<unknown>;
+  /** Builds and tests all candidates of a run. */
+  readonly examination: (context: FlowContext, input: unknown) => Promise<unknown>;
 }
 
 export type FlowStatus =

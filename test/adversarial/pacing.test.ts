@@ -5,10 +5,10 @@ import { openGitHub } from '../../src/adapters/github/index.ts';
 import { nextTurn, PACE } from '../../src/adapters/github/pace.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Publisher } from '../../src/ports/index.ts';
+import { silent } from '../world/silent.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   privateKeyEncoding: { type: 'pkcs1', format: 'pem' },

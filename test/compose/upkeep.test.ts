@@ -3,6 +3,7 @@ import { pruneUnused, startUpkeep } from '../../src/compose/upkeep.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { World } from '../../src/pipeline/index.ts';
 import type { Log, RepositoryHandle, RunRecord, Workspaces } from '../../src/ports/index.ts';
+import { silent } from '../world/silent.ts';
 
 const DAY = 24 * 60 * 60_000;
 const NOW = 1_800_000_000_000;
@@ -13,7 +14,7 @@ test('what no run used for two weeks goes, but nothing of a run that is not over
   const said: string[] = [];
   const log = { info: (_: object, text: string) => said.push(text) } as unknown as Log;
   await pruneUnused({
-    clock: { now: () => NOW, sleep: () => Promise.resolve() },
+    clock: { now: () => NOW, elapsed: () => NOW, sleep: () => Promise.resolve() },
     log,
     store: { unfinished: async () => [{ id: 'ropen' } as RunRecord] },
     workspaces: {
@@ -41,7 +42,7 @@ describe('what webhooks did not tell', () => {
     const repository = (repositoryId: number) => ({ repositoryId, installedAt: 0 });
     const world = {
       clock: { now: () => Date.now() },
-      log: { info() {}, warn() {}, error() {} },
+      log: silent,
       store: { unfinished: async () => [], runs: async () => [] },
       workspaces: {
         sweep: async () => [],

@@ -13,7 +13,11 @@ export const CANDIDATES_AT_A_TIME = 2;
 
 type Body = (context: FlowContext, input: unknown) => Promise<unknown>;
 const nothing: Body = async () => null;
-const flowsOf = (run: Body, candidate: Body = nothing): Flows => ({ run, candidate });
+const flowsOf = (run: Body, candidate: Body = nothing): Flows => ({
+  run,
+  candidate,
+  examination: nothing,
+});
 
 /** Something a test waits for, or makes a step wait for. */
 function gate() {

@@ -170,4 +170,51 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
     `insert into runoff.pick values ('r1', 1, 'comment:991',
         '{"alias":"A","by":{"id":5,"login":"mona"},"at":1200,"key":"comment:991","shown":{"aliases":["A"],"first":"A","votes":{"A":1}}}')`,
   ],
+  7: [
+    `insert into runoff.run
+       (id, origin, repository_id, issue, state, title, request, created_at, updated_at, task, brief, sandbox, judgement, neutral, debate, dialogue, review, outcome)
+     values
+       ('r1', '{"kind":"github","installationId":1,"repositoryId":42,"owner":"acme","name":"shop","issue":7,"requestedBy":{"id":5,"login":"mona"}}',
+        42, 7, 'published', 'Fix the rounding', '{"kind":"issue"}', 1000, 2000,
+        '{"runId":"r1","title":"Fix the rounding","body":"","comments":[],"base":{"ref":"main","sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}',
+        '{"goal":"It rounds up.","definitionOfDone":["1.5 becomes 2"],"plan":[],"files":[],"assumptions":[],"questions":[{"text":"Which way?","options":["up","down"],"severity":"blocking","assume":"up"}]}',
+        '{"backend":"bubblewrap","detail":"bubblewrap 0.11","weaker":[]}',
+        '{"kind":"unheard","because":"No model was there to judge.","standings":[],"pairs":[],"judges":[],"notes":[]}',
+        '{"models":["openai/gpt-6-sol"],"tests":[],"notes":["No tests were written."]}',
+        '{"original":"# A","spec":"# A","rounds":[],"ledger":[],"acceptance":[],"cost":{"inputTokens":1,"outputTokens":1,"usd":0.1}}',
+        '{"inquiries":[],"taken":0,"heard":0}', '[{"alias":"A","contested":false,"critics":[{"critic":"qa","kind":"failed","why":"No answer."}]}]',
+        '{"kind":"pull","number":12,"url":"https://github.test/p/12","branch":"auto-dev/7/r1/A","headSha":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb","branches":{"A":"auto-dev/7/r1/A"},"comparisonUrl":"https://github.test/c/1"}'),
+       ('r2', '{"kind":"local","path":"/srv/repo"}', null, null, 'queued', 'Add a flag', 'null', 1500, 1600,
+        null, null, null, null, null, null, null, null, null)`,
+    `insert into runoff.candidate values
+       ('r1', 'A', 0, '{"agent":"command","model":"anthropic/claude-sonnet-5","prompt":"plain","argv":["/opt/x/x"],"seed":1}',
+        'examined', null, '{"usd":0.5,"tokensIn":1,"tokensOut":2,"calls":3}', 1234.5, 'has no patch', null)`,
+    `insert into runoff.transition (run_id, from_state, to_state, cause, at) values
+       ('r1', 'queued', 'admitted', 'label by mona', 1001)`,
+    `insert into runoff.stage_timing values ('r1', 'admit', 1000, 1001), ('r1', 'brief', 1001, null)`,
+    `insert into runoff.gateway_call
+       (run_id, spender, repository, model, tokens_in, tokens_out, tokens_cached, tokens_reasoning, usd, exact, status, ms, at)
+     values ('r1', 'A', 'github-42', 'anthropic/claude-sonnet-5', 100, 50, 10, 5, 0.5, false, 0, 0, 1100)`,
+    `insert into runoff.delivery values ('d1', 'issues.labeled', '42#7:label:9', 'r1', 1000)`,
+    `insert into runoff.intent values ('r1', 'comment', 'planned', null), ('r1', 'pull', 'done', '{"number":12}'),
+       ('c991', 'reply', 'done', '{"id":992}')`,
+    `insert into runoff.answer values ('d0123456789', 'k', '{"sha256":"aa","bytes":2}')`,
+    `insert into runoff.reply values ('r1', 1, 'd9', '{"number":1,"kind":"answer","option":1,"text":"","by":null,"at":1100}')`,
+    `insert into runoff.command (id, repository_id, comment, at, heard, outcome, run_id, settled_at) values
+       ('comment:991', 42, 991, 1200,
+        '{"id":"comment:991","place":{"installationId":1,"repositoryId":42,"owner":"acme","name":"shop","thread":7,"isPull":false,"comment":991,"on":"conversation"},"by":{"id":5,"login":"mona"},"text":"/auto-dev pick A","at":1200}',
+        '{"kind":"done","note":"Picked A."}', 'r1', 1201),
+       ('tick:990:1:1202', 42, 990, 1202,
+        '{"id":"tick:990:1:1202","place":{"installationId":1,"repositoryId":42,"owner":"acme","name":"shop","thread":7,"isPull":false,"comment":990,"on":"conversation"},"by":{"id":5,"login":"mona"},"text":"/auto-dev pick A","at":1202,"ticked":"r1"}',
+        null, null, null)`,
+    `insert into runoff.vote values ('r1', 5, '{"by":{"id":5,"login":"mona"},"alias":"A","at":1150}', 1150)`,
+    `insert into runoff.pick values ('r1', 1, 'comment:991',
+        '{"alias":"A","by":{"id":5,"login":"mona"},"at":1200,"key":"comment:991","shown":{"aliases":["A"],"first":"A","votes":{"A":1}}}')`,
+    `insert into runoff.executor values
+       ('app-box', 'aa', 'app', '{"host":"box","version":"0.1.0","coders":4}', 1000, '2026-01-01T00:00:00Z')`,
+    `insert into runoff.model_answer values
+       ('r1', 'A', 'ab', 0, '{"status":200,"headers":{}}', '{"sha256":"aa","bytes":2}', 1100)`,
+    `insert into runoff.audit (at, kind, repository_id, run_id, entry) values
+       (1200, 'command', 42, 'r1', '{"text":"/auto-dev pick A"}'), (1300, 'write', null, null, '{}')`,
+  ],
 };

@@ -15,6 +15,7 @@ import type {
   RepositoryFacts,
 } from '../../src/ports/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
 
 export const APP = 77;
 export const mona = { id: 5, login: 'mona' };
@@ -199,7 +200,7 @@ export function admitRoom() {
     },
     announcer: { soon() {}, async finish() {}, async idle() {} },
     clock: { now: () => now.now, sleep: async () => {} },
-    log: { info() {}, warn() {}, error() {} },
+    log: silent,
   } as unknown as World;
 
   let runs = 0;

@@ -8,6 +8,7 @@ import { cancelRun, reconcile, reply, type World } from '../../src/pipeline/inde
 import type { Engine, FlowContext, Flows } from '../../src/ports/index.ts';
 import { memoryEngine, newJournal } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
 
 const RUN = 'r0000000000';
 const ORIGIN = { kind: 'local', path: '/' } as const;
@@ -42,7 +43,7 @@ async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
   const base = {
     store,
     clock: { now: () => Date.now(), sleep: async () => {} },
-    log: { info() {}, warn() {}, error() {} },
+    log: silent,
     announcer: { soon() {}, async finish() {}, async idle() {} },
     workspaces: { async sweep() {} },
   };
@@ -62,6 +63,7 @@ async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
 
   const flows = (world: World): Flows => ({
     candidate: async () => null,
+    examination: async () => null,
     async run(context: FlowContext) {
       const stage: StageRunner = (name, work) =>
         context.step(name, (signal) => guard(world, name, signal, () => work(signal)));

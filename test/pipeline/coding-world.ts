@@ -6,6 +6,7 @@ import { guard } from '../../src/pipeline/guard.ts';
 import type { World } from '../../src/pipeline/index.ts';
 import type { Engine, ExecSpec, Flows, Sandbox, Store } from '../../src/ports/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
 
 /** What one coder does; `exec` is what its sandbox was asked for. */
 export type Doing = (exec: ExecSpec) => Promise<'done' | 'stopped'>;
@@ -61,7 +62,7 @@ export async function codingWorld(script: Script) {
       sleep: (ms: number) => new Promise((settle) => setTimeout(settle, ms / 100)),
     },
     random: { runId: () => RUN, nonce: () => 'c0ffee', port: () => 1 },
-    log: { info() {}, warn() {}, error() {} },
+    log: silent,
     ceilings: { timeoutCandidateSeconds: 7_200 },
     defaults: { models: ['anthropic/claude-sonnet-4-5'] },
     parallelChecks: 1,
@@ -176,6 +177,7 @@ export function flowsOf(
       } while (await codeFurther(world, context, RUN, stage));
       return null;
     },
+    examination: async () => null,
     candidate: (context, input) => codeOne(world, context, input as { runId: string; alias: string }),
   };
 }

@@ -17,8 +17,7 @@ import { storePatch } from '../../src/pipeline/store-patch.ts';
 import type { ExecSpec, Sandbox, Workspaces } from '../../src/ports/index.ts';
 import { type Files, type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { openWorkbench, shell, type Workbench } from '../adapters/sandbox/workbench.ts';
-
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+import { silent } from '../world/silent.ts';
 
 /** Names each test's file in its report; the older one of the system may not. */
 export const NODE_TEST = '/opt/runoff/bin/node --test';

@@ -21,9 +21,9 @@ import { json, openRig, type Provider, type Rig, startProvider } from '../adapte
 import { type Files, type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { openWorkbench, type Workbench } from '../adapters/sandbox/workbench.ts';
 
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
 /** Names each test's file in its report; the older one of the system may not. */
+import { silent } from '../world/silent.ts';
+
 export const NODE_TEST = '/opt/runoff/bin/node --test';
 
 /** A repository of one small function, with what is asked for in `TASK`. */

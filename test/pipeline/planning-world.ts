@@ -3,6 +3,7 @@ import { Fault } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { World } from '../../src/pipeline/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
 import { answered, askedAs, type Say } from './debate-room.ts';
 
 export const RUN = 'r0000000000';
@@ -91,7 +92,7 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
     },
     clock: { now: () => 1_000, sleep: async () => {} },
     random: { nonce: () => `nonce${++nonce}` },
-    log: { info() {}, warn() {}, error() {} },
+    log: silent,
     defaults: { models: ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'] },
     prompts: {
       planner: 'Plan.',

@@ -11,6 +11,7 @@ import type { Answer, Grant, Question, RunRecord } from '../../src/ports/index.t
 import type { Files } from '../adapters/git/world.ts';
 import { candidate as evidenceOf } from '../core/ranking/sample.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
 import { entryOf, type House } from './examine-room.ts';
 import { BRIEF, REPOSITORY, TASK } from './neutral-room.ts';
 
@@ -90,7 +91,7 @@ export async function stageOf(house: House, scene: Scene): Promise<Stage> {
       nonce: () => `${(grants.length + 1).toString(16)}${'e'.repeat(31)}`,
       port: () => 1,
     },
-    log: { info() {}, warn() {}, error() {} },
+    log: silent,
     defaults: { models: scene.models ?? [CLAUDE.model, GPT.model, GEMINI] },
     prompts: {
       judge: 'You compare two candidate patches.',

@@ -13,6 +13,7 @@ import { patchOf } from '../contracts/workspaces.suite.ts';
 import { candidate, evidence, judged } from '../core/reports/sample.ts';
 import { type GitHubWorld, openGitHubWorld } from '../world/github.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
 import { type Line, openLine } from './line.ts';
 import { overRest } from './refs.ts';
 
@@ -113,7 +114,7 @@ export async function openRoom(house: House, options: RoomOptions = {}): Promise
   const { hub } = house;
   const line = openLine();
   const slept: number[] = [];
-  const log = { info() {}, warn() {}, error() {} };
+  const log = silent;
   const github = openGitHub({
     appId: hub.github.appId,
     privateKey: hub.github.privateKey,
@@ -130,6 +131,7 @@ export async function openRoom(house: House, options: RoomOptions = {}): Promise
   const store = options.store?.(inner) ?? inner;
   const artifacts = options.beside?.world.artifacts ?? memoryArtifacts();
   const clock = {
+    elapsed: () => performance.now(),
     now: () => NOON,
     async sleep(ms: number) {
       slept.push(ms);

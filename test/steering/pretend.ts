@@ -23,6 +23,7 @@ import type {
 import type { Speaker, Steering } from '../../src/steering/index.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
 
 export const RUN = 'r0000000000';
 export const APP = 77;
@@ -107,14 +108,15 @@ export async function asking(settings: object = {}, questions: readonly Question
   const store: Store = memoryStore();
   const engine: Engine = memoryEngine();
   const pretended = pretendGitHub();
-  const clock = { now: () => Date.now(), sleep: async () => {} };
-  const log = { info() {}, warn() {}, error() {} };
+  const clock = { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} };
+  const log = silent;
   const { github } = pretended;
   const announcer = openAnnouncer({ store, clock, log, github });
   const world = { store, engine, clock, log, github, announcer } as unknown as World;
   await admitted(store, settings, questions);
   await engine.launch({
     candidate: async () => null,
+    examination: async () => null,
     async run(context) {
       const stage: StageRunner = (name, work) =>
         context.step(name, (signal) => guard(world, name, signal, () => work(signal)));

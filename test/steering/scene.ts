@@ -6,6 +6,7 @@ import type { CommandOutcome, CommandPlace } from '../../src/ports/index.ts';
 import { openSteering, type Speaker } from '../../src/steering/index.ts';
 import { judged, TOSS_UP } from '../core/reports/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
 import { APP, mona, RUN } from './pretend.ts';
 import { answerTo, newRepository, pretendedGit, pretendedGitHub, SHA } from './repository.ts';
 
@@ -38,14 +39,14 @@ export interface Heard {
 /** A repository with an issue on a pretended GitHub, people who comment, and runs as they are stored. `mona` and `ada` may write. */
 export function scene() {
   let now = START;
-  const clock = { now: () => now, sleep: async () => {} };
+  const clock = { now: () => now, elapsed: () => now, sleep: async () => {} };
   const repository = newRepository(() => now);
   repository.rights[ada.id] = 'write';
   const other = newRepository(() => now, { repositoryId: 43, name: 'other' });
   const store = memoryStore();
   const artifacts = memoryArtifacts();
   const github = pretendedGitHub([other, repository]);
-  const log = { info() {}, warn() {}, error() {} };
+  const log = silent;
   const engine = pretendedEngine();
   const caps: string[] = [];
   let runs = 0;

@@ -18,7 +18,7 @@ export function memoryLog(): Log & { readonly lines: readonly LogLine[] } {
   const at = (level: LogLine['level']) => (fields: Readonly<Record<string, unknown>>, message: string) => {
     lines.push({ level, fields, message });
   };
-  return { lines, info: at('info'), warn: at('warn'), error: at('error') };
+  return { lines, info: at('info'), warn: at('warn'), error: at('error'), within: (_fields, work) => work() };
 }
 
 /** Probot's own middleware around a handler of labelled issues. */

@@ -301,7 +301,7 @@ function recordingLog(): { readonly log: Log; readonly lines: readonly string[] 
   const keep = (fields: object, message: string) => {
     lines.push(JSON.stringify({ ...fields, message }));
   };
-  return { log: { info: keep, warn: keep, error: keep }, lines };
+  return { log: { info: keep, warn: keep, error: keep, within: (_fields, work) => work() }, lines };
 }
 
 async function callsOf(database: TestDatabase, runId: string): Promise<readonly LedgerRow[]> {

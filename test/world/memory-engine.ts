@@ -173,6 +173,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         live();
         return outcome.ok && outcome.value === 'signalled' ? 'signalled' : 'timeout';
       },
+      async place() {},
       async patched(name) {
         if (stopping) return frozen();
         live();
@@ -188,7 +189,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         live();
         const children = inputs.map((child) => {
           const id = `${record.id}-${child.key}`;
-          begin(id, 'candidate', kept(`The input of flow ${id}`, child.input), record.id);
+          begin(id, child.flow ?? 'candidate', kept(`The input of flow ${id}`, child.input), record.id);
           return id;
         });
         const results: ChildResult<T>[] = [];

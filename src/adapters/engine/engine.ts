@@ -5,7 +5,7 @@ import type { Engine, FlowStatus, Flows } from '../../ports/index.ts';
 import { withLaunchLock } from './connection.ts';
 import { type ExecutorLock, lockExecutor } from './executor-lock.ts';
 import { createHeartbeatTable, type Heartbeat, type HeartbeatOptions, startHeartbeat } from './heartbeat.ts';
-import { configOf, type DbosEngineOptions, QUEUE_POLL_MS, RUN_QUEUE } from './options.ts';
+import { configOf, type DbosEngineOptions, EXAMINATION_QUEUE, QUEUE_POLL_MS, RUN_QUEUE } from './options.ts';
 import { plain } from './plain.ts';
 import { type Registered, register } from './register.ts';
 import { openResidents } from './residents.ts';
@@ -43,6 +43,11 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     await DBOS.launch();
     if (queue === null) return found;
     await DBOS.registerQueue(RUN_QUEUE, { minPollingIntervalMs: QUEUE_POLL_MS });
+    await DBOS.registerQueue(EXAMINATION_QUEUE, {
+      workerConcurrency: queue.examinations ?? 2,
+      partitionConcurrency: queue.perPartition,
+      minPollingIntervalMs: QUEUE_POLL_MS,
+    });
     await DBOS.registerQueue(queue.name, {
       workerConcurrency: queue.perWorker,
       partitionConcurrency: queue.perPartition,

@@ -1,5 +1,5 @@
 import { DBOS, Error as DbosErrors, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
-import type { ChildInput, ChildResult, FlowContext } from '../../ports/index.ts';
+import type { ChildInput, ChildResult, FlowContext, Standing } from '../../ports/index.ts';
 import { failureOf, type Outcome, plain, revived } from './plain.ts';
 
 /** Milliseconds between two looks at a child that runs elsewhere. Our default: small beside a coder's minutes. */
@@ -17,6 +17,8 @@ export interface Host {
   readonly signal: AbortSignal;
   /** No further step starts: the flow freezes where it is and goes on at the next launch. */
   isStopping(): boolean;
+  /** Waits until this flow may be worked on here. */
+  place(standing: Standing): Promise<void>;
   /** The engine waits for this before it shuts down. */
   track<T>(step: Promise<T>): Promise<T>;
   startChild(id: string, parent: string, child: ChildInput): Promise<WorkflowHandle<unknown>>;
@@ -112,6 +114,10 @@ export function flowContext(id: string, host: Host): FlowContext {
         throw error;
       });
       return received === null ? 'timeout' : 'signalled';
+    },
+    async place(standing) {
+      if (host.isStopping()) return frozen();
+      await host.place(standing);
     },
     async patched(name) {
       if (host.isStopping()) return frozen();

@@ -10,6 +10,8 @@ export interface CoderQueue {
   readonly perWorker: number;
   /** Candidates of one repository that are coded at a time, over all processes. */
   readonly perPartition: number;
+  /** Runs whose candidates one process builds and tests at a time; default 2. */
+  readonly examinations?: number;
 }
 
 export interface DbosEngineOptions {
@@ -35,6 +37,8 @@ export interface DbosEngineOptions {
 
 /** Runs wait on a queue without limit: it decides which processes take them up, not how many at a time. */
 export const RUN_QUEUE = 'runs';
+/** Where runs wait for a process that builds and tests their candidates. */
+export const EXAMINATION_QUEUE = 'examinations';
 /** Our default: a waiting flow is picked up after half of it on average, for two queries a round. */
 export const QUEUE_POLL_MS = 100;
 /** Connections at most; half of them may look for results. */
@@ -68,7 +72,7 @@ export function configOf(options: DbosEngineOptions): DBOSConfig {
     systemDatabasePoolSize: POOL_SIZE,
     // Set in the address instead, or by whoever wrote `options` into it.
     systemDatabaseIdleTransactionTimeoutMs: 0,
-    listenQueues: alone ? [] : [...(takesRuns ? [RUN_QUEUE] : []), queue.name],
+    listenQueues: alone ? [] : [...(takesRuns ? [RUN_QUEUE] : []), queue.name, EXAMINATION_QUEUE],
     enablePatching: true,
     enableOTLP: false,
     logger: dbosLog(log),

@@ -1,7 +1,7 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import type { ChildInput, FlowContext, Flows } from '../../ports/index.ts';
 import { type FlowResult, flowContext, frozen, type Host } from './flow.ts';
-import type { CoderQueue } from './options.ts';
+import { type CoderQueue, EXAMINATION_QUEUE } from './options.ts';
 import { plain } from './plain.ts';
 import type { Residents } from './residents.ts';
 
@@ -16,6 +16,7 @@ type Flow = (context: FlowContext, input: unknown) => Promise<unknown>;
 export interface Registered {
   readonly run: FlowFunction;
   readonly candidate: FlowFunction;
+  readonly examination: FlowFunction;
 }
 
 /** One pass of a flow, first or replayed. */
@@ -52,13 +53,34 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
     { name: 'candidate', maxRecoveryAttempts: MAX_RESTARTS },
   );
 
+  const examination: FlowFunction = DBOS.registerWorkflow(
+    async (input: unknown, parent: string | null) => {
+      const id = DBOS.workflowID ?? '';
+      return residents.host(id, parent, (signal) => pass(id, hostOf(signal), flows.examination, input));
+    },
+    { name: 'examination', maxRecoveryAttempts: MAX_RESTARTS },
+  );
+  const children = { candidate, examination };
+
   function startChild(id: string, parent: string, child: ChildInput) {
+    const { flow = 'candidate', partition } = child;
     const where =
-      queue === null ? {} : { queueName: queue.name, enqueueOptions: { queuePartitionKey: child.partition } };
+      queue === null
+        ? {}
+        : {
+            queueName: flow === 'candidate' ? queue.name : EXAMINATION_QUEUE,
+            enqueueOptions: { queuePartitionKey: partition, priority: child.priority ?? 0 },
+          };
     const input = plain(`The input of flow ${id}`, child.input);
-    return DBOS.startWorkflow(candidate, { workflowID: id, ...where })(input, parent);
+    return DBOS.startWorkflow(children[flow], { workflowID: id, ...where })(input, parent);
   }
 
-  const hostOf = (signal: AbortSignal): Host => ({ signal, isStopping, track, startChild });
-  return { run, candidate };
+  const hostOf = (signal: AbortSignal): Host => ({
+    signal,
+    isStopping,
+    track,
+    startChild,
+    place: async () => undefined,
+  });
+  return { run, candidate, examination };
 }

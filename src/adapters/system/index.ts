@@ -4,6 +4,7 @@ import type { Clock, Random } from '../../ports/index.ts';
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   async sleep(ms, signal) {
     try {
       await wait(ms, undefined, signal ? { signal } : {});

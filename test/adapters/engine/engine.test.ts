@@ -4,8 +4,8 @@ import type { Log } from '../../../src/ports/index.ts';
 import { CANDIDATES_AT_A_TIME, type EngineWorld, engineContract } from '../../contracts/engine.suite.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { memoryEngine, newJournal } from '../../world/memory-engine.ts';
+import { silent } from '../../world/silent.ts';
 
-const silent: Log = { info() {}, warn() {}, error() {} };
 const SHARED = {
   executorId: 'box-1',
   queue: { name: 'coders', perWorker: CANDIDATES_AT_A_TIME, perPartition: 12 },
@@ -20,7 +20,7 @@ let pattern: TestDatabase;
 beforeAll(async () => {
   pattern = await freshDatabase();
   const engine = openEngine(pattern.url, SHARED);
-  await engine.launch({ run: async () => null, candidate: async () => null });
+  await engine.launch({ run: async () => null, candidate: async () => null, examination: async () => null });
   await engine.shutdown();
 });
 afterAll(() => pattern.drop());

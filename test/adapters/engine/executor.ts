@@ -28,7 +28,7 @@ const { hold, waitMs, ...options } = JSON.parse(process.argv[2] ?? '') as Execut
 const tell = (happening: Omit<Happening, 'by'>) =>
   process.stdout.write(`${JSON.stringify({ ...happening, by: options.executorId })}\n`);
 const logged = (_fields: unknown, message: string) => tell({ what: 'log', value: message });
-const log: Log = { info: logged, warn: logged, error: logged };
+const log: Log = { info: logged, warn: logged, error: logged, within: (_, work) => work() };
 
 function step({ id, step: run }: FlowContext, name: string): Promise<string> {
   return run(name, async (signal) => {
@@ -47,6 +47,7 @@ function step({ id, step: run }: FlowContext, name: string): Promise<string> {
 
 const engine = openDbosEngine({ ...options, log });
 await engine.launch({
+  examination: async () => null,
   async run(context) {
     await step(context, 'plan');
     if (waitMs !== undefined) {

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { openDbosEngine } from '../../../src/adapters/engine/index.ts';
 import type { Log } from '../../../src/ports/index.ts';
 import { freshDatabase } from '../../world/database.ts';
-
-const silent: Log = { info() {}, warn() {}, error() {} };
+import { silent } from '../../world/silent.ts';
 
 test('candidates of one repository wait for each other, those of another do not', async () => {
   const { url, drop } = await freshDatabase();
@@ -26,6 +25,7 @@ test('candidates of one repository wait for each other, those of another do not'
           input: partition,
         })),
       ),
+    examination: async () => null,
     candidate: ({ step }, input) =>
       step('code', async () => {
         const mine = input as string;
@@ -51,7 +51,7 @@ test('without a database the launch is a fault, and the process can launch anoth
       probe.close(() => settle(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
-  const flows = { run: async () => 'ran', candidate: async () => null };
+  const flows = { run: async () => 'ran', candidate: async () => null, examination: async () => null };
   const options = { executorId: 'cli-r1', queue: null, log: silent };
   const lost = openDbosEngine({ databaseUrl: `postgresql://u:p@127.0.0.1:${port}/x`, ...options });
   await expect(lost.launch(flows)).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });

@@ -6,8 +6,7 @@ import { startEmbeddedPostgres } from '../../../src/adapters/database/index.ts';
 import { openDbosEngine } from '../../../src/adapters/engine/index.ts';
 import { openStore } from '../../../src/adapters/store/index.ts';
 import type { Log } from '../../../src/ports/index.ts';
-
-const silent: Log = { info() {}, warn() {}, error() {} };
+import { silent } from '../../world/silent.ts';
 
 test('the server dies under a running engine: when it is back, run and waiting go on', async () => {
   const home = await mkdtemp(join(tmpdir(), 'runoff-outage-'));
@@ -29,6 +28,7 @@ test('the server dies under a running engine: when it is back, run and waiting g
   let begun = 0;
   await engine.launch({
     run: ({ fanOut }) => fanOut([{ key: 'A', partition: 'p', input: null }]),
+    examination: async () => null,
     candidate: ({ step }) =>
       step('code', async () => {
         begun += 1;

@@ -13,7 +13,7 @@ const gateway = openGateway({
   prices: { 'anthropic/m': PRICE },
   dayCaps: { repositoryUsd: 1, everythingUsd: 1 },
   ledger: store,
-  clock: { now: () => Date.now(), sleep: async () => {} },
+  clock: { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} },
   log: memoryLog(),
 });
 const lease = await gateway.open({

@@ -43,7 +43,7 @@ const gatewayIn = (dir: string, providers: Providers) =>
     prices: {},
     dayCaps: { repositoryUsd: 1, everythingUsd: 1 },
     ledger: memoryLedger(),
-    clock: { now: () => Date.UTC(2026, 10, 20), sleep: async () => {} },
+    clock: { now: () => Date.UTC(2026, 10, 20), elapsed: () => 0, sleep: async () => {} },
     log: memoryLog(),
   });
 const official: Providers = {

@@ -21,7 +21,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-const clock = { now: () => Date.now(), sleep: async () => {} };
+const clock = { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} };
 
 test('what a call may cost counts after its process was killed in the middle of it', async () => {
   provider = await startProvider(() => {});

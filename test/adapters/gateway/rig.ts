@@ -80,7 +80,7 @@ export function memoryLog(): Log & { readonly lines: readonly string[] } {
   const keep = (fields: object, message: string) => {
     lines.push(JSON.stringify({ ...fields, message }));
   };
-  return { lines, info: keep, warn: keep, error: keep };
+  return { lines, info: keep, warn: keep, error: keep, within: (_fields, work) => work() };
 }
 
 export interface Provider {
@@ -167,6 +167,7 @@ export async function openRig(upstream: string, options: Partial<GatewayOptions>
   let now = Date.UTC(2026, 10, 20);
   const clock = {
     now: () => now,
+    elapsed: () => now,
     sleep: async () => {},
     advance: (ms: number) => {
       now += ms;

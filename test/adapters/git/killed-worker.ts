@@ -2,11 +2,11 @@
 import { openWorkspaces } from '../../../src/adapters/git/index.ts';
 import { openBubblewrap } from '../../../src/adapters/sandbox/index.ts';
 import { DEFAULT_LIMITS } from '../../../src/ports/index.ts';
+import { silent } from '../../world/silent.ts';
 
 const [dataDir = '', scratch = '', uid = '', path = '', work = '', ...commits] = process.argv.slice(2);
 const owner = uid === '' ? null : { uid: Number(uid), gid: Number(uid) };
 const sandbox = openBubblewrap({ toolchain: `${scratch}-none`, owner, scratch });
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const workspaces = openWorkspaces({ dataDir, sandbox, owner, log: silent });
 
 for (const [turn, sha] of commits.entries()) {

@@ -12,6 +12,7 @@ import {
   type WorkArea,
   type Workspaces,
 } from '../../../src/ports/index.ts';
+import { silent } from '../../world/silent.ts';
 
 /** An unused id, so that no other process of the machine counts. */
 const OWNER = process.getuid?.() === 0 ? { uid: 64191, gid: 64191 } : null;
@@ -81,7 +82,6 @@ export function openGitWorld(options: { readonly overlay?: boolean } = {}): GitW
   if (OWNER) chownSync(scratch, OWNER.uid, OWNER.gid);
   const dataDir = join(root, 'data');
   const sandbox = openBubblewrap({ toolchain: join(root, 'none'), owner: OWNER, scratch, ...options });
-  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const another: GitWorld['another'] = (more = {}) =>
     openWorkspaces({ dataDir, sandbox, owner: OWNER, log: silent, ...more });
   const folder = (): string => {

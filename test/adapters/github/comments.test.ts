@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { openGitHub } from '../../../src/adapters/github/index.ts';
+import { silent } from '../../world/silent.ts';
 
 const API = 'https://api.example.org';
 const PAGE = 100;
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   privateKeyEncoding: { type: 'pkcs1', format: 'pem' },

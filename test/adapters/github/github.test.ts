@@ -8,8 +8,8 @@ import type { Log, ReactionTarget } from '../../../src/ports/index.ts';
 import type { Violation } from '../../contracts/github/contract.ts';
 import { type GitHubBench, githubContract } from '../../contracts/github.suite.ts';
 import { type GitHubWorld, git, openGitHubWorld } from '../../world/github.ts';
+import { silent } from '../../world/silent.ts';
 
-const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const seen = new Set<string>();
 const violations: Violation[] = [];
 

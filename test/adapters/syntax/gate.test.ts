@@ -14,10 +14,9 @@ import type {
   Workspaces,
 } from '../../../src/ports/index.ts';
 import { patchOf } from '../../contracts/workspaces.suite.ts';
+import { silent } from '../../world/silent.ts';
 import { type GitWorld, openGitWorld } from '../git/world.ts';
 import { openWorkbench, shell, type Workbench } from '../sandbox/workbench.ts';
-
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 describe('a candidate is held to the syntax that its base parses by', () => {
   let bench: Workbench;
