@@ -5,7 +5,7 @@ import { handleOf, requireGitHub } from '../task.ts';
 import { LABEL } from '../view.ts';
 import type { World } from '../world.ts';
 import type { Gathered, Refused } from './index.ts';
-import { noRoom, refused, repositoryFor, rulesOf, sourceFor } from './place.ts';
+import { groundFor, refused } from './place.ts';
 import type { RunRequest } from './request.ts';
 import { saidBefore, writersAmong } from './writers.ts';
 
@@ -16,19 +16,14 @@ export async function fromGitHub(
   request: RunRequest,
 ): Promise<Gathered | Refused> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
-  const facts = await repositoryFor(reader, origin);
-  if (facts.archived) return refused({ kind: 'archived' });
-  const unfit = unfitFor(await reader.issue(origin.issue), request);
-  if (unfit) return refused(unfit);
-  const full = await noRoom(world, origin, request.runId);
-  if (full) return refused(full);
-
-  const source = sourceFor(facts, reader);
-  const rules = await rulesOf(world, source, facts);
-  if (!rules) return refused({ kind: 'repository-empty', branch: facts.defaultBranch });
+  const ground = await groundFor(world, { origin, reader, self: request.runId }, async () =>
+    unfitFor(await reader.issue(origin.issue), request),
+  );
+  if (ground.kind === 'refused') return ground;
+  const { source, defaultBranch, rules } = ground;
   const sha = request.base === undefined ? rules : await world.workspaces.resolve(source, request.base);
-  if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? facts.defaultBranch });
-  const ref = (await branchOf(world, reader, origin, request)) ?? facts.defaultBranch;
+  if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? defaultBranch });
+  const ref = (await branchOf(world, reader, origin, request)) ?? defaultBranch;
   const before = saidBefore(await reader.comments(origin.issue), request.triggeredAt);
   const writers = await writersAmong(reader, before);
   return {

@@ -5,7 +5,7 @@ import type { GitHubReader, PullDetails, Remark } from '../../ports/index.ts';
 import { handleOf, requireGitHub } from '../task.ts';
 import type { World } from '../world.ts';
 import type { Gathered, Refused } from './index.ts';
-import { noRoom, refused, repositoryFor, rulesOf, sourceFor } from './place.ts';
+import { groundFor, refused } from './place.ts';
 import type { RunRequest } from './request.ts';
 import { saidBefore, writersAmong } from './writers.ts';
 
@@ -18,18 +18,13 @@ export async function fromPull(
   request: RunRequest,
 ): Promise<Gathered | Refused> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
-  const facts = await repositoryFor(reader, origin);
-  if (facts.archived) return refused({ kind: 'archived' });
   const pull = await reader.pull(origin.issue);
+  const ground = await groundFor(world, { origin, reader, self: request.runId }, async () =>
+    unfitFor(pull, origin),
+  );
+  if (ground.kind === 'refused') return ground;
   if (!pull) return refused({ kind: 'not-a-pull', number: origin.issue });
-  const unfit = unfitFor(pull, origin);
-  if (unfit) return refused(unfit);
-  const full = await noRoom(world, origin, request.runId);
-  if (full) return refused(full);
-
-  const source = sourceFor(facts, reader);
-  const rules = await rulesOf(world, source, facts);
-  if (!rules) return refused({ kind: 'repository-empty', branch: facts.defaultBranch });
+  const { source, rules } = ground;
   const sha = await world.workspaces.resolve(source, request.base ?? pull.headSha);
   if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? pull.head });
   // What fails there now, and what reviewers see, is not what the patches that are taken over were made on.
@@ -47,7 +42,8 @@ export async function fromPull(
   };
 }
 
-function unfitFor(pull: PullDetails, { repositoryId }: GitHubOrigin): Refusal | null {
+function unfitFor(pull: PullDetails | null, { repositoryId, issue }: GitHubOrigin): Refusal | null {
+  if (!pull) return { kind: 'not-a-pull', number: issue };
   if (pull.state !== 'open') return { kind: 'pull-closed' };
   // What outsiders push to a fork is not ours to build on, and nothing could be offered to its branch.
   return pull.headRepositoryId === repositoryId ? null : { kind: 'from-a-fork' };

@@ -9,7 +9,7 @@ import type { Refused } from './index.ts';
 export const refused = (refusal: Refusal): Refused => ({ kind: 'refused', refusal });
 
 /** The repository that the run was asked for: by its number, whatever it is called by now. */
-export async function repositoryFor(reader: GitHubReader, origin: GitHubOrigin): Promise<RepositoryFacts> {
+async function repositoryFor(reader: GitHubReader, origin: GitHubOrigin): Promise<RepositoryFacts> {
   const facts = await reader.repository();
   if (facts.id === origin.repositoryId) return facts;
   throw new Fault(
@@ -18,14 +18,14 @@ export async function repositoryFor(reader: GitHubReader, origin: GitHubOrigin):
   );
 }
 
-export const sourceFor = (facts: RepositoryFacts, reader: GitHubReader): RepositorySource => ({
+const sourceFor = (facts: RepositoryFacts, reader: GitHubReader): RepositorySource => ({
   kind: 'remote',
   url: facts.cloneUrl,
   credential: () => reader.credential(),
 });
 
 /** Whether there is room for one more run: nobody is at work here, and no cap of the day is reached. */
-export async function noRoom(world: World, origin: GitHubOrigin, self: RunId): Promise<Refusal | null> {
+async function noRoom(world: World, origin: GitHubOrigin, self: RunId): Promise<Refusal | null> {
   const other = await livingRun(world, origin, self);
   return other ? { kind: 'already-running', run: other } : capReached(world, origin);
 }
@@ -38,8 +38,38 @@ async function livingRun(world: World, origin: GitHubOrigin, self: RunId): Promi
 }
 
 /** Where settings are read from; null where the repository has no commit yet. */
-export const rulesOf = (
+const rulesOf = (
   world: World,
   source: RepositorySource,
   { defaultBranch }: RepositoryFacts,
 ): Promise<Sha | null> => world.workspaces.resolve(source, defaultBranch);
+
+/** What a run on GitHub starts from, whatever its task is. */
+export interface Ground {
+  readonly kind: 'ground';
+  readonly source: RepositorySource;
+  readonly defaultBranch: string;
+  /** Commit whose settings and instructions hold. */
+  readonly rules: Sha;
+}
+
+/** Checks the repository, then what the caller finds `unfit`, then the room for one more run. */
+export async function groundFor(
+  world: World,
+  {
+    origin,
+    reader,
+    self,
+  }: { readonly origin: GitHubOrigin; readonly reader: GitHubReader; readonly self: RunId },
+  unfit: () => Promise<Refusal | null>,
+): Promise<Ground | Refused> {
+  const facts = await repositoryFor(reader, origin);
+  if (facts.archived) return refused({ kind: 'archived' });
+  const refusal = (await unfit()) ?? (await noRoom(world, origin, self));
+  if (refusal) return refused(refusal);
+  const source = sourceFor(facts, reader);
+  const { defaultBranch } = facts;
+  const rules = await rulesOf(world, source, facts);
+  if (!rules) return refused({ kind: 'repository-empty', branch: defaultBranch });
+  return { kind: 'ground', source, defaultBranch, rules };
+}
