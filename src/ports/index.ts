@@ -1,3 +1,4 @@
+export * from './answers.ts';
 export * from './clock.ts';
 export * from './coder.ts';
 export * from './engine.ts';

@@ -21,6 +21,7 @@ import type {
 import type { NeutralReport } from '../core/neutral/index.ts';
 import type { Ranked } from '../core/ranking/index.ts';
 import type { OutcomeView, SandboxView } from '../core/reports/index.ts';
+import type { AnswerStore, KeptAnswer } from './answers.ts';
 
 /** All that is kept of a run besides its candidates and artifacts. Times are milliseconds since 1970 UTC. */
 export interface RunRecord {
@@ -193,7 +194,7 @@ export type Whose =
 export type Intent = { readonly state: 'planned' } | { readonly state: 'done'; readonly result: unknown };
 
 /** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
-export interface Store {
+export interface Store extends AnswerStore {
   /** False when a run with this id exists; nothing is changed then. */
   createRun(run: {
     id: RunId;
@@ -230,8 +231,8 @@ export interface Store {
    * lose it; returns its number.
    */
   openCall(row: LedgerRow): Promise<number>;
-  /** Writes what the call came to over what was booked. */
-  settleCall(call: number, row: LedgerRow): Promise<void>;
+  /** Writes what the call came to over what was booked; its answer, where it is to be kept, in the same transaction. */
+  settleCall(call: number, row: LedgerRow, answer?: KeptAnswer): Promise<void>;
   usage(id: RunId, spender?: string): Promise<Usage>;
   /** Dollars booked from a moment on, by everyone or for one repository; milliseconds since 1970 UTC. */
   spentSince(at: number, repository?: string): Promise<Usd>;

@@ -10,7 +10,7 @@ import {
   type Task,
 } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
-import type { LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
+import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
 import { commandsContract, countsContract, picksContract } from './store.said.ts';
 
 export interface OpenStore {
@@ -381,9 +381,39 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.usage('r1')).toMatchObject({ usd: 3.25, calls: 2 });
       });
 
-      test('what was never booked cannot be settled', async () => {
+      test('an answer is kept with what its call came to, for this spender of this run, until the run is over', async () => {
         const store = await fresh();
-        await expect(store.settleCall(4711, call({}))).rejects.toMatchObject({ code: 'INTERNAL' });
+        const answer = (number: number, sha256 = 'b'.repeat(64)): KeptAnswer => ({
+          question: 'a'.repeat(64),
+          number,
+          status: 200,
+          headers: { 'content-type': 'text/event-stream' },
+          body: { sha256, bytes: 2 },
+          at: 5,
+        });
+        const [first, second] = [await store.openCall(call({})), await store.openCall(call({}))];
+        await store.settleCall(first, call({ usd: 0.5 }), answer(0));
+        await store.settleCall(second, call({ usd: 0.25 }), answer(1));
+        expect(await store.usage('r1')).toMatchObject({ usd: 0.75, calls: 2 });
+        const kept = (await store.keptAnswers('r1', 'A')).toSorted((a, b) => a.number - b.number);
+        expect(kept).toEqual([answer(0), answer(1)]);
+        expect(await store.keptAnswers('r1', 'B')).toEqual([]);
+        expect(await store.keptAnswers('r2', 'A')).toEqual([]);
+
+        // Written again, as after a try whose end nobody heard of, or because its body was gone.
+        await store.settleCall(second, call({ usd: 0.25 }), answer(1, 'c'.repeat(64)));
+        expect(await store.keptAnswers('r1', 'A')).toContainEqual(answer(1, 'c'.repeat(64)));
+        await store.forgetAnswers('r1');
+        expect(await store.keptAnswers('r1', 'A')).toEqual([]);
+        expect(await store.usage('r1')).toMatchObject({ calls: 2 });
+      });
+
+      test('what was never booked cannot be settled, and leaves no answer', async () => {
+        const store = await fresh();
+        const body = { sha256: 'b'.repeat(64), bytes: 2 };
+        const answer = { question: 'a'.repeat(64), number: 0, status: 200, headers: {}, body, at: 5 };
+        await expect(store.settleCall(4711, call({}), answer)).rejects.toMatchObject({ code: 'INTERNAL' });
+        expect(await store.keptAnswers('r1', 'A')).toEqual([]);
         expect(await store.usage('r1')).toEqual(NO_USAGE);
       });
 

@@ -1,5 +1,5 @@
 import { Fault, type RunId } from '../../src/core/model/index.ts';
-import type { CommandRecord, Pick, Store, Vote } from '../../src/ports/index.ts';
+import type { CommandRecord, KeptAnswer, LedgerRow, Pick, Store, Vote } from '../../src/ports/index.ts';
 
 /** As a database would keep it: no shared references, no `undefined`, no class instances. */
 export const kept = <T>(value: T): T => JSON.parse(JSON.stringify(value ?? null)) as T;
@@ -65,4 +65,24 @@ export function memoryPicks(exists: (runId: RunId) => unknown) {
       return kept(picks.get(runId) ?? []);
     },
   } satisfies Partial<Store>;
+}
+
+/** The part of the store that keeps answers of models. */
+export function memoryAnswers() {
+  const answers = new Map<string, { readonly row: LedgerRow; readonly answer: KeptAnswer }>();
+  return {
+    keepAnswer(row: LedgerRow, answer: KeptAnswer): void {
+      answers.set(
+        JSON.stringify([row.runId, row.spender, answer.question, answer.number]),
+        kept({ row, answer }),
+      );
+    },
+    async keptAnswers(runId: RunId, spender: string): Promise<readonly KeptAnswer[]> {
+      const own = [...answers.values()].filter(({ row }) => row.runId === runId && row.spender === spender);
+      return kept(own.map(({ answer }) => answer));
+    },
+    async forgetAnswers(runId: RunId): Promise<void> {
+      for (const [key, { row }] of answers) if (row.runId === runId) answers.delete(key);
+    },
+  };
 }

@@ -20,7 +20,7 @@ import type {
   Transition,
   Whose,
 } from '../../src/ports/index.ts';
-import { kept, memoryCommands, memoryPicks } from './memory-said.ts';
+import { kept, memoryAnswers, memoryCommands, memoryPicks } from './memory-said.ts';
 
 interface Entry {
   run: Omit<RunRecord, 'stages'>;
@@ -83,6 +83,7 @@ export function memoryStore(): Store {
   const calls: LedgerRow[] = [];
   const answers = new Map<string, ArtifactRef>();
   const intents = new Map<string, Map<string, Intent>>();
+  const { keepAnswer, ...modelAnswers } = memoryAnswers();
 
   const entry = (id: RunId): Entry => {
     const found = entries.get(id);
@@ -156,12 +157,14 @@ export function memoryStore(): Store {
     async openCall(row) {
       return calls.push({ ...row }) - 1;
     },
-    async settleCall(call, row) {
+    async settleCall(call, row, answer) {
       if (calls[call] === undefined) {
         throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
       }
       calls[call] = { ...row };
+      if (answer) keepAnswer(row, answer);
     },
+    ...modelAnswers,
     async usage(id, spender) {
       return calls
         .filter((call) => call.runId === id && (spender === undefined || call.spender === spender))

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { Fault } from '../../core/model/index.ts';
-import type { Store } from '../../ports/index.ts';
+import type { LedgerRow, Store } from '../../ports/index.ts';
+import { keepAnswer } from './model-answers.ts';
 import { ownerOf, rowOfCall, text } from './rows.ts';
-import { type Db, inStatement } from './transaction.ts';
+import { type Db, inStatement, inTransaction } from './transaction.ts';
 
-/** Calls through the gateway. Read and written around every call of a model, so each method is one statement. */
+/** Calls through the gateway. Read and written around every call of a model, so each method is one statement where it can be. */
 export function ledger(db: Db) {
   return {
     async openCall(row) {
@@ -12,11 +13,13 @@ export function ledger(db: Db) {
       return (await inStatement(insert.executeTakeFirstOrThrow())).id;
     },
 
-    async settleCall(call, row) {
-      const update = db.updateTable('runoff.gateway_call').set(rowOfCall(row)).where('id', '=', call);
-      const { numUpdatedRows } = await inStatement(update.executeTakeFirst());
-      if (numUpdatedRows === 0n) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
-    },
+    settleCall: (call, row, answer) =>
+      answer === undefined
+        ? inStatement(settle(db, call, row))
+        : inTransaction(db, async (tx) => {
+            await settle(tx, call, row);
+            await keepAnswer(tx, row, answer);
+          }),
 
     usage(id, spender) {
       const calls = db.selectFrom('runoff.gateway_call').where('run_id', '=', id);
@@ -48,4 +51,10 @@ export function ledger(db: Db) {
       return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },
   } satisfies Partial<Store>;
+}
+
+async function settle(db: Db, call: number, row: LedgerRow): Promise<void> {
+  const update = db.updateTable('runoff.gateway_call').set(rowOfCall(row)).where('id', '=', call);
+  const { numUpdatedRows } = await update.executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
 }

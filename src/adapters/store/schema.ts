@@ -9,7 +9,7 @@ import type {
   Task,
   Usage,
 } from '../../core/model/index.ts';
-import type { CommandOutcome, NewCommand, Pick, RunRecord, Vote } from '../../ports/index.ts';
+import type { CommandOutcome, KeptAnswer, NewCommand, Pick, RunRecord, Vote } from '../../ports/index.ts';
 
 /** A jsonb column: read as a value, written as JSON text. */
 type Json<T> = ColumnType<T, string, string>;
@@ -135,6 +135,16 @@ export interface PickTable {
   pick: Json<Omit<Pick, 'number'>>;
 }
 
+export interface ModelAnswerTable {
+  run_id: string;
+  spender: string;
+  question: string;
+  number: number;
+  answer: Json<{ status: number; headers: KeptAnswer['headers'] }>;
+  body: Json<ArtifactRef>;
+  at: number;
+}
+
 /** The tables of `migrations/`, as of the last one. */
 export interface Schema {
   'runoff.run': RunTable;
@@ -146,6 +156,7 @@ export interface Schema {
   'runoff.intent': IntentTable;
   'runoff.reply': ReplyTable;
   'runoff.answer': AnswerTable;
+  'runoff.model_answer': ModelAnswerTable;
   'runoff.command': CommandTable;
   'runoff.vote': VoteTable;
   'runoff.pick': PickTable;

@@ -9,6 +9,7 @@ import { intents } from './intents.ts';
 import { ledger } from './ledger.ts';
 import { lookups } from './lookups.ts';
 import { migrate } from './migrate.ts';
+import { modelAnswers } from './model-answers.ts';
 import { picks } from './picks.ts';
 import { replies } from './replies.ts';
 import {
@@ -53,6 +54,7 @@ export async function openStore(url: string, { poolSize = 4 }: StoreOptions = {}
     ...intents(db),
     ...replies(db),
     ...answers(db),
+    ...modelAnswers(db),
     ...lookups(db),
     ...commands(db),
     ...picks(db),
