@@ -82,6 +82,7 @@ async function openParts(
   const store = await openStore(databaseUrl);
   later(() => store.close());
   const github = options.github ?? (needs.github ? appGitHub(operator, log) : undefined);
+  const artifacts = openArtifacts(paths.artifacts);
   const gateway = openGateway({
     dir: paths.sockets,
     providers: providersOf(operator),
@@ -91,6 +92,7 @@ async function openParts(
       everythingUsd: operator.max.budgetDay,
     },
     ledger: store,
+    answers: { store, artifacts },
     clock: systemClock,
     log,
   });
@@ -102,7 +104,7 @@ async function openParts(
   return {
     ...unchanging(operator),
     store,
-    artifacts: openArtifacts(paths.artifacts),
+    artifacts,
     engine,
     workspaces: openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
     sandbox,

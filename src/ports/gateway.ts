@@ -32,7 +32,7 @@ export interface Lease {
   refusal(): string | null;
   /** Whose cap stood in the way of the last call; null where none did. */
   capReached(): CapName | null;
-  /** When a model last answered with anything, milliseconds since 1970; null when none has yet. */
+  /** When a model last answered with anything, by `Clock.elapsed`; null when none has yet. */
   lastActivity(): number | null;
   close(): Promise<void>;
 }

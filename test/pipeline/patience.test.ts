@@ -6,7 +6,7 @@ const usual = timesOf({ candidate: 100, silence: 20, extendWhileProgressing: tru
 
 function coder(times = usual) {
   const now = { ms: 0, activity: null as number | null };
-  const patience = patienceFor({ now: () => now.ms }, { lastActivity: () => now.activity }, times);
+  const patience = patienceFor({ elapsed: () => now.ms }, { lastActivity: () => now.activity }, times);
   return { now, patience };
 }
 

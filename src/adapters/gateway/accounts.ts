@@ -1,5 +1,5 @@
 import { asFault, type RunId, type Usage } from '../../core/model/index.ts';
-import type { Clock, LedgerRow, Log } from '../../ports/index.ts';
+import type { Clock, KeptAnswer, LedgerRow, Log } from '../../ports/index.ts';
 import { type Bookings, type Ledger, openBookings } from './bookings.ts';
 import { type CapReached, type Held, openHeld, type Plan, passed, type Reservation, take } from './caps.ts';
 import { type DayCaps, hold, ownScopes, type Payer, readSums, sharedScopes, type Tally } from './scopes.ts';
@@ -31,8 +31,8 @@ export interface Purse {
     booking: ((reservation: R) => LedgerRow) | null,
     signal: AbortSignal,
   ): Promise<Reserved<R>>;
-  /** Writes what the call came to over what was booked, and gives the rest back. Never rejects. */
-  settle(paid: Paid<Reservation>, row: LedgerRow): Promise<void>;
+  /** Writes what the call came to over what was booked, its answer with it, and gives the rest back. Never rejects. */
+  settle(paid: Paid<Reservation>, row: LedgerRow, answer?: KeptAnswer | null): Promise<void>;
   /** Gives back what a call held that cost nothing. */
   release(paid: Paid<Reservation>): void;
   close(): Promise<void>;
@@ -127,9 +127,9 @@ function openPurse(desk: Desk, payer: Payer, own: Tally, forget: () => void): Pu
 
     release: ({ reservation }) => giveBack(reservation),
 
-    async settle({ reservation, call }, row) {
+    async settle({ reservation, call }, row, answer = null) {
       // First the ledger: whoever looks in between finds the money still held, and waits for it.
-      if (call !== null) await bookings.settle(call, row);
+      if (call !== null) await bookings.settle(call, row, answer);
       own.usd += row.usd;
       own.tokensIn += row.tokensIn;
       own.tokensOut += row.tokensOut;

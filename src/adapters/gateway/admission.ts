@@ -21,7 +21,7 @@ export const hashOf = (key: string): Buffer => createHash('sha256').update(key).
 /** What a lease key opens. */
 export interface LeaseTerms {
   readonly keyHash: Buffer;
-  /** Milliseconds since 1970. */
+  /** By the clock that never jumps. */
   readonly expiresAt: number;
   /** `provider/model`. */
   readonly models: readonly string[];

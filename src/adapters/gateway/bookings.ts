@@ -1,5 +1,5 @@
 import { asFault } from '../../core/model/index.ts';
-import type { LedgerRow, Log, Store } from '../../ports/index.ts';
+import type { KeptAnswer, LedgerRow, Log, Store } from '../../ports/index.ts';
 
 export type Ledger = Pick<Store, 'openCall' | 'settleCall' | 'usage' | 'spentSince'>;
 
@@ -8,17 +8,18 @@ export interface Bookings {
   /** True when nothing is left to be written. Never rejects. */
   flush(): Promise<boolean>;
   /** Never rejects: until it is written the amount that was booked stands. */
-  settle(call: number, row: LedgerRow): Promise<void>;
+  settle(call: number, row: LedgerRow, answer?: KeptAnswer | null): Promise<void>;
 }
 
 export function openBookings(ledger: Ledger, log: Log): Bookings {
-  const unsaved: { readonly call: number; readonly row: LedgerRow }[] = [];
+  const unsaved: { readonly call: number; readonly row: LedgerRow; readonly answer: KeptAnswer | null }[] =
+    [];
   let saving: Promise<void> = Promise.resolve();
 
   const save = async () => {
     for (let next = unsaved[0]; next; next = unsaved[0]) {
       try {
-        await ledger.settleCall(next.call, next.row);
+        await ledger.settleCall(next.call, next.row, next.answer ?? undefined);
       } catch (error) {
         const { code } = asFault(error);
         if (code !== 'INTERNAL') {
@@ -40,8 +41,8 @@ export function openBookings(ledger: Ledger, log: Log): Bookings {
   };
   return {
     flush,
-    async settle(call, row) {
-      unsaved.push({ call, row });
+    async settle(call, row, answer = null) {
+      unsaved.push({ call, row, answer });
       await flush();
     },
   };

@@ -30,12 +30,27 @@ const isReason = (value: unknown): boolean => typeof value === 'string' && !NO_R
 const anyOf = (answers: unknown, field: string): boolean =>
   Array.isArray(answers) && answers.some((answer) => isObject(answer) && isReason(answer[field]));
 
+/** HTTP status of an error that came as an event, by the vendors' words; null for any other event. */
+export function errorIn(event: Body): number | null {
+  const inner = isObject(event.response) ? event.response.error : undefined;
+  const error = [event.error, inner].find(isObject);
+  if (!error) return event.type === 'error' ? 500 : null;
+  const words = [error.type, error.code, error.status].map(String);
+  if (words.some((word) => /overloaded|unavailable/i.test(word))) return 529;
+  if (words.some((word) => /rate_limit|RESOURCE_EXHAUSTED/i.test(word))) return 429;
+  return Number.isInteger(error.code) && Number(error.code) >= 400 && Number(error.code) < 600
+    ? Number(error.code)
+    : 500;
+}
+
 /** Follows a stream to the event after which its figures do not change any more. */
 export interface EndWatch {
   /** `figures`: the event tells the output; `writes`: it adds to the answer. */
   see(ending: Ending, event: { readonly figures: boolean; readonly writes: boolean }): void;
   /** The answer is written, and nothing that the provider still has to say changes what it used. */
   final(): boolean;
+  /** It said that it has ended, and as far as can be seen it has. */
+  ended(): boolean;
 }
 
 export function watchEnd(): EndWatch {
@@ -50,5 +65,6 @@ export function watchEnd(): EndWatch {
       if (finished && (figures || ending === 'closed')) told = true;
     },
     final: () => told && !wroteOn,
+    ended: () => finished && !wroteOn,
   };
 }

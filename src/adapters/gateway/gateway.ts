@@ -8,11 +8,12 @@ import { type LeaseContext, leaseListener } from './lease.ts';
 import { offersOf } from './offers.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
 import { defaultModelsOf, namedModel, type Providers, routeTo } from './providers.ts';
+import { type Answers, openRecall } from './recall.ts';
 import { secretsOf } from './redact.ts';
 import { openRooms } from './room.ts';
 import type { DayCaps } from './scopes.ts';
 import { openDoor, prepareSocketFolder, removeStaleSockets } from './sockets.ts';
-import { UPSTREAM_SILENCE_MS } from './upstream.ts';
+import { UPSTREAM_MOST_MS, UPSTREAM_SILENCE_MS } from './upstream.ts';
 
 export interface GatewayOptions {
   /** Folder for sockets; short, as a socket's path must stay under 100 bytes. Made when it is missing. */
@@ -26,6 +27,10 @@ export interface GatewayOptions {
   readonly log: Log;
   /** Milliseconds without a byte from a provider before a call is given up; default ten minutes. */
   readonly upstreamSilenceMs?: number;
+  /** Milliseconds for one call to a provider, from the first byte to the last; default twenty minutes. */
+  readonly upstreamMostMs?: number;
+  /** Where finished answers are kept for whoever starts over; absent: nowhere, and they are paid again. */
+  readonly answers?: Answers;
   /** Milliseconds that a provider may take to tell what it offers; default ten seconds. */
   readonly offersMs?: number;
 }
@@ -42,7 +47,8 @@ export function openGateway(options: GatewayOptions): Gateway {
   const accounts = openAccounts(options);
   const secrets = secretsOf(Object.values(providers).map(({ key }) => key));
   const silenceMs = options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS;
-  const shared = { providers, book, secrets, clock, log, silenceMs };
+  const mostMs = options.upstreamMostMs ?? UPSTREAM_MOST_MS;
+  const shared = { providers, book, secrets, clock, log, silenceMs, mostMs };
   const leases = new Map<Lease, Grant & { runCapUsd: Usd }>();
   const runCaps = new Map<RunId, Usd>();
   const route: Gateway['route'] = (name, how) => routeTo(providers, book, clock.now(), name, how);
@@ -55,11 +61,13 @@ export function openGateway(options: GatewayOptions): Gateway {
       await swept;
       // One object of this lease's own: its cap can change while calls are counted against it.
       const held = { ...grant, runCapUsd: runCaps.get(grant.runId) ?? grant.runCapUsd };
+      const { answers } = options;
+      const recall = answers ? await openRecall({ ...answers, clock, log }, grant) : null;
       const purse = await accounts.open(held);
       const lease = await openLease({
         grant: held,
         onUsage,
-        shared: { ...shared, purse },
+        shared: { ...shared, purse, recall },
         dir,
         forget: (closed) => leases.delete(closed),
       });
@@ -89,7 +97,7 @@ interface LeaseOptions {
   readonly onUsage: ((usage: Usage) => void) | undefined;
   readonly shared: Pick<
     LeaseContext,
-    'purse' | 'providers' | 'book' | 'secrets' | 'clock' | 'log' | 'silenceMs'
+    'purse' | 'recall' | 'providers' | 'book' | 'secrets' | 'clock' | 'log' | 'silenceMs' | 'mostMs'
   >;
   readonly dir: string;
   readonly forget: (lease: Lease) => void;
@@ -106,13 +114,13 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
   const context: LeaseContext = {
     ...shared,
     grant,
-    terms: { keyHash: hashOf(key), expiresAt: clock.now() + grant.ttlMs, models: grant.models },
+    terms: { keyHash: hashOf(key), expiresAt: clock.elapsed() + grant.ttlMs, models: grant.models },
     note: (why, reached) => {
       refusal = why;
       cap = reached ?? null;
     },
     alive: () => {
-      lastActivity = clock.now();
+      lastActivity = clock.elapsed();
     },
     settled: () => {
       try {

@@ -1,13 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ModelProtocol } from '../../core/model/index.ts';
 import type { CapName, Clock, Grant, Log } from '../../ports/index.ts';
-import type { Paid, Purse } from './accounts.ts';
+import type { Paid, Purse, Reserved } from './accounts.ts';
 import { type AdmittedCall, admit, type LeaseTerms } from './admission.ts';
 import { upstreamUrl } from './endpoints.ts';
 import { applyLimit, type CallReservation, freePlan, leastFor, planFor } from './plan.ts';
 import type { PriceBook } from './prices.ts';
 import { namedModel, type Providers } from './providers.ts';
-import { refuse, relay } from './relay.ts';
+import { type Asked, MOST_ANSWER_BYTES, type Recall } from './recall.ts';
+import { type Relayed, refuse, relay } from './relay.ts';
+import { waitAfter } from './repeats.ts';
 import type { openRooms, Room } from './room.ts';
 import { bookedRow, settledRow } from './rows.ts';
 import { capSentence } from './sentences.ts';
@@ -21,6 +23,10 @@ export interface LeaseContext {
   readonly book: PriceBook;
   readonly secrets: readonly string[];
   readonly silenceMs: number;
+  /** Milliseconds for one call to a provider. */
+  readonly mostMs: number;
+  /** What this spender was answered before; null where nothing is kept. */
+  readonly recall: Recall | null;
   readonly clock: Clock;
   readonly log: Log;
   /** Remembers why the last call was refused; null when it was not. */
@@ -65,7 +71,7 @@ async function serve(
   const { clock, terms, providers } = context;
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const admission = await admit(request, terms, providers, clock.now(), room);
+  const admission = await admit(request, terms, providers, clock.elapsed(), room);
   switch (admission.kind) {
     case 'probe':
       return refuse(response, null, 404, 'Not available through this gateway.');
@@ -74,7 +80,7 @@ async function serve(
     case 'refused':
       return refused(context, response, admission.protocol, admission.status, admission.message);
     case 'call':
-      return pay(context, request, response, admission, gone.signal);
+      return answer(context, { request, response, call: admission, signal: gone.signal });
   }
 }
 
@@ -123,54 +129,115 @@ function refused(
 /** Of a call that counts tokens. */
 const NO_COST = { usd: 0, tokens: 0 };
 
+/** What a call comes with. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly call: AdmittedCall;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Under what its answer is kept; null where none is. */
+  readonly asked: Asked | null;
+}
+
+/** From what was answered before, or from the provider. */
+async function answer(context: LeaseContext, exchange: Omit<Exchange, 'asked'>): Promise<void> {
+  const { call, response } = exchange;
+  const recalled = call.endpoint.kind === 'generate' ? await context.recall?.take(call) : undefined;
+  if (!recalled?.answer) return pay(context, { ...exchange, asked: recalled?.asked ?? null });
+  const { status, headers, body } = recalled.answer;
+  context.note(null);
+  context.alive();
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+/** Makes the call, and makes it again where that may help. */
+async function pay(context: LeaseContext, exchange: Exchange): Promise<void> {
+  const { clock, terms } = context;
+  const { signal } = exchange;
+  for (let tries = 1; ; tries += 1) {
+    const again = (askedMs: number | null): number | null => {
+      const wait = waitAfter(tries, askedMs);
+      return wait !== null && clock.elapsed() + wait < terms.expiresAt ? wait : null;
+    };
+    const relayed = await attempt(context, exchange, again);
+    if (relayed.kind === 'done') return;
+    await clock.sleep(relayed.afterMs, signal);
+    if (signal.aborted) return;
+  }
+}
+
 /** Reserves and books, forwards, settles. */
-async function pay(
+async function attempt(
   context: LeaseContext,
-  request: IncomingMessage,
-  response: ServerResponse,
-  call: AdmittedCall,
-  signal: AbortSignal,
-): Promise<void> {
-  const { grant, purse, book, clock } = context;
+  exchange: Exchange,
+  again: (askedMs: number | null) => number | null,
+): Promise<Relayed> {
+  const { grant, book, clock } = context;
+  const { response, call } = exchange;
   const { protocol, kind } = call.endpoint;
   const startedAt = clock.now();
   const counting = kind === 'count';
-  const reserved = counting
-    ? await purse.reserve(freePlan, null, signal)
-    : await purse.reserve(
-        planFor(call, book, startedAt),
-        (reservation) => bookedRow(grant, call, reservation, startedAt),
-        signal,
-      );
+  const reserved = await reserve(context, exchange, startedAt);
   switch (reserved.kind) {
     case 'gone':
-      return;
+      return DONE;
     case 'unrecorded':
-      return refused(context, response, protocol, 503, 'Calls cannot be recorded at the moment.');
+      refused(context, response, protocol, 503, 'Calls cannot be recorded at the moment.');
+      return DONE;
     case 'cap':
       refused(context, response, protocol, 402, 'The budget for this work is used up.');
-      return context.note(
+      context.note(
         capSentence(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
         reserved.whose,
       );
+      return DONE;
     case 'reserved':
       if (!counting) applyLimit(call, reserved.reservation);
-      return forward(context, request, response, call, reserved, startedAt, signal);
+      return forward(context, exchange, reserved, startedAt, again);
   }
+}
+
+const DONE: Relayed = { kind: 'done' };
+/** Milliseconds between looks for a ledger that cannot be written: a minute in all. Our default. */
+const RECORD_WAITS_MS = [500, 1_500, 3_000, 5_000, 10_000, 15_000, 25_000];
+
+/** Waits for a ledger that is away for a moment: nothing has gone out yet, and an agent that is refused gives up. */
+async function reserve(
+  { grant, purse, book, clock }: LeaseContext,
+  { call, signal }: Exchange,
+  startedAt: number,
+): Promise<Reserved<CallReservation>> {
+  const once = () =>
+    call.endpoint.kind === 'count'
+      ? purse.reserve(freePlan, null, signal)
+      : purse.reserve(
+          planFor(call, book, startedAt),
+          (reservation) => bookedRow(grant, call, reservation, startedAt),
+          signal,
+        );
+  for (const wait of RECORD_WAITS_MS) {
+    const reserved = await once();
+    if (reserved.kind !== 'unrecorded') return reserved;
+    await clock.sleep(wait, signal);
+    if (signal.aborted) return { kind: 'gone' };
+  }
+  return once();
 }
 
 async function forward(
   context: LeaseContext,
-  request: IncomingMessage,
-  response: ServerResponse,
-  call: AdmittedCall,
+  { request, response, call, signal, asked }: Exchange,
   paid: Paid<CallReservation>,
   startedAt: number,
-  signal: AbortSignal,
-): Promise<void> {
+  again: (askedMs: number | null) => number | null,
+): Promise<Relayed> {
   const { endpoint, access } = call;
+  const { grant, book, clock, recall } = context;
   const free = paid.call === null;
-  await relay({
+  const began = clock.elapsed();
+  return relay({
     call,
     reserved: free ? null : paid.reservation,
     upstream: {
@@ -183,16 +250,19 @@ async function forward(
     secrets: context.secrets,
     response,
     signal,
+    clock,
+    mostMs: context.mostMs,
+    recordBytes: asked === null ? 0 : MOST_ANSWER_BYTES,
+    again,
     alive: context.alive,
     settle: async (outcome) => {
       context.note(outcome.trouble);
       if (free) return context.purse.release(paid);
-      const { grant, book, clock } = context;
-      const row = settledRow(grant, call, paid.reservation, outcome, book, {
-        startedAt,
-        endedAt: clock.now(),
-      });
-      await context.purse.settle(paid, row);
+      const { finished } = outcome;
+      const kept = finished && asked && recall ? await recall.keep(asked, finished) : null;
+      const ms = clock.elapsed() - began;
+      const row = settledRow(grant, call, paid.reservation, outcome, book, { startedAt, ms });
+      await context.purse.settle(paid, row, kept);
       context.settled();
     },
   });

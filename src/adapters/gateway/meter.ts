@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { ModelProtocol } from '../../core/model/index.ts';
-import { CLOSING_LINE, ENDINGS, watchEnd } from './endings.ts';
+import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './endings.ts';
 import type { Tokens } from './prices.ts';
 
 /** What an answer says it used. */
@@ -22,6 +22,10 @@ export interface Meter {
   characters(): number;
   /** True once a stream has told its last figures, in and out: whatever happens to it then, they are what it cost. */
   final(): boolean;
+  /** True once a stream has said that it is over: agents act on that, and do not wait for its last byte. */
+  ended(): boolean;
+  /** The answer broke off with an error that the provider told in it. */
+  failed(): boolean;
   /** To be taken once, when no more comes. */
   reading(): Reading;
 }
@@ -37,10 +41,12 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   };
   const end = watchEnd();
   let text = '';
+  let failed = false;
 
   const take = (json: string) => {
     if (json.trim() === CLOSING_LINE) end.see('closed', { figures: false, writes: false });
     for (const value of parse(json)) {
+      if (stream && errorIn(value) !== null) failed = true;
       const usage = USAGE[protocol](value);
       const visible = VISIBLE[protocol](value);
       end.see(ENDINGS[protocol](value), { figures: usage.output !== null, writes: visible > 0 });
@@ -63,6 +69,8 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
     stream,
     characters: () => reading.characters,
     final: () => stream && end.final() && reading.input !== null && reading.output !== null,
+    ended: () => stream && end.ended(),
+    failed: () => failed,
     see(chunk) {
       text += decoder.write(chunk);
       if (stream) takeLines();

@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ModelProtocol } from '../../core/model/index.ts';
+import type { Clock } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import { refusalBody } from './endpoints.ts';
+import { errorAtFirst } from './first-event.ts';
 import { createMeter, type Meter } from './meter.ts';
+import { openPassage, TooLong } from './passage.ts';
 import type { CallReservation } from './plan.ts';
-import { createRedactor, redactText } from './redact.ts';
-import { headersDown, neverSent, send, type UpstreamCall } from './upstream.ts';
+import type { Finished } from './recall.ts';
+import { redactText } from './redact.ts';
+import { askedToWait, passing } from './repeats.ts';
+import { headersDown, neverSent, Silent, send, type UpstreamCall } from './upstream.ts';
 
 /** How a call went, for the ledger. */
 export interface Outcome {
@@ -20,6 +24,8 @@ export interface Outcome {
   readonly how: 'whole' | 'cut' | 'unbilled';
   /** Why the provider did not do what was asked, for people; null when it did. */
   readonly trouble: string | null;
+  /** The answer as it was passed on, where it is recorded and came whole. */
+  readonly finished?: Finished;
 }
 
 export interface RelayInput {
@@ -30,6 +36,15 @@ export interface RelayInput {
   readonly response: ServerResponse;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** Milliseconds for the whole call. */
+  readonly mostMs: number;
+  /** Bytes up to which an answer is recorded; 0: it is not kept. */
+  readonly recordBytes: number;
+  /**
+   * Milliseconds after which the call may be made once more, null where it may not; `askedMs`: what the provider asks for.
+   */
+  readonly again: (askedMs: number | null) => number | null;
   /** Called whenever the model sent something that was not an error. */
   readonly alive: () => void;
   /** Called once, before the end of the answer reaches the client. Must not reject. */
@@ -38,30 +53,73 @@ export interface RelayInput {
 
 /** The client closed the connection: nginx's number for it, as HTTP has none. */
 const CLIENT_GONE = 499;
-/**
- * Characters of a stream for each reserved token, and on top, beyond which it is cut. Estimates are rough: code has
- * three to four characters a token, tables and indentation more.
- */
-const MOST_CHARACTERS = { perToken: 6, onTop: 2_000 } as const;
+/** What is left to do for a call. */
+export type Relayed =
+  /** The client has its answer. */
+  | { readonly kind: 'done' }
+  /** It has nothing yet: the same may be asked again after so many milliseconds. */
+  | { readonly kind: 'again'; readonly afterMs: number };
+
+const DONE: Relayed = { kind: 'done' };
+const UNREACHABLE = 'The model provider cannot be reached.';
 
 /** Forwards one call and its answer, with back-pressure, metering what passes. Never rejects. */
-export async function relay(input: RelayInput): Promise<void> {
-  const { call, response, signal, settle } = input;
-  if (signal.aborted) return settle({ status: CLIENT_GONE, meter: null, how: 'unbilled', trouble: null });
-  const payload = Buffer.from(JSON.stringify(call.body));
-  let answer: IncomingMessage;
-  try {
-    answer = await send({ ...input.upstream, payload, signal });
-  } catch (error) {
-    if (signal.aborted) return settle({ status: CLIENT_GONE, meter: null, how: 'cut', trouble: null });
-    const how = neverSent(error) ? 'unbilled' : 'cut';
-    await settle({ status: 502, meter: null, how, trouble: 'The model provider cannot be reached.' });
-    return refuse(response, call.endpoint.protocol, 502, 'The model provider cannot be reached.');
+export async function relay(input: RelayInput): Promise<Relayed> {
+  const { call, signal, settle, mostMs } = input;
+  if (signal.aborted) {
+    await settle({ status: CLIENT_GONE, meter: null, how: 'unbilled', trouble: null });
+    return DONE;
   }
-  await relayAnswer(input, answer);
+  const payload = Buffer.from(JSON.stringify(call.body));
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), mostMs);
+  const either = AbortSignal.any([signal, late.signal]);
+  try {
+    const answer = await send({ ...input.upstream, payload, signal: either });
+    const stream = /event-stream/i.test(answer.headers['content-type'] ?? '');
+    const refused = stream && answer.statusCode === 200 ? await errorAtFirst(answer) : null;
+    if (refused === null) return await relayAnswer(input, answer, stream, late.signal);
+    answer.destroy();
+    return await giveUp(input, { status: refused, how: 'unbilled', trouble: statusTrouble(refused) }, null);
+  } catch (error) {
+    const how = neverSent(error) ? 'unbilled' : 'cut';
+    if (signal.aborted) {
+      await settle({ status: CLIENT_GONE, meter: null, how: 'cut', trouble: null });
+      return DONE;
+    }
+    if (late.signal.aborted || error instanceof Silent) {
+      await settle({ status: 504, meter: null, how, trouble: TOO_SLOW });
+      refuse(input.response, call.endpoint.protocol, 504, TOO_SLOW);
+      return DONE;
+    }
+    return giveUp(input, { status: 502, how, trouble: UNREACHABLE }, null);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-async function relayAnswer(input: RelayInput, answer: IncomingMessage): Promise<void> {
+const TOO_SLOW = 'The model provider took too long for one answer.';
+const statusTrouble = (status: number) => `The model provider answered with HTTP ${status}.`;
+
+/** Settles a try of which nothing was passed on. The client hears of it when it was the last. */
+async function giveUp(
+  { call, response, settle, again }: RelayInput,
+  end: Pick<Outcome, 'status' | 'how'> & { readonly trouble: string },
+  askedMs: number | null,
+): Promise<Relayed> {
+  const afterMs = again(askedMs);
+  await settle({ ...end, meter: null });
+  if (afterMs !== null) return { kind: 'again', afterMs };
+  refuse(response, call.endpoint.protocol, end.status, end.trouble);
+  return DONE;
+}
+
+async function relayAnswer(
+  input: RelayInput,
+  answer: IncomingMessage,
+  stream: boolean,
+  late: AbortSignal,
+): Promise<Relayed> {
   const { call, response, settle } = input;
   const status = answer.statusCode ?? 502;
   // Neither can be passed on: our key was refused, which is nothing an agent can mend; or what we cannot read.
@@ -71,79 +129,106 @@ async function relayAnswer(input: RelayInput, answer: IncomingMessage): Promise<
     answer.destroy();
     const how = status < 400 ? 'cut' : 'unbilled';
     await settle({ status, meter: null, how, trouble: `${unusable} (HTTP ${status})` });
-    return refuse(response, call.endpoint.protocol, status < 400 ? 502 : 403, unusable);
+    refuse(response, call.endpoint.protocol, status < 400 ? 502 : 403, unusable);
+    return DONE;
   }
-
   const failed = status < 200 || status >= 300;
-  const trouble = failed ? `The model provider answered with HTTP ${status}.` : null;
-  const meter = createMeter(
-    call.endpoint.protocol,
-    /event-stream/i.test(answer.headers['content-type'] ?? ''),
-  );
-  const settleOnce = once((end: Pick<Outcome, 'how' | 'status' | 'trouble'>) =>
-    settle({ ...end, meter, how: failed ? 'unbilled' : end.how }),
-  );
-  response.writeHead(
-    failed && status < 400 ? 502 : status,
-    headersDown(answer, (text) => redactText(text, input.secrets)),
-  );
+  const afterMs = passing(status) ? input.again(askedToWait(answer.headers, input.clock.now())) : null;
+  if (afterMs !== null) {
+    answer.destroy();
+    await settle({ status, meter: null, how: 'unbilled', trouble: statusTrouble(status) });
+    return { kind: 'again', afterMs };
+  }
+  await passOn(input, answer, { status, failed, stream, late });
+  return DONE;
+}
+
+interface Begun {
+  readonly status: number;
+  readonly failed: boolean;
+  readonly stream: boolean;
+  readonly late: AbortSignal;
+}
+
+async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun): Promise<void> {
+  const { call, response, settle, signal } = input;
+  const { status, failed, late } = begun;
+  const trouble = failed ? statusTrouble(status) : null;
+  const meter = createMeter(call.endpoint.protocol, begun.stream);
+  const headers = headersDown(answer, (text) => redactText(text, input.secrets));
+  // We have asked as often as makes sense.
+  if (passing(status)) headers['x-should-retry'] = 'false';
+  const settleOnce = once((end: Pick<Outcome, 'how' | 'status' | 'trouble'>) => {
+    const record = failed || end.how !== 'whole' ? null : passage.record();
+    return settle({
+      ...end,
+      meter,
+      how: failed ? 'unbilled' : end.how,
+      ...(record && isComplete(record, meter) ? { finished: { status, headers, body: record } } : {}),
+    });
+  });
+  const passage = openPassage({
+    meter,
+    reserved: input.reserved,
+    secrets: input.secrets,
+    clock: input.clock,
+    recordBytes: failed ? 0 : input.recordBytes,
+    seen: () => {
+      if (!failed) input.alive();
+    },
+    settled: () => settleOnce(wholeEnd(meter, { status, trouble })),
+  });
+  response.writeHead(failed && status < 400 ? 502 : status, headers);
   // Asked when it happens: a broken answer closes the client's connection too, right after.
   let brokeOff = false;
   answer.once('error', () => {
-    brokeOff = !input.signal.aborted;
+    brokeOff = !signal.aborted;
   });
   try {
-    await pipeline(
-      answer,
-      filter(input, meter, failed, () => settleOnce({ how: 'whole', status, trouble })),
-      response,
-    );
+    await pipeline(answer, passage.stream, response);
   } catch (error) {
     // What was answered so far is paid for, and the client sees its connection cut.
-    await settleOnce(endOf(error, meter, brokeOff, { status, trouble }));
+    const why = late.aborted ? TOO_SLOW : 'The model provider broke off its answer.';
+    await settleOnce(endOf(error, meter, brokeOff ? why : null, { status, trouble }));
   }
 }
 
-/** How an answer ended that did not come to its end. */
+type End = Pick<Outcome, 'how' | 'status' | 'trouble'>;
+
+/** How an answer ended whose last byte came. */
+function wholeEnd(meter: Meter, end: Pick<Outcome, 'status' | 'trouble'>): End {
+  if (!meter.failed() || meter.final()) return { how: 'whole', ...end };
+  return { how: 'cut', status: 502, trouble: 'The model provider broke off its answer with an error.' };
+}
+
+/** How an answer ended that did not come to its end; `why`: it was the provider who broke it off. */
 function endOf(
   error: unknown,
   meter: Meter,
-  brokeOff: boolean,
+  why: string | null,
   { status, trouble }: Pick<Outcome, 'status' | 'trouble'>,
-): Pick<Outcome, 'how' | 'status' | 'trouble'> {
+): End {
   if (error instanceof TooLong) return { how: 'cut', status, trouble: error.message };
   // Some agents hang up at the last event, and what the provider told there is what it bills.
   if (meter.final()) return { how: 'whole', status, trouble };
-  return brokeOff
-    ? { how: 'cut', status: 502, trouble: 'The model provider broke off its answer.' }
-    : { how: 'cut', status: CLIENT_GONE, trouble };
+  return why === null
+    ? { how: 'cut', status: CLIENT_GONE, trouble }
+    : { how: 'cut', status: 502, trouble: why };
 }
 
-class TooLong extends Error {
-  override message = 'The answer was longer than what was reserved for it.';
+/** Can somebody who starts over be given this instead of asking? A stream must have said that it is over. */
+function isComplete(record: Buffer, meter: Meter): boolean {
+  if (meter.failed()) return false;
+  return meter.stream ? meter.ended() : isJson(record);
 }
 
-/** Passes bytes on without keys; the end waits for the ledger, so that no answer is complete before it is booked. */
-function filter(input: RelayInput, meter: Meter, failed: boolean, settled: () => Promise<void>): Transform {
-  const redactor = createRedactor(input.secrets);
-  const tokens = input.reserved?.outputTokens ?? Number.POSITIVE_INFINITY;
-  // An answer that is no stream comes when all of it is written and paid: to cut it would save nothing.
-  const most = meter.stream
-    ? tokens * MOST_CHARACTERS.perToken + MOST_CHARACTERS.onTop
-    : Number.POSITIVE_INFINITY;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      if (!failed) input.alive();
-      meter.see(chunk);
-      if (meter.characters() > most) {
-        return done(new TooLong());
-      }
-      done(null, redactor.push(chunk));
-    },
-    flush(done) {
-      settled().then(() => done(null, redactor.end()), done);
-    },
-  });
+function isJson(record: Buffer): boolean {
+  try {
+    JSON.parse(record.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function unreadable(answer: IncomingMessage): string | null {

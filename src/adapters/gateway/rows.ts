@@ -37,9 +37,9 @@ export function settledRow(
   reserved: CallReservation,
   outcome: Outcome,
   book: PriceBook,
-  { startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number },
+  { startedAt, ms }: { readonly startedAt: number; readonly ms: number },
 ): LedgerRow {
-  const { tokens, reasoning, exact } = used(call, reserved, outcome, endedAt - startedAt);
+  const { tokens, reasoning, exact } = used(call, reserved, outcome, ms);
   const priced = book.cost(call.provider, call.model, tokens, startedAt);
   return {
     ...whose(grant, call),
@@ -51,7 +51,7 @@ export function settledRow(
     usd: priced ?? reserved.usd,
     exact: exact && priced !== null,
     status: outcome.status,
-    ms: endedAt - startedAt,
+    ms,
     at: startedAt,
   };
 }

@@ -2,6 +2,11 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { ModelProtocol } from '../../core/model/index.ts';
 
+/**
+ * Milliseconds for one call from its first byte to its last, however it trickles: the longest answers that models write
+ * take some ten minutes. Our default.
+ */
+export const UPSTREAM_MOST_MS = 20 * 60_000;
 /** Milliseconds without a byte from the provider after which a call is given up. Reasoning can be silent for minutes. */
 export const UPSTREAM_SILENCE_MS = 10 * 60_000;
 
@@ -28,6 +33,9 @@ const PASSED_DOWN = [
   'x-request-id',
 ];
 
+/** Who said nothing for so long would be waited for as long again. */
+export class Silent extends Error {}
+
 /** Sends one call; rejects when no answer begins. Redirects are not followed. */
 export function send(call: UpstreamCall): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -40,7 +48,7 @@ export function send(call: UpstreamCall): Promise<IncomingMessage> {
     agent: false,
   });
   request.setTimeout(call.silenceMs, () =>
-    request.destroy(new Error('the provider was silent for too long')),
+    request.destroy(new Silent('the provider was silent for too long')),
   );
   request.on('response', resolve);
   request.on('error', reject);
@@ -130,7 +138,7 @@ async function readJson(answer: IncomingMessage, mostBytes: number): Promise<unk
 export function headersDown(
   answer: IncomingMessage,
   clean: (text: string) => string,
-): http.OutgoingHttpHeaders {
+): Record<string, string> {
   return Object.fromEntries(
     PASSED_DOWN.flatMap((name) => {
       const value = answer.headers[name];

@@ -13,11 +13,11 @@ export interface Patience {
 
 /** Watches one coder from its start on: does it get anywhere, and is it alive? */
 export function patienceFor(
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'elapsed'>,
   lease: Pick<Lease, 'lastActivity'>,
   times: Times,
 ): Patience {
-  const startedAt = clock.now();
+  const startedAt = clock.elapsed();
   const seen: string[] = [];
   // To have been started is no progress, however short the wall time is.
   let progressAt = Number.NEGATIVE_INFINITY;
@@ -26,10 +26,10 @@ export function patienceFor(
       if (seen.includes(text)) return;
       seen.push(text);
       if (seen.length > REMEMBERED) seen.shift();
-      progressAt = clock.now();
+      progressAt = clock.elapsed();
     },
     onLimit(limit) {
-      const now = clock.now();
+      const now = clock.elapsed();
       if (limit === 'wall') {
         return moreTime(times, { elapsedMs: now - startedAt, sinceProgressMs: now - progressAt });
       }

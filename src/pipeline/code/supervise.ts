@@ -85,13 +85,13 @@ async function codeIn(work: Work): Promise<void> {
   const coderVersion = await coder.version();
   const times = timesOf(task.settings.timeout, world.ceilings.timeoutCandidateSeconds);
   const lease = await openLease(world, task, candidate, times, (usage) => progress.set({ usage }));
-  const startedAt = world.clock.now();
+  const startedAt = world.clock.elapsed();
   try {
     progress.set({ state: 'coding', note: 'starts', ...versionOf(coder, coderVersion) });
     const { result, enough } = await runUntilEnough(work, coder, lease, times, (note) =>
-      progress.set({ note, ms: world.clock.now() - startedAt }),
+      progress.set({ note, ms: world.clock.elapsed() - startedAt }),
     );
-    const used = { ms: world.clock.now() - startedAt, usage: lease.usage() };
+    const used = { ms: world.clock.elapsed() - startedAt, usage: lease.usage() };
     if (enough !== null) return progress.set({ state: 'cancelled', note: enough, ...used });
     if (result.stopped === 'cancelled') {
       progress.set({ state: 'cancelled', note: 'cancelled' });

@@ -1,10 +1,16 @@
 import { openGateway } from '../../../src/adapters/gateway/index.ts';
-import { openStore } from '../../../src/adapters/store/index.ts';
+import { openArtifacts, openStore } from '../../../src/adapters/store/index.ts';
 import { ask, memoryLog, PRICE } from './rig.ts';
 
-/** A process that makes one call to a provider, to be killed in the middle of it: `DATABASE`, `PROVIDER`, `DIR`. */
-const { DATABASE = '', PROVIDER = '', DIR = '' } = process.env;
+/**
+ * A process that makes one call to a provider, to be killed in the middle of it: `DATABASE`, `PROVIDER`, `DIR`, `RUN`. With
+ * `ARTIFACTS` it keeps answers there; `DIES` says at which moment of that it kills itself. What its client has of the
+ * answer is on standard output.
+ */
+const { DATABASE = '', PROVIDER = '', DIR = '', ARTIFACTS = '', DIES = '', RUN = 'r1' } = process.env;
+const die = () => process.kill(process.pid, 'SIGKILL');
 const store = await openStore(DATABASE);
+const artifacts = openArtifacts(ARTIFACTS);
 const gateway = openGateway({
   dir: DIR,
   providers: {
@@ -12,12 +18,33 @@ const gateway = openGateway({
   },
   prices: { 'anthropic/m': PRICE },
   dayCaps: { repositoryUsd: 1, everythingUsd: 1 },
-  ledger: store,
+  ledger: {
+    ...store,
+    async settleCall(...settled) {
+      if (DIES === 'artifact without row') die();
+      await store.settleCall(...settled);
+      if (DIES === 'row, and the client has no answer') die();
+    },
+  },
+  ...(ARTIFACTS === ''
+    ? {}
+    : {
+        answers: {
+          store,
+          artifacts: {
+            ...artifacts,
+            put: async (content: string) => {
+              if (DIES === 'answer in memory') die();
+              return artifacts.put(content);
+            },
+          },
+        },
+      }),
   clock: { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} },
   log: memoryLog(),
 });
 const lease = await gateway.open({
-  runId: 'r1',
+  runId: RUN,
   spender: 'A',
   repository: 'github-42',
   models: ['anthropic/m'],
@@ -25,4 +52,4 @@ const lease = await gateway.open({
   runCapUsd: 1,
   ttlMs: 60_000,
 });
-await ask(lease);
+process.stdout.write((await ask(lease)).text);

@@ -350,7 +350,7 @@ test('a lease knows when a model last sent anything; errors and refusals are no 
   await ask(lease, { key: 'no' });
   expect(lease.lastActivity()).toBeNull();
   rig.clock.advance(1_000);
-  const started = rig.clock.now();
+  const started = rig.clock.elapsed();
   const answer = await begin(lease, { body: { ...PROMPT, stream: true } });
   await new Promise((resolve) => answer.once('data', resolve));
   expect(lease.lastActivity()).toBe(started);

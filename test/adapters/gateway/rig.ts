@@ -155,7 +155,16 @@ export interface Rig extends AsyncDisposable {
   readonly ledger: ReturnType<typeof memoryLedger>;
   readonly log: ReturnType<typeof memoryLog>;
   readonly dir: string;
-  readonly clock: { now(): number; advance(ms: number): void };
+  readonly clock: {
+    now(): number;
+    elapsed(): number;
+    /** Milliseconds that somebody waited for; it takes no time. */
+    readonly slept: readonly number[];
+    /** Time passes. */
+    advance(ms: number): void;
+    /** Somebody sets the clock. */
+    jump(ms: number): void;
+  };
   open(grant?: Partial<Grant>, onUsage?: Parameters<Gateway['open']>[1]): Promise<Lease>;
 }
 
@@ -164,13 +173,22 @@ export async function openRig(upstream: string, options: Partial<GatewayOptions>
   const dir = await mkdtemp(join(tmpdir(), 'gw-'));
   const ledger = memoryLedger();
   const log = memoryLog();
-  let now = Date.UTC(2026, 10, 20);
+  let wall = Date.UTC(2026, 10, 20);
+  let elapsed = 4_711;
+  const slept: number[] = [];
   const clock = {
-    now: () => now,
-    elapsed: () => now,
-    sleep: async () => {},
+    now: () => wall,
+    elapsed: () => elapsed,
+    sleep: async (ms: number) => {
+      slept.push(ms);
+    },
+    slept,
     advance: (ms: number) => {
-      now += ms;
+      wall += ms;
+      elapsed += ms;
+    },
+    jump: (ms: number) => {
+      wall += ms;
     },
   };
   const models = ['anthropic/m', 'openai/m', 'google/m', 'anthropic/free'];
@@ -251,7 +269,7 @@ export async function ask(lease: Lease, call: Ask = {}): Promise<Reply> {
 }
 
 /** As `ask`, but hands out the answer when it begins. */
-export function begin(lease: Lease, call: Ask = {}): Promise<IncomingMessage> {
+export function begin(lease: Lease, call: Ask = {}, signal?: AbortSignal): Promise<IncomingMessage> {
   const { method = 'POST', path = '/v1/messages', key = lease.key, headers = {} } = call;
   const payload = call.raw ?? (method === 'GET' ? '' : JSON.stringify(call.body ?? PROMPT));
   return new Promise((resolve, reject) => {
@@ -261,6 +279,7 @@ export function begin(lease: Lease, call: Ask = {}): Promise<IncomingMessage> {
         method,
         path,
         agent: false,
+        ...(signal ? { signal } : {}),
         headers: {
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(payload),

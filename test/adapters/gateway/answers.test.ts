@@ -1,0 +1,262 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openArtifacts, openStore } from '../../../src/adapters/store/index.ts';
+import { freshDatabase } from '../../world/database.ts';
+import { memoryArtifacts, memoryStore } from '../../world/memory-store.ts';
+import { ask, begin, json, message, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
+import { hangUpAfter, PROTOCOLS } from './streams.ts';
+
+/** What a run paid for once is given to whoever starts over in it. */
+let provider: Provider;
+afterEach(() => provider.close());
+
+const kept = () => {
+  const store = memoryStore();
+  return { ledger: store, answers: { store, artifacts: memoryArtifacts() } };
+};
+const user = (content: unknown) => ({ ...PROMPT, messages: [{ role: 'user', content }] });
+
+describe.each(PROTOCOLS)('an answer of %s', (_, { call, before, last, after }) => {
+  test('is given again byte for byte, and costs nothing, after a restart', async () => {
+    provider = await startProvider((_body, response) => {
+      sse(response, ...before, last, ...after);
+      response.end();
+    });
+    const where = kept();
+    const first = await inProcess(where, async (lease) => ({
+      reply: await ask(lease, call),
+      usage: lease.usage(),
+    }));
+    const second = await inProcess(where, async (lease) => {
+      const reply = await ask(lease, call);
+      expect(lease.lastActivity()).not.toBeNull();
+      expect(lease.refusal()).toBeNull();
+      return { reply, usage: lease.usage() };
+    });
+    expect(second.reply.text).toBe(first.reply.text);
+    expect(second.reply.headers['content-type']).toBe('text/event-stream');
+    expect(second.usage).toEqual(first.usage);
+    expect(second.usage.usd).toBeGreaterThan(0);
+    expect(provider.seen).toHaveLength(1);
+  });
+
+  test('of which the client took the last event and hung up is kept', async () => {
+    provider = await startProvider((_body, response) => sse(response, ...before, last, ...after));
+    const where = kept();
+    const events = before.length + 1 + after.length;
+    await inProcess(where, (lease) => hangUpAfter(events, lease, call));
+    const again = await inProcess(where, (lease) => ask(lease, call));
+    for (const event of [...before, last]) expect(again.text).toContain(JSON.stringify(event));
+    expect(provider.seen).toHaveLength(1);
+  });
+
+  test('that broke off is asked for again', async () => {
+    const broken = Promise.withResolvers<void>();
+    provider = await startProvider(async (_body, response) => {
+      sse(response, ...before.slice(0, 1));
+      await broken.promise;
+      response.destroy();
+    });
+    const where = kept();
+    await inProcess(where, async (lease) => {
+      const answer = await begin(lease, call);
+      answer.once('data', () => broken.resolve());
+      await once(answer, 'error');
+    });
+    await provider.close();
+    provider = await startProvider((_body, response) => {
+      sse(response, ...before, last, ...after);
+      response.end();
+    });
+    expect((await inProcess(where, (lease) => ask(lease, call))).text).toContain('hello');
+    expect(provider.seen).toHaveLength(1);
+  });
+});
+
+describe('who is given an answer', () => {
+  let asked = 0;
+  beforeEach(async () => {
+    asked = 0;
+    provider = await startProvider((_body, response) => {
+      asked += 1;
+      json(response, 200, { ...message(10, 5), id: `msg_${asked}` });
+    });
+  });
+
+  test('the same spender of the same run, and nobody else', async () => {
+    const where = kept();
+    await inProcess(where, (lease) => ask(lease));
+    for (const grant of [{ spender: 'B' }, { runId: 'r2' }, { runId: 'r2', spender: 'B' }]) {
+      await inProcess(where, (lease) => ask(lease), grant);
+    }
+    expect(asked).toBe(4);
+    await inProcess(where, (lease) => ask(lease));
+    expect(asked).toBe(4);
+    await where.ledger.forgetAnswers('r1');
+    await inProcess(where, (lease) => ask(lease));
+    expect(asked).toBe(5);
+  });
+
+  test('nobody twice: who asks the same several times gets the answers one after the other, then a new one', async () => {
+    const where = kept();
+    const thrice = (times: number) =>
+      inProcess(where, async (lease) => {
+        const ids: string[] = [];
+        for (let i = 0; i < times; i += 1) ids.push(JSON.parse((await ask(lease)).text).id);
+        return ids;
+      });
+    expect(await thrice(2)).toEqual(['msg_1', 'msg_2']);
+    expect(await thrice(3)).toEqual(['msg_1', 'msg_2', 'msg_3']);
+    expect(await thrice(3)).toEqual(['msg_1', 'msg_2', 'msg_3']);
+    expect(asked).toBe(3);
+  });
+
+  test('also after the budget has been used up: it was paid before', async () => {
+    const where = kept();
+    await inProcess(where, (lease) => ask(lease));
+    const replies = await inProcess(
+      where,
+      async (lease) => [(await ask(lease)).status, (await ask(lease)).status],
+      { capUsd: 0.00001 },
+    );
+    expect(replies).toEqual([200, 402]);
+  });
+
+  test.each([
+    ['order of fields', { messages: PROMPT.messages, model: 'm', max_tokens: 1000 }],
+    ['who the client says it is', { ...PROMPT, metadata: { user_id: 'session_5' } }],
+  ])('although it asks with another %s', async (_what, body) => {
+    const where = kept();
+    await inProcess(where, (lease) => ask(lease));
+    await inProcess(where, (lease) => ask(lease, { body }));
+    expect(asked).toBe(1);
+  });
+
+  test.each([
+    ['the date', 'Today is 2026-11-22.', 'Today is 2026-11-23.'],
+    [
+      'a date in words',
+      'Today is Sunday, November 22, 2026 (UTC)',
+      'Today is Monday, November 23, 2026 (UTC)',
+    ],
+    ['how long tests took', '✓ adds (3.2ms)\nreal 0m1.234s', '✓ adds (12ms)\nreal 0m0.987s'],
+    ['what a test runner says of time', '  duration_ms: 1.25', '  duration_ms: 80'],
+    ['when a file was written', '-rw-r--r-- 1 u u 9 Nov 22 14:31 a', '-rw-r--r-- 1 u u 9 Nov  3 09:02 a'],
+    ['the gateway’s port', 'curl http://127.0.0.1:20001/', 'curl http://127.0.0.1:31999/'],
+  ])('although %s differs', async (_what, one, other) => {
+    const where = kept();
+    await inProcess(where, (lease) => ask(lease, { body: user(one) }));
+    await inProcess(where, (lease) => ask(lease, { body: user(other) }));
+    expect(asked).toBe(1);
+  });
+
+  test.each([
+    ['a figure that is no time', '3 tests failed', '4 tests failed'],
+    ['a word', 'Fix it.', 'Leave it.'],
+    ['the prompt’s mark', '<<ISSUE 0a>>', '<<ISSUE 0b>>'],
+  ])('but not where %s differs', async (_what, one, other) => {
+    const where = kept();
+    await inProcess(where, (lease) => ask(lease, { body: user(one) }));
+    await inProcess(where, (lease) => ask(lease, { body: user(other) }));
+    expect(asked).toBe(2);
+  });
+
+  test('an answer whose body is gone is paid again, and kept again', async () => {
+    const where = kept();
+    await inProcess(where, (lease) => ask(lease));
+    const swept = { ...where, answers: { ...where.answers, artifacts: memoryArtifacts() } };
+    expect((await inProcess(swept, (lease) => ask(lease))).status).toBe(200);
+    expect(asked).toBe(2);
+    await inProcess(swept, (lease) => ask(lease));
+    expect(asked).toBe(2);
+  });
+
+  test('a full disk costs the memory of an answer, not the answer', async () => {
+    const where = kept();
+    const full = { ...where.answers.artifacts, put: () => Promise.reject(new Error('ENOSPC')) };
+    const reply = await inProcess({ ...where, answers: { ...where.answers, artifacts: full } }, (lease) =>
+      ask(lease),
+    );
+    expect(reply.status).toBe(200);
+    expect(await where.ledger.keptAnswers('r1', 'A')).toEqual([]);
+    expect(await where.ledger.usage('r1')).toMatchObject({ calls: 1 });
+  });
+
+  test('an error is nobody’s answer', async () => {
+    await provider.close();
+    provider = await startProvider((_body, response) => json(response, 400, { error: { message: 'no' } }));
+    const where = kept();
+    expect((await inProcess(where, (lease) => ask(lease))).status).toBe(400);
+    expect(await where.ledger.keptAnswers('r1', 'A')).toEqual([]);
+  });
+});
+
+type Where = ReturnType<typeof kept>;
+
+/** What one process does: the next one knows only what was kept. */
+async function inProcess<T>(
+  where: Where,
+  work: (lease: Awaited<ReturnType<Awaited<ReturnType<typeof openRig>>['open']>>) => Promise<T>,
+  grant: object = {},
+): Promise<T> {
+  await using rig = await openRig(provider.url, where);
+  const lease = await rig.open(grant);
+  try {
+    return await work(lease);
+  } finally {
+    await lease.close();
+  }
+}
+
+test('kill -9 around the moment at which an answer is kept: booked always, paid twice only where nobody had it', async () => {
+  provider = await startProvider((_body, response) => json(response, 200, message(100, 20)));
+  const database = await freshDatabase();
+  const store = await openStore(database.url);
+  await using rig = await openRig(provider.url, {});
+  const folder = join(rig.dir, 'artifacts');
+  const artifacts = openArtifacts(folder);
+  const crash = async (run: string, dies: string): Promise<string> => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'dying.ts')], {
+      env: {
+        DATABASE: database.url,
+        PROVIDER: provider.url,
+        DIR: join(rig.dir, run),
+        ARTIFACTS: folder,
+        DIES: dies,
+        RUN: run,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(child.signalCode).toBe('SIGKILL');
+    return said;
+  };
+  const moments = {
+    r1: 'answer in memory',
+    r2: 'artifact without row',
+    r3: 'row, and the client has no answer',
+  };
+  const said = await Promise.all(Object.entries(moments).map(([run, dies]) => crash(run, dies)));
+  expect(said).toEqual(['', '', '']);
+  expect(provider.seen).toHaveLength(3);
+
+  await using next = await openRig(provider.url, { ledger: store, answers: { store, artifacts } });
+  const paid = { usd: expect.closeTo(0.0003, 9), tokensOut: 20, calls: 1 };
+  const booked = { tokensOut: 1000, calls: 1 };
+  expect(await store.usage('r1')).toMatchObject(booked);
+  expect(await store.usage('r2')).toMatchObject(booked);
+  expect(await store.usage('r3')).toMatchObject(paid);
+  const lease = await next.open({ runId: 'r3' });
+  expect(JSON.parse((await ask(lease)).text)).toEqual(message(100, 20));
+  expect(lease.usage()).toMatchObject(paid);
+  expect(provider.seen).toHaveLength(3);
+  await ask(await next.open({ runId: 'r2' }));
+  expect(provider.seen).toHaveLength(4);
+  expect(await store.usage('r2')).toMatchObject({ tokensOut: 1020, calls: 2 });
+  await next.gateway.close();
+  await store.close();
+  await database.drop();
+});

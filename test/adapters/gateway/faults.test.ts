@@ -1,0 +1,246 @@
+import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ModelProtocol } from '../../../src/core/model/index.ts';
+import { ask, begin, json, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
+import { PROTOCOLS, type Stream } from './streams.ts';
+
+let provider: Provider | undefined;
+afterEach(async () => {
+  await provider?.close();
+  provider = undefined;
+});
+
+/** How a provider can fail, and what follows. */
+interface Failing {
+  /** What it does instead of answering. */
+  readonly does: (response: ServerResponse, stream: Stream) => unknown;
+  /** What the client gets when it goes on like that; `cut`: its connection breaks. */
+  readonly client: number | 'cut';
+  /** Calls that the provider sees for one of the client. */
+  readonly tries: number;
+  /** Statuses in the ledger, of the tries in order. */
+  readonly rows: readonly number[];
+  /** Whether the provider may bill it. */
+  readonly billed: boolean;
+}
+
+const status = (code: number, headers: Record<string, string> = {}) => ({
+  does: (response: ServerResponse) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    json(response, code, { error: { message: 'no' } });
+  },
+  client: code,
+  tries: 3,
+  rows: [code, code, code],
+  billed: false,
+});
+const once = { tries: 1 };
+
+/** An error as an event of a stream that began with 200, in each vendor's words. */
+const OVERLOADED: Readonly<Record<ModelProtocol, object>> = {
+  anthropic: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+  'openai-chat': { error: { type: 'server_error', code: 'overloaded', message: 'Overloaded' } },
+  'openai-responses': {
+    type: 'response.failed',
+    response: { error: { code: 'server_is_overloaded', message: 'Overloaded' } },
+  },
+  gemini: { error: { code: 503, status: 'UNAVAILABLE', message: 'The model is overloaded.' } },
+};
+
+const protocolOf = (stream: Stream) => PROTOCOLS.find(([, one]) => one === stream)?.[0] as ModelProtocol;
+
+const FAULTS: Readonly<Record<string, Failing>> = {
+  'too many requests': status(429),
+  'too many requests, come back in two seconds': status(429, { 'retry-after': '2' }),
+  'too many requests, come back tomorrow': {
+    ...status(429, { 'retry-after': '86400' }),
+    ...once,
+    rows: [429],
+  },
+  'a time-out at the provider': status(408),
+  'a conflict': status(409),
+  'a fault of the provider': status(500),
+  'a bad gateway': status(502),
+  'a provider that is away': status(503),
+  'an overloaded provider': status(529),
+  'a request that it does not take': { ...status(400), ...once, rows: [400] },
+  'a connection that is cut before an answer': {
+    does: (response) => response.destroy(),
+    client: 502,
+    tries: 3,
+    rows: [502, 502, 502],
+    billed: true,
+  },
+  'a connection that is cut before the first event': {
+    async does(response) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.flushHeaders();
+      await setImmediate();
+      response.destroy();
+    },
+    client: 502,
+    tries: 3,
+    rows: [502, 502, 502],
+    billed: true,
+  },
+  'an error as the first event of a stream': {
+    does(response, stream) {
+      sse(response, OVERLOADED[protocolOf(stream)]);
+      response.end();
+    },
+    client: 529,
+    tries: 3,
+    rows: [529, 529, 529],
+    billed: false,
+  },
+  'an error in the middle of a stream': {
+    does(response, stream) {
+      sse(response, ...stream.before.slice(0, 1), OVERLOADED[protocolOf(stream)]);
+      response.end();
+    },
+    client: 200,
+    ...once,
+    rows: [502],
+    billed: true,
+  },
+  'a stream that is cut in the middle': {
+    async does(response, stream) {
+      sse(response, ...stream.before.slice(0, 1));
+      // Cut as soon as it has been read: what was passed on cannot be taken back.
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      response.destroy();
+    },
+    client: 'cut',
+    ...once,
+    rows: [502],
+    billed: true,
+  },
+};
+
+describe.each(PROTOCOLS)('%s', (_, stream) => {
+  test.each(Object.entries(FAULTS))('%s', async (_name, { does, client, tries, rows, billed }) => {
+    provider = await startProvider((_body, response) => does(response, stream));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const reply = await ask(lease, stream.call).catch(() => 'cut' as const);
+    expect(reply === 'cut' ? reply : reply.status).toBe(client);
+    // Nobody else is to multiply our tries.
+    if (reply !== 'cut' && reply.status >= 402) expect(reply.headers['x-should-retry']).toBe('false');
+    expect(provider.seen).toHaveLength(tries);
+    await lease.close();
+    expect(rig.ledger.rows.map((row) => row.status)).toEqual(rows);
+    expect(rig.ledger.booked).toHaveLength(tries);
+    for (const row of rig.ledger.rows) expect(row.usd > 0).toBe(billed);
+    expect(lease.refusal()).not.toBeNull();
+  });
+
+  test('a fault that passes is not seen by who asked', async () => {
+    let calls = 0;
+    provider = await startProvider((_body, response) => {
+      calls += 1;
+      if (calls === 1) return json(response, 503, {});
+      if (calls === 2) return response.destroy();
+      sse(response, ...stream.before, stream.last, ...stream.after);
+      response.end();
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const reply = await ask(lease, stream.call);
+    expect(reply).toMatchObject({ status: 200, text: expect.stringContaining('hello') });
+    expect(lease.refusal()).toBeNull();
+    await lease.close();
+    expect(rig.ledger.rows.map((row) => row.status)).toEqual([503, 502, 200]);
+  });
+
+  test('a trickle that never ends is ended, and paid', async () => {
+    provider = await startProvider((_body, response) => {
+      sse(response, ...stream.before.slice(0, 1));
+      const timer = setInterval(() => response.write(': still here\n\n'), 10);
+      response.on('close', () => clearInterval(timer));
+    });
+    await using rig = await openRig(provider.url, { upstreamMostMs: 150, upstreamSilenceMs: 60_000 });
+    const lease = await rig.open();
+    await expect(ask(lease, stream.call)).rejects.toThrow();
+    await lease.close();
+    expect(lease.refusal()).toBe('The model provider took too long for one answer.');
+    expect(rig.ledger.rows).toMatchObject([
+      { status: 502, exact: false, usd: expect.toSatisfy((usd) => usd > 0) },
+    ]);
+  });
+});
+
+test('nobody at the address is no bill, and is tried three times', async () => {
+  provider = await startProvider(() => {});
+  const { url } = provider;
+  await provider.close();
+  provider = undefined;
+  await using rig = await openRig(url);
+  const lease = await rig.open();
+  expect(await ask(lease)).toMatchObject({ status: 502, headers: { 'x-should-retry': 'false' } });
+  expect(lease.usage()).toMatchObject({ usd: 0, calls: 3 });
+});
+
+test('waits are as long as the provider asks for, else by chance, longer each time', async () => {
+  provider = await startProvider((body, response) => {
+    if (body.max_tokens === 1000) response.setHeader('retry-after', '7');
+    json(response, 429, {});
+  });
+  await using rig = await openRig(provider.url);
+  const lease = await rig.open();
+  await ask(lease);
+  expect(rig.clock.slept).toEqual([7_000, 7_000]);
+  await ask(lease, { body: { ...PROMPT, max_tokens: 999 } });
+  const [, , first = -1, second = -1] = rig.clock.slept;
+  expect(first).toBeGreaterThanOrEqual(0);
+  expect(first).toBeLessThanOrEqual(1_000);
+  expect(second).toBeLessThanOrEqual(2_000);
+});
+
+test('a try that the budget has no room for is refused as such', async () => {
+  provider = await startProvider((_body, response) => response.destroy());
+  await using rig = await openRig(provider.url);
+  // One try is booked with a cent and kept, as the provider may bill it.
+  const lease = await rig.open({ capUsd: 0.012 });
+  const body = { ...PROMPT, stream: false };
+  expect((await ask(lease, { body })).status).toBe(402);
+  expect(lease.capReached()).toBe('spender');
+  expect(provider.seen.length).toBeLessThan(3);
+});
+
+test('who goes away while we wait for the next try gets none', async () => {
+  provider = await startProvider((_body, response) => json(response, 503, {}));
+  const waits = Promise.withResolvers<AbortSignal | undefined>();
+  const clock = {
+    now: () => 0,
+    elapsed: () => 0,
+    sleep: (_ms: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        signal?.addEventListener('abort', () => resolve());
+        waits.resolve(signal);
+      }),
+  };
+  await using rig = await openRig(provider.url, { clock });
+  const lease = await rig.open();
+  const gone = new AbortController();
+  const asking = begin(lease, {}, gone.signal).catch(() => 'gone');
+  await waits.promise;
+  gone.abort();
+  expect(await asking).toBe('gone');
+  await lease.close();
+  expect(provider.seen).toHaveLength(1);
+});
+
+test.each([3_600_000, -3_600_000])(
+  'a wall clock that is set by %d ms ends no lease, and keeps none open',
+  async (ms) => {
+    provider = await startProvider((_body, response) => json(response, 200, { usage: {} }));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ ttlMs: 60_000 });
+    rig.clock.jump(ms);
+    expect((await ask(lease)).status).toBe(200);
+    expect(rig.ledger.rows).toMatchObject([{ ms: 0 }]);
+    rig.clock.advance(60_000);
+    expect((await ask(lease)).status).toBe(403);
+  },
+);
