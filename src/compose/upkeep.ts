@@ -56,12 +56,12 @@ function startLooks(world: World): Upkeep {
   let looking = false;
   async function lookForLost(): Promise<void> {
     await lookForWithdrawn(world);
-    if (world.clock.now() - choicesAt >= CHOICES_EVERY_MS) {
-      choicesAt = world.clock.now();
+    if (world.clock.elapsed() - choicesAt >= CHOICES_EVERY_MS) {
+      choicesAt = world.clock.elapsed();
       await lookForEndedChoices(world);
     }
-    if (world.clock.now() - labelsAt >= LABELS_EVERY_MS) {
-      labelsAt = world.clock.now();
+    if (world.clock.elapsed() - labelsAt >= LABELS_EVERY_MS) {
+      labelsAt = world.clock.elapsed();
       stoppedAt = await lookForLabels(world, stoppedAt);
     }
   }

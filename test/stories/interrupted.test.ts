@@ -58,20 +58,36 @@ test('before anything began: exit code 130, and no run; what is stored is read w
     expect(await me.runoff('runs')).toMatchObject(nothing);
   }));
 
-test('by kill -9 while coders work: resume goes on, and finished candidates are not coded again', () => {
-  // Never answers before the kill; what comes after it has no need to wait for a limit of time.
-  const scripts: Record<string, Script> = { ...SCRIPTS };
+test('by kill -9 between two turns of a coder: resume goes on, and no answered question reaches a model again', () => {
+  const LOOK = {
+    kind: 'do',
+    text: 'I look.',
+    action: { do: 'shell', command: 'ls -l; date; time true' },
+  } as const;
+  const NOTE = {
+    kind: 'do',
+    text: 'I note.',
+    action: { do: 'shell', command: 'echo here >> NOTES' },
+  } as const;
+  // Does not answer its third question before the kill; what comes after has no need to wait for a limit of time.
+  const scripts: Record<string, Script> = {
+    ...SCRIPTS,
+    'scripted-stork': { turns: [LOOK, NOTE, { kind: 'hang' }] },
+  };
   return atTerminal({ settings: SETTINGS, scripts }, async (me) => {
     const models = 'anthropic/scripted-heron,anthropic/scripted-stork';
     const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2');
-    await said(child, 'coded, done');
+    const stork = () =>
+      me.asked.filter(({ model }) => model === 'scripted-stork').map(({ results }) => results);
+    await Promise.all([said(child, 'coded, done'), until(() => stork().includes(2))]);
     child.kill('SIGKILL');
     await ended;
     const [interrupted] = JSON.parse((await me.runoff('runs', '--json')).out) as RunJson[];
     const heron = interrupted?.run.candidates.find((c) => c.model.endsWith('heron'));
     expect(heron?.state).toBe('coded');
+    const before = me.asked.length;
 
-    scripts['scripted-stork'] = SCRIPTS['scripted-idle'];
+    scripts['scripted-stork'] = { turns: [LOOK, NOTE, { kind: 'text', text: 'Noted.' }] };
     const resumed = await me.runoff('resume', interrupted?.run.id ?? '', '--json');
     expect(resumed).toMatchObject({ code: 0 });
     const { run } = JSON.parse(resumed.out) as RunJson;
@@ -80,5 +96,10 @@ test('by kill -9 while coders work: resume goes on, and finished candidates are 
       ms: heron?.ms,
     });
     expect(run.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });
+    // Only the question that had no answer is asked again, by the coder that did all of its work again.
+    expect(me.asked.slice(before).map(({ model, results }) => [model, results])).toEqual([
+      ['scripted-stork', 2],
+    ]);
+    expect(run.candidates.find((c) => c.model.endsWith('stork'))).toMatchObject({ state: 'examined' });
   });
 });

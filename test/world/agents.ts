@@ -5,7 +5,7 @@ import { coders } from '../../src/adapters/coders/index.ts';
 import { openGateway } from '../../src/adapters/gateway/index.ts';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { openBubblewrap, prepareToolchain } from '../../src/adapters/sandbox/index.ts';
-import { openStore } from '../../src/adapters/store/index.ts';
+import { openArtifacts, openStore } from '../../src/adapters/store/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
 import { providersOf } from '../../src/compose/providers.ts';
 import type { ModelProtocol, Usage } from '../../src/core/model/index.ts';
@@ -65,6 +65,8 @@ export interface Job {
   readonly prompt?: string;
   /** The repository's files at the base commit; absent: a README only. */
   readonly files?: Files;
+  /** An earlier job's run, whose work is done again from scratch; absent: a run of its own. */
+  readonly again?: string;
   /** Dollars that the candidate may spend; absent: 5. */
   readonly capUsd?: number;
   readonly limits?: Partial<Limits>;
@@ -124,6 +126,7 @@ export async function openAgentBench(options: { scripts: Scripts; paceMs?: numbe
     prices: operator.modelPrices,
     dayCaps: { repositoryUsd: 1000, everythingUsd: 1000 },
     ledger: store,
+    answers: { store, artifacts: openArtifacts(join(operator.data, 'artifacts')) },
     clock: systemClock,
     log,
   });
@@ -149,7 +152,13 @@ export async function openAgentBench(options: { scripts: Scripts; paceMs?: numbe
       const base = await workspaces.prepare({ kind: 'local', path }, sha);
       const area = await workspaces.open(base, `job-${jobs}`);
       try {
-        return await workIn(room, { job, id: `job-${jobs}`, coder: coder(job.agent), base, area });
+        return await workIn(room, {
+          job,
+          id: job.again ?? `job-${jobs}`,
+          coder: coder(job.agent),
+          base,
+          area,
+        });
       } finally {
         await workspaces.remove(area);
       }
@@ -219,7 +228,7 @@ async function runCoder(
   route: { readonly protocol: ModelProtocol; readonly model: string },
 ): Promise<Pick<Work, 'result' | 'launch' | 'events'>> {
   // Each sandbox has a loopback interface of its own.
-  const port = 8484;
+  const port = job.again === undefined ? 8484 : 8485;
   const limits = { ...DEFAULT_LIMITS, wallMs: 120_000, ...job.limits };
   const input = {
     ...route,

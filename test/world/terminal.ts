@@ -7,7 +7,7 @@ import { simpleGit } from 'simple-git';
 import { inject } from 'vitest';
 import { SCRIPTED_PRICES, SCRIPTS } from '../../src/demo/sample/index.ts';
 import { makeSampleRepository } from '../../src/demo/sample-repository.ts';
-import { type Scripts, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
+import { type Scripts, type SeenRequest, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
 import { furnish } from './data-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -22,6 +22,8 @@ export interface Ended {
 export interface Terminal {
   readonly home: string;
   readonly repository: string;
+  /** What has reached the models so far, oldest first. */
+  readonly asked: readonly SeenRequest[];
   runoff(...argv: readonly string[]): Promise<Ended>;
   /** The same, with a text as standard input. */
   pipe(text: string, ...argv: readonly string[]): Promise<Ended>;
@@ -73,6 +75,7 @@ export async function atTerminal(
     await work({
       home,
       repository,
+      asked: models.requests,
       start,
       runoff: (...argv) => start(...argv).ended,
       pipe(text, ...argv) {

@@ -68,12 +68,12 @@ async function createDatabase(presence: Presence, name: string): Promise<void> {
 
 /** Is another process of ours, or a person, connected? Our own process has closed its stores and engines by now. */
 async function usedByOthers(presence: Presence): Promise<boolean> {
-  const until = Date.now() + SETTLE_MS;
+  const until = performance.now() + SETTLE_MS;
   for (;;) {
     const others = await presence.query(
       "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1",
     );
-    if (others.length === 0 || Date.now() > until) return others.length !== 0;
+    if (others.length === 0 || performance.now() > until) return others.length !== 0;
     await delay(LOOK_EVERY_MS);
   }
 }

@@ -77,10 +77,10 @@ async function clearStale(path: string): Promise<void> {
  * A second fence stands behind it: Postgres itself refuses a data folder that another server uses.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const giveUpAt = performance.now() + PATIENCE_MS;
   while (!(await take(path))) {
     await clearStale(path);
-    if (Date.now() > giveUpAt) {
+    if (performance.now() > giveUpAt) {
       throw new Fault(
         'DATABASE_UNAVAILABLE',
         `Another Runoff process has been starting or stopping the embedded database for a minute. If none is, remove ${path}.`,

@@ -176,23 +176,23 @@ export async function startServer(
 }
 
 async function untilReadyOr(ended: Promise<string>, cluster: Cluster): Promise<Running | string> {
-  const giveUpAt = Date.now() + START_MS;
+  const giveUpAt = performance.now() + START_MS;
   for (;;) {
     const found = running(cluster);
     if (found?.ready) return found;
     const why = await Promise.race([ended, delay(POLL_MS, null)]);
     if (why !== null) return why;
-    if (Date.now() > giveUpAt) return 'it was not ready in time';
+    if (performance.now() > giveUpAt) return 'it was not ready in time';
   }
 }
 
 /** Waits for a server that somebody else began to start or whose start we saw half way. */
 export async function untilReady(cluster: Cluster, dir: string): Promise<Running | null> {
-  const giveUpAt = Date.now() + START_MS;
+  const giveUpAt = performance.now() + START_MS;
   for (;;) {
     const found = running(cluster);
     if (found === null || found.ready) return found;
-    if (Date.now() > giveUpAt) {
+    if (performance.now() > giveUpAt) {
       throw new Fault(
         'DATABASE_UNAVAILABLE',
         `The embedded database in ${dir} (process ${found.pid}) does not get ready. Its log says: ${lastLines(dir)}`,
@@ -207,10 +207,10 @@ export async function stopServer(cluster: Cluster, dir: string): Promise<void> {
   const found = running(cluster);
   if (found === null) return;
   process.kill(found.pid, 'SIGINT');
-  const giveUpAt = Date.now() + STOP_MS;
+  const giveUpAt = performance.now() + STOP_MS;
   // The file goes last; the process may stay behind as a zombie where nobody reaps it.
   while (existsSync(pidFile(cluster)) && isAlive(found.pid)) {
-    if (Date.now() > giveUpAt) {
+    if (performance.now() > giveUpAt) {
       throw new Fault(
         'DATABASE_UNAVAILABLE',
         `The embedded database in ${dir} does not stop (process ${found.pid}).`,

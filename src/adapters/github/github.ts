@@ -6,7 +6,7 @@ import { openWhereabouts, type Whereabouts } from './calls.ts';
 import { type Api, type ClientOptions, openClient } from './client.ts';
 import { listRepositories } from './installations.ts';
 import { signingKey } from './key.ts';
-import { openPace, type Pace } from './pace.ts';
+import { openPace, type Pace, type PaceParts } from './pace.ts';
 import { openPublisher } from './publisher.ts';
 import { openReader } from './reader.ts';
 import {
@@ -37,6 +37,8 @@ export interface GitHubOptions {
   readonly log: Log;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
+  /** Milliseconds by a clock that never jumps. Default: `now` where that is given, else the system's. */
+  readonly elapsed?: () => number;
   /** Waits so many milliseconds. Default: the system's timer. */
   readonly sleep?: (ms: number) => Promise<unknown>;
 }
@@ -44,6 +46,7 @@ export interface GitHubOptions {
 /** GitHub through an App's installation tokens. Nothing is sent before the first use. Faults: ENVIRONMENT_INVALID. */
 export function openGitHub(options: GitHubOptions): GitHub {
   const now = options.now ?? Date.now;
+  const elapsed = options.elapsed ?? options.now ?? (() => performance.now());
   const client: ClientOptions = {
     apiUrl: serverUrl(options.apiUrl, 'The address of the GitHub API'),
     fetch: options.fetch ?? fetch,
@@ -52,7 +55,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
     log: options.log,
   };
   const gitUrl = serverUrl(options.gitUrl, 'The address of GitHub');
-  const shared = openShared(options, client, now);
+  const shared = openShared(options, client, { now, elapsed });
   const withToken =
     (repository: RepositoryHandle, repeat: boolean) =>
     (token: string): Api =>
@@ -105,7 +108,9 @@ export function openGitHub(options: GitHubOptions): GitHub {
 const queueOf = ({ installationId }: RepositoryHandle): string => `installation ${installationId}`;
 
 /** What readers and publishers of one process have in common. */
-function openShared(options: GitHubOptions, client: ClientOptions, now: () => number) {
+type Clocks = Pick<PaceParts, 'now' | 'elapsed'>;
+
+function openShared(options: GitHubOptions, client: ClientOptions, { now, elapsed }: Clocks) {
   const paces = new Map<number, Pace>();
   const places = new Map<string, Whereabouts>();
   const tokens = new Map<string, TokenCache>();
@@ -120,7 +125,7 @@ function openShared(options: GitHubOptions, client: ClientOptions, now: () => nu
   };
   const pace = (installationId: number): Pace =>
     kept(paces, installationId, () =>
-      openPace({ now, sleep: options.sleep ?? wait, spaced: client.throttle }),
+      openPace({ now, elapsed, sleep: options.sleep ?? wait, spaced: client.throttle }),
     );
   const readLogin = (): Promise<string> =>
     pace(0).run('read what this App is called', async () => {

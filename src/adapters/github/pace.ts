@@ -14,7 +14,7 @@ const MAX_WAIT_MS = MINUTE_MS;
 
 /**
  * When the next write may be sent. `sent` holds the times of earlier ones, oldest first. One that `yields` leaves the
- * hour's last writes to others. All times in milliseconds since 1970.
+ * hour's last writes to others. All times in milliseconds by one clock.
  */
 export function nextTurn(sent: readonly number[], yields: boolean): number {
   const perHour = PACE.perHour - (yields ? PACE.reserved : 0);
@@ -41,14 +41,17 @@ export interface Pace {
 }
 
 export interface PaceParts {
+  /** Milliseconds since 1970, to read what GitHub says. */
   now(): number;
+  /** Milliseconds by a clock that never jumps: what was sent when, and how long we wait. */
+  elapsed(): number;
   sleep(ms: number): Promise<unknown>;
   /** False: only what GitHub itself asks to wait for is waited for. */
   readonly spaced: boolean;
 }
 
-export function openPace({ now, sleep, spaced }: PaceParts): Pace {
-  let until = 0;
+export function openPace({ now, elapsed, sleep, spaced }: PaceParts): Pace {
+  let until = Number.NEGATIVE_INFINITY;
   let sent: readonly number[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
@@ -56,19 +59,21 @@ export function openPace({ now, sleep, spaced }: PaceParts): Pace {
     try {
       return await call();
     } catch (error) {
-      until = Math.max(until, limitedUntil(error, now()) ?? 0);
+      const free = limitedUntil(error, now());
+      if (free !== null) until = Math.max(until, elapsed() + free - now());
       throw toFault(error, doing, now());
     }
   };
   async function turn(doing: string, yields: boolean): Promise<void> {
-    const at = (): number => Math.max(until, spaced ? nextTurn(sent, yields) : 0);
-    const wait = at() - now();
-    if (until - now() > MAX_WAIT_MS) throw limited(doing, until);
+    const at = (): number => Math.max(until, spaced ? nextTurn(sent, yields) : Number.NEGATIVE_INFINITY);
+    const onTheWall = (moment: number): number => now() + moment - elapsed();
+    const wait = at() - elapsed();
+    if (until - elapsed() > MAX_WAIT_MS) throw limited(doing, onTheWall(until));
     const late = yields && nextTurn(sent, true) > nextTurn(sent, false);
-    if (spaced && (late || wait > MAX_WAIT_MS)) throw spent(doing, at());
+    if (spaced && (late || wait > MAX_WAIT_MS)) throw spent(doing, onTheWall(at()));
     // Timers may fire a little early.
-    for (let left = wait; left > 0; left = at() - now()) await sleep(left);
-    sent = [...sent.filter((time) => now() - time < HOUR_MS), now()];
+    for (let left = wait; left > 0; left = at() - elapsed()) await sleep(left);
+    sent = [...sent.filter((time) => elapsed() - time < HOUR_MS), elapsed()];
   }
   return {
     run,

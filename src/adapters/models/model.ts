@@ -75,6 +75,8 @@ async function generate<T>(question: Question<T>, messages: ModelMessage[]): Pro
       messages,
       output: inText ? Output.json() : Output.object({ schema }),
       maxOutputTokens: OUTPUT_TOKENS,
+      // The gateway has tried again where that helps.
+      maxRetries: 0,
       providerOptions: { openai: { store: false, strictJsonSchema: false } },
       ...(signal ? { abortSignal: signal } : {}),
     });

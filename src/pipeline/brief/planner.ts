@@ -80,13 +80,16 @@ async function ask(
 ): Promise<PlannerAnswer> {
   const model = plannerModel(world, task);
   const key = JSON.stringify(['plan', turn, model, shown('')]);
-  return rememberAnswers(world, task.runId)(key, async () => {
+  const remember = rememberAnswers(world, task.runId);
+  return remember(key, async () => {
+    // The same after a crash: what the model answered before it was shown its mistakes is not paid again.
+    const nonce = await remember(`nonce:${key}`, async () => world.random.nonce());
     const said = await askModel({ ...world, signal }, payerOf(task), {
       spender: 'brief',
       model,
       capUsd: Math.min(PLANNER_CAP, task.settings.budget.run),
       instructions: world.prompts.planner,
-      prompt: [...shown(world.random.nonce()), 'Write the brief.'].join('\n\n'),
+      prompt: [...shown(nonce), 'Write the brief.'].join('\n\n'),
       schema: PlannerAnswer,
       repairs: 1,
     });

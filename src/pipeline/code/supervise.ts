@@ -12,6 +12,7 @@ import {
 } from '../../ports/index.ts';
 import { coderOf, routeOf } from '../field.ts';
 import { cancelled, patiently } from '../guard.ts';
+import { rememberAnswers } from '../remember-answers.ts';
 import { storePatch } from '../store-patch.ts';
 import { loadRun, loadTask, prepareBase, repositoryOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
@@ -194,12 +195,16 @@ async function inputFor(
 ): Promise<CoderInput> {
   const { brief } = await loadRun(world, task.runId);
   if (!brief) throw new Fault('INTERNAL', `Run ${task.runId} has no brief although it is being coded.`);
-  const { model, prompt, argv, seed = 0 } = candidate.contestant;
-  const variant = world.prompts.coder.get(prompt);
-  if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(prompt)}.`);
+  const { model, prompt: named, argv, seed = 0 } = candidate.contestant;
+  const variant = world.prompts.coder.get(named);
+  if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(named)}.`);
+  // To the letter what it was told before a crash: only then does the gateway know its questions again.
+  const prompt = await rememberAnswers(world, task.runId)(`task:${candidate.alias}`, async () =>
+    taskText({ variant, brief, task, seed, given, nonce: world.random.nonce() }),
+  );
   return {
     ...routeOf(world, coder, model, task.settings),
-    prompt: taskText({ variant, brief, task, seed, given, nonce: world.random.nonce() }),
+    prompt,
     wallSeconds: Math.floor(times.mostMs / 1000),
     gateway,
     seed,

@@ -63,9 +63,9 @@ export function openAnnouncer(parts: Parts): Announcer {
       if (!parts.github || own.waiting) return;
       own.waiting = true;
       void enqueue(runId, async () => {
-        await parts.clock.sleep(Math.max(0, own.next - parts.clock.now()), own.hurry.signal);
+        await parts.clock.sleep(Math.max(0, own.next - parts.clock.elapsed()), own.hurry.signal);
         own.waiting = false;
-        own.next = parts.clock.now() + EDIT_EVERY_MS;
+        own.next = parts.clock.elapsed() + EDIT_EVERY_MS;
         await announce(parts, runId);
       });
     },

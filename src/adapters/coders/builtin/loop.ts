@@ -39,23 +39,55 @@ const KEPT_MESSAGES = 20;
 /** Protocols with a seed for sampling. */
 const SEEDED: ReadonlySet<ModelProtocol> = new Set(['openai-chat', 'gemini']);
 
-/** Lets the model work until it says that it is done. Returns the last event. Does not throw. */
+/** Answers in a row that may break off before the work does. Our default. */
+const MOST_CUTS = 3;
+
+/**
+ * Lets the model work until it says that it is done. An answer that breaks off is asked for again, as what came of it
+ * cannot be told from the whole. Returns the last event. Does not throw.
+ */
 export async function work(input: LoopInput): Promise<Extract<ProgressLine, { type: 'end' }>> {
+  const { signal } = input;
+  const talk: Talk = { messages: [{ role: 'user', content: input.task }], steps: 0, said: '' };
+  for (let cuts = 0, before = 0; ; before = talk.steps) {
+    const failure = await converse(input, talk);
+    if (signal.aborted) return { type: 'end', ok: false, text: String(signal.reason) };
+    if (talk.steps >= MOST_STEPS)
+      return { type: 'end', ok: false, text: `Stopped after ${MOST_STEPS} steps.` };
+    if (failure === undefined) return { type: 'end', ok: true, text: talk.said.trim() || 'Done.' };
+    cuts = talk.steps > before ? 1 : cuts + 1;
+    if (!brokeOff(failure) || cuts >= MOST_CUTS)
+      return { type: 'end', ok: false, text: failureText(failure) };
+  }
+}
+
+/** What has been said so far, as far as it is whole. */
+interface Talk {
+  readonly messages: ModelMessage[];
+  steps: number;
+  /** The last text. */
+  said: string;
+}
+
+/** Goes on from what has been said, to the end or to a failure, which it returns. */
+async function converse(input: LoopInput, talk: Talk): Promise<unknown> {
   const { signal, emit } = input;
   let failure: unknown;
-  let said = '';
-  let steps = 0;
   const result = streamText({
     model: languageModel(input),
     tools: toolsFor({ root: input.root, signal, onOutput: () => emit({ type: 'alive' }) }),
     instructions: input.instructions,
-    prompt: input.task,
+    messages: [...talk.messages],
     abortSignal: signal,
-    stopWhen: isStepCount(MOST_STEPS),
+    // The gateway has tried again where that helps.
+    maxRetries: 0,
+    stopWhen: isStepCount(MOST_STEPS - talk.steps),
     prepareStep: ({ messages }) => ({ messages: shortened(messages) }),
     ...particulars(input),
-    onStepEnd: () => {
-      steps += 1;
+    onStepEnd: ({ finishReason, response }) => {
+      if (finishReason === 'error' || failure !== undefined) return;
+      talk.steps += 1;
+      talk.messages.push(...response.messages);
     },
     onError: ({ error }) => {
       failure = error;
@@ -63,9 +95,9 @@ export async function work(input: LoopInput): Promise<Extract<ProgressLine, { ty
   });
   try {
     for await (const part of result.stream) {
-      if (part.type === 'text-start') said = '';
-      else if (part.type === 'text-delta') said += part.text;
-      else if (part.type === 'text-end' && said.trim()) emit({ type: 'step', text: said });
+      if (part.type === 'text-start') talk.said = '';
+      else if (part.type === 'text-delta') talk.said += part.text;
+      else if (part.type === 'text-end' && talk.said.trim()) emit({ type: 'step', text: talk.said });
       else if (part.type === 'tool-call') emit({ type: 'step', text: callText(part.toolName, part.input) });
       else if (part.type === 'error') failure = part.error;
       if (part.type.endsWith('-delta')) emit({ type: 'alive' });
@@ -73,11 +105,12 @@ export async function work(input: LoopInput): Promise<Extract<ProgressLine, { ty
   } catch (error) {
     failure ??= error;
   }
-  if (signal.aborted) return { type: 'end', ok: false, text: String(signal.reason) };
-  if (failure) return { type: 'end', ok: false, text: failureText(failure) };
-  if (steps >= MOST_STEPS) return { type: 'end', ok: false, text: `Stopped after ${MOST_STEPS} steps.` };
-  return { type: 'end', ok: true, text: said.trim() || 'Done.' };
+  return failure;
 }
+
+/** An answer had begun: what is refused as a whole was tried often enough by the gateway. */
+const brokeOff = (failure: unknown): boolean =>
+  !(APICallError.isInstance(failure) && (failure.statusCode ?? 200) >= 300);
 
 /** What differs from protocol to protocol. */
 function particulars({ protocol, seed }: LoopInput) {
@@ -124,7 +157,7 @@ function failureText(failure: unknown): string {
   const cause = failure instanceof Error && 'lastError' in failure ? failure.lastError : failure;
   if (APICallError.isInstance(cause) && cause.statusCode === 402)
     return 'The budget for this work is used up.';
-  if (APICallError.isInstance(cause) && cause.statusCode)
+  if (APICallError.isInstance(cause) && cause.statusCode && !brokeOff(cause))
     return `The model answered with HTTP ${cause.statusCode}.`;
   return `The model gave no answer: ${cause instanceof Error ? cause.message : String(cause)}`;
 }

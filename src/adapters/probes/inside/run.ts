@@ -29,14 +29,14 @@ const DEFAULTS = { wallMs: 20_000, variantMs: 400, checkMs: 5000, restarts: 5, b
 
 async function run({ files, command, env = {}, skip = [], limits }: Input): Promise<Output> {
   const most = { ...DEFAULTS, ...limits };
-  const started = Date.now();
+  const started = performance.now();
   for (const { path, text } of files) await lay(path, text);
   const journal = await Journal.open(tmpdir());
   try {
     for (const each of skip) await journal.avoid(each);
     const fates: (readonly unknown[])[] = [];
     for (let starts = 1; ; starts += 1) {
-      const wallMs = most.wallMs - (Date.now() - started);
+      const wallMs = most.wallMs - (performance.now() - started);
       const ending = await supervise(command, env, journal, { ...most, wallMs });
       const unfinished = ending.kind === 'late' ? [] : await journal.unfinished();
       for (const begun of unfinished) fates.push(...(await settle(journal, ending, begun)));

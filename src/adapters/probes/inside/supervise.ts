@@ -30,7 +30,7 @@ export async function supervise(
   journal: Journal,
   limits: Limits,
 ): Promise<Ending> {
-  const started = Date.now();
+  const started = performance.now();
   const watch = watcher(limits);
   // A test runner that finds this set takes itself for another one's child.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
@@ -49,7 +49,7 @@ export async function supervise(
       if (ended) return ended;
       const begun = await watch(await journal.unfinished());
       if (begun) return { kind: 'hung', begun };
-      if (Date.now() - started > limits.wallMs) return { kind: 'late' };
+      if (performance.now() - started > limits.wallMs) return { kind: 'late' };
     }
   } finally {
     kill(child);
@@ -62,7 +62,7 @@ function watcher({ variantMs, checkMs }: Limits): (begun: readonly Begun[]) => P
   const since = new Map<string, { readonly at: number; readonly cpu: number | null }>();
   return async (all) => {
     for (const begun of all) {
-      const now = { at: Date.now(), cpu: await cpuOf(begun.file) };
+      const now = { at: performance.now(), cpu: await cpuOf(begun.file) };
       const mark = JSON.stringify([begun.key, begun.call]);
       const first = since.get(mark) ?? now;
       since.set(mark, first);
