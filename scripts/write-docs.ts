@@ -23,6 +23,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   APP_ID: 'The GitHub App. `npm start` writes these for you on first use.',
   GITHUB_API_URL: 'GitHub Enterprise',
   HOST: 'The server',
+  ARTIFACTS_URL: 'Where artifacts are kept: needed for several machines',
   ANTHROPIC_API_KEY: 'Models: one key is enough',
   MAX_CANDIDATES: "What a repository's settings may ask for at most",
   RUNOFF_AGENTS: 'Agents and the sandbox',

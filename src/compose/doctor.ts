@@ -7,6 +7,7 @@ import { asFault, Fault } from '../core/model/index.ts';
 import { missingForServe, type Operator, PROVIDERS } from '../core/policy/index.ts';
 import type { Sandbox } from '../ports/index.ts';
 import { agentFindings } from './agents.ts';
+import { artifactsOf, artifactsWords, putToTheTest } from './artifacts.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
 import { readOperator } from './operator.ts';
@@ -16,7 +17,7 @@ import { openSandbox, ownerOf } from './sandbox.ts';
 /** Less free space than this is worth a word, bytes: a repository, its checkouts and the database must fit. */
 const LITTLE_SPACE = 2 * 2 ** 30;
 
-/** Looks at everything a run needs, in the order in which it would be missed. Changes nothing that stays. */
+/** Looks at everything a run needs, in the order in which it would be missed. Nothing stays but one small artifact, always the same. */
 export async function diagnose(env: NodeJS.ProcessEnv, cwd: string): Promise<readonly Finding[]> {
   const findings = [nodeFinding(), await gitFinding()];
   let operator: Operator;
@@ -31,6 +32,7 @@ export async function diagnose(env: NodeJS.ProcessEnv, cwd: string): Promise<rea
     await checked('data folder', () => spaceIn(operator)),
     ...sandboxFindings,
     await checked('database', () => databaseOf(operator)),
+    await checked('artifacts', () => artifactsIn(operator)),
     ...(await agentFindings(operator, sandbox).catch((thrown: unknown) => [faultFinding('coders', thrown)])),
     ...keyFindings(operator),
     appFinding(operator),
@@ -116,6 +118,11 @@ async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
   });
   await postgres.stop();
   return { state: 'ok', detail: `embedded Postgres ${postgres.version}` };
+}
+
+async function artifactsIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
+  await putToTheTest(artifactsOf(operator));
+  return { state: 'ok', detail: `${artifactsWords(operator)} keeps what is put there` };
 }
 
 function keyFindings({ models }: Operator): readonly Finding[] {

@@ -8,7 +8,7 @@ import { openWorkspaces } from '../adapters/git/index.ts';
 import { openGitHub } from '../adapters/github/index.ts';
 import { openModel } from '../adapters/models/index.ts';
 import { readTestReport } from '../adapters/reports/index.ts';
-import { openArtifacts, openStore } from '../adapters/store/index.ts';
+import { openStore } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import type { Needs, Runtime } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
@@ -16,6 +16,7 @@ import { ceilingsOf, type Operator } from '../core/policy/index.ts';
 import { openAnnouncer, type World } from '../pipeline/index.ts';
 import type { Engine, Gateway, GitHub, Log, Store } from '../ports/index.ts';
 import { codersOf } from './agents.ts';
+import { artifactsOf } from './artifacts.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
@@ -82,7 +83,7 @@ async function openParts(
   const store = await openStore(databaseUrl);
   later(() => store.close());
   const github = options.github ?? (needs.github ? appGitHub(operator, log) : undefined);
-  const artifacts = openArtifacts(paths.artifacts);
+  const artifacts = artifactsOf(operator);
   const gateway = openGateway({
     dir: paths.sockets,
     providers: providersOf(operator),

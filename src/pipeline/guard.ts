@@ -14,10 +14,14 @@ export type Guarded<T> =
 /** A stage as the run sees it: named, durable, and faults come back as values. */
 export type StageRunner = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) => Promise<Guarded<T>>;
 
-/** Waits between tries while GitHub or the database does not answer, milliseconds: a quarter of an hour in all. */
+/** Waits between tries while GitHub, the database or the store of artifacts does not answer, milliseconds: a quarter of an hour in all. */
 const WAITS_MS = [2_000, 10_000, 30_000, 120_000, 600_000];
 /** Faults that waiting can mend. */
-export const OUTAGES: ReadonlySet<FaultCode> = new Set(['GITHUB_UNAVAILABLE', 'DATABASE_UNAVAILABLE']);
+export const OUTAGES: ReadonlySet<FaultCode> = new Set([
+  'GITHUB_UNAVAILABLE',
+  'DATABASE_UNAVAILABLE',
+  'ARTIFACTS_UNAVAILABLE',
+]);
 
 /** What a cancelled step rejects with. */
 export const cancelled = (): DOMException => new DOMException('The run was cancelled.', 'AbortError');

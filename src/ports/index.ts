@@ -1,4 +1,5 @@
 export * from './answers.ts';
+export * from './artifacts.ts';
 export * from './clock.ts';
 export * from './coder.ts';
 export * from './engine.ts';

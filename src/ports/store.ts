@@ -286,10 +286,3 @@ export interface Store extends AnswerStore {
   intent(scope: string, key: string): Promise<Intent | null>;
   close(): Promise<void>;
 }
-
-/** Content-addressed files. Written whole or not at all; `get` checks the hash. */
-export interface Artifacts {
-  put(content: string): Promise<ArtifactRef>;
-  /** Rejects with INTERNAL when the file is gone or is not what was put. */
-  get(ref: ArtifactRef): Promise<string>;
-}

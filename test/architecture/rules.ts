@@ -60,7 +60,9 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   esbuild: ['adapters/coders', 'adapters/probes', 'adapters/syntax'],
   // Parses what candidates and repositories wrote, inside the sandbox only.
   '@vscode/tree-sitter-wasm': ['adapters/syntax', 'adapters/probes'],
-  'fast-xml-parser': ['adapters/reports'],
+  // Test reports, and the answers of S3-compatible servers.
+  'fast-xml-parser': ['adapters/artifacts', 'adapters/reports'],
+  aws4fetch: ['adapters/artifacts'],
   yaml: ['adapters/config', 'compose', 'demo'],
   commander: ['cli'],
   pino: ['compose', 'demo'],

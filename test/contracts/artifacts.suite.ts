@@ -41,6 +41,29 @@ export function artifactsContract(name: string, open: () => Promise<Artifacts>):
       });
     });
 
+    test('a sweep takes what is old and wanted by nobody, and says how much that was', async () => {
+      const artifacts = await open();
+      const [wanted, unwanted] = [await artifacts.put('wanted'), await artifacts.put('unwanted, é')];
+      const keep = (sha256: string) => sha256 === wanted.sha256;
+      const none = { files: 0, bytes: 0 };
+      expect(await artifacts.sweep({ keep, before: Date.now() - 60_000 })).toEqual(none);
+      expect(await artifacts.get(unwanted)).toBe('unwanted, é');
+
+      expect(await artifacts.sweep({ keep, before: Date.now() + 60_000 })).toEqual({ files: 1, bytes: 12 });
+      expect(await artifacts.get(wanted)).toBe('wanted');
+      await expect(artifacts.get(unwanted)).rejects.toMatchObject({ code: 'INTERNAL' });
+      expect(await artifacts.put('unwanted, é')).toEqual(unwanted);
+      expect(await artifacts.get(unwanted)).toBe('unwanted, é');
+    });
+
+    test('a sweep of a store in which nothing was ever put takes nothing', async () => {
+      const artifacts = await open();
+      expect(await artifacts.sweep({ keep: () => false, before: Date.now() + 60_000 })).toEqual({
+        files: 0,
+        bytes: 0,
+      });
+    });
+
     test('a size that does not fit is a fault', async () => {
       const artifacts = await open();
       const ref = await artifacts.put('abc');

@@ -257,11 +257,13 @@ export function memoryStore(): Store {
 /** The artifacts port over a map. */
 export function memoryArtifacts(): Artifacts {
   const contents = new Map<string, string>();
+  const times = new Map<string, number>();
   return {
     async put(content) {
       const bytes = Buffer.from(content, 'utf8');
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       contents.set(sha256, bytes.toString('utf8'));
+      times.set(sha256, Date.now());
       return { sha256, bytes: bytes.length };
     },
     async get({ sha256, bytes }) {
@@ -270,6 +272,16 @@ export function memoryArtifacts(): Artifacts {
         throw new Fault('INTERNAL', `The artifact ${sha256} is gone.`);
       }
       return content;
+    },
+    async sweep({ keep, before }) {
+      const swept = { files: 0, bytes: 0 };
+      for (const [sha256, content] of contents) {
+        if ((times.get(sha256) ?? 0) >= before || keep(sha256)) continue;
+        contents.delete(sha256);
+        swept.files += 1;
+        swept.bytes += Buffer.byteLength(content);
+      }
+      return swept;
     },
   };
 }

@@ -1,4 +1,3 @@
-export { openArtifacts } from './artifacts.ts';
 export { migrate } from './migrate.ts';
 export { MIGRATIONS, type Migration } from './migrations/index.ts';
 export { openStore, type StoreOptions } from './store.ts';

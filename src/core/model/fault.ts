@@ -21,6 +21,11 @@ export const FAULTS = {
     retry: 'later',
     advice: 'Check DATABASE_URL, or unset it to use the embedded database. `runoff doctor` tells which.',
   },
+  ARTIFACTS_UNAVAILABLE: {
+    retry: 'later',
+    advice:
+      'Check ARTIFACTS_URL and, for s3://, S3_ENDPOINT, S3_REGION and the access key. `runoff doctor` tries the store.',
+  },
   SETTINGS_INVALID: { retry: 'no', advice: 'Correct the named line and start the run again.' },
   ENVIRONMENT_INVALID: { retry: 'no', advice: 'Correct the variable; `.env.example` describes each.' },
   MODEL_KEY_MISSING: {

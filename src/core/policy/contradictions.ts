@@ -1,3 +1,4 @@
+import { artifactsProblems } from './artifacts-place.ts';
 import type { Environment } from './environment.ts';
 import type { EnvironmentProblem } from './operator.ts';
 
@@ -7,7 +8,7 @@ export const where = (path: readonly PropertyKey[]): string =>
 
 /** What each variable for itself allows, and all together do not. */
 export function contradictions(env: Environment): readonly EnvironmentProblem[] {
-  const problems: EnvironmentProblem[] = [];
+  const problems: EnvironmentProblem[] = [...artifactsProblems(env)];
   if (env.WEBHOOK_SECRET && new Set(env.WEBHOOK_SECRET).size < 6) {
     problems.push({
       name: 'WEBHOOK_SECRET',

@@ -39,6 +39,20 @@ export const webAddress = z
   })
   .transform((text) => text.replace(/\/+$/, ''));
 
+/** A folder by its absolute path, also as file://, or a bucket with or without a prefix. */
+export const artifactsAddress = z
+  .string()
+  .transform((text) => text.replace(/^file:\/\/(?=\/)/, '').replace(/(?<=.)\/+$/, ''))
+  .refine(
+    (text) =>
+      text.startsWith('/') ||
+      /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[A-Za-z0-9._-]{1,200}){0,8}$/.test(text),
+    { error: 'write s3://bucket/prefix, or an absolute path' },
+  )
+  .refine((text) => !text.split('/').some((part) => part === '.' || part === '..'), {
+    error: 'write it without . and ..',
+  });
+
 export const yesNo = (fallback: boolean) =>
   z
     .enum(['true', 'false', '1', '0'], 'write true or false')

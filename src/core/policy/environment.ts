@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   AgentCommands,
   amount,
+  artifactsAddress,
   dollars,
   hostName,
   hosts,
@@ -67,6 +68,40 @@ export const Environment = z.object({
     .regex(/^postgres(ql)?:\/\//, 'write postgres://user:password@host:port/database')
     .optional()
     .describe('A Postgres server; absent: an embedded one is started below RUNOFF_DATA.'),
+  ARTIFACTS_URL: artifactsAddress
+    .optional()
+    .describe(
+      'Where patches, test runs and issue texts are kept: s3://BUCKET/PREFIX, or the path of a folder that all machines share. Default: below RUNOFF_DATA, for one machine only.',
+    ),
+  S3_ENDPOINT: webAddress
+    .optional()
+    .describe(
+      'Address of the S3-compatible server of ARTIFACTS_URL. Default: the one of Amazon in S3_REGION.',
+    ),
+  S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/, 'write a region such as eu-central-1')
+    .optional()
+    .describe(
+      'Region of the bucket. Default: AWS_REGION, else us-east-1, which servers of your own mostly accept.',
+    ),
+  S3_ACCESS_KEY_ID: z.string().optional().describe('Access key for the bucket. Default: AWS_ACCESS_KEY_ID.'),
+  S3_SECRET_ACCESS_KEY: z
+    .string()
+    .optional()
+    .describe('Secret that belongs to the access key. Default: AWS_SECRET_ACCESS_KEY.'),
+  S3_PATH_STYLE: optionalYesNo.describe(
+    'true: the bucket is part of the path (https://server/bucket); false: of the host (https://bucket.server). Default: true with S3_ENDPOINT, else false.',
+  ),
+  AWS_REGION: z.string().optional().describe('Stands in for S3_REGION.'),
+  AWS_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .describe('Stands in for S3_ACCESS_KEY_ID, with AWS_SECRET_ACCESS_KEY.'),
+  AWS_SECRET_ACCESS_KEY: z
+    .string()
+    .optional()
+    .describe('Stands in for S3_SECRET_ACCESS_KEY, with AWS_ACCESS_KEY_ID.'),
   ANTHROPIC_API_KEY: z.string().optional().describe('Key for Anthropic models.'),
   ANTHROPIC_BASE_URL: webAddress.optional().describe("Another address for Anthropic's protocol."),
   OPENAI_API_KEY: z

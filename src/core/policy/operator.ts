@@ -1,4 +1,5 @@
 import type { ModelProtocol } from '../model/index.ts';
+import { type ArtifactsPlace, artifactsPlace } from './artifacts-place.ts';
 import { contradictions, where } from './contradictions.ts';
 import { Environment } from './environment.ts';
 import { type KnownProvider, PROVIDERS } from './providers.ts';
@@ -65,6 +66,8 @@ export interface Operator {
   readonly data: string;
   readonly prompts?: string;
   readonly databaseUrl?: string;
+  /** Where artifacts are kept; absent: below the data folder. */
+  readonly artifacts?: ArtifactsPlace;
   /** Providers that have a key, or an address of their own, by name. */
   readonly models: Readonly<Record<string, ModelAccess>>;
   /** By `provider/model`. */
@@ -144,6 +147,7 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
 
 function operatorOf(env: Environment): Operator {
   const { APP_ID, PRIVATE_KEY, WEBHOOK_SECRET } = env;
+  const artifacts = artifactsPlace(env);
   const lacks = Object.entries({ APP_ID, PRIVATE_KEY, WEBHOOK_SECRET }).filter(
     ([, value]) => value === undefined,
   );
@@ -157,6 +161,7 @@ function operatorOf(env: Environment): Operator {
     data: env.RUNOFF_DATA,
     ...(env.RUNOFF_PROMPTS ? { prompts: env.RUNOFF_PROMPTS } : {}),
     ...(env.DATABASE_URL ? { databaseUrl: env.DATABASE_URL } : {}),
+    ...(artifacts ? { artifacts } : {}),
     models: modelsOf(env),
     modelPrices: env.MODEL_PRICES as Readonly<Record<string, ModelPrice>>,
     max: maxOf(env),

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { asFault, Fault } from '../../core/model/index.ts';
+import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
+import { hashOf, nameOf, refOf, verified } from './names.ts';
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+
+/** What a shared folder says while its server is away, and a local one when its disk or mount is gone. */
+const AWAY: ReadonlySet<string> = new Set([
+  'EIO',
+  'ESTALE',
+  'ETIMEDOUT',
+  'ENOTCONN',
+  'EHOSTDOWN',
+  'EREMOTEIO',
+  'EROFS',
+]);
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+
+function asStoreFault(thrown: unknown, dir: string): Fault {
+  if (thrown instanceof Fault) return thrown;
+  const { message } = thrown as Error;
+  if (FULL.has(codeOf(thrown))) {
+    return new Fault('DISK_FULL', `The store of artifacts in ${dir} has no room left: ${message}.`, {
+      cause: thrown,
+    });
+  }
+  if (AWAY.has(codeOf(thrown))) {
+    return new Fault(
+      'ARTIFACTS_UNAVAILABLE',
+      `The store of artifacts in ${dir} does not answer: ${message}.`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+  return asFault(thrown);
+}
+
+/** Null for what is not there. */
+async function ifThere<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** On disk when it resolves; a crash leaves the file whole or not there, for readers on other machines too. */
+async function writeDurably(path: string, bytes: Buffer): Promise<void> {
+  const folder = dirname(path);
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+    await handle.close();
+    await rename(draft, path);
+  } catch (error) {
+    await handle.close();
+    await rm(draft, { force: true });
+    throw error;
+  }
+  await sync(folder);
+  if (made !== undefined) await sync(dirname(folder));
+}
+
+/** False when it is not there any more. */
+async function touch(path: string): Promise<boolean> {
+  const now = new Date();
+  return (await ifThere(utimes(path, now, now).then(() => true))) ?? false;
+}
+
+/**
+ * On a shared folder, a machine that once looked for a name remembers for a while that it was not there (NFS): opening
+ * the folders makes it ask again.
+ */
+async function readShared(path: string): Promise<Buffer | null> {
+  const found = await ifThere(readFile(path));
+  if (found !== null) return found;
+  await ifThere(readdir(dirname(dirname(path))));
+  await ifThere(readdir(dirname(path)));
+  return ifThere(readFile(path));
+}
+
+/**
+ * Takes away one old file. Moved aside first and looked at again: whoever put it once more since we looked has renewed
+ * its time, and gets it back; whoever does so later finds nothing and writes it.
+ */
+async function remove(path: string, before: number): Promise<boolean> {
+  const aside = `${path}.${randomBytes(6).toString('hex')}`;
+  if ((await ifThere(rename(path, aside).then(() => true))) === null) return false;
+  if ((await stat(aside)).mtimeMs >= before) {
+    await rename(aside, path);
+    return false;
+  }
+  await rm(aside, { force: true });
+  return true;
+}
+
+async function sweepFolder(dir: string, prefix: string, { keep, before }: SweepWish): Promise<Swept> {
+  let files = 0;
+  let bytes = 0;
+  for (const name of (await ifThere(readdir(join(dir, prefix)))) ?? []) {
+    const [stem = '', draft] = name.split('.', 2);
+    const hash = hashOf(`${prefix}/${stem}`);
+    const path = join(dir, prefix, name);
+    const found = hash === null ? null : await ifThere(stat(path));
+    if (hash === null || found === null || found.mtimeMs >= before) continue;
+    if (draft === undefined && keep(hash)) continue;
+    if (!(await remove(path, before))) continue;
+    files += 1;
+    bytes += found.size;
+  }
+  return { files, bytes };
+}
+
+/**
+ * Content-addressed files below `dir`, which several machines may share: `ab/cdef…` is the SHA-256 of the content as
+ * UTF-8. What is there and intact is not written again. Faults: DISK_FULL, ARTIFACTS_UNAVAILABLE, INTERNAL.
+ */
+export function openArtifacts(dir: string): Artifacts {
+  const asFaults = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw asStoreFault(error, dir);
+    }
+  };
+  return {
+    put(content) {
+      const bytes = Buffer.from(content, 'utf8');
+      const ref = refOf(bytes);
+      const path = join(dir, nameOf(ref.sha256));
+      return asFaults(async () => {
+        const there = await ifThere(readFile(path));
+        if (there?.equals(bytes) && (await touch(path))) return ref;
+        await writeDurably(path, bytes);
+        return ref;
+      });
+    },
+
+    get: (ref) => asFaults(async () => verified(await readShared(join(dir, nameOf(ref.sha256))), ref, dir)),
+
+    sweep: (wish) =>
+      asFaults(async () => {
+        const swept = { files: 0, bytes: 0 };
+        for (const prefix of (await ifThere(readdir(dir))) ?? []) {
+          if (!/^[0-9a-f]{2}$/.test(prefix)) continue;
+          const { files, bytes } = await sweepFolder(dir, prefix, wish);
+          swept.files += files;
+          swept.bytes += bytes;
+        }
+        return swept;
+      }),
+  };
+}

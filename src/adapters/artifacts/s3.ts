@@ -1,0 +1,145 @@
+import { AwsClient } from 'aws4fetch';
+import { type ArtifactRef, Fault } from '../../core/model/index.ts';
+import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
+import { listed, readListing, type Stored } from './listing.ts';
+import { hashOf, nameOf, refOf, verified } from './names.ts';
+import { type Answer, type Request, requester } from './requests.ts';
+
+export interface S3Options {
+  readonly bucket: string;
+  /** Folders in the bucket, `a/b`, without a slash at either end; empty: the bucket is ours alone. */
+  readonly prefix: string;
+  /** Address of the server, e.g. https://minio.example:9000; absent: Amazon's of the region. */
+  readonly endpoint?: string;
+  /** Name that requests are signed for. */
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** True: `https://server/bucket/name`; false: `https://bucket.server/name`. */
+  readonly pathStyle: boolean;
+  readonly fetch?: typeof fetch;
+}
+
+/** Bytes of one artifact at most; our default. What Runoff puts is bounded far below where it is made. */
+const MOST_BYTES = 256 * 2 ** 20;
+/** Removals under way at a time; our default. */
+const REMOVALS = 8;
+
+/** Headers tell times in whole seconds, rounded down. */
+const WHOLE_SECOND_MS = 1_000;
+
+/** Address of the bucket, with a final slash. */
+export function bucketAddress({ bucket, endpoint, region, pathStyle }: S3Options): URL {
+  const server = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`);
+  if (!server.pathname.endsWith('/')) server.pathname += '/';
+  if (pathStyle) server.pathname += `${bucket}/`;
+  else server.host = `${bucket}.${server.host}`;
+  return server;
+}
+
+const isGone = (answer: Answer): boolean => answer.status === 404 && answer.code !== 'NoSuchBucket';
+
+/**
+ * Artifacts as objects of a bucket: `prefix/ab/cdef…`, the same names as in a folder. Written for every S3-compatible
+ * server: plain PUT, GET, HEAD, DELETE and the second version of listing, nothing that only some have.
+ * A put is always sent, even where the object is there: that renews its time, which `sweep` goes by.
+ */
+export function openS3Artifacts(options: S3Options): Artifacts {
+  const { accessKeyId, secretAccessKey, region, bucket, prefix } = options;
+  const where = `s3://${prefix === '' ? bucket : `${bucket}/${prefix}`}`;
+  const root = bucketAddress(options);
+  const under = prefix === '' ? '' : `${prefix}/`;
+  const signer = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries: 0 });
+  const ask = requester({ signer, where, fetch: options.fetch ?? fetch });
+  const addressOf = (hash: string): URL => new URL(under + nameOf(hash), root);
+
+  async function must(request: Request): Promise<Answer> {
+    const answer = await ask(request);
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    throw refused(where, request.method, answer);
+  }
+
+  async function* everything(): AsyncGenerator<readonly Stored[]> {
+    let token: string | null = null;
+    do {
+      const page = listed(root, under, token);
+      const { objects, next } = readListing((await must({ method: 'GET', url: page })).body, where);
+      yield objects;
+      token = next;
+    } while (token !== null);
+  }
+
+  /** Looked at once more just before: it may have been put again since the listing, which can be long. */
+  async function remove(hash: string, before: number): Promise<boolean> {
+    const url = addressOf(hash);
+    const now = await ask({ method: 'HEAD', url });
+    if (isGone(now)) return false;
+    if (now.status !== 200) throw refused(where, 'HEAD', now);
+    if (!(now.modified + WHOLE_SECOND_MS <= before)) return false;
+    await must({ method: 'DELETE', url });
+    return true;
+  }
+
+  async function sweepPage(page: readonly Stored[], { keep, before }: SweepWish): Promise<Swept> {
+    const old = page.flatMap(({ key, bytes, modified }) => {
+      const hash = key.startsWith(under) ? hashOf(key.slice(under.length)) : null;
+      return hash !== null && modified < before && !keep(hash) ? [{ hash, bytes }] : [];
+    });
+    const swept = { files: 0, bytes: 0 };
+    const waiting = old.values();
+    const work = async () => {
+      for (const { hash, bytes } of waiting) {
+        if (!(await remove(hash, before))) continue;
+        swept.files += 1;
+        swept.bytes += bytes;
+      }
+    };
+    await Promise.all(Array.from({ length: REMOVALS }, work));
+    return swept;
+  }
+
+  return {
+    async put(content) {
+      const body = Buffer.from(content, 'utf8');
+      if (body.length > MOST_BYTES)
+        throw new Fault('INTERNAL', `An artifact of ${body.length} bytes is too big.`);
+      const ref = refOf(body);
+      await must({ method: 'PUT', url: addressOf(ref.sha256), body, sha256: ref.sha256 });
+      return ref;
+    },
+
+    async get(ref: ArtifactRef) {
+      const answer = await ask({ method: 'GET', url: addressOf(ref.sha256), mostBytes: ref.bytes });
+      if (isGone(answer)) return verified(null, ref, where);
+      if (answer.status !== 200) throw refused(where, 'GET', answer);
+      return verified(answer.body, ref, where);
+    },
+
+    async sweep(wish) {
+      const swept = { files: 0, bytes: 0 };
+      for await (const page of everything()) {
+        const { files, bytes } = await sweepPage(page, wish);
+        swept.files += files;
+        swept.bytes += bytes;
+      }
+      return swept;
+    },
+  };
+}
+
+/** What the server says, in its own words and ours: most of these are a mistake in the settings. */
+function refused(where: string, method: string, { status, code, message }: Answer): Fault {
+  const hints: Readonly<Record<number, string>> = {
+    301: 'The bucket is in another region: check S3_REGION.',
+    307: 'The bucket is elsewhere: check S3_REGION and S3_ENDPOINT.',
+    400: 'Check S3_REGION, and S3_PATH_STYLE.',
+    403: 'Check the access key, and that it may read, write, list and delete below this prefix.',
+    404: 'Check the name of the bucket: Runoff does not make it.',
+  };
+  const said = [code, message].filter((part) => part !== '').join(': ');
+  const full = status === 507 || code === 'QuotaExceeded' || code === 'XMinioStorageFull';
+  return new Fault(
+    full ? 'DISK_FULL' : 'ARTIFACTS_UNAVAILABLE',
+    `The store of artifacts ${where} answered ${method} with ${status}${said ? ` (${said.slice(0, 300)})` : ''}. ${hints[status] ?? ''}`.trim(),
+  );
+}
