@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { asFault, Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { type Account, openFolder, serverAccount } from './account.ts';
-import { installBinaries, removeOtherBinaries } from './binaries.ts';
+import { type Binaries, installBinaries, removeOtherBinaries } from './binaries.ts';
 import {
   type Cluster,
   type Credentials,
@@ -15,7 +15,8 @@ import {
 } from './cluster.ts';
 import { withLock } from './lock.ts';
 import { announce, type Presence } from './presence.ts';
-import { startServer, stopServer, untilReady } from './server.ts';
+import { keepUp, type Revival } from './revival.ts';
+import { choosePort, startServer, stopServer, untilReady, wasKilled } from './server.ts';
 
 /** A Postgres server on this machine, shared by all Runoff processes that use the same folder. */
 export interface EmbeddedPostgres {
@@ -78,28 +79,57 @@ async function usedByOthers(presence: Presence): Promise<boolean> {
   }
 }
 
+interface Place {
+  readonly cluster: Cluster;
+  readonly binaries: Binaries;
+  readonly account: Account;
+  readonly dir: string;
+  readonly lock: string;
+  readonly log: Log | undefined;
+}
+
 interface Reached {
   readonly credentials: Credentials;
-  readonly presence: Presence;
+  readonly revival: Revival;
   readonly attached: boolean;
 }
 
+/** The server of `port` again, under the lock: started by us unless it runs, or null when it was not killed. */
+async function reopen(
+  place: Place,
+  port: number,
+  connect: () => Promise<Presence>,
+): Promise<Presence | null> {
+  const { cluster, binaries, account, dir } = place;
+  return withLock(place.lock, async () => {
+    const found = await untilReady(cluster, dir);
+    if (found === null && !wasKilled(cluster)) return null;
+    const now = found ?? (await startServer(cluster, binaries, account, dir, async () => port));
+    if (now.port === port) return connect();
+    throw new Fault(
+      'DATABASE_UNAVAILABLE',
+      `The embedded database is back on port ${now.port}, because another program took ${port}. Restart this process.`,
+    );
+  });
+}
+
 /** A server that was killed may look alive for a moment longer: a connection is the proof. */
-async function reach(
-  cluster: Cluster,
-  start: (lastPort: number) => Promise<{ readonly port: number }>,
-  dir: string,
-  log: Log | undefined,
-): Promise<Reached> {
+async function reach(place: Place): Promise<Reached> {
+  const { cluster, binaries, account, dir, log } = place;
   for (let trial = 1; ; trial += 1) {
     const stored = await readCredentials(cluster);
     const found = await untilReady(cluster, dir);
-    const { port } = found ?? (await start(stored.port));
+    const choose = () => choosePort(stored.port);
+    const { port } = found ?? (await startServer(cluster, binaries, account, dir, choose));
     const credentials = { ...stored, port };
     if (port !== stored.port) await writeCredentials(cluster, credentials);
     try {
-      const presence = await announce(address(credentials, 'postgres'), log);
-      return { credentials, presence, attached: found !== null };
+      const revival = await keepUp({
+        connect: (onLost) => announce(address(credentials, 'postgres'), onLost),
+        reopen: (connect) => reopen(place, port, connect),
+        ...(log ? { log } : {}),
+      });
+      return { credentials, revival, attached: found !== null };
     } catch (error) {
       if (found === null || trial === ATTACH_TRIALS) throw error;
       await delay(ATTACH_PAUSE_MS);
@@ -107,21 +137,20 @@ async function reach(
   }
 }
 
-async function startOrAttach(dir: string, account: Account, log: Log | undefined) {
+async function startOrAttach(dir: string, lock: string, account: Account, log: Log | undefined) {
   const binaries = await installBinaries(dir);
   const cluster: Cluster = clusterAt(dir, binaries.major);
   await initialise(cluster, binaries, account, dir);
-  const start = (lastPort: number) => startServer(cluster, binaries, account, dir, lastPort);
-  const reached = await reach(cluster, start, dir, log);
+  const reached = await reach({ cluster, binaries, account, dir, lock, log });
   if (!reached.attached) await removeOtherBinaries(dir, binaries.version);
-  const rows = await reached.presence.query<{ server_version: string }>('show server_version');
+  const rows = await reached.revival.presence().query<{ server_version: string }>('show server_version');
   return { ...reached, cluster, version: rows[0]?.server_version ?? '' };
 }
 
 async function openServer(options: EmbeddedPostgresOptions, account: Account) {
   const dir = openFolder(options.dir, account);
   const lock = join(dir, 'pg.lock');
-  return { dir, lock, server: await withLock(lock, () => startOrAttach(dir, account, options.log)) };
+  return { dir, lock, server: await withLock(lock, () => startOrAttach(dir, lock, account, options.log)) };
 }
 
 function asStartFault(error: unknown, dir: string): Fault {
@@ -136,19 +165,21 @@ function asStartFault(error: unknown, dir: string): Fault {
 
 /**
  * Starts the Postgres server of `dir`, or attaches to the one that runs there; what is missing is set up first.
- * The server outlives a crash of this process. Faults: DATABASE_UNAVAILABLE, DISK_FULL.
+ * The server outlives a crash of this process, and is started again, on the same port, when it dies under us.
+ * Faults: DATABASE_UNAVAILABLE, DISK_FULL.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const account = serverAccount();
   const { dir, lock, server } = await openServer(options, account).catch((error: unknown) => {
     throw asStartFault(error, options.dir);
   });
-  const { cluster, credentials, presence, attached, version } = server;
+  const { cluster, credentials, revival, attached, version } = server;
   options.log?.info({ dir, port: credentials.port, version, attached }, 'The embedded database is ready.');
 
   async function letGo(force: boolean): Promise<void> {
-    // A server that is gone already has nothing to ask.
-    const used = force ? false : await usedByOthers(presence).catch(() => false);
+    const presence = revival.presence();
+    // Without a connection nobody knows who uses a server that another process may have brought back meanwhile.
+    const used = !force && (!presence.isOpen() || (await usedByOthers(presence).catch(() => true)));
     await presence.end();
     if (!used) await stopServer(cluster, dir);
   }
@@ -158,9 +189,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     version,
     attached,
     url: (database) => address(credentials, database),
-    ensureDatabase: (name) => createDatabase(presence, name),
+    ensureDatabase: (name) => createDatabase(revival.presence(), name),
     stop({ force = false } = {}) {
-      stopped ??= withLock(lock, () => letGo(force));
+      // First no more revivals: one that is under way holds the lock.
+      stopped ??= revival.end().then(() => withLock(lock, () => letGo(force)));
       return stopped;
     },
   };

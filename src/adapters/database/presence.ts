@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
-import type { Log } from '../../ports/index.ts';
 
 /** Our open connection to the server; see `announce`. */
 export interface Presence {
+  isOpen(): boolean;
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   end(): Promise<void>;
 }
@@ -16,17 +16,23 @@ interface Referenced {
 
 /**
  * Shows the server, and so every other process, that this process uses it: a connection that the kernel closes
- * however we end. It keeps this process alive only while a query is under way.
+ * however we end. It keeps this process alive only while a query is under way. `onLost` is told once when it breaks.
  */
-export async function announce(url: string, log: Log | undefined): Promise<Presence> {
+export async function announce(url: string, onLost: (why: string) => void): Promise<Presence> {
   const client = new pg.Client({
     connectionString: url,
     application_name: `runoff ${process.pid}`,
     connectionTimeoutMillis: 10_000,
   }) as pg.Client & Referenced;
   let ending = false;
+  let open = false;
+  let why = 'the connection ended';
   client.on('error', (error) => {
-    if (!ending) log?.warn({ why: error.message }, 'The embedded database went away.');
+    why = error.message;
+  });
+  client.on('end', () => {
+    if (open && !ending) onLost(why);
+    open = false;
   });
   try {
     await client.connect();
@@ -39,6 +45,7 @@ export async function announce(url: string, log: Log | undefined): Promise<Prese
       },
     );
   }
+  open = true;
   client.unref();
   let last: Promise<unknown> = Promise.resolve();
   async function ask<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[]) {
@@ -50,6 +57,7 @@ export async function announce(url: string, log: Log | undefined): Promise<Prese
     }
   }
   return {
+    isOpen: () => open,
     // One after the other: a connection answers one question at a time.
     query<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
       const answer = last.then(() => ask<Row>(sql, values));

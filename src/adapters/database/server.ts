@@ -109,7 +109,7 @@ function freePort(): Promise<number> {
 }
 
 /** The port of last time if nobody else has it, so that addresses in logs and tools stay good. */
-const choosePort = async (last: number): Promise<number> =>
+export const choosePort = async (last: number): Promise<number> =>
   last !== 0 && !(await answers(last)) ? last : freePort();
 
 function openLog(path: string, account: Account): number {
@@ -158,12 +158,12 @@ export async function startServer(
   binaries: Binaries,
   account: Account,
   dir: string,
-  lastPort: number,
+  port: () => Promise<number>,
 ): Promise<Running> {
   let why = 'it was not ready in time';
   for (let trial = 1; trial <= START_TRIALS; trial += 1) {
     dropForeignPidFile(cluster);
-    const ended = launch(cluster, binaries, account, dir, await choosePort(lastPort));
+    const ended = launch(cluster, binaries, account, dir, await port());
     const found = await untilReadyOr(ended, cluster);
     if (typeof found !== 'string') return found;
     why = found;
@@ -201,6 +201,10 @@ export async function untilReady(cluster: Cluster, dir: string): Promise<Running
     await delay(POLL_MS);
   }
 }
+
+/** Did it end without tidying up? A server that was told to stop takes its pid file away, one that was killed cannot. */
+export const wasKilled = (cluster: Cluster): boolean =>
+  running(cluster) === null && existsSync(pidFile(cluster));
 
 /** Ends open connections, writes everything out and waits until the server is gone. */
 export async function stopServer(cluster: Cluster, dir: string): Promise<void> {

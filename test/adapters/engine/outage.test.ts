@@ -5,10 +5,9 @@ import { expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../../src/adapters/database/index.ts';
 import { openDbosEngine } from '../../../src/adapters/engine/index.ts';
 import { openStore } from '../../../src/adapters/store/index.ts';
-import type { Log } from '../../../src/ports/index.ts';
 import { silent } from '../../world/silent.ts';
 
-test('the server dies under a running engine: when it is back, run and waiting go on', async () => {
+test('the server dies under a running engine: it is brought back, and run and waiting go on', async () => {
   const home = await mkdtemp(join(tmpdir(), 'runoff-outage-'));
   await chmod(home, 0o755);
   const dir = join(home, 'pg');
@@ -43,9 +42,6 @@ test('the server dies under a running engine: when it is back, run and waiting g
 
   const pid = Number((await readFile(join(dir, 'pg18', 'postmaster.pid'), 'utf8')).split('\n')[0]);
   process.kill(pid, 'SIGKILL');
-  const again = await startEmbeddedPostgres({ dir });
-  expect(again).toMatchObject({ attached: false });
-  expect(again.url('runoff')).toBe(databaseUrl);
   back.resolve();
 
   expect(await settled).toEqual({ kind: 'done', value: [{ kind: 'done', value: 'a patch' }] });
@@ -54,6 +50,5 @@ test('the server dies under a running engine: when it is back, run and waiting g
   await engine.shutdown();
   await store.close();
   await server.stop();
-  await again.stop();
   await rm(home, { recursive: true, force: true });
 });

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/database/index.ts';
+import type { Log } from '../../../src/ports/index.ts';
+import { silent } from '../../world/silent.ts';
+
+let home: string;
+let dir: string;
+let said: string[];
+const opened: EmbeddedPostgres[] = [];
+
+// One folder for all: setting one up takes longer than all that is done with it.
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'runoff-revival-'));
+  await chmod(home, 0o755);
+  dir = join(home, 'pg');
+});
+beforeEach(() => {
+  said = [];
+});
+afterEach(async () => {
+  for (const server of opened.splice(0)) await server.stop({ force: true });
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+const hearing: Log = {
+  ...silent,
+  info: (_, text) => void said.push(text),
+  warn: (_, text) => void said.push(text),
+  error: (_, text) => void said.push(text),
+};
+
+async function open(): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dir, log: hearing });
+  opened.push(server);
+  return server;
+}
+
+const pidFile = () => join(dir, 'pg18', 'postmaster.pid');
+const postmaster = async () => Number((await readFile(pidFile(), 'utf8')).split('\n')[0]);
+
+function poolOf(server: EmbeddedPostgres): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: server.url('postgres'),
+    max: 3,
+    connectionTimeoutMillis: 5_000,
+  });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** What a person would see who asks again until there is an answer. */
+const soon = (work: () => Promise<unknown>) =>
+  expect.poll(() => work().catch((error: Error) => error.message));
+
+test('the server is killed under us, again and again: it is back at the same address with all that was committed', async () => {
+  const server = await open();
+  const pool = poolOf(server);
+  await pool.query('create table kept (n integer primary key)');
+  for (let round = 1; round <= 2; round += 1) {
+    await pool.query('insert into kept values ($1)', [round]);
+    const before = await postmaster();
+    process.kill(before, 'SIGKILL');
+    await expect.poll(() => said.filter((text) => /is back/.test(text)).length).toBe(round);
+    expect(await postmaster()).not.toBe(before);
+    await soon(async () => (await pool.query('select count(*)::int as n from kept')).rows).toEqual([
+      { n: round },
+    ]);
+  }
+  await server.ensureDatabase('made_after');
+  await pool.end();
+  await server.stop();
+  expect(existsSync(pidFile())).toBe(false);
+});
+
+test('one of its processes is killed: the server mends itself, and we find it again', async () => {
+  const server = await open();
+  const pool = poolOf(server);
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const before = await postmaster();
+  process.kill(rows[0]?.pid ?? 0, 'SIGKILL');
+  await soon(async () => (await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  await expect.poll(() => said.at(-1)).toMatch(/is back/);
+  expect(await postmaster()).toBe(before);
+  await pool.end();
+});
+
+test('several users of one folder bring it back once, and all go on', async () => {
+  const servers = [await open(), await open(), await open()];
+  process.kill(await postmaster(), 'SIGKILL');
+  await expect.poll(() => said.filter((text) => /is back/.test(text)).length).toBe(3);
+  for (const server of servers) await server.ensureDatabase('made_after');
+  for (const server of servers.slice(0, 2)) await server.stop();
+  expect(existsSync(pidFile())).toBe(true);
+  await servers[2]?.stop();
+  expect(existsSync(pidFile())).toBe(false);
+});
+
+test('a server that somebody stopped is not started again behind their back', async () => {
+  const [ours, theirs] = [await open(), await open()];
+  await theirs.stop({ force: true });
+  await expect
+    .poll(() => said.at(-1))
+    .toBe('Somebody stopped the embedded database. Start Runoff again to go on.');
+  await ours.stop();
+  expect(existsSync(pidFile())).toBe(false);
+});
+
+test('let go of while the server is away, nothing is started any more', async () => {
+  const server = await open();
+  process.kill(await postmaster(), 'SIGKILL');
+  await server.stop({ force: true });
+  expect(said.filter((text) => /could not be brought back/.test(text))).toEqual([]);
+});
