@@ -10,6 +10,8 @@ export interface Runtime {
 export interface Needs {
   /** Executes flows in this process under this executor's name; absent: only reads, and has no sandbox. */
   readonly executor?: string;
+  /** False: takes candidates and examinations only, shows nothing on GitHub, and writes nothing there. Default true. */
+  readonly leads?: boolean;
   /** Speaks to GitHub as the operator's App, where one is configured. */
   readonly github?: boolean;
 }

@@ -40,6 +40,7 @@ export const OWN = {
   coderPrompts: here('../pipeline/code/prompts'),
   personas: here('../pipeline/personas'),
   appManifest: here('../../app.yml'),
+  package: here('../../package.json'),
 } as const;
 
 /**

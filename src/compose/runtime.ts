@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 
 import { readSettingsText } from '../adapters/config/index.ts';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
-import { openDbosEngine } from '../adapters/engine/index.ts';
+import { type DbosEngineOptions, openDbosEngine } from '../adapters/engine/index.ts';
 import { openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
 import { openGitHub } from '../adapters/github/index.ts';
@@ -10,11 +10,11 @@ import { openModel } from '../adapters/models/index.ts';
 import { readTestReport } from '../adapters/reports/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
-import type { Needs, Runtime } from '../cli/index.ts';
+import { EXIT, type Needs, type Runtime } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/policy/index.ts';
 import { openAnnouncer, type World } from '../pipeline/index.ts';
-import type { Engine, Gateway, GitHub, Log, Store } from '../ports/index.ts';
+import type { Engine, Fence, Gateway, GitHub, Log, Store } from '../ports/index.ts';
 import { codersOf } from './agents.ts';
 import { artifactsOf } from './artifacts.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
@@ -24,14 +24,17 @@ import { dataPaths } from './paths.ts';
 import { promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
 import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
+import { newIdentity, openSharing, type Sharing } from './sharing.ts';
 import { pruneUnused } from './upkeep.ts';
 
 export interface RuntimeOptions {
-  /** The GitHub of `serve` and of the demo. */
-  readonly github?: GitHub;
+  /** The GitHub of `serve` and of the demo, for a process that others may take over from. */
+  readonly github?: (fence: Fence | undefined) => GitHub;
   readonly log?: Log;
   /** No other process uses the data folder: the embedded database is stopped whoever is connected. */
   readonly ownsData?: boolean;
+  /** Ends the process at once: others have taken over its work. Default: with exit code 1. */
+  readonly givenUp?: () => void;
 }
 
 /** Of the durable flows. Raised only where runs under way could not go on at all: `FlowContext.patched` is for the rest. */
@@ -73,16 +76,19 @@ async function openParts(
   options: RuntimeOptions,
   later: Later,
 ): Promise<World> {
-  const log = options.log ?? openLog(operator);
+  const { log = openLog(operator), givenUp = () => process.exit(EXIT.failed) } = options;
   const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
   // Before the database: the sandbox may move this process and its children to a control group.
   const sandbox = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
-  const store = await openStore(databaseUrl);
+  const shares = needs.executor !== undefined && !needs.executor.startsWith(ALONE);
+  const identity = shares ? newIdentity(needs.executor) : undefined;
+  const store = await openStore(databaseUrl, { identity });
   later(() => store.close());
-  const github = options.github ?? (needs.github ? appGitHub(operator, log) : undefined);
+  const sharing = identity ? openSharing(databaseUrl, identity, log, givenUp, later) : null;
+  const github = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
   const artifacts = artifactsOf(operator);
   const gateway = openGateway({
     dir: paths.sockets,
@@ -98,9 +104,11 @@ async function openParts(
     log,
   });
   later(() => gateway.close());
-  const announcer = openAnnouncer(announcerParts(store, log, github));
+  const leads = needs.leads ?? true;
+  const announcer = openAnnouncer(announcerParts(store, log, leads ? github : undefined));
   later(() => announcer.idle());
-  const engine = openEngine(operator, databaseUrl, needs.executor ?? `cli-${systemRandom.runId()}`, log);
+  const executorId = needs.executor ?? `cli-${systemRandom.runId()}`;
+  const engine = openEngine(operator, { databaseUrl, executorId, takesRuns: leads, sharing, log });
   later(() => engine.shutdown());
   return {
     ...unchanging(operator),
@@ -111,7 +119,7 @@ async function openParts(
     sandbox,
     gateway,
     log,
-    ...(github ? { github } : {}),
+    ...(github ? { github: leads ? github : readOnly(github) } : {}),
     defaults: defaultsOf(operator, gateway),
     announcer,
   };
@@ -136,19 +144,37 @@ const unchanging = (operator: Operator) => ({
 });
 
 /** The App shares its work through queues; the command line runs all of its own run in its own process. */
-function openEngine(operator: Operator, databaseUrl: string, executorId: string, log: Log): Engine {
-  const alone = executorId.startsWith(ALONE);
+function openEngine(
+  operator: Operator,
+  {
+    sharing,
+    ...options
+  }: Pick<DbosEngineOptions, 'databaseUrl' | 'executorId' | 'takesRuns' | 'log'> & {
+    readonly sharing: Sharing | null;
+  },
+): Engine {
+  const { codersPerWorker, codersPerRepository, examinationsPerWorker } = operator;
+  const queue = {
+    name: 'coders',
+    perWorker: codersPerWorker,
+    perPartition: codersPerRepository,
+    examinations: examinationsPerWorker,
+  };
   return openDbosEngine({
-    databaseUrl,
-    executorId,
+    ...options,
     applicationVersion: APPLICATION_VERSION,
-    queue: alone
-      ? null
-      : { name: 'coders', perWorker: operator.codersPerWorker, perPartition: operator.codersPerRepository },
-    directConcurrency: operator.codersPerWorker,
-    log,
+    queue: sharing === null ? null : queue,
+    // Alone, there is nobody else who could take them.
+    directConcurrency: Math.max(1, codersPerWorker),
+    ...(sharing ? { among: sharing } : {}),
   });
 }
+
+/** For a process that leads no run: what is said on GitHub, the app says. */
+const readOnly = (github: GitHub): GitHub => ({
+  ...github,
+  publisher: () => Promise.reject(new Fault('INTERNAL', 'A worker was asked to write to GitHub.')),
+});
 
 const announcerParts = (store: Store, log: Log, github: GitHub | undefined) =>
   github ? { store, clock: systemClock, log, github } : { store, clock: systemClock, log };
@@ -168,7 +194,7 @@ const appGitHub = (operator: Operator, log: Log): GitHub | undefined =>
 export function openAppGitHub(
   operator: Operator,
   log: Log,
-  extra: { fetch?: typeof fetch; throttle?: boolean } = {},
+  extra: { fetch?: typeof fetch; throttle?: boolean; fence?: Fence | undefined } = {},
 ): GitHub {
   if (!operator.app)
     throw new Fault(

@@ -9,6 +9,7 @@ import { EXIT, onPresses, type Runtime, type Screen, type Surroundings } from '.
 import { Fault } from '../core/model/index.ts';
 import { missingForServe, type Operator } from '../core/policy/index.ts';
 import { flows, type World } from '../pipeline/index.ts';
+import type { Fence } from '../ports/index.ts';
 import { openSteering, type Steering } from '../steering/index.ts';
 import {
   fileKeeper,
@@ -164,7 +165,7 @@ function requireAllOrNothing(operator: Operator, missing: number): void {
 
 async function serveApp(operator: Operator): Promise<Served> {
   const log = openLog(operator);
-  const github = openAppGitHub(operator, log);
+  const github = (fence: Fence | undefined) => openAppGitHub(operator, log, { fence });
   // Stable across restarts, so that this process takes up what it left unfinished.
   const executor = `app-${hostname()}`;
   return startApp(operator, await openRuntime(operator, { executor }, { github, log }));

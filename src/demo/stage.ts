@@ -13,6 +13,7 @@ import {
 import { Fault } from '../core/model/index.ts';
 import { parseEnvironment } from '../core/policy/index.ts';
 import type { World } from '../pipeline/index.ts';
+import type { Fence } from '../ports/index.ts';
 import { type LocalGitHub, type LocalGitHubOptions, startLocalGitHub } from './local-github/index.ts';
 import { SCRIPTED_PRICES, SCRIPTS } from './sample/index.ts';
 import { makeSampleRepository } from './sample-repository.ts';
@@ -147,10 +148,12 @@ async function openApp(
     throw new Fault('INTERNAL', `The demo's own settings are invalid: ${JSON.stringify(parsed.problems)}`);
   const log = openLog(parsed.operator);
   const { fetch, throttle } = options;
-  const asApp = openAppGitHub(parsed.operator, log, {
-    ...(fetch ? { fetch } : {}),
-    ...(throttle === undefined ? {} : { throttle }),
-  });
+  const asApp = (fence: Fence | undefined) =>
+    openAppGitHub(parsed.operator, log, {
+      fence,
+      ...(fetch ? { fetch } : {}),
+      ...(throttle === undefined ? {} : { throttle }),
+    });
   const runtime = await openRuntime(
     parsed.operator,
     { executor: 'demo' },

@@ -3,6 +3,7 @@ export * from './artifacts.ts';
 export * from './clock.ts';
 export * from './coder.ts';
 export * from './engine.ts';
+export * from './executors.ts';
 export * from './gateway.ts';
 export * from './github.ts';
 export * from './log.ts';

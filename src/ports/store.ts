@@ -22,6 +22,7 @@ import type { NeutralReport } from '../core/neutral/index.ts';
 import type { Ranked } from '../core/ranking/index.ts';
 import type { OutcomeView, SandboxView } from '../core/reports/index.ts';
 import type { AnswerStore, KeptAnswer } from './answers.ts';
+import type { ExecutorRecord } from './executors.ts';
 
 /** All that is kept of a run besides its candidates and artifacts. Times are milliseconds since 1970 UTC. */
 export interface RunRecord {
@@ -284,5 +285,7 @@ export interface Store extends AnswerStore {
   fulfil(scope: string, key: string, result: unknown): Promise<void>;
   /** What stands there, without planning anything; null where nothing was planned. */
   intent(scope: string, key: string): Promise<Intent | null>;
+  /** The processes that share the work, by name. */
+  executors(): Promise<readonly ExecutorRecord[]>;
   close(): Promise<void>;
 }

@@ -250,6 +250,7 @@ export function memoryStore(): Store {
     },
     ...memoryCommands(),
     ...memoryPicks(entry),
+    executors: async () => [],
     async close() {},
   };
 }

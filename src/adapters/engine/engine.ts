@@ -2,10 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DBOS, Error as DbosErrors } from '@dbos-inc/dbos-sdk';
 import { Fault, type RunId } from '../../core/model/index.ts';
 import type { Engine, FlowStatus, Flows } from '../../ports/index.ts';
+import { launchWith } from './claims.ts';
 import { withLaunchLock } from './connection.ts';
 import { type ExecutorLock, lockExecutor } from './executor-lock.ts';
-import { createHeartbeatTable, type Heartbeat, type HeartbeatOptions, startHeartbeat } from './heartbeat.ts';
-import { configOf, type DbosEngineOptions, EXAMINATION_QUEUE, QUEUE_POLL_MS, RUN_QUEUE } from './options.ts';
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
+import {
+  configOf,
+  type DbosEngineOptions,
+  EXAMINATION_QUEUE,
+  EXAMINATIONS,
+  limitsOf,
+  QUEUE_POLL_MS,
+  RUN_QUEUE,
+} from './options.ts';
 import { plain } from './plain.ts';
 import { type Registered, register } from './register.ts';
 import { openResidents } from './residents.ts';
@@ -15,7 +24,6 @@ import { statusOf } from './status.ts';
 /** Milliseconds between two looks at a run somebody waits for. */
 const SETTLED_POLL_MS = 100;
 const GRACE_MS = 10_000;
-const HEARTBEAT: HeartbeatOptions = { everyMs: 10_000, staleMs: 60_000 };
 
 const shutDown = (id: RunId): Fault =>
   new Fault(
@@ -26,7 +34,10 @@ const shutDown = (id: RunId): Fault =>
 /** Durable execution on Postgres. DBOS keeps its state in module variables, so there is one of these in a process. */
 export function openDbosEngine(options: DbosEngineOptions): Engine {
   const { queue, log, databaseUrl, executorId } = options;
-  const residents = openResidents(queue === null ? slots(options.directConcurrency ?? 3) : null);
+  const residents = openResidents(
+    queue === null ? slots(options.directConcurrency ?? 3) : null,
+    options.among?.fence ?? null,
+  );
   let lock: ExecutorLock | null = null;
   let heartbeat: Heartbeat | null = null;
   let flows: Registered | null = null;
@@ -40,16 +51,21 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
   async function launchDbos(given: Flows): Promise<Registered> {
     DBOS.setConfig(configOf(options));
     const found = register(given, residents, queue);
-    await DBOS.launch();
+    const fence = options.among?.fence;
+    await launchWith({
+      limits: queue === null ? new Map() : limitsOf(queue),
+      mayClaim: () => !residents.isStopping() && (fence?.isFresh() ?? true),
+    });
     if (queue === null) return found;
     await DBOS.registerQueue(RUN_QUEUE, { minPollingIntervalMs: QUEUE_POLL_MS });
     await DBOS.registerQueue(EXAMINATION_QUEUE, {
-      workerConcurrency: queue.examinations ?? 2,
+      workerConcurrency: EXAMINATIONS,
       partitionConcurrency: queue.perPartition,
       minPollingIntervalMs: QUEUE_POLL_MS,
     });
     await DBOS.registerQueue(queue.name, {
-      workerConcurrency: queue.perWorker,
+      // For processes of versions before 0.2; each later one has its own, see `launchWith`.
+      workerConcurrency: Math.max(1, queue.perWorker),
       partitionConcurrency: queue.perPartition,
       minPollingIntervalMs: QUEUE_POLL_MS,
     });
@@ -57,8 +73,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
   }
 
   function launchOnce(given: Flows): Promise<Registered> {
-    return withLaunchLock(databaseUrl, async (client) => {
-      if (queue !== null) await createHeartbeatTable(client);
+    return withLaunchLock(databaseUrl, async () => {
       try {
         return await launchDbos(given);
       } catch (error) {
@@ -68,6 +83,16 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
         });
       }
     });
+  }
+
+  /** Before anything is taken up: what this process writes is refused until the others know it. */
+  async function joinOthers(): Promise<void> {
+    if (!options.among || queue === null) return;
+    const { fence, facts } = options.among;
+    const role = options.takesRuns === false ? 'worker' : 'app';
+    const { perWorker, examinations = EXAMINATIONS } = queue;
+    await fence.executors.join({ ...facts, role, coders: perWorker, examinations }, Date.now());
+    await fence.beat();
   }
 
   async function status(id: RunId): Promise<FlowStatus> {
@@ -81,13 +106,13 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       if (DBOS.isInitialized()) throw new Fault('INTERNAL', 'This process has launched an engine already.');
       lock = await lockExecutor(databaseUrl, executorId, log);
       try {
+        await joinOthers();
         flows = await launchOnce(given);
       } catch (error) {
         await lock.release();
         throw error;
       }
-      if (queue === null) return;
-      heartbeat = await startHeartbeat(databaseUrl, executorId, options.heartbeat ?? HEARTBEAT, log);
+      if (options.among) heartbeat = startHeartbeat(options.among.fence, log);
     },
 
     async start(id, input) {

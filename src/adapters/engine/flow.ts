@@ -17,6 +17,8 @@ export interface Host {
   readonly signal: AbortSignal;
   /** No further step starts: the flow freezes where it is and goes on at the next launch. */
   isStopping(): boolean;
+  /** Whether nobody else has taken this flow over. */
+  isOurs(): Promise<boolean>;
   /** Waits until this flow may be worked on here. */
   place(standing: Standing): Promise<void>;
   /** The engine waits for this before it shuts down. */
@@ -68,6 +70,12 @@ export function flowContext(id: string, host: Host): FlowContext {
     }
   }
 
+  /** What is remembered first stands: a process that froze must not bring its result before whoever took over. */
+  async function kept(outcome: Promise<Outcome>): Promise<Outcome> {
+    const found = await outcome;
+    return (await host.isOurs()) ? found : frozen();
+  }
+
   async function childResult<T>(handle: WorkflowHandle<unknown>): Promise<ChildResult<T>> {
     try {
       const { value } = (await handle.getResult({ pollingIntervalMs: RESULT_POLL_MS })) as FlowResult;
@@ -93,7 +101,7 @@ export function flowContext(id: string, host: Host): FlowContext {
         }
       };
       const outcome = await host
-        .track(DBOS.runStep(() => perform(name, watched), { name }))
+        .track(DBOS.runStep(() => kept(perform(name, watched)), { name }))
         .catch((error) => {
           // The engine left before the step ended: its failure is ours, not the step's.
           if (host.isStopping()) return frozen<Outcome>();

@@ -1,3 +1,3 @@
 export { openDbosEngine } from './engine.ts';
-export type { HeartbeatOptions } from './heartbeat.ts';
+export { type FenceOptions, type HeartbeatOptions, type OwnFence, openFence } from './fence.ts';
 export type { CoderQueue, DbosEngineOptions } from './options.ts';

@@ -1,16 +1,16 @@
 import type { DBOSConfig } from '@dbos-inc/dbos-sdk';
-import type { Log } from '../../ports/index.ts';
+import type { ExecutorFacts, Log } from '../../ports/index.ts';
 import { dbosLog } from './dbos-log.ts';
-import type { HeartbeatOptions } from './heartbeat.ts';
+import type { OwnFence } from './fence.ts';
 
-/** One queue for all machines; the limits stand in one row of the database, and the last process to launch writes it. */
+/** One queue for all machines. The limit of a repository stands in the database, and the last process to launch writes it. */
 export interface CoderQueue {
   readonly name: string;
-  /** Candidates that one process codes at a time. */
+  /** Candidates that this process codes at a time; 0: it takes none. */
   readonly perWorker: number;
   /** Candidates of one repository that are coded at a time, over all processes. */
   readonly perPartition: number;
-  /** Runs whose candidates one process builds and tests at a time; default 2. */
+  /** Runs whose candidates this process builds and tests at a time; 0: it takes none. Default 2. */
   readonly examinations?: number;
 }
 
@@ -30,8 +30,10 @@ export interface DbosEngineOptions {
   readonly directConcurrency?: number;
   /** With a queue: false for a process that takes candidates only, and leaves runs to others; default true. */
   readonly takesRuns?: boolean;
-  /** With a queue; see the type for the defaults. */
-  readonly heartbeat?: HeartbeatOptions;
+  /**
+   * With a queue: how others see that this process lives. Without: nobody looks for it, and it looks for nobody.
+   */
+  readonly among?: { readonly fence: OwnFence; readonly facts: Pick<ExecutorFacts, 'host' | 'version'> };
   readonly log: Log;
 }
 
@@ -39,6 +41,8 @@ export interface DbosEngineOptions {
 export const RUN_QUEUE = 'runs';
 /** Where runs wait for a process that builds and tests their candidates. */
 export const EXAMINATION_QUEUE = 'examinations';
+/** Our default: an examination builds and tests on several cores by itself. */
+export const EXAMINATIONS = 2;
 /** Our default: a waiting flow is picked up after half of it on average, for two queries a round. */
 export const QUEUE_POLL_MS = 100;
 /** Connections at most; half of them may look for results. */
@@ -59,6 +63,15 @@ function withIdleLimit(databaseUrl: string): string {
   return url.href;
 }
 
+/** What each process decides for itself. A queue of which it takes nothing is missing. */
+export function limitsOf({ name, perWorker, examinations = EXAMINATIONS }: CoderQueue) {
+  const all = new Map([
+    [name, perWorker],
+    [EXAMINATION_QUEUE, examinations],
+  ]);
+  return new Map([...all].filter(([, most]) => most > 0));
+}
+
 export function configOf(options: DbosEngineOptions): DBOSConfig {
   const { databaseUrl, executorId, applicationVersion = '1', queue, takesRuns = true, log } = options;
   const alone = queue === null;
@@ -72,7 +85,7 @@ export function configOf(options: DbosEngineOptions): DBOSConfig {
     systemDatabasePoolSize: POOL_SIZE,
     // Set in the address instead, or by whoever wrote `options` into it.
     systemDatabaseIdleTransactionTimeoutMs: 0,
-    listenQueues: alone ? [] : [...(takesRuns ? [RUN_QUEUE] : []), queue.name, EXAMINATION_QUEUE],
+    listenQueues: alone ? [] : [...(takesRuns ? [RUN_QUEUE] : []), ...limitsOf(queue).keys()],
     enablePatching: true,
     enableOTLP: false,
     logger: dbosLog(log),

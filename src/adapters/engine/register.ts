@@ -27,7 +27,7 @@ async function pass(id: string, host: Host, flow: Flow, input: unknown): Promise
 
 /** Makes DBOS workflows of the two flows. The names stand in the database: they are never changed. */
 export function register(flows: Flows, residents: Residents, queue: CoderQueue | null): Registered {
-  const { places, isStopping, track } = residents;
+  const { places, isStopping, isOurs, track } = residents;
 
   const run: FlowFunction = DBOS.registerWorkflow(
     async (input: unknown, parent: string | null) => {
@@ -78,6 +78,7 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
   const hostOf = (signal: AbortSignal): Host => ({
     signal,
     isStopping,
+    isOurs,
     track,
     startChild,
     place: async () => undefined,

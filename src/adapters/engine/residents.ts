@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isOurs, type OwnFence } from './fence.ts';
 import type { Slots } from './slots.ts';
 
 /** The flows that run in this process now, and whether they may go on. */
@@ -8,6 +9,8 @@ export interface Residents {
   /** Where candidates wait for their turn; null where a queue outside decides. */
   readonly places: Slots | null;
   isStopping(): boolean;
+  /** Whether what a step brought may be kept: nobody else has taken over. */
+  isOurs(): Promise<boolean>;
   track<T>(step: Promise<T>): Promise<T>;
   /** Aborts a flow and its children. */
   abort(id: string): void;
@@ -16,13 +19,14 @@ export interface Residents {
   abortAll(): void;
 }
 
-export function openResidents(places: Slots | null): Residents {
+export function openResidents(places: Slots | null, fence: OwnFence | null): Residents {
   const living = new Map<string, { readonly abort: AbortController; readonly parent: string | null }>();
   const steps = new Set<Promise<unknown>>();
   let stopping = false;
   return {
     places,
-    isStopping: () => stopping,
+    isStopping: () => stopping || (fence?.isGivenUp() ?? false),
+    isOurs: async () => fence === null || (await isOurs(fence, delay)),
     async host(id, parent, body) {
       const abort = new AbortController();
       living.set(id, { abort, parent });

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
-import type { GitHub, Log, RepositoryHandle } from '../../ports/index.ts';
+import type { Fence, GitHub, Log, RepositoryHandle } from '../../ports/index.ts';
 import { OwnApp } from './answers.ts';
 import { openWhereabouts, type Whereabouts } from './calls.ts';
 import { type Api, type ClientOptions, openClient } from './client.ts';
@@ -34,6 +34,8 @@ export interface GitHubOptions {
   readonly throttle?: boolean;
   /** Milliseconds before a failed read is repeated first. Default 1000. */
   readonly backOffMs?: number;
+  /** Asked before each write and before a push; absent: nobody takes over from this process. */
+  readonly fence?: Fence | undefined;
   readonly log: Log;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
@@ -99,6 +101,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
         whereabouts: shared.whereabouts(repository),
         pace: shared.pace(repository.installationId),
         log: options.log,
+        fence: options.fence,
         reads: withToken(repository, true),
         writes: withToken(repository, false),
       }),
@@ -125,7 +128,13 @@ function openShared(options: GitHubOptions, client: ClientOptions, { now, elapse
   };
   const pace = (installationId: number): Pace =>
     kept(paces, installationId, () =>
-      openPace({ now, elapsed, sleep: options.sleep ?? wait, spaced: client.throttle }),
+      openPace({
+        now,
+        elapsed,
+        sleep: options.sleep ?? wait,
+        spaced: client.throttle,
+        fence: options.fence,
+      }),
     );
   const readLogin = (): Promise<string> =>
     pace(0).run('read what this App is called', async () => {

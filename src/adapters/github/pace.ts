@@ -1,3 +1,4 @@
+import type { Fence } from '../../ports/index.ts';
 import { limited, limitedUntil, spent, toFault } from './faults.ts';
 
 /**
@@ -48,9 +49,11 @@ export interface PaceParts {
   sleep(ms: number): Promise<unknown>;
   /** False: only what GitHub itself asks to wait for is waited for. */
   readonly spaced: boolean;
+  /** Asked right before a write is sent. */
+  readonly fence?: Fence | undefined;
 }
 
-export function openPace({ now, elapsed, sleep, spaced }: PaceParts): Pace {
+export function openPace({ now, elapsed, sleep, spaced, fence }: PaceParts): Pace {
   let until = Number.NEGATIVE_INFINITY;
   let sent: readonly number[] = [];
   let last: Promise<unknown> = Promise.resolve();
@@ -80,6 +83,7 @@ export function openPace({ now, elapsed, sleep, spaced }: PaceParts): Pace {
     write: (doing, call, yields = false) => {
       const inTurn = async () => {
         await turn(doing, yields);
+        await fence?.check();
         return run(doing, call);
       };
       if (!spaced) return inTurn();

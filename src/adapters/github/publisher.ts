@@ -1,5 +1,5 @@
 import { Fault, isSameLabel } from '../../core/model/index.ts';
-import type { Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
+import type { Fence, Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
 import { Comment, Issue, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
 import { openCalls, type Whereabouts } from './calls.ts';
 import { showCheck } from './checks.ts';
@@ -23,6 +23,7 @@ export interface PublisherParts {
   readonly whereabouts: Whereabouts;
   readonly pace: Pace;
   readonly log: Log;
+  readonly fence?: Fence | undefined;
   now(): number;
   /** The login of the App's own account. */
   botLogin(): Promise<string>;
@@ -165,7 +166,11 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       await write('fold our comment', (api) => api.graphql(MINIMISE, { subjectId, classifier: 'OUTDATED' }));
     },
 
-    credential: async () => ({ username: 'x-access-token', password: (await tokens.fresh()).secret }),
+    credential: async () => {
+      // Whoever asks is about to push.
+      await parts.fence?.check();
+      return { username: 'x-access-token', password: (await tokens.fresh()).secret };
+    },
 
     close: tokens.giveBack,
   };

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { asFault, Fault } from '../../core/model/index.ts';
+import type { Identity } from '../../ports/index.ts';
 import type { Schema } from './schema.ts';
 
 /** A network that swallows the goodbye must not keep the process. */
@@ -19,11 +20,40 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export function connect(url: string, poolSize: number): Connection {
+interface ConnectionOptions {
+  readonly poolSize: number;
+  /** As the server shows it. */
+  readonly name: string;
+  /** As whom the server lets it write; absent: as somebody who shares no work with others. */
+  readonly identity?: Identity | undefined;
+}
+
+/**
+ * Milliseconds after which the server ends a transaction that stands still. Our default. A frozen process holds its own
+ * row in one, and cannot be given up before (docs/decisions/0036).
+ */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+
+/** Who writes, as the database's own fence reads it. */
+function signed(url: string, { id, incarnation }: Identity): string {
+  const address = new URL(url);
+  const own = [
+    `-c runoff.executor=${escaped(id)}`,
+    `-c runoff.incarnation=${escaped(incarnation)}`,
+    `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
+  ];
+  address.searchParams.set('options', [address.searchParams.get('options') ?? '', ...own].join(' ').trim());
+  return address.href;
+}
+
+/** A space would begin the next option. */
+const escaped = (value: string): string => value.replaceAll(/[\\\s]/g, '\\$&');
+
+export function connect(url: string, { poolSize, name, identity }: ConnectionOptions): Connection {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: identity ? signed(url, identity) : url,
     max: poolSize,
-    application_name: 'runoff store',
+    application_name: name,
     connectionTimeoutMillis: 10_000,
     types,
   });
@@ -70,6 +100,8 @@ const BROKEN =
   /connection terminated|timeout exceeded when trying to connect|connection error|driver has already been destroyed|after calling end/i;
 const NO_SUCH_RUN = '23503';
 const DISK_FULL = '53100';
+/** Ours, of `runoff.fence()` in the migration `machines`. */
+const GIVEN_UP = 'RF001';
 
 /** The fault behind what `pg` rejected with. Its messages name hosts and users, never a password. */
 export function asDatabaseFault(thrown: unknown): Fault {
@@ -77,6 +109,9 @@ export function asDatabaseFault(thrown: unknown): Fault {
   const { code = '', message } = thrown as { code?: string; message: string };
   if (code === NO_SUCH_RUN) return new Fault('RUN_UNKNOWN', 'There is no such run.', { cause: thrown });
   if (code === DISK_FULL) return new Fault('DISK_FULL', 'The database has no room left.', { cause: thrown });
+  if (code === GIVEN_UP) {
+    return new Fault('GIVEN_UP', 'Others have taken over the work of this process.', { cause: thrown });
+  }
   if (UNREACHABLE.has(code) || REFUSED.test(code) || BROKEN.test(message)) {
     return new Fault('DATABASE_UNAVAILABLE', `The database cannot be reached: ${message || code}.`, {
       cause: thrown,

@@ -9,7 +9,15 @@ import type {
   Task,
   Usage,
 } from '../../core/model/index.ts';
-import type { CommandOutcome, KeptAnswer, NewCommand, Pick, RunRecord, Vote } from '../../ports/index.ts';
+import type {
+  CommandOutcome,
+  ExecutorFacts,
+  KeptAnswer,
+  NewCommand,
+  Pick,
+  RunRecord,
+  Vote,
+} from '../../ports/index.ts';
 
 /** A jsonb column: read as a value, written as JSON text. */
 type Json<T> = ColumnType<T, string, string>;
@@ -160,6 +168,16 @@ export interface Schema {
   'runoff.command': CommandTable;
   'runoff.vote': VoteTable;
   'runoff.pick': PickTable;
+  'runoff.executor': ExecutorTable;
+}
+
+export interface ExecutorTable {
+  id: string;
+  incarnation: string;
+  role: string;
+  facts: Json<Omit<ExecutorFacts, 'role'>>;
+  started_at: number;
+  seen: ColumnType<Date, Date | string, Date | string>;
 }
 
 export interface AnswerTable {

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { isFinal, move } from '../../core/lifecycle/index.ts';
 import { Fault, RUN_STATES, type RunId } from '../../core/model/index.ts';
-import type { Store } from '../../ports/index.ts';
+import type { Identity, Store } from '../../ports/index.ts';
 import { answers } from './answers.ts';
 import { commands } from './commands.ts';
 import { asDatabaseFault, connect } from './connection.ts';
+import { executorList } from './executors.ts';
 import { intents } from './intents.ts';
 import { ledger } from './ledger.ts';
 import { lookups } from './lookups.ts';
@@ -28,6 +29,11 @@ import { type Db, inTransaction, lockRun, type Tx, unknownRun } from './transact
 export interface StoreOptions {
   /** Connections at most; default 4. They are opened on demand and closed after ten idle seconds. */
   readonly poolSize?: number;
+  /**
+   * For a process that shares the work: once it is given up, each method that writes rejects with GIVEN_UP, also before it
+   * has joined. Absent: nobody gives it up.
+   */
+  readonly identity?: Identity | undefined;
 }
 
 const LIVING = RUN_STATES.filter((state) => !isFinal(state));
@@ -39,8 +45,8 @@ const isPull = (number: number) =>
   sql<boolean>`(outcome ->> 'kind' = 'pull' and (outcome ->> 'number')::integer = ${number})`;
 
 /** Opens the database at `url` and brings its schema up to date. Rejects with DATABASE_UNAVAILABLE. */
-export async function openStore(url: string, { poolSize = 4 }: StoreOptions = {}): Promise<Store> {
-  const { db, close } = connect(url, poolSize);
+export async function openStore(url: string, { poolSize = 4, identity }: StoreOptions = {}): Promise<Store> {
+  const { db, close } = connect(url, { poolSize, name: 'runoff store', identity });
   try {
     await migrate(db);
   } catch (error) {
@@ -58,6 +64,7 @@ export async function openStore(url: string, { poolSize = 4 }: StoreOptions = {}
     ...lookups(db),
     ...commands(db),
     ...picks(db),
+    ...executorList(db),
     close,
   };
 }

@@ -128,6 +128,11 @@ export const FAULTS = {
     retry: 'no',
     advice: 'End the other process first, or let it go on: one process works under one name at a time.',
   },
+  GIVEN_UP: {
+    retry: 'no',
+    advice:
+      'Nothing is to be done: its work goes on elsewhere, and it starts anew. If it happens again, look at what stops this machine for a minute (memory, sleep, network).',
+  },
   DAY_BUDGET_REACHED: {
     retry: 'later',
     advice:

@@ -55,7 +55,10 @@ export const Environment = z.object({
     .string()
     .default('127.0.0.1')
     .describe('Address to listen on. Default 127.0.0.1; 0.0.0.0 in a container.'),
-  PORT: whole(0, 65_535, 3000).describe('Port to listen on. Default 3000; 0 takes a free one.'),
+  PORT: whole(0, 65_535, 3000)
+    .unwrap()
+    .optional()
+    .describe('Port to listen on. Default 3000; 0 takes a free one. A worker listens only where it is set.'),
   RUNOFF_DATA: z
     .string()
     .min(1)
@@ -173,10 +176,20 @@ export const Environment = z.object({
   MAX_TIMEOUT: duration('2h').describe(
     'Longest wall time of one coder, or of one build or test run: 90s, 30m or 2h. Default 2h.',
   ),
-  CODERS_PER_WORKER: whole(1, 64, 4).describe('Coders that run at the same time on this machine. Default 4.'),
+  CODERS_PER_WORKER: whole(0, 64, 4).describe(
+    'Coders that run at the same time on this machine. 0: none; workers take them. Default 4.',
+  ),
+  EXAMINATIONS_PER_WORKER: whole(0, 64, 2).describe(
+    'Runs whose candidates are built and tested at the same time on this machine. 0: none; workers take them. Default 2.',
+  ),
   CODERS_PER_REPOSITORY: whole(1, 64, 4).describe(
     'Coders that run at the same time for one repository. Default 4.',
   ),
+  RUNOFF_WORKER_NAME: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,40}$/, 'write a short word of letters, digits, dots, dashes')
+    .optional()
+    .describe('Name of this `runoff worker` where several run on one machine.'),
   NETWORK_ALLOW: hosts.describe(
     'Hosts (`host` or `host:port`, commas between) that `checks.setup` of a repository may ask for. Default none.',
   ),

@@ -61,7 +61,7 @@ export interface Operator {
     /** Where repositories are cloned from, without a final slash. */
     readonly gitUrl: string;
   };
-  readonly http: { readonly host: string; readonly port: number };
+  readonly http: { readonly host: string; readonly port: number; readonly portIsSet: boolean };
   /** Data folder. */
   readonly data: string;
   readonly prompts?: string;
@@ -92,6 +92,9 @@ export interface Operator {
   };
   readonly codersPerWorker: number;
   readonly codersPerRepository: number;
+  readonly examinationsPerWorker: number;
+  /** Tells workers of one machine apart. */
+  readonly workerName?: string;
   readonly networkAllow: readonly string[];
   readonly logLevel: Environment['LOG_LEVEL'];
   readonly multiAgent: {
@@ -145,6 +148,8 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
     : { kind: 'ok', operator: operatorOf(parsed.data) };
 }
 
+const DEFAULT_PORT = 3000;
+
 function operatorOf(env: Environment): Operator {
   const { APP_ID, PRIVATE_KEY, WEBHOOK_SECRET } = env;
   const artifacts = artifactsPlace(env);
@@ -157,7 +162,7 @@ function operatorOf(env: Environment): Operator {
       : {}),
     appLacks: lacks.map(([name]) => name),
     github: githubOf(env),
-    http: { host: env.HOST, port: env.PORT },
+    http: { host: env.HOST, port: env.PORT ?? DEFAULT_PORT, portIsSet: env.PORT !== undefined },
     data: env.RUNOFF_DATA,
     ...(env.RUNOFF_PROMPTS ? { prompts: env.RUNOFF_PROMPTS } : {}),
     ...(env.DATABASE_URL ? { databaseUrl: env.DATABASE_URL } : {}),
@@ -167,6 +172,8 @@ function operatorOf(env: Environment): Operator {
     max: maxOf(env),
     codersPerWorker: env.CODERS_PER_WORKER,
     codersPerRepository: env.CODERS_PER_REPOSITORY,
+    examinationsPerWorker: env.EXAMINATIONS_PER_WORKER,
+    ...(env.RUNOFF_WORKER_NAME ? { workerName: env.RUNOFF_WORKER_NAME } : {}),
     networkAllow: env.NETWORK_ALLOW,
     logLevel: env.LOG_LEVEL,
     multiAgent: {

@@ -82,9 +82,40 @@ describe('killed with -9 while three candidates work', () => {
       second.tell({ do: 'settle', id: 'r1' });
       expect((await second.until(settled('r1'))).value).toEqual(doneBy('box-2'));
       expect(all.begun()).toEqual(AFTER_ONE_CRASH);
-      expect(await database.query('select executor_id from runoff_engine.executor')).toEqual([
-        { executor_id: 'box-2' },
+      expect(await database.query('select id from runoff.executor')).toEqual([{ id: 'box-2' }]);
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'frozen, and awake again when others have taken over: nothing that it does counts, and it ends',
+    async () => {
+      const heartbeat = { everyMs: 200, staleMs: 2_000 };
+      const acts = { heartbeat, acts: ['turn 2'] };
+      const first = start('box-1', { ...acts, dwell: ['turn 2'] });
+      await first.until(ready('box-1'));
+      first.tell({ do: 'start', id: 'r1' });
+      await Promise.all(FLOWS.map((flow) => first.until(began(flow, 'turn 2'))));
+      first.freeze();
+
+      const second = start('box-2', acts);
+      await second.until(ready('box-2'));
+      second.tell({ do: 'settle', id: 'r1' });
+      await second.until((one) => one.what === 'settled');
+      first.tell({ do: 'status', id: 'r1' });
+      first.wake();
+      expect(await first.ended()).toBe(1);
+
+      const acted = (by: string) =>
+        all.happenings.filter((one) => one.what === 'acts' && one.by === by).map(({ value }) => value);
+      expect(acted('box-2')).toEqual(FLOWS.map(() => ({ store: 'done', model: 'done', github: 'done' })));
+      const refused = { store: 'GIVEN_UP', model: 'GIVEN_UP', github: 'GIVEN_UP' };
+      expect(acted('box-1')).toEqual(FLOWS.map(() => refused));
+      expect(await database.query('select distinct key from runoff.intent')).toEqual([{ key: 'box-2' }]);
+      expect(await database.query('select count(*)::int as calls from runoff.gateway_call')).toEqual([
+        { calls: FLOWS.length },
       ]);
+      expect(all.happenings.find((one) => one.what === 'settled')?.value).toEqual(doneBy('box-2'));
     },
     TIMEOUT,
   );
@@ -201,6 +232,27 @@ describe('several processes', () => {
       again.tell({ do: 'settle', id: 'r1' });
       expect((await again.until(settled('r1'))).value).toMatchObject({ kind: 'done' });
       expect(all.happenings.filter((one) => one.by === 'worker-1' && one.flow === 'r1')).toEqual([]);
+    },
+    TIMEOUT,
+  );
+
+  test(
+    'each take as many candidates as their own machine allows',
+    async () => {
+      const one = start('box-1', { hold: ['turn 1'], queue: { ...queue, perWorker: 1, perPartition: 12 } });
+      await one.until(ready('box-1'));
+      const three = start('box-2', { hold: ['turn 1'], queue: { ...queue, perWorker: 3, perPartition: 12 } });
+      await three.until(ready('box-2'));
+      for (const id of ['r1', 'r2']) one.tell({ do: 'start', id });
+      const held = () => {
+        const by = (name: string) =>
+          all.happenings.filter(({ what, step, by }) => what === 'start' && step === 'turn 1' && by === name);
+        return [by('box-1').length, by('box-2').length];
+      };
+      await expect.poll(held, { timeout: TIMEOUT }).toEqual([1, 3]);
+      // Both look for more ten times a second.
+      await new Promise((settle) => setTimeout(settle, 1_000));
+      expect(held()).toEqual([1, 3]);
     },
     TIMEOUT,
   );

@@ -10,6 +10,9 @@ export interface Executor {
   tell(command: Command): void;
   /** What its standard error holds by now. */
   complaints(): string;
+  /** Stops it where it is, and wakes it again. */
+  freeze(): void;
+  wake(): void;
   /** kill -9, and waits until it is gone. */
   kill(): Promise<void>;
   /** Waits until it ends by itself; its exit code. */
@@ -53,6 +56,8 @@ export function executors() {
       until,
       tell: (command) => child.stdin.write(`${JSON.stringify(command)}\n`),
       complaints: () => stderr,
+      freeze: () => void child.kill('SIGSTOP'),
+      wake: () => void child.kill('SIGCONT'),
       async kill() {
         child.kill('SIGKILL');
         await gone;

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../../src/adapters/database/index.ts';
-import { openDbosEngine } from '../../../src/adapters/engine/index.ts';
-import { openStore } from '../../../src/adapters/store/index.ts';
+import { openDbosEngine, openFence } from '../../../src/adapters/engine/index.ts';
+import { openExecutors, openStore } from '../../../src/adapters/store/index.ts';
+import { systemClock } from '../../../src/adapters/system/index.ts';
 import { silent } from '../../world/silent.ts';
 
 test('the server dies under a running engine: it is brought back, and run and waiting go on', async () => {
@@ -15,11 +16,22 @@ test('the server dies under a running engine: it is brought back, and run and wa
   await server.ensureDatabase('runoff');
   const databaseUrl = server.url('runoff');
   const store = await openStore(databaseUrl);
+  const executors = openExecutors(databaseUrl, { id: 'box-1', incarnation: 'a' });
+  const fence = openFence({
+    executors,
+    clock: systemClock,
+    log: silent,
+    heartbeat: { everyMs: 100, staleMs: 60_000 },
+    onGivenUp: () => expect.unreachable('nobody takes over'),
+  });
   const engine = openDbosEngine({
     databaseUrl,
     executorId: 'box-1',
     queue: { name: 'coders', perWorker: 2, perPartition: 2 },
-    heartbeat: { everyMs: 100, staleMs: 60_000 },
+    among: {
+      fence,
+      facts: { host: 'here', version: '0' },
+    },
     log: silent,
   });
   const coding = Promise.withResolvers<void>();
@@ -48,6 +60,7 @@ test('the server dies under a running engine: it is brought back, and run and wa
   expect(begun).toBe(1);
   expect(await store.runs(1)).toEqual([]);
   await engine.shutdown();
+  await executors.close();
   await store.close();
   await server.stop();
   await rm(home, { recursive: true, force: true });

@@ -1,0 +1,127 @@
+import { sql } from 'kysely';
+import type { ExecutorRecord, Executors, Identity, Store } from '../../ports/index.ts';
+import { connect } from './connection.ts';
+import { json } from './rows.ts';
+import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
+
+/** Beats are told apart from the store's work, so that they never wait behind it. */
+const CONNECTIONS = 1;
+
+/** Where processes of versions before 0.2 give their signs of life; there is none where no such version ever ran. */
+const FORMER = 'runoff_engine.executor';
+
+/** The processes that share the work, as the one of this identity sees them. The schema must be up to date. */
+export function openExecutors(url: string, { id, incarnation }: Identity): Executors {
+  const { db, close } = connect(url, { poolSize: CONNECTIONS, name: 'runoff heartbeat' });
+  return {
+    join: ({ role, ...facts }, at) =>
+      inTransaction(db, async (tx) => {
+        // Waits for what an earlier process of the name writes just now, or for whoever buries it.
+        await tx.selectFrom('runoff.executor').select('id').where('id', '=', id).forUpdate().execute();
+        const row = {
+          incarnation,
+          role,
+          facts: json(facts),
+          started_at: at,
+          seen: sql<Date>`clock_timestamp()`,
+        };
+        await tx
+          .insertInto('runoff.executor')
+          .values({ id, ...row })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+          .execute();
+        // Else a process of an older version would miss it there, and take what this one works on.
+        if (await hasFormer(tx))
+          await sql`delete from ${sql.table(FORMER)} where executor_id = ${id}`.execute(tx);
+      }),
+
+    async beat() {
+      const update = db
+        .updateTable('runoff.executor')
+        .set({ seen: sql<Date>`clock_timestamp()` })
+        .where('id', '=', id)
+        .where('incarnation', '=', incarnation);
+      const { numUpdatedRows } = await inStatement(update.executeTakeFirst());
+      return numUpdatedRows === 0n ? 'given up' : 'alive';
+    },
+
+    async leave() {
+      const update = db
+        .updateTable('runoff.executor')
+        .set({ seen: '-infinity' })
+        .where('id', '=', id)
+        .where('incarnation', '=', incarnation);
+      await inStatement(update.execute());
+    },
+
+    bury: (staleMs, handOn) =>
+      inTransaction(db, async (tx) => {
+        const gone = [...(await silentFor(tx, staleMs, id)), ...(await formerSilentFor(tx, staleMs))];
+        if (gone.length === 0) return [];
+        await tx.deleteFrom('runoff.executor').where('id', 'in', gone).execute();
+        await handOn(gone);
+        return gone;
+      }),
+
+    close,
+  };
+}
+
+const longAgo = (staleMs: number) => sql<Date>`clock_timestamp() - ${staleMs} * interval '1 millisecond'`;
+
+/** After an outage of the database everybody was silent, and nobody is dead. */
+const wasUp = (staleMs: number) =>
+  sql<boolean>`(seen = '-infinity' or pg_postmaster_start_time() < ${longAgo(staleMs)})`;
+
+/** One that writes just now, or that another is burying, is left to the next look: nobody waits here. */
+async function silentFor(tx: Tx, staleMs: number, own: string): Promise<readonly string[]> {
+  const rows = await tx
+    .selectFrom('runoff.executor')
+    .select('id')
+    .where('id', '<>', own)
+    .where('seen', '<', longAgo(staleMs))
+    .where(wasUp(staleMs))
+    .forUpdate()
+    .skipLocked()
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+async function formerSilentFor(tx: Tx, staleMs: number): Promise<readonly string[]> {
+  if (!(await hasFormer(tx))) return [];
+  const { rows } = await sql<{ executor_id: string }>`
+    delete from ${sql.table(FORMER)} where seen < ${longAgo(staleMs)} and ${wasUp(staleMs)}
+    returning executor_id`.execute(tx);
+  return rows.map((row) => row.executor_id);
+}
+
+async function hasFormer(tx: Tx): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select to_regclass(${FORMER}) is not null as found`.execute(tx);
+  return rows[0]?.found ?? false;
+}
+
+/** All of them, for people. */
+export function executorList(db: Db) {
+  return {
+    async executors() {
+      const found = db
+        .selectFrom('runoff.executor')
+        .select(['id', 'role', 'facts', 'started_at'])
+        .select(
+          sql<number | null>`case when seen = '-infinity' then null
+            else greatest(0, extract(epoch from clock_timestamp() - seen) * 1000)::bigint end`.as('silent'),
+        )
+        .orderBy('id');
+      return (await inStatement(found.execute())).map(
+        (row): ExecutorRecord => ({
+          id: row.id,
+          role: row.role === 'worker' ? 'worker' : 'app',
+          ...row.facts,
+          startedAt: row.started_at,
+          silentMs: row.silent,
+        }),
+      );
+    },
+  } satisfies Partial<Store>;
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { type OwnFence, openFence } from '../adapters/engine/index.ts';
+import { openExecutors } from '../adapters/store/index.ts';
+import { systemClock, systemRandom } from '../adapters/system/index.ts';
+import type { ExecutorFacts, Identity, Log } from '../ports/index.ts';
+import type { Closers } from './closers.ts';
+import { OWN } from './paths.ts';
+
+/** What a process that shares the work is known by, and how it learns that others have taken over. */
+export interface Sharing {
+  readonly identity: Identity;
+  readonly fence: OwnFence;
+  readonly facts: Pick<ExecutorFacts, 'host' | 'version'>;
+}
+
+/** Of a process that has the name `id` now. */
+export const newIdentity = (id: string): Identity => ({ id, incarnation: systemRandom.nonce() });
+
+/** Closing it asks the others to take over what is unfinished. `givenUp` must end the process. */
+export function openSharing(
+  databaseUrl: string,
+  identity: Identity,
+  log: Log,
+  givenUp: () => void,
+  later: Closers['later'],
+): Sharing {
+  const executors = openExecutors(databaseUrl, identity);
+  later(async () => {
+    await executors.leave().catch((thrown: unknown) => {
+      log.warn({ err: thrown }, 'The others could not be told that this process ends; they will notice.');
+    });
+    await executors.close();
+  });
+  const fence = openFence({ executors, clock: systemClock, log, onGivenUp: givenUp });
+  return { identity, fence, facts: { host: hostname(), version: ownVersion() } };
+}
+
+const Manifest = z.object({ version: z.string() });
+
+const ownVersion = (): string => Manifest.parse(JSON.parse(readFileSync(OWN.package, 'utf8'))).version;
