@@ -7,7 +7,15 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemRandom } from './adapters/system/index.ts';
 import { runCli, type Screen, type Shell, type Surroundings } from './cli/index.ts';
-import { agentsOf, diagnose, openRuntime, openSelecting, readOperator, serve } from './compose/index.ts';
+import {
+  agentsOf,
+  diagnose,
+  openRuntime,
+  openSelecting,
+  readOperator,
+  serve,
+  work,
+} from './compose/index.ts';
 import type { Operator } from './core/policy/index.ts';
 
 const screen: Screen = {
@@ -63,6 +71,7 @@ const shell: Shell = {
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   cores: availableParallelism(),
   serve: async () => serve(await readOperator(process.env, process.cwd()), surroundings),
+  work: async () => work(await readOperator(process.env, process.cwd()), surroundings),
   // Loaded when it is wanted: the App does not carry a GitHub of its own around.
   demo: async (options) => (await import('./demo/index.ts')).runDemo(options, surroundings),
   doctor: () => diagnose(process.env, process.cwd()),

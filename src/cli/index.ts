@@ -15,6 +15,7 @@ import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { EXIT, type Screen, type Shell } from './runtime.ts';
 import { type SelectFlags, selectLines } from './select.ts';
+import { listWorkers } from './workers.ts';
 
 export { follow } from './follow.ts';
 export { onPresses } from './interrupts.ts';
@@ -93,6 +94,10 @@ function build(shell: Shell, done: (code: number) => void): Command {
     .command('serve')
     .description('the GitHub App: takes webhooks and runs what they ask for')
     .action(async () => done(await shell.serve()));
+  program
+    .command('worker')
+    .description('another machine for the App: takes candidates and their checks from the same DATABASE_URL')
+    .action(async () => done(await shell.work()));
   program
     .command('demo')
     .description('the whole main job on this machine, offline, with scripted models')
@@ -196,6 +201,11 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     .action(async (run: string | undefined, o: { json?: boolean }) =>
       done(await showStatus(shell, run, o.json ?? false)),
     );
+  program
+    .command('workers')
+    .description('the processes that share the work, and when each gave its last sign of life')
+    .addOption(jsonOption())
+    .action(async (o: { json?: boolean }) => done(await listWorkers(shell, o.json ?? false)));
   program
     .command('show')
     .description('the comparison of a run, or the diff of one candidate')

@@ -95,6 +95,7 @@ export interface Shell extends Surroundings {
   /** Cores that this process may use. */
   readonly cores: number;
   serve(): Promise<number>;
+  work(): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
   doctor(): Promise<readonly Finding[]>;
   readonly agents: Agents;

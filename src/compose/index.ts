@@ -6,3 +6,4 @@ export { readOperator } from './operator.ts';
 export { openAppGitHub, openRuntime, type RuntimeOptions } from './runtime.ts';
 export { openSelecting } from './select.ts';
 export { type Served, serve, startApp } from './serve.ts';
+export { openWorker, type Working, work } from './worker.ts';

@@ -11,18 +11,13 @@ import { missingForServe, type Operator } from '../core/policy/index.ts';
 import { flows, type World } from '../pipeline/index.ts';
 import type { Fence } from '../ports/index.ts';
 import { openSteering, type Steering } from '../steering/index.ts';
-import {
-  fileKeeper,
-  type Health,
-  openSetup,
-  startWeb,
-  type Web,
-  type WebhookMiddleware,
-} from '../web/index.ts';
+import { fileKeeper, openSetup, startWeb, type Web, type WebhookMiddleware } from '../web/index.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
+import { healthOf } from './health.ts';
 import { openLog } from './log.ts';
 import { OWN } from './paths.ts';
 import { openAppGitHub, openRuntime } from './runtime.ts';
+import { untaken } from './untaken.ts';
 import { startUpkeep } from './upkeep.ts';
 
 export const WEBHOOKS_PATH = '/api/github/webhooks';
@@ -77,11 +72,17 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
   later(() => web.close(GRACE_MS));
   later(async () => start.resolve('given up'));
   await world.engine.launch(flows(world));
+  await warnIfNobodyTakes(world);
   const upkeep = await startUpkeep(world, steering);
   later(async () => upkeep.stop());
   launched = true;
   start.resolve('launched');
   return web;
+}
+
+/** Not a fault: the worker that takes it may start after us. */
+async function warnIfNobodyTakes({ store, log }: World): Promise<void> {
+  for (const what of untaken(await store.executors())) log.warn({}, what);
 }
 
 function webhookMiddleware(operator: Operator, world: World, steering: Steering): Promise<WebhookMiddleware> {
@@ -99,27 +100,6 @@ function webhookMiddleware(operator: Operator, world: World, steering: Steering)
     },
   });
   return createNodeMiddleware(app(world, steering), { probot, webhooksPath: WEBHOOKS_PATH });
-}
-
-/** Anybody can read it, so it says which part is down, and the log says why. */
-async function healthOf({ world }: Runtime): Promise<Health> {
-  const reachable = await world.store.runs(1).then(
-    () => true,
-    (thrown: unknown) => {
-      world.log.error({ err: thrown }, 'health: the database does not answer');
-      return false;
-    },
-  );
-  const sandbox = await world.sandbox.probe();
-  if (sandbox.kind === 'missing') world.log.error({ why: sandbox.why }, 'health: there is no sandbox');
-  const ok = reachable && sandbox.kind === 'ready';
-  return {
-    ok,
-    detail: {
-      database: reachable ? 'ok' : 'not reachable',
-      sandbox: sandbox.kind === 'ready' ? 'ok' : 'missing',
-    },
-  };
 }
 
 /** `runoff serve`: runs until SIGINT or SIGTERM, then stops taking work and ends. A second one ends it at once. */

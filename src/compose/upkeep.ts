@@ -1,5 +1,6 @@
-import { reconcile, sayLastWords, type World } from '../pipeline/index.ts';
+import { reconcile, sayLastWords, sweepEnded, type World } from '../pipeline/index.ts';
 import { lookForEndedChoices, lookForLabels, lookForWithdrawn, type Steering } from '../steering/index.ts';
+import { watchElsewhere } from './elsewhere.ts';
 
 /** Milliseconds between two looks for runs that lost their flow, or areas that lost their run. Our default. */
 const EVERY_MS = 3 * 60_000;
@@ -39,13 +40,34 @@ export async function startUpkeep(world: World, steering: Pick<Steering, 'recove
       .catch(warn(world, 'What is no longer used could not be removed.'));
   }, PRUNE_EVERY_MS);
   const looks = startLooks(world);
+  const elsewhere = watchElsewhere(world);
   return {
     stop: () => {
       clearInterval(timer);
       clearInterval(daily);
       looks.stop();
+      elsewhere.stop();
     },
   };
+}
+
+/** On a machine that leads no run: removes areas of runs that are over, and what no run used for two weeks. */
+export function startWorkerUpkeep(world: World): Upkeep {
+  let work = Promise.resolve();
+  const sweep = () => {
+    work = work
+      .then(() => sweepEnded(world))
+      .catch(warn(world, 'Areas of runs that are over could not be removed.'));
+  };
+  const prune = () => {
+    work = work
+      .then(() => pruneUnused(world))
+      .catch(warn(world, 'What is no longer used could not be removed.'));
+  };
+  sweep();
+  prune();
+  const timers = [setInterval(sweep, EVERY_MS), setInterval(prune, PRUNE_EVERY_MS)];
+  return { stop: () => timers.forEach(clearInterval) };
 }
 
 /** Looks for what webhooks did not tell, beside everything else. One that takes longer than the time to the next replaces it. */

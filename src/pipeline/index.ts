@@ -4,7 +4,8 @@ import { agree } from './agree.ts';
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import { stopEarly } from './early.ts';
-import { checkBase, examine } from './examine/index.ts';
+import { ExaminationInput, examineAnywhere, examineHere } from './examination.ts';
+import { checkBase } from './examine/index.ts';
 import { type Guarded, guard } from './guard.ts';
 import { judge } from './judge/index.ts';
 import { conclude, publish } from './publish/index.ts';
@@ -33,7 +34,7 @@ export {
   writtenComparison,
 } from './publish/index.ts';
 export { commentThatAsked, firstQuestionText, questionText } from './question.ts';
-export { reconcile, sayLastWords } from './reconcile.ts';
+export { reconcile, sayLastWords, sweepEnded } from './reconcile.ts';
 export { isWaiting, reply, type Said, waitsFor } from './reply.ts';
 export { inquiryOf, restoreQuestion } from './restore.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';
@@ -77,9 +78,11 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   );
   if (coded.kind === 'fault') return conclude(world, context, runId, coded.fault);
 
+  let round = 0;
   // Again for whoever a further round adds: a repair, one more contestant, a synthesis.
   do {
-    const examined = await stage('examine', (signal) => examine(world, runId, base.value, signal));
+    round += 1;
+    const examined = await examineAnywhere(world, context, { runId, baseRun: base.value, round });
     if (examined.kind === 'fault') return conclude(world, context, runId, examined.fault);
   } while (await codeFurther(world, context, runId, stage));
 
@@ -97,9 +100,9 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   return 'published';
 }
 
-/** The two flows of the durable engine: a run, and one candidate of it. */
+/** The flows of the durable engine: a run, one candidate of it, and the examination of all of them. */
 export const flows = (world: World): Flows => ({
   run: (context, input) => runTask(world, context, RunRequest.parse(input)),
   candidate: (context, input) => codeOne(world, context, CandidateInput.parse(input)),
-  examination: async () => null,
+  examination: (context, input) => examineHere(world, context, ExaminationInput.parse(input)),
 });

@@ -24,7 +24,9 @@ export async function reconcile(world: World): Promise<void> {
 const OF_A_RUN = /^(r[0-9a-z]{10})-/;
 
 /** Removes areas whose run is over. Areas are listed before runs are asked, so that a run that begins meanwhile keeps its own. */
-async function sweepEnded(world: World): Promise<void> {
+export async function sweepEnded(
+  world: Pick<World, 'workspaces'> & { readonly store: Pick<World['store'], 'run'> },
+): Promise<void> {
   const seen = new Set<RunId>();
   await world.workspaces.sweep((area) => {
     const runId = OF_A_RUN.exec(area)?.[1];

@@ -1,7 +1,8 @@
 import { roundWords } from '../../core/adaptive/index.ts';
-import { type Candidate, NO_USAGE, type RunId, type Task } from '../../core/model/index.ts';
+import { asFault, type Candidate, NO_USAGE, type RunId, type Task } from '../../core/model/index.ts';
 import { assignAliases } from '../../core/policy/index.ts';
 import type { BaseCheckout, ChildInput } from '../../ports/index.ts';
+import { rebuild } from '../rebuild.ts';
 import type { World } from '../world.ts';
 import { lineUp, type Place } from './line-up.ts';
 
@@ -14,13 +15,14 @@ export async function lineUpAgain(
   task: Task,
   base: BaseCheckout,
   { run, again }: { readonly run: RunId; readonly again: string },
+  signal: AbortSignal,
 ): Promise<readonly ChildInput[]> {
   const earlier = await world.store.candidates(run);
   const field: Candidate[] = [];
   for (const candidate of earlier) {
     const { alias, patch } = candidate;
-    // One whose tree was removed since could be judged, but not published.
-    if (alias === again || (patch && (await world.workspaces.holds(base, patch.tree)))) field.push(candidate);
+    if (alias === again || (patch && (await isThere(world, base, { ...candidate, patch }, signal))))
+      field.push(candidate);
   }
   const aliases = assignAliases(task.runId, field.length);
   const known = new Set((await world.store.candidates(task.runId)).map(({ alias }) => alias));
@@ -36,6 +38,24 @@ export async function lineUpAgain(
     }
   }
   return lineUp(world, task, anew);
+}
+
+/** One whose tree and patch were removed since could be judged, but not published. */
+async function isThere(
+  world: World,
+  base: BaseCheckout,
+  candidate: Parameters<typeof rebuild>[2],
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await rebuild(world, base, candidate, signal);
+    return true;
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'INTERNAL' || signal.aborted) throw thrown;
+    const { runId, alias } = candidate;
+    world.log.warn({ run: runId, candidate: alias, err: thrown }, 'a candidate cannot be taken over');
+    return false;
+  }
 }
 
 /** How it came about there names candidates of that run, which are others here. */

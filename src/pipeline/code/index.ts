@@ -71,7 +71,7 @@ async function lineUpField(
   await world.store.markStage(runId, 'code', 'start', world.clock.now());
   const task = await loadTask(world, runId);
   const base = await prepareBase(world, task, { signal });
-  if (carry) return { inputs: await lineUpAgain(world, task, base, carry), watched: false };
+  if (carry) return { inputs: await lineUpAgain(world, task, base, carry, signal), watched: false };
   const field = contestantsOf(world, task.settings);
   const aliases = assignAliases(runId, field.length);
   const places = field.map((contestant, ordinal) => ({

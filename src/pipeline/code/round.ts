@@ -1,8 +1,7 @@
 import { whatFailed } from '../../core/adaptive/index.ts';
 import { type Candidate, Fault, type Sha } from '../../core/model/index.ts';
-import { tailOf } from '../../core/reports/index.ts';
-import { DEFAULT_LIMITS, type WorkArea } from '../../ports/index.ts';
-import { cancelled } from '../guard.ts';
+import type { WorkArea } from '../../ports/index.ts';
+import { applyTo } from '../rebuild.ts';
 import { loadRun } from '../task.ts';
 import type { World } from '../world.ts';
 
@@ -38,9 +37,6 @@ export async function givenTo(
   return { kind: 'repair', patch, tree: patches[0]?.tree ?? '', failed: own ? whatFailed(own) : [] };
 }
 
-/** Applying a patch is a matter of milliseconds. */
-const APPLY_MS = 60_000;
-
 /**
  * Puts a candidate's own patch onto the base in its area, inside the sandbox, so that what is collected later is against
  * the base again. Null when it is there, else why not.
@@ -51,14 +47,6 @@ export async function applyOwn(
   patch: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const result = await world.sandbox.exec({
-    area,
-    argv: ['git', 'apply', '--whitespace=nowarn', '-'],
-    stdin: patch,
-    limits: { ...DEFAULT_LIMITS, wallMs: APPLY_MS },
-    signal,
-  });
-  if (result.stopped === 'cancelled') throw cancelled();
-  if (result.exitCode === 0) return null;
-  return `its own patch could not be applied again: ${tailOf(result.stderr, 3) || `exit code ${result.exitCode ?? 'none'}`}`;
+  const refused = await applyTo(world, area, patch, signal);
+  return refused === null ? null : `its own patch could not be applied again: ${refused}`;
 }

@@ -1,6 +1,7 @@
 import type { Alias, Sha, Task } from '../../core/model/index.ts';
 import { commitMessage, type RunView } from '../../core/reports/index.ts';
 import type { BaseCheckout, RunRecord } from '../../ports/index.ts';
+import { rebuild } from '../rebuild.ts';
 import { loadRun, sourceOf } from '../task.ts';
 import { viewOf } from '../view.ts';
 import type { World } from '../world.ts';
@@ -15,7 +16,7 @@ export interface Commits {
 export const AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com' };
 
 /** Writes the commits ourselves, with our message: a candidate's own commits, names and messages never leave the sandbox. */
-export async function commitCandidates(world: World, task: Task): Promise<Commits> {
+export async function commitCandidates(world: World, task: Task, signal: AbortSignal): Promise<Commits> {
   const run = await loadRun(world, task.runId);
   const view = signedBy(run, await viewOf(world, run));
   const base = await world.workspaces.prepare(await sourceOf(world, task), task.base.sha);
@@ -24,6 +25,7 @@ export async function commitCandidates(world: World, task: Task): Promise<Commit
     const gates = run.evidence?.find((e) => e.alias === candidate.alias)?.gates ?? [];
     const safe = gates.some((gate) => gate.gate === 'safe' && gate.passed);
     if (!candidate.patch || !safe) continue;
+    await rebuild(world, base, { ...candidate, patch: candidate.patch }, signal);
     const sha = await world.workspaces.commit(base, {
       base: task.base.sha,
       tree: candidate.patch.tree,

@@ -47,7 +47,7 @@ async function conclusion(world: World, runId: RunId): Promise<void> {
 }
 
 async function leave(world: World, task: Task, signal: AbortSignal): Promise<RunOutcome> {
-  const commits = await commitCandidates(world, task);
+  const commits = await commitCandidates(world, task, signal);
   const { origin } = task;
   stopIfCancelled(signal);
   if (origin.kind === 'local') return leaveBranches(world, task, origin, commits);

@@ -55,8 +55,9 @@ export async function applyPick(world: World, run: OnGitHubRun): Promise<Applied
 
 async function jobOf(world: World, run: OnGitHubRun): Promise<Job> {
   const task = await loadTask(world, run.id);
-  const commits = await commitCandidates(world, task);
-  return { world, task, origin: run.origin, commits, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  const commits = await commitCandidates(world, task, signal);
+  return { world, task, origin: run.origin, commits, signal };
 }
 
 async function pickFromTable(job: Job, state: RunRecord['state'], alias: Alias | null): Promise<Applied> {

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { Fault } from '../core/model/index.ts';
+import type { FlowContext } from '../ports/index.ts';
+import { examine } from './examine/index.ts';
+import { type Guarded, guard } from './guard.ts';
+import { loadTask, repositoryOf } from './task.ts';
+import type { World } from './world.ts';
+
+export const ExaminationInput = z.strictObject({
+  runId: z.string(),
+  /** The test run on the base commit. */
+  baseRun: z.strictObject({ sha256: z.string(), bytes: z.number() }),
+});
+export type ExaminationInput = z.infer<typeof ExaminationInput>;
+
+/** What the examination's own flow does, on whatever machine takes it. */
+export const examineHere = (
+  world: World,
+  context: FlowContext,
+  { runId, baseRun }: ExaminationInput,
+): Promise<Guarded<'examined'>> =>
+  context.step('examine', (signal) =>
+    guard(world, 'examine', signal, () => examine(world, runId, baseRun, signal)),
+  );
+
+/** Builds and tests all candidates on any machine that takes examinations. `round` counts from 1. */
+export async function examineAnywhere(
+  world: World,
+  context: FlowContext,
+  { round, ...input }: ExaminationInput & { readonly round: number },
+): Promise<Guarded<'examined'>> {
+  // A run that an older version began to examine itself goes on so.
+  if (!(await context.patched('examination'))) return examineHere(world, context, input);
+  const partition = await context.step('repository', (signal) =>
+    guard(world, 'examine', signal, async () => repositoryOf((await loadTask(world, input.runId)).origin)),
+  );
+  if (partition.kind === 'fault') return partition;
+  const key = round === 1 ? 'examination' : `examination-${round}`;
+  const [result] = await context.fanOut<Guarded<'examined'>>([
+    { flow: 'examination', key, partition: partition.value, input },
+  ]);
+  if (result?.kind === 'done') return result.value;
+  const why = result?.why ?? 'it was not begun';
+  const fault = new Fault('INTERNAL', `The examination broke off: ${why}`);
+  return { kind: 'fault', fault: { code: fault.code, message: fault.message } };
+}

@@ -1,0 +1,62 @@
+import { type Alias, Fault, type PatchSummary, type RunId } from '../core/model/index.ts';
+import { tailOf } from '../core/reports/index.ts';
+import { type BaseCheckout, DEFAULT_LIMITS, type WorkArea } from '../ports/index.ts';
+import { cancelled } from './guard.ts';
+import type { World } from './world.ts';
+
+/** Applying a patch is a matter of milliseconds. */
+const APPLY_MS = 60_000;
+
+/** Applies a patch to an area, inside the sandbox: null when it is there, else why not. */
+export async function applyTo(
+  world: Pick<World, 'sandbox'>,
+  area: WorkArea,
+  patch: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const result = await world.sandbox.exec({
+    area,
+    argv: ['git', 'apply', '--whitespace=nowarn', '-'],
+    stdin: patch,
+    limits: { ...DEFAULT_LIMITS, wallMs: APPLY_MS },
+    signal,
+  });
+  if (result.stopped === 'cancelled') throw cancelled();
+  if (result.exitCode === 0) return null;
+  return tailOf(result.stderr, 3) || `exit code ${result.exitCode ?? 'none'}`;
+}
+
+/**
+ * Sees to it that a collected tree is on this machine: where another one collected it, it is made again from the patch, and
+ * must be the same to the bit. Fault INTERNAL where it is not, or where the patch is gone.
+ */
+export async function rebuild(
+  world: Pick<World, 'workspaces' | 'sandbox' | 'artifacts' | 'log'>,
+  base: BaseCheckout,
+  { runId, alias, patch }: { readonly runId: RunId; readonly alias: Alias; readonly patch: PatchSummary },
+  signal: AbortSignal,
+): Promise<void> {
+  if (await world.workspaces.holds(base, patch.tree)) return;
+  const text = await world.artifacts.get(patch.text);
+  // The id of the coder's own area: what is kept for one is kept for the other.
+  const area = await world.workspaces.open(base, `${runId}-${alias}`);
+  try {
+    const refused = await applyTo(world, area, text, signal);
+    if (refused) throw unlike(alias, `the patch does not apply: ${refused}`);
+    const collected = await world.workspaces.collect(base, area, signal);
+    const tree = collected.kind === 'patch' ? collected.patch.tree : collected.kind;
+    if (tree !== patch.tree) throw unlike(alias, `it leads to ${tree} instead of ${patch.tree}`);
+  } finally {
+    await world.workspaces.remove(area);
+  }
+  world.log.info(
+    { run: runId, candidate: alias },
+    'A candidate of another machine was made again from its patch.',
+  );
+}
+
+const unlike = (alias: Alias, why: string): Fault =>
+  new Fault(
+    'INTERNAL',
+    `What candidate ${alias} left on another machine could not be made again here: ${why}.`,
+  );
