@@ -46,6 +46,8 @@ export interface Standing {
   readonly share: string;
   /** 0 comes first. */
   readonly priority: number;
+  /** When the work was asked for, milliseconds since 1970 UTC: of two that are otherwise alike the older comes first. */
+  readonly since: number;
 }
 
 export interface ChildInput {

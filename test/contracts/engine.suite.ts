@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
-import type { ChildResult, Engine, FlowContext, Flows } from '../../src/ports/index.ts';
+import type { ChildResult, Engine, FlowContext, Flows, Standing } from '../../src/ports/index.ts';
 
 /** Durable state that engines can be opened on, one after the other. */
 export interface EngineWorld {
@@ -10,6 +10,8 @@ export interface EngineWorld {
 
 /** How many candidates run at a time in the worlds that the suite is given. */
 export const CANDIDATES_AT_A_TIME = 2;
+/** How many runs have a place at a time there. */
+export const RUNS_AT_A_TIME = 2;
 
 type Body = (context: FlowContext, input: unknown) => Promise<unknown>;
 const nothing: Body = async () => null;
@@ -544,6 +546,157 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         const second = await durable.launched(flowsOf(run(false)));
         await second.signal('r1', 'reply', 'comment:1');
         expect(await second.settled('r1')).toEqual(done(['signalled', 'signalled']));
+      });
+    });
+
+    describe('in line', () => {
+      const label = { share: 'shop', priority: 1, since: 0 };
+      /** Takes a place as its input says, is at work until its gate opens, and tells of both. */
+      function works() {
+        const begun: string[] = [];
+        const gates = new Map<string, ReturnType<typeof gate>>();
+        const of = (name: string) => {
+          const found = gates.get(name) ?? gate();
+          gates.set(name, found);
+          return found;
+        };
+        /** Read at the moment in which the flow comes into the line. */
+        const telling = (id: string, standing: Standing): Standing => ({
+          ...standing,
+          get share() {
+            of(`${id} came`).open();
+            return standing.share;
+          },
+        });
+        const body: Body = async ({ id, step, place }, input) => {
+          await place(telling(id, input as Standing));
+          await step('work', async (signal) => {
+            begun.push(id);
+            of(`${id} began`).open();
+            await Promise.race([of(`${id} ends`).opened, untilAborted(signal)]);
+          });
+          return id;
+        };
+        const all = (ids: readonly string[], what: string) =>
+          Promise.all(ids.map((id) => of(`${id} ${what}`).opened));
+        return {
+          body,
+          begun,
+          telling,
+          came: (...ids: readonly string[]) => all(ids, 'came'),
+          began: (...ids: readonly string[]) => all(ids, 'began'),
+          end: (...ids: readonly string[]) => {
+            for (const id of ids) of(`${id} ends`).open();
+          },
+        };
+      }
+      async function allDone(engine: Engine, ids: readonly string[]): Promise<void> {
+        for (const id of ids) expect(await engine.settled(id)).toEqual({ kind: 'done', value: id });
+      }
+
+      test('a person goes before labels, then each share in turn, then the older', async () => {
+        const { body, begun, came, began, end } = works();
+        const engine = await launched(body);
+        const first = ['r1', 'r2'];
+        for (const id of first) await engine.start(id, label);
+        await began(...first);
+        const line: Readonly<Record<string, Standing>> = {
+          r3: { ...label, since: 2 },
+          r4: { ...label, since: 1 },
+          r5: { ...label, share: 'bank', since: 9 },
+          r6: { ...label, priority: 0, since: 10 },
+        };
+        for (const [id, standing] of Object.entries(line)) await engine.start(id, standing);
+        await came(...Object.keys(line));
+        const turns = [
+          ['r1', 'r6'],
+          ['r6', 'r5'],
+          ['r2', 'r4'],
+          ['r5', 'r3'],
+        ] as const;
+        for (const [over, next] of turns) {
+          end(over);
+          await began(next);
+        }
+        expect(begun.slice(RUNS_AT_A_TIME)).toEqual(['r6', 'r5', 'r4', 'r3']);
+        end('r3', 'r4');
+        await allDone(engine, [...first, ...Object.keys(line)]);
+      });
+
+      test('who waits for people has no place meanwhile, and goes on before those that never had one', async () => {
+        const { body, begun, telling, came, began, end } = works();
+        const back = gate();
+        const asking: Body = async (context) => {
+          await context.place(telling(context.id, label));
+          await context.step('ask', async () => null);
+          await context.wait('reply', 60_000);
+          back.open();
+          await context.step('answered', async () => begun.push('answered'));
+          return context.id;
+        };
+        const engine = await launched((context, input) =>
+          input === null ? asking(context, null) : body(context, input),
+        );
+        await engine.start('r0', null);
+        await came('r0');
+        for (const id of ['r1', 'r2']) await engine.start(id, label);
+        // Both: the one that asks has given its place up.
+        await began('r1', 'r2');
+        await engine.start('r3', { ...label, priority: 0 });
+        await came('r3');
+        await engine.signal('r0', 'reply', 'comment:1');
+        await back.opened;
+        end('r1');
+        await began('r3');
+        end('r2', 'r3');
+        await allDone(engine, ['r0', 'r1', 'r2', 'r3']);
+      });
+
+      test('who had a place before a crash goes before those that never had one', async () => {
+        const durable = await world();
+        const before = works();
+        const first = await durable.launched(flowsOf(before.body));
+        await first.start('r1', label);
+        await before.began('r1');
+        await first.shutdown(0);
+
+        const { body, begun, came, began, end } = works();
+        const back = gate();
+        const second = await durable.launched(
+          flowsOf(async (context, input) => {
+            if (context.id === 'r1') await back.opened;
+            return body(context, input);
+          }),
+        );
+        for (const id of ['r2', 'r3']) await second.start(id, label);
+        await began('r2', 'r3');
+        await second.start('r4', { ...label, share: 'bank', priority: 0 });
+        await came('r4');
+        back.open();
+        await came('r1');
+        end('r2');
+        await began('r1');
+        end('r3');
+        await began('r4');
+        expect(begun.slice(RUNS_AT_A_TIME)).toEqual(['r1', 'r4']);
+        end('r1', 'r4');
+        await allDone(second, ['r1', 'r2', 'r3', 'r4']);
+      });
+
+      test('a cancelled run leaves the line, and gives its place to the next', async () => {
+        const { body, begun, came, began, end } = works();
+        const engine = await launched(body);
+        for (const id of ['r1', 'r2']) await engine.start(id, label);
+        await began('r1', 'r2');
+        for (const id of ['r3', 'r4']) await engine.start(id, label);
+        await came('r3', 'r4');
+        await engine.cancel('r3');
+        expect(await engine.settled('r3')).toEqual({ kind: 'cancelled' });
+        await engine.cancel('r1');
+        await began('r4');
+        expect(begun.slice(RUNS_AT_A_TIME)).toEqual(['r4']);
+        end('r2', 'r4');
+        await allDone(engine, ['r2', 'r4']);
       });
     });
 

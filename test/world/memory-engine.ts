@@ -1,3 +1,5 @@
+import { openLine } from '../../src/adapters/engine/line.ts';
+import { openSeat, type Seat } from '../../src/adapters/engine/seat.ts';
 import { Fault, type RunId } from '../../src/core/model/index.ts';
 import type {
   ChildInput,
@@ -52,11 +54,14 @@ export interface MemoryEngineOptions {
   readonly journal?: Journal;
   /** Candidates at a time; default 3. */
   readonly concurrency?: number;
+  /** Runs at a time; default 8. */
+  readonly runsAtOnce?: number;
 }
 
 /** The engine port within one process: same promises, but nothing survives the process. */
 export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
   const journal = options.journal ?? newJournal();
+  const line = openLine({ places: options.runsAtOnce ?? 8 });
   const signals = new Map<string, AbortController>();
   const ends = new Map<string, { readonly promise: Promise<void>; readonly settle: () => void }>();
   const steps = new Set<Promise<unknown>>();
@@ -129,7 +134,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     }
   }
 
-  function contextOf(record: FlowRecord, signal: AbortSignal): FlowContext {
+  function contextOf(record: FlowRecord, signal: AbortSignal, seat: Seat): FlowContext {
     let calls = 0;
     const live = () => {
       if (record.status.kind === 'cancelled') throw new Cancelled('The run was cancelled.');
@@ -151,6 +156,11 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       steps.add(step);
       return step.finally(() => steps.delete(step));
     }
+    async function begun(place: number, name: string, work: (signal: AbortSignal) => Promise<unknown>) {
+      await seat.resume(signal);
+      if (stopping) return frozen<Outcome>();
+      return inFlight(recorded(place, once(name, work)));
+    }
     return {
       id: record.id,
       async step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -158,7 +168,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         live();
         const place = calls;
         calls += 1;
-        const outcome = record.steps.get(place) ?? (await inFlight(recorded(place, once(name, work))));
+        const outcome = record.steps.get(place) ?? (await begun(place, name, work));
         live();
         if (signal.aborted) return frozen();
         if (!outcome.ok) throw outcome.error;
@@ -169,11 +179,20 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         live();
         const place = calls;
         calls += 1;
+        seat.leave();
         const outcome = record.steps.get(place) ?? (await waitFor(record, place, topic, ms));
         live();
         return outcome.ok && outcome.value === 'signalled' ? 'signalled' : 'timeout';
       },
-      async place() {},
+      async place(standing) {
+        if (stopping) return frozen();
+        live();
+        const place = calls;
+        calls += 1;
+        if (record.steps.has(place)) return seat.recall(standing);
+        await seat.take(standing, signal);
+        record.steps.set(place, { ok: true, value: 'place' });
+      },
       async patched(name) {
         if (stopping) return frozen();
         live();
@@ -187,6 +206,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
         if (stopping) return frozen();
         live();
+        await seat.resume(signal);
         const children = inputs.map((child) => {
           const id = `${record.id}-${child.key}`;
           begin(id, child.flow ?? 'candidate', kept(`The input of flow ${id}`, child.input), record.id);
@@ -213,13 +233,15 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     const controller = new AbortController();
     signals.set(record.id, controller);
     if (record.kind === 'candidate') await takePlace();
+    const seat = openSeat(line, record.id);
     try {
       if (stopping) return await frozen();
-      const value = await launched()[record.kind](contextOf(record, controller.signal), record.input);
+      const value = await launched()[record.kind](contextOf(record, controller.signal, seat), record.input);
       finish(record, { kind: 'done', value: kept(`The result of flow ${record.id}`, value) });
     } catch (error) {
       finish(record, { kind: 'failed', why: error instanceof Error ? error.message : String(error) });
     } finally {
+      seat.leave();
       if (record.kind === 'candidate') givePlace();
     }
   }
@@ -286,6 +308,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     async shutdown(graceMs = 10_000) {
       if (flows === null) return;
       stopping = true;
+      line.close();
       for (const id of bells.keys()) ring(id);
       const { promise: patience, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);

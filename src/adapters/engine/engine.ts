@@ -6,6 +6,7 @@ import { launchWith } from './claims.ts';
 import { withLaunchLock } from './connection.ts';
 import { type ExecutorLock, lockExecutor } from './executor-lock.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
+import { openLine } from './line.ts';
 import {
   configOf,
   type DbosEngineOptions,
@@ -34,8 +35,11 @@ const shutDown = (id: RunId): Fault =>
 /** Durable execution on Postgres. DBOS keeps its state in module variables, so there is one of these in a process. */
 export function openDbosEngine(options: DbosEngineOptions): Engine {
   const { queue, log, databaseUrl, executorId } = options;
+  const { runsAtOnce = 8, mayBegin } = options;
+  const line = openLine({ places: runsAtOnce, ...(mayBegin ? { mayBegin } : {}) });
   const residents = openResidents(
     queue === null ? slots(options.directConcurrency ?? 3) : null,
+    line,
     options.among?.fence ?? null,
   );
   let lock: ExecutorLock | null = null;

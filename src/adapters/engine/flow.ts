@@ -1,6 +1,7 @@
 import { DBOS, Error as DbosErrors, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
-import type { ChildInput, ChildResult, FlowContext, Standing } from '../../ports/index.ts';
+import type { ChildInput, ChildResult, FlowContext } from '../../ports/index.ts';
 import { failureOf, type Outcome, plain, revived } from './plain.ts';
+import type { Seat } from './seat.ts';
 
 /** Milliseconds between two looks at a child that runs elsewhere. Our default: small beside a coder's minutes. */
 export const RESULT_POLL_MS = 200;
@@ -19,8 +20,8 @@ export interface Host {
   isStopping(): boolean;
   /** Whether nobody else has taken this flow over. */
   isOurs(): Promise<boolean>;
-  /** Waits until this flow may be worked on here. */
-  place(standing: Standing): Promise<void>;
+  /** The flow's place among those that are worked on here. */
+  readonly seat: Seat;
   /** The engine waits for this before it shuts down. */
   track<T>(step: Promise<T>): Promise<T>;
   startChild(id: string, parent: string, child: ChildInput): Promise<WorkflowHandle<unknown>>;
@@ -57,10 +58,25 @@ function whyChildEnded(error: unknown): string {
 
 /** The port's context for the flow `id`, to be used inside its DBOS workflow. */
 export function flowContext(id: string, host: Host): FlowContext {
-  /** Runs inside a DBOS step: failures become values, except those that DBOS has to see. */
-  async function perform<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<Outcome> {
+  /** Of the DBOS step in which it is called. */
+  function stepSignal(): AbortSignal {
     const cancelled = DBOS.stepStatus?.cancelSignal;
-    const signal = cancelled === undefined ? host.signal : AbortSignal.any([cancelled, host.signal]);
+    return cancelled === undefined ? host.signal : AbortSignal.any([cancelled, host.signal]);
+  }
+
+  /**
+   * Runs inside a DBOS step: failures become values, except those that DBOS has to see. A shutdown waits for `ended`, but
+   * not for whoever only waits for a place.
+   */
+  async function perform<T>(
+    name: string,
+    work: (signal: AbortSignal) => Promise<T>,
+    ended: Promise<void>,
+  ): Promise<Outcome> {
+    const signal = stepSignal();
+    await host.seat.resume(signal);
+    if (host.isStopping()) return frozen();
+    void host.track(ended);
     try {
       const value = plain(`The result of step \`${name}\``, await work(signal));
       return { ok: true, ...(value === undefined ? {} : { value }) };
@@ -100,8 +116,9 @@ export function flowContext(id: string, host: Host): FlowContext {
           throw error;
         }
       };
-      const outcome = await host
-        .track(DBOS.runStep(() => kept(perform(name, watched)), { name }))
+      const ended = Promise.withResolvers<void>();
+      const outcome = await DBOS.runStep(() => kept(perform(name, watched, ended.promise)), { name })
+        .finally(ended.resolve)
         .catch((error) => {
           // The engine left before the step ended: its failure is ours, not the step's.
           if (host.isStopping()) return frozen<Outcome>();
@@ -113,6 +130,7 @@ export function flowContext(id: string, host: Host): FlowContext {
     },
     async wait(topic, ms) {
       if (host.isStopping()) return frozen();
+      host.seat.leave();
       // Not tracked: a shutdown does not wait for people.
       const received = await DBOS.recv<string>(topic, {
         timeoutSeconds: Math.max(ms, 1) / 1000,
@@ -125,7 +143,17 @@ export function flowContext(id: string, host: Host): FlowContext {
     },
     async place(standing) {
       if (host.isStopping()) return frozen();
-      await host.place(standing);
+      let first = false;
+      const begin = async (): Promise<null> => {
+        first = true;
+        await host.seat.take(standing, stepSignal());
+        return null;
+      };
+      await DBOS.runStep(begin, { name: 'place' }).catch((error) => {
+        if (host.isStopping()) return frozen<null>();
+        throw error;
+      });
+      if (!first) host.seat.recall(standing);
     },
     async patched(name) {
       if (host.isStopping()) return frozen();
@@ -135,6 +163,8 @@ export function flowContext(id: string, host: Host): FlowContext {
       });
     },
     async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
+      if (host.isStopping()) return frozen();
+      await host.seat.resume(host.signal);
       if (host.isStopping()) return frozen();
       const handles: WorkflowHandle<unknown>[] = [];
       for (const input of inputs) handles.push(await host.startChild(`${id}-${input.key}`, id, input));

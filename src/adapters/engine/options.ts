@@ -26,6 +26,10 @@ export interface DbosEngineOptions {
   readonly applicationVersion?: string;
   /** Null: a process of its own, which runs all its flows itself and shares no work with any other. */
   readonly queue: CoderQueue | null;
+  /** Runs that this process works on at a time; default 8. Runs that wait for people are not counted. */
+  readonly runsAtOnce?: number;
+  /** False: runs that never had a place go on waiting in line. Asked when a place is free; absent: always true. */
+  readonly mayBegin?: () => boolean;
   /** Without a queue: candidates at a time in this process; default 3. */
   readonly directConcurrency?: number;
   /** With a queue: false for a process that takes candidates only, and leaves runs to others; default true. */
@@ -37,7 +41,7 @@ export interface DbosEngineOptions {
   readonly log: Log;
 }
 
-/** Runs wait on a queue without limit: it decides which processes take them up, not how many at a time. */
+/** Runs wait on a queue without limit: it decides which processes take them up. How many go on at a time, `line.ts` says. */
 export const RUN_QUEUE = 'runs';
 /** Where runs wait for a process that builds and tests their candidates. */
 export const EXAMINATION_QUEUE = 'examinations';

@@ -4,6 +4,7 @@ import { type FlowResult, flowContext, frozen, type Host } from './flow.ts';
 import { type CoderQueue, EXAMINATION_QUEUE } from './options.ts';
 import { plain } from './plain.ts';
 import type { Residents } from './residents.ts';
+import { openSeat, type Seat } from './seat.ts';
 
 /** A flow that was started this often and never ended takes its process down each time. */
 const MAX_RESTARTS = 20;
@@ -27,12 +28,19 @@ async function pass(id: string, host: Host, flow: Flow, input: unknown): Promise
 
 /** Makes DBOS workflows of the two flows. The names stand in the database: they are never changed. */
 export function register(flows: Flows, residents: Residents, queue: CoderQueue | null): Registered {
-  const { places, isStopping, isOurs, track } = residents;
+  const { places, line, isStopping, isOurs, track } = residents;
 
   const run: FlowFunction = DBOS.registerWorkflow(
     async (input: unknown, parent: string | null) => {
       const id = DBOS.workflowID ?? '';
-      return residents.host(id, parent, (signal) => pass(id, hostOf(signal), flows.run, input));
+      return residents.host(id, parent, async (signal) => {
+        const seat = openSeat(line, id);
+        try {
+          return await pass(id, hostOf(signal, seat), flows.run, input);
+        } finally {
+          seat.leave();
+        }
+      });
     },
     { name: 'run', maxRecoveryAttempts: MAX_RESTARTS_WAITING },
   );
@@ -44,7 +52,7 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
         await places?.take(signal);
         try {
           if (isStopping()) return await frozen<FlowResult>();
-          return await pass(id, hostOf(signal), flows.candidate, input);
+          return await pass(id, hostOf(signal, openSeat(line, id)), flows.candidate, input);
         } finally {
           places?.give();
         }
@@ -56,7 +64,9 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
   const examination: FlowFunction = DBOS.registerWorkflow(
     async (input: unknown, parent: string | null) => {
       const id = DBOS.workflowID ?? '';
-      return residents.host(id, parent, (signal) => pass(id, hostOf(signal), flows.examination, input));
+      return residents.host(id, parent, (signal) =>
+        pass(id, hostOf(signal, openSeat(line, id)), flows.examination, input),
+      );
     },
     { name: 'examination', maxRecoveryAttempts: MAX_RESTARTS },
   );
@@ -75,13 +85,13 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
     return DBOS.startWorkflow(children[flow], { workflowID: id, ...where })(input, parent);
   }
 
-  const hostOf = (signal: AbortSignal): Host => ({
+  const hostOf = (signal: AbortSignal, seat: Seat): Host => ({
     signal,
+    seat,
     isStopping,
     isOurs,
     track,
     startChild,
-    place: async () => undefined,
   });
   return { run, candidate, examination };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isOurs, type OwnFence } from './fence.ts';
+import type { Line } from './line.ts';
 import type { Slots } from './slots.ts';
 
 /** The flows that run in this process now, and whether they may go on. */
@@ -8,6 +9,8 @@ export interface Residents {
   host<T>(id: string, parent: string | null, body: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Where candidates wait for their turn; null where a queue outside decides. */
   readonly places: Slots | null;
+  /** Where runs wait for a place. */
+  readonly line: Line;
   isStopping(): boolean;
   /** Whether what a step brought may be kept: nobody else has taken over. */
   isOurs(): Promise<boolean>;
@@ -19,12 +22,13 @@ export interface Residents {
   abortAll(): void;
 }
 
-export function openResidents(places: Slots | null, fence: OwnFence | null): Residents {
+export function openResidents(places: Slots | null, line: Line, fence: OwnFence | null): Residents {
   const living = new Map<string, { readonly abort: AbortController; readonly parent: string | null }>();
   const steps = new Set<Promise<unknown>>();
   let stopping = false;
   return {
     places,
+    line,
     isStopping: () => stopping || (fence?.isGivenUp() ?? false),
     isOurs: async () => fence === null || (await isOurs(fence, delay)),
     async host(id, parent, body) {
@@ -49,6 +53,7 @@ export function openResidents(places: Slots | null, fence: OwnFence | null): Res
     },
     async settle(graceMs) {
       stopping = true;
+      line.close();
       const patience = new AbortController();
       await Promise.race([
         Promise.allSettled(steps),

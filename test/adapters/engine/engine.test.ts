@@ -1,7 +1,12 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type DbosEngineOptions, openDbosEngine } from '../../../src/adapters/engine/index.ts';
 import type { Log } from '../../../src/ports/index.ts';
-import { CANDIDATES_AT_A_TIME, type EngineWorld, engineContract } from '../../contracts/engine.suite.ts';
+import {
+  CANDIDATES_AT_A_TIME,
+  type EngineWorld,
+  engineContract,
+  RUNS_AT_A_TIME,
+} from '../../contracts/engine.suite.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { memoryEngine, newJournal } from '../../world/memory-engine.ts';
 import { silent } from '../../world/silent.ts';
@@ -13,7 +18,13 @@ const SHARED = {
 const ALONE = { executorId: 'cli-r1', queue: null } as const;
 
 const openEngine = (databaseUrl: string, options: Pick<DbosEngineOptions, 'executorId' | 'queue'>) =>
-  openDbosEngine({ databaseUrl, directConcurrency: CANDIDATES_AT_A_TIME, log: silent, ...options });
+  openDbosEngine({
+    databaseUrl,
+    directConcurrency: CANDIDATES_AT_A_TIME,
+    runsAtOnce: RUNS_AT_A_TIME,
+    log: silent,
+    ...options,
+  });
 
 /** Holds the engine's schema and nothing else: it takes long to build and moments to copy. */
 let pattern: TestDatabase;
@@ -33,7 +44,7 @@ async function dbosWorld(options: Pick<DbosEngineOptions, 'executorId' | 'queue'
 engineContract('memory', async () => {
   const journal = newJournal();
   return {
-    engine: () => memoryEngine({ journal, concurrency: CANDIDATES_AT_A_TIME }),
+    engine: () => memoryEngine({ journal, concurrency: CANDIDATES_AT_A_TIME, runsAtOnce: RUNS_AT_A_TIME }),
     close: async () => {},
   };
 });
