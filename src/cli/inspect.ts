@@ -1,6 +1,6 @@
 import { isOver } from '../core/lifecycle/index.ts';
 import { Fault, RUN_STATES, type RunId } from '../core/model/index.ts';
-import { type RunView, visibleCode } from '../core/reports/index.ts';
+import { nth, type RunView, visibleCode } from '../core/reports/index.ts';
 import { cancelRun, diffsOf, flows, viewOf, type World } from '../pipeline/index.ts';
 import { viewById } from './follow.ts';
 import { printReport } from './print.ts';
@@ -34,11 +34,14 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
 
 const LONGEST_STATE = Math.max(...RUN_STATES.map((state) => state.length));
 
+/** `3rd in line` where it waits for a place. */
+const stateOf = (view: RunView): string => (view.line ? `${nth(view.line.place)} in line` : view.state);
+
 const line = (view: RunView): string => {
   const when = new Date(view.startedAt).toISOString().slice(0, 16).replace('T', ' ');
   const where =
     view.origin.kind === 'github' ? `${view.origin.repository}#${view.origin.issue}` : view.origin.path;
-  return `${view.id}  ${when}  ${view.state.padEnd(LONGEST_STATE)}  ${shown(where)}  ${shown(view.title)}`;
+  return `${view.id}  ${when}  ${stateOf(view).padEnd(LONGEST_STATE)}  ${shown(where)}  ${shown(view.title)}`;
 };
 
 /** `runoff status`: where a run stands, by default the newest. */

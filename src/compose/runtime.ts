@@ -166,6 +166,7 @@ function openEngine(
     queue: sharing === null ? null : queue,
     // Alone, there is nobody else who could take them.
     directConcurrency: Math.max(1, codersPerWorker),
+    runsAtOnce: operator.runsAtOnce,
     ...(sharing ? { among: sharing } : {}),
   });
 }

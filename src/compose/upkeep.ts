@@ -1,9 +1,11 @@
-import { reconcile, sayLastWords, sweepEnded, type World } from '../pipeline/index.ts';
+import { reconcile, sayLastWords, sayLine, sweepEnded, type World } from '../pipeline/index.ts';
 import { lookForEndedChoices, lookForLabels, lookForWithdrawn, type Steering } from '../steering/index.ts';
 import { watchElsewhere } from './elsewhere.ts';
 
 /** Milliseconds between two looks for runs that lost their flow, or areas that lost their run. Our default. */
 const EVERY_MS = 3 * 60_000;
+/** Milliseconds between two looks at who waits in line. Our default: whoever must wait is told within it. */
+const LINE_EVERY_MS = 20_000;
 /** Milliseconds between two looks for labels whose webhook got lost: one call for each repository. Our default. */
 const LABELS_EVERY_MS = 15 * 60_000;
 /** Milliseconds between two looks at choices that nobody made yet: they wait without limit. Our default. */
@@ -41,8 +43,10 @@ export async function startUpkeep(world: World, steering: Pick<Steering, 'recove
   }, PRUNE_EVERY_MS);
   const looks = startLooks(world);
   const elsewhere = watchElsewhere(world);
+  const line = startTelling(world);
   return {
     stop: () => {
+      line.stop();
       clearInterval(timer);
       clearInterval(daily);
       looks.stop();
@@ -68,6 +72,18 @@ export function startWorkerUpkeep(world: World): Upkeep {
   prune();
   const timers = [setInterval(sweep, EVERY_MS), setInterval(prune, PRUNE_EVERY_MS)];
   return { stop: () => timers.forEach(clearInterval) };
+}
+
+/** Tells those who wait in line where they stand; whoever gets a place before the first look is never told of a line. */
+function startTelling(world: World): Upkeep {
+  const told = new Map<string, number>();
+  let telling = Promise.resolve();
+  const timer = setInterval(() => {
+    telling = telling
+      .then(() => sayLine(world, told))
+      .catch(warn(world, 'Runs in line could not be told where they stand.'));
+  }, LINE_EVERY_MS);
+  return { stop: () => clearInterval(timer) };
 }
 
 /** Looks for what webhooks did not tell, beside everything else. One that takes longer than the time to the next replaces it. */

@@ -1,5 +1,5 @@
 import type { FlowContext, Flows } from '../ports/index.ts';
-import { admit, permit, RunRequest } from './admit/index.ts';
+import { admit, enlist, permit, RunRequest } from './admit/index.ts';
 import { agree } from './agree.ts';
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
@@ -17,6 +17,7 @@ export type { DebateNews } from './brief/index.ts';
 export { cancelRun, closeUnpicked } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';
 export { type DebateWish, debateText, type TextDebate } from './debate-text.ts';
+export { inLine, sayLine } from './line.ts';
 export { sayMisheard } from './misheard.ts';
 export { once } from './once.ts';
 export { findOwn } from './own-comment.ts';
@@ -55,6 +56,13 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   const permitted = await stage('permit', () => permit(world, request));
   if (permitted.kind === 'fault') return conclude(world, context, runId, permitted.fault, 'quietly');
   if (permitted.value === 'refused') return 'refused';
+
+  // Not where an older version is past this place: that run goes on without.
+  if (await context.patched('line')) {
+    const enlisted = await stage('enlist', () => enlist(world, request));
+    if (enlisted.kind === 'fault') return conclude(world, context, runId, enlisted.fault, 'quietly');
+    await context.place(enlisted.value);
+  }
 
   const admitted = await stage('admit', () => admit(world, request));
   if (admitted.kind === 'fault') return conclude(world, context, runId, admitted.fault);

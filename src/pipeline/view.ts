@@ -3,6 +3,7 @@ import type { Candidate, Origin, RunId, Usd } from '../core/model/index.ts';
 import { parsePatch } from '../core/patches/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, Clock, RunRecord, Store } from '../ports/index.ts';
+import { inLine, isInLine } from './line.ts';
 import { standingPicks } from './picks.ts';
 
 /** Label that starts a run; we take it off when the run starts, so that setting it again starts another. */
@@ -15,6 +16,12 @@ export async function viewOf(world: { store: Store; clock: Clock }, run: RunReco
   const candidates = await world.store.candidates(run.id);
   const { usd } = await world.store.usage(run.id);
   const view = viewFrom(run, candidates, usd, endOf(run) ?? world.clock.now());
+  if (isInLine(run)) {
+    const order = await inLine(world.store);
+    const at = order.indexOf(run.id);
+    // It may have got its place between the two reads.
+    return at < 0 ? view : { ...view, line: { place: at + 1, of: order.length } };
+  }
   // Only what has been judged is picked and voted on.
   if (!run.decision) return view;
   const votes = await world.store.votes(run.id);

@@ -19,9 +19,11 @@ import type {
   Usd,
 } from '../core/model/index.ts';
 import type { NeutralReport } from '../core/neutral/index.ts';
+import type { Placed, Waiting } from '../core/queue/index.ts';
 import type { Ranked } from '../core/ranking/index.ts';
 import type { OutcomeView, SandboxView } from '../core/reports/index.ts';
 import type { AnswerStore, KeptAnswer } from './answers.ts';
+import type { Standing } from './engine.ts';
 import type { ExecutorRecord } from './executors.ts';
 
 /** All that is kept of a run besides its candidates and artifacts. Times are milliseconds since 1970 UTC. */
@@ -61,6 +63,8 @@ export interface RunRecord {
   readonly checks?: { readonly setup?: string; readonly build?: string; readonly test: string };
   /** Where candidates were executed. */
   readonly sandbox?: SandboxView;
+  /** Where it stands, or stood, among those that wait for a place; absent before it is known that it may start. */
+  readonly line?: Standing;
 }
 
 export interface StageTiming {
@@ -214,6 +218,8 @@ export interface Store extends AnswerStore {
   runs(limit: number): Promise<readonly RunRecord[]>;
   /** Runs of an issue that are not in a final state, oldest first. */
   livingRuns(repositoryId: number, issue: number): Promise<readonly RunRecord[]>;
+  /** Runs on GitHub that wait for a place, and those that have one: at work, and not waiting for people. */
+  lined(): Promise<{ readonly waiting: readonly Waiting[]; readonly placed: readonly Placed[] }>;
   /** All runs that are not in a final state. */
   unfinished(): Promise<readonly RunRecord[]>;
   updateRun(id: RunId, patch: RunPatch, at: number): Promise<void>;

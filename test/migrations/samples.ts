@@ -172,7 +172,7 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
   ],
   7: [
     `insert into runoff.run
-       (id, origin, repository_id, issue, state, title, request, created_at, updated_at, task, brief, sandbox, judgement, neutral, debate, dialogue, review, outcome)
+       (id, origin, repository_id, issue, state, title, request, created_at, updated_at, task, brief, sandbox, judgement, neutral, debate, dialogue, review, outcome, line)
      values
        ('r1', '{"kind":"github","installationId":1,"repositoryId":42,"owner":"acme","name":"shop","issue":7,"requestedBy":{"id":5,"login":"mona"}}',
         42, 7, 'published', 'Fix the rounding', '{"kind":"issue"}', 1000, 2000,
@@ -183,9 +183,10 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
         '{"models":["openai/gpt-6-sol"],"tests":[],"notes":["No tests were written."]}',
         '{"original":"# A","spec":"# A","rounds":[],"ledger":[],"acceptance":[],"cost":{"inputTokens":1,"outputTokens":1,"usd":0.1}}',
         '{"inquiries":[],"taken":0,"heard":0}', '[{"alias":"A","contested":false,"critics":[{"critic":"qa","kind":"failed","why":"No answer."}]}]',
-        '{"kind":"pull","number":12,"url":"https://github.test/p/12","branch":"auto-dev/7/r1/A","headSha":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb","branches":{"A":"auto-dev/7/r1/A"},"comparisonUrl":"https://github.test/c/1"}'),
+        '{"kind":"pull","number":12,"url":"https://github.test/p/12","branch":"auto-dev/7/r1/A","headSha":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb","branches":{"A":"auto-dev/7/r1/A"},"comparisonUrl":"https://github.test/c/1"}',
+        '{"share":"github-42","priority":1,"since":1000}'),
        ('r2', '{"kind":"local","path":"/srv/repo"}', null, null, 'queued', 'Add a flag', 'null', 1500, 1600,
-        null, null, null, null, null, null, null, null, null)`,
+        null, null, null, null, null, null, null, null, null, null)`,
     `insert into runoff.candidate values
        ('r1', 'A', 0, '{"agent":"command","model":"anthropic/claude-sonnet-5","prompt":"plain","argv":["/opt/x/x"],"seed":1}',
         'examined', null, '{"usd":0.5,"tokensIn":1,"tokensOut":2,"calls":3}', 1234.5, 'has no patch', null)`,

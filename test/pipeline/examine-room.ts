@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { readTestReport } from '../../src/adapters/reports/index.ts';
-import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
 import { installSyntaxCheck } from '../../src/adapters/syntax/index.ts';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';

@@ -1,11 +1,11 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
 import { coders } from '../../src/adapters/coders/index.ts';
 import { openGateway } from '../../src/adapters/gateway/index.ts';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { openBubblewrap, prepareToolchain } from '../../src/adapters/sandbox/index.ts';
-import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
 import { openStore } from '../../src/adapters/store/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
 import { providersOf } from '../../src/compose/providers.ts';

@@ -227,6 +227,20 @@ export function memoryStore(): Store {
       );
       return at.toReversed().slice(0, 50);
     },
+    async lined() {
+      const working = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
+      const known = records().flatMap(({ id, line, state, stages, origin }) =>
+        line && origin.kind === 'github' && working.includes(state)
+          ? [{ id, line, waits: state === 'queued' && stages.length === 0 }]
+          : [],
+      );
+      return {
+        waiting: known
+          .filter(({ waits }) => waits)
+          .map(({ id, line }) => ({ id, ...line, returning: false })),
+        placed: known.filter(({ waits }) => !waits).map(({ line }) => ({ share: line.share })),
+      };
+    },
     async startedSince(at, whose) {
       return records().filter((run) => run.createdAt >= at && belongsTo(run, whose)).length;
     },

@@ -1,11 +1,34 @@
 import { sql } from 'kysely';
+import type { RunState } from '../../core/model/index.ts';
 import type { Store } from '../../ports/index.ts';
 import { ownerOf } from './rows.ts';
 import { type Db, inStatement } from './transaction.ts';
 
+/** In which somebody works on a run. */
+const AT_WORK: readonly RunState[] = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
+
 /** What admission and intake ask about all runs. */
 export function lookups(db: Db) {
   return {
+    async lined() {
+      const begun = sql<boolean>`exists (select from runoff.stage_timing where run_id = run.id)`;
+      const rows = await inStatement(
+        db
+          .selectFrom('runoff.run as run')
+          .where('run.state', 'in', AT_WORK)
+          .where('run.repository_id', 'is not', null)
+          .where('run.line', 'is not', null)
+          .select(['run.id', 'run.line', 'run.state', begun.as('begun')])
+          .execute(),
+      );
+      const known = rows.flatMap(({ line, ...row }) => (line === null ? [] : [{ ...row, line }]));
+      const waits = ({ state, begun }: (typeof known)[number]) => state === 'queued' && !begun;
+      return {
+        waiting: known.filter(waits).map(({ id, line }) => ({ id, ...line, returning: false })),
+        placed: known.filter((one) => !waits(one)).map(({ line }) => ({ share: line.share })),
+      };
+    },
+
     async startedSince(at, whose) {
       const count = db
         .selectFrom('runoff.run')

@@ -100,6 +100,7 @@ const DOCUMENTS = [
   'trouble',
   'checks',
   'sandbox',
+  'line',
 ] as const satisfies readonly (keyof RunPatch)[];
 
 /** `undefined` leaves a column as it is. */
@@ -120,7 +121,7 @@ export function runOfRow(
   stages: readonly Selectable<StageTimingTable>[],
 ): RunRecord {
   const { task, brief, debate, dialogue, evidence, neutral, ranking } = row;
-  const { judgement, decision, review, outcome, trouble, checks, sandbox } = row;
+  const { judgement, decision, review, outcome, trouble, checks, sandbox, line } = row;
   return {
     id: row.id,
     origin: row.origin,
@@ -144,6 +145,7 @@ export function runOfRow(
       trouble,
       checks,
       sandbox,
+      line,
     }),
     stages: stages
       .filter((stage) => stage.run_id === row.id)

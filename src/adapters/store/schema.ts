@@ -47,6 +47,7 @@ export interface RunTable {
   trouble: OptionalJson<NonNullable<RunRecord['trouble']>>;
   checks: OptionalJson<NonNullable<RunRecord['checks']>>;
   sandbox: OptionalJson<NonNullable<RunRecord['sandbox']>>;
+  line: OptionalJson<NonNullable<RunRecord['line']>>;
 }
 
 export interface CandidateTable {

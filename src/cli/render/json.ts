@@ -74,6 +74,8 @@ export interface RunJson {
     readonly base: RunView['base'] | null;
     readonly checks: RunView['checks'] | null;
     readonly sandbox: RunView['sandbox'] | null;
+    /** Where it stands among those that wait for a place; null where it does not wait. */
+    readonly line: NonNullable<RunView['line']> | null;
     /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
     readonly lowered: readonly string[];
     /** Times in milliseconds since 1970 UTC. */
@@ -130,6 +132,7 @@ export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
       base: view.base ?? null,
       checks: view.checks ?? null,
       sandbox: view.sandbox ?? null,
+      line: view.line ?? null,
       lowered: view.lowered ?? [],
       stages: view.stages.map(({ stage, startedAt, endedAt }) => ({
         stage,

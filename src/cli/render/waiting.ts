@@ -1,9 +1,10 @@
 import { openInquiry } from '../../core/dialogue/index.ts';
-import { elapsed, type RunView } from '../../core/reports/index.ts';
+import { elapsed, lineWords, type RunView } from '../../core/reports/index.ts';
 import { shown } from './terminal.ts';
 
 /** What the run waits for and the commands that answer it, a line each; none where it waits for nobody. */
 export function waitingLines(view: RunView): readonly string[] {
+  if (view.line) return [lineWords(view)];
   const waits = view.state === 'awaiting_answer' || view.state === 'awaiting_approval';
   const open = waits && view.dialogue ? openInquiry(view.dialogue) : null;
   if (!open) return [];

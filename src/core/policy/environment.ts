@@ -190,6 +190,9 @@ export const Environment = z.object({
     .regex(/^[A-Za-z0-9_.-]{1,40}$/, 'write a short word of letters, digits, dots, dashes')
     .optional()
     .describe('Name of this `runoff worker` where several run on one machine.'),
+  RUNS_AT_ONCE: whole(1, 1_000, 8).describe(
+    'Runs that this process works on at the same time; further ones wait in line. Runs that wait for people are not counted. Default 8.',
+  ),
   NETWORK_ALLOW: hosts.describe(
     'Hosts (`host` or `host:port`, commas between) that `checks.setup` of a repository may ask for. Default none.',
   ),

@@ -95,6 +95,8 @@ export interface Operator {
   readonly examinationsPerWorker: number;
   /** Tells workers of one machine apart. */
   readonly workerName?: string;
+  /** Runs at a time in one process. */
+  readonly runsAtOnce: number;
   readonly networkAllow: readonly string[];
   readonly logLevel: Environment['LOG_LEVEL'];
   readonly multiAgent: {
@@ -174,6 +176,7 @@ function operatorOf(env: Environment): Operator {
     codersPerRepository: env.CODERS_PER_REPOSITORY,
     examinationsPerWorker: env.EXAMINATIONS_PER_WORKER,
     ...(env.RUNOFF_WORKER_NAME ? { workerName: env.RUNOFF_WORKER_NAME } : {}),
+    runsAtOnce: env.RUNS_AT_ONCE,
     networkAllow: env.NETWORK_ALLOW,
     logLevel: env.LOG_LEVEL,
     multiAgent: {

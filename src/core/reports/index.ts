@@ -56,6 +56,8 @@ export {
   contestantName,
   doingWords,
   GATE_WORDS,
+  lineWords,
+  nth,
   SEPARATOR_WORDS,
   STAGE_WORDS,
   STOP_WORDS,

@@ -6,7 +6,7 @@ import { replyScope, report } from './marker.ts';
 import { waitingLine } from './question-comment.ts';
 import { code, link, sentence } from './safe.ts';
 import type { Report, RunView } from './view.ts';
-import { doingWords, stageNumber, stageOf } from './words.ts';
+import { doingWords, lineWords, stageNumber, stageOf } from './words.ts';
 
 /** Characters of a sentence that answers a command. */
 const MOST_NOTE = 1_500;
@@ -85,6 +85,7 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
   ];
   return reply(comment, [
     facts.filter((fact) => fact !== '').join(' '),
+    lineWords(view),
     waitingLine(view),
     view.state === 'awaiting_pick' ? 'To pick, comment `/auto-dev pick B` or `/auto-dev pick none`.' : '',
     view.trouble

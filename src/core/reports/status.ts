@@ -15,7 +15,7 @@ import { joined } from './verdict.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';
 import { againWords, unopenedWords } from './what-next.ts';
 import { movedLines, weakerLines } from './where.ts';
-import { CANDIDATE_WORDS, contestantName, doingWords, stageNumber, stageOf } from './words.ts';
+import { CANDIDATE_WORDS, contestantName, doingWords, lineWords, stageNumber, stageOf } from './words.ts';
 
 /** UTF-16 units of each part. */
 const TABLE_ROOM = 20_000;
@@ -27,6 +27,7 @@ export function statusComment(view: RunView): Report {
   const blocks = [
     heading(view),
     said(view),
+    lineWords(view),
     waitingLine(view),
     stageLine(view),
     candidateTable(view),
@@ -181,14 +182,17 @@ function expected(view: RunView): string {
     : `Expected: ${dollars(cost.least)} to ${dollars(cost.most)} dollars.`;
 }
 
+function whileAtWork(view: RunView): string {
+  const what = view.origin.kind === 'github' && view.origin.work ? 'pull request' : 'issue';
+  // The label that asked stands until the run begins.
+  const label = code(view.line ? view.label : `${view.label}:running`);
+  return `To cancel, comment \`/auto-dev cancel\` or remove the label ${label}. \`/auto-dev status\` brings this up to date, \`/auto-dev help\` names all commands. Later edits of the ${what} do not change this run (${code(view.id)}).`;
+}
+
 /** What the reader can do now. */
 function lastLine(view: RunView): string {
   const { state, outcome } = view;
-  if (stageOf(view) !== null) {
-    const what = view.origin.kind === 'github' && view.origin.work ? 'pull request' : 'issue';
-    const running = code(`${view.label}:running`);
-    return `To cancel, comment \`/auto-dev cancel\` or remove the label ${running}. \`/auto-dev status\` brings this up to date, \`/auto-dev help\` names all commands. Later edits of the ${what} do not change this run (${code(view.id)}).`;
-  }
+  if (stageOf(view) !== null) return whileAtWork(view);
   if (state === 'awaiting_pick') {
     const first = pickable(view)[0] ?? 'A';
     return `**Next:** tick a box in the comparison, or comment \`/auto-dev pick ${first}\` or \`/auto-dev pick none\`. The run waits without limit and holds nothing.`;

@@ -121,6 +121,8 @@ export interface RunView {
   readonly debate?: Debate;
   /** What the run asked about its brief, and what people said; absent where nothing was asked. */
   readonly dialogue?: Dialogue;
+  /** Of a run that waits for a place: 1 is the next one. `why`: what else it waits for, a sentence. */
+  readonly line?: { readonly place: number; readonly of: number; readonly why?: string };
   /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
   readonly lowered?: readonly string[];
   /** The label that asks for a run: taken off when it starts, set again to start anew. */

@@ -74,8 +74,23 @@ const STAGE_OF = {
 } as const satisfies Record<RunState, Stage | null>;
 
 export const stageOf = (view: RunView): Stage | null => STAGE_OF[view.state];
+
+/** `1st`, `2nd`, `11th`. */
+export function nth(n: number): string {
+  const teen = n % 100 > 10 && n % 100 < 14;
+  return `${n}${teen ? 'th' : (['th', 'st', 'nd', 'rd'][n % 10] ?? 'th')}`;
+}
+
+/** Why a run has not begun, a sentence or two; empty where it does not wait for a place. */
+export function lineWords({ line }: Pick<RunView, 'line'>): string {
+  if (!line) return '';
+  const ahead = line.place === 1 ? 'It is the next one' : `${nth(line.place)} of ${line.of} in line`;
+  return `Waits for a place: ${ahead}; runs that are at work come to their end first.${line.why ? ` ${line.why}` : ''}`;
+}
+
 /** What a run does in its stage, after "stage 2 of 6:". */
 export function doingWords(view: RunView, stage: Stage): string {
+  if (view.line) return `${nth(view.line.place)} in line`;
   if (view.state === 'queued') return `queued, ${STAGE_WORDS[stage]}`;
   if (view.state === 'admitted') return `admitted, ${STAGE_WORDS[stage]}`;
   if (view.state === 'awaiting_answer') return 'waiting for an answer';

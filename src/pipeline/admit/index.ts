@@ -12,6 +12,7 @@ import { sayRefused } from './refuse.ts';
 import type { RunRequest } from './request.ts';
 import { settle } from './settle.ts';
 
+export { enlist } from './enlist.ts';
 export { mayWrite, permit } from './permit.ts';
 export { Overrides, RunRequest } from './request.ts';
 
@@ -85,5 +86,7 @@ async function refuse(
   refusal: Refusal,
 ): Promise<'refused'> {
   await sayRefused(world, request, origin, refusal);
+  // A status comment that told of its place in line has an end too.
+  await world.announcer.finish(request.runId);
   return 'refused';
 }

@@ -2,6 +2,7 @@ import { isOver } from '../../core/lifecycle/index.ts';
 import { asFault, type GitHubOrigin, type RunId } from '../../core/model/index.ts';
 import { statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
+import { isInLine } from '../line.ts';
 import { once } from '../once.ts';
 import { findOwn, type OwnComment } from '../own-comment.ts';
 import { closeQuestions } from '../question.ts';
@@ -105,13 +106,14 @@ async function sayEnd(parts: Parts, runId: RunId): Promise<void> {
 async function announce(parts: Parts, runId: RunId): Promise<void> {
   const run = await parts.store.run(runId);
   if (run?.origin.kind !== 'github' || !parts.github) return;
+  const { origin } = run;
   // Before there is a task it is not known whether whoever asked may (I4, I9), and a refusal has said itself what is to be
   // said: labels and status are those of the run at work. A fault of admission is told, though: the label would just stand.
-  if (!run.task && run.state !== 'failed') return;
-  const { origin } = run;
+  if (!run.task && run.state !== 'failed' && !(await speaksInLine(parts, run, origin))) return;
   const publisher = await parts.github.publisher(handleOf(origin));
   try {
-    if (!isOver(run.state)) await greet(parts, publisher, run, origin);
+    if (isInLine(run)) await greetInLine(parts, publisher, run, origin);
+    else if (!isOver(run.state)) await greet(parts, publisher, run, origin);
     try {
       await closeQuestions(parts, publisher, run);
       await writeStatus(parts, parts.github, publisher, run, origin);
@@ -122,6 +124,33 @@ async function announce(parts: Parts, runId: RunId): Promise<void> {
   } finally {
     await publisher.close();
   }
+}
+
+/**
+ * Whether a run that has not begun is spoken of: while it waits in line, which only one that may start does, and when it
+ * ends there. Of two on one issue the older one speaks: the younger is refused when its turn comes.
+ */
+async function speaksInLine(parts: Parts, run: RunRecord, origin: GitHubOrigin): Promise<boolean> {
+  if (!run.line) return false;
+  if (!isInLine(run)) return isOver(run.state) && (await parts.store.intent(run.id, 'status')) !== null;
+  const living = await parts.store.livingRuns(origin.repositoryId, origin.issue);
+  return living.find((one) => !isOver(one.state))?.id === run.id;
+}
+
+/** 👀 alone: the label that asked stays until the run begins, since admission looks for it. */
+async function greetInLine(
+  parts: Parts,
+  publisher: Publisher,
+  run: RunRecord,
+  origin: GitHubOrigin,
+): Promise<void> {
+  await once(parts.store, run.id, 'greet-in-line', {
+    look: async () => null,
+    write: async () => {
+      await publisher.react({ issue: origin.issue }, 'eyes');
+      return true;
+    },
+  });
 }
 
 /** Address of the status comment; null before it is written. */

@@ -1,5 +1,5 @@
-import { openGateway } from '../../../src/adapters/gateway/index.ts';
 import { openArtifacts } from '../../../src/adapters/artifacts/index.ts';
+import { openGateway } from '../../../src/adapters/gateway/index.ts';
 import { openStore } from '../../../src/adapters/store/index.ts';
 import { ask, memoryLog, PRICE } from './rig.ts';
 

@@ -80,6 +80,8 @@ export const machines: Migration = {
       )`,
     sql`create index audit_of_run on runoff.audit (run_id, id) where run_id is not null`,
     sql`create index audit_of_repository on runoff.audit (repository_id, id) where repository_id is not null`,
+    // Who waits for a place, and since when.
+    sql`alter table runoff.run add column line jsonb`,
     // For expiry.
     sql`create index gateway_call_at on runoff.gateway_call (at)`,
   ],

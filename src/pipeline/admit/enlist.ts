@@ -1,0 +1,20 @@
+import { priorityOf } from '../../core/queue/index.ts';
+import type { Standing } from '../../ports/index.ts';
+import { loadRun, repositoryOf } from '../task.ts';
+import type { World } from '../world.ts';
+import type { RunRequest } from './request.ts';
+
+/** Puts a run that may start into the line, where everybody can see it, and says where it stands in there. */
+export async function enlist(world: World, request: RunRequest): Promise<Standing> {
+  const { origin, state } = await loadRun(world, request.runId);
+  // A run on GitHub from a record of an older version was asked for by a label.
+  const asked = origin.kind === 'local' ? 'local' : (request.trigger ?? 'label');
+  const line: Standing = {
+    share: repositoryOf(origin),
+    priority: priorityOf(asked),
+    since: request.triggeredAt,
+  };
+  if (origin.kind === 'github' && state === 'queued')
+    await world.store.updateRun(request.runId, { line }, world.clock.now());
+  return line;
+}

@@ -1,0 +1,38 @@
+import type { RunId } from '../core/model/index.ts';
+import { lineOrder } from '../core/queue/index.ts';
+import type { RunRecord, Store } from '../ports/index.ts';
+import type { World } from './world.ts';
+
+/** A run that may start and has no place yet. */
+export const isInLine = (run: Pick<RunRecord, 'state' | 'line' | 'stages'>): boolean =>
+  run.state === 'queued' && run.line !== undefined && run.stages.length === 0;
+
+/** The runs in line, the next one first, as far as the store tells: with several machines each has a line of its own. */
+export async function inLine(store: Pick<Store, 'lined'>): Promise<readonly RunId[]> {
+  const { waiting, placed } = await store.lined();
+  return lineOrder(waiting, placed).map(({ id }) => id);
+}
+
+/**
+ * How many of those in line are told where they stand, and how often; milliseconds. Our defaults: an edit is a write, of
+ * which an installation has 400 an hour for everything. Whoever stands further behind is told once, up to the fortieth.
+ */
+const TOLD_AGAIN = 10;
+const TOLD_AGAIN_AFTER_MS = 5 * 60_000;
+const TOLD_ONCE = 40;
+
+/** Says to runs in line where they stand. `told` remembers when each was told last, milliseconds since 1970 UTC. */
+export async function sayLine(
+  world: Pick<World, 'store' | 'announcer' | 'clock'>,
+  told: Map<RunId, number>,
+): Promise<void> {
+  const order = await inLine(world.store);
+  const now = world.clock.now();
+  for (const id of told.keys()) if (!order.includes(id)) told.delete(id);
+  for (const [at, id] of order.slice(0, TOLD_ONCE).entries()) {
+    const last = told.get(id);
+    if (last !== undefined && (at >= TOLD_AGAIN || now - last < TOLD_AGAIN_AFTER_MS)) continue;
+    told.set(id, now);
+    world.announcer.soon(id);
+  }
+}
