@@ -65,8 +65,10 @@ async function onLabel(world: World, context: Context<'issues.labeled'>): Promis
     },
     sender: speaker(sender),
   });
+  const what =
+    taken.kind === 'started' ? { kind: taken.kind, run: taken.runId } : { kind: taken.kind, why: taken.why };
   world.log.info(
-    { delivery: context.id, repository: repository.id, issue: issue.number, ...taken },
+    { delivery: context.id, repository: repository.id, issue: issue.number, ...what },
     'label seen',
   );
 }
@@ -147,7 +149,7 @@ async function onEdit(
   steering: Steering,
   context: Context<'issue_comment.edited'>,
 ): Promise<void> {
-  const { comment, issue, sender } = context.payload;
+  const { comment, sender } = context.payload;
   const place = inConversation(context.payload);
   if (!place || !sender) return;
   const heeded = await steering.ticked({

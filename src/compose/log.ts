@@ -1,35 +1,51 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { destination, pino } from 'pino';
+import { type DestinationStream, destination, pino } from 'pino';
 import type { Operator } from '../core/policy/index.ts';
+import { redactor, secretsIn } from '../core/secrets/index.ts';
 import type { Log, LogContext } from '../ports/index.ts';
 
 /** Paths at which a secret could stand in an error's own fields; never in our messages. */
 const REDACTED = [
+  'authorization',
   '*.authorization',
+  'headers',
   '*.headers',
-  '*.request',
-  '*.privateKey',
-  'err.request',
-  'err.response',
-  'err.config',
+  '*.*.headers',
+  'password',
+  '*.password',
 ];
 
-/** Structured log on standard error: standard output belongs to results. */
-export function openLog(operator: Pick<Operator, 'logLevel'>): Log {
-  const about = new AsyncLocalStorage<LogContext>();
+/** A log that knows what its lines are about. */
+export interface OpenLog extends Log {
+  /** What lines that are written here carry. */
+  about(): LogContext;
+}
+
+/**
+ * Structured log on standard error: standard output belongs to results. No line leaves with a secret of the operator's,
+ * or with anything that has the form of one, whichever field, message or stack it stands in.
+ */
+export function openLog(
+  operator: Operator,
+  to: DestinationStream = destination({ fd: 2, sync: false }),
+): OpenLog {
+  const storage = new AsyncLocalStorage<LogContext>();
   const lines = pino(
     {
       name: 'runoff',
       level: operator.logLevel,
       redact: { paths: REDACTED, censor: '[redacted]' },
-      mixin: () => about.getStore() ?? {},
+      // A fresh object each time: pino writes the line's own fields into it.
+      mixin: () => ({ ...storage.getStore() }),
+      hooks: { streamWrite: redactor(secretsIn(operator)) },
     },
-    destination({ fd: 2, sync: false }),
+    to,
   );
   return {
     info: (fields, message) => lines.info(fields, message),
     warn: (fields, message) => lines.warn(fields, message),
     error: (fields, message) => lines.error(fields, message),
-    within: (fields, work) => about.run({ ...about.getStore(), ...fields }, work),
+    within: (fields, work) => storage.run({ ...storage.getStore(), ...fields }, work),
+    about: () => storage.getStore() ?? {},
   };
 }

@@ -6,6 +6,7 @@ import { type DbosEngineOptions, openDbosEngine } from '../adapters/engine/index
 import { openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
 import { openGitHub } from '../adapters/github/index.ts';
+import { openMetrics } from '../adapters/metrics/index.ts';
 import { openModel } from '../adapters/models/index.ts';
 import { readTestReport } from '../adapters/reports/index.ts';
 import { openStore } from '../adapters/store/index.ts';
@@ -19,18 +20,19 @@ import { codersOf } from './agents.ts';
 import { artifactsOf } from './artifacts.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { openDataFolder } from './data-folder.ts';
-import { openLog } from './log.ts';
+import { type OpenLog, openLog } from './log.ts';
 import { dataPaths } from './paths.ts';
 import { promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
 import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
+import { type Eyes, watchedGitHub, watchedLedger, watchedPushes, watchedSandbox } from './seen.ts';
 import { newIdentity, openSharing, type Sharing } from './sharing.ts';
 import { pruneUnused } from './upkeep.ts';
 
 export interface RuntimeOptions {
   /** The GitHub of `serve` and of the demo, for a process that others may take over from. */
   readonly github?: (fence: Fence | undefined) => GitHub;
-  readonly log?: Log;
+  readonly log?: OpenLog;
   /** No other process uses the data folder: the embedded database is stopped whoever is connected. */
   readonly ownsData?: boolean;
   /** Ends the process at once: others have taken over its work. Default: with exit code 1. */
@@ -81,14 +83,17 @@ async function openParts(
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
   // Before the database: the sandbox may move this process and its children to a control group.
-  const sandbox = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
+  const bare = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
   const shares = needs.executor !== undefined && !needs.executor.startsWith(ALONE);
   const identity = shares ? newIdentity(needs.executor) : undefined;
   const store = await openStore(databaseUrl, { identity });
   later(() => store.close());
   const sharing = identity ? openSharing(databaseUrl, identity, log, givenUp, later) : null;
-  const github = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
+  const eyes = { store, log, ...(await openEyes(operator, store, needs, later)) };
+  const sandbox = watchedSandbox(bare, eyes);
+  const found = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
+  const github = found && watchedGitHub(found, eyes);
   const artifacts = artifactsOf(operator);
   const gateway = openGateway({
     dir: paths.sockets,
@@ -98,7 +103,7 @@ async function openParts(
       repositoryUsd: operator.max.budgetRepositoryDay,
       everythingUsd: operator.max.budgetDay,
     },
-    ledger: store,
+    ledger: watchedLedger(store, eyes),
     answers: { store, artifacts },
     clock: systemClock,
     log,
@@ -115,14 +120,36 @@ async function openParts(
     store,
     artifacts,
     engine,
-    workspaces: openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
+    workspaces: watchedPushes(
+      openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
+      eyes,
+      systemClock.now,
+    ),
     sandbox,
     gateway,
     log,
+    ...(eyes.metrics ? { metrics: eyes.metrics } : {}),
+    ...(eyes.tracer ? { tracer: eyes.tracer } : {}),
     ...(github ? { github: leads ? github : readOnly(github) } : {}),
     defaults: defaultsOf(operator, gateway),
     announcer,
   };
+}
+
+/** Only what was asked for: the packages of a collector are loaded for nobody else. */
+async function openEyes(
+  { metricsToken, traces }: Operator,
+  store: Store,
+  { executor }: Needs,
+  later: Later,
+): Promise<Pick<Eyes, 'metrics' | 'tracer'>> {
+  const metrics =
+    metricsToken === undefined ? {} : { metrics: openMetrics({ census: () => store.census() }) };
+  if (!traces || executor === undefined) return metrics;
+  const { openTracer } = await import('../adapters/traces/index.ts');
+  const tracer = openTracer({ ...traces, instance: executor });
+  later(() => tracer.close());
+  return { ...metrics, tracer };
 }
 
 const defaultsOf = ({ multiAgent, debates }: Operator, gateway: Gateway): World['defaults'] => ({

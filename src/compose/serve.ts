@@ -11,7 +11,14 @@ import { missingForServe, type Operator } from '../core/policy/index.ts';
 import { flows, type World } from '../pipeline/index.ts';
 import type { Fence } from '../ports/index.ts';
 import { openSteering, type Steering } from '../steering/index.ts';
-import { fileKeeper, openSetup, startWeb, type Web, type WebhookMiddleware } from '../web/index.ts';
+import {
+  type Figures,
+  fileKeeper,
+  openSetup,
+  startWeb,
+  type Web,
+  type WebhookMiddleware,
+} from '../web/index.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { healthOf } from './health.ts';
 import { openLog } from './log.ts';
@@ -19,6 +26,7 @@ import { OWN } from './paths.ts';
 import { openAppGitHub, openRuntime } from './runtime.ts';
 import { untaken } from './untaken.ts';
 import { startUpkeep } from './upkeep.ts';
+import { watchedWebhook } from './watched-webhook.ts';
 
 export const WEBHOOKS_PATH = '/api/github/webhooks';
 
@@ -60,13 +68,14 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
     host: operator.http.host,
     port: operator.http.port,
     // GitHub waits ten seconds for an answer and does not send again: what comes meanwhile is kept waiting.
-    webhook: async (request, response) => {
+    webhook: watchedWebhook(world, async (request, response) => {
       if ((await start.promise) === 'launched') return (await webhook(request, response)) === true;
       response.writeHead(503, { 'content-type': 'text/plain' }).end('Runoff does not start.\n');
       return true;
-    },
+    }),
     webhooksPath: WEBHOOKS_PATH,
     health: async () => (launched ? healthOf(runtime) : { ok: false, detail: { engine: 'starting' } }),
+    ...figuresOf(operator, world),
     log: world.log,
   });
   later(() => web.close(GRACE_MS));
@@ -83,6 +92,10 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
 /** Not a fault: the worker that takes it may start after us. */
 async function warnIfNobodyTakes({ store, log }: World): Promise<void> {
   for (const what of untaken(await store.executors())) log.warn({}, what);
+}
+
+function figuresOf({ metricsToken: token }: Operator, { metrics }: World): { readonly figures?: Figures } {
+  return token && metrics ? { figures: { token, exposition: () => metrics.exposition() } } : {};
 }
 
 function webhookMiddleware(operator: Operator, world: World, steering: Steering): Promise<WebhookMiddleware> {

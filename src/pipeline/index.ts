@@ -10,6 +10,7 @@ import { type Guarded, guard } from './guard.ts';
 import { judge } from './judge/index.ts';
 import { conclude, publish } from './publish/index.ts';
 import { reviewWinner } from './review.ts';
+import { watched } from './watched.ts';
 import type { World } from './world.ts';
 
 export { mayWrite, Overrides, RunRequest } from './admit/index.ts';
@@ -109,8 +110,9 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
 }
 
 /** The flows of the durable engine: a run, one candidate of it, and the examination of all of them. */
-export const flows = (world: World): Flows => ({
-  run: (context, input) => runTask(world, context, RunRequest.parse(input)),
-  candidate: (context, input) => codeOne(world, context, CandidateInput.parse(input)),
-  examination: (context, input) => examineHere(world, context, ExaminationInput.parse(input)),
-});
+export const flows = (world: World): Flows =>
+  watched(world, {
+    run: (context, input) => runTask(world, context, RunRequest.parse(input)),
+    candidate: (context, input) => codeOne(world, context, CandidateInput.parse(input)),
+    examination: (context, input) => examineHere(world, context, ExaminationInput.parse(input)),
+  });

@@ -9,11 +9,13 @@ import type {
   Gateway,
   GitHub,
   Log,
+  Metrics,
   Model,
   Random,
   Reports,
   Sandbox,
   Store,
+  Tracer,
   Workspaces,
 } from '../ports/index.ts';
 
@@ -31,6 +33,10 @@ export interface World {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Absent where nobody asks for figures. */
+  readonly metrics?: Metrics;
+  /** Absent where nobody collects traces. */
+  readonly tracer?: Tracer;
   /** Absent in a process that serves local repositories only. */
   readonly github?: GitHub;
   /** What the operator allows at most; the repository's settings are lowered to it. */

@@ -198,12 +198,32 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
+/** One write as it went out, and what came of it. Times are milliseconds since 1970 UTC. */
+export interface ExternalWrite {
+  /** One of a few words, e.g. `comment`, `label`, `open-pull`. A call of the publisher may be several writes, or none. */
+  readonly what: string;
+  /** Number of the issue or pull request, where it is known. */
+  readonly thread?: number;
+  /** `refused`: GitHub said no; `failed`: there was no answer, or a server's error. */
+  readonly outcome: 'done' | 'refused' | 'failed';
+  /** HTTP, of what was not done. */
+  readonly status?: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
 export interface GitHub {
   /** Own App id, to know our comments by. */
   readonly appId: number;
   /** Every repository that the App is installed on now, at most 1,000; suspended installations are left out. */
   repositories(): Promise<readonly InstalledRepository[]>;
   reader(repository: RepositoryHandle): Promise<GitHubReader>;
-  /** Mints a token for this one repository with the least rights to publish. */
-  publisher(repository: RepositoryHandle): Promise<Publisher>;
+  /**
+   * Mints a token for this one repository with the least rights to publish. `onWrite` is told of each write right after
+   * it, before the call returns; it must not reject.
+   */
+  publisher(
+    repository: RepositoryHandle,
+    onWrite?: (write: ExternalWrite) => Promise<void>,
+  ): Promise<Publisher>;
 }

@@ -198,6 +198,63 @@ export type Whose =
 
 export type Intent = { readonly state: 'planned' } | { readonly state: 'done'; readonly result: unknown };
 
+/** How much there is of what, at one moment. */
+export interface Census {
+  readonly runs: Readonly<Record<RunState, number>>;
+  /** Runs that were accepted and have not been admitted. */
+  readonly inLine: number;
+  /** Candidates of living runs whose coder has not begun. */
+  readonly codersWaiting: number;
+  /** Processes that gave a sign of life in the last two minutes, by role. */
+  readonly executors: Readonly<Record<string, number>>;
+}
+
+/** What is kept of a deed, of ours or of a person, for whoever asks later who did what and why. */
+export type AuditEntry =
+  /** A command, with what became of it. */
+  | {
+      readonly kind: 'command';
+      readonly command: string;
+      readonly by: Actor;
+      /** As it was written, cut. */
+      readonly text: string;
+      readonly thread: number;
+      readonly outcome: CommandOutcome;
+    }
+  /** A run that was refused, or that people ended or changed. */
+  | {
+      readonly kind: 'refusal' | 'transition';
+      readonly from: RunState;
+      readonly to: RunState;
+      readonly cause: string;
+    }
+  /** One write to GitHub, right after it. `what`: a method of the publisher, or `push`. */
+  | {
+      readonly kind: 'write';
+      readonly what: string;
+      readonly repository: string;
+      /** Number of the issue or pull request, where it is about one. */
+      readonly thread?: number;
+      readonly branch?: string;
+      readonly outcome: 'done' | 'refused' | 'failed';
+      /** HTTP; absent where there was no answer, and for pushes. */
+      readonly status?: number;
+    };
+
+/** Where an entry belongs. */
+export interface AuditPlace {
+  readonly repositoryId?: number;
+  readonly run?: RunId;
+  /** Milliseconds since 1970 UTC. */
+  readonly at: number;
+}
+
+export interface AuditRecord extends AuditPlace {
+  /** Rises with every entry. */
+  readonly number: number;
+  readonly entry: AuditEntry;
+}
+
 /** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
 export interface Store extends AnswerStore {
   /** False when a run with this id exists; nothing is changed then. */
@@ -223,7 +280,7 @@ export interface Store extends AnswerStore {
   /** All runs that are not in a final state. */
   unfinished(): Promise<readonly RunRecord[]>;
   updateRun(id: RunId, patch: RunPatch, at: number): Promise<void>;
-  /** Moves a run if `core/lifecycle` allows it from the state it has now; returns the state it then has. Asking for the state it is in changes nothing. */
+  /** Moves a run if `core/lifecycle` allows it from the state it has now; returns the state it then has. Asking for the state it is in changes nothing. What is refused, cancelled, merged or closed is audited with it. */
   transition(id: RunId, to: RunState, cause: string, at: number): Promise<RunState>;
   transitions(id: RunId): Promise<readonly Transition[]>;
   markStage(id: RunId, stage: Stage, mark: 'start' | 'end', at: number): Promise<void>;
@@ -268,7 +325,7 @@ export interface Store extends AnswerStore {
   /** Inbox of commands: false when this one was heard before. */
   hearCommand(command: NewCommand): Promise<boolean>;
   command(id: string): Promise<CommandRecord | null>;
-  /** Writes what became of a command; the first outcome stands. */
+  /** Writes what became of a command, and its row of the audit; the first outcome stands. */
   settleCommand(id: string, outcome: CommandOutcome, at: number, runId?: RunId): Promise<void>;
   /** Commands that nothing has become of yet, oldest first. */
   openCommands(): Promise<readonly CommandRecord[]>;
@@ -293,5 +350,11 @@ export interface Store extends AnswerStore {
   intent(scope: string, key: string): Promise<Intent | null>;
   /** The processes that share the work, by name. */
   executors(): Promise<readonly ExecutorRecord[]>;
+
+  /** Adds a row to the audit. Nothing ever changes one. */
+  audit(entry: AuditEntry, place: AuditPlace): Promise<void>;
+  /** The newest rows, newest first; of one run where it is named. */
+  audited(wish: { readonly run?: RunId; readonly limit: number }): Promise<readonly AuditRecord[]>;
+  census(): Promise<Census>;
   close(): Promise<void>;
 }

@@ -15,6 +15,12 @@ const LATEST_MS = 60 * 60_000;
  * the database does not answer, the command stays open and is taken up again later; it never counts as allowed.
  */
 export async function attend(world: World, command: CommandRecord): Promise<void> {
+  // The next of a lane is begun from within the work on the one before it.
+  const about = { command: command.id, run: command.ticked, delivery: undefined };
+  return world.log.within(about, () => attendNow(world, command));
+}
+
+async function attendNow(world: World, command: CommandRecord): Promise<void> {
   try {
     const standing = await world.store.command(command.id);
     if (!standing || standing.outcome) return;
@@ -23,7 +29,7 @@ export async function attend(world: World, command: CommandRecord): Promise<void
     const { code } = asFault(thrown);
     const old = world.clock.now() - command.at > LATEST_MS;
     const waits = (code === 'GITHUB_UNAVAILABLE' || code === 'DATABASE_UNAVAILABLE') && !old;
-    world.log.warn({ command: command.id, waits, err: thrown }, 'a command could not be obeyed');
+    world.log.warn({ waits, err: thrown }, 'a command could not be obeyed');
     if (!waits) await giveUp(world, command, asFault(thrown).message);
   }
 }
@@ -34,7 +40,7 @@ async function giveUp(world: World, command: CommandRecord, why: string): Promis
     const { outcome, runId } = (await whatCameOf(world, command)) ?? refuse(command, why);
     await world.store.settleCommand(command.id, outcome, world.clock.now(), runId);
   } catch (thrown) {
-    world.log.error({ command: command.id, err: thrown }, 'the outcome of a command could not be stored');
+    world.log.error({ err: thrown }, 'the outcome of a command could not be stored');
   }
 }
 
@@ -50,10 +56,7 @@ async function settle(world: World, command: CommandRecord): Promise<void> {
   try {
     await react(world, publisher, command, 'eyes').catch((thrown: unknown) => {
       // It is set with the next one: what was asked for comes first.
-      world.log.warn(
-        { command: command.id, err: thrown },
-        'a command is obeyed before it is said to be seen',
-      );
+      world.log.warn({ err: thrown }, 'a command is obeyed before it is said to be seen');
     });
     // Kept before it is said, so that after a crash the command is not obeyed again.
     const { outcome, reply, runId } = await once(world.store, scopeOf(command), OBEYED, {
@@ -64,7 +67,7 @@ async function settle(world: World, command: CommandRecord): Promise<void> {
     await react(world, publisher, command, 'eyes');
     await react(world, publisher, command, outcome.kind === 'done' ? 'rocket' : 'confused');
     await world.store.settleCommand(command.id, outcome, world.clock.now(), runId);
-    world.log.info({ command: command.id, by: by.id, run: runId, ...outcome }, 'a command has its outcome');
+    world.log.info({ by: by.id, run: runId, ...outcome }, 'a command has its outcome');
   } finally {
     await publisher.close();
   }
@@ -85,7 +88,7 @@ async function obeyOrSay(world: World, command: CommandRecord): Promise<Obeyed> 
   } catch (thrown) {
     const { code, message, advice } = asFault(thrown);
     if (code === 'GITHUB_UNAVAILABLE' || code === 'DATABASE_UNAVAILABLE') throw thrown;
-    world.log.warn({ command: command.id, err: thrown }, 'a command met a fault');
+    world.log.warn({ err: thrown }, 'a command met a fault');
     return refuse(command, `${message} ${advice}`);
   }
 }
@@ -111,7 +114,7 @@ async function react(
     });
   } catch (thrown) {
     if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
-    world.log.warn({ command: command.id, err: thrown }, 'the reaction to a command could not be set');
+    world.log.warn({ err: thrown }, 'the reaction to a command could not be set');
   }
 }
 

@@ -157,5 +157,7 @@ async function takeLost(
     issue: { number: issue.number, title: issue.title, body: issue.body, updatedAt: set.at },
     sender: { ...set.by, isBot: set.byBot },
   });
-  world.log.info({ repository: repositoryId, issue: issue.number, ...taken }, 'a label without a webhook');
+  const what =
+    taken.kind === 'started' ? { kind: taken.kind, run: taken.runId } : { kind: taken.kind, why: taken.why };
+  world.log.info({ repository: repositoryId, issue: issue.number, ...what }, 'a label without a webhook');
 }

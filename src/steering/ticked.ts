@@ -78,7 +78,12 @@ async function chooser(world: World, { place }: EditEvent): Promise<OnGitHub | n
  * Taken or not, the comment says again what we wrote last; written again where that changes meanwhile. Never rejects: a
  * tick counts however the comment looks, and a pick that is taken writes it anew.
  */
-export async function restoreChoice(world: World, place: CommandPlace, runId: RunId): Promise<void> {
+export const restoreChoice = (world: World, place: CommandPlace, runId: RunId): Promise<void> =>
+  world.log.within({ run: runId, command: undefined, delivery: undefined }, () =>
+    writeAgain(world, place, runId),
+  );
+
+async function writeAgain(world: World, place: CommandPlace, runId: RunId): Promise<void> {
   try {
     const publisher = await requireGitHub(world).publisher(handleOf(place));
     const wanted = async () => (await choiceTexts(world, runId))[0] ?? '';
@@ -91,7 +96,7 @@ export async function restoreChoice(world: World, place: CommandPlace, runId: Ru
       await publisher.close();
     }
   } catch (thrown) {
-    world.log.warn({ run: runId, err: thrown }, 'an edited comparison could not be written again');
+    world.log.warn({ err: thrown }, 'an edited comparison could not be written again');
   }
 }
 
@@ -105,7 +110,8 @@ export async function tickedQuestion(world: World, event: EditEvent): Promise<He
   if (!isOurs(world, event)) return ignored('no person edited a comment of ours');
   for (const run of await world.store.livingRuns(place.repositoryId, place.thread)) {
     const inquiry = await inquiryOf(world, run, place.comment);
-    if (inquiry && isOnGitHub(run)) return heed(world, run, inquiry, event);
+    if (inquiry && isOnGitHub(run))
+      return world.log.within({ run: run.id }, () => heed(world, run, inquiry, event));
   }
   return ignored('it asks nothing for a run of this issue');
 }

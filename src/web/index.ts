@@ -1,3 +1,4 @@
+export type { Figures } from './figures.ts';
 export { type Credentials, fileKeeper, type Keeper, type Kept, withLines } from './keeper.ts';
 export { type Manifest, type ManifestUrls, manifestFrom } from './manifest.ts';
 export type { Page } from './page.ts';

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Fault } from '../core/model/index.ts';
 import type { Log } from '../ports/index.ts';
 import { readBody, refuseBody } from './body.ts';
+import { type Figures, sendFigures } from './figures.ts';
 import { frontPage, notFound, type Page, SECURITY_HEADERS } from './page.ts';
 import type { SetupPages } from './setup.ts';
 
@@ -25,6 +26,8 @@ export interface WebOptions {
   readonly webhooksPath: string;
   readonly health: () => Promise<Health>;
   readonly setup?: SetupPages;
+  /** Absent: there is no /metrics. */
+  readonly figures?: Figures;
   /** Longest webhook body, bytes. Default 5 MiB, ours: GitHub sends up to 25 MB, but an issue event stays below 1 MB. */
   readonly bodyLimitBytes?: number;
   readonly log: Log;
@@ -99,6 +102,7 @@ async function route(
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return send(response, notFound(), request.method);
   if (path === '/healthz') return sendHealth(site, response);
+  if (path === '/metrics' && site.figures && (await sendFigures(site.figures, request, response))) return;
   if (path === '/') return send(response, frontPage(), request.method);
   const asked = { path, query: url.searchParams, baseUrl: site.url() };
   send(response, (await site.setup?.answer(asked)) ?? notFound(), request.method);

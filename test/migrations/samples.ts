@@ -216,6 +216,7 @@ export const SAMPLES: Readonly<Record<number, readonly string[]>> = {
     `insert into runoff.model_answer values
        ('r1', 'A', 'ab', 0, '{"status":200,"headers":{}}', '{"sha256":"aa","bytes":2}', 1100)`,
     `insert into runoff.audit (at, kind, repository_id, run_id, entry) values
-       (1200, 'command', 42, 'r1', '{"text":"/auto-dev pick A"}'), (1300, 'write', null, null, '{}')`,
+       (1200, 'command', 42, 'r1', '{"kind":"command","command":"comment:991","by":{"id":5,"login":"mona"},"text":"/auto-dev pick A","thread":7,"outcome":{"kind":"done","note":"Picked A."}}'),
+       (1300, 'write', null, null, '{"kind":"write","what":"comment","repository":"acme/shop","thread":7,"outcome":"done"}')`,
   ],
 };

@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { pino } from 'pino';
 import { inject } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/adapters/database/index.ts';
 import { openRuntime } from '../../src/compose/index.ts';
@@ -56,11 +55,7 @@ async function make(data: string): Promise<void> {
   await chmod(dirname(data), 0o711);
   const parsed = parseEnvironment({ RUNOFF_DATA: draft });
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
-  const runtime = await openRuntime(
-    parsed.operator,
-    { executor: 'cli-first' },
-    { log: pino({ level: 'silent' }) },
-  );
+  const runtime = await openRuntime({ ...parsed.operator, logLevel: 'silent' }, { executor: 'cli-first' });
   try {
     await runtime.world.engine.launch(flows(runtime.world));
   } finally {

@@ -1,5 +1,14 @@
 import { Fault, type RunId } from '../../src/core/model/index.ts';
-import type { CommandRecord, KeptAnswer, LedgerRow, Pick, Store, Vote } from '../../src/ports/index.ts';
+import type {
+  AuditEntry,
+  AuditPlace,
+  CommandRecord,
+  KeptAnswer,
+  LedgerRow,
+  Pick,
+  Store,
+  Vote,
+} from '../../src/ports/index.ts';
 
 /** As a database would keep it: no shared references, no `undefined`, no class instances. */
 export const kept = <T>(value: T): T => JSON.parse(JSON.stringify(value ?? null)) as T;
@@ -9,7 +18,7 @@ const inOrder = (a: CommandRecord, b: CommandRecord): number =>
   a.at - b.at || a.place.comment - b.place.comment || (a.id < b.id ? -1 : 1);
 
 /** The part of the store that keeps commands. */
-export function memoryCommands() {
+export function memoryCommands(audit: (entry: AuditEntry, place: AuditPlace) => void) {
   const commands = new Map<string, CommandRecord>();
   const sorted = () => kept([...commands.values()].toSorted(inOrder));
   return {
@@ -25,7 +34,13 @@ export function memoryCommands() {
       const heard = commands.get(id);
       if (!heard) throw new Fault('INTERNAL', `There is no command ${id} that could be settled.`);
       const settled = { ...heard, outcome, settledAt: at, ...(runId === undefined ? {} : { runId }) };
-      if (!heard.outcome) commands.set(id, kept(settled));
+      if (heard.outcome) return;
+      commands.set(id, kept(settled));
+      const { by, text, place } = heard;
+      audit(
+        { kind: 'command', command: id, by, text, thread: place.thread, outcome },
+        { repositoryId: place.repositoryId, at, ...(runId === undefined ? {} : { run: runId }) },
+      );
     },
     async openCommands() {
       return sorted().filter((command) => !command.outcome);

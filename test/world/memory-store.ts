@@ -20,6 +20,7 @@ import type {
   Transition,
   Whose,
 } from '../../src/ports/index.ts';
+import { censusOf, memoryAudit } from './memory-audit.ts';
 import { kept, memoryAnswers, memoryCommands, memoryPicks } from './memory-said.ts';
 
 interface Entry {
@@ -78,6 +79,7 @@ function isOf({ origin }: Pick<RunRecord, 'origin'>, { kind, id }: Whose): boole
 /** The store port over plain maps: same promises, no disk. Nothing survives the process. */
 export function memoryStore(): Store {
   const entries = new Map<RunId, Entry>();
+  const audit = memoryAudit();
   const deliveries = new Set<string>();
   const semanticKeys = new Set<string>();
   const calls: LedgerRow[] = [];
@@ -134,6 +136,7 @@ export function memoryStore(): Store {
       const found = entry(id);
       const from = found.run.state;
       if (move(from, to).kind !== 'moved') return from;
+      audit.moved(found.run, to, cause, at);
       found.run = { ...found.run, state: to, updatedAt: at };
       found.transitions.push({ from, to, cause, at });
       return to;
@@ -262,9 +265,15 @@ export function memoryStore(): Store {
           Number(key.slice(prefix.length)) >= at,
       );
     },
-    ...memoryCommands(),
+    ...memoryCommands(audit.add),
     ...memoryPicks(entry),
     executors: async () => [],
+    ...audit.store,
+    async census() {
+      const queued = ({ id }: RunRecord) =>
+        [...entry(id).candidates.values()].filter(({ state }) => state === 'queued').length;
+      return censusOf(records(), queued);
+    },
     async close() {},
   };
 }

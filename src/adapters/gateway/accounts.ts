@@ -175,7 +175,7 @@ async function attempt<R extends Reservation>(
     return await book(desk, payer, taken.reservation, booking?.(taken.reservation) ?? null);
   } catch (error) {
     const { code } = asFault(error);
-    desk.log.error({ runId: payer.runId, code }, 'A model call cannot be booked.');
+    desk.log.error({ run: payer.runId, code }, 'A model call cannot be booked.');
     return { kind: 'unrecorded' };
   }
 }

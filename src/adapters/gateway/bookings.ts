@@ -23,11 +23,11 @@ export function openBookings(ledger: Ledger, log: Log): Bookings {
       } catch (error) {
         const { code } = asFault(error);
         if (code !== 'INTERNAL') {
-          log.error({ runId: next.row.runId, code }, 'The ledger cannot be written; model calls wait.');
+          log.error({ run: next.row.runId, code }, 'The ledger cannot be written; model calls wait.');
           return;
         }
         // No later try can be better, as when somebody removed the row: what was booked stands, if anything does.
-        log.error({ runId: next.row.runId, err: error }, 'A model call could not be settled.');
+        log.error({ run: next.row.runId, err: error }, 'A model call could not be settled.');
       }
       unsaved.shift();
     }

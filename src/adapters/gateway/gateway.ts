@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { asFault, type RunId, type Usage, type Usd } from '../../core/model/index.ts';
+import { secretsOf } from '../../core/secrets/index.ts';
 import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
 import { openAccounts } from './accounts.ts';
 import { hashOf } from './admission.ts';
@@ -9,7 +11,6 @@ import { offersOf } from './offers.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
 import { defaultModelsOf, namedModel, type Providers, routeTo } from './providers.ts';
 import { type Answers, openRecall } from './recall.ts';
-import { secretsOf } from './redact.ts';
 import { openRooms } from './room.ts';
 import type { DayCaps } from './scopes.ts';
 import { openDoor, prepareSocketFolder, removeStaleSockets } from './sockets.ts';
@@ -127,14 +128,16 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
         onUsage?.(purse.usage());
       } catch (error) {
         // The listener's fault must not cut an answer that is paid for.
-        log.error({ runId: grant.runId, code: asFault(error).code }, 'A listener for usage failed.');
+        log.error({ run: grant.runId, code: asFault(error).code }, 'A listener for usage failed.');
       }
     },
     logged: new Set(),
     inFlight,
     rooms: openRooms(),
   };
-  const door = await openDoor(dir, leaseListener(context)).catch(async (error: unknown) => {
+  // Calls come by the socket, from outside: what is logged of them belongs to the work that opened the lease.
+  const listener = AsyncLocalStorage.bind(leaseListener(context));
+  const door = await openDoor(dir, listener).catch(async (error: unknown) => {
     await purse.close();
     throw error;
   });

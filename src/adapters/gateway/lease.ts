@@ -59,7 +59,7 @@ export function leaseListener(context: LeaseContext): RequestListener {
   };
 }
 
-const who = ({ grant }: LeaseContext) => ({ runId: grant.runId, spender: grant.spender });
+const who = ({ grant }: LeaseContext) => ({ run: grant.runId, spender: grant.spender });
 const name = (error: unknown) => (error instanceof Error ? error.name : typeof error);
 
 async function serve(

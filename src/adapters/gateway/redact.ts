@@ -1,18 +1,10 @@
-/** Shorter keys are placeholders for local servers (`none`, `ollama`): not secret, and words of ordinary text. */
-const SHORTEST_SECRET = 12;
-const MARK = '[redacted]';
+import { redactText } from '../../core/secrets/index.ts';
 
 export interface Redactor {
   /** What may be passed on; the start of a possible key at the end of the chunk is held back. */
   push(chunk: Buffer): Buffer;
   end(): Buffer;
 }
-
-export const secretsOf = (keys: readonly (string | undefined)[]): readonly string[] =>
-  keys.filter((key): key is string => key !== undefined && key.length >= SHORTEST_SECRET);
-
-export const redactText = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((kept, secret) => kept.replaceAll(secret, MARK), text);
 
 /** Replaces secrets in a stream of bytes, also where one is split over chunks; holds back as little as it can. */
 export function createRedactor(secrets: readonly string[]): Redactor {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { ModelProtocol } from '../../core/model/index.ts';
+import { redactText } from '../../core/secrets/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import { refusalBody } from './endpoints.ts';
@@ -9,7 +10,6 @@ import { createMeter, type Meter } from './meter.ts';
 import { openPassage, TooLong } from './passage.ts';
 import type { CallReservation } from './plan.ts';
 import type { Finished } from './recall.ts';
-import { redactText } from './redact.ts';
 import { askedToWait, passing } from './repeats.ts';
 import { headersDown, neverSent, Silent, send, type UpstreamCall } from './upstream.ts';
 

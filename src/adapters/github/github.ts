@@ -91,8 +91,9 @@ export function openGitHub(options: GitHubOptions): GitHub {
         client: withToken(repository, true),
       }),
 
-    publisher: (repository) =>
+    publisher: (repository, onWrite = async () => undefined) =>
       openPublisher({
+        onWrite,
         appId: options.appId,
         repository,
         mint: minter(repository, PUBLISHER_RIGHTS),

@@ -1,5 +1,5 @@
 import { Fault, isSameLabel } from '../../core/model/index.ts';
-import type { Fence, Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
+import type { ExternalWrite, Fence, Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
 import { Comment, Issue, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
 import { openCalls, type Whereabouts } from './calls.ts';
 import { showCheck } from './checks.ts';
@@ -33,6 +33,19 @@ export interface PublisherParts {
   reads(token: string): Api;
   /** Sends once. */
   writes(token: string): Api;
+  /** Told of each write when it is answered, or when there is no answer; waited for. */
+  onWrite(write: ExternalWrite): Promise<void>;
+}
+
+/** What a write is, for whoever is told of it. */
+interface Deed {
+  readonly what: string;
+  /** Completes "GitHub … while we tried to …". */
+  readonly doing: string;
+  /** Number of the issue or pull request, where it is known. */
+  readonly thread?: number;
+  /** Can be done without for now. */
+  readonly yields?: boolean;
 }
 
 /** A publisher that holds its token already: one that may not write is known before anything is published. */
@@ -43,8 +56,8 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   const writeCalls = openCalls({ tokens, whereabouts, reads, client: parts.writes });
   const read = <T>(doing: string, call: Parameters<typeof readCalls<T>>[0]): Promise<T> =>
     pace.run(doing, () => readCalls(call));
-  const write = <T>(doing: string, call: Parameters<typeof writeCalls<T>>[0], yields = false): Promise<T> =>
-    pace.write(doing, () => writeCalls(call), yields);
+  const write = <T>(deed: Deed, call: Parameters<typeof writeCalls<T>>[0]): Promise<T> =>
+    pace.write(deed.doing, () => told(parts, deed, () => writeCalls(call)), deed.yields);
 
   /** The GraphQL id of a comment of ours; any other is refused. */
   async function ownComment(id: number): Promise<string> {
@@ -61,7 +74,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       unless(404, async () => (await rest.issues.getLabel({ ...at, name })).data),
     );
     if (exists !== null) return;
-    await write(`create the label ${name}`, ({ rest }, at) =>
+    await write({ what: 'create-label', doing: `create the label ${name}` }, ({ rest }, at) =>
       // 422: somebody else has created it in between.
       unless(422, () => rest.issues.createLabel({ ...at, name, color: LABEL_COLOUR })),
     );
@@ -70,15 +83,16 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   return {
     react: async (target, content) => {
       if ('issue' in target) {
-        await write(`react to #${target.issue}`, ({ rest }, at) =>
-          rest.reactions.createForIssue({ ...at, issue_number: target.issue, content }),
+        await write(
+          { what: 'react', doing: `react to #${target.issue}`, thread: target.issue },
+          ({ rest }, at) => rest.reactions.createForIssue({ ...at, issue_number: target.issue, content }),
         );
       } else if ('comment' in target) {
-        await write('react to a comment', ({ rest }, at) =>
+        await write({ what: 'react', doing: 'react to a comment' }, ({ rest }, at) =>
           rest.reactions.createForIssueComment({ ...at, comment_id: target.comment, content }),
         );
       } else {
-        await write('react to a comment on a line', ({ rest }, at) =>
+        await write({ what: 'react', doing: 'react to a comment on a line' }, ({ rest }, at) =>
           rest.reactions.createForPullRequestReviewComment({
             ...at,
             comment_id: target.reviewComment,
@@ -89,7 +103,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
     },
 
     comment: (issue, body) =>
-      write(`comment on #${issue}`, async ({ rest }, at) => {
+      write({ what: 'comment', doing: `comment on #${issue}`, thread: issue }, async ({ rest }, at) => {
         const { data } = await rest.issues.createComment({ ...at, issue_number: issue, body });
         const { id, url } = Comment.parse(data);
         return { id, url };
@@ -100,7 +114,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       const edit: Parameters<typeof writeCalls>[0] = ({ rest }, at) =>
         rest.issues.updateComment({ ...at, comment_id: id, body });
       // What a comment says now can be said a little later; what was never said cannot.
-      await write('edit our comment', edit, true);
+      await write({ what: 'edit-comment', doing: 'edit our comment', yields: true }, edit);
     },
 
     setLabels: async (issue, { add, remove }) => {
@@ -111,7 +125,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       }
       for (const name of add) await ensureLabel(name);
       if (add.length > 0) {
-        await write(`label #${issue}`, ({ rest }, at) =>
+        await write({ what: 'label', doing: `label #${issue}`, thread: issue }, ({ rest }, at) =>
           rest.issues.addLabels({ ...at, issue_number: issue, labels: [...add] }),
         );
       }
@@ -122,9 +136,11 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       );
       const gone = labels.filter((label) => remove.some((name) => isSameLabel(name, label)));
       for (const name of gone) {
-        await write(`remove a label from #${issue}`, ({ rest }, at) =>
-          // 404: the label is not there, which is what was asked for.
-          unless(404, () => rest.issues.removeLabel({ ...at, issue_number: issue, name })),
+        await write(
+          { what: 'unlabel', doing: `remove a label from #${issue}`, thread: issue },
+          ({ rest }, at) =>
+            // 404: the label is not there, which is what was asked for.
+            unless(404, () => rest.issues.removeLabel({ ...at, issue_number: issue, name })),
         );
       }
     },
@@ -133,10 +149,13 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       if (!OWN_BRANCH.test(head)) {
         throw new Fault('INTERNAL', `The branch ${JSON.stringify(head)} is not one of our own.`);
       }
-      return write(`open a draft pull request from ${head}`, async ({ rest }, at) => {
-        const { data } = await rest.pulls.create({ ...at, head, base, title, body, draft: true });
-        return pullFacts(Pull.parse(data));
-      });
+      return write(
+        { what: 'open-pull', doing: `open a draft pull request from ${head}` },
+        async ({ rest }, at) => {
+          const { data } = await rest.pulls.create({ ...at, head, base, title, body, draft: true });
+          return pullFacts(Pull.parse(data));
+        },
+      );
     },
 
     editPull: async (number, { title, body }) => {
@@ -150,20 +169,23 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
         const message = `Pull request #${number} was not opened by this App, so it was left as it is.`;
         throw new Fault('INTERNAL', message);
       }
-      await write(`edit pull request #${number}`, ({ rest }, at) =>
-        rest.pulls.update({ ...at, pull_number: number, title, body }),
+      await write(
+        { what: 'edit-pull', doing: `edit pull request #${number}`, thread: number },
+        ({ rest }, at) => rest.pulls.update({ ...at, pull_number: number, title, body }),
       );
     },
 
     showCheck: (check) =>
       showCheck(appId, check, {
         read: (call) => read('look for our check', call),
-        write: (call) => write('show our check', call),
+        write: (call) => write({ what: 'show-check', doing: 'show our check' }, call),
       }),
 
     minimise: async (comment) => {
       const subjectId = await ownComment(comment);
-      await write('fold our comment', (api) => api.graphql(MINIMISE, { subjectId, classifier: 'OUTDATED' }));
+      await write({ what: 'fold-comment', doing: 'fold our comment' }, (api) =>
+        api.graphql(MINIMISE, { subjectId, classifier: 'OUTDATED' }),
+      );
     },
 
     credential: async () => {
@@ -174,6 +196,30 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
 
     close: tokens.giveBack,
   };
+}
+
+/** A write, and word of it: kept right after the answer, so that what GitHub did and what we know of it lie close together. */
+async function told<T>(parts: PublisherParts, { what, thread }: Deed, send: () => Promise<T>): Promise<T> {
+  const startedAt = parts.now();
+  const tell = (outcome: ExternalWrite['outcome'], status?: number): Promise<void> =>
+    parts.onWrite({
+      what,
+      outcome,
+      startedAt,
+      endedAt: parts.now(),
+      ...(thread === undefined ? {} : { thread }),
+      ...(status === undefined ? {} : { status }),
+    });
+  let answer: T;
+  try {
+    answer = await send();
+  } catch (error) {
+    const status = statusOf(error);
+    await tell(status !== undefined && status < 500 ? 'refused' : 'failed', status);
+    throw error;
+  }
+  await tell('done');
+  return answer;
 }
 
 /** The tokens of one publisher, the first minted at once; none is given out after they were given back. */

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { Fault } from '../../core/model/index.ts';
 import type { CommandRecord, Store } from '../../ports/index.ts';
+import { addAudit } from './audits.ts';
 import { json, text } from './rows.ts';
 import type { CommandTable } from './schema.ts';
 import { type Db, inStatement, inTransaction } from './transaction.ts';
@@ -37,13 +38,19 @@ export function commands(db: Db) {
           .where('id', '=', text(id))
           .where('outcome', 'is', null)
           .executeTakeFirst();
-        if (numUpdatedRows > 0n) return;
-        const heard = await tx
+        const row = await tx
           .selectFrom('runoff.command')
-          .select('id')
+          .select('heard')
           .where('id', '=', text(id))
           .executeTakeFirst();
-        if (!heard) throw new Fault('INTERNAL', `There is no command ${id} that could be settled.`);
+        if (!row) throw new Fault('INTERNAL', `There is no command ${id} that could be settled.`);
+        if (numUpdatedRows === 0n) return;
+        const { by, text: written, place } = row.heard;
+        await addAudit(
+          tx,
+          { kind: 'command', command: id, by, text: written, thread: place.thread, outcome },
+          { repositoryId: place.repositoryId, at, ...(runId === undefined ? {} : { run: runId }) },
+        );
       }),
 
     async openCommands() {

@@ -10,6 +10,7 @@ import type {
   Usage,
 } from '../../core/model/index.ts';
 import type {
+  AuditEntry,
   CommandOutcome,
   ExecutorFacts,
   KeptAnswer,
@@ -154,6 +155,15 @@ export interface ModelAnswerTable {
   at: number;
 }
 
+export interface AuditTable {
+  id: Generated<number>;
+  at: number;
+  kind: string;
+  repository_id: number | null;
+  run_id: string | null;
+  entry: Json<AuditEntry>;
+}
+
 /** The tables of `migrations/`, as of the last one. */
 export interface Schema {
   'runoff.run': RunTable;
@@ -170,6 +180,7 @@ export interface Schema {
   'runoff.vote': VoteTable;
   'runoff.pick': PickTable;
   'runoff.executor': ExecutorTable;
+  'runoff.audit': AuditTable;
 }
 
 export interface ExecutorTable {

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { isFinal, move } from '../../core/lifecycle/index.ts';
-import { Fault, RUN_STATES, type RunId } from '../../core/model/index.ts';
+import { Fault, RUN_STATES, type RunState } from '../../core/model/index.ts';
 import type { Identity, Store } from '../../ports/index.ts';
 import { answers } from './answers.ts';
+import { addAudit, audits } from './audits.ts';
 import { commands } from './commands.ts';
 import { asDatabaseFault, connect } from './connection.ts';
 import { executorList } from './executors.ts';
@@ -36,6 +37,16 @@ export interface StoreOptions {
   readonly identity?: Identity | undefined;
 }
 
+/** States that a run does not come to by its own work. */
+const AUDITED: Partial<Record<RunState, 'refusal' | 'transition'>> = {
+  refused: 'refusal',
+  cancelled: 'transition',
+  merged: 'transition',
+  closed: 'transition',
+};
+
+const inRepository = (id: number | null) => (id === null ? {} : { repositoryId: id });
+
 const LIVING = RUN_STATES.filter((state) => !isFinal(state));
 
 /** As the port says. */
@@ -65,6 +76,7 @@ export async function openStore(url: string, { poolSize = 4, identity }: StoreOp
     ...commands(db),
     ...picks(db),
     ...executorList(db),
+    ...audits(db),
     close,
   };
 }
@@ -176,13 +188,17 @@ function progress(db: Db) {
   return {
     transition: (id, to, cause, at) =>
       inTransaction(db, async (tx) => {
-        const from = runState(await lockRun(tx, id));
+        const { state, repository_id } = await lockRun(tx, id);
+        const from = runState(state);
         if (move(from, to).kind !== 'moved') return from;
         await tx.updateTable('runoff.run').set({ state: to, updated_at: at }).where('id', '=', id).execute();
         await tx
           .insertInto('runoff.transition')
           .values({ run_id: id, from_state: from, to_state: to, cause: text(cause), at })
           .execute();
+        const kind = AUDITED[to];
+        if (kind)
+          await addAudit(tx, { kind, from, to, cause }, { run: id, at, ...inRepository(repository_id) });
         return to;
       }),
 

@@ -24,16 +24,19 @@ export async function inStatement<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The state of a run, which nobody else writes about until the transaction ends. Fault RUN_UNKNOWN. */
-export async function lockRun(tx: Tx, id: RunId): Promise<string> {
+/** State and repository of a run, which nobody else writes about until the transaction ends. Fault RUN_UNKNOWN. */
+export async function lockRun(
+  tx: Tx,
+  id: RunId,
+): Promise<{ readonly state: string; readonly repository_id: number | null }> {
   const row = await tx
     .selectFrom('runoff.run')
-    .select('state')
+    .select(['state', 'repository_id'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
   if (row === undefined) throw unknownRun(id);
-  return row.state;
+  return row;
 }
 
 export const unknownRun = (id: RunId): Fault => new Fault('RUN_UNKNOWN', `There is no run ${id}.`);

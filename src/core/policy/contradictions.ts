@@ -36,6 +36,12 @@ export function contradictions(env: Environment): readonly EnvironmentProblem[] 
       problems.push({ name: 'AGENT_COMMANDS', message });
     }
   }
+  if (env.OTEL_EXPORTER_OTLP_HEADERS && !env.OTEL_EXPORTER_OTLP_ENDPOINT) {
+    problems.push({
+      name: 'OTEL_EXPORTER_OTLP_HEADERS',
+      message: 'is set without OTEL_EXPORTER_OTLP_ENDPOINT',
+    });
+  }
   if (env.GHE_HOST && env.GITHUB_API_URL) {
     problems.push({ name: 'GHE_HOST', message: 'contradicts GITHUB_API_URL; set one of the two' });
   }

@@ -203,6 +203,23 @@ export const Environment = z.object({
     )
     .default('info')
     .describe('How much is logged: trace, debug, info, warn, error, fatal or silent. Default info.'),
+  METRICS_TOKEN: z
+    .string()
+    .min(16, 'needs at least 16 characters; `openssl rand -hex 32` makes a good one')
+    .optional()
+    .describe(
+      'Who sends it (`Authorization: Bearer …`) may read /metrics, dollars included; at least 16 characters. Absent: there is no /metrics. See docs/operations-metrics.md.',
+    ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: webAddress
+    .optional()
+    .describe(
+      'OpenTelemetry collector (OTLP over HTTP, `/v1/traces` is added) that gets a trace of each run: names, times, dollars, never texts. Absent: no traces.',
+    ),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .regex(/^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/, 'write name=value, with commas between')
+    .optional()
+    .describe('Headers for the collector, such as its key: `name=value`, commas between.'),
   MULTI_AGENT_MODE: yesNo(true).describe(
     'false: one coder instead of several, through the same stages. Default true.',
   ),

@@ -99,6 +99,10 @@ export interface Operator {
   readonly runsAtOnce: number;
   readonly networkAllow: readonly string[];
   readonly logLevel: Environment['LOG_LEVEL'];
+  /** Who sends it may read /metrics; absent: there is none. */
+  readonly metricsToken?: string;
+  /** A collector of traces; absent: none are made. */
+  readonly traces?: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly multiAgent: {
     /** False: one candidate per run. */
     readonly enabled: boolean;
@@ -179,6 +183,8 @@ function operatorOf(env: Environment): Operator {
     runsAtOnce: env.RUNS_AT_ONCE,
     networkAllow: env.NETWORK_ALLOW,
     logLevel: env.LOG_LEVEL,
+    ...(env.METRICS_TOKEN ? { metricsToken: env.METRICS_TOKEN } : {}),
+    ...tracesOf(env),
     multiAgent: {
       enabled: env.MULTI_AGENT_MODE,
       ...(env.MULTI_AGENT_COUNT === undefined ? {} : { count: env.MULTI_AGENT_COUNT }),
@@ -197,6 +203,28 @@ function operatorOf(env: Environment): Operator {
     ...(env.RUNOFF_AGENTS ? { agentsFolder: env.RUNOFF_AGENTS } : {}),
     agentCommands: env.AGENT_COMMANDS as Readonly<Record<string, AgentCommand>>,
   };
+}
+
+/** As the OpenTelemetry specification has it: the path of traces is added, values of headers may be percent-encoded. */
+function tracesOf(env: Environment): Pick<Operator, 'traces'> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } = env;
+  if (!endpoint) return {};
+  const pairs = headers
+    .split(',')
+    .filter(Boolean)
+    .map((pair): [string, string] => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())];
+    });
+  return { traces: { url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: Object.fromEntries(pairs) } };
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
 }
 
 const maxOf = (env: Environment): Operator['max'] => ({

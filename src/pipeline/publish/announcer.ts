@@ -19,6 +19,8 @@ const OUTCOMES = {
   failed: 'auto-dev:failed',
 } as const;
 
+const ALONE = { candidate: undefined, stage: undefined, command: undefined, delivery: undefined } as const;
+
 interface Parts {
   readonly store: Store;
   readonly clock: Clock;
@@ -52,9 +54,12 @@ export function openAnnouncer(parts: Parts): Announcer {
   };
   const enqueue = (runId: RunId, work: () => Promise<void>): Promise<void> => {
     const own = lane(runId);
-    own.work = own.work.then(work).catch((thrown: unknown) => {
-      parts.log.warn({ run: runId, err: thrown }, 'the status comment could not be written');
-    });
+    // Beside whatever asked for it: no stage, candidate or command.
+    own.work = parts.log.within({ ...ALONE, run: runId }, () =>
+      own.work.then(work).catch((thrown: unknown) => {
+        parts.log.warn({ err: thrown }, 'the status comment could not be written');
+      }),
+    );
     return own.work;
   };
 

@@ -34,17 +34,19 @@ interface Means {
 export type Counter = Errand & Means;
 export type Desk = Job & Means;
 
-export async function atDesk<J extends Errand, T>(job: J, work: (desk: J & Means) => Promise<T>): Promise<T> {
-  const github = requireGitHub(job.world);
-  const reader = await github.reader(handleOf(job.origin));
-  const facts = await reader.repository();
-  const publisher = await github.publisher(handleOf(job.origin));
-  try {
-    return await work({ ...job, reader, publisher, facts });
-  } finally {
-    await publisher.close();
-  }
-}
+/** A pick comes from no flow: whatever is done at a desk, and audited, is done for its run. */
+export const atDesk = <J extends Errand, T>(job: J, work: (desk: J & Means) => Promise<T>): Promise<T> =>
+  job.world.log.within({ run: job.task.runId }, async () => {
+    const github = requireGitHub(job.world);
+    const reader = await github.reader(handleOf(job.origin));
+    const facts = await reader.repository();
+    const publisher = await github.publisher(handleOf(job.origin));
+    try {
+      return await work({ ...job, reader, publisher, facts });
+    } finally {
+      await publisher.close();
+    }
+  });
 
 export const branchAt = ({ origin, task }: Job, alias: Alias): string =>
   branchName(origin.issue, task.runId, alias);

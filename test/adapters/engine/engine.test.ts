@@ -1,6 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type DbosEngineOptions, openDbosEngine } from '../../../src/adapters/engine/index.ts';
-import type { Log } from '../../../src/ports/index.ts';
 import {
   CANDIDATES_AT_A_TIME,
   type EngineWorld,

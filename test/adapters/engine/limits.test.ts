@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { openDbosEngine } from '../../../src/adapters/engine/index.ts';
-import type { Log } from '../../../src/ports/index.ts';
 import { freshDatabase } from '../../world/database.ts';
 import { silent } from '../../world/silent.ts';
 

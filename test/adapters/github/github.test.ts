@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openGitHub } from '../../../src/adapters/github/index.ts';
-import type { Log, ReactionTarget } from '../../../src/ports/index.ts';
+import type { ReactionTarget } from '../../../src/ports/index.ts';
 import type { Violation } from '../../contracts/github/contract.ts';
 import { type GitHubBench, githubContract } from '../../contracts/github.suite.ts';
 import { type GitHubWorld, git, openGitHubWorld } from '../../world/github.ts';

@@ -1,0 +1,2 @@
+export { METRICS } from './catalogue.ts';
+export { type MetricsOptions, openMetrics } from './metrics.ts';

@@ -1,0 +1,89 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Census, Metrics } from '../../ports/index.ts';
+import { METRICS, type MetricName } from './catalogue.ts';
+
+export interface MetricsOptions {
+  /** Read at each scrape. */
+  readonly census: () => Promise<Census>;
+}
+
+/** Seconds. Ours: a step takes from milliseconds (a replayed look) to the two hours of the longest coder. */
+const STAGE_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 1800, 3600, 7200];
+/** Seconds. GitHub waits ten for an answer; we mean to answer within two. */
+const WEBHOOK_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+/** Values of a label that somebody else chooses (a repository's settings name models) before the rest is one: our default. */
+const MOST_VALUES = 60;
+
+/** Figures of one process, in a registry of its own. */
+export function openMetrics({ census }: MetricsOptions): Metrics {
+  const registers = [new Registry()];
+  const [registry = new Registry()] = registers;
+  collectDefaultMetrics({ register: registry });
+  const of = (name: MetricName) => {
+    const { help, labels } = METRICS[name];
+    return { name, help, labelNames: [...labels], registers };
+  };
+  const stages = new Histogram({ ...of('runoff_stage_seconds'), buckets: STAGE_BUCKETS });
+  const webhooks = new Histogram({ ...of('runoff_webhook_seconds'), buckets: WEBHOOK_BUCKETS });
+  const dollars = new Counter(of('runoff_model_dollars_total'));
+  const tokens = new Counter(of('runoff_model_tokens_total'));
+  const calls = new Counter(of('runoff_model_calls_total'));
+  const writes = new Counter(of('runoff_github_writes_total'));
+  const faults = new Counter(of('runoff_faults_total'));
+  const candidates = new Counter(of('runoff_candidates_total'));
+  const count = openGauges(of);
+  const [event, modelName] = [bounded(), bounded()];
+
+  return {
+    stage: (name, seconds) => stages.observe({ stage: name }, seconds),
+    webhook: (name, status, seconds) =>
+      webhooks.observe({ event: event(name), status: String(status) }, seconds),
+    modelCall: ({ model: name, status, usd, tokensIn, tokensOut }) => {
+      const model = modelName(name);
+      dollars.inc({ model }, usd);
+      tokens.inc({ model, direction: 'in' }, tokensIn);
+      tokens.inc({ model, direction: 'out' }, tokensOut);
+      calls.inc({ model, outcome: outcomeOf(status) });
+    },
+    githubWrite: (kind, outcome) => writes.inc({ kind, outcome }),
+    fault: (code) => faults.inc({ code }),
+    candidate: (state) => candidates.inc({ state }),
+    async exposition() {
+      count(await census());
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+/** What is read from the store, as of one moment. */
+function openGauges(of: (name: MetricName) => ConstructorParameters<typeof Gauge>[0]) {
+  const runs = new Gauge(of('runoff_runs'));
+  const inLine = new Gauge(of('runoff_in_line'));
+  const waiting = new Gauge(of('runoff_coders_waiting'));
+  const executors = new Gauge(of('runoff_executors'));
+  return (found: Census): void => {
+    runs.reset();
+    for (const [state, number] of Object.entries(found.runs)) runs.set({ state }, number);
+    inLine.set(found.inLine);
+    waiting.set(found.codersWaiting);
+    executors.reset();
+    for (const [role, number] of Object.entries(found.executors)) executors.set({ role }, number);
+  };
+}
+
+/** As HTTP has it, in words: 402 is ours, for a call that was booked and not sent. */
+function outcomeOf(status: number): string {
+  if (status >= 200 && status < 300) return 'done';
+  if (status === 402) return 'not-sent';
+  if (status === 429) return 'limited';
+  if (status >= 500) return 'provider-failed';
+  return status === 0 ? 'cut' : 'refused';
+}
+
+function bounded(): (value: string) => string {
+  const known = new Set<string>();
+  return (value) => {
+    if (known.size < MOST_VALUES) known.add(value);
+    return known.has(value) ? value : 'other';
+  };
+}

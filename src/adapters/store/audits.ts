@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import { RUN_STATES, type RunState } from '../../core/model/index.ts';
+import type { AuditEntry, AuditPlace, AuditRecord, Store } from '../../ports/index.ts';
+import { json, text } from './rows.ts';
+import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
+
+/** UTF-16 units of what a person wrote that the audit keeps: the command itself, not the talk around it. Our default. */
+const MOST_TEXT = 500;
+
+/** A process that was not seen for so long is gone: four of its signs of life are missing. */
+const GONE = sql`now() - interval '2 minutes'`;
+
+/** A row beside what it tells of, in the same transaction. */
+export async function addAudit(
+  tx: Tx,
+  entry: AuditEntry,
+  { at, repositoryId, run }: AuditPlace,
+): Promise<void> {
+  const kept = entry.kind === 'command' ? { ...entry, text: entry.text.slice(0, MOST_TEXT) } : entry;
+  await tx
+    .insertInto('runoff.audit')
+    .values({
+      at,
+      kind: entry.kind,
+      repository_id: repositoryId ?? null,
+      run_id: run === undefined ? null : text(run),
+      entry: json(kept),
+    })
+    .execute();
+}
+
+/** Who did what, and how much there is of what. */
+export function audits(db: Db) {
+  return {
+    audit: (entry, place) => inTransaction(db, (tx) => addAudit(tx, entry, place)),
+
+    async audited({ run, limit }) {
+      const newest = db.selectFrom('runoff.audit').selectAll().orderBy('id', 'desc').limit(limit);
+      const rows = await inStatement(
+        (run === undefined ? newest : newest.where('run_id', '=', run)).execute(),
+      );
+      return rows.map(
+        (row): AuditRecord => ({
+          number: row.id,
+          at: row.at,
+          ...(row.repository_id === null ? {} : { repositoryId: row.repository_id }),
+          ...(row.run_id === null ? {} : { run: row.run_id }),
+          entry: row.entry,
+        }),
+      );
+    },
+
+    census: () => inTransaction(db, takeCensus),
+  } satisfies Partial<Store>;
+}
+
+async function takeCensus(tx: Tx) {
+  const states = await tx
+    .selectFrom('runoff.run')
+    .select(['state', sql<number>`count(*)::integer`.as('number')])
+    .groupBy('state')
+    .execute();
+  const { number: codersWaiting } = await tx
+    .selectFrom('runoff.candidate')
+    .innerJoin('runoff.run', 'runoff.run.id', 'runoff.candidate.run_id')
+    .select(sql<number>`count(*)::integer`.as('number'))
+    .where('runoff.candidate.state', '=', 'queued')
+    .where('runoff.run.state', '=', 'briefed')
+    .executeTakeFirstOrThrow();
+  const roles = await tx
+    .selectFrom('runoff.executor')
+    .select(['role', sql<number>`count(*)::integer`.as('number')])
+    .where('seen', '>', sql<Date>`${GONE}`)
+    .groupBy('role')
+    .execute();
+  const none = Object.fromEntries(RUN_STATES.map((state) => [state, 0])) as Record<RunState, number>;
+  const runs = { ...none, ...Object.fromEntries(states.map(({ state, number }) => [state, number])) };
+  return {
+    runs,
+    inLine: runs.queued,
+    codersWaiting,
+    executors: Object.fromEntries(roles.map(({ role, number }) => [role, number])),
+  };
+}

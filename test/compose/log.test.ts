@@ -1,0 +1,119 @@
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { openDbosEngine } from '../../src/adapters/engine/index.ts';
+import { systemClock } from '../../src/adapters/system/index.ts';
+import { openLog } from '../../src/compose/index.ts';
+import { type Operator, parseEnvironment } from '../../src/core/policy/index.ts';
+import { watched } from '../../src/pipeline/watched.ts';
+import type { Flows } from '../../src/ports/index.ts';
+import { freshDatabase } from '../world/database.ts';
+import { memoryStore } from '../world/memory-store.ts';
+
+const KEY = 'a-key-of-the-operator-42';
+
+function operatorWith(more: Readonly<Record<string, string>>): Operator {
+  const parsed = parseEnvironment({ RUNOFF_DATA: '/nowhere', ...more });
+  if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
+  return parsed.operator;
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** A log that writes to a pipe; `lines` ends it and reads what came out. */
+function piped() {
+  const pipe = new PassThrough();
+  const log = openLog(operatorWith({ OPENAI_API_KEY: KEY }), pipe);
+  return {
+    log,
+    async lines(): Promise<readonly Line[]> {
+      pipe.end();
+      return (await text(pipe))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Line);
+    },
+  };
+}
+
+const what = (lines: readonly Line[]) =>
+  lines.map(({ msg, run, candidate, stage }) => [msg, run, candidate, stage].filter(Boolean).join(' '));
+
+test('every line of a run says its run, candidate and stage, through the real engine and two runs at once', async () => {
+  const { log, lines } = piped();
+  const database = await freshDatabase();
+  const engine = openDbosEngine({
+    databaseUrl: database.url,
+    executorId: 'app-log',
+    applicationVersion: '1',
+    queue: { name: 'coders', perWorker: 4, perPartition: 4 },
+    log,
+  });
+  const flows: Flows = {
+    async run(context, input) {
+      const { runId } = input as { runId: string };
+      await context.step('admit', async () => log.info({}, 'in a step'));
+      const child = { key: 'A', partition: 'p', input: { runId, alias: 'A' } };
+      await context.fanOut([child]);
+      log.info({}, 'between steps');
+      return null;
+    },
+    candidate: (context) =>
+      context.step('write', async () => {
+        await new Promise<void>((resolve) => setTimeout(resolve, 1));
+        log.within({}, () => setImmediate(() => log.warn({ note: 'n' }, 'in a callback')));
+        await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+        return null;
+      }),
+    examination: async () => null,
+  };
+  const world = { store: memoryStore(), clock: systemClock, log };
+  try {
+    await engine.launch(watched(world, flows));
+    await log.within({ delivery: 'd1' }, async () => {
+      await Promise.all(['r1', 'r2'].map((runId) => engine.start(runId, { runId })));
+      log.info({}, 'taken');
+    });
+    await Promise.all([engine.settled('r1'), engine.settled('r2')]);
+  } finally {
+    await engine.shutdown();
+    await database.drop();
+  }
+  const all = await lines();
+  expect(what(all).toSorted()).toEqual([
+    'between steps r1',
+    'between steps r2',
+    'in a callback r1 A write',
+    'in a callback r2 A write',
+    'in a step r1 admit',
+    'in a step r2 admit',
+    'taken',
+  ]);
+  expect(all.map(({ delivery }) => delivery).filter(Boolean)).toEqual(['d1']);
+});
+
+test('a field of one line is not found on the next; one that is taken off is gone within', async () => {
+  const { log, lines } = piped();
+  log.within({ run: 'r1', command: 'c1' }, () => {
+    log.info({ stage: 'once', seen: 1 }, 'first');
+    log.within({ command: undefined }, () => log.info({}, 'second'));
+    log.info({}, 'third');
+  });
+  const [first, second, third] = await lines();
+  expect(first).toMatchObject({ run: 'r1', command: 'c1', stage: 'once', seen: 1 });
+  expect(second).not.toHaveProperty('command');
+  expect([second, third].map((line) => [line?.run, line?.stage, line?.seen])).toEqual([
+    ['r1', undefined, undefined],
+    ['r1', undefined, undefined],
+  ]);
+  expect(third).toHaveProperty('command', 'c1');
+});
+
+test('a secret in an error, its stack and its cause does not leave', async () => {
+  const { log, lines } = piped();
+  const cause = Object.assign(new Error(`401 for ${KEY}`), { request: { headers: { 'x-api-key': KEY } } });
+  log.error({ err: new Error(`the provider said ${KEY.slice(0, 20)}…`, { cause }) }, `with ${KEY}`);
+  const [line] = await lines();
+  expect(JSON.stringify(line)).toContain('the provider said [redacted]');
+  expect(JSON.stringify(line)).not.toContain(KEY.slice(0, 12));
+});
