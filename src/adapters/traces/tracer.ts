@@ -24,11 +24,13 @@ export interface TracerOptions {
   readonly instance: string;
   /** Milliseconds between two sendings. Default 5000. */
   readonly everyMs?: number;
+  /** Milliseconds for one sending, and for the last one at the end. Default 3000. */
+  readonly sendMs?: number;
 }
 
 /** Spans that wait to be sent; further ones are dropped. Ours: a few megabytes at most. */
 const MOST_WAITING = 2048;
-/** Milliseconds for one sending, and for the last one at the end. Ours: a collector that is down must not hold up a stop. */
+/** Ours: a collector that is down must not hold up a stop. */
 const SEND_MS = 3000;
 const EVERY_MS = 5000;
 
@@ -39,9 +41,15 @@ function idsOf(run: RunId): { readonly traceId: string; readonly spanId: string 
 }
 
 /** Sends spans to a collector over OTLP (JSON over HTTP), in the background. */
-export function openTracer({ url, headers, instance, everyMs = EVERY_MS }: TracerOptions): Tracer {
+export function openTracer({
+  url,
+  headers,
+  instance,
+  everyMs = EVERY_MS,
+  sendMs = SEND_MS,
+}: TracerOptions): Tracer {
   const ids = openIds();
-  const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: SEND_MS });
+  const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendMs });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'runoff', 'service.instance.id': instance }),
     idGenerator: ids,
@@ -50,7 +58,7 @@ export function openTracer({ url, headers, instance, everyMs = EVERY_MS }: Trace
         exporter,
         maxQueueSize: MOST_WAITING,
         scheduledDelayMillis: everyMs,
-        exportTimeoutMillis: SEND_MS,
+        exportTimeoutMillis: sendMs,
       }),
     ],
   });
