@@ -13,6 +13,7 @@ import { openLog } from './log.ts';
 import { readOperator } from './operator.ts';
 import { dataPaths } from './paths.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
+import { untaken } from './untaken.ts';
 
 /** Less free space than this is worth a word, bytes: a repository, its checkouts and the database must fit. */
 const LITTLE_SPACE = 2 * 2 ** 30;
@@ -109,8 +110,10 @@ async function sandboxOf(
 async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
   if (operator.databaseUrl) {
     const store = await openStore(operator.databaseUrl);
-    await store.close();
-    return { state: 'ok', detail: 'DATABASE_URL answers and its tables are up to date' };
+    const others = await store.executors().finally(() => store.close());
+    const detail = 'DATABASE_URL answers and its tables are up to date';
+    const [lack] = untaken([...others, taking(operator)]);
+    return lack ? { state: 'warning', detail, remedy: lack } : { state: 'ok', detail };
   }
   const postgres = await startEmbeddedPostgres({
     dir: dataPaths(operator.data).database,
@@ -124,6 +127,13 @@ async function artifactsIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
   await putToTheTest(artifactsOf(operator));
   return { state: 'ok', detail: `${artifactsWords(operator)} keeps what is put there` };
 }
+
+/** What this machine would take if it were started. */
+const taking = ({ codersPerWorker, examinationsPerWorker }: Operator) => ({
+  coders: codersPerWorker,
+  examinations: examinationsPerWorker,
+  silentMs: 0,
+});
 
 function keyFindings({ models }: Operator): readonly Finding[] {
   const found = Object.entries(models).map(([provider, { custom }]) => {

@@ -85,8 +85,7 @@ async function openParts(
   // Before the database: the sandbox may move this process and its children to a control group.
   const bare = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
-  const shares = needs.executor !== undefined && !needs.executor.startsWith(ALONE);
-  const identity = shares ? newIdentity(needs.executor) : undefined;
+  const identity = identityOf(needs);
   const store = await openStore(databaseUrl, { identity });
   later(() => store.close());
   const sharing = identity ? openSharing(databaseUrl, identity, log, givenUp, later) : null;
@@ -112,8 +111,7 @@ async function openParts(
   const leads = needs.leads ?? true;
   const announcer = openAnnouncer(announcerParts(store, log, leads ? github : undefined));
   later(() => announcer.idle());
-  const executorId = needs.executor ?? `cli-${systemRandom.runId()}`;
-  const engine = openEngine(operator, { databaseUrl, executorId, takesRuns: leads, sharing, log });
+  const engine = openEngine(operator, needs, { databaseUrl, sharing, log });
   later(() => engine.shutdown());
   return {
     ...unchanging(operator),
@@ -152,6 +150,10 @@ async function openEyes(
   return { ...metrics, tracer };
 }
 
+/** Who this process is among those that share the work; undefined for one that works alone, or only reads. */
+const identityOf = ({ executor }: Needs) =>
+  executor === undefined || executor.startsWith(ALONE) ? undefined : newIdentity(executor);
+
 const defaultsOf = ({ multiAgent, debates }: Operator, gateway: Gateway): World['defaults'] => ({
   models: multiAgent.models.length > 0 ? multiAgent.models : gateway.defaultModels(),
   ...(multiAgent.count ? { candidates: multiAgent.count } : {}),
@@ -173,12 +175,11 @@ const unchanging = (operator: Operator) => ({
 /** The App shares its work through queues; the command line runs all of its own run in its own process. */
 function openEngine(
   operator: Operator,
+  { executor, leads = true }: Needs,
   {
     sharing,
     ...options
-  }: Pick<DbosEngineOptions, 'databaseUrl' | 'executorId' | 'takesRuns' | 'log'> & {
-    readonly sharing: Sharing | null;
-  },
+  }: Pick<DbosEngineOptions, 'databaseUrl' | 'log'> & { readonly sharing: Sharing | null },
 ): Engine {
   const { codersPerWorker, codersPerRepository, examinationsPerWorker } = operator;
   const queue = {
@@ -189,6 +190,8 @@ function openEngine(
   };
   return openDbosEngine({
     ...options,
+    executorId: executor ?? `cli-${systemRandom.runId()}`,
+    takesRuns: leads,
     applicationVersion: APPLICATION_VERSION,
     queue: sharing === null ? null : queue,
     // Alone, there is nobody else who could take them.

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { z } from 'zod';
 import { type OwnFence, openFence } from '../adapters/engine/index.ts';
 import { openExecutors } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
@@ -37,6 +36,5 @@ export function openSharing(
   return { identity, fence, facts: { host: hostname(), version: ownVersion() } };
 }
 
-const Manifest = z.object({ version: z.string() });
-
-const ownVersion = (): string => Manifest.parse(JSON.parse(readFileSync(OWN.package, 'utf8'))).version;
+const ownVersion = (): string =>
+  (JSON.parse(readFileSync(OWN.package, 'utf8')) as { readonly version: string }).version;

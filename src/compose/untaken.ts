@@ -1,7 +1,9 @@
 import type { ExecutorRecord } from '../ports/index.ts';
 
 /** Work that waits without end because no process takes it, each a sentence with what to do. */
-export function untaken(executors: readonly ExecutorRecord[]): readonly string[] {
+export function untaken(
+  executors: readonly Pick<ExecutorRecord, 'coders' | 'examinations' | 'silentMs'>[],
+): readonly string[] {
   const living = executors.filter(({ silentMs }) => silentMs !== null);
   const nobody = (most: 'coders' | 'examinations') => living.every((one) => one[most] === 0);
   return [

@@ -28,6 +28,8 @@ export interface Theatre {
   readonly home: string;
   readonly github: LocalGitHub;
   readonly world: World;
+  /** The variables that the App was started with: a worker needs the same. Holds secrets of this theatre alone. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly app: Served;
   /** Milliseconds that each part took to start. */
   readonly timings: Readonly<Record<string, number>>;
@@ -48,6 +50,8 @@ export interface TheatreOptions {
   /** Keeps to GitHub's pace; default true. */
   readonly throttle?: boolean;
   readonly onDelivery?: LocalGitHubOptions['onDelivery'];
+  /** Variables of the App on top of the theatre's own. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Folder of installed agents; absent: the builtin coder only. */
   readonly agents?: string;
   /** What the models answer; absent: the sample's scripts. */
@@ -84,13 +88,13 @@ export async function openTheatre(options: TheatreOptions): Promise<Theatre> {
       startScriptedModels({ scripts: options.scripts ?? SCRIPTS, paceMs }),
     );
     closers.later(() => models.close());
-    const { app, world } = await timed('database, sandbox, engine, App', () =>
+    const { app, world, environment } = await timed('database, sandbox, engine, App', () =>
       openApp(home, github, models.url, options),
     );
     closers.later(() => app.close());
     signal?.throwIfAborted();
     webhook(`${app.url}/api/github/webhooks`);
-    return { home, github, world, app, timings, close: closers.close };
+    return { home, github, world, environment, app, timings, close: closers.close };
   });
 }
 
@@ -117,33 +121,42 @@ async function openGitHub(
   };
 }
 
+const environmentOf = (
+  home: string,
+  github: LocalGitHub,
+  models: string,
+  options: TheatreOptions,
+): Readonly<Record<string, string>> => ({
+  RUNOFF_DATA: join(home, 'data'),
+  APP_ID: String(github.appId),
+  PRIVATE_KEY: github.privateKey,
+  WEBHOOK_SECRET: github.webhookSecret,
+  GITHUB_API_URL: github.apiUrl,
+  HOST: '127.0.0.1',
+  PORT: '0',
+  ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',
+  ANTHROPIC_BASE_URL: models,
+  OPENAI_API_KEY: 'scripted-key-for-openai',
+  OPENAI_BASE_URL: `${models}/v1`,
+  OPENAI_PROTOCOLS: 'openai-chat,openai-responses',
+  GEMINI_API_KEY: 'scripted-key-for-google',
+  GEMINI_BASE_URL: models,
+  ...(options.agents ? { RUNOFF_AGENTS: options.agents } : {}),
+  MODEL_PRICES: JSON.stringify(SCRIPTED_PRICES),
+  CODERS_PER_WORKER: '4',
+  CODERS_PER_REPOSITORY: '4',
+  LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
+  ...options.environment,
+});
+
 async function openApp(
   home: string,
   github: LocalGitHub,
   models: string,
   options: TheatreOptions,
-): Promise<{ app: Served; world: World }> {
-  const parsed = parseEnvironment({
-    RUNOFF_DATA: join(home, 'data'),
-    APP_ID: String(github.appId),
-    PRIVATE_KEY: github.privateKey,
-    WEBHOOK_SECRET: github.webhookSecret,
-    GITHUB_API_URL: github.apiUrl,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',
-    ANTHROPIC_BASE_URL: models,
-    OPENAI_API_KEY: 'scripted-key-for-openai',
-    OPENAI_BASE_URL: `${models}/v1`,
-    OPENAI_PROTOCOLS: 'openai-chat,openai-responses',
-    GEMINI_API_KEY: 'scripted-key-for-google',
-    GEMINI_BASE_URL: models,
-    ...(options.agents ? { RUNOFF_AGENTS: options.agents } : {}),
-    MODEL_PRICES: JSON.stringify(SCRIPTED_PRICES),
-    CODERS_PER_WORKER: '4',
-    CODERS_PER_REPOSITORY: '4',
-    LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
-  });
+): Promise<Pick<Theatre, 'app' | 'world' | 'environment'>> {
+  const environment = environmentOf(home, github, models, options);
+  const parsed = parseEnvironment(environment);
   if (parsed.kind === 'invalid')
     throw new Fault('INTERNAL', `The demo's own settings are invalid: ${JSON.stringify(parsed.problems)}`);
   const log = openLog(parsed.operator);
@@ -159,5 +172,5 @@ async function openApp(
     { executor: 'demo' },
     { github: asApp, log, ownsData: true },
   );
-  return { app: await startApp(parsed.operator, runtime), world: runtime.world };
+  return { app: await startApp(parsed.operator, runtime), world: runtime.world, environment };
 }

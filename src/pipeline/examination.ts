@@ -23,8 +23,21 @@ export const examineHere = (
     guard(world, 'examine', signal, () => examine(world, runId, baseRun, signal)),
   );
 
+/** Examines all candidates, and again as long as `codeFurther` adds some: a repair, one more contestant, a synthesis. */
+export async function examineAll(
+  world: World,
+  context: FlowContext,
+  input: ExaminationInput,
+  codeFurther: () => Promise<boolean>,
+): Promise<Guarded<'examined'>> {
+  for (let round = 1; ; round += 1) {
+    const examined = await examineAnywhere(world, context, { ...input, round });
+    if (examined.kind === 'fault' || !(await codeFurther())) return examined;
+  }
+}
+
 /** Builds and tests all candidates on any machine that takes examinations. `round` counts from 1. */
-export async function examineAnywhere(
+async function examineAnywhere(
   world: World,
   context: FlowContext,
   { round, ...input }: ExaminationInput & { readonly round: number },

@@ -4,7 +4,7 @@ import { agree } from './agree.ts';
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import { stopEarly } from './early.ts';
-import { ExaminationInput, examineAnywhere, examineHere } from './examination.ts';
+import { ExaminationInput, examineAll, examineHere } from './examination.ts';
 import { checkBase } from './examine/index.ts';
 import { type Guarded, guard } from './guard.ts';
 import { judge } from './judge/index.ts';
@@ -87,13 +87,10 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   );
   if (coded.kind === 'fault') return conclude(world, context, runId, coded.fault);
 
-  let round = 0;
-  // Again for whoever a further round adds: a repair, one more contestant, a synthesis.
-  do {
-    round += 1;
-    const examined = await examineAnywhere(world, context, { runId, baseRun: base.value, round });
-    if (examined.kind === 'fault') return conclude(world, context, runId, examined.fault);
-  } while (await codeFurther(world, context, runId, stage));
+  const examined = await examineAll(world, context, { runId, baseRun: base.value }, () =>
+    codeFurther(world, context, runId, stage),
+  );
+  if (examined.kind === 'fault') return conclude(world, context, runId, examined.fault);
 
   const judged = await stage('judge', (signal) => judge(world, runId, signal));
   if (judged.kind === 'fault') return conclude(world, context, runId, judged.fault);

@@ -68,7 +68,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       minPollingIntervalMs: QUEUE_POLL_MS,
     });
     await DBOS.registerQueue(queue.name, {
-      // For processes of versions before 0.2; each later one has its own, see `launchWith`.
+      // For processes of older versions; a newer one has its own, see `launchWith`.
       workerConcurrency: Math.max(1, queue.perWorker),
       partitionConcurrency: queue.perPartition,
       minPollingIntervalMs: QUEUE_POLL_MS,

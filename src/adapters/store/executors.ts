@@ -7,7 +7,7 @@ import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
 /** Beats are told apart from the store's work, so that they never wait behind it. */
 const CONNECTIONS = 1;
 
-/** Where processes of versions before 0.2 give their signs of life; there is none where no such version ever ran. */
+/** Where processes of older versions give their signs of life; there is none where no such version ever ran. */
 const FORMER = 'runoff_engine.executor';
 
 /** The processes that share the work, as the one of this identity sees them. The schema must be up to date. */

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { MAINTAINER, REPOSITORY, type Theatre } from '../../src/demo/stage.ts';
+import { cancelRun } from '../../src/pipeline/index.ts';
+import { furnish } from '../world/data-folder.ts';
+import { freshDatabase } from '../world/database.ts';
+import { onStage } from '../world/theatre.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const LEADS_ONLY = { CODERS_PER_WORKER: '0', EXAMINATIONS_PER_WORKER: '0' };
+
+const workers: ChildProcess[] = [];
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await kill(worker);
+});
+
+async function kill(worker: ChildProcess): Promise<void> {
+  if (worker.exitCode !== null || worker.signalCode !== null) return;
+  const gone = once(worker, 'exit');
+  worker.kill('SIGKILL');
+  await gone;
+}
+
+interface Machine {
+  readonly process: ChildProcess;
+  /** Coders that can reach a model through it right now. */
+  leases(): Promise<number>;
+}
+
+/** `runoff worker` in a process and a data folder of its own, which shares the artifacts with the app. */
+async function startWorker({ home, environment }: Theatre, name: string): Promise<Machine> {
+  const data = join(home, name);
+  await furnish(data);
+  const artifacts = join(home, 'data', 'artifacts');
+  await mkdir(artifacts, { recursive: true });
+  await symlink(artifacts, join(data, 'artifacts'));
+  const { PATH = '', HOME = '' } = process.env;
+  const own = { RUNOFF_DATA: data, RUNOFF_WORKER_NAME: name, CODERS_PER_WORKER: '4', PORT: '' };
+  const worker = spawn(process.execPath, [MAIN, 'worker'], {
+    env: { PATH, HOME, ...environment, ...own, EXAMINATIONS_PER_WORKER: '2' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  workers.push(worker);
+  let said = '';
+  await new Promise<void>((settle, fail) => {
+    worker.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes('Runoff works as')) settle();
+    });
+    worker.once('exit', () => fail(new Error(`The worker ended: ${said}`)));
+  });
+  return {
+    process: worker,
+    leases: async () => (await readdir(join(data, 'gw'))).length,
+  };
+}
+
+const onMachines = async (paceMs: number, play: Parameters<typeof onStage>[1]): Promise<void> => {
+  const database = await freshDatabase();
+  try {
+    await onStage({ paceMs, environment: { DATABASE_URL: database.url, ...LEADS_ONLY } }, play);
+  } finally {
+    for (const worker of workers) await kill(worker);
+    await database.drop();
+  }
+};
+
+describe.runIf(process.env.RUNOFF_TEST_STORIES === 'all')('the app leads, and workers do the work', () => {
+  test('one is killed with -9 while its candidates are coded: another finishes them, and the app publishes', () =>
+    onMachines(100, async (stage) => {
+      const one = await startWorker(stage.theatre, 'one');
+      const issue = await stage.label();
+      await stage.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
+      await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
+      await kill(one.process);
+      await startWorker(stage.theatre, 'two');
+
+      const view = await stage.run(issue);
+      expect(view.state).toBe('published');
+      const pulls = await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY);
+      expect(pulls).toMatchObject([{ draft: true, state: 'open' }]);
+    }));
+
+  test('a cancel in the app ends the coders of a worker within two seconds', () =>
+    onMachines(500, async (stage) => {
+      const one = await startWorker(stage.theatre, 'one');
+      const issue = await stage.label();
+      const { id } = await stage.run(issue, (view) =>
+        view.candidates.some(({ state }) => state === 'coding'),
+      );
+      await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
+      const began = performance.now();
+      await cancelRun(stage.theatre.world, id, 'a person cancelled it');
+      await expect.poll(one.leases, { interval: 20, timeout: 20_000 }).toBe(0);
+      const ms = performance.now() - began;
+      process.stdout.write(`cancel reached the coders of a worker in ${Math.round(ms)} ms\n`);
+      expect(ms).toBeLessThan(2_000);
+    }));
+});
