@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { openFence } from '../../../src/adapters/engine/index.ts';
+import { Fault } from '../../../src/core/model/index.ts';
+import type { Executors } from '../../../src/ports/index.ts';
+import { silent } from '../../world/silent.ts';
+
+/** A fence with clocks that a test sets, over a database that answers what it is told to. */
+function aFence() {
+  const clock = { wall: 1_000_000, monotonic: 500 };
+  const seen = { beats: 0, ended: 0 };
+  let answer: () => Promise<'alive' | 'given up'> = async () => 'alive';
+  const executors = {
+    beat: () => {
+      seen.beats += 1;
+      return answer();
+    },
+  } as unknown as Executors;
+  const fence = openFence({
+    executors,
+    clock: { now: () => clock.wall, elapsed: () => clock.monotonic },
+    log: silent,
+    heartbeat: { everyMs: 10_000, staleMs: 60_000 },
+    onGivenUp: () => {
+      seen.ended += 1;
+    },
+  });
+  return {
+    fence,
+    clock,
+    seen,
+    answers: (next: typeof answer) => {
+      answer = next;
+    },
+  };
+}
+
+describe('the fence of a process', () => {
+  test('asks nobody while the last sign of life is fresh', async () => {
+    const { fence, clock, seen } = aFence();
+    await fence.beat();
+    clock.wall += 44_000;
+    clock.monotonic += 44_000;
+    await fence.check();
+    expect(seen.beats).toBe(1);
+  });
+
+  const late = [
+    ['the machine slept, and its monotonic clock with it', { wall: 46_000, monotonic: 0 }],
+    ['somebody set the wall clock back while it was frozen', { wall: -3_600_000, monotonic: 46_000 }],
+  ] as const;
+  test.each(late)('%s: the database decides', async (_how, { wall, monotonic }) => {
+    const { fence, clock, seen, answers } = aFence();
+    await fence.beat();
+    clock.wall += wall;
+    clock.monotonic += monotonic;
+    expect(fence.isFresh()).toBe(false);
+    await fence.check();
+    expect(seen).toEqual({ beats: 2, ended: 0 });
+
+    clock.monotonic += 46_000;
+    answers(async () => 'given up');
+    await expect(fence.check()).rejects.toMatchObject({ code: 'GIVEN_UP' });
+    await expect(fence.check()).rejects.toMatchObject({ code: 'GIVEN_UP' });
+    expect(seen).toEqual({ beats: 3, ended: 1 });
+  });
+
+  test('while the database is away it lets nothing through and gives nobody up', async () => {
+    const { fence, answers, seen } = aFence();
+    answers(() => Promise.reject(new Fault('DATABASE_UNAVAILABLE', 'away')));
+    await expect(fence.check()).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    answers(async () => 'alive');
+    await fence.check();
+    expect(seen.ended).toBe(0);
+  });
+});

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openExecutors, openStore } from '../../../src/adapters/store/index.ts';
+import type { ExecutorFacts, Executors, Store } from '../../../src/ports/index.ts';
+import { freshDatabase, type TestDatabase } from '../../world/database.ts';
+
+const FACTS: ExecutorFacts = { role: 'app', host: 'box', version: '1', coders: 4, examinations: 2 };
+const GIVEN_UP = { name: 'Fault', code: 'GIVEN_UP' };
+
+let database: TestDatabase;
+let opened: { close(): Promise<void> }[];
+beforeEach(async () => {
+  database = await freshDatabase();
+  opened = [await openStore(database.url)];
+});
+afterEach(async () => {
+  for (const one of opened) await one.close();
+  await database.drop();
+});
+
+/** A process of this name, joined, with its store. */
+async function process(id: string, incarnation = 'first'): Promise<{ self: Executors; store: Store }> {
+  const identity = { id, incarnation };
+  const store = await openStore(database.url, { identity });
+  const self = openExecutors(database.url, identity);
+  opened.push(store, self);
+  await self.join(FACTS, 1_000);
+  return { self, store };
+}
+
+/** As if it had been silent for two minutes, in a database that has been up for long. */
+const silence = (id: string) =>
+  database.query(`update runoff.executor set seen = '-infinity' where id = $1`, [id]);
+
+describe('processes that share the work', () => {
+  test('are listed with what they take and how long they have been silent', async () => {
+    const { store } = await process('app box');
+    const { self } = await process('worker-b\\x');
+    expect(await store.executors()).toEqual([
+      { id: 'app box', ...FACTS, startedAt: 1_000, silentMs: expect.any(Number) },
+      { id: 'worker-b\\x', ...FACTS, startedAt: 1_000, silentMs: expect.any(Number) },
+    ]);
+    await self.leave();
+    expect(await store.executors()).toMatchObject([{}, { silentMs: null }]);
+    // A name may hold anything: the fence lets its owner through.
+    await expect(store.intend('r1', 'comment')).resolves.toMatchObject({ fresh: true });
+  });
+
+  test('one that is silent is given up: it may write no more, and hears so at its next sign of life', async () => {
+    const { self: living } = await process('app-a');
+    const { self: frozen, store } = await process('app-b');
+    await store.intend('r1', 'before');
+    await silence('app-b');
+    const moved: string[] = [];
+    expect(await living.bury(60_000, async (ids) => void moved.push(...ids))).toEqual(['app-b']);
+    expect(moved).toEqual(['app-b']);
+    await expect(store.intend('r1', 'after')).rejects.toMatchObject(GIVEN_UP);
+    expect(await store.intent('r1', 'after')).toBeNull();
+    expect(await frozen.beat()).toBe('given up');
+    expect(await living.beat()).toBe('alive');
+    expect(await living.bury(60_000, async () => expect.unreachable())).toEqual([]);
+  });
+
+  test('one that starts anew under its name gives up its former self', async () => {
+    const { self: former, store } = await process('app-a');
+    const { self: anew, store: its } = await process('app-a', 'second');
+    await expect(store.intend('r1', 'comment')).rejects.toMatchObject(GIVEN_UP);
+    expect(await former.beat()).toBe('given up');
+    await former.leave();
+    expect(await anew.beat()).toBe('alive');
+    await expect(its.intend('r1', 'comment')).resolves.toMatchObject({ fresh: true });
+  });
+
+  test('where the work of a silent one cannot be moved, it is not given up, and found again', async () => {
+    const { self } = await process('app-a');
+    const { store } = await process('app-b');
+    await silence('app-b');
+    await expect(self.bury(60_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(store.intend('r1', 'comment')).resolves.toMatchObject({ fresh: true });
+    expect(await self.bury(60_000, async () => undefined)).toEqual(['app-b']);
+  });
+
+  test('one that is in the middle of a write is passed over until it is through', async () => {
+    const { self } = await process('app-a');
+    await process('app-b');
+    await silence('app-b');
+    const writing = openExecutors(database.url, { id: 'app-c', incarnation: 'c' });
+    opened.push(writing);
+    await writing.join(FACTS, 1);
+    // Whoever holds the row: here another that buries, in the store a transaction that writes.
+    await writing.bury(60_000, async (ids) => {
+      expect(ids).toEqual(['app-b']);
+      expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
+    });
+  });
+});
+
+describe('beside a process of an older version, which signs elsewhere', () => {
+  const former = async (...ids: readonly string[]) => {
+    await database.query('create schema runoff_engine');
+    await database.query(
+      'create table runoff_engine.executor (executor_id text primary key, seen timestamptz not null)',
+    );
+    for (const id of ids) await database.query('insert into runoff_engine.executor values ($1, now())', [id]);
+  };
+
+  test('a newer one of the same name is not missed there, and a living older one is left alone', async () => {
+    await former('app-a', 'app-old');
+    const { self } = await process('app-a');
+    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
+    expect(await database.query('select executor_id from runoff_engine.executor')).toEqual([
+      { executor_id: 'app-old' },
+    ]);
+  });
+
+  test('an older one that died is given up by a newer one', async () => {
+    await former('app-old');
+    await database.query(`update runoff_engine.executor set seen = '-infinity'`);
+    const { self } = await process('app-a');
+    expect(await self.bury(60_000, async () => undefined)).toEqual(['app-old']);
+  });
+});
