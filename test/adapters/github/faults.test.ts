@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type GitHubOptions, openGitHub } from '../../../src/adapters/github/index.ts';
+import { Fault } from '../../../src/core/model/index.ts';
 import type { Log } from '../../../src/ports/index.ts';
 
 // What GitHub does on a bad day, replayed on intercepted requests: nothing here reaches a network.
@@ -107,6 +108,22 @@ afterAll(() => {
   nock.enableNetConnect();
   nock.restore();
 });
+
+describe('a process that was given up', () => {
+  test('writes nothing and gets no token to push with; it may still read', async () => {
+    const bot = await publisher({
+      fence: { check: () => Promise.reject(new Fault('GIVEN_UP', 'Others have taken over.')) },
+    });
+    // No write is expected here, so that one that went out would be another fault.
+    await expect(bot.comment(7, 'hello')).rejects.toMatchObject({ code: 'GIVEN_UP' });
+    await expect(bot.openDraftPull(PULL)).rejects.toMatchObject({ code: 'GIVEN_UP' });
+    await expect(bot.credential()).rejects.toMatchObject({ code: 'GIVEN_UP' });
+    nock(API).delete('/installation/token').reply(204);
+    await bot.close();
+  });
+});
+
+const PULL = { head: 'auto-dev/7/r1/A', base: 'main', title: 'A', body: '' };
 
 describe('tokens', () => {
   test('are minted for one repository with exactly the rights of the role', async () => {
