@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { runCli, type Shell } from '../../src/cli/index.ts';
+import type { ExecutorRecord } from '../../src/ports/index.ts';
+
+const APP: ExecutorRecord = {
+  id: 'app-box',
+  role: 'app',
+  host: 'box',
+  version: '0.1.0',
+  coders: 0,
+  examinations: 0,
+  startedAt: 1_000,
+  silentMs: 2_400,
+};
+const LEFT: ExecutorRecord = { ...APP, id: 'worker-big', role: 'worker', coders: 12, silentMs: null };
+
+async function printed(...args: readonly string[]): Promise<string> {
+  let text = '';
+  const shell = {
+    version: '0.1.0',
+    open: async () => ({ world: { store: { executors: async () => [APP, LEFT] } }, close: async () => {} }),
+    screen: {
+      out: (more: string) => {
+        text += more;
+      },
+      err: () => {},
+    },
+  } as unknown as Shell;
+  expect(await runCli(shell, args)).toBe(0);
+  return text;
+}
+
+test('`runoff workers` says who shares the work, what each takes and when it was last heard', async () => {
+  const [head, app, left] = (await printed('workers')).split('\n');
+  expect(head).toMatch(/^NAME +ROLE +HOST +VERSION +CODERS +EXAMINATIONS +LAST SIGN OF LIFE$/);
+  expect(app).toMatch(/^app-box +app +box +0\.1\.0 +0 +0 +2 s ago$/);
+  expect(left).toMatch(/^worker-big +worker +box +0\.1\.0 +12 +0 +has left$/);
+});
+
+test('`runoff workers --json` gives programs the same', async () => {
+  expect(JSON.parse(await printed('workers', '--json'))).toEqual([APP, LEFT]);
+});
