@@ -5,6 +5,7 @@ import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../pipeline/index.ts';
 import { installAgents, listAgents } from './agents.ts';
 import { addAnswers } from './answer.ts';
+import { showAudit } from './audit.ts';
 import { addDebate } from './debate.ts';
 import { examineMachine } from './doctor.ts';
 import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
@@ -85,6 +86,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
     );
   addWork(program, shell, done);
   addInspection(program, shell, done);
+  addAudit(program, shell, done);
   addAnswers(program, shell, done);
   addPick(program, shell, done);
   addAgents(program, shell, done);
@@ -222,6 +224,18 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     .addOption(jsonOption())
     .action(async (run: string, o: { json?: boolean }) =>
       done(await cancelHere(shell, run, o.json ?? false)),
+    );
+}
+
+function addAudit(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('audit')
+    .description('who asked for what, what was refused, and every write to GitHub')
+    .option('--run <run>', 'only of this run')
+    .option('--limit <count>', 'how many of the newest rows', whole(1), 100)
+    .addOption(jsonOption())
+    .action(async ({ run, limit, json = false }: { run?: string; limit: number; json?: boolean }) =>
+      done(await showAudit(shell, { limit, json, ...(run === undefined ? {} : { run }) })),
     );
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
+import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.said.ts';
 
 export interface OpenStore {
@@ -589,6 +590,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     });
 
     commandsContract(fresh);
+    auditContract(fresh);
     picksContract(fresh);
     countsContract(fresh);
   });

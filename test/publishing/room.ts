@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { openGitHub } from '../../src/adapters/github/index.ts';
+import { openLog } from '../../src/compose/index.ts';
+import { watchedGitHub, watchedPushes } from '../../src/compose/seen.ts';
 import type { Decision } from '../../src/core/decision/index.ts';
 import type { Alias, GitHubOrigin, RunId, Sha } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { type Operator, parseEnvironment, Settings } from '../../src/core/policy/index.ts';
 import { guard } from '../../src/pipeline/guard.ts';
 import { openAnnouncer, reconcile, sayLastWords, type World } from '../../src/pipeline/index.ts';
 import { fail, publish } from '../../src/pipeline/publish/index.ts';
@@ -84,6 +86,8 @@ export interface RoomOptions {
   readonly issue?: number;
   /** Pushes by git, as Runoff does; else over REST, where the story is about calls. Default: git. */
   readonly pushes?: 'git' | 'rest';
+  /** Writes to GitHub are kept in the audit, as a server does. Default: not. */
+  readonly audited?: boolean;
   /** Shared with another room's run. */
   readonly beside?: Room;
 }
@@ -114,8 +118,8 @@ export async function openRoom(house: House, options: RoomOptions = {}): Promise
   const { hub } = house;
   const line = openLine();
   const slept: number[] = [];
-  const log = silent;
-  const github = openGitHub({
+  const log = options.audited ? openLog(quiet()) : { ...silent, about: () => ({}) };
+  const plain = openGitHub({
     appId: hub.github.appId,
     privateKey: hub.github.privateKey,
     apiUrl: hub.github.apiUrl,
@@ -140,7 +144,10 @@ export async function openRoom(house: House, options: RoomOptions = {}): Promise
     },
   };
   const engine = { status: async () => ({ kind: 'running' }), cancel: async () => {}, start: async () => {} };
-  const workspaces = options.pushes === 'rest' ? overRest(house) : house.git.workspaces;
+  const eyes = { store, log };
+  const pushing = options.pushes === 'rest' ? overRest(house) : house.git.workspaces;
+  const workspaces = options.audited ? watchedPushes(pushing, eyes, () => NOON) : pushing;
+  const github = options.audited ? watchedGitHub(plain, eyes) : plain;
   const announcer = openAnnouncer({ store, clock, log, github });
   const parts = { store, artifacts, engine, workspaces, github, clock, log, announcer };
   const world = parts as unknown as World;
@@ -159,6 +166,12 @@ export async function openRoom(house: House, options: RoomOptions = {}): Promise
     publishes: () => publishes(world, runId, mended),
     ...speaking({ ...room, world, steering }, mended),
   };
+}
+
+function quiet(): Operator {
+  const parsed = parseEnvironment({ RUNOFF_DATA: '/nowhere', LOG_LEVEL: 'silent' });
+  if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
+  return parsed.operator;
 }
 
 async function judge(
