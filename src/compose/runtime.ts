@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { readSettingsText } from '../adapters/config/index.ts';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
 import { type DbosEngineOptions, openDbosEngine } from '../adapters/engine/index.ts';
-import { openGateway } from '../adapters/gateway/index.ts';
+import { type GatewayOptions, openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
 import { openGitHub } from '../adapters/github/index.ts';
 import { openMetrics } from '../adapters/metrics/index.ts';
@@ -94,19 +94,8 @@ async function openParts(
   const found = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
   const github = found && watchedGitHub(found, eyes);
   const artifacts = artifactsOf(operator);
-  const gateway = openGateway({
-    dir: paths.sockets,
-    providers: providersOf(operator),
-    prices: operator.modelPrices,
-    dayCaps: {
-      repositoryUsd: operator.max.budgetRepositoryDay,
-      everythingUsd: operator.max.budgetDay,
-    },
-    ledger: watchedLedger(store, eyes),
-    answers: { store, artifacts },
-    clock: systemClock,
-    log,
-  });
+  const answers = { store, artifacts };
+  const gateway = gatewayOver(operator, { ledger: watchedLedger(store, eyes), answers }, log);
   later(() => gateway.close());
   const leads = needs.leads ?? true;
   const announcer = openAnnouncer(announcerParts(store, log, leads ? github : undefined));
@@ -133,6 +122,24 @@ async function openParts(
     announcer,
   };
 }
+
+const gatewayOver = (
+  operator: Operator,
+  kept: Pick<GatewayOptions, 'ledger' | 'answers'>,
+  log: Log,
+): Gateway =>
+  openGateway({
+    dir: dataPaths(operator.data).sockets,
+    providers: providersOf(operator),
+    prices: operator.modelPrices,
+    dayCaps: {
+      repositoryUsd: operator.max.budgetRepositoryDay,
+      everythingUsd: operator.max.budgetDay,
+    },
+    ...kept,
+    clock: systemClock,
+    log,
+  });
 
 /** Only what was asked for: the packages of a collector are loaded for nobody else. */
 async function openEyes(

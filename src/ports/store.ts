@@ -23,6 +23,8 @@ import type { Placed, Waiting } from '../core/queue/index.ts';
 import type { Ranked } from '../core/ranking/index.ts';
 import type { OutcomeView, SandboxView } from '../core/reports/index.ts';
 import type { AnswerStore, KeptAnswer } from './answers.ts';
+import type { AuditEntry, AuditPlace, AuditRecord, Census } from './audit.ts';
+import type { CommandOutcome, CommandRecord, NewCommand } from './commands.ts';
 import type { Standing } from './engine.ts';
 import type { ExecutorRecord } from './executors.ts';
 
@@ -117,51 +119,6 @@ export interface Delivery {
   readonly runId: RunId;
 }
 
-/** Where a command was given. Bounded copies of what GitHub said: names are for display, ids decide. */
-export interface CommandPlace {
-  readonly installationId: number;
-  readonly repositoryId: number;
-  readonly owner: string;
-  readonly name: string;
-  /** Number of the issue or pull request. */
-  readonly thread: number;
-  readonly isPull: boolean;
-  /** What carries the command, or the comment of ours that was ticked. */
-  readonly comment: number;
-  /** `line`: a comment on a line of a pull request. */
-  readonly on: 'conversation' | 'line';
-}
-
-/** One command of a person, as it was heard. */
-export interface NewCommand {
-  /** The same for the same command however often it is delivered, e.g. `comment:991` (I8). */
-  readonly id: string;
-  readonly place: CommandPlace;
-  readonly by: Actor;
-  /** As it was written, cut to what a command can need. */
-  readonly text: string;
-  /** Milliseconds since 1970 UTC. */
-  readonly at: number;
-  /** What the issue or pull request said then; kept where the command may start a run (I5). */
-  readonly issue?: { readonly title: string; readonly body: ArtifactRef };
-  /** Whose comparison the ticked box stands in; absent for what was written. */
-  readonly ticked?: RunId;
-}
-
-/** What became of a command; for the audit. */
-export type CommandOutcome =
-  | { readonly kind: 'done'; readonly note: string }
-  /** `why`: a sentence. */
-  | { readonly kind: 'refused'; readonly why: string }
-  /** Of a person without the right, or to nobody: not answered. */
-  | { readonly kind: 'ignored'; readonly why: string };
-
-export interface CommandRecord extends NewCommand {
-  readonly outcome?: CommandOutcome;
-  readonly runId?: RunId;
-  readonly settledAt?: number;
-}
-
 /** One writer's vote; a later one of the same person takes its place. */
 export interface Vote {
   readonly by: Actor;
@@ -197,63 +154,6 @@ export type Whose =
   | { readonly kind: 'user'; readonly id: number };
 
 export type Intent = { readonly state: 'planned' } | { readonly state: 'done'; readonly result: unknown };
-
-/** How much there is of what, at one moment. */
-export interface Census {
-  readonly runs: Readonly<Record<RunState, number>>;
-  /** Runs that were accepted and have not been admitted. */
-  readonly inLine: number;
-  /** Candidates of living runs whose coder has not begun. */
-  readonly codersWaiting: number;
-  /** Processes that gave a sign of life in the last two minutes, by role. */
-  readonly executors: Readonly<Record<string, number>>;
-}
-
-/** What is kept of a deed, of ours or of a person, for whoever asks later who did what and why. */
-export type AuditEntry =
-  /** A command, with what became of it. */
-  | {
-      readonly kind: 'command';
-      readonly command: string;
-      readonly by: Actor;
-      /** As it was written, cut. */
-      readonly text: string;
-      readonly thread: number;
-      readonly outcome: CommandOutcome;
-    }
-  /** A run that was refused, or that people ended or changed. */
-  | {
-      readonly kind: 'refusal' | 'transition';
-      readonly from: RunState;
-      readonly to: RunState;
-      readonly cause: string;
-    }
-  /** One write to GitHub, right after it. `what`: a method of the publisher, or `push`. */
-  | {
-      readonly kind: 'write';
-      readonly what: string;
-      readonly repository: string;
-      /** Number of the issue or pull request, where it is about one. */
-      readonly thread?: number;
-      readonly branch?: string;
-      readonly outcome: 'done' | 'refused' | 'failed';
-      /** HTTP; absent where there was no answer, and for pushes. */
-      readonly status?: number;
-    };
-
-/** Where an entry belongs. */
-export interface AuditPlace {
-  readonly repositoryId?: number;
-  readonly run?: RunId;
-  /** Milliseconds since 1970 UTC. */
-  readonly at: number;
-}
-
-export interface AuditRecord extends AuditPlace {
-  /** Rises with every entry. */
-  readonly number: number;
-  readonly entry: AuditEntry;
-}
 
 /** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
 export interface Store extends AnswerStore {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { METRICS, openMetrics } from '../../../src/adapters/metrics/index.ts';
 import { watchedLedger } from '../../../src/compose/seen.ts';
@@ -137,6 +139,20 @@ describe('figures', () => {
     expect(models.length).toBe(61);
     expect(found['runoff_model_dollars_total model=other']).toBe(440);
   });
+});
+
+test('docs/operations-metrics.md lists what there is, with meaning and labels', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/operations-metrics.md'), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `runoff_'));
+  expect(rows).toEqual(
+    Object.entries(METRICS).map(([name, { help, labels }]) => {
+      const shown = labels.map((label) => `\`${label}\``).join(', ') || '–';
+      return `| \`${name}\` | ${help} | ${shown} |`;
+    }),
+  );
+  for (const [name] of page.matchAll(/runoff_[a-z_]+/g)) {
+    expect(Object.keys(METRICS)).toContain(name.replace(/_(?:count|sum|bucket)$/, ''));
+  }
 });
 
 describe('/metrics', () => {

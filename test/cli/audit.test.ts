@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { runCli, type Shell } from '../../src/cli/index.ts';
+import type { World } from '../../src/pipeline/index.ts';
+import { memoryStore } from '../world/memory-store.ts';
+
+const AT = Date.UTC(2026, 0, 2, 12);
+
+async function typed(...argv: string[]): Promise<string> {
+  const store = memoryStore();
+  const write = { kind: 'write', what: 'comment', repository: 'acme/shop', thread: 7 } as const;
+  await store.audit({ ...write, outcome: 'done' }, { at: AT, run: 'r1' });
+  await store.audit(
+    { ...write, what: 'open-pull', outcome: 'failed', status: 502 },
+    { at: AT + 1000, run: 'r2' },
+  );
+  const outcome = { kind: 'ignored', why: 'the sender may not write to the repository' } as const;
+  const by = { id: 9, login: 'mallory\u001b[2J' };
+  const text = '/auto-dev cancel\nplease';
+  await store.audit(
+    { kind: 'command', command: 'comment:1', by, text, thread: 7, outcome },
+    { at: AT + 2000 },
+  );
+  const cause = 'the label was taken off';
+  await store.audit(
+    { kind: 'transition', from: 'coded', to: 'cancelled', cause },
+    { at: AT + 3000, run: 'r1' },
+  );
+  const out: string[] = [];
+  const shell = {
+    screen: { out: (said: string) => out.push(said), err: (said: string) => out.push(said) },
+    open: async () => ({ world: { store } as unknown as World, close: async () => {} }),
+    version: '1',
+  } as unknown as Shell;
+  expect(await runCli(shell, ['audit', ...argv])).toBe(0);
+  return out.join('');
+}
+
+test('the audit is read in the order in which things happened, and no name can move the cursor', async () => {
+  const said = await typed();
+  expect(said).not.toContain('\u001b');
+  expect(said.replaceAll(/mallory\S*/g, 'mallory')).toMatchInlineSnapshot(`
+    "2026-01-02 12:00:00  r1           write    comment acme/shop#7
+    2026-01-02 12:00:01  r2           write    open-pull acme/shop#7 (failed, 502)
+    2026-01-02 12:00:02  -            command  mallory on #7: /auto-dev cancel (ignored: the sender may not write to the repository)
+    2026-01-02 12:00:03  r1           change   coded → cancelled: the label was taken off
+    "
+  `);
+});
+
+test('of one run, the newest rows, as JSON', async () => {
+  const rows = JSON.parse(await typed('--run', 'r1', '--limit', '1', '--json')) as readonly object[];
+  expect(rows).toMatchObject([
+    { run: 'r1', at: '2026-01-02T12:00:03.000Z', entry: { kind: 'transition', to: 'cancelled' } },
+  ]);
+});
