@@ -84,15 +84,16 @@ export function openTracer({
       }
     },
     tell(about, { startedAt, endedAt, failed }) {
-      const { span } = start(about, { startTime: startedAt });
+      const { span } = start(about, { startTime: new Date(startedAt) });
       if (failed) fail(span);
-      span.end(endedAt);
+      span.end(new Date(endedAt));
     },
     tellRun({ name, run, attributes }, { startedAt, endedAt, failed }) {
-      const options = { startTime: startedAt, attributes: { ...attributes }, root: true };
+      // A Date: the package takes a small number for one since the start of the process.
+      const options = { startTime: new Date(startedAt), attributes: { ...attributes }, root: true };
       const span = ids.asIf(idsOf(run), () => tracer.startSpan(name, options, ROOT_CONTEXT));
       if (failed) fail(span);
-      span.end(endedAt);
+      span.end(new Date(endedAt));
     },
     async close() {
       // What a collector does not take is lost, and nothing else.
