@@ -55,10 +55,19 @@ describe('the planner', () => {
     });
   });
 
-  test('that gives no answer of the form asked for ends the run with one clear fault', async () => {
+  test('that gives no answer is replaced by the next coder’s model; where none answers, that ends the run with one clear fault', async () => {
+    let asked = 0;
+    const { run } = await planned({ planner: () => (++asked === 1 ? null : BRIEF) });
+    expect(run?.brief?.goal).toBe(BRIEF.goal);
+
+    const none = 'gave no brief: The model gave no answer.';
     await expect(planned({ planner: () => null })).rejects.toMatchObject({
       code: 'MODEL_UNAVAILABLE',
-      message: 'The planner (anthropic/claude-sonnet-5) gave no brief: The model gave no answer.',
+      message: `The planner (anthropic/claude-sonnet-5) ${none} The planner (openai/gpt-5.5) ${none}`,
+    });
+    const one = { coders: [{ agent: 'builtin', model: 'anthropic/claude-sonnet-5' }] };
+    await expect(planned({ planner: () => null, settings: one })).rejects.toMatchObject({
+      message: `The planner (anthropic/claude-sonnet-5) ${none}`,
     });
   });
 

@@ -3,7 +3,7 @@ import { judgeModels, MOST_CALLS } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { ANSWER_MS } from '../../src/pipeline/judge/ask.ts';
 import { AUTHORS, adding, candidate, NOTHING_RAN } from '../core/judging/sample.ts';
-import { always, cite, DOWN, openCourt, poolOf, prefers, saying } from './court.ts';
+import { always, cite, DOWN, openCourt, poolOf, prefers, type Ruling, saying } from './court.ts';
 
 const RIGHT = candidate('A', ['if (input.length === 0) return 0;', 'return parse(input);'], AUTHORS.claude);
 const WRONG = candidate('B', ['return parse(input) || 0;'], AUTHORS.gpt);
@@ -119,7 +119,34 @@ test('a judge whose key is missing is lost, the others are asked', async () => {
   const court = openCourt(JUDGES, { models: ['qwen/qwen-4', ...Object.keys(JUDGES)] });
   const judgement = await court.judge(poolOf(RIGHT, WRONG));
   expect(judgement.judges[0]).toMatchObject({ judge: 'judge-1', lost: ['There is no key for qwen/qwen-4.'] });
-  expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 2 });
+  // The fourth model took its place.
+  expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 3 });
+});
+
+test('a judge that gives no answer is replaced by the next model, as long as the calls suffice', async () => {
+  const judges = { ...JUDGES, 'x-ai/grok-5': DOWN, 'qwen/qwen-4': DOWN, 'z-ai/glm-6': prefers(/length/) };
+  const court = openCourt(judges);
+  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  expect(judgement.judges.map(({ family, heard }) => [family, heard])).toEqual([
+    ['deepseek', 2],
+    ['grok', 0],
+    ['mistral', 2],
+    ['qwen', 0],
+    ['glm', 2],
+  ]);
+  expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 3 });
+
+  const few = openCourt(judges, { mostCalls: 6 });
+  expect((await few.judge(poolOf(RIGHT, WRONG))).standings[0]).toMatchObject({ alias: 'A', wins: 2 });
+  expect(few.seen).toHaveLength(6);
+});
+
+test('a judge whose answers cannot be used was heard, and is not replaced', async () => {
+  const citations = [{ candidate: 'first' as const, file: 'src/none.ts', line: 1, quote: 'is not there' }];
+  const inventive: Ruling = (seen) => ({ ...saying(seen, 'first'), citations });
+  const court = openCourt({ ...JUDGES, 'x-ai/grok-5': inventive, 'qwen/qwen-4': prefers(/length/) });
+  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  expect(judgement.judges.map(({ family }) => family)).toEqual(['deepseek', 'grok', 'mistral']);
 });
 
 test('a fault that is not about a model stops the run, and leaves no lease open', async () => {

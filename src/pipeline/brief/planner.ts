@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkBrief, forecast, repositoryMap } from '../../core/brief/index.ts';
-import { Brief, Fault, type Task } from '../../core/model/index.ts';
+import { asFault, Brief, Fault, type Task } from '../../core/model/index.ts';
 import { block } from '../../core/prompts/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import { askModel, payerOf } from '../ask-model.ts';
@@ -71,6 +71,7 @@ const costsOf = (world: World, { settings }: Task) =>
 
 type Shown = (nonce: string) => readonly string[];
 
+/** Asks the planner, and where it gives no answer the next coder's model. */
 async function ask(
   world: World,
   task: Task,
@@ -78,7 +79,29 @@ async function ask(
   shown: Shown,
   signal: AbortSignal,
 ): Promise<PlannerAnswer> {
-  const model = plannerModel(world, task);
+  const first = plannerModel(world, task);
+  const second = contestantsOf(world, task.settings).find(({ model }) => model !== first)?.model;
+  try {
+    return await askOne(world, task, first, turn, shown, signal);
+  } catch (thrown) {
+    const fault = asFault(thrown);
+    if (fault.code !== 'MODEL_UNAVAILABLE' || second === undefined || signal.aborted) throw thrown;
+    world.log.warn({ run: task.runId, err: thrown }, 'The planner gave no brief; another model is asked.');
+    return askOne(world, task, second, turn, shown, signal).catch((again: unknown) => {
+      const also = asFault(again);
+      throw also.code === fault.code ? new Fault(fault.code, `${fault.message} ${also.message}`) : also;
+    });
+  }
+}
+
+async function askOne(
+  world: World,
+  task: Task,
+  model: string,
+  turn: 'first' | 'read',
+  shown: Shown,
+  signal: AbortSignal,
+): Promise<PlannerAnswer> {
   const key = JSON.stringify(['plan', turn, model, shown('')]);
   const remember = rememberAnswers(world, task.runId);
   return remember(key, async () => {

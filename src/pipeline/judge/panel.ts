@@ -163,9 +163,18 @@ interface Hearing {
   readonly heard: { aFirst: Heard | null; bFirst: Heard | null };
 }
 
-/** Asks every judge of every pair in both orders, a few at a time. */
+/** Asks every judge of every pair in both orders, and another model where one gives no answer. */
 async function hear(court: Court, pairs: readonly Pair[]): Promise<void> {
-  const hearings = pairs.filter((pair) => isOpen(court, pair)).flatMap((pair) => hearingsOf(court, pair));
+  let hearings: readonly Hearing[] = pairs
+    .filter((pair) => isOpen(court, pair))
+    .flatMap((pair) => hearingsOf(court, pair));
+  while (hearings.length > 0) {
+    await askAll(court, hearings);
+    hearings = substitutes(court, hearings);
+  }
+}
+
+async function askAll(court: Court, hearings: readonly Hearing[]): Promise<void> {
   const calls = hearings.flatMap((hearing) => [
     { hearing, order: 'aFirst' as const },
     { hearing, order: 'bFirst' as const },
@@ -185,6 +194,28 @@ async function hear(court: Court, pairs: readonly Pair[]): Promise<void> {
       bFirst: said.bFirst ?? missing,
     });
   }
+}
+
+/**
+ * In the place of each judge from whom no answer came, the next model that may judge the pair and has not been asked about
+ * it, as long as the calls suffice. A judge whose answer cannot be used was heard, and is not replaced.
+ */
+function substitutes(court: Court, hearings: readonly Hearing[]): Hearing[] {
+  const most = court.parts.mostCalls ?? MOST_CALLS;
+  const silent = ({ heard: said }: Hearing) =>
+    [said.aFirst, said.bFirst].some((one) => one?.kind === 'lost' && !one.came);
+  const next: Hearing[] = [];
+  for (const { pair } of hearings.filter(silent)) {
+    if ((court.asked.length + next.length + 1) * 2 > most) break;
+    const ofPair = (one: { readonly pair: Pair }) => one.pair.a === pair.a && one.pair.b === pair.b;
+    const used = new Set([
+      ...court.asked.filter(ofPair).map(({ judge }) => judge),
+      ...next.filter(ofPair).map(({ judge }) => judge.judge),
+    ]);
+    const free = hearingsOf(court, pair, court.models.length).find(({ judge }) => !used.has(judge.judge));
+    if (free) next.push(free);
+  }
+  return next;
 }
 
 /** Is there something to ask, and may it be sent? Otherwise it says in the judgement why not. */
@@ -210,9 +241,9 @@ function sideIn({ sides }: Court, alias: Alias): SideShown & { readonly competit
   return side;
 }
 
-function hearingsOf(court: Court, pair: Pair): readonly Hearing[] {
+function hearingsOf(court: Court, pair: Pair, judges = court.plan.judges): readonly Hearing[] {
   const authors = [pair.a, pair.b].map((alias) => sideIn(court, alias).competitor.author);
-  return panelOf(authors, court.models, court.plan.judges).map(({ model, own }) => ({
+  return panelOf(authors, court.models, judges).map(({ model, own }) => ({
     pair,
     judge: { judge: `judge-${court.models.indexOf(model) + 1}`, model, family: familyOf(model) },
     own,
