@@ -41,7 +41,7 @@ describe('what webhooks did not tell', () => {
     let recovered = 0;
     const repository = (repositoryId: number) => ({ repositoryId, installedAt: 0 });
     const world = {
-      clock: { now: () => Date.now() },
+      clock: { now: () => Date.now(), elapsed: () => Date.now() },
       log: silent,
       store: { unfinished: async () => [], runs: async () => [] },
       workspaces: {

@@ -144,12 +144,17 @@ export function sandboxLimits(world: () => SandboxWorld): void {
     test('comes on abort, and at once when aborted before', async () => {
       const cancel = new AbortController();
       const mark = markedSleep();
+      let abortedAt = Number.POSITIVE_INFINITY;
       const running = sh(world().area(), `echo up; sleep ${mark}`, {
         signal: cancel.signal,
-        onLine: () => cancel.abort(),
+        onLine: () => {
+          abortedAt = performance.now();
+          cancel.abort();
+        },
       });
       expect(await running).toMatchObject({ exitCode: null, stopped: 'cancelled', stdout: 'up\n' });
       expect(processesWith(mark)).toBe(0);
+      expect(performance.now() - abortedAt).toBeLessThan(2_000);
       const never = await sh(world().area(), 'echo ran', { signal: cancel.signal });
       expect(never).toMatchObject({ exitCode: null, stopped: 'cancelled', stdout: '' });
     });

@@ -23,12 +23,16 @@ const CLOCK = '\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?';
 const CHANCE: readonly (readonly [RegExp, string])[] = [
   [/gw-[A-Za-z0-9_-]{43}/g, 'KEY'],
   [/\b(?:127\.0\.0\.1|localhost):\d{2,5}\b/g, 'GATEWAY'],
-  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, 'UUID'],
+  [/(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])/gi, 'UUID'],
   [new RegExp(`\\b\\d{4}-\\d{2}-\\d{2}(?:[T ]${CLOCK})?(?: ?(?:Z|[+-]\\d{2}:?\\d{2}))?`, 'g'), 'TIME'],
   [new RegExp(`\\b${DAY}${MONTH} {1,2}\\d{1,2}(?:,? \\d{4}|,? ${CLOCK}){0,2}\\b`, 'g'), 'TIME'],
   [new RegExp(`\\b${DAY}\\d{1,2} ${MONTH} \\d{4}\\b`, 'g'), 'TIME'],
   [/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?(?: ?[AP]M)?\b/g, 'TIME'],
   [/\b(?:\d+m ?)?\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|min|minutes?)\b/g, 'TIME'],
+  // Milliseconds since 1970, from 2020 to 2033, as some clients put them into ids.
+  [/(?<!\d)1[6-9]\d{11}(?!\d)/g, 'TIME'],
+  // Codex gives each output of a command a name by chance.
+  [/\bChunk ID: [0-9a-f]+/g, 'CHUNK'],
   [/\bduration_ms["\\:]* ?\d+(?:\.\d+)?/g, 'TIME'],
 ];
 
@@ -38,13 +42,14 @@ const CHANCE: readonly (readonly [RegExp, string])[] = [
  */
 export function questionOf({ provider, model, endpoint, body }: AdmittedCall): string {
   const asked = Object.fromEntries(Object.entries(body).filter(([name]) => !ABOUT_THE_CLIENT.has(name)));
-  const text = JSON.stringify([provider, model, endpoint.path, endpoint.query, asked], inOrder);
-  const steady = CHANCE.reduce((kept, [chance, word]) => kept.replaceAll(chance, word), text);
-  return createHash('sha256').update(steady).digest('hex');
+  const text = JSON.stringify([provider, model, endpoint.path, endpoint.query, asked], steady);
+  return createHash('sha256').update(text).digest('hex');
 }
 
-/** Objects with their keys sorted. */
-function inOrder(_key: string, value: unknown): unknown {
+/** Objects with their keys sorted, texts without chance. */
+function steady(_key: string, value: unknown): unknown {
+  if (typeof value === 'string')
+    return CHANCE.reduce((kept, [chance, word]) => kept.replaceAll(chance, word), value);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }

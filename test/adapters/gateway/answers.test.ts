@@ -146,6 +146,8 @@ describe('who is given an answer', () => {
     ['how long tests took', '✓ adds (3.2ms)\nreal 0m1.234s', '✓ adds (12ms)\nreal 0m0.987s'],
     ['what a test runner says of time', '  duration_ms: 1.25', '  duration_ms: 80'],
     ['when a file was written', '-rw-r--r-- 1 u u 9 Nov 22 14:31 a', '-rw-r--r-- 1 u u 9 Nov  3 09:02 a'],
+    ['a line that begins with a time', 'a\n2026-11-22 10:00 b\n12.5s', 'a\n2026-11-23 11:11 b\n3s'],
+    ['an id with the time in it', 'write_file_1795360050773_0', 'write_file_1795360067111_0'],
     ['the gateway’s port', 'curl http://127.0.0.1:20001/', 'curl http://127.0.0.1:31999/'],
   ])('although %s differs', async (_what, one, other) => {
     const where = kept();
