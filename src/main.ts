@@ -10,6 +10,7 @@ import { runCli, type Screen, type Shell, type Surroundings } from './cli/index.
 import {
   agentsOf,
   diagnose,
+  moveAway,
   openRuntime,
   openSelecting,
   readOperator,
@@ -75,6 +76,7 @@ const shell: Shell = {
   // Loaded when it is wanted: the App does not carry a GitHub of its own around.
   demo: async (options) => (await import('./demo/index.ts')).runDemo(options, surroundings),
   doctor: () => diagnose(process.env, process.cwd()),
+  moveDatabase: async (wish) => moveAway(onTerminal(await readOperator(process.env, process.cwd())), wish),
   agents: agentsOf(() => readOperator(process.env, process.cwd())),
   newRunId: () => systemRandom.runId(),
   readText: (path) => readFile(path, 'utf8'),

@@ -10,6 +10,7 @@ import { addDebate } from './debate.ts';
 import { examineMachine } from './doctor.ts';
 import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
 import { listModels } from './models.ts';
+import { addMove } from './move.ts';
 import { dollars, jsonOption, names, seconds, signals, whole } from './options.ts';
 import { addPick } from './pick.ts';
 import { jsonText } from './render/index.ts';
@@ -113,6 +114,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
     .description('checks this machine and says for each fault what to do')
     .addOption(jsonOption())
     .action(async (o: { json?: boolean }) => done(await examineMachine(shell, o.json ?? false)));
+  addMove(program, shell, done);
   exitOverrides(program);
   return program;
 }

@@ -98,6 +98,12 @@ export interface Shell extends Surroundings {
   work(): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
   doctor(): Promise<readonly Finding[]>;
+  /** Rows by table; `onTable` is told how far each is. */
+  moveDatabase(wish: {
+    readonly to: string;
+    readonly dryRun: boolean;
+    readonly onTable: (table: string, rows: number, of: number) => void;
+  }): Promise<readonly { readonly table: string; readonly rows: number }[]>;
   readonly agents: Agents;
   newRunId(): string;
   readText(path: string): Promise<string>;

@@ -2,6 +2,7 @@ export { agentsOf } from './agents.ts';
 export { closedOnFailure, openClosers } from './closers.ts';
 export { diagnose } from './doctor.ts';
 export { openLog } from './log.ts';
+export { moveAway } from './move.ts';
 export { readOperator } from './operator.ts';
 export { openAppGitHub, openRuntime, type RuntimeOptions } from './runtime.ts';
 export { openSelecting } from './select.ts';

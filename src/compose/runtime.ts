@@ -217,7 +217,13 @@ const readOnly = (github: GitHub): GitHub => ({
 const announcerParts = (store: Store, log: Log, github: GitHub | undefined) =>
   github ? { store, clock: systemClock, log, github } : { store, clock: systemClock, log };
 
-async function openDatabase(operator: Operator, ownsData: boolean, log: Log, later: Later): Promise<string> {
+/** Address of the operator's database; the embedded one runs until the closers are called. */
+export async function openDatabase(
+  operator: Operator,
+  ownsData: boolean,
+  log: Log,
+  later: Later,
+): Promise<string> {
   if (operator.databaseUrl) return operator.databaseUrl;
   const postgres = await startEmbeddedPostgres({ dir: dataPaths(operator.data).database, log });
   later(() => postgres.stop({ force: ownsData }));

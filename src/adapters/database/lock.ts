@@ -37,8 +37,8 @@ function isStale(content: string): boolean {
 async function take(path: string): Promise<boolean> {
   // Linked, not created in place: a lock file is never seen half written.
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  await writeFile(draft, `${process.pid} ${birth(process.pid)}`);
   try {
+    await writeFile(draft, `${process.pid} ${birth(process.pid)}`);
     await link(draft, path);
     return true;
   } catch (error) {

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
 
-/** Any fixed number; the store's lock is another. */
-const LAUNCH_LOCK = '7346002';
+/** Any fixed number; the store's lock is another. While it is held, no engine launches. */
+export const LAUNCH_LOCK = '7346002';
 const LOCK_POLL_MS = 50;
 
 function unavailable(error: unknown): Fault {

@@ -99,18 +99,31 @@ const REFUSED = /^(08...|28...|3D000|53300|57P0.)$/;
 const BROKEN =
   /connection terminated|timeout exceeded when trying to connect|connection error|driver has already been destroyed|after calling end/i;
 const NO_SUCH_RUN = '23503';
-const DISK_FULL = '53100';
 /** Ours, of `runoff.fence()` in the migration `machines`. */
 const GIVEN_UP = 'RF001';
+/** SQLSTATEs of a server that answers and cannot write: an outage, which runs wait out; nothing of it was kept. */
+const SHORT: Readonly<Record<string, string>> = {
+  '53000': 'it is short of something',
+  '53100': 'its disk is full',
+  '53200': 'its memory is used up',
+  '53400': 'a limit of its configuration is reached',
+  '25006': 'it is read-only, as servers are whose disk is nearly full, and stand-bys',
+  '58030': 'its disk fails',
+};
 
 /** The fault behind what `pg` rejected with. Its messages name hosts and users, never a password. */
 export function asDatabaseFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   const { code = '', message } = thrown as { code?: string; message: string };
   if (code === NO_SUCH_RUN) return new Fault('RUN_UNKNOWN', 'There is no such run.', { cause: thrown });
-  if (code === DISK_FULL) return new Fault('DISK_FULL', 'The database has no room left.', { cause: thrown });
   if (code === GIVEN_UP) {
     return new Fault('GIVEN_UP', 'Others have taken over the work of this process.', { cause: thrown });
+  }
+  const short = SHORT[code];
+  if (short !== undefined) {
+    return new Fault('DATABASE_UNAVAILABLE', `The database takes no writes: ${short} (${message}).`, {
+      cause: thrown,
+    });
   }
   if (UNREACHABLE.has(code) || REFUSED.test(code) || BROKEN.test(message)) {
     return new Fault('DATABASE_UNAVAILABLE', `The database cannot be reached: ${message || code}.`, {

@@ -138,6 +138,11 @@ export const FAULTS = {
     advice:
       'It starts anew at midnight UTC. The operator sets it by MAX_BUDGET_DAY and MAX_BUDGET_REPOSITORY_DAY.',
   },
+  MOVE_REFUSED: {
+    retry: 'no',
+    advice:
+      'Stop every Runoff of both databases, on all machines, and name a destination without runs; docs/operations.md has the steps.',
+  },
   INTERNAL: {
     retry: 'now',
     advice: 'This is a defect in Runoff. Please report it with the log lines around it.',

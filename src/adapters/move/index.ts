@@ -1,0 +1,1 @@
+export { type MovedTable, type MoveOptions, moveDatabase } from './move.ts';
