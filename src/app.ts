@@ -1,5 +1,5 @@
 import type { Context, Probot } from 'probot';
-import { isSameLabel } from './core/model/index.ts';
+import { Fault, type FaultCode, isSameLabel } from './core/model/index.ts';
 import { LABEL, RUNNING_LABEL, type World } from './pipeline/index.ts';
 import type { CommandPlace } from './ports/index.ts';
 import { gone, type Heeded, labelled, pullClosed, type Steering, withdrawn } from './steering/index.ts';
@@ -8,6 +8,7 @@ import { gone, type Heeded, labelled, pullClosed, type Steering, withdrawn } fro
 export const app =
   (world: World, steering: Steering) =>
   (probot: Probot): void => {
+    probot.onError(({ errors }) => putOff(errors));
     probot.on('issues.labeled', (context) => onLabel(world, context));
     probot.on('issues.unlabeled', (context) => onUnlabel(world, context, context.payload.issue));
     probot.on('pull_request.unlabeled', (context) => onUnlabel(world, context, context.payload.pull_request));
@@ -48,6 +49,21 @@ export const app =
       });
     });
   };
+
+/** What waiting mends, or somebody who makes room: GitHub is told that the delivery failed, and can send it again. */
+const FOR_LATER: ReadonlySet<FaultCode> = new Set(['DATABASE_UNAVAILABLE', 'DISK_FULL']);
+
+/** Probot answers with the status of the first error, 500 where it has none. The reason itself goes to the log only. */
+function putOff(errors: readonly Error[]): void {
+  for (const error of errors) {
+    if (!(error instanceof Fault) || !FOR_LATER.has(error.code)) continue;
+    const message =
+      error.code === 'DISK_FULL'
+        ? 'Runoff has no room left to take this delivery; nothing was started. Make room, then redeliver it.'
+        : 'Runoff cannot reach its database; nothing was started. Redeliver this once it can, or wait: labels are looked for.';
+    Object.assign(error, { status: 503, name: 'Unavailable', message });
+  }
+}
 
 async function onLabel(world: World, context: Context<'issues.labeled'>): Promise<void> {
   const { installation, issue, label, repository, sender } = context.payload;

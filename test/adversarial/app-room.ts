@@ -1,7 +1,8 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { startApp } from '../../src/compose/serve.ts';
+import type { RunId } from '../../src/core/model/index.ts';
 import { parseEnvironment } from '../../src/core/policy/index.ts';
-import { admit, permit, RunRequest } from '../../src/pipeline/admit/index.ts';
+import { admit, enlist, permit, RunRequest } from '../../src/pipeline/admit/index.ts';
 import type { World } from '../../src/pipeline/index.ts';
 import type { Flows } from '../../src/ports/index.ts';
 import { admitRoom, NOON } from '../pipeline/admit-room.ts';
@@ -28,11 +29,17 @@ function operatorOf() {
   return parsed.operator;
 }
 
+/** Runs wait in line for so many places, and whoever has one does this instead of being admitted. */
+export interface RunLine {
+  readonly places: number;
+  work(runId: RunId): Promise<void>;
+}
+
 /**
  * The App as `runoff serve` arranges it (HTTP server, Probot, steering, upkeep) over a pretended GitHub, a store and an
  * engine in memory. A run is admitted or refused, and no more: no coder, no sandbox.
  */
-export async function appRoom() {
+export async function appRoom(line: RunLine | null = null) {
   const room = admitRoom();
   const { store } = room;
   Object.assign(room.now.caps, { runsOfRepository: 1_000, runsOfUser: 1_000, runsOfInstallation: 1_000 });
@@ -43,7 +50,7 @@ export async function appRoom() {
   let world = room.world;
 
   async function start(): Promise<void> {
-    const engine = memoryEngine();
+    const engine = memoryEngine(line ? { runsAtOnce: line.places } : {});
     const github = room.world.github;
     world = {
       ...room.world,
@@ -62,6 +69,11 @@ export async function appRoom() {
             async run(context, input) {
               const request = RunRequest.parse(input);
               await gate;
+              if (line) {
+                await context.step('permit', () => permit(world, request));
+                await context.place(await context.step('enlist', () => enlist(world, request)));
+                return context.step('work', () => line.work(request.runId));
+              }
               return context.step('admit', async () =>
                 (await permit(world, request)) === 'go' ? admit(world, request) : 'refused',
               );

@@ -180,7 +180,7 @@ describe('case 6: a crash between the receipt of a delivery and its end', () => 
     };
     const body = issues('labeled');
     const headers = headersOf(body);
-    expect((await room.post(body, headers)).status).toBe(500);
+    expect((await room.post(body, headers)).status).toBe(503);
     await nothing();
     room.store.acceptDelivery = acceptDelivery;
     await room.again();
