@@ -24,6 +24,7 @@ import { type OpenLog, openLog } from './log.ts';
 import { dataPaths } from './paths.ts';
 import { promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
+import { type Room, watchRoom } from './room.ts';
 import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
 import { type Eyes, watchedGitHub, watchedLedger, watchedPushes, watchedSandbox } from './seen.ts';
 import { newIdentity, openSharing, type Sharing } from './sharing.ts';
@@ -97,10 +98,17 @@ async function openParts(
   const answers = { store, artifacts };
   const gateway = gatewayOver(operator, { ledger: watchedLedger(store, eyes), answers }, log);
   later(() => gateway.close());
+  const room = await watchRoom(operator.data, operator.minFreeDisk, log);
+  later(() => room.close());
   const leads = needs.leads ?? true;
-  const announcer = openAnnouncer(announcerParts(store, log, leads ? github : undefined));
+  const announcer = openAnnouncer({ ...announcerParts(store, log, leads ? github : undefined), room });
   later(() => announcer.idle());
-  const engine = openEngine(operator, needs, { databaseUrl, sharing, log });
+  const engine = openEngine(operator, needs, {
+    databaseUrl,
+    sharing,
+    mayBegin: () => room.lacks() === null,
+    log,
+  });
   later(() => engine.shutdown());
   return {
     ...unchanging(operator),
@@ -120,6 +128,7 @@ async function openParts(
     ...(github ? { github: leads ? github : readOnly(github) } : {}),
     defaults: defaultsOf(operator, gateway),
     announcer,
+    room,
   };
 }
 
@@ -186,7 +195,7 @@ function openEngine(
   {
     sharing,
     ...options
-  }: Pick<DbosEngineOptions, 'databaseUrl' | 'log'> & { readonly sharing: Sharing | null },
+  }: Pick<DbosEngineOptions, 'databaseUrl' | 'mayBegin' | 'log'> & { readonly sharing: Sharing | null },
 ): Engine {
   const { codersPerWorker, codersPerRepository, examinationsPerWorker } = operator;
   const queue = {

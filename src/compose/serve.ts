@@ -82,7 +82,7 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
   later(async () => start.resolve('given up'));
   await world.engine.launch(flows(world));
   await warnIfNobodyTakes(world);
-  const upkeep = await startUpkeep(world, steering);
+  const upkeep = await startUpkeep(world, steering, operator.keep);
   later(async () => upkeep.stop());
   launched = true;
   start.resolve('launched');

@@ -1,4 +1,12 @@
-import { reconcile, sayLastWords, sayLine, sweepEnded, type World } from '../pipeline/index.ts';
+import {
+  type Keep,
+  reconcile,
+  retire,
+  sayLastWords,
+  sayLine,
+  sweepEnded,
+  type World,
+} from '../pipeline/index.ts';
 import { lookForEndedChoices, lookForLabels, lookForWithdrawn, type Steering } from '../steering/index.ts';
 import { watchElsewhere } from './elsewhere.ts';
 
@@ -24,7 +32,11 @@ export interface Upkeep {
  * unsaid on GitHub is said in the background: it takes its time, and nothing waits for it. The same holds for what
  * webhooks did not tell, and for removing what no run used for two weeks, now and every day.
  */
-export async function startUpkeep(world: World, steering: Pick<Steering, 'recover'>): Promise<Upkeep> {
+export async function startUpkeep(
+  world: World,
+  steering: Pick<Steering, 'recover'>,
+  keep: Keep,
+): Promise<Upkeep> {
   await reconcile(world);
   await steering.recover();
   let mending = sayLastWords(world).catch(warn(world, 'Last words could not be said.'));
@@ -35,11 +47,10 @@ export async function startUpkeep(world: World, steering: Pick<Steering, 'recove
       .then(() => steering.recover())
       .catch(warn(world, 'Runs could not be reconciled.'));
   }, EVERY_MS);
-  let pruning = pruneUnused(world).catch(warn(world, 'What is no longer used could not be removed.'));
+  const prune = () => pruneUnused(world).then(() => letGo(world, keep));
+  let pruning = prune().catch(warn(world, 'What is no longer used could not be removed.'));
   const daily = setInterval(() => {
-    pruning = pruning
-      .then(() => pruneUnused(world))
-      .catch(warn(world, 'What is no longer used could not be removed.'));
+    pruning = pruning.then(prune).catch(warn(world, 'What is no longer used could not be removed.'));
   }, PRUNE_EVERY_MS);
   const looks = startLooks(world);
   const elsewhere = watchElsewhere(world);
@@ -118,6 +129,12 @@ const warn =
   ({ log }: World, what: string) =>
   (thrown: unknown): void =>
     log.warn({ err: thrown }, what);
+
+async function letGo(world: World, keep: Keep): Promise<void> {
+  const { artifacts, ...rows } = await retire(world, keep);
+  const any = artifacts.files > 0 || Object.values(rows).some((count) => count > 0);
+  if (any) world.log.info({ ...rows, artifacts }, 'What need not be kept any longer was removed.');
+}
 
 /** Trees of runs whose issue or pull request is still open are kept however old they are: people may come back to them. */
 export async function pruneUnused(

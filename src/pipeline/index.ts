@@ -6,7 +6,7 @@ import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import { stopEarly } from './early.ts';
 import { ExaminationInput, examineAll, examineHere } from './examination.ts';
 import { checkBase } from './examine/index.ts';
-import { type Guarded, guard } from './guard.ts';
+import { type Guarded, guard, type StageRunner } from './guard.ts';
 import { judge } from './judge/index.ts';
 import { conclude, publish } from './publish/index.ts';
 import { reviewWinner } from './review.ts';
@@ -39,6 +39,7 @@ export { commentThatAsked, firstQuestionText, questionText } from './question.ts
 export { reconcile, sayLastWords, sweepEnded } from './reconcile.ts';
 export { isWaiting, reply, type Said, waitsFor } from './reply.ts';
 export { inquiryOf, restoreQuestion } from './restore.ts';
+export { type Keep, type Retired, retire } from './retire.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';
 export { startLocalRun, startRun } from './start.ts';
 export { handleOf, loadRun, requireGitHub } from './task.ts';
@@ -48,12 +49,14 @@ export type { Announcer, PromptLibrary, World } from './world.ts';
 /** How a run ended, small enough to be the engine's result; all else is in the store. */
 export type RunEnd = 'published' | 'refused' | 'failed' | 'stopped';
 
-/** One run, top to bottom. Each stage is a durable step: after a crash, finished ones are not repeated. */
-export async function runTask(world: World, context: FlowContext, request: RunRequest): Promise<RunEnd> {
+/** A run until it is admitted: it may start, has waited for its place, and its inputs are frozen. Else how it ended. */
+async function begin(
+  world: World,
+  context: FlowContext,
+  request: RunRequest,
+  stage: StageRunner,
+): Promise<RunEnd | null> {
   const { runId } = request;
-  const stage = <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<Guarded<T>> =>
-    context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
-
   const permitted = await stage('permit', () => permit(world, request));
   if (permitted.kind === 'fault') return conclude(world, context, runId, permitted.fault, 'quietly');
   if (permitted.value === 'refused') return 'refused';
@@ -67,7 +70,17 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
 
   const admitted = await stage('admit', () => admit(world, request));
   if (admitted.kind === 'fault') return conclude(world, context, runId, admitted.fault);
-  if (admitted.value === 'refused') return 'refused';
+  return admitted.value === 'refused' ? 'refused' : null;
+}
+
+/** One run, top to bottom. Each stage is a durable step: after a crash, finished ones are not repeated. */
+export async function runTask(world: World, context: FlowContext, request: RunRequest): Promise<RunEnd> {
+  const { runId } = request;
+  const stage = <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<Guarded<T>> =>
+    context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
+
+  const ended = await begin(world, context, request, stage);
+  if (ended !== null) return ended;
 
   // The base must build and pass before anything is spent on coders; the planner thinks meanwhile.
   const plan = () => stage('brief', (signal) => brief(world, runId, signal));

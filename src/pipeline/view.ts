@@ -5,6 +5,7 @@ import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index
 import type { Artifacts, Clock, RunRecord, Store } from '../ports/index.ts';
 import { inLine, isInLine } from './line.ts';
 import { standingPicks } from './picks.ts';
+import type { World } from './world.ts';
 
 /** Label that starts a run; we take it off when the run starts, so that setting it again starts another. */
 export const LABEL = 'auto-dev';
@@ -12,7 +13,10 @@ export const LABEL = 'auto-dev';
 export const RUNNING_LABEL = 'auto-dev:running';
 
 /** A run as its readers see it, from what is stored. */
-export async function viewOf(world: { store: Store; clock: Clock }, run: RunRecord): Promise<RunView> {
+export async function viewOf(
+  world: Pick<World, 'store' | 'clock' | 'room'>,
+  run: RunRecord,
+): Promise<RunView> {
   const candidates = await world.store.candidates(run.id);
   const { usd } = await world.store.usage(run.id);
   const view = viewFrom(run, candidates, usd, endOf(run) ?? world.clock.now());
@@ -20,7 +24,9 @@ export async function viewOf(world: { store: Store; clock: Clock }, run: RunReco
     const order = await inLine(world.store);
     const at = order.indexOf(run.id);
     // It may have got its place between the two reads.
-    return at < 0 ? view : { ...view, line: { place: at + 1, of: order.length } };
+    if (at < 0) return view;
+    const why = world.room?.lacks() ?? null;
+    return { ...view, line: { place: at + 1, of: order.length, ...(why === null ? {} : { why }) } };
   }
   // Only what has been judged is picked and voted on.
   if (!run.decision) return view;

@@ -46,6 +46,11 @@ export interface World {
   /** How many builds and test runs may execute at the same time on this machine. */
   readonly parallelChecks: number;
   readonly prompts: PromptLibrary;
+  /** Absent where runs never wait for room. */
+  readonly room?: {
+    /** Why no further run may begin on this machine, a sentence; null where one may. */
+    lacks(): string | null;
+  };
   /** Keeps the status comment of a run up to date. */
   readonly announcer: Announcer;
 }

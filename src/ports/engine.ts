@@ -92,6 +92,8 @@ export interface Engine {
   cancel(id: RunId): Promise<void>;
   /** Wakes a flow that waits, or will wait, under `topic`; the same key wakes it once. Does nothing for a flow that is over. */
   signal(id: RunId, topic: string, key: string): Promise<void>;
+  /** Forgets runs, with their candidates, that ended before a moment (milliseconds since 1970 UTC); how many they were. */
+  forget(before: number): Promise<number>;
   /** Stops taking work and waits up to `graceMs` for running steps; what is unfinished goes on at the next launch. */
   shutdown(graceMs?: number): Promise<void>;
 }

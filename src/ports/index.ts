@@ -12,6 +12,7 @@ export * from './log.ts';
 export * from './metrics.ts';
 export * from './model.ts';
 export * from './reports.ts';
+export * from './retention.ts';
 export * from './sandbox.ts';
 export * from './store.ts';
 export * from './tracer.ts';

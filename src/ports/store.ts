@@ -27,6 +27,7 @@ import type { AuditEntry, AuditPlace, AuditRecord, Census } from './audit.ts';
 import type { CommandOutcome, CommandRecord, NewCommand } from './commands.ts';
 import type { Standing } from './engine.ts';
 import type { ExecutorRecord } from './executors.ts';
+import type { Retention } from './retention.ts';
 
 /** All that is kept of a run besides its candidates and artifacts. Times are milliseconds since 1970 UTC. */
 export interface RunRecord {
@@ -156,7 +157,7 @@ export type Whose =
 export type Intent = { readonly state: 'planned' } | { readonly state: 'done'; readonly result: unknown };
 
 /** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
-export interface Store extends AnswerStore {
+export interface Store extends AnswerStore, Retention {
   /** False when a run with this id exists; nothing is changed then. */
   createRun(run: {
     id: RunId;

@@ -120,7 +120,7 @@ describe('case 5: a captured body under a fresh delivery id', () => {
     await room.deliver(body);
     await room.deliver(body);
     const [run] = await room.settled();
-    await room.store.transition(run?.id ?? '', 'cancelled', 'test', 1);
+    await room.store.transition(run?.id ?? '', 'cancelled', 'test', room.now.now);
     await room.again();
     await room.deliver(body);
     expect(await states()).toEqual(['cancelled']);

@@ -61,7 +61,7 @@ describe('what webhooks did not tell', () => {
     const recover = async () => {
       recovered += 1;
     };
-    const upkeep = await startUpkeep(world, { recover });
+    const upkeep = await startUpkeep(world, { recover }, { runs: 180 * DAY, ledger: 400 * DAY });
     return { asked, upkeep, recovered: () => recovered };
   }
 

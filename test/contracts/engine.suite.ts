@@ -549,6 +549,34 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
       });
     });
 
+    describe('forgetting', () => {
+      test('what ended before the moment is forgotten with its candidates; what is at work is not', async () => {
+        const go = gate();
+        const ran: string[] = [];
+        const engine = await launched(
+          async ({ step, fanOut }, input) => {
+            if (input === 'stays') return step('work', () => go.opened);
+            return fanOut([{ key: 'A', partition: 'p', input: null }]);
+          },
+          async () => ran.push('coded'),
+        );
+        await engine.start('r1', 'ends');
+        await engine.start('r2', 'stays');
+        await engine.settled('r1');
+        expect(await engine.forget(Date.now() - 60_000)).toBe(0);
+        expect(await engine.status('r1')).toMatchObject({ kind: 'done' });
+        expect(await engine.forget(Date.now() + 60_000)).toBe(1);
+        expect(await engine.status('r1')).toEqual({ kind: 'unknown' });
+        expect(await engine.status('r2')).toEqual({ kind: 'running' });
+        // Its candidate too: else a second start would find that one's result.
+        await engine.start('r1', 'ends');
+        await engine.settled('r1');
+        expect(ran).toHaveLength(2);
+        go.open();
+        expect(await engine.settled('r2')).toMatchObject({ kind: 'done' });
+      });
+    });
+
     describe('in line', () => {
       const label = { share: 'shop', priority: 1, since: 0 };
       /** Takes a place as its input says, is at work until its gate opens, and tells of both. */

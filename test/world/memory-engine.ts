@@ -27,6 +27,8 @@ interface FlowRecord {
   /** Every signal by topic and key; one that woke a wait stays, so that it wakes no other. */
   readonly signals: Map<string, { readonly topic: string; spent: boolean }>;
   status: FlowStatus;
+  /** Milliseconds since 1970 UTC. */
+  endedAt?: number;
 }
 
 /** What outlives a memory engine: hand the same journal to the next one, and it goes on where the last one stopped. */
@@ -88,7 +90,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
   }
 
   function finish(record: FlowRecord, status: Ended): void {
-    if (record.status.kind === 'running') record.status = status;
+    if (record.status.kind === 'running') Object.assign(record, { status, endedAt: Date.now() });
     endOf(record.id).settle();
   }
 
@@ -304,6 +306,20 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       if (record === undefined || record.signals.has(`${topic}:${key}`)) return;
       record.signals.set(`${topic}:${key}`, { topic, spent: false });
       ring(id);
+    },
+    async forget(before) {
+      launched();
+      const ended = [...journal.values()].filter(
+        ({ parent, endedAt }) => parent === null && endedAt !== undefined && endedAt < before,
+      );
+      for (const { id } of ended) {
+        for (const one of [...journal.values()]) {
+          if (one.id !== id && one.parent !== id) continue;
+          journal.delete(one.id);
+          ends.delete(one.id);
+        }
+      }
+      return ended.length;
     },
     async shutdown(graceMs = 10_000) {
       if (flows === null) return;

@@ -86,6 +86,7 @@ export function memoryStore(): Store {
   const answers = new Map<string, ArtifactRef>();
   const intents = new Map<string, Map<string, Intent>>();
   const { keepAnswer, ...modelAnswers } = memoryAnswers();
+  const picked = memoryPicks((id) => entry(id));
 
   const entry = (id: RunId): Entry => {
     const found = entries.get(id);
@@ -230,6 +231,32 @@ export function memoryStore(): Store {
       );
       return at.toReversed().slice(0, 50);
     },
+    async expire(before, dry) {
+      const expired: RunId[] = [];
+      for (const run of records()) {
+        const over = isFinal(run.state) || (run.state === 'published' && run.outcome?.kind !== 'pull');
+        const goes = run.updatedAt < before.runs && over && (await picked.picks(run.id)).length === 0;
+        if (goes) expired.push(run.id);
+      }
+      const old = calls.filter(({ at }) => at < before.ledger).length;
+      if (!dry) {
+        for (const id of expired) {
+          entries.delete(id);
+          intents.delete(id);
+        }
+        calls.splice(0, calls.length, ...calls.filter(({ at }) => at >= before.ledger));
+      }
+      return { runs: expired, calls: old, audit: 0, answers: 0 };
+    },
+    async artifactsInUse() {
+      const rows = [...entries.values()].map(({ run, candidates }) => [run, ...candidates.values()]);
+      const text = JSON.stringify([
+        rows,
+        [...answers.values()],
+        [...intents.values()].map((one) => [...one]),
+      ]);
+      return new Set(text.match(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g));
+    },
     async lined() {
       const working = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
       const known = records().flatMap(({ id, line, state, stages, origin }) =>
@@ -266,7 +293,7 @@ export function memoryStore(): Store {
       );
     },
     ...memoryCommands(audit.add),
-    ...memoryPicks(entry),
+    ...picked,
     executors: async () => [],
     ...audit.store,
     async census() {

@@ -5,6 +5,7 @@ import type { Engine, FlowStatus, Flows } from '../../ports/index.ts';
 import { launchWith } from './claims.ts';
 import { withLaunchLock } from './connection.ts';
 import { type ExecutorLock, lockExecutor } from './executor-lock.ts';
+import { forgetEnded } from './forget.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { openLine } from './line.ts';
 import {
@@ -151,6 +152,11 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       } catch (error) {
         if (!(error instanceof DbosErrors.DBOSNonExistentWorkflowError)) throw error;
       }
+    },
+
+    async forget(before) {
+      registered();
+      return forgetEnded(before);
     },
 
     async shutdown(graceMs = GRACE_MS) {

@@ -14,6 +14,7 @@ import { migrate } from './migrate.ts';
 import { modelAnswers } from './model-answers.ts';
 import { picks } from './picks.ts';
 import { replies } from './replies.ts';
+import { retention } from './retention.ts';
 import {
   candidateOfRow,
   type NewRun,
@@ -77,6 +78,7 @@ export async function openStore(url: string, { poolSize = 4, identity }: StoreOp
     ...picks(db),
     ...executorList(db),
     ...audits(db),
+    ...retention(db),
     close,
   };
 }

@@ -10,6 +10,26 @@ export const whole = (least: number, most: number, fallback: number) =>
     .pipe(z.number().min(least).max(most))
     .prefault(String(fallback));
 
+/** Whole days, written `180d`; milliseconds. Two at least: caps of a day count what was before midnight. */
+export const days = (fallback: number) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,4}d$/, 'write days, such as 180d')
+    .transform((text) => Number(text.slice(0, -1)))
+    .refine((count) => count >= 2, 'write at least 2d')
+    .transform((count) => count * 86_400_000)
+    .prefault(`${fallback}d`);
+
+const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12 } as const;
+
+/** Bytes, written `500MB`, `20GB` or 0. */
+export const size = (fallback: string) =>
+  z
+    .string()
+    .regex(/^(0|[1-9]\d{0,5}(MB|GB|TB))$/, 'write a size, such as 500MB or 20GB, or 0')
+    .transform((text) => Number.parseInt(text, 10) * (UNITS[text.slice(-2) as keyof typeof UNITS] ?? 0))
+    .prefault(fallback);
+
 export const amount = z
   .string()
   .regex(/^\d{1,6}(\.\d{1,4})?$/, 'write an amount in US dollars, such as 5 or 2.50')

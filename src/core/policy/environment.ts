@@ -3,6 +3,7 @@ import {
   AgentCommands,
   amount,
   artifactsAddress,
+  days,
   dollars,
   hostName,
   hosts,
@@ -11,6 +12,7 @@ import {
   optionalYesNo,
   Prices,
   privateKey,
+  size,
   webAddress,
   whole,
   yesNo,
@@ -192,6 +194,15 @@ export const Environment = z.object({
     .describe('Name of this `runoff worker` where several run on one machine.'),
   RUNS_AT_ONCE: whole(1, 1_000, 8).describe(
     'Runs that this process works on at the same time; further ones wait in line. Runs that wait for people are not counted. Default 8.',
+  ),
+  KEEP_RUNS: days(180).describe(
+    'How long runs that are over are kept, in days such as 180d: their rows, and what only they refer to. Runs whose pull request is open, that wait for a pick, or of which somebody picked a candidate stay. Default 180d.',
+  ),
+  KEEP_LEDGER: days(400).describe(
+    'How long it is kept what each call to a model cost, and the audit, in days such as 400d. Default 400d.',
+  ),
+  MIN_FREE_DISK: size('1GB').describe(
+    'Free space of the data folder under which no further run begins, such as 500MB or 5GB; those that wait are told why. 0: never. Default 1GB.',
   ),
   NETWORK_ALLOW: hosts.describe(
     'Hosts (`host` or `host:port`, commas between) that `checks.setup` of a repository may ask for. Default none.',

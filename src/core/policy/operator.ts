@@ -95,6 +95,10 @@ export interface Operator {
   readonly examinationsPerWorker: number;
   /** Tells workers of one machine apart. */
   readonly workerName?: string;
+  /** How long things are kept, milliseconds. */
+  readonly keep: { readonly runs: number; readonly ledger: number };
+  /** Free bytes of the data folder under which no further run begins. */
+  readonly minFreeDisk: number;
   /** Runs at a time in one process. */
   readonly runsAtOnce: number;
   readonly networkAllow: readonly string[];
@@ -181,6 +185,8 @@ function operatorOf(env: Environment): Operator {
     examinationsPerWorker: env.EXAMINATIONS_PER_WORKER,
     ...(env.RUNOFF_WORKER_NAME ? { workerName: env.RUNOFF_WORKER_NAME } : {}),
     runsAtOnce: env.RUNS_AT_ONCE,
+    minFreeDisk: env.MIN_FREE_DISK,
+    keep: { runs: env.KEEP_RUNS, ledger: env.KEEP_LEDGER },
     networkAllow: env.NETWORK_ALLOW,
     logLevel: env.LOG_LEVEL,
     ...(env.METRICS_TOKEN ? { metricsToken: env.METRICS_TOKEN } : {}),

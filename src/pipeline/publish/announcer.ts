@@ -8,7 +8,7 @@ import { findOwn, type OwnComment } from '../own-comment.ts';
 import { closeQuestions } from '../question.ts';
 import { handleOf } from '../task.ts';
 import { LABEL, RUNNING_LABEL, viewOf } from '../view.ts';
-import type { Announcer } from '../world.ts';
+import type { Announcer, World } from '../world.ts';
 
 /** Shortest time between two edits of one status comment, so that a run stays far below GitHub's limits. */
 const EDIT_EVERY_MS = 5_000;
@@ -26,6 +26,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly github?: GitHub;
+  readonly room?: NonNullable<World['room']>;
 }
 
 /** The edits of one run, one after another. */

@@ -1,0 +1,94 @@
+import { sql } from 'kysely';
+import { isFinal } from '../../core/lifecycle/index.ts';
+import { RUN_STATES } from '../../core/model/index.ts';
+import type { Retention } from '../../ports/index.ts';
+import { type Db, inTransaction, type Tx } from './transaction.ts';
+
+const FINAL = RUN_STATES.filter(isFinal);
+/** The run's own work is over, whatever people may still do with its result. */
+const DONE = [...FINAL, 'published', 'awaiting_pick'];
+const DAY_MS = 86_400_000;
+
+const list = (words: readonly string[]) => sql.join(words);
+/** Published without a pull request: nothing more will happen to it. */
+const isOver = sql<boolean>`
+  (run.state in (${list(FINAL)})
+   or (run.state = 'published' and coalesce(run.outcome ->> 'kind', '') <> 'pull'))`;
+const unpicked = sql<boolean>`not exists (select from runoff.pick where pick.run_id = run.id)`;
+
+async function count(tx: Tx, table: string, where: ReturnType<typeof sql>, dry: boolean): Promise<number> {
+  const from = sql.table(table);
+  if (!dry) {
+    const { numAffectedRows } = await sql`delete from ${from} as one where ${where}`.execute(tx);
+    return Number(numAffectedRows ?? 0);
+  }
+  const { rows } = await sql<{ n: number }>`select count(*) as n from ${from} as one where ${where}`.execute(
+    tx,
+  );
+  return Number(rows[0]?.n ?? 0);
+}
+
+async function expireRuns(tx: Tx, before: number, dry: boolean): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select run.id from runoff.run as run
+    where run.updated_at < ${before} and ${isOver} and ${unpicked}
+    order by run.created_at, run.id`.execute(tx);
+  const ids = rows.map(({ id }) => id);
+  if (dry || ids.length === 0) return ids;
+  await tx.deleteFrom('runoff.intent').where('scope', 'in', ids).execute();
+  await tx.deleteFrom('runoff.run').where('id', 'in', ids).execute();
+  return ids;
+}
+
+/** What is kept for one day's counts, and commands that have been settled. */
+async function expireTraces(tx: Tx, before: number): Promise<void> {
+  await sql`
+    delete from runoff.intent
+    where scope ~ '^day:[0-9]{1,9}:' and split_part(scope, ':', 2)::bigint < ${Math.floor(before / DAY_MS)}`.execute(
+    tx,
+  );
+  await tx.deleteFrom('runoff.command').where('settled_at', '<', before).execute();
+}
+
+/** Tables of ours, and of the engine, whatever later versions add. */
+async function tablesOf(tx: Tx): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select table_schema || '.' || table_name as name from information_schema.tables
+    where table_schema in ('runoff', 'dbos') and table_type = 'BASE TABLE'`.execute(tx);
+  return rows.map(({ name }) => name);
+}
+
+export function retention(db: Db): Retention {
+  return {
+    expire: (before, dry) =>
+      inTransaction(db, async (tx) => {
+        const runs = await expireRuns(tx, before.runs, dry);
+        if (!dry) await expireTraces(tx, before.runs);
+        const old = sql`one.at < ${before.ledger}`;
+        const over = sql`
+          exists (select from runoff.run as run where run.id = one.run_id and run.state in (${list(DONE)}))
+          or (one.at < ${before.runs} and not exists (select from runoff.run as run where run.id = one.run_id))`;
+        return {
+          runs,
+          calls: await count(tx, 'runoff.gateway_call', old, dry),
+          audit: await count(tx, 'runoff.audit', old, dry),
+          answers: await count(tx, 'runoff.model_answer', over, dry),
+        };
+      }),
+
+    artifactsInUse: () =>
+      inTransaction(db, async (tx) => {
+        const names = new Set<string>();
+        for (const table of await tablesOf(tx)) {
+          const { rows } = await sql<{ name: string }>`
+            select distinct found[1] as name
+            from ${sql.table(table)} as one,
+                 lateral regexp_matches(one::text, '(?:^|[^0-9a-f])([0-9a-f]{64})(?![0-9a-f])', 'g') as found`.execute(
+            tx,
+          );
+          for (const { name } of rows) names.add(name);
+        }
+        return names;
+      }),
+  };
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStore } from '../../../src/adapters/store/index.ts';
+import type { GitHubOrigin, RunState } from '../../../src/core/model/index.ts';
+import type { RunOutcome, Store } from '../../../src/ports/index.ts';
+import { freshDatabase, type TestDatabase } from '../../world/database.ts';
+
+const ORIGIN: GitHubOrigin = {
+  kind: 'github',
+  installationId: 1,
+  repositoryId: 42,
+  owner: 'acme',
+  name: 'shop',
+  issue: 7,
+  requestedBy: { id: 5, login: 'mona' },
+};
+const LONG_AGO = 1_000;
+const NOW = 9_000;
+const WAY: readonly RunState[] = ['admitted', 'briefed', 'coded', 'examined', 'judged'];
+const PULL: RunOutcome = {
+  kind: 'pull',
+  number: 12,
+  url: 'https://github.test/p/12',
+  branch: 'auto-dev/7/r/A',
+  branches: {},
+  comparisonUrl: 'https://github.test/c/1',
+};
+
+let database: TestDatabase;
+let store: Store;
+beforeAll(async () => {
+  database = await freshDatabase();
+  store = await openStore(database.url);
+});
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+/** A run that came to this state and was not touched since. */
+async function run(id: string, end: readonly RunState[], at = LONG_AGO, outcome?: RunOutcome) {
+  await store.createRun({ id, origin: ORIGIN, title: id, request: null, at });
+  for (const state of end) await store.transition(id, state, 'test', at);
+  await store.updateRun(id, outcome ? { outcome } : {}, at);
+  await store.intend(id, 'status');
+  await store.openCall({
+    runId: id,
+    spender: 'A',
+    repository: 'github-42',
+    model: 'm',
+    tokensIn: 1,
+    tokensOut: 1,
+    tokensCached: 0,
+    tokensReasoning: 0,
+    usd: 1,
+    exact: true,
+    status: 200,
+    ms: 1,
+    at,
+  });
+  await database.query(`insert into runoff.model_answer values ($1, 'A', 'q', 0, '{}', '{}', $2)`, [id, at]);
+}
+
+test('what is over and old goes with its rows; what somebody may come back to, or picked, stays', async () => {
+  await run('r-failed', ['failed']);
+  await run('r-table', [...WAY, 'published'], LONG_AGO, { kind: 'table', branches: {} });
+  await run('r-fresh', ['failed'], NOW);
+  await run('r-open', [...WAY, 'published'], LONG_AGO, PULL);
+  await run('r-waits', [...WAY, 'awaiting_pick']);
+  await run('r-works', ['admitted']);
+  await run('r-picked', [...WAY, 'awaiting_pick', 'closed']);
+  const shown = { aliases: ['A'], first: 'A', votes: {} };
+  await store.addPick('r-picked', { alias: null, by: null, at: 1, key: 'k', shown });
+  await database.query(
+    `insert into runoff.audit (at, kind, entry) values (10, 'write', '{}'), (9000, 'write', '{}')`,
+  );
+  await store.intend('day:0:repository:42', 'place:1');
+
+  const before = { runs: 5_000, ledger: 5_000 };
+  const planned = await store.expire(before, true);
+  expect(planned).toEqual({ runs: ['r-failed', 'r-table'], calls: 6, audit: 1, answers: 6 });
+  expect(await store.runs(20)).toHaveLength(7);
+  expect((await store.usage('r-open')).calls).toBe(1);
+
+  const { answers, ...gone } = await store.expire(before, false);
+  expect(gone).toEqual({ runs: ['r-failed', 'r-table'], calls: 6, audit: 1 });
+  // Those of the runs that are gone as well: nobody can repeat them.
+  expect(answers).toBe(6);
+  const left = (await store.runs(20)).map(({ id }) => id).toSorted();
+  expect(left).toEqual(['r-fresh', 'r-open', 'r-picked', 'r-waits', 'r-works']);
+  expect(await store.intent('r-failed', 'status')).toBeNull();
+  expect(await store.intent('r-open', 'status')).toEqual({ state: 'planned' });
+  expect(await store.expire(before, false)).toEqual({ runs: [], calls: 0, audit: 0, answers: 0 });
+  expect((await database.query('select run_id from runoff.model_answer')).map((row) => row.run_id)).toEqual([
+    'r-works',
+  ]);
+});
+
+test("an artifact is in use while any row speaks of it, the engine's rows included", async () => {
+  const [ours, theirs, longer] = ['a', 'b', 'c'].map((digit) => digit.repeat(64));
+  await run('r-patch', ['failed'], NOW);
+  await store.updateRun('r-patch', { request: { body: { sha256: ours, bytes: 3 } } } as never, NOW);
+  await database.query('create schema if not exists dbos');
+  await database.query('create table dbos.sample (output text)');
+  await database.query('insert into dbos.sample values ($1)', [`{"ref":"${theirs}","not":"${longer}c"}`]);
+  expect([...(await store.artifactsInUse())].toSorted()).toEqual([ours, theirs]);
+});
