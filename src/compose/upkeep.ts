@@ -110,7 +110,9 @@ function startLooks(world: World): Upkeep {
       await lookForEndedChoices(world);
     }
     if (world.clock.elapsed() - labelsAt >= LABELS_EVERY_MS) {
-      labelsAt = world.clock.elapsed();
+      const now = world.clock.elapsed();
+      // The first look leaves labels of the last minute to webhooks that came while nobody listened: the next turn looks again.
+      labelsAt = labelsAt === Number.NEGATIVE_INFINITY ? now - LABELS_EVERY_MS + EVERY_MS / 2 : now;
       stoppedAt = await lookForLabels(world, stoppedAt);
     }
   }

@@ -65,9 +65,13 @@ describe('what webhooks did not tell', () => {
     return { asked, upkeep, recovered: () => recovered };
   }
 
-  test('is looked for at a start and four times an hour', async () => {
+  test('is looked for at a start, once more when what came just before can be told from what is under way, and then four times an hour', async () => {
     const { asked, upkeep } = await kept(async () => []);
-    await vi.advanceTimersByTimeAsync(31 * MINUTE);
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(asked).toEqual([1, 2]);
+    await vi.advanceTimersByTimeAsync(3 * MINUTE);
+    expect(asked).toEqual([1, 2, 1, 2]);
+    await vi.advanceTimersByTimeAsync(27 * MINUTE);
     upkeep.stop();
     expect(asked).toEqual([1, 2, 1, 2, 1, 2]);
   });
