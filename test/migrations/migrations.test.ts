@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS, type Migration, migrate, openStore } from '../../src/adapters/store/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import { freshDatabase, type TestDatabase } from '../world/database.ts';
+import { tried } from '../world/tried.ts';
 import { SAMPLES } from './samples.ts';
 
 let database: TestDatabase;
@@ -76,6 +77,12 @@ test('versions are 1, 2, 3, … and each has sample rows', () => {
 
 describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
   test('runs on a database that holds rows of the version before, and loses none', async () => {
+    tried({
+      id: 'migration-with-rows',
+      part: 'Upgrades',
+      what: 'Each migration runs on a database with rows in every table of the version before.',
+      held: 'No row is lost.',
+    });
     await migrate(db, upTo(migration.version - 1));
     await load(migration.version - 1);
     const before = await counts();
@@ -156,12 +163,49 @@ describe('the runner', () => {
   });
 
   test('processes that open an empty database at once do not disturb each other', async () => {
+    tried({
+      id: 'migrations-race',
+      part: 'Upgrades',
+      what: 'Four stores are opened at once on an empty database.',
+      held: 'The schema is made once, and all of them work.',
+    });
     const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(database.url)));
     for (const store of stores) await store.close();
     expect(await migrate(db)).toEqual([]);
   });
 
+  test.each(MIGRATIONS.slice(0, -1))(
+    'processes that find version $version at once bring it up to date once, with its rows',
+    async ({ version }) => {
+      tried({
+        id: 'upgrades-race',
+        part: 'Upgrades',
+        what: 'Four stores of today are opened at once on a database of each earlier version, with rows in every table.',
+        held: 'Each migration runs once, no row is lost, and all of them read the rows.',
+      });
+      await migrate(db, upTo(version));
+      await load(version);
+      const before = await counts();
+      const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(database.url)));
+      for (const store of stores) {
+        expect((await store.runs(9)).map((run) => run.id)).toEqual(['r2', 'r1']);
+        await store.close();
+      }
+      expect(await counts()).toMatchObject(before);
+      const { rows } = await sql<{
+        version: number;
+      }>`select version from runoff.migration order by 1`.execute(db);
+      expect(rows).toEqual(MIGRATIONS.map((migration) => ({ version: migration.version })));
+    },
+  );
+
   test('a step that fails leaves the database as it was', async () => {
+    tried({
+      id: 'migration-fails',
+      part: 'Upgrades',
+      what: 'A migration fails half way.',
+      held: 'The database is as it was.',
+    });
     await migrate(db);
     const before = await columns();
     const broken = next(sql`alter table runoff.run add column extra text`, sql`select no_such_function()`);
@@ -170,6 +214,12 @@ describe('the runner', () => {
   });
 
   test('a database of a newer Runoff is left alone', async () => {
+    tried({
+      id: 'older-next-to-newer',
+      part: 'Upgrades',
+      what: 'An older Runoff is started on the database of a newer one.',
+      held: 'It refuses with DATABASE_UNAVAILABLE and leaves everything alone.',
+    });
     await migrate(db, [...MIGRATIONS, next(sql`create table runoff.later (id text)`)]);
     await expect(openStore(database.url)).rejects.toMatchObject({
       code: 'DATABASE_UNAVAILABLE',
