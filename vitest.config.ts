@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { ReliabilityReporter } from './test/setup/reliability.ts';
 
 /** Stories take longest. Begun last, one of them would run on alone. */
 class StoriesFirst extends BaseSequencer {
@@ -13,6 +14,7 @@ class StoriesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    reporters: ['default', new ReliabilityReporter()],
     globalSetup: ['test/setup/database.ts', 'test/setup/data-folder.ts'],
     pool: 'forks',
     // Tests start real sandboxes, git and Postgres, and wait for them half of their time: four at a time keep two cores

@@ -6,6 +6,8 @@ import { referenceFiles } from '../scripts/write-docs.ts';
 import { GATES } from '../src/core/evidence/index.ts';
 import { CANDIDATE_STATES, FAULTS, RUN_STATES, STAGES } from '../src/core/model/index.ts';
 import { Environment } from '../src/core/policy/index.ts';
+import { declaredIn, type Row, rowsOf, withRows } from './world/reliability.ts';
+import { PARTS } from './world/tried.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -127,6 +129,24 @@ describe('links in the documents', () => {
       expect(own.filter((target) => !has(join(dirname(path), target)))).toEqual([]);
     },
   );
+});
+
+describe('docs/reliability.md', () => {
+  const declared = FILES.filter((path) => /^test\/.*\.(?:test|suite)\.ts$/.test(path)).flatMap((path) =>
+    declaredIn(path, read(path)),
+  );
+  const text = read('docs/reliability.md');
+
+  test('has a line for everything that tests try, and no other: running a test writes its line', () => {
+    const names = declared.map(({ id }) => id);
+    expect(names).toEqual([...new Set(names)]);
+    expect([...rowsOf(text).keys()].sort()).toEqual(names.sort());
+  });
+
+  test.each(declared.map((row): [string, Row] => [row.id, row]))('%s says what its test says', (_, row) => {
+    expect(PARTS).toContain(row.part);
+    expect(withRows(text, [row])).toBe(text);
+  });
 });
 
 describe('the repository', () => {

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWorkbench, shell, type Workbench } from '../adapters/sandbox/workbench.ts';
+import { tried } from '../world/tried.ts';
 
 const ADAPTER = new URL('../../src/adapters/sandbox/index.ts', import.meta.url).pathname;
 
@@ -77,6 +78,12 @@ describe('when the app is killed', () => {
   const nobodyLeft = (id: string) => expect.poll(() => processesWith(id)).toEqual([]);
 
   test('[r22] with SIGKILL, its sandboxes die with it, daemons and all', async () => {
+    tried({
+      id: 'sandboxes-of-killed-app',
+      part: 'The App is killed',
+      what: 'The process that started sandboxes with daemons in them that ignore signals.',
+      held: 'Nothing of them is left.',
+    });
     const id = mark();
     const line = `(setsid sh -c 'trap "" TERM HUP INT; sleep ${id}' &); echo up; trap "" TERM; sleep ${id}`;
     const { app, says } = startApp(line);
@@ -125,6 +132,12 @@ describe('when the app is killed', () => {
   );
 
   test('at any moment of a start, nothing survives', async () => {
+    tried({
+      id: 'sandbox-start-killed',
+      part: 'The App is killed',
+      what: 'The process that is starting a sandbox, at eleven moments.',
+      held: 'Nothing of it is left.',
+    });
     for (const ms of [0, 2, 4, 6, 8, 10, 12, 14, 17, 20, 25]) {
       const id = mark();
       const { app, says } = startApp(`sleep ${id}`);

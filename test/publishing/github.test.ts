@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { reconcile } from '../../src/pipeline/index.ts';
 import { gone } from '../../src/steering/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
+import { tried } from '../world/tried.ts';
 import { ALICE, furnished, openRoom, type Room } from './room.ts';
 import { branchesOf, commentsOn, kindsOf, labelsOf, pullsOf, standing } from './standing.ts';
 
@@ -24,6 +25,13 @@ describe.runIf(process.env.RUNOFF_TEST_OUTAGES === 'all')('F4: limits of GitHub'
     }) as const;
 
   test('a short one is waited out', async () => {
+    tried({
+      id: 'github-rate-limit',
+      part: 'GitHub is away',
+      what: 'The limit of calls is reached for a short time.',
+      held: 'It is waited out.',
+      only: 'RUNOFF_TEST_OUTAGES=all',
+    });
     const { faults } = house().hub.github;
     faults.add({ ...limited({ 'retry-after': '30' }), times: 1 });
     const waited: number[] = [];
@@ -182,6 +190,13 @@ describe.runIf(process.env.RUNOFF_TEST_OUTAGES === 'all')('what changes while a 
   const house = furnished();
 
   test('F11: a token that is no longer taken in a push: one new one, and all is there', async () => {
+    tried({
+      id: 'github-token-refused',
+      part: 'GitHub is away',
+      what: 'A token is no longer taken in the middle of a push.',
+      held: 'One new one, and all is there.',
+      only: 'RUNOFF_TEST_OUTAGES=all',
+    });
     const room = await openRoom(house());
     room.house.hub.github.faults.add({ method: 'POST', path: /git-receive-pack$/, status: 401 });
     expect(await room.publishes()).toBe('published');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TOSS_UP } from '../core/reports/sample.ts';
+import { tried } from '../world/tried.ts';
 import type { Call, Trouble } from './line.ts';
 import { furnished, openRoom, type Room } from './room.ts';
 import { standing } from './standing.ts';
@@ -109,6 +110,13 @@ const DEEDS: readonly (readonly [string, Deed, number])[] = [
 
 describe('F3: wherever GitHub goes away once, everything is there in the end, and once', () => {
   test.each(ALL_OF_THEM ? DEEDS : DEEDS.slice(0, 4))('%s', async (_what, deed, pulls) => {
+    tried({
+      id: 'github-away-once',
+      part: 'GitHub is away',
+      what: 'GitHub goes away once at each call of each deed: before it is done, and after it is done without an answer.',
+      held: 'Everything is there in the end, and once.',
+      more: 'RUNOFF_TEST_OUTAGES=all',
+    });
     const { wanted, differ } = await differing(deed);
     expect(differ).toEqual([]);
     expect(wanted.pulls).toHaveLength(pulls);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Store } from '../../src/ports/index.ts';
+import { tried } from '../world/tried.ts';
 import { APP, mallory, mona, RUN } from './pretend.ts';
 import { answerTo, down, forbidden } from './repository.ts';
 import { ada, atWork, boxes, type Scene, scene, shown, tick } from './scene.ts';
@@ -26,6 +27,12 @@ const command = async ({ store }: Scene, id: number) => store.command(`comment:$
 
 describe('a command that is cut off', () => {
   test('after it was heard is obeyed at the next start', async () => {
+    tried({
+      id: 'command-cut',
+      part: 'The App is killed',
+      what: 'A command is cut off after it was heard.',
+      held: 'It is obeyed at the next start.',
+    });
     const s = scene();
     s.repository.trouble.set('permission', down);
     const { id, outcome, reactions } = await s.say('/auto-dev run');
@@ -53,6 +60,12 @@ describe('a command that is cut off', () => {
   });
 
   test('between outcome and answer is answered, not obeyed again, and by nobody who is asked for rights again', async () => {
+    tried({
+      id: 'command-answer-cut',
+      part: 'The App is killed',
+      what: 'A command is cut off between what came of it and the answer.',
+      held: 'It is answered, and not obeyed again.',
+    });
     const s = scene();
     await shown(s, 'choice');
     s.repository.trouble.set('comment', down);
@@ -79,6 +92,12 @@ describe('a command that is cut off', () => {
   });
 
   test('in a pick ends with one pull request, one pick and one comparison', async () => {
+    tried({
+      id: 'pick-cut',
+      part: 'The App is killed',
+      what: 'A pick is cut off.',
+      held: 'One pull request, one pick, one comparison.',
+    });
     const s = scene();
     await shown(s, 'choice');
     cutOff(s, 'fulfil', (_, key) => key === 'pull');

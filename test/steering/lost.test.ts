@@ -9,6 +9,7 @@ import {
   pullClosed,
   withdrawn,
 } from '../../src/steering/index.ts';
+import { tried } from '../world/tried.ts';
 import { mona, RUN } from './pretend.ts';
 import { down, forbidden, openPull } from './repository.ts';
 import { atWork, boxes, type Scene, START, scene, shown } from './scene.ts';
@@ -35,6 +36,12 @@ const webhook = (s: Scene, updatedAt: number, deliveryId = 'late') =>
 
 describe('a label without its webhook', () => {
   test('starts one run, however often it is looked at and however late the webhook comes', async () => {
+    tried({
+      id: 'webhook-lost',
+      part: 'GitHub is away',
+      what: 'The webhook of a label does not come, or late.',
+      held: 'One run is started.',
+    });
     const s = scene();
     labelStands(s);
     s.later(2 * MINUTE);

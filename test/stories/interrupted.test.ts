@@ -8,6 +8,7 @@ import type { RunJson } from '../../src/cli/render/json.ts';
 import { ISSUE, SCRIPTS } from '../../src/demo/sample/index.ts';
 import type { Script } from '../../src/demo/scripted-models/index.ts';
 import { atTerminal } from '../world/terminal.ts';
+import { tried } from '../world/tried.ts';
 
 /** As the sample's scripts have them; npm takes longer to start than they take. */
 const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
@@ -59,6 +60,12 @@ test('before anything began: exit code 130, and no run; what is stored is read w
   }));
 
 test('by kill -9 between two turns of a coder: resume goes on, and no answered question reaches a model again', () => {
+  tried({
+    id: 'command-line-killed',
+    part: 'The App is killed',
+    what: '`runoff run`, while one coder is done and one between two turns.',
+    held: '`runoff resume` goes on; no question that was answered reaches a model again.',
+  });
   const LOOK = {
     kind: 'do',
     text: 'I look.',

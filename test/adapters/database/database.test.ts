@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../../src/adapters/database/index.ts';
+import { tried } from '../../world/tried.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -130,6 +131,12 @@ describe('the embedded database', () => {
   });
 
   test('finds its server again after it was killed with -9 itself, and after the server was', async () => {
+    tried({
+      id: 'embedded-killed',
+      part: 'The database is killed or away',
+      what: 'Runoff with its embedded server, and then the server.',
+      held: 'The next start finds the server, or starts it again with all that was in it.',
+    });
     const crashed = holder();
     const { url = '' } = await crashed.says();
     await query(url, 'create table kept as select 42 as n');
@@ -157,6 +164,12 @@ describe('the embedded database', () => {
   });
 
   test('a set-up that was cut off leaves nothing that a later one could trip over', async () => {
+    tried({
+      id: 'embedded-set-up-cut',
+      part: 'The database is killed or away',
+      what: 'The first set-up of the embedded server is cut off.',
+      held: 'The next one makes it whole.',
+    });
     await mkdir(join(dir, 'pg18.new'), { recursive: true });
     await chmod(dir, 0o755);
     await writeFile(join(dir, 'pg18.new', 'PG_VERSION'), '18\n');
@@ -180,6 +193,12 @@ describe('the embedded database', () => {
 
 describe('several processes', () => {
   test('that start at once share one server, which runs until the last has let go', async () => {
+    tried({
+      id: 'embedded-shared',
+      part: 'Several processes',
+      what: 'Several processes start the embedded server at once.',
+      held: 'They share one, which runs until the last has let go.',
+    });
     const holders = [holder(), holder(), holder()];
     const said = await Promise.all(holders.map((one) => one.says()));
     expect(said.filter((one) => one.attached === false)).toHaveLength(1);
@@ -192,6 +211,12 @@ describe('several processes', () => {
   });
 
   test('a start that was killed half way does not block the next one', async () => {
+    tried({
+      id: 'embedded-start-killed',
+      part: 'The database is killed or away',
+      what: 'A process that is starting the embedded server.',
+      held: 'The next start is not blocked.',
+    });
     const ended = spawn(process.execPath, ['-e', '0']);
     await once(ended, 'exit');
     await mkdir(dir);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
+import { tried } from '../../world/tried.ts';
 import type { ExecutorOptions, Happening } from './executor.ts';
 import { executors } from './executors.ts';
 
@@ -53,6 +54,12 @@ describe('killed with -9 while three candidates work', () => {
   test.each(worlds)(
     '%s: the same executor goes on, and no finished step is repeated',
     async (_name, id, over) => {
+      tried({
+        id: 'engine-killed',
+        part: 'The App is killed',
+        what: 'The process of the engine, while three candidates are at work, on a queue and alone.',
+        held: 'The same process goes on when it is back; no finished step is begun again.',
+      });
       const first = start(id, { ...over, hold: ['turn 2'] });
       await first.until(ready(id));
       first.tell({ do: 'start', id: 'r1' });
@@ -70,6 +77,12 @@ describe('killed with -9 while three candidates work', () => {
   test(
     'for good: another executor takes over after a while, and nothing is repeated either',
     async () => {
+      tried({
+        id: 'executor-lost',
+        part: 'Several processes',
+        what: 'An executor, for good, while three candidates are at work.',
+        held: 'Another one notices by the heartbeat and takes over; no finished step is begun again.',
+      });
       const heartbeat = { everyMs: 200, staleMs: 3_000 };
       const first = start('box-1', { heartbeat, hold: ['turn 2'] });
       await first.until(ready('box-1'));
@@ -152,6 +165,12 @@ describe('several processes', () => {
   test(
     'that launch at once on an empty database all get ready, open no port and say nothing',
     async () => {
+      tried({
+        id: 'first-launches-race',
+        part: 'Several processes',
+        what: 'Three engines are launched at once on an empty database.',
+        held: 'All of them get ready.',
+      });
       const names = ['box-1', 'box-2', 'box-3'];
       const started = names.map((name) => start(name));
       for (const [i, one] of started.entries()) {
@@ -170,6 +189,12 @@ describe('several processes', () => {
   test(
     'of one name: the second is refused while the first lives, and may once the first is killed',
     async () => {
+      tried({
+        id: 'two-of-one-name',
+        part: 'Several processes',
+        what: 'A second process of the same name is started.',
+        held: 'It is refused while the first lives, and taken when the first was killed.',
+      });
       const first = start('box-1', { hold: ['turn 2'] });
       await first.until(ready('box-1'));
       first.tell({ do: 'start', id: 'r1' });
@@ -193,6 +218,12 @@ describe('several processes', () => {
   test(
     'of one name: whoever comes while the database was away does not push in',
     async () => {
+      tried({
+        id: 'two-of-one-name-after-outage',
+        part: 'Several processes',
+        what: 'The connections of a process are cut, and another one of its name is started meanwhile.',
+        held: 'It does not push in.',
+      });
       const first = start('box-1');
       await first.until(ready('box-1'));
       const holders = () =>
@@ -306,6 +337,12 @@ describe('a run that waits for people', () => {
   test(
     'is killed with -9: it goes on waiting, and hears what was said meanwhile',
     async () => {
+      tried({
+        id: 'waiting-run-killed',
+        part: 'The App is killed',
+        what: 'The process of a run that waits for people.',
+        held: 'The run goes on waiting, and hears what was said meanwhile.',
+      });
       const first = start('box-1', { waitMs: 600_000 });
       await first.until(ready('box-1'));
       first.tell({ do: 'start', id: 'r1' });

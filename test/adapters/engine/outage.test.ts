@@ -7,8 +7,15 @@ import { openDbosEngine, openFence } from '../../../src/adapters/engine/index.ts
 import { openExecutors, openStore } from '../../../src/adapters/store/index.ts';
 import { systemClock } from '../../../src/adapters/system/index.ts';
 import { silent } from '../../world/silent.ts';
+import { tried } from '../../world/tried.ts';
 
 test('the server dies under a running engine: it is brought back, and run and waiting go on', async () => {
+  tried({
+    id: 'database-dies-under-engine',
+    part: 'The database is killed or away',
+    what: 'The server stops under a running engine.',
+    held: 'It is started again; the run at work and the run that waits go on in the same process.',
+  });
   const home = await mkdtemp(join(tmpdir(), 'runoff-outage-'));
   await chmod(home, 0o755);
   const dir = join(home, 'pg');

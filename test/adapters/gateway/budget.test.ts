@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openAccounts } from '../../../src/adapters/gateway/accounts.ts';
+import { tried } from '../../world/tried.ts';
 import {
   ask,
   json,
@@ -245,6 +246,12 @@ test('a row that somebody removed does not keep later calls waiting', async () =
 
 describe('a ledger that is away', () => {
   test('lets no call out, until it works again', async () => {
+    tried({
+      id: 'ledger-away',
+      part: 'Calls to models break off',
+      what: 'The ledger is away when a call is made.',
+      held: 'No call goes out until it is back.',
+    });
     provider = await startProvider((_, response) => json(response, 200, message(10, 10)));
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
@@ -259,6 +266,12 @@ describe('a ledger that is away', () => {
   });
 
   test('in the middle of a call keeps what was booked, until what it came to can be written', async () => {
+    tried({
+      id: 'ledger-away-in-call',
+      part: 'Calls to models break off',
+      what: 'The ledger goes away in the middle of a call.',
+      held: 'What was booked stays until what it came to can be written.',
+    });
     provider = await startProvider((_, response) => {
       rig.ledger.break(true);
       json(response, 200, message(10, 10));

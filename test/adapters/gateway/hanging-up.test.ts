@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { startScriptedModels } from '../../../src/demo/scripted-models/index.ts';
+import { tried } from '../../world/tried.ts';
 import { begin, openRig, PRICE, type Provider, sse, startProvider } from './rig.ts';
 import { hangUpAfter, IN, OUT, PROTOCOLS, stalls } from './streams.ts';
 
@@ -19,6 +20,12 @@ const exact = {
 
 describe.each(PROTOCOLS)('an agent that hangs up on a stream of %s', (_, { call, before, last, after }) => {
   test('right after the last figures pays exactly these, with the provider’s status', async () => {
+    tried({
+      id: 'agent-hangs-up',
+      part: 'Calls to models break off',
+      what: 'An agent hangs up right after the last figures of a stream.',
+      held: 'Exactly these are paid.',
+    });
     provider = await stalls([...before, last]);
     await using rig = await openRig(provider.url);
     const lease = await rig.open();

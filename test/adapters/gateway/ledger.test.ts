@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../../src/adapters/store/index.ts';
 import type { Store } from '../../../src/ports/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
+import { tried } from '../../world/tried.ts';
 import { ask, json, message, openRig, PROMPT, type Provider, startProvider } from './rig.ts';
 
 /** The gateway on the real ledger, which other processes share. */
@@ -24,6 +25,12 @@ afterEach(async () => {
 const clock = { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} };
 
 test('what a call may cost counts after its process was killed in the middle of it', async () => {
+  tried({
+    id: 'ledger-killed',
+    part: 'Calls to models break off',
+    what: 'The process of the gateway, in the middle of a call.',
+    held: 'What the call may have cost counts against the caps.',
+  });
   provider = await startProvider(() => {});
   await using rig = await openRig(provider.url, { ledger: store, clock });
   const child = spawn(process.execPath, [join(import.meta.dirname, 'dying.ts')], {
@@ -47,6 +54,12 @@ test('what a call may cost counts after its process was killed in the middle of 
 });
 
 test('two processes together keep the cap of a day, to the last cent of the ledger', async () => {
+  tried({
+    id: 'ledger-two-processes',
+    part: 'Several processes',
+    what: 'Two processes spend from the cap of one day at the same time.',
+    held: 'The cap holds, to the last cent.',
+  });
   provider = await startProvider((body, response) => {
     setTimeout(() => json(response, 200, message(300, body.max_tokens as number)), 5);
   });

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { tried } from '../../world/tried.ts';
 import {
   ask,
   begin,
@@ -250,6 +251,12 @@ describe('usage is estimated, and marked so,', () => {
   });
 
   test('when the provider breaks off; what it told before counts', async () => {
+    tried({
+      id: 'stream-breaks',
+      part: 'Calls to models break off',
+      what: 'The provider breaks off in the middle of an answer.',
+      held: 'What was told before counts, the rest is estimated and marked so.',
+    });
     provider = await startProvider((_, response) => {
       sse(response, { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } });
       sse(response, { delta: { text: 'x'.repeat(90) } });

@@ -4,6 +4,7 @@ import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { tried } from '../../world/tried.ts';
 import { openRig } from './rig.ts';
 
 test('any user of the machine may connect to a lease, and nobody else may list the leases', async () => {
@@ -14,6 +15,12 @@ test('any user of the machine may connect to a lease, and nobody else may list t
 });
 
 test('sockets of a process that was killed are removed, those of a living one stay', async () => {
+  tried({
+    id: 'sockets-of-killed-app',
+    part: 'The App is killed',
+    what: 'A process with open sockets to models.',
+    held: 'The next one removes them, and none of a living process.',
+  });
   await using rig = await openRig('http://127.0.0.1:1');
   const dead = join(rig.dir, 'gw-00000000dead.sock');
   const alive = join(rig.dir, 'gw-0000000a11fe.sock');

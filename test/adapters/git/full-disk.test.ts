@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Workspaces } from '../../../src/ports/index.ts';
 import { changes } from '../../contracts/workspaces.suite.ts';
+import { tried } from '../../world/tried.ts';
 import { type GitWorld, LIMITS, openGitWorld } from './world.ts';
 
 const MB = 2 ** 20;
@@ -56,6 +57,12 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
   const big = (megabytes: number) => ({ 'a.txt': 'one\n', big: randomBytes(megabytes * MB) });
 
   test('is told while a repository is fetched, and while it is checked out; nothing half made is left', async () => {
+    tried({
+      id: 'disk-full-fetch',
+      part: 'Disks are full',
+      what: 'The disk is full while a repository is fetched and checked out.',
+      held: 'It is said; nothing half made is left.',
+    });
     const { path, sha } = world.repository(big(4));
     fill(MB);
     await expect(workspaces.prepare({ kind: 'local', path }, sha)).rejects.toMatchObject(full);
@@ -73,6 +80,12 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
   });
 
   test('is told while setup runs, not taken for a fault of the repository', async () => {
+    tried({
+      id: 'disk-full-setup',
+      part: 'Disks are full',
+      what: 'The disk is full while the setup of a repository runs.',
+      held: 'It is told from a fault of the repository.',
+    });
     const { path, sha } = world.repository({ 'a.txt': 'one\n' });
     const base = await workspaces.prepare({ kind: 'local', path }, sha);
     const wish = { command: 'head -c 30000000 /dev/zero > lib', egress: [], limits: LIMITS };
@@ -84,6 +97,12 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
   });
 
   test('is told while an area is collected, and the area can be collected when there is space again', async () => {
+    tried({
+      id: 'disk-full-collect',
+      part: 'Disks are full',
+      what: 'The disk is full while a patch is collected.',
+      held: 'The patch can be collected when there is space again.',
+    });
     const { path, sha } = world.repository({ 'a.txt': 'one\n' });
     const base = await workspaces.prepare({ kind: 'local', path }, sha);
     const area = await workspaces.open(base, 'r1-A');
@@ -97,6 +116,12 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
   });
 
   test('is told when an area is opened, which is gone then', async () => {
+    tried({
+      id: 'disk-full-area',
+      part: 'Disks are full',
+      what: 'The disk is full when an area is opened.',
+      held: 'It is said, and the area is gone.',
+    });
     const { path, sha } = world.repository({ 'a.txt': 'one\n' });
     const base = await workspaces.prepare({ kind: 'local', path }, sha);
     fill(0);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changes } from '../../contracts/workspaces.suite.ts';
+import { tried } from '../../world/tried.ts';
 import { type GitWorld, git, LIMITS, openGitWorld, writeFiles } from './world.ts';
 
 /** Kills for each kind of work, spread over the time it takes. */
@@ -79,6 +80,12 @@ describe('a process that is killed with kill -9', () => {
   test.each(['prepare', 'open', 'install', 'collect', 'prune'])(
     'in the middle of %s leaves nothing that matters',
     async (work) => {
+      tried({
+        id: 'git-killed',
+        part: 'The App is killed',
+        what: 'A worker, in the middle of preparing a checkout, opening, installing, collecting and pruning, at several moments each.',
+        held: 'The next one does the same work to the end, and finds no lock, half file or mount in its way.',
+      });
       const { path } = world.repository({ ...files, 'a.txt': 'one\n', '.gitignore': 'deps\n' });
       const whole = await worker(work, path, commits(path, 0), null);
       expect(whole.said).toBe('done\n');

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type GitHubOptions, openGitHub } from '../../../src/adapters/github/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
 import type { Log } from '../../../src/ports/index.ts';
+import { tried } from '../../world/tried.ts';
 
 // What GitHub does on a bad day, replayed on intercepted requests: nothing here reaches a network.
 
@@ -346,6 +347,12 @@ describe('server errors', () => {
   });
 
   test('a write whose connection breaks is sent once', async () => {
+    tried({
+      id: 'github-connection-breaks',
+      part: 'GitHub is away',
+      what: 'The connection breaks while a write is under way.',
+      held: 'It is sent once; whether it was done is looked for by its marker.',
+    });
     const bot = await publisher();
     nock(API).post(COMMENTS_PATH).replyWithError('socket hang up');
     await expect(bot.comment(7, 'x')).rejects.toMatchObject({

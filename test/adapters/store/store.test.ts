@@ -4,6 +4,7 @@ import { openStore } from '../../../src/adapters/store/index.ts';
 import { storeContract } from '../../contracts/store.suite.ts';
 import { freshDatabase } from '../../world/database.ts';
 import { memoryStore } from '../../world/memory-store.ts';
+import { tried } from '../../world/tried.ts';
 
 storeContract('Postgres', async () => {
   const database = await freshDatabase();
@@ -51,6 +52,12 @@ describe('a database in trouble', () => {
   });
 
   test('the server goes away under an open store, which says so instead of crashing', async () => {
+    tried({
+      id: 'database-dies-under-store',
+      part: 'The database is killed or away',
+      what: 'The server ends the connections of an open store.',
+      held: 'The store says so, and the process lives on.',
+    });
     const database = await freshDatabase();
     const store = await openStore(database.url);
     await store.createRun({
