@@ -1,0 +1,88 @@
+/**
+ * The App as `runoff serve` starts it, in a process of its own that can be made to die. Started with its settings in the
+ * environment and `AppOptions` as JSON in the first argument; writes one JSON line for each thing that it does to the
+ * store and to GitHub, before and after. Unlike `runoff serve` it does not keep to GitHub's pace.
+ */
+import { hostname } from 'node:os';
+import { openAppGitHub, openLog, openRuntime, readOperator, startApp } from '../../src/compose/index.ts';
+import type { Store } from '../../src/ports/index.ts';
+
+export interface Death {
+  /** Part of what a deed is called; it dies at the `times`th deed that holds this. */
+  readonly at: string;
+  readonly times: number;
+  /** Milliseconds after it, at most; absent: at once, inside the deed. */
+  readonly afterMs?: number;
+}
+
+export interface AppOptions {
+  readonly death?: Death;
+}
+
+export type Happening =
+  | { readonly what: 'listens'; readonly url: string }
+  | { readonly what: 'deed'; readonly deed: string }
+  | { readonly what: 'dies'; readonly deed: string };
+
+const { death } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
+const tell = (happening: Happening): boolean => process.stdout.write(`${JSON.stringify(happening)}\n`);
+const seen = { fitting: 0 };
+
+/** kill -9, as nobody could catch it. */
+const die = (): void => void process.kill(process.pid, 'SIGKILL');
+
+function did(deed: string): void {
+  tell({ what: 'deed', deed });
+  if (!death || !deed.includes(death.at)) return;
+  seen.fitting += 1;
+  if (seen.fitting !== death.times) return;
+  tell({ what: 'dies', deed });
+  if (death.afterMs === undefined) die();
+  else setTimeout(die, death.afterMs);
+}
+
+async function told<T>(deed: string, work: () => Promise<T>): Promise<T> {
+  did(`${deed} …`);
+  const result = await work();
+  did(`${deed} done`);
+  return result;
+}
+
+/** What leaves a mark that a restart must find, or make again. */
+const WRITES: ReadonlySet<string> = new Set([
+  ...['createRun', 'acceptDelivery', 'updateRun', 'transition', 'markStage', 'putCandidate'],
+  ...['intend', 'fulfil', 'keep', 'hearCommand', 'settleCommand', 'addPick'],
+]);
+
+const watched = (store: Store): Store =>
+  new Proxy(store, {
+    get(target, name, receiver) {
+      const method: unknown = Reflect.get(target, name, receiver);
+      if (typeof method !== 'function') return method;
+      if (typeof name !== 'string' || !WRITES.has(name)) return method.bind(target);
+      return (...given: readonly unknown[]) => {
+        const words = given.slice(1, 3).filter((one) => typeof one === 'string');
+        return told(['store', name, ...words].join(' '), () => method.apply(target, given));
+      };
+    },
+  });
+
+const asked: typeof fetch = (input, init) => {
+  const request = new Request(input, init);
+  const work = () => fetch(input, init);
+  if (request.method === 'GET') return work();
+  return told(`github ${request.method} ${new URL(request.url).pathname}`, work);
+};
+
+const operator = await readOperator(process.env, process.cwd());
+const log = openLog(operator);
+const github = openAppGitHub(operator, log, { throttle: false, fetch: asked });
+const executor = `app-${hostname()}`;
+const runtime = await openRuntime(operator, { executor }, { github, log });
+const { world } = runtime;
+const served = await startApp(operator, { ...runtime, world: { ...world, store: watched(world.store) } });
+tell({ what: 'listens', url: served.url });
+
+process.once('SIGTERM', () => {
+  void served.close().finally(() => process.exit());
+});

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { tried } from '../world/tried.ts';
+import type { Death } from './app.ts';
+import { dice } from './dice.ts';
+import { leftOver, leftOverButDatabase } from './left-over.ts';
+import { paidAgain } from './paid.ts';
+import { onChaosStage, type Stage } from './stage.ts';
+import { CALM, whatStands } from './what-stands.ts';
+
+/** The whole takes half an hour: a few kills are played unless all are asked for. */
+const ALL_OF_THEM = process.env.RUNOFF_TEST_CHAOS === 'all';
+const SEED = Number(process.env.RUNOFF_TEST_CHAOS_SEED ?? 1);
+const SEEDS = Array.from({ length: ALL_OF_THEM ? 10 : 0 }, (_, i) => SEED + i);
+
+interface Lives {
+  /** Those that came as they were told. */
+  readonly died: readonly Death[];
+  /** Calls to models that were paid for more often than without a kill. */
+  readonly paidAgain: readonly string[];
+}
+
+/** Plays these lives one after the other, and one more that nobody cuts off; everything holds then. */
+async function livesOf(stage: Stage, deaths: readonly Death[], count: number): Promise<Lives> {
+  const died: Death[] = [];
+  let issues: readonly number[] | null = null;
+  for (const death of [...deaths, undefined]) {
+    const app = await stage.start(death);
+    issues ??= await stage.label(count);
+    if ((await stage.play(app, issues)) === 'over') {
+      await app.stop();
+      break;
+    }
+    if (death === undefined) throw new Error(`The App died of its own. It said: ${app.said()}`);
+    died.push(death);
+  }
+  return { died, paidAgain: await allHolds(stage, issues ?? []) };
+}
+
+/** Every run ended as without a kill, everything was made once, and nothing lies about. Resolves with what was paid again. */
+async function allHolds(stage: Stage, issues: readonly number[]): Promise<readonly string[]> {
+  await stage.github.settled();
+  expect(await leftOverButDatabase(stage)).toEqual([]);
+  const [found, paid] = await stage.afterwards(async () => [
+    await Promise.all(issues.map((issue) => whatStands(stage, issue))),
+    await paidAgain(stage),
+  ]);
+  expect(found).toEqual(issues.map(() => CALM));
+  expect(await leftOver(stage)).toEqual([]);
+  return paid;
+}
+
+const first = (at: string): Death => ({ at, times: 1 });
+
+/** Where a stage has ended and the next has not begun: before the store knows, and after. */
+const BOUNDARIES = ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'].flatMap((state) => [
+  { at: `transition ${state} `, times: 1 },
+  { at: `transition ${state} `, times: 2 },
+]);
+
+/** What is done outside and not yet on record here, in the order in which a run does it. The pull request is number 2. */
+const UNRECORDED = [
+  'acceptDelivery done',
+  'issues/1/reactions done',
+  'issues/1/labels done',
+  'labels/auto-dev done',
+  'issues/1/comments done',
+  'fulfil answer:',
+  'intend pull done',
+  'tiny/pulls done',
+  'issues/2/comments done',
+  'check-runs done',
+  'issues/comments/1 done',
+  'running done',
+].map(first);
+
+describe('kill -9 of the App', () => {
+  test('when coders are done, and with a pull request open that is on no record', () =>
+    onChaosStage(async (stage) => {
+      tried({
+        id: 'app-killed',
+        part: 'The App is killed',
+        what: 'The App, when its coders are done, and with a pull request open that is on no record.',
+        held: 'The run ends as without a kill.',
+      });
+      const deaths = ['transition coded ', 'tiny/pulls done'].map(first);
+      expect(await livesOf(stage, deaths, 1)).toEqual({ died: deaths, paidAgain: [] });
+    }));
+
+  test.runIf(ALL_OF_THEM)('at both sides of every end of a stage', () =>
+    onChaosStage(async (stage) => {
+      tried({
+        id: 'app-killed-at-stages',
+        part: 'The App is killed',
+        what: 'The App twelve times in one run: right before and right after each change of its state is stored.',
+        held: 'The run ends as without a kill.',
+        only: 'RUNOFF_TEST_CHAOS=all',
+      });
+      expect(await livesOf(stage, BOUNDARIES, 1)).toEqual({ died: BOUNDARIES, paidAgain: [] });
+    }),
+  );
+
+  test.runIf(ALL_OF_THEM)('after each write to GitHub, before it is on record', () =>
+    onChaosStage(async (stage) => {
+      tried({
+        id: 'app-killed-after-writes',
+        part: 'The App is killed',
+        what: 'The App twelve times in one run: after each write to GitHub, before it is on record.',
+        held: 'The run ends as without a kill.',
+        only: 'RUNOFF_TEST_CHAOS=all',
+      });
+      expect((await livesOf(stage, UNRECORDED, 1)).died).toEqual(UNRECORDED);
+    }),
+  );
+
+  test.each(SEEDS)('of three runs, at moments of seed %i', (seed) =>
+    onChaosStage(async (stage) => {
+      tried({
+        id: 'app-killed-anywhere',
+        part: 'The App is killed',
+        what: 'The App four times while three runs are at work, at moments that seeds give.',
+        held: 'The runs end as without a kill.',
+        only: 'RUNOFF_TEST_CHAOS=all',
+      });
+      const { between } = dice(seed);
+      const deaths = [1, 2, 3, 4].map(() => ({ at: '', times: between(1, 160), afterMs: between(0, 60) }));
+      expect((await livesOf(stage, deaths, 3)).died.length).toBeGreaterThan(0);
+    }),
+  );
+});
+
+describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
+  test.each(SEEDS.slice(0, 3))(
+    'of one of its processes, at moments of seed %i: the App goes on by itself',
+    (seed) =>
+      onChaosStage(async (stage) => {
+        tried({
+          id: 'database-process-killed',
+          part: 'The database is killed or away',
+          what: 'A process of the embedded server that serves the App, twice while two runs are at work, at moments that seeds give.',
+          held: 'The App goes on by itself, and the runs end as without a kill.',
+          only: 'RUNOFF_TEST_CHAOS=all',
+        });
+        const { between } = dice(seed);
+        const app = await stage.start();
+        const issues = await stage.label(2);
+        for (const times of [between(5, 60), between(61, 140)]) {
+          await app.reaches('', times);
+          const [backend] = await stage.query(
+            "select pid from pg_stat_activity where datname = 'runoff' and pid <> pg_backend_pid() order by random() limit 1",
+          );
+          if (backend) process.kill(Number(backend.pid), 'SIGKILL');
+        }
+        expect(await stage.play(app, issues)).toBe('over');
+        await app.stop();
+        await allHolds(stage, issues);
+      }),
+  );
+
+  test.each(SEEDS.slice(0, 3))('as a whole and then of the App, at moments of seed %i', (seed) =>
+    onChaosStage(async (stage) => {
+      tried({
+        id: 'database-and-app-killed',
+        part: 'The database is killed or away',
+        what: 'The embedded server while two runs are at work, and up to three seconds later the App, at moments that seeds give.',
+        held: 'The runs end as without a kill.',
+        only: 'RUNOFF_TEST_CHAOS=all',
+      });
+      const { between } = dice(seed);
+      const app = await stage.start();
+      const issues = await stage.label(2);
+      await app.reaches('', between(5, 140));
+      process.kill((await stage.postmaster()) ?? 0, 'SIGKILL');
+      setTimeout(() => void app.kill(), between(0, 3_000));
+      await app.ended;
+      const next = await stage.start();
+      expect(await stage.play(next, issues)).toBe('over');
+      await next.stop();
+      await allHolds(stage, issues);
+    }),
+  );
+});

@@ -1,0 +1,44 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Stage } from './stage.ts';
+
+/** What a stopped App and its stopped database left on this machine. */
+export async function leftOver({ home }: Stage): Promise<readonly string[]> {
+  return [...(await processesOf(home)), ...(await filesOf(join(home, 'data')))];
+}
+
+/** The same before the database is stopped: it outlives an App some of whose connections were still closing. */
+export async function leftOverButDatabase(stage: Stage): Promise<readonly string[]> {
+  return (await leftOver(stage)).filter((line) => !/^process (?:postgres: |\S+\/bin\/postgres )/.test(line));
+}
+
+/** Processes that name the folder, or see it in their file system: sandboxes have it as mounts only. */
+async function processesOf(home: string): Promise<readonly string[]> {
+  const name = basename(home);
+  const found: string[] = [];
+  for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
+    if (Number(pid) === process.pid) continue;
+    const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+    const line = (await read('cmdline')).replaceAll('\0', ' ');
+    if (`${line}${await read('mountinfo')}`.includes(name)) found.push(`process ${line.slice(0, 200)}`);
+  }
+  return found;
+}
+
+/** Folders that hold something only while somebody works. */
+const EMPTY_AFTERWARDS = ['areas', 'gw', 'scratch'] as const;
+
+async function filesOf(data: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const folder of EMPTY_AFTERWARDS) {
+    const names = await readdir(join(data, folder)).catch(() => []);
+    // The one file that all sandboxes share.
+    const left = names.filter((name) => !/^etc-\d+$/.test(name));
+    found.push(...left.map((name) => `file ${folder}/${name}`));
+  }
+  const all = await readdir(data, { recursive: true }).catch(() => []);
+  return [
+    ...found,
+    ...all.filter((path) => /(?:^|\/)[^/]*\.(?:lock|tmp|draft)$/.test(path)).map((path) => `file ${path}`),
+  ];
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { AppOptions, Happening } from './app.ts';
+
+const PROGRAM = fileURLToPath(new URL('app.ts', import.meta.url));
+
+/** Our default: a start takes a second or two; on a busy machine ten times that. */
+const PATIENCE_MS = 60_000;
+
+export interface AppProcess {
+  readonly pid: number;
+  /** All that it did to the store and to GitHub, oldest first. */
+  readonly deeds: readonly string[];
+  /** Resolves when it has begun the `times`th deed that holds this, or is dead. */
+  reaches(at: string, times: number): Promise<void>;
+  /** Its address; null when it died before it listened. */
+  readonly url: Promise<string | null>;
+  /** Resolves with how it ended. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  /** kill -9, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** As an operator stops it; rejects when it takes too long. */
+  stop(): Promise<void>;
+  /** Last lines of what it said. */
+  said(): string;
+}
+
+export function startProcess(env: NodeJS.ProcessEnv, cwd: string, options: AppOptions): AppProcess {
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const deeds: string[] = [];
+  const watchers = new Set<() => void>();
+  const listens = Promise.withResolvers<string | null>();
+  const ended = endOf(child);
+  void ended.then(() => listens.resolve(null));
+  let said = '';
+  const remember = (text: string): void => {
+    said = (said + text).slice(-4_000);
+  };
+  child.stderr.on('data', (data: Buffer) => remember(data.toString()));
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const happening = readLine(line);
+    if (happening === null) remember(`${line}\n`);
+    else if (happening.what === 'listens') listens.resolve(happening.url);
+    else if (happening.what === 'deed') {
+      deeds.push(happening.deed);
+      for (const look of watchers) look();
+    }
+  });
+  return {
+    pid: child.pid ?? 0,
+    deeds,
+    reaches: (at, times) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (deeds.filter((deed) => deed.includes(at)).length < times) return;
+          watchers.delete(look);
+          resolve();
+        };
+        watchers.add(look);
+        void ended.then(() => resolve());
+        look();
+      }),
+    url: listens.promise,
+    ended,
+    said: () => said,
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      const late = new Promise<'late'>((resolve) => setTimeout(resolve, PATIENCE_MS, 'late').unref());
+      if ((await Promise.race([ended, late])) === 'late') {
+        child.kill('SIGKILL');
+        throw new Error(`The App did not stop within ${PATIENCE_MS} ms. It said: ${said}`);
+      }
+    },
+  };
+}
+
+async function endOf(child: ChildProcess) {
+  await once(child, 'close');
+  return { code: child.exitCode, signal: child.signalCode };
+}
+
+/** Null for a line of its log. */
+function readLine(line: string): Happening | null {
+  const found = line.startsWith('{"what"') ? (JSON.parse(line) as Happening) : null;
+  return found;
+}
