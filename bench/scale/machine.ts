@@ -5,9 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDbosEngine } from '../../src/adapters/engine/index.ts';
+import { openDbosEngine, openFence } from '../../src/adapters/engine/index.ts';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { openBubblewrap } from '../../src/adapters/sandbox/index.ts';
+import { openExecutors, openStore } from '../../src/adapters/store/index.ts';
+import { systemClock, systemRandom } from '../../src/adapters/system/index.ts';
 import { type BaseCheckout, DEFAULT_LIMITS, type FlowContext } from '../../src/ports/index.ts';
 import { silent } from '../../test/world/silent.ts';
 
@@ -89,12 +91,23 @@ async function step(context: FlowContext, name: string, work: () => Promise<void
   });
 }
 
+// Opened once, for its tables.
+const identity = { id, incarnation: systemRandom.nonce() };
+const store = await openStore(databaseUrl);
+const fence = openFence({
+  executors: openExecutors(databaseUrl, identity),
+  clock: systemClock,
+  log: silent,
+  heartbeat,
+  onGivenUp: () => process.exit(1),
+});
+await store.close();
 const engine = openDbosEngine({
   databaseUrl,
   executorId: id,
   queue: { name: 'coders', perWorker: places, perPartition: places * 4 },
   takesRuns,
-  heartbeat,
+  among: { fence, facts: { host: 'bench', version: '0' } },
   log: silent,
 });
 await engine.launch({

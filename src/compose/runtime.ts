@@ -24,7 +24,7 @@ import { type OpenLog, openLog } from './log.ts';
 import { dataPaths } from './paths.ts';
 import { promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
-import { type Room, watchRoom } from './room.ts';
+import { watchRoom } from './room.ts';
 import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
 import { type Eyes, watchedGitHub, watchedLedger, watchedPushes, watchedSandbox } from './seen.ts';
 import { newIdentity, openSharing, type Sharing } from './sharing.ts';
@@ -80,46 +80,36 @@ async function openParts(
   later: Later,
 ): Promise<World> {
   const { log = openLog(operator), givenUp = () => process.exit(EXIT.failed) } = options;
-  const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
   // Before the database: the sandbox may move this process and its children to a control group.
   const bare = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
-  const identity = identityOf(needs);
-  const store = await openStore(databaseUrl, { identity });
-  later(() => store.close());
-  const sharing = identity ? openSharing(databaseUrl, identity, log, givenUp, later) : null;
+  const { store, sharing } = await openRecord(databaseUrl, needs, { log, givenUp }, later);
   const eyes = { store, log, ...(await openEyes(operator, store, needs, later)) };
   const sandbox = watchedSandbox(bare, eyes);
   const found = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
   const github = found && watchedGitHub(found, eyes);
   const artifacts = artifactsOf(operator);
-  const answers = { store, artifacts };
-  const gateway = gatewayOver(operator, { ledger: watchedLedger(store, eyes), answers }, log);
+  const ledger = watchedLedger(store, eyes);
+  const gateway = gatewayOver(operator, { ledger, answers: { store, artifacts } }, log);
   later(() => gateway.close());
   const room = await watchRoom(operator.data, operator.minFreeDisk, log);
   later(() => room.close());
   const leads = needs.leads ?? true;
   const announcer = openAnnouncer({ ...announcerParts(store, log, leads ? github : undefined), room });
   later(() => announcer.idle());
-  const engine = openEngine(operator, needs, {
-    databaseUrl,
-    sharing,
-    mayBegin: () => room.lacks() === null,
-    log,
-  });
+  const mayBegin = () => room.lacks() === null;
+  const engine = openEngine(operator, needs, { databaseUrl, sharing, mayBegin, log });
   later(() => engine.shutdown());
+  const bareWorkspaces = openWorkspaces({ dataDir: operator.data, sandbox, owner, log });
+  const workspaces = watchedPushes(bareWorkspaces, eyes, systemClock.now);
   return {
     ...unchanging(operator),
     store,
     artifacts,
     engine,
-    workspaces: watchedPushes(
-      openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
-      eyes,
-      systemClock.now,
-    ),
+    workspaces,
     sandbox,
     gateway,
     log,
@@ -130,6 +120,19 @@ async function openParts(
     announcer,
     room,
   };
+}
+
+/** The store and, where this process shares its work, its place among the others. */
+async function openRecord(
+  databaseUrl: string,
+  needs: Needs,
+  { log, givenUp }: { readonly log: Log; readonly givenUp: () => void },
+  later: Later,
+): Promise<{ readonly store: Store; readonly sharing: Sharing | null }> {
+  const identity = identityOf(needs);
+  const store = await openStore(databaseUrl, { identity });
+  later(() => store.close());
+  return { store, sharing: identity ? openSharing(databaseUrl, identity, log, givenUp, later) : null };
 }
 
 const gatewayOver = (

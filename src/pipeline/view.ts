@@ -2,7 +2,7 @@ import { isOver } from '../core/lifecycle/index.ts';
 import type { Candidate, Origin, RunId, Usd } from '../core/model/index.ts';
 import { parsePatch } from '../core/patches/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
-import type { Artifacts, Clock, RunRecord, Store } from '../ports/index.ts';
+import type { Artifacts, RunRecord, Store } from '../ports/index.ts';
 import { inLine, isInLine } from './line.ts';
 import { standingPicks } from './picks.ts';
 import type { World } from './world.ts';

@@ -78,7 +78,7 @@ const operator = await readOperator(process.env, process.cwd());
 const log = openLog(operator);
 const github = openAppGitHub(operator, log, { throttle: false, fetch: asked });
 const executor = `app-${hostname()}`;
-const runtime = await openRuntime(operator, { executor }, { github, log });
+const runtime = await openRuntime(operator, { executor }, { github: () => github, log });
 const { world } = runtime;
 const served = await startApp(operator, { ...runtime, world: { ...world, store: watched(world.store) } });
 tell({ what: 'listens', url: served.url });

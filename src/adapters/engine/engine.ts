@@ -33,6 +33,27 @@ const shutDown = (id: RunId): Fault =>
     `The engine was shut down while somebody waited for run ${id}; the run goes on at the next launch.`,
   );
 
+async function send(id: RunId, topic: string, key: string): Promise<void> {
+  try {
+    // The engine keeps keys for all topics of a flow together.
+    await DBOS.send(id, key, topic, `${topic}:${key}`);
+  } catch (error) {
+    if (!(error instanceof DbosErrors.DBOSNonExistentWorkflowError)) throw error;
+  }
+}
+
+/** Before anything is taken up: what this process writes is refused until the others know it. */
+async function joinOthers(options: DbosEngineOptions): Promise<Heartbeat | null> {
+  const { among, queue, takesRuns = true, log } = options;
+  if (!among || queue === null) return null;
+  const { fence, facts } = among;
+  const role = takesRuns ? 'app' : 'worker';
+  const { perWorker, examinations = EXAMINATIONS } = queue;
+  await fence.executors.join({ ...facts, role, coders: perWorker, examinations }, Date.now());
+  await fence.beat();
+  return startHeartbeat(fence, log);
+}
+
 /** Durable execution on Postgres. DBOS keeps its state in module variables, so there is one of these in a process. */
 export function openDbosEngine(options: DbosEngineOptions): Engine {
   const { queue, log, databaseUrl, executorId } = options;
@@ -90,16 +111,6 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     });
   }
 
-  /** Before anything is taken up: what this process writes is refused until the others know it. */
-  async function joinOthers(): Promise<void> {
-    if (!options.among || queue === null) return;
-    const { fence, facts } = options.among;
-    const role = options.takesRuns === false ? 'worker' : 'app';
-    const { perWorker, examinations = EXAMINATIONS } = queue;
-    await fence.executors.join({ ...facts, role, coders: perWorker, examinations }, Date.now());
-    await fence.beat();
-  }
-
   async function status(id: RunId): Promise<FlowStatus> {
     registered();
     const [found] = await DBOS.listWorkflows({ workflowIDs: [id], loadInput: false });
@@ -111,13 +122,14 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       if (DBOS.isInitialized()) throw new Fault('INTERNAL', 'This process has launched an engine already.');
       lock = await lockExecutor(databaseUrl, executorId, log);
       try {
-        await joinOthers();
+        heartbeat = await joinOthers(options);
         flows = await launchOnce(given);
       } catch (error) {
+        await heartbeat?.stop();
         await lock.release();
         throw error;
       }
-      if (options.among) heartbeat = startHeartbeat(options.among.fence, log);
+      heartbeat?.launched();
     },
 
     async start(id, input) {
@@ -146,12 +158,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
 
     async signal(id, topic, key) {
       registered();
-      try {
-        // The engine keeps keys for all topics of a flow together.
-        await DBOS.send(id, key, topic, `${topic}:${key}`);
-      } catch (error) {
-        if (!(error instanceof DbosErrors.DBOSNonExistentWorkflowError)) throw error;
-      }
+      await send(id, topic, key);
     },
 
     async forget(before) {

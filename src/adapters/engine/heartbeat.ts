@@ -3,17 +3,20 @@ import type { Log } from '../../ports/index.ts';
 import type { OwnFence } from './fence.ts';
 
 export interface Heartbeat {
+  /** From now on this process can take over what others left. */
+  launched(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Signs of life of this executor, and the search for those that stopped giving them. DBOS itself only takes up the
+ * Signs of life of this executor, also while it waits to be launched, and then the search for those that stopped giving them. DBOS itself only takes up the
  * flows of an executor that comes back under its own name. Executors that never joined are never looked for: a run of
  * the command line belongs to its own process.
  */
 export function startHeartbeat(fence: OwnFence, log: Log): Heartbeat {
   const { everyMs, staleMs } = fence.heartbeat;
   let last = Promise.resolve();
+  let mayBury = false;
   // Whoever could not be heard for a while may not have heard the others either.
   let quietSince: number | null = null;
 
@@ -24,7 +27,8 @@ export function startHeartbeat(fence: OwnFence, log: Log): Heartbeat {
       quietSince = performance.now();
       throw thrown;
     }
-    if (fence.isGivenUp() || (quietSince !== null && performance.now() - quietSince < staleMs)) return;
+    if (!mayBury || fence.isGivenUp()) return;
+    if (quietSince !== null && performance.now() - quietSince < staleMs) return;
     quietSince = null;
     await buryOthers(fence, staleMs, log);
   }
@@ -37,6 +41,10 @@ export function startHeartbeat(fence: OwnFence, log: Log): Heartbeat {
   beatAndLook();
   const timer = setInterval(beatAndLook, everyMs);
   return {
+    launched() {
+      mayBury = true;
+      beatAndLook();
+    },
     async stop() {
       clearInterval(timer);
       await last;
