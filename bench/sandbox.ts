@@ -80,7 +80,9 @@ function memoryLedger() {
     settleCall: async (call: number, row: LedgerRow) => {
       rows[call] = row;
     },
+    runCap: async () => null,
     spentSince: async () => sum(rows).usd,
+    runCap: async () => null,
     usage: async (id: string) => sum(rows.filter((row) => row.runId === id)),
   };
 }

@@ -51,7 +51,11 @@ export const app =
   };
 
 /** What waiting mends, or somebody who makes room: GitHub is told that the delivery failed, and can send it again. */
-const FOR_LATER: ReadonlySet<FaultCode> = new Set(['DATABASE_UNAVAILABLE', 'DISK_FULL']);
+const FOR_LATER: ReadonlySet<FaultCode> = new Set([
+  'DATABASE_UNAVAILABLE',
+  'ARTIFACTS_UNAVAILABLE',
+  'DISK_FULL',
+]);
 
 /** Probot answers with the status of the first error, 500 where it has none. The reason itself goes to the log only. */
 function putOff(errors: readonly Error[]): void {
@@ -60,7 +64,7 @@ function putOff(errors: readonly Error[]): void {
     const message =
       error.code === 'DISK_FULL'
         ? 'Runoff has no room left to take this delivery; nothing was started. Make room, then redeliver it.'
-        : 'Runoff cannot reach its database; nothing was started. Redeliver this once it can, or wait: labels are looked for.';
+        : 'Runoff cannot reach what it keeps its work in; nothing was started. Redeliver this once it can, or wait: labels are looked for.';
     Object.assign(error, { status: 503, name: 'Unavailable', message });
   }
 }

@@ -99,7 +99,8 @@ async function openParts(
   const leads = needs.leads ?? true;
   const announcer = openAnnouncer({ ...announcerParts(store, log, leads ? github : undefined), room });
   later(() => announcer.idle());
-  const mayBegin = () => room.lacks() === null;
+  // A run of the command line has somebody who sees what happens, and waits for nobody.
+  const mayBegin = () => sharing === null || room.lacks() === null;
   const engine = openEngine(operator, needs, { databaseUrl, sharing, mayBegin, log });
   later(() => engine.shutdown());
   const bareWorkspaces = openWorkspaces({ dataDir: operator.data, sandbox, owner, log });

@@ -92,7 +92,7 @@ async function repositoryOf({ store, log }: Eyes): Promise<number | undefined> {
   return found?.origin.kind === 'github' ? found.origin.repositoryId : undefined;
 }
 
-type Ledger = Pick<Store, 'openCall' | 'settleCall' | 'usage' | 'spentSince'>;
+type Ledger = Pick<Store, 'openCall' | 'settleCall' | 'usage' | 'spentSince' | 'runCap'>;
 
 /** The same ledger; what calls came to is counted and traced when it is settled. */
 export const watchedLedger = (
@@ -101,9 +101,10 @@ export const watchedLedger = (
 ): Ledger => ({
   openCall: (row) => ledger.openCall(row),
   usage: (id, spender) => ledger.usage(id, spender),
+  runCap: (id) => ledger.runCap(id),
   spentSince: (at, repository) => ledger.spentSince(at, repository),
-  async settleCall(call, row) {
-    await ledger.settleCall(call, row);
+  async settleCall(call, row, answer) {
+    await ledger.settleCall(call, row, answer);
     metrics?.modelCall(row);
     const when = {
       startedAt: row.at,

@@ -47,10 +47,14 @@ export async function startUpkeep(
       .then(() => steering.recover())
       .catch(warn(world, 'Runs could not be reconciled.'));
   }, EVERY_MS);
-  const prune = () => pruneUnused(world).then(() => letGo(world, keep));
-  let pruning = prune().catch(warn(world, 'What is no longer used could not be removed.'));
+  const prune = async () => {
+    // The one does not wait for the other to work.
+    await pruneUnused(world).catch(warn(world, 'What is no longer used could not be removed.'));
+    await letGo(world, keep).catch(warn(world, 'What is old could not be let go.'));
+  };
+  let pruning = prune();
   const daily = setInterval(() => {
-    pruning = pruning.then(prune).catch(warn(world, 'What is no longer used could not be removed.'));
+    pruning = pruning.then(prune);
   }, PRUNE_EVERY_MS);
   const looks = startLooks(world);
   const elsewhere = watchElsewhere(world);

@@ -18,6 +18,7 @@ export type { DebateNews } from './brief/index.ts';
 export { cancelRun, closeUnpicked } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';
 export { type DebateWish, debateText, type TextDebate } from './debate-text.ts';
+export { OUTAGES } from './guard.ts';
 export { inLine, sayLine } from './line.ts';
 export { sayMisheard } from './misheard.ts';
 export { once } from './once.ts';

@@ -41,7 +41,7 @@ export interface Executors {
   /**
    * Gives up every other process without a sign of life for `staleMs`, and none while the database itself has not been
    * up for that long. `handOn` moves their work: until it is through, none of them can come back under its name; where
-   * it rejects, none is given up, and the next call finds them again. Returns their ids.
+   * it rejects, they are given up all the same, and the next call finds them again. Returns their ids.
    */
   bury(staleMs: number, handOn: (ids: readonly string[]) => Promise<void>): Promise<readonly string[]>;
   close(): Promise<void>;

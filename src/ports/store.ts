@@ -199,6 +199,8 @@ export interface Store extends AnswerStore, Retention {
   /** Writes what the call came to over what was booked; its answer, where it is to be kept, in the same transaction. */
   settleCall(call: number, row: LedgerRow, answer?: KeptAnswer): Promise<void>;
   usage(id: RunId, spender?: string): Promise<Usage>;
+  /** Dollars that the run may spend in all, by its record as it is now; null for work that is no run, or has no task yet. */
+  runCap(id: RunId): Promise<Usd | null>;
   /** Dollars booked from a moment on, by everyone or for one repository; milliseconds since 1970 UTC. */
   spentSince(at: number, repository?: string): Promise<Usd>;
 

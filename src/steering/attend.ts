@@ -1,7 +1,7 @@
 import { parseCommand } from '../core/commands/index.ts';
 import { asFault } from '../core/model/index.ts';
 import { findMarker } from '../core/reports/index.ts';
-import { findOwn, handleOf, once, requireGitHub, type World } from '../pipeline/index.ts';
+import { findOwn, handleOf, OUTAGES, once, requireGitHub, type World } from '../pipeline/index.ts';
 import type { CommandPlace, CommandRecord, Publisher, Reaction, ReactionTarget } from '../ports/index.ts';
 import { obey } from './obey.ts';
 import { type Obeyed, refuse, scopeOf } from './obeyed.ts';
@@ -28,7 +28,7 @@ async function attendNow(world: World, command: CommandRecord): Promise<void> {
   } catch (thrown) {
     const { code } = asFault(thrown);
     const old = world.clock.now() - command.at > LATEST_MS;
-    const waits = (code === 'GITHUB_UNAVAILABLE' || code === 'DATABASE_UNAVAILABLE') && !old;
+    const waits = OUTAGES.has(code) && !old;
     world.log.warn({ waits, err: thrown }, 'a command could not be obeyed');
     if (!waits) await giveUp(world, command, asFault(thrown).message);
   }
@@ -87,7 +87,7 @@ async function obeyOrSay(world: World, command: CommandRecord): Promise<Obeyed> 
     return await obey(world, command, parseCommand(command.text));
   } catch (thrown) {
     const { code, message, advice } = asFault(thrown);
-    if (code === 'GITHUB_UNAVAILABLE' || code === 'DATABASE_UNAVAILABLE') throw thrown;
+    if (OUTAGES.has(code)) throw thrown;
     world.log.warn({ err: thrown }, 'a command met a fault');
     return refuse(command, `${message} ${advice}`);
   }

@@ -38,7 +38,8 @@ export function overRest({ hub, base }: House): Workspaces {
   };
   const directory = hub.github.directory(owner, name);
   const checkout: BaseCheckout = { sha: base, repositoryKey: 'rest', lower: '/nowhere', layers: [] };
-  const some: Pick<Workspaces, 'prepare' | 'commit' | 'push' | 'sweep'> = {
+  const some: Pick<Workspaces, 'prepare' | 'holds' | 'commit' | 'push' | 'sweep'> = {
+    holds: async () => true,
     prepare: async () => checkout,
     async commit(_base, spec) {
       const date = new Date(spec.at * 1000).toISOString();

@@ -182,6 +182,7 @@ export function memoryStore(): Store {
           NO_USAGE,
         );
     },
+    runCap: async (id) => entries.get(id)?.run.task?.settings.budget.run ?? null,
     async spentSince(at, repository) {
       return calls
         .filter((call) => call.at >= at && (repository === undefined || call.repository === repository))

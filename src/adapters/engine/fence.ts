@@ -79,12 +79,18 @@ export function openFence(options: FenceOptions): OwnFence {
     isFresh,
     isGivenUp: () => isGivenUp,
     async check() {
-      if (isFresh()) return;
-      if (!isGivenUp) await beat();
+      // The answer to a beat that was under way may have been read long after it was given: then it is asked again.
+      for (let looks = 0; looks < MOST_LOOKS && !isFresh() && !isGivenUp; looks += 1) await beat();
+      if (!isGivenUp && !isFresh()) {
+        throw new Fault('DATABASE_UNAVAILABLE', 'The database takes too long to take a sign of life.');
+      }
       if (isGivenUp) throw new Fault('GIVEN_UP', 'Others have taken over the work of this process.');
     },
   };
 }
+
+/** Beats until one is answered in time. */
+const MOST_LOOKS = 3;
 
 /** Milliseconds between two tries to learn whether a step is still ours. Our default. */
 const ASK_AGAIN_MS = 1_000;

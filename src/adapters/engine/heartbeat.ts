@@ -20,7 +20,17 @@ export function startHeartbeat(fence: OwnFence, log: Log): Heartbeat {
   // Whoever could not be heard for a while may not have heard the others either.
   let quietSince: number | null = null;
 
+  let turned = { now: Date.now(), elapsed: performance.now() };
+
+  /** A machine that slept wakes with all its processes: each must have the time to say that it lives. */
+  function overslept(): boolean {
+    const before = turned;
+    turned = { now: Date.now(), elapsed: performance.now() };
+    return Math.max(turned.now - before.now, turned.elapsed - before.elapsed) > everyMs + staleMs / 2;
+  }
+
   async function turn(): Promise<void> {
+    if (overslept()) quietSince = performance.now();
     try {
       await fence.beat();
     } catch (thrown) {
@@ -58,6 +68,7 @@ async function buryOthers({ executors }: OwnFence, staleMs: number, log: Log): P
     const handles = (await DBOSExecutor.globalInstance?.recoverPendingWorkflows([...ids])) ?? [];
     flows.push(...handles.map((handle) => handle.workflowID));
   });
-  if (gone.length === 0) return;
+  // Whoever ended properly and left nothing is no news.
+  if (flows.length === 0) return;
   log.warn({ gone, flows }, 'Executors gave no sign of life; their flows go on elsewhere.');
 }

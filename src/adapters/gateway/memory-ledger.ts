@@ -6,6 +6,7 @@ import type { Ledger } from './bookings.ts';
 export function memoryLedger(): Ledger {
   const rows: LedgerRow[] = [];
   return {
+    runCap: async () => null,
     openCall: async (row) => rows.push(row) - 1,
     async settleCall(call, row) {
       if (rows[call] === undefined) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);

@@ -65,7 +65,7 @@ export async function openRecall({ artifacts, store, clock, log }: Parts, whose:
         return { asked, answer: { status: kept.status, headers: kept.headers, body } };
       } catch (error) {
         log.warn(
-          { runId, spender, err: error },
+          { run: runId, spender, err: error },
           'An answer that was kept cannot be read; the model is asked again.',
         );
         return { asked, answer: null };
@@ -81,7 +81,7 @@ export async function openRecall({ artifacts, store, clock, log }: Parts, whose:
       } catch (error) {
         const { code } = asFault(error);
         log.error(
-          { runId, spender, code, err: error },
+          { run: runId, spender, code, err: error },
           'An answer could not be kept; after a crash it is paid again.',
         );
         return null;

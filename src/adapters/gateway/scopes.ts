@@ -25,18 +25,21 @@ export interface Sums {
   readonly run: Usd;
   readonly repositoryDay: Usd;
   readonly day: Usd;
+  /** What the run may spend by now, where its record says so: a person may have changed it, in whatever process. */
+  readonly runCap: Usd | null;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export async function readSums(ledger: Ledger, clock: Pick<Clock, 'now'>, payer: Payer): Promise<Sums> {
   const midnight = Math.floor(clock.now() / DAY_MS) * DAY_MS;
-  const [run, repositoryDay, day] = await Promise.all([
+  const [run, repositoryDay, day, runCap] = await Promise.all([
     ledger.usage(payer.runId),
     ledger.spentSince(midnight, payer.repository),
     ledger.spentSince(midnight),
+    ledger.runCap(payer.runId),
   ]);
-  return { run: run.usd, repositoryDay, day };
+  return { run: run.usd, repositoryDay, day, runCap };
 }
 
 const keysOf = ({ runId, spender, repository }: Payer): Readonly<Record<CapName, string>> => ({
@@ -57,7 +60,7 @@ export function sharedScopes(held: Held, payer: Payer, dayCaps: DayCaps, sums: S
     held: held.of(keys[name]),
   });
   return [
-    scope('run', payer.runCapUsd, sums.run),
+    scope('run', sums.runCap ?? payer.runCapUsd, sums.run),
     scope('repository-day', dayCaps.repositoryUsd, sums.repositoryDay),
     scope('day', dayCaps.everythingUsd, sums.day),
   ];

@@ -55,6 +55,9 @@ export function connect(url: string, { poolSize, name, identity }: ConnectionOpt
     max: poolSize,
     application_name: name,
     connectionTimeoutMillis: 10_000,
+    // A peer that is gone without a word is noticed.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 15_000,
     types,
   });
   // An idle connection broke: the pool drops it by itself, and the next query says so if there is no server.

@@ -7,6 +7,9 @@ import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
 /** Beats are told apart from the store's work, so that they never wait behind it. */
 const CONNECTIONS = 1;
 
+/** Instead of the incarnation of a process that was given up, until its work is moved. None is called so. */
+const TOMBSTONE = 'given up';
+
 /** Where processes of older versions give their signs of life; there is none where no such version ever ran. */
 const FORMER = 'runoff_engine.executor';
 
@@ -54,14 +57,34 @@ export function openExecutors(url: string, { id, incarnation }: Identity): Execu
       await inStatement(update.execute());
     },
 
-    bury: (staleMs, handOn) =>
-      inTransaction(db, async (tx) => {
-        const gone = [...(await silentFor(tx, staleMs, id)), ...(await formerSilentFor(tx, staleMs))];
-        if (gone.length === 0) return [];
-        await tx.deleteFrom('runoff.executor').where('id', 'in', gone).execute();
-        await handOn(gone);
-        return gone;
-      }),
+    async bury(staleMs, handOn) {
+      // Given up first, and for good: whoever moves their flows need not fear that they write meanwhile. Where moving
+      // fails, the stone stays, and the next look moves them.
+      const [gone, former] = await inTransaction(db, async (tx) => {
+        const silent = await silentFor(tx, staleMs, id);
+        if (silent.length > 0)
+          await tx
+            .updateTable('runoff.executor')
+            .set({ incarnation: TOMBSTONE })
+            .where('id', 'in', silent)
+            .execute();
+        return [silent, await formerSilentFor(tx, staleMs)] as const;
+      });
+      const all = [...gone, ...former];
+      if (all.length === 0) return [];
+      await handOn(all);
+      await inTransaction(db, async (tx) => {
+        await tx
+          .deleteFrom('runoff.executor')
+          .where('id', 'in', all)
+          .where('incarnation', '=', TOMBSTONE)
+          .execute();
+        if (former.length > 0)
+          await sql`delete from ${sql.table(FORMER)}
+            where executor_id in (${sql.join(former)}) and seen < ${longAgo(staleMs)}`.execute(tx);
+      });
+      return all;
+    },
 
     close,
   };
@@ -90,8 +113,8 @@ async function silentFor(tx: Tx, staleMs: number, own: string): Promise<readonly
 async function formerSilentFor(tx: Tx, staleMs: number): Promise<readonly string[]> {
   if (!(await hasFormer(tx))) return [];
   const { rows } = await sql<{ executor_id: string }>`
-    delete from ${sql.table(FORMER)} where seen < ${longAgo(staleMs)} and ${wasUp(staleMs)}
-    returning executor_id`.execute(tx);
+    select executor_id from ${sql.table(FORMER)}
+    where seen < ${longAgo(staleMs)} and ${wasUp(staleMs)}`.execute(tx);
   return rows.map((row) => row.executor_id);
 }
 

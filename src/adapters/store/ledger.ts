@@ -40,6 +40,15 @@ export function ledger(db: Db) {
       return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },
 
+    async runCap(id) {
+      const cap = db
+        .selectFrom('runoff.run')
+        .select(sql<string | null>`task #>> '{settings,budget,run}'`.as('usd'))
+        .where('id', '=', id);
+      const usd = (await inStatement(cap.executeTakeFirst()))?.usd ?? null;
+      return usd === null ? null : Number(usd);
+    },
+
     async spentBySince(at, whose) {
       const sum = db
         .selectFrom('runoff.gateway_call as call')

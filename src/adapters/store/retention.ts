@@ -65,12 +65,14 @@ export function retention(db: Db): Retention {
         const runs = await expireRuns(tx, before.runs, dry);
         if (!dry) await expireTraces(tx, before.runs);
         const old = sql`one.at < ${before.ledger}`;
+        // What a run that is kept has cost stays with it, and counts against its cap.
+        const ofNoRun = sql`not exists (select from runoff.run as run where run.id = one.run_id)`;
         const over = sql`
           exists (select from runoff.run as run where run.id = one.run_id and run.state in (${list(DONE)}))
           or (one.at < ${before.runs} and not exists (select from runoff.run as run where run.id = one.run_id))`;
         return {
           runs,
-          calls: await count(tx, 'runoff.gateway_call', old, dry),
+          calls: await count(tx, 'runoff.gateway_call', sql`${old} and ${ofNoRun}`, dry),
           audit: await count(tx, 'runoff.audit', old, dry),
           answers: await count(tx, 'runoff.model_answer', over, dry),
         };

@@ -10,13 +10,16 @@ export const whole = (least: number, most: number, fallback: number) =>
     .pipe(z.number().min(least).max(most))
     .prefault(String(fallback));
 
-/** Whole days, written `180d`; milliseconds. Two at least: caps of a day count what was before midnight. */
+/**
+ * Whole days, written `180d`; milliseconds. Four at least: caps of a day count what was before midnight, and a label that
+ * is three days old is still looked for, unless its delivery is on record.
+ */
 export const days = (fallback: number) =>
   z
     .string()
     .regex(/^[1-9]\d{0,4}d$/, 'write days, such as 180d')
     .transform((text) => Number(text.slice(0, -1)))
-    .refine((count) => count >= 2, 'write at least 2d')
+    .refine((count) => count >= 4, 'write at least 4d')
     .transform((count) => count * 86_400_000)
     .prefault(`${fallback}d`);
 

@@ -14,21 +14,24 @@ export const secretsOf = (keys: readonly (string | undefined)[]): readonly strin
 export const redactText = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((kept, secret) => kept.replaceAll(secret, MARK), text);
 
-/** What secrets look like, whoever's they are: of GitHub, of model providers, of our gateway, of clouds, keys, logins. */
+/**
+ * What secrets look like, whoever's they are: of GitHub, of model providers, of our gateway, of clouds, keys, logins. Bounded where
+ * a hostile text could make the search take time by the square of its length.
+ */
 const FORMS: readonly RegExp[] = [
   /gh[a-z]_[A-Za-z0-9_]{10,}/g,
   /github_pat_\w{10,}/g,
   /\bv1\.[0-9a-f]{40}/g,
-  /eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
+  /(?<![\w-])eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]*)?/g,
   /\b(?:sk|gw|xai|gsk)[-_][\w-]{16,}/g,
   /\bAIza[\w-]{30,}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\bBearer\s+[\w+/=.~-]{6,}/gi,
-  /\bBasic\s+[A-Za-z0-9+/]{16,}={0,2}/gi,
+  /\bBearer\s{1,8}[\w+/=.~-]{6,}/gi,
+  /\bBasic\s{1,8}[A-Za-z0-9+/]{16,}={0,2}/gi,
   // To its end, or as far as a text that was cut still shows it.
   /-----BEGIN [A-Z0-9 ]*KEY-----[^"]*?(?:-----END [A-Z0-9 ]*KEY-----|(?=")|$)/g,
   // A password is anything up to the last @ before the path.
-  /(?<=[a-z][a-z0-9+.-]*:\/\/)[^\s"'\\/?#]*:[^\s"'\\/?#]*@/gi,
+  /(?<=[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'\\/?#]{0,256}:[^\s"'\\/?#]{0,256}@/gi,
 ];
 
 interface Span {

@@ -3,7 +3,7 @@ import type { Alias, RunId } from '../../core/model/index.ts';
 import { assignAliases } from '../../core/policy/index.ts';
 import type { ChildInput, FlowContext } from '../../ports/index.ts';
 import { contestantsOf } from '../field.ts';
-import type { Guarded, StageRunner } from '../guard.ts';
+import { type Guarded, patiently, type StageRunner } from '../guard.ts';
 import { loadTask, prepareBase } from '../task.ts';
 import type { World } from '../world.ts';
 import { lineUpAgain } from './again.ts';
@@ -54,7 +54,8 @@ export async function code(
 /** One candidate's own flow: a single step, so that a finished candidate is never coded twice. */
 export async function codeOne(world: World, context: FlowContext, input: CandidateInput): Promise<null> {
   return context.step('write', async (signal) => {
-    await writeCandidate(world, input.runId, input.alias, signal);
+    // Whoever starts over finds what its models said already.
+    await patiently(world, signal, () => writeCandidate(world, input.runId, input.alias, signal));
     return null;
   });
 }

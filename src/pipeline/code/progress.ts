@@ -5,7 +5,7 @@ import { noteOf } from './line-up.ts';
 export interface Progress {
   /** Remembers the change, a note with how the candidate came about before it; the database hears of it at once when the state changed, else with the next write. */
   set(change: Partial<Omit<Candidate, 'runId' | 'alias'>>): void;
-  /** Writes what is remembered; rejects if any write failed. */
+  /** Writes what is remembered; rejects if that fails, and may be asked again. */
   flush(): Promise<void>;
 }
 
@@ -27,6 +27,10 @@ export function progressOf(
         dirty = false;
         await store.putCandidate(current);
       }
+    } catch (thrown) {
+      // Not lost: the next change, or whoever flushes, writes it.
+      dirty = true;
+      throw thrown;
     } finally {
       busy = false;
     }
@@ -48,7 +52,7 @@ export function progressOf(
       if (stateChanged) onState();
     },
     async flush() {
-      await writing;
+      await writing.catch(() => {});
       if (dirty) await pump();
     },
   };

@@ -59,6 +59,7 @@ export async function writeCandidate(
     const refused = given?.kind === 'repair' ? await applyOwn(world, area, given.patch, signal) : null;
     if (refused === null) await codeIn({ world, task, candidate, base, area, given, progress, signal });
     else progress.set({ state: 'failed', note: refused });
+    await patiently(world, signal, () => progress.flush());
   } finally {
     await world.workspaces.remove(area);
     await progress.flush();
@@ -228,7 +229,7 @@ async function keepPatch({ world, base, area, given, signal }: Work, ending: str
       return {
         state: 'coded',
         note: ending ? `${ending.replace(/\.$/, '')}; ${JUDGED_ALL_THE_SAME}` : 'done',
-        patch: await storePatch(world.artifacts, collected.patch),
+        patch: await patiently(world, signal, () => storePatch(world.artifacts, collected.patch)),
       };
   }
 }

@@ -38,6 +38,7 @@ export function memoryLedger() {
     lose: () => {
       rows.length = 0;
     },
+    runCap: async (): Promise<number | null> => null,
     async openCall(row: LedgerRow) {
       // A database takes its time.
       await setImmediate();

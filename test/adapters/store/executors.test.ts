@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openExecutors, openStore } from '../../../src/adapters/store/index.ts';
 import type { ExecutorFacts, Executors, Store } from '../../../src/ports/index.ts';
@@ -70,27 +71,37 @@ describe('processes that share the work', () => {
     await expect(its.intend('r1', 'comment')).resolves.toMatchObject({ fresh: true });
   });
 
-  test('where the work of a silent one cannot be moved, it is not given up, and found again', async () => {
+  test('where the work of a silent one cannot be moved, it writes no more all the same, and is found again', async () => {
     const { self } = await process('app-a');
     const { store } = await process('app-b');
     await silence('app-b');
     await expect(self.bury(60_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    await expect(store.intend('r1', 'comment')).resolves.toMatchObject({ fresh: true });
+    await expect(store.intend('r1', 'comment')).rejects.toMatchObject(GIVEN_UP);
     expect(await self.bury(60_000, async () => undefined)).toEqual(['app-b']);
+    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
+  });
+
+  test('one that starts anew while its work is moved lives', async () => {
+    const { self, store } = await process('app-a');
+    await process('app-b');
+    await silence('app-b');
+    await self.bury(60_000, async () => void (await process('app-b', 'second')));
+    expect((await store.executors()).map(({ id }) => id)).toEqual(['app-a', 'app-b']);
   });
 
   test('one that is in the middle of a write is passed over until it is through', async () => {
     const { self } = await process('app-a');
     await process('app-b');
     await silence('app-b');
-    const writing = openExecutors(database.url, { id: 'app-c', incarnation: 'c' });
-    opened.push(writing);
-    await writing.join(FACTS, 1);
-    // Whoever holds the row: here another that buries, in the store a transaction that writes.
-    await writing.bury(60_000, async (ids) => {
-      expect(ids).toEqual(['app-b']);
-      expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
-    });
+    const writing = new pg.Client({ connectionString: database.url });
+    await writing.connect();
+    await writing.query('begin');
+    // As the fence of a transaction that writes.
+    await writing.query("select 1 from runoff.executor where id = 'app-b' for key share");
+    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
+    await writing.query('commit');
+    await writing.end();
+    expect(await self.bury(60_000, async () => undefined)).toEqual(['app-b']);
   });
 });
 
