@@ -82,7 +82,6 @@ function memoryLedger() {
     },
     runCap: async () => null,
     spentSince: async () => sum(rows).usd,
-    runCap: async () => null,
     usage: async (id: string) => sum(rows.filter((row) => row.runId === id)),
   };
 }

@@ -4,8 +4,11 @@ import { connect } from './connection.ts';
 import { json } from './rows.ts';
 import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
 
-/** Beats are told apart from the store's work, so that they never wait behind it. */
-const CONNECTIONS = 1;
+/** Beats are told apart from the store's work, and from burying others, so that they never wait behind it. */
+const CONNECTIONS = 2;
+
+/** Any fixed number; those of migrations and launches are others. */
+const BURYING = 7_346_004;
 
 /** Instead of the incarnation of a process that was given up, until its work is moved. None is called so. */
 const TOMBSTONE = 'given up';
@@ -19,7 +22,9 @@ export function openExecutors(url: string, { id, incarnation }: Identity): Execu
   return {
     join: ({ role, ...facts }, at) =>
       inTransaction(db, async (tx) => {
-        // Waits for what an earlier process of the name writes just now, or for whoever buries it.
+        // Whoever is buried just now has its work moved: it comes back when that is through.
+        await sql`select pg_advisory_xact_lock(${BURYING})`.execute(tx);
+        // Waits for what an earlier process of the name writes just now.
         await tx.selectFrom('runoff.executor').select('id').where('id', '=', id).forUpdate().execute();
         const row = {
           incarnation,
@@ -57,37 +62,62 @@ export function openExecutors(url: string, { id, incarnation }: Identity): Execu
       await inStatement(update.execute());
     },
 
-    async bury(staleMs, handOn) {
-      // Given up first, and for good: whoever moves their flows need not fear that they write meanwhile. Where moving
-      // fails, the stone stays, and the next look moves them.
-      const [gone, former] = await inTransaction(db, async (tx) => {
-        const silent = await silentFor(tx, staleMs, id);
-        if (silent.length > 0)
-          await tx
-            .updateTable('runoff.executor')
-            .set({ incarnation: TOMBSTONE })
-            .where('id', 'in', silent)
-            .execute();
-        return [silent, await formerSilentFor(tx, staleMs)] as const;
-      });
-      const all = [...gone, ...former];
-      if (all.length === 0) return [];
-      await handOn(all);
-      await inTransaction(db, async (tx) => {
-        await tx
-          .deleteFrom('runoff.executor')
-          .where('id', 'in', all)
-          .where('incarnation', '=', TOMBSTONE)
-          .execute();
-        if (former.length > 0)
-          await sql`delete from ${sql.table(FORMER)}
-            where executor_id in (${sql.join(former)}) and seen < ${longAgo(staleMs)}`.execute(tx);
-      });
-      return all;
-    },
+    bury: (staleMs, handOn) =>
+      inStatement(
+        db.connection().execute(async (held) => {
+          if (!(await tryLock(held))) return [];
+          try {
+            return await buryAll(held, id, staleMs, handOn);
+          } finally {
+            await sql`select pg_advisory_unlock(${BURYING})`.execute(held);
+          }
+        }),
+      ),
 
     close,
   };
+}
+
+/** The lock ends with the connection: whoever dies while burying keeps nobody out. */
+async function tryLock(held: Db): Promise<boolean> {
+  const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_lock(${BURYING}) as mine`.execute(
+    held,
+  );
+  return rows[0]?.mine ?? false;
+}
+
+/**
+ * They are given up first, and for good: whoever moves their flows need not fear that they write meanwhile. Where moving
+ * fails, the stone stays, and the next look moves them.
+ */
+async function buryAll(
+  db: Db,
+  own: string,
+  staleMs: number,
+  handOn: Parameters<Executors['bury']>[1],
+): Promise<readonly string[]> {
+  const [silent, former] = await inTransaction(db, async (tx) => {
+    const found = await silentFor(tx, staleMs, own);
+    if (found.length > 0) {
+      const stones = tx.updateTable('runoff.executor').set({ incarnation: TOMBSTONE });
+      await stones.where('id', 'in', found).execute();
+    }
+    return [found, await formerSilentFor(tx, staleMs)] as const;
+  });
+  const all = [...silent, ...former];
+  if (all.length === 0) return [];
+  await handOn(all);
+  await inTransaction(db, async (tx) => {
+    await tx
+      .deleteFrom('runoff.executor')
+      .where('id', 'in', all)
+      .where('incarnation', '=', TOMBSTONE)
+      .execute();
+    if (former.length > 0)
+      await sql`delete from ${sql.table(FORMER)}
+        where executor_id in (${sql.join(former)}) and seen < ${longAgo(staleMs)}`.execute(tx);
+  });
+  return all;
 }
 
 const longAgo = (staleMs: number) => sql<Date>`clock_timestamp() - ${staleMs} * interval '1 millisecond'`;

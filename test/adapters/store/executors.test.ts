@@ -81,11 +81,22 @@ describe('processes that share the work', () => {
     expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
   });
 
-  test('one that starts anew while its work is moved lives', async () => {
+  test('one that starts anew while its work is moved waits until that is through, and lives', async () => {
     const { self, store } = await process('app-a');
     await process('app-b');
     await silence('app-b');
-    await self.bury(60_000, async () => void (await process('app-b', 'second')));
+    let back = false;
+    let coming: Promise<unknown> = Promise.resolve();
+    await self.bury(60_000, async () => {
+      coming = process('app-b', 'second').then(() => {
+        back = true;
+      });
+      // Another look meanwhile moves nothing twice.
+      const { self: third } = await process('app-c');
+      expect(await third.bury(60_000, async () => expect.unreachable())).toEqual([]);
+      expect(back).toBe(false);
+    });
+    await coming;
     expect((await store.executors()).map(({ id }) => id)).toEqual(['app-a', 'app-b']);
   });
 
