@@ -11,15 +11,9 @@ import { missingForServe, type Operator } from '../core/policy/index.ts';
 import { flows, type World } from '../pipeline/index.ts';
 import type { Fence } from '../ports/index.ts';
 import { openSteering, type Steering } from '../steering/index.ts';
-import {
-  type Figures,
-  fileKeeper,
-  openSetup,
-  startWeb,
-  type Web,
-  type WebhookMiddleware,
-} from '../web/index.ts';
+import { fileKeeper, openSetup, startWeb, type Web, type WebhookMiddleware } from '../web/index.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
+import { figuresOf } from './figures.ts';
 import { healthOf } from './health.ts';
 import { openLog } from './log.ts';
 import { OWN } from './paths.ts';
@@ -92,10 +86,6 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
 /** Not a fault: the worker that takes it may start after us. */
 async function warnIfNobodyTakes({ store, log }: World): Promise<void> {
   for (const what of untaken(await store.executors())) log.warn({}, what);
-}
-
-function figuresOf({ metricsToken: token }: Operator, { metrics }: World): { readonly figures?: Figures } {
-  return token && metrics ? { figures: { token, exposition: () => metrics.exposition() } } : {};
 }
 
 function webhookMiddleware(operator: Operator, world: World, steering: Steering): Promise<WebhookMiddleware> {

@@ -5,6 +5,7 @@ import type { Operator } from '../core/policy/index.ts';
 import { flows } from '../pipeline/index.ts';
 import { startWeb } from '../web/index.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
+import { figuresOf } from './figures.ts';
 import { healthOf } from './health.ts';
 import { openRuntime } from './runtime.ts';
 import { startWorkerUpkeep } from './upkeep.ts';
@@ -67,6 +68,7 @@ async function begin(operator: Operator, runtime: Runtime, later: Closers['later
         ...http,
         webhooksPath: NO_WEBHOOKS,
         health: async () => (launched ? healthOf(runtime) : { ok: false, detail: { engine: 'starting' } }),
+        ...figuresOf(operator, world),
         log: world.log,
       })
     : null;

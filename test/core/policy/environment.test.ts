@@ -25,7 +25,7 @@ describe('the environment', () => {
     expect(operator({})).toEqual({
       appLacks: ['APP_ID', 'PRIVATE_KEY', 'WEBHOOK_SECRET'],
       github: { apiUrl: 'https://api.github.com', gitUrl: 'https://github.com' },
-      http: { host: '127.0.0.1', port: 3000 },
+      http: { host: '127.0.0.1', port: 3000, portIsSet: false },
       data: '/data',
       models: {},
       modelPrices: {},
@@ -43,6 +43,7 @@ describe('the environment', () => {
         runsInstallationDay: 200,
       },
       codersPerWorker: 4,
+      examinationsPerWorker: 2,
       codersPerRepository: 4,
       runsAtOnce: 8,
       minFreeDisk: 1e9,
@@ -110,6 +111,21 @@ describe('the environment', () => {
     ['MULTI_AGENT_MODELS', 'gpt', 'provider/model'],
     ['RUNOFF_SANDBOX_UID', '0', 'Too small'],
     ['ANTHROPIC_BASE_URL', 'https://x.org', 'without ANTHROPIC_API_KEY'],
+    ['ARTIFACTS_URL', 'artifacts', 's3://bucket/prefix, or an absolute path'],
+    ['ARTIFACTS_URL', '/mnt/../artifacts', 'without . and ..'],
+    ['ARTIFACTS_URL', 's3://runoff', 'S3_ACCESS_KEY_ID with S3_SECRET_ACCESS_KEY'],
+    ['S3_ENDPOINT', 'http://objects:9000', 'without ARTIFACTS_URL=s3://bucket'],
+    ['S3_REGION', 'Central Europe', 'eu-central-1'],
+    ['S3_PATH_STYLE', 'perhaps', 'true or false'],
+    ['EXAMINATIONS_PER_WORKER', '-1', 'whole number'],
+    ['RUNOFF_WORKER_NAME', 'my worker', 'letters, digits'],
+    ['RUNS_AT_ONCE', '0', 'Too small'],
+    ['KEEP_RUNS', '6 months', 'such as 180d'],
+    ['KEEP_LEDGER', '1d', 'at least 2d'],
+    ['MIN_FREE_DISK', '5%', 'such as 500MB'],
+    ['METRICS_TOKEN', 'short', 'at least 16 characters'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'begins with https'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'secret', 'name=value'],
   ])('%s=%s is refused: %s', (name, value, why) => {
     const found = problems({ [name]: value });
     expect(found).toHaveLength(1);
@@ -123,6 +139,57 @@ describe('the environment', () => {
       const parsed = parseEnvironment({ RUNOFF_DATA: '/data', [name]: canary });
       expect(JSON.stringify(parsed.kind === 'invalid' ? parsed.problems : []), name).not.toContain('canary');
     }
+  });
+
+  test('artifacts in a folder that machines share, or in a bucket with keys of either name', () => {
+    expect(operator({ ARTIFACTS_URL: 'file:///mnt/artifacts/' }).artifacts).toEqual({
+      kind: 'folder',
+      path: '/mnt/artifacts',
+    });
+    const own = { ARTIFACTS_URL: 's3://runoff/artifacts', S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 's' };
+    const bucket = {
+      kind: 's3',
+      bucket: 'runoff',
+      prefix: 'artifacts',
+      accessKeyId: 'a',
+      secretAccessKey: 's',
+    };
+    const endpoint = 'http://objects:9000';
+    expect(operator({ ...own, S3_ENDPOINT: `${endpoint}/` }).artifacts).toEqual({
+      ...bucket,
+      endpoint,
+      region: 'us-east-1',
+      pathStyle: true,
+    });
+    const amazon = { AWS_REGION: 'eu-north-1', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'y' };
+    expect(operator({ ...own, ...amazon }).artifacts).toEqual({
+      ...bucket,
+      region: 'eu-north-1',
+      pathStyle: false,
+    });
+    expect(problems({ ...own, ...amazon, S3_SECRET_ACCESS_KEY: '' })).toHaveLength(1);
+  });
+
+  test('a worker listens only where its port is set; what is kept and what is watched is as it is written', () => {
+    const set = operator({
+      PORT: '3001',
+      RUNOFF_WORKER_NAME: 'big-1',
+      KEEP_RUNS: '30d',
+      MIN_FREE_DISK: '500MB',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,team=runoff',
+    });
+    expect(set.http).toMatchObject({ port: 3001, portIsSet: true });
+    expect(set).toMatchObject({
+      workerName: 'big-1',
+      keep: { runs: 30 * 86_400_000 },
+      minFreeDisk: 5e8,
+      traces: {
+        url: 'https://collector.example.com/v1/traces',
+        headers: { 'x-key': 'a b', team: 'runoff' },
+      },
+    });
+    expect(operator({ MIN_FREE_DISK: '0' }).minFreeDisk).toBe(0);
   });
 
   test('GitHub Enterprise, by host or by address', () => {
