@@ -17,7 +17,8 @@ export async function showAudit(shell: Shell, { run, limit, json }: AuditWish): 
     const records = await world.store.audited({ limit, ...(run === undefined ? {} : { run }) });
     const oldestFirst = records.toReversed();
     if (json) shell.screen.out(`${jsonText(oldestFirst.map(jsonOf))}\n`);
-    else if (records.length === 0) shell.screen.out('The audit has no row yet.\n');
+    else if (records.length === 0)
+      shell.screen.out(`The audit has no row${run === undefined ? '' : ` of run ${run}`} yet.\n`);
     else shell.screen.out(`${oldestFirst.map(line).join('\n')}\n`);
     return EXIT.done;
   } finally {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { jsonOption } from './options.ts';
+import { jsonOption, postgresAddress } from './options.ts';
 import { jsonText } from './render/index.ts';
 import { EXIT, type Shell } from './runtime.ts';
 
@@ -17,7 +17,11 @@ export function addMove(program: Command, shell: Shell, done: (code: number) => 
   program
     .command('move-database')
     .description('copies all runs to a Postgres server, from the embedded database or from DATABASE_URL')
-    .requiredOption('--to <url>', 'postgres://user@host:port/database; the password may be in PGPASSWORD')
+    .requiredOption(
+      '--to <url>',
+      'postgres://user@host:port/database; the password may be in PGPASSWORD',
+      postgresAddress,
+    )
     .option('--dry-run', 'looks only, and says what would be copied', false)
     .addOption(jsonOption())
     .action(async (flags: MoveFlags) => done(await move(shell, flags)));

@@ -20,6 +20,11 @@ export const seconds = (text: string) => {
     throw new InvalidArgumentError('Give a whole number from 1 and a unit: 90s, 30m or 2h.');
   return Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
 };
+export const postgresAddress = (text: string) => {
+  if (!/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''))
+    throw new InvalidArgumentError('Give an address such as postgres://user@host:5432/database.');
+  return text;
+};
 export const names = (text: string) =>
   text
     .split(',')

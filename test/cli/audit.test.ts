@@ -53,3 +53,7 @@ test('of one run, the newest rows, as JSON', async () => {
     { run: 'r1', at: '2026-01-02T12:00:03.000Z', entry: { kind: 'transition', to: 'cancelled' } },
   ]);
 });
+
+test('a run of which nothing is kept is told by its name', async () => {
+  expect(await typed('--run', 'r9')).toBe('The audit has no row of run r9 yet.\n');
+});

@@ -6,6 +6,7 @@ import {
   copySequences,
   copyTable,
   hasRows,
+  makeFormer,
   SCHEMAS,
   sumOf,
   type Table,
@@ -34,7 +35,11 @@ export interface MoveOptions {
   readonly onTable: (table: string, rows: number, of: number) => void;
 }
 
-async function connected<T>(url: string, which: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function connected<T>(
+  url: string,
+  which: 'source' | 'destination',
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'runoff move',
@@ -49,10 +54,10 @@ async function connected<T>(url: string, which: string, work: (client: pg.Client
       `set timezone = 'UTC'; set idle_in_transaction_session_timeout = 0; set statement_timeout = 0`,
     );
   } catch (error) {
+    // Advice about DATABASE_URL would mislead whoever mistyped the other address.
+    const code = which === 'source' ? 'DATABASE_UNAVAILABLE' : 'MOVE_REFUSED';
     const { message } = error as Error;
-    throw new Fault('DATABASE_UNAVAILABLE', `The ${which} database cannot be reached: ${message}.`, {
-      cause: error,
-    });
+    throw new Fault(code, `The ${which} database cannot be reached: ${message}.`, { cause: error });
   }
   try {
     return await work(client);
@@ -171,6 +176,7 @@ export async function moveDatabase(options: MoveOptions): Promise<readonly Moved
       await refuseUnlessEmpty(to);
       if (dryRun) return countAll(from);
       for (const url of [options.from, options.to]) await prepare(url);
+      await makeFormer(from, to);
       await holdLaunches(from, options.launchLock, 'source');
       await holdLaunches(to, options.launchLock, 'destination');
       await refuseWhileUsed(from, 'source');

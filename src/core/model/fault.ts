@@ -141,7 +141,7 @@ export const FAULTS = {
   MOVE_REFUSED: {
     retry: 'no',
     advice:
-      'Stop every Runoff of both databases, on all machines, and name a destination without runs; docs/operations.md has the steps.',
+      'Stop every Runoff of both databases, on all machines, and name with --to a database that answers and has no runs; docs/operations.md has the steps.',
   },
   INTERNAL: {
     retry: 'now',
