@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Fault } from '../core/model/index.ts';
-import type { FlowContext } from '../ports/index.ts';
+import { Fault, type RunId } from '../core/model/index.ts';
+import type { ChildInput, FlowContext } from '../ports/index.ts';
 import { examine } from './examine/index.ts';
 import { type Guarded, guard } from './guard.ts';
-import { loadTask, repositoryOf } from './task.ts';
+import { loadRun, loadTask, priorityIn, repositoryOf } from './task.ts';
 import type { World } from './world.ts';
 
 export const ExaminationInput = z.strictObject({
@@ -44,16 +44,21 @@ async function examineAnywhere(
 ): Promise<Guarded<'examined'>> {
   // A run that an older version began to examine itself goes on so.
   if (!(await context.patched('examination'))) return examineHere(world, context, input);
-  const partition = await context.step('repository', (signal) =>
-    guard(world, 'examine', signal, async () => repositoryOf((await loadTask(world, input.runId)).origin)),
+  const where = await context.step('where', (signal) =>
+    guard(world, 'examine', signal, () => whereOf(world, input.runId)),
   );
-  if (partition.kind === 'fault') return partition;
+  if (where.kind === 'fault') return where;
   const key = round === 1 ? 'examination' : `examination-${round}`;
   const [result] = await context.fanOut<Guarded<'examined'>>([
-    { flow: 'examination', key, partition: partition.value, input },
+    { flow: 'examination', key, ...where.value, input },
   ]);
   if (result?.kind === 'done') return result.value;
   const why = result?.why ?? 'it was not begun';
   const fault = new Fault('INTERNAL', `The examination broke off: ${why}`);
   return { kind: 'fault', fault: { code: fault.code, message: fault.message } };
+}
+
+async function whereOf(world: World, runId: RunId): Promise<Pick<ChildInput, 'partition' | 'priority'>> {
+  const { origin } = await loadTask(world, runId);
+  return { partition: repositoryOf(origin), priority: priorityIn(await loadRun(world, runId)) };
 }

@@ -99,6 +99,9 @@ export const checkLimits = (task: Pick<Task, 'settings'>): Limits => ({
 export const repositoryOf = (origin: Task['origin']): string =>
   origin.kind === 'github' ? `github-${origin.repositoryId}` : `local-${origin.path}`;
 
+/** Where a run's work stands among that of others, as the run itself stood in line; 0 for one that was in none. */
+export const priorityIn = ({ line }: Pick<RunRecord, 'line'>): number => line?.priority ?? 0;
+
 /** `host:port` names that the repository's own commands may reach, within the operator's ceiling. */
 export const hostsOf = (task: Pick<Task, 'settings'>): readonly string[] =>
   task.settings.network.allow.map((host) => (host.includes(':') ? host : `${host}:443`));

@@ -59,6 +59,7 @@ export async function codingWorld(script: Script) {
     reports: {},
     clock: {
       now: () => Date.now(),
+      elapsed: () => performance.now(),
       sleep: (ms: number) => new Promise((settle) => setTimeout(settle, ms / 100)),
     },
     random: { runId: () => RUN, nonce: () => 'c0ffee', port: () => 1 },

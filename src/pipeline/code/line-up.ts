@@ -1,7 +1,7 @@
 import { roundWords } from '../../core/adaptive/index.ts';
 import { type Alias, type Contestant, NO_USAGE, type RunId } from '../../core/model/index.ts';
 import type { ChildInput, ChildResult } from '../../ports/index.ts';
-import { repositoryOf } from '../task.ts';
+import { loadRun, priorityIn, repositoryOf } from '../task.ts';
 import type { World } from '../world.ts';
 
 export interface Place {
@@ -23,8 +23,8 @@ export async function lineUp(
     await world.store.putCandidate({ runId, ...place, usage: NO_USAGE, ms: 0, state: 'queued', note });
   }
   world.announcer.soon(runId);
-  const partition = repositoryOf(origin);
-  return places.map(({ alias }) => ({ key: alias, partition, input: { runId, alias } }));
+  const where = { partition: repositoryOf(origin), priority: priorityIn(await loadRun(world, runId)) };
+  return places.map(({ alias }) => ({ key: alias, ...where, input: { runId, alias } }));
 }
 
 /** A note says first how its candidate came about, if it was not there from the start. */

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { openDbosEngine } from '../../../src/adapters/engine/index.ts';
+import { priorityOf } from '../../../src/core/queue/index.ts';
 import { freshDatabase } from '../../world/database.ts';
 import { silent } from '../../world/silent.ts';
 
@@ -39,6 +40,43 @@ test('candidates of one repository wait for each other, those of another do not'
   await engine.start('r1', null);
   expect(await engine.settled('r1')).toMatchObject({ kind: 'done' });
   expect(most).toEqual({ shop: 1, bank: 1 });
+  await engine.shutdown();
+  await drop();
+});
+
+test('what a person asked for is coded before what many labels asked for earlier', async () => {
+  const { url, drop } = await freshDatabase();
+  const engine = openDbosEngine({
+    databaseUrl: url,
+    executorId: 'box-1',
+    queue: { name: 'coders', perWorker: 1, perPartition: 1 },
+    log: silent,
+  });
+  const order: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  await engine.launch({
+    run: ({ fanOut }, input) => {
+      const { keys, priority } = input as { keys: readonly string[]; priority: number };
+      return fanOut(keys.map((key) => ({ key, partition: 'shop', priority, input: key })));
+    },
+    examination: async () => null,
+    candidate: ({ step }, input) =>
+      step('code', async () => {
+        order.push(input as string);
+        begun.resolve();
+        await goOn.promise;
+      }),
+  });
+  // The first one holds the only place until all the others are in line.
+  await engine.start('storm', { keys: ['label-1', 'label-2', 'label-3'], priority: priorityOf('label') });
+  await begun.promise;
+  await engine.start('person', { keys: ['command-1', 'command-2'], priority: priorityOf('command') });
+  await expect.poll(() => engine.status('person-command-2')).toEqual({ kind: 'running' });
+  goOn.resolve();
+  expect(await engine.settled('storm')).toMatchObject({ kind: 'done' });
+  expect(await engine.settled('person')).toMatchObject({ kind: 'done' });
+  expect(order).toEqual(['label-1', 'command-1', 'command-2', 'label-2', 'label-3']);
   await engine.shutdown();
   await drop();
 });
