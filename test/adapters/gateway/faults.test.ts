@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ModelProtocol } from '../../../src/core/model/index.ts';
-import { ask, begin, json, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
+import { Fault, type ModelProtocol } from '../../../src/core/model/index.ts';
+import type { LedgerRow } from '../../../src/ports/index.ts';
+import { ask, begin, json, memoryLedger, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
 import { PROTOCOLS, type Stream } from './streams.ts';
 
 let provider: Provider | undefined;
@@ -206,6 +207,26 @@ test('a try that the budget has no room for is refused as such', async () => {
   expect((await ask(lease, { body })).status).toBe(402);
   expect(lease.capReached()).toBe('spender');
   expect(provider.seen.length).toBeLessThan(3);
+});
+
+test('who was given up while it waited for the next try makes none: each one is booked anew first', async () => {
+  provider = await startProvider((_body, response) => json(response, 503, {}));
+  const ledger = memoryLedger();
+  let tries = 0;
+  const fenced = {
+    ...ledger,
+    // As the store answers a process whose work others have taken over.
+    async openCall(row: LedgerRow) {
+      tries += 1;
+      if (tries > 1) throw new Fault('GIVEN_UP', 'Others have taken over the work of this process.');
+      return ledger.openCall(row);
+    },
+  };
+  await using rig = await openRig(provider.url, { ledger: fenced });
+  const lease = await rig.open();
+  expect(await ask(lease)).toMatchObject({ status: 503 });
+  expect(tries).toBeGreaterThan(1);
+  expect(provider.seen).toHaveLength(1);
 });
 
 test('who goes away while we wait for the next try gets none', async () => {
