@@ -5,6 +5,7 @@
  */
 import { hostname } from 'node:os';
 import { openAppGitHub, openLog, openRuntime, readOperator, startApp } from '../../src/compose/index.ts';
+import type { Candidate } from '../../src/core/model/index.ts';
 import type { Store } from '../../src/ports/index.ts';
 
 export interface Death {
@@ -54,6 +55,14 @@ const WRITES: ReadonlySet<string> = new Set([
   ...['intend', 'fulfil', 'keep', 'hearCommand', 'settleCommand', 'addPick'],
 ]);
 
+const isText = (one: unknown): one is string => typeof one === 'string';
+
+/** How far a candidate is. */
+function wordsOf(candidate: unknown): readonly string[] {
+  const { state, note } = candidate as Candidate;
+  return [state, note ?? ''];
+}
+
 const watched = (store: Store): Store =>
   new Proxy(store, {
     get(target, name, receiver) {
@@ -61,7 +70,7 @@ const watched = (store: Store): Store =>
       if (typeof method !== 'function') return method;
       if (typeof name !== 'string' || !WRITES.has(name)) return method.bind(target);
       return (...given: readonly unknown[]) => {
-        const words = given.slice(1, 3).filter((one) => typeof one === 'string');
+        const words = name === 'putCandidate' ? wordsOf(given[0]) : given.slice(1, 3).filter(isText);
         return told(['store', name, ...words].join(' '), () => method.apply(target, given));
       };
     },
@@ -76,9 +85,12 @@ const asked: typeof fetch = (input, init) => {
 
 const operator = await readOperator(process.env, process.cwd());
 const log = openLog(operator);
-const github = openAppGitHub(operator, log, { throttle: false, fetch: asked });
 const executor = `app-${hostname()}`;
-const runtime = await openRuntime(operator, { executor }, { github: () => github, log });
+const runtime = await openRuntime(
+  operator,
+  { executor },
+  { github: (fence) => openAppGitHub(operator, log, { throttle: false, fetch: asked, fence }), log },
+);
 const { world } = runtime;
 const served = await startApp(operator, { ...runtime, world: { ...world, store: watched(world.store) } });
 tell({ what: 'listens', url: served.url });
