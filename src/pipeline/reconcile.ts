@@ -1,13 +1,15 @@
 import { isOver } from '../core/lifecycle/index.ts';
 import type { RunId } from '../core/model/index.ts';
 import type { RunRecord } from '../ports/index.ts';
-import { fail, wasSaid } from './publish/index.ts';
+import { fail, unsaidSince } from './publish/index.ts';
 import { wakeIfUnheard } from './reply.ts';
 import { startRun } from './start.ts';
 import type { World } from './world.ts';
 
 /** How long a run's last words are still news, milliseconds. Our default: longer than most outages of GitHub. */
 const LAST_WORDS_MS = 24 * 60 * 60_000;
+/** How many ends are said in one look; the next look is a few minutes later. Our default: a tenth of what may be written in an hour. */
+const MOST_WORDS = 40;
 
 /**
  * Brings the store and the engine together again, at a start and every few minutes: runs that were accepted but never
@@ -44,11 +46,7 @@ export async function sweepEnded(
 /** Says the ends of runs that a crash, or an outage of GitHub, left unsaid. Repeating is harmless. */
 export async function sayLastWords(world: World): Promise<void> {
   const since = world.clock.now() - LAST_WORDS_MS;
-  for (const run of await world.store.runs(50)) {
-    const recent = isOver(run.state) && run.updatedAt >= since && run.task !== undefined;
-    if (!recent || run.origin.kind !== 'github' || (await wasSaid(world.store, run.id))) continue;
-    await world.announcer.finish(run.id);
-  }
+  for (const { id } of await unsaidSince(world.store, since, MOST_WORDS)) await world.announcer.finish(id);
 }
 
 async function mend(world: World, run: RunRecord): Promise<void> {

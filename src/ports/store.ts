@@ -178,6 +178,11 @@ export interface Store extends AnswerStore, Retention {
   livingRuns(repositoryId: number, issue: number): Promise<readonly RunRecord[]>;
   /** Runs on GitHub that wait for a place, and those that have one: at work, and not waiting for people. */
   lined(): Promise<{ readonly waiting: readonly Waiting[]; readonly placed: readonly Placed[] }>;
+  /**
+   * Runs on GitHub that came to their end from a moment on (milliseconds since 1970 UTC) and whose intent of this key is
+   * not fulfilled with `true`, oldest change first. Left out: those that ended before anything was said of them.
+   */
+  endedWithout(key: string, since: number, limit: number): Promise<readonly RunRecord[]>;
   /** All runs that are not in a final state. */
   unfinished(): Promise<readonly RunRecord[]>;
   updateRun(id: RunId, patch: RunPatch, at: number): Promise<void>;

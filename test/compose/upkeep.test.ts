@@ -43,7 +43,7 @@ describe('what webhooks did not tell', () => {
     const world = {
       clock: { now: () => Date.now(), elapsed: () => Date.now() },
       log: silent,
-      store: { unfinished: async () => [], runs: async () => [] },
+      store: { unfinished: async () => [], endedWithout: async () => [] },
       workspaces: {
         sweep: async () => [],
         prune: async () => ({ checkouts: 0, layers: 0, patches: 0, repositories: 0, bytes: 0, busy: 0 }),

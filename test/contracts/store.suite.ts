@@ -221,6 +221,40 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         ]);
       });
 
+      test('ends on GitHub that were not said are found however many runs came after them, oldest first', async () => {
+        const store = await fresh();
+        const ends = async (
+          id: string,
+          at: number,
+          over: Parameters<Store['updateRun']>[1] = { task: task(id) },
+        ) => {
+          await store.createRun({ id, origin: issue(7), title: id, request: null, at: 1 });
+          await store.updateRun(id, over, at);
+          await store.transition(id, 'cancelled', 'asked', at);
+        };
+        const line = { share: 'repository 42', priority: 1, since: 1 };
+        await ends('late', 30);
+        await ends('early', 20);
+        await ends('planned', 25);
+        await ends('half-said', 40);
+        await ends('said', 20);
+        await ends('long-ago', 9);
+        await ends('never-spoken-of', 20, {});
+        await ends('left-the-line', 50, { line });
+        await store.createRun({ id: 'at-work', origin: issue(7), title: '', request: null, at: 60 });
+        await store.updateRun('at-work', { task: task('at-work') }, 60);
+        await create(store, 'local', 60);
+        await store.updateRun('local', { task: task('local') }, 60);
+        await store.transition('local', 'cancelled', 'asked', 60);
+        for (const id of ['planned', 'half-said', 'said']) await store.intend(id, 'end');
+        await store.fulfil('half-said', 'end', false);
+        await store.fulfil('said', 'end', true);
+        const found = async (limit: number) =>
+          (await store.endedWithout('end', 10, limit)).map(({ id }) => id);
+        expect(await found(9)).toEqual(['early', 'planned', 'late', 'half-said', 'left-the-line']);
+        expect(await found(2)).toEqual(['early', 'planned']);
+      });
+
       test('any text and any JSON can be stored', async () => {
         const store = await fresh();
         await create(store, 'r1', 1);

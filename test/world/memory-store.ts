@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Reply } from '../../src/core/dialogue/index.ts';
-import { isFinal, move } from '../../src/core/lifecycle/index.ts';
+import { isFinal, isOver, move } from '../../src/core/lifecycle/index.ts';
 import {
   type ArtifactRef,
   type Candidate,
@@ -124,6 +124,21 @@ export function memoryStore(): Store {
         ({ origin }) =>
           origin.kind === 'github' && origin.repositoryId === repositoryId && origin.issue === issue,
       );
+    },
+    async endedWithout(key, since, limit) {
+      const unfulfilled = ({ id }: RunRecord): boolean => {
+        const intent = intents.get(id)?.get(key);
+        return intent?.state !== 'done' || intent.result !== true;
+      };
+      return records()
+        .filter(({ origin, state }) => origin.kind === 'github' && isOver(state))
+        .filter(({ updatedAt }) => updatedAt >= since)
+        .filter(
+          ({ task, line, state }) => task !== undefined || (line !== undefined && state === 'cancelled'),
+        )
+        .filter(unfulfilled)
+        .toSorted((a, b) => a.updatedAt - b.updatedAt || (a.id < b.id ? -1 : 1))
+        .slice(0, limit);
     },
     async unfinished() {
       return living();

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { isFinal, move } from '../../core/lifecycle/index.ts';
+import { isFinal, isOver, move } from '../../core/lifecycle/index.ts';
 import { Fault, RUN_STATES, type RunState } from '../../core/model/index.ts';
 import type { Identity, Store } from '../../ports/index.ts';
 import { answers } from './answers.ts';
@@ -48,6 +48,7 @@ const AUDITED: Partial<Record<RunState, 'refusal' | 'transition'>> = {
 
 const inRepository = (id: number | null) => (id === null ? {} : { repositoryId: id });
 
+const OVER = RUN_STATES.filter(isOver);
 const LIVING = RUN_STATES.filter((state) => !isFinal(state));
 
 /** As the port says. */
@@ -165,6 +166,23 @@ function runs(db: Db) {
             .execute(),
         ),
       ),
+
+    endedWithout: (key, since, limit) =>
+      inTransaction(db, async (tx) => {
+        const spokenOf = sql<boolean>`(task is not null or (line is not null and run.state = 'cancelled'))`;
+        const fulfilled = sql<boolean>`exists (
+          select from runoff.intent
+          where scope = run.id and key = ${key} and intent.state = 'done' and result = 'true'::jsonb)`;
+        const found = tx
+          .selectFrom('runoff.run as run')
+          .selectAll()
+          .where('repository_id', 'is not', null)
+          .where('run.state', 'in', OVER)
+          .where('updated_at', '>=', since)
+          .where(spokenOf)
+          .where(({ not }) => not(fulfilled));
+        return withStages(tx, await found.orderBy('updated_at').orderBy('id').limit(limit).execute());
+      }),
 
     unfinished: () =>
       inTransaction(db, async (tx) =>

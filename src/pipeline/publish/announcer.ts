@@ -90,11 +90,12 @@ export function openAnnouncer(parts: Parts): Announcer {
 
 const SAID = 'said';
 
-/** Whether the end of a run was said as it is now; not where a crash or an outage of GitHub came in between. */
-export async function wasSaid(store: Pick<Store, 'intent'>, runId: RunId): Promise<boolean> {
-  const intent = await store.intent(runId, SAID);
-  return intent?.state === 'done' && intent.result === true;
-}
+/** Runs whose end since then was not said as it is now, because a crash or an outage of GitHub came in between. */
+export const unsaidSince = (
+  store: Pick<Store, 'endedWithout'>,
+  since: number,
+  limit: number,
+): Promise<readonly RunRecord[]> => store.endedWithout(SAID, since, limit);
 
 /** What GitHub refuses is not tried again: the App may be gone, and nobody else can let us in. */
 async function sayEnd(parts: Parts, runId: RunId): Promise<void> {

@@ -9,7 +9,7 @@ import { commitCandidates } from './commits.ts';
 import { leaveBranches } from './local.ts';
 import { publishChoice, publishPull, publishTable } from './on-github.ts';
 
-export { openAnnouncer, statusUrl, wasSaid } from './announcer.ts';
+export { openAnnouncer, statusUrl, unsaidSince } from './announcer.ts';
 export {
   type Applied,
   applyPick,
