@@ -4,7 +4,7 @@ import type { CommandOutcome } from './commands.ts';
 /** How much there is of what, at one moment. */
 export interface Census {
   readonly runs: Readonly<Record<RunState, number>>;
-  /** Runs that were accepted and have not been admitted. */
+  /** Runs on GitHub that may start and wait for a place. */
   readonly inLine: number;
   /** Candidates of living runs whose coder has not begun. */
   readonly codersWaiting: number;

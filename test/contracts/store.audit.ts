@@ -114,7 +114,11 @@ export function auditContract(fresh: Fresh): void {
 
   test('a census counts runs by state, who waits in line, and coders of living runs that have not begun', async () => {
     const store = await fresh();
-    for (const id of ['r1', 'r2', 'r3']) await create(store, id);
+    for (const id of ['r1', 'r2', 'r3', 'r4', 'r5']) await create(store, id);
+    // r4 waits for a place, r5 has begun, and of r1 it is not known yet whether it may.
+    const line = { share: 'repository 42', priority: 1, since: 1 };
+    for (const id of ['r4', 'r5']) await store.updateRun(id, { line }, 2);
+    await store.markStage('r5', 'admit', 'start', 3);
     for (const id of ['r2', 'r3']) {
       await store.transition(id, 'admitted', 'may', 2);
       await store.transition(id, 'briefed', 'is', 3);
@@ -138,7 +142,7 @@ export function auditContract(fresh: Fresh): void {
     const { runs, ...rest } = await store.census();
     expect(rest).toEqual({ inLine: 1, codersWaiting: 2, executors: {} });
     expect(Object.entries(runs).filter(([, number]) => number > 0)).toEqual([
-      ['queued', 1],
+      ['queued', 3],
       ['briefed', 1],
       ['cancelled', 1],
     ]);

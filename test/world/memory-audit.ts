@@ -41,5 +41,7 @@ export function censusOf(runs: readonly RunRecord[], queuedIn: (run: RunRecord) 
   for (const { state } of runs) counts[state] += 1;
   const coding = runs.filter(({ state }) => state === 'briefed');
   const codersWaiting = coding.reduce((sum, run) => sum + queuedIn(run), 0);
-  return { runs: counts, inLine: counts.queued, codersWaiting, executors: {} };
+  const isInLine = ({ origin, state, line, stages }: RunRecord): boolean =>
+    origin.kind === 'github' && state === 'queued' && line !== undefined && stages.length === 0;
+  return { runs: counts, inLine: runs.filter(isInLine).length, codersWaiting, executors: {} };
 }

@@ -1,7 +1,7 @@
 /** What is counted: name → what it means and what tells its values apart. `docs/operations-metrics.md` lists the same. */
 export const METRICS = {
   runoff_runs: { help: 'Runs in the database, by state.', labels: ['state'] },
-  runoff_in_line: { help: 'Runs that were accepted and wait for their turn.', labels: [] },
+  runoff_in_line: { help: 'Runs that may start and wait for a place.', labels: [] },
   runoff_coders_waiting: { help: 'Candidates of living runs whose coder has not begun.', labels: [] },
   runoff_executors: { help: 'Processes that gave a sign of life lately, by role.', labels: ['role'] },
   runoff_stage_seconds: { help: 'How long steps of runs took, seconds.', labels: ['stage'] },

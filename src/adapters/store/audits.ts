@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { RUN_STATES, type RunState } from '../../core/model/index.ts';
 import type { AuditEntry, AuditPlace, AuditRecord, Store } from '../../ports/index.ts';
+import { hasBegun } from './lookups.ts';
 import { json, text } from './rows.ts';
 import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
 
@@ -67,6 +68,14 @@ async function takeCensus(tx: Tx) {
     .where('runoff.candidate.state', '=', 'queued')
     .where('runoff.run.state', '=', 'briefed')
     .executeTakeFirstOrThrow();
+  const { number: inLine } = await tx
+    .selectFrom('runoff.run as run')
+    .select(sql<number>`count(*)::integer`.as('number'))
+    .where('run.state', '=', 'queued')
+    .where('run.repository_id', 'is not', null)
+    .where('run.line', 'is not', null)
+    .where(({ not }) => not(hasBegun))
+    .executeTakeFirstOrThrow();
   const roles = await tx
     .selectFrom('runoff.executor')
     .select(['role', sql<number>`count(*)::integer`.as('number')])
@@ -77,7 +86,7 @@ async function takeCensus(tx: Tx) {
   const runs = { ...none, ...Object.fromEntries(states.map(({ state, number }) => [state, number])) };
   return {
     runs,
-    inLine: runs.queued,
+    inLine,
     codersWaiting,
     executors: Object.fromEntries(roles.map(({ role, number }) => [role, number])),
   };

@@ -7,18 +7,20 @@ import { type Db, inStatement } from './transaction.ts';
 /** In which somebody works on a run. */
 const AT_WORK: readonly RunState[] = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
 
+/** Of a `run`. */
+export const hasBegun = sql<boolean>`exists (select from runoff.stage_timing where run_id = run.id)`;
+
 /** What admission and intake ask about all runs. */
 export function lookups(db: Db) {
   return {
     async lined() {
-      const begun = sql<boolean>`exists (select from runoff.stage_timing where run_id = run.id)`;
       const rows = await inStatement(
         db
           .selectFrom('runoff.run as run')
           .where('run.state', 'in', AT_WORK)
           .where('run.repository_id', 'is not', null)
           .where('run.line', 'is not', null)
-          .select(['run.id', 'run.line', 'run.state', begun.as('begun')])
+          .select(['run.id', 'run.line', 'run.state', hasBegun.as('begun')])
           .execute(),
       );
       const known = rows.flatMap(({ line, ...row }) => (line === null ? [] : [{ ...row, line }]));
