@@ -1,4 +1,6 @@
-import type { Expired } from '../ports/index.ts';
+import type { GitHubOrigin, RunId } from '../core/model/index.ts';
+import type { Expired, RunRecord } from '../ports/index.ts';
+import { deleteLosers } from './publish/index.ts';
 import type { World } from './world.ts';
 
 /** How long things are kept, milliseconds. */
@@ -10,6 +12,10 @@ export interface Keep {
 /** What was let go of, or would be. */
 export interface Retired extends Omit<Expired, 'runs'> {
   readonly runs: number;
+  /** On GitHub, of candidates that did not win; 0 where nothing was to be removed yet. */
+  readonly branches: number;
+  /** That have expired and stay for now, because their branches could not be deleted. */
+  readonly held: number;
   /** Of the engine's own record. */
   readonly flows: number;
   readonly artifacts: { readonly files: number; readonly bytes: number };
@@ -20,18 +26,56 @@ const DAY_MS = 86_400_000;
 const FLOWS_MS = 7 * DAY_MS;
 /** An artifact is written before the row that speaks of it. Our default: far longer than any step. */
 const ARTIFACTS_MS = DAY_MS;
+/** For how long after its time a run stays whose branches cannot be deleted: the App may have been taken away for good. Our default. */
+const HELD_MS = 30 * DAY_MS;
 
-type Parts = Pick<World, 'store' | 'artifacts' | 'engine' | 'clock'>;
+type Parts = Pick<World, 'store' | 'artifacts' | 'engine' | 'clock' | 'log' | 'github'>;
 
 /**
- * Lets go of what need not be kept any longer: rows first, then the artifacts that no row speaks of. Whatever breaks off
- * in between is made up for the next time. Faults: DATABASE_UNAVAILABLE.
+ * Lets go of what need not be kept any longer: branches of losing candidates on GitHub, then rows, then the artifacts that
+ * no row speaks of. Whatever breaks off in between is made up for the next time. `dry` only says what would go: runs and
+ * rows; branches, flows and artifacts are known when it is done. Faults: DATABASE_UNAVAILABLE.
  */
-export async function retire({ store, artifacts, engine, clock }: Parts, keep: Keep): Promise<Retired> {
+export async function retire(parts: Parts, keep: Keep, dry = false): Promise<Retired> {
+  const { store, artifacts, engine, clock } = parts;
   const now = clock.now();
-  const expired = await store.expire({ runs: now - keep.runs, ledger: now - keep.ledger }, false);
+  const before = { runs: now - keep.runs, ledger: now - keep.ledger };
+  const due = await store.expire(before, true);
+  const none = { branches: 0, held: 0, flows: 0, artifacts: { files: 0, bytes: 0 } };
+  if (dry) return { ...due, ...none, runs: due.runs.length };
+  const { branches, held } = await deleteBranches(parts, due.runs, before.runs - HELD_MS);
+  const expired = await store.expire({ ...before, except: held }, false);
   const flows = await engine.forget(now - Math.min(FLOWS_MS, keep.runs));
   const used = await store.artifactsInUse();
   const swept = await artifacts.sweep({ keep: (name) => used.has(name), before: now - ARTIFACTS_MS });
-  return { ...expired, runs: expired.runs.length, flows, artifacts: swept };
+  const done = { branches, held: held.length, flows, artifacts: swept };
+  return { ...expired, ...done, runs: expired.runs.length };
 }
+
+/** `held`: runs that wait for another day. One that changed last before `giveUp` does not, whatever stands in the way. */
+async function deleteBranches(parts: Parts, due: readonly RunId[], giveUp: number) {
+  const held: RunId[] = [];
+  const closed = new Set<number>();
+  let branches = 0;
+  for (const id of due) {
+    const run = await parts.store.run(id);
+    if (!run || !isOnGitHub(run)) continue;
+    const { repositoryId } = run.origin;
+    const hold = () => run.updatedAt >= giveUp && held.push(id);
+    if (closed.has(repositoryId)) {
+      hold();
+      continue;
+    }
+    const { deleted, stopped } = await deleteLosers(parts, run);
+    branches += deleted;
+    if (stopped === undefined) continue;
+    // Another run of the repository would meet the same today.
+    closed.add(repositoryId);
+    hold();
+    parts.log.warn({ run: id, err: stopped }, 'Branches of a run that has expired could not be deleted.');
+  }
+  return { branches, held };
+}
+
+const isOnGitHub = (run: RunRecord): run is RunRecord & { readonly origin: GitHubOrigin } =>
+  run.origin.kind === 'github';

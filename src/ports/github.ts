@@ -167,6 +167,12 @@ export interface CheckRun {
 }
 
 /**
+ * What became of a branch that was to go. `gone`: it was not there any more; `moved`: somebody put something else there;
+ * `shown`: an open pull request is made from it; `ruled`: a rule of the repository keeps it. Only `deleted` is our doing.
+ */
+export type BranchDeletion = 'deleted' | 'gone' | 'moved' | 'shown' | 'ruled';
+
+/**
  * The one writer to GitHub (I3). This list is closed: no merge, approval, force-push, workflow or setting.
  * Each call is one write, never retried here: a caller that is unsure looks first.
  */
@@ -192,6 +198,11 @@ export interface Publisher {
   showCheck(check: CheckRun): Promise<void>;
   /** Folds a comment that this App wrote, as outdated; refuses any other. */
   minimise(comment: number): Promise<void>;
+  /**
+   * Deletes a candidate's branch (`auto-dev/ISSUE/RUN/LETTER`, any other is refused) that points to this commit and that
+   * no open pull request is made from. Rejects with GITHUB_UNAVAILABLE where the hour's writes run low.
+   */
+  deleteBranch(name: string, at: Sha): Promise<BranchDeletion>;
   /** For a push of `auto-dev/*` branches, right before it. */
   credential(): Promise<GitCredential>;
   /** Gives the token back; no call may follow. */
@@ -204,6 +215,8 @@ export interface ExternalWrite {
   readonly what: string;
   /** Number of the issue or pull request, where it is known. */
   readonly thread?: number;
+  /** Where it is about one. */
+  readonly branch?: string;
   /** `refused`: GitHub said no; `failed`: there was no answer, or a server's error. */
   readonly outcome: 'done' | 'refused' | 'failed';
   /** HTTP, of what was not done. */

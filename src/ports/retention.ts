@@ -6,6 +6,8 @@ export interface Expiry {
   readonly runs: number;
   /** Calls through the gateway and the audit, by their time. */
   readonly ledger: number;
+  /** Runs that stay all the same, with their rows of all kinds but the ledger's. */
+  readonly except?: readonly RunId[];
 }
 
 export interface Expired {

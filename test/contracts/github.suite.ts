@@ -431,6 +431,25 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       await expect(publisher.openDraftPull(pull)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
     });
 
+    test("deletes a candidate's branch that is as it was made and shown in no open pull request, and no other", async () => {
+      const branch = (letter: string) => `auto-dev/4/r000000000x/${letter}`;
+      const sha = await bench.push(branch('A'));
+      const other = 'f'.repeat(40);
+      expect(await publisher.deleteBranch(branch('A'), other)).toBe('moved');
+      const pull = await bench.openPull(branch('A'));
+      expect(await publisher.deleteBranch(branch('A'), sha)).toBe('shown');
+      expect(await reader.branchHead(branch('A'))).toBe(sha);
+      await bench.closePull(pull);
+      expect(await publisher.deleteBranch(branch('A'), sha)).toBe('deleted');
+      expect(await reader.branchHead(branch('A'))).toBeNull();
+      expect(await publisher.deleteBranch(branch('A'), sha)).toBe('gone');
+
+      const main = await reader.branchHead('main');
+      for (const foreign of ['main', 'auto-dev/mine', 'auto-dev/4/r000000000x/../../../main'])
+        await expect(publisher.deleteBranch(foreign, main ?? '')).rejects.toMatchObject({ code: 'INTERNAL' });
+      expect(await reader.branchHead('main')).toBe(main);
+    });
+
     test("the reader's credential fetches; the publisher's pushes too", async () => {
       const read = await reader.credential();
       const write = await publisher.credential();

@@ -165,6 +165,7 @@ function publisherOf(now: Scene, written: string[]): Publisher {
     editPull: unused,
     showCheck: unused,
     minimise: unused,
+    deleteBranch: unused,
     credential: unused,
   };
 }

@@ -17,6 +17,7 @@ const ON_THE_LINE: Readonly<Record<string, RegExp>> = {
   'open-pull': /^POST \/pulls$/,
   'edit-pull': /^PATCH \/pulls\/\d+$/,
   'show-check': /^(?:POST|PATCH) \/check-runs(?:\/\d+)?$/,
+  'delete-branch': /^DELETE \/git\/refs\/heads%2F[^/]+$/,
   'fold-comment': /^POST \/graphql$/,
 };
 

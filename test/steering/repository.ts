@@ -213,6 +213,7 @@ function publisherOf(repository: Repository): Publisher {
     async minimise(comment) {
       repository.folded.push(comment);
     },
+    deleteBranch: () => Promise.reject(new Error('No story of steering deletes a branch.')),
     credential: async () => ({ username: 'x', password: 'y' }),
     async close() {},
   };

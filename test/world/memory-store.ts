@@ -251,7 +251,11 @@ export function memoryStore(): Store {
       const expired: RunId[] = [];
       for (const run of records()) {
         const over = isFinal(run.state) || (run.state === 'published' && run.outcome?.kind !== 'pull');
-        const goes = run.updatedAt < before.runs && over && (await picked.picks(run.id)).length === 0;
+        const goes =
+          run.updatedAt < before.runs &&
+          over &&
+          !before.except?.includes(run.id) &&
+          (await picked.picks(run.id)).length === 0;
         if (goes) expired.push(run.id);
       }
       const old = calls.filter(({ at }) => at < before.ledger).length;

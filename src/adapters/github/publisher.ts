@@ -1,6 +1,7 @@
 import { Fault, isSameLabel } from '../../core/model/index.ts';
 import type { ExternalWrite, Fence, Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
 import { Comment, Issue, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
+import { deleteBranch } from './branches.ts';
 import { openCalls, type Whereabouts } from './calls.ts';
 import { showCheck } from './checks.ts';
 import type { Api } from './client.ts';
@@ -44,6 +45,8 @@ interface Deed {
   readonly doing: string;
   /** Number of the issue or pull request, where it is known. */
   readonly thread?: number;
+  /** Where it is about one. */
+  readonly branch?: string;
   /** Can be done without for now. */
   readonly yields?: boolean;
 }
@@ -188,6 +191,13 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       );
     },
 
+    deleteBranch: (branch, at) =>
+      deleteBranch(repository, branch, at, {
+        read: (call) => read(`look at the branch ${branch}`, call),
+        write: (call) =>
+          write({ what: 'delete-branch', doing: `delete the branch ${branch}`, branch, yields: true }, call),
+      }),
+
     credential: async () => {
       // Whoever asks is about to push.
       await parts.fence?.check();
@@ -199,7 +209,11 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
 }
 
 /** A write, and word of it: kept right after the answer, so that what GitHub did and what we know of it lie close together. */
-async function told<T>(parts: PublisherParts, { what, thread }: Deed, send: () => Promise<T>): Promise<T> {
+async function told<T>(
+  parts: PublisherParts,
+  { what, thread, branch }: Deed,
+  send: () => Promise<T>,
+): Promise<T> {
   const startedAt = parts.now();
   const tell = (outcome: ExternalWrite['outcome'], status?: number): Promise<void> =>
     parts.onWrite({
@@ -208,6 +222,7 @@ async function told<T>(parts: PublisherParts, { what, thread }: Deed, send: () =
       startedAt,
       endedAt: parts.now(),
       ...(thread === undefined ? {} : { thread }),
+      ...(branch === undefined ? {} : { branch }),
       ...(status === undefined ? {} : { status }),
     });
   let answer: T;

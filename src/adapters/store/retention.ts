@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { isFinal } from '../../core/lifecycle/index.ts';
 import { RUN_STATES } from '../../core/model/index.ts';
-import type { Retention } from '../../ports/index.ts';
+import type { Expiry, Retention } from '../../ports/index.ts';
 import { type Db, inTransaction, type Tx } from './transaction.ts';
 
 const FINAL = RUN_STATES.filter(isFinal);
@@ -28,10 +28,14 @@ async function count(tx: Tx, table: string, where: ReturnType<typeof sql>, dry: 
   return Number(rows[0]?.n ?? 0);
 }
 
-async function expireRuns(tx: Tx, before: number, dry: boolean): Promise<readonly string[]> {
+async function expireRuns(
+  tx: Tx,
+  { runs: before, except = [] }: Expiry,
+  dry: boolean,
+): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     select run.id from runoff.run as run
-    where run.updated_at < ${before} and ${isOver} and ${unpicked}
+    where run.updated_at < ${before} and ${isOver} and ${unpicked} and run.id <> all(${[...except]}::text[])
     order by run.created_at, run.id`.execute(tx);
   const ids = rows.map(({ id }) => id);
   if (dry || ids.length === 0) return ids;
@@ -62,7 +66,7 @@ export function retention(db: Db): Retention {
   return {
     expire: (before, dry) =>
       inTransaction(db, async (tx) => {
-        const runs = await expireRuns(tx, before.runs, dry);
+        const runs = await expireRuns(tx, before, dry);
         if (!dry) await expireTraces(tx, before.runs);
         const old = sql`one.at < ${before.ledger}`;
         // What a run that is kept has cost stays with it, and counts against its cap.

@@ -11,6 +11,7 @@ import type { GitHubReader, Publisher, RepositoryFacts } from '../../ports/index
 import { stopIfCancelled } from '../guard.ts';
 import { handleOf, requireGitHub } from '../task.ts';
 import type { World } from '../world.ts';
+import { keepPushed } from './branches.ts';
 import type { Commits } from './commits.ts';
 
 /** What it takes to say something about a run on GitHub. */
@@ -61,6 +62,7 @@ export function commitOf({ commits }: Job, alias: Alias): Sha {
 /** Pushes a commit to a branch of ours; null when it is there, else why GitHub would not have it, a sentence. */
 export async function push(desk: Desk, branch: string, sha: Sha, onto?: Sha): Promise<string | null> {
   stopIfCancelled(desk.signal);
+  await keepPushed(desk.world.store, desk.task.runId, branch, sha);
   const result = await pushWithToken(desk, { branch, sha, onto });
   switch (result.kind) {
     case 'pushed':

@@ -33,6 +33,7 @@ describe('requests', () => {
     ],
     ['DELETE', '/installation/token', undefined],
     ['GET', '/repos/a/b/git/ref/heads%2Fa%2Fb', undefined],
+    ['DELETE', '/repos/a/b/git/refs/heads%2Fa%2Fb', undefined],
   ])('%s %s fits', async (method, path, body) => {
     expect(await judged(method, path, body)).toEqual([]);
   });

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { Fault, type Sha } from '../../core/model/index.ts';
+import type { BranchDeletion, RepositoryHandle } from '../../ports/index.ts';
+import { Pull, Ref } from './answers.ts';
+import type { Calls } from './calls.ts';
+import { unless } from './faults.ts';
+import { PAGE } from './pages.ts';
+
+/** As the branches of candidates are named: nothing else may ever be deleted. */
+const CANDIDATES = /^auto-dev\/\d+\/r[0-9a-z]{10}\/[A-Z]+$/;
+
+interface Means {
+  readonly read: Calls;
+  readonly write: Calls;
+}
+
+/**
+ * Deletes the branch of a candidate where it is what we made of it. GitHub's REST interface cannot compare and delete in
+ * one step: whoever pushes to the branch between the look and the deletion, a second at most, has the commit at home.
+ */
+export async function deleteBranch(
+  { repositoryId }: RepositoryHandle,
+  name: string,
+  at: Sha,
+  { read, write }: Means,
+): Promise<BranchDeletion> {
+  if (!CANDIDATES.test(name)) {
+    throw new Fault('INTERNAL', `The branch ${JSON.stringify(name)} is not that of a candidate.`);
+  }
+  const shown = await read(async ({ rest }, where) => {
+    const head = `${where.owner}:${name}`;
+    const { data } = await rest.pulls.list({ ...where, state: 'open', head, per_page: PAGE });
+    // GitHub ignores a filter that it does not understand, so what it found is checked.
+    const mine = z.array(Pull).parse(data);
+    return mine.some((pull) => pull.head.ref === name && pull.head.repo?.id === repositoryId);
+  });
+  if (shown) return 'shown';
+  const standing = await headOf(read, name);
+  if (standing !== at) return standing === null ? 'gone' : 'moved';
+  // 422: it is gone by now, or a rule keeps it; a second look tells.
+  const deleted = await write(({ rest }, where) =>
+    unless(422, async () => (await rest.git.deleteRef({ ...where, ref: `heads/${name}` })).status),
+  );
+  if (deleted !== null) return 'deleted';
+  return (await headOf(read, name)) === null ? 'gone' : 'ruled';
+}
+
+const headOf = (read: Calls, name: string): Promise<Sha | null> =>
+  read(async ({ rest }, where) => {
+    const found = await unless([404, 409], () => rest.git.getRef({ ...where, ref: `heads/${name}` }));
+    return found && Ref.parse(found.data).object.sha;
+  });
