@@ -13,6 +13,7 @@ import {
   moveAway,
   openRuntime,
   openSelecting,
+  pruneByHand,
   readOperator,
   serve,
   work,
@@ -76,6 +77,7 @@ const shell: Shell = {
   // Loaded when it is wanted: the App does not carry a GitHub of its own around.
   demo: async (options) => (await import('./demo/index.ts')).runDemo(options, surroundings),
   doctor: () => diagnose(process.env, process.cwd()),
+  prune: async (dryRun) => pruneByHand(onTerminal(await readOperator(process.env, process.cwd())), dryRun),
   moveDatabase: async (wish) => moveAway(onTerminal(await readOperator(process.env, process.cwd())), wish),
   agents: agentsOf(() => readOperator(process.env, process.cwd())),
   newRunId: () => systemRandom.runId(),

@@ -13,6 +13,7 @@ import { listModels } from './models.ts';
 import { addMove } from './move.ts';
 import { dollars, jsonOption, names, seconds, signals, whole } from './options.ts';
 import { addPick } from './pick.ts';
+import { addPrune } from './prune.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
 import { EXIT, type Screen, type Shell } from './runtime.ts';
@@ -31,6 +32,7 @@ export type {
   Finding,
   InstallWish,
   Needs,
+  PrunedByHand,
   Runtime,
   Screen,
   Selecting,
@@ -115,6 +117,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
     .addOption(jsonOption())
     .action(async (o: { json?: boolean }) => done(await examineMachine(shell, o.json ?? false)));
   addMove(program, shell, done);
+  addPrune(program, shell, done);
   exitOverrides(program);
   return program;
 }

@@ -1,5 +1,6 @@
 import type { ModelProtocol } from '../core/model/index.ts';
-import type { SelectTools, World } from '../pipeline/index.ts';
+import type { Retired, SelectTools, World } from '../pipeline/index.ts';
+import type { Pruned } from '../ports/index.ts';
 
 /** A world that is open: the database runs, and the sandbox is proven where flows are executed. `close` leaves nothing behind. */
 export interface Runtime {
@@ -85,6 +86,12 @@ export interface Selecting {
   close(): Promise<void>;
 }
 
+/** What was removed by hand; without `unused` nothing was, and `retired` is what would be. */
+export interface PrunedByHand {
+  readonly retired: Retired;
+  readonly unused?: Pruned;
+}
+
 /** What the command line needs from outside; `main.ts` gives the real ones. */
 export interface Shell extends Surroundings {
   open(needs: Needs): Promise<Runtime>;
@@ -104,6 +111,7 @@ export interface Shell extends Surroundings {
     readonly dryRun: boolean;
     readonly onTable: (table: string, rows: number, of: number) => void;
   }): Promise<readonly { readonly table: string; readonly rows: number }[]>;
+  prune(dryRun: boolean): Promise<PrunedByHand>;
   readonly agents: Agents;
   newRunId(): string;
   readText(path: string): Promise<string>;

@@ -4,6 +4,7 @@ export { diagnose } from './doctor.ts';
 export { openLog } from './log.ts';
 export { moveAway } from './move.ts';
 export { readOperator } from './operator.ts';
+export { pruneByHand } from './prune.ts';
 export { openAppGitHub, openRuntime, type RuntimeOptions } from './runtime.ts';
 export { openSelecting } from './select.ts';
 export { type Served, serve, startApp } from './serve.ts';

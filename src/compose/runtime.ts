@@ -36,6 +36,8 @@ export interface RuntimeOptions {
   readonly log?: OpenLog;
   /** No other process uses the data folder: the embedded database is stopped whoever is connected. */
   readonly ownsData?: boolean;
+  /** False: what is no longer used is removed by whoever opens this, not in the background. Default true. */
+  readonly prunes?: boolean;
   /** Ends the process at once: others have taken over its work. Default: with exit code 1. */
   readonly givenUp?: () => void;
 }
@@ -56,7 +58,7 @@ export async function openRuntime(
   const closers = openClosers();
   return closedOnFailure(closers, async () => {
     const world = await openParts(operator, needs, options, closers.later);
-    if (needs.executor?.startsWith(ALONE)) pruneMeanwhile(world, closers.later);
+    if (needs.executor?.startsWith(ALONE) && options.prunes !== false) pruneMeanwhile(world, closers.later);
     return { world, close: closers.close };
   });
 }
@@ -68,7 +70,7 @@ function pruneMeanwhile(world: World, later: Later): void {
   const pruning = pruneUnused(world).catch((thrown: unknown) =>
     world.log.warn({ err: thrown }, 'What is no longer used could not be removed.'),
   );
-  later(() => pruning);
+  later(async () => void (await pruning));
 }
 
 type Later = Closers['later'];

@@ -7,6 +7,7 @@ import {
   sweepEnded,
   type World,
 } from '../pipeline/index.ts';
+import type { Pruned } from '../ports/index.ts';
 import { lookForEndedChoices, lookForLabels, lookForWithdrawn, type Steering } from '../steering/index.ts';
 import { watchElsewhere } from './elsewhere.ts';
 
@@ -72,7 +73,7 @@ export async function startUpkeep(
 
 /** On a machine that leads no run: removes areas of runs that are over, and what no run used for two weeks. */
 export function startWorkerUpkeep(world: World): Upkeep {
-  let work = Promise.resolve();
+  let work: Promise<unknown> = Promise.resolve();
   const sweep = () => {
     work = work
       .then(() => sweepEnded(world))
@@ -148,7 +149,7 @@ export async function pruneUnused(
     readonly store: Pick<World['store'], 'unfinished'>;
     readonly workspaces: Pick<World['workspaces'], 'prune'>;
   },
-): Promise<void> {
+): Promise<Pruned> {
   const open = (await world.store.unfinished()).map((run) => `${run.id}-`);
   const pruned = await world.workspaces.prune({
     before: world.clock.now() - UNUSED_MS,
@@ -158,4 +159,5 @@ export async function pruneUnused(
   if (Object.values(counts).some((count) => count > 0)) {
     world.log.info({ ...pruned }, `Freed ${(bytes / 1e6).toFixed(0)} MB that no run used for two weeks.`);
   }
+  return pruned;
 }

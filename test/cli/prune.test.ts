@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { type PrunedByHand, runCli, type Shell } from '../../src/cli/index.ts';
+
+const retired: PrunedByHand['retired'] = {
+  runs: 2,
+  calls: 40,
+  audit: 0,
+  answers: 3,
+  branches: 4,
+  held: 1,
+  flows: 2,
+  artifacts: { files: 7, bytes: 1_500_000 },
+};
+const unused = { checkouts: 1, layers: 2, patches: 0, repositories: 0, bytes: 30_000_000, busy: 1 };
+
+async function typed(...argv: string[]) {
+  let out = '';
+  const dry: boolean[] = [];
+  const shell = {
+    version: '1',
+    screen: {
+      out: (text: string) => {
+        out += text;
+      },
+      err: () => {},
+    },
+    prune: async (dryRun: boolean) => {
+      dry.push(dryRun);
+      return dryRun ? { retired: { ...retired, branches: 0, held: 0 } } : { retired, unused };
+    },
+  } as unknown as Shell;
+  expect(await runCli(shell, ['prune', ...argv])).toBe(0);
+  return { out, dry };
+}
+
+test('what went is said with its bytes, and what had to stay', async () => {
+  const { out, dry } = await typed();
+  expect(dry).toEqual([false]);
+  expect(out).toContain('        2  runs with all their rows\n');
+  expect(out).toContain('        7  artifacts, 1.5 MB\n');
+  expect(out).not.toContain('audit');
+  expect(out).toContain('31.5 MB of disk were freed.\n1 runs have expired and stay for another day');
+  expect(out).toContain('1 repositories were in use and left alone.\n');
+});
+
+test('a dry run removes nothing, and says so', async () => {
+  const { out, dry } = await typed('--dry-run');
+  expect(dry).toEqual([true]);
+  expect(out).toContain('Nothing was removed: this is what would go');
+});
+
+test('for programs, and with help', async () => {
+  expect(JSON.parse((await typed('--json')).out)).toEqual({ dryRun: false, retired, unused });
+  const help = await typed('--help');
+  expect(help.out).toContain('--dry-run');
+  expect(help.dry).toEqual([]);
+});
