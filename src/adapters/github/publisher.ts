@@ -51,6 +51,14 @@ interface Deed {
   readonly yields?: boolean;
 }
 
+/** An old branch can stay for another day. */
+const deletionOf = (branch: string): Deed => ({
+  what: 'delete-branch',
+  doing: `delete the branch ${branch}`,
+  branch,
+  yields: true,
+});
+
 /** A publisher that holds its token already: one that may not write is known before anything is published. */
 export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
   const { appId, repository, whereabouts, pace, reads } = parts;
@@ -194,8 +202,7 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
     deleteBranch: (branch, at) =>
       deleteBranch(repository, branch, at, {
         read: (call) => read(`look at the branch ${branch}`, call),
-        write: (call) =>
-          write({ what: 'delete-branch', doing: `delete the branch ${branch}`, branch, yields: true }, call),
+        write: (call) => write(deletionOf(branch), call),
       }),
 
     credential: async () => {
@@ -203,7 +210,6 @@ export async function openPublisher(parts: PublisherParts): Promise<Publisher> {
       await parts.fence?.check();
       return { username: 'x-access-token', password: (await tokens.fresh()).secret };
     },
-
     close: tokens.giveBack,
   };
 }
