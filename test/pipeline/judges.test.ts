@@ -249,7 +249,7 @@ describe('money', () => {
       return kept.get(key) as T;
     };
     const before = await openCourt(JUDGES, { remember }).judge(poolOf(RIGHT, WRONG, OTHER));
-    expect(kept.size).toBe(18);
+    expect([...kept.keys()].filter((key) => !key.startsWith('nonce:'))).toHaveLength(18);
     const resumed = openCourt(JUDGES, { remember });
     const after = await resumed.judge(poolOf(RIGHT, WRONG, OTHER));
     expect(resumed.seen).toEqual([]);

@@ -6,6 +6,7 @@ import type { RepositorySource } from '../../ports/index.ts';
 import { askModel, payerOf } from '../ask-model.ts';
 import { contestantsOf } from '../field.ts';
 import { rememberAnswers } from '../remember-answers.ts';
+import { steadyNonce } from '../steady-nonce.ts';
 import { sourceOf, taskText, textAt } from '../task.ts';
 import type { World } from '../world.ts';
 
@@ -106,7 +107,7 @@ async function askOne(
   const remember = rememberAnswers(world, task.runId);
   return remember(key, async () => {
     // The same after a crash: what the model answered before it was shown its mistakes is not paid again.
-    const nonce = await remember(`nonce:${key}`, async () => world.random.nonce());
+    const nonce = await steadyNonce({ random: world.random, remember }, key);
     const said = await askModel({ ...world, signal }, payerOf(task), {
       spender: 'brief',
       model,

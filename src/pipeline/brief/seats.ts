@@ -2,6 +2,7 @@ import type { Cost } from '../../core/debate/index.ts';
 import type { Usd } from '../../core/model/index.ts';
 import type { Random } from '../../ports/index.ts';
 import { type AskingParts, askModel, type Call, type Payer } from '../ask-model.ts';
+import { steadyNonce } from '../steady-nonce.ts';
 
 /** What a debate takes of the world. */
 export interface Table extends AskingParts {
@@ -50,8 +51,8 @@ class Silence extends Error {
 }
 
 /**
- * Puts one question to one seat. `ask` gives its text for a nonce; the answer is kept by that text without one, so that
- * it is found again whatever nonce is drawn after a restart.
+ * Puts one question to one seat. `ask` gives its text for a nonce; question and answer are kept by that text without one,
+ * so that a restart finds them.
  */
 export async function put<T>(
   table: Table,
@@ -66,7 +67,7 @@ export async function put<T>(
       const said = await askModel(
         table,
         { ...table.payer, ...tokens },
-        { ...call, capUsd: slice.usd, prompt: ask(table.random.nonce()) },
+        { ...call, capUsd: slice.usd, prompt: ask(await steadyNonce(table, key)) },
       );
       const { usd, tokensIn, tokensOut } = said.usage;
       const cost: Cost = { inputTokens: tokensIn, outputTokens: tokensOut, usd };

@@ -10,6 +10,7 @@ import {
   placesFor,
 } from '../../core/neutral/index.ts';
 import { block } from '../../core/prompts/index.ts';
+import { steadyNonce } from '../steady-nonce.ts';
 import { admitTests, type Survivor } from './admit.ts';
 import type { Bench } from './execute.ts';
 import { acceptOn, type Setting, settingBlocks, settingOf } from './neutral.ts';
@@ -116,7 +117,7 @@ async function write(bench: Bench, desk: Desk, on: Round): Promise<NeutralTest |
       spender: 'distinguisher',
       share: SHARE,
       instructions: given.instructions,
-      prompt: question(desk, on, places[0] ?? ''),
+      prompt: await question(desk, on, places[0] ?? '', key),
       schema: DistinguishingTest,
     });
     if (answer.kind === 'nothing') return answer;
@@ -145,11 +146,13 @@ function shownOf({ given, open }: Round): readonly string[] {
 }
 
 /** Who is who is told by nothing: neither name nor place, nor how many there are of a class. */
-function question(desk: Desk, on: Round, place: string): string {
+async function question(desk: Desk, on: Round, place: string, key: string): Promise<string> {
   const { given, setting, admission } = on;
-  const nonce = desk.random.nonce();
-  const shuffled = shownOf(on)
-    .map((text) => ({ text, at: desk.random.nonce() }))
+  const nonce = await steadyNonce(desk, key);
+  const shown = shownOf(on).toSorted();
+  const order = await desk.remember(`order:${key}`, async () => shown.map(() => desk.random.nonce()));
+  const shuffled = shown
+    .map((text, i) => ({ text, at: order[i] ?? '' }))
     .toSorted((a, b) => (a.at < b.at ? -1 : 1));
   const before = [...given.before.tests, ...admission.tests].flatMap((test) => test.title ?? []);
   return [

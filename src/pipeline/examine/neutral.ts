@@ -15,6 +15,7 @@ import {
 } from '../../core/neutral/index.ts';
 import { roleOf } from '../../core/patches/index.ts';
 import { block } from '../../core/prompts/index.ts';
+import { steadyNonce } from '../steady-nonce.ts';
 import type { Bench } from './execute.ts';
 import { ask, type Desk, type Heard, kept, taskBlocks, wantedTexts } from './writer.ts';
 
@@ -50,7 +51,7 @@ export async function writeNeutralTests(bench: Bench, desk: Desk, instructions: 
   const key = JSON.stringify(['neutral-tests', desk.task.runId]);
   const heard = await kept(desk, key, async (): Promise<Heard<Written>> => {
     const places = placesFor(setting.custom, bench.baseFiles, 'neutral', MOST_TESTS);
-    const nonce = desk.random.nonce();
+    const nonce = await steadyNonce(desk, key);
     const answer = await ask(desk, {
       spender: 'writer',
       share: SHARE,

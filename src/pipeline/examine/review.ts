@@ -24,6 +24,7 @@ import {
   placesFor,
 } from '../../core/neutral/index.ts';
 import { inParallel } from '../parallel.ts';
+import { steadyNonce } from '../steady-nonce.ts';
 import { admitTests, type Survivor } from './admit.ts';
 import type { Bench } from './execute.ts';
 import { settingOf } from './neutral.ts';
@@ -121,11 +122,11 @@ async function reviewOne(
   const { identities, task } = given;
   const { name, spender, instructions } = reviewer;
   const patch = blind(files, identities);
-  const nonce = desk.random.nonce();
-  const question = reviewQuestionOf(task, { patch, facts }, identities, nonce);
-  if (question.kind === 'leak') return { reviewer, said: { kind: 'ignored', because: LEAK }, model: '' };
   const shown = [patch.production, patch.tests, facts];
   const key = JSON.stringify(['review', desk.task.runId, name, alias, task, shown]);
+  const nonce = await steadyNonce(desk, key);
+  const question = reviewQuestionOf(task, { patch, facts }, identities, nonce);
+  if (question.kind === 'leak') return { reviewer, said: { kind: 'ignored', because: LEAK }, model: '' };
   const asked = { ...desk, models: reviewer.models ?? desk.models };
   const heard = await kept(desk, key, async (): Promise<Heard<Reviewed>> => {
     const share = SHARE / given.reviewers.length;

@@ -28,6 +28,7 @@ import {
 } from '../../core/judging/index.ts';
 import { type Alias, NO_USAGE, type Usage } from '../../core/model/index.ts';
 import { inParallel } from '../parallel.ts';
+import { steadyNonce } from '../steady-nonce.ts';
 import { ANSWER_MS, type AskParts, type Desk, openDesk } from './ask.ts';
 
 /** Of the run's budget, all judges together. Our default: by then coders have had their part. */
@@ -258,7 +259,7 @@ async function askJudge(court: Court, judge: Judge, first: Alias, second: Alias)
   const shown = [sides.first, sides.second].map(({ patch, facts }) => [patch.production, patch.tests, facts]);
   const key = JSON.stringify(['judge', judge.model, first, second, pool.task, shown]);
   return parts.remember(key, async (): Promise<Heard> => {
-    const nonce = parts.random.nonce();
+    const nonce = await steadyNonce(parts, key);
     const question = questionOf(pool.task, sides, identities, nonce);
     if (question.kind === 'leak') return { kind: 'lost', came: false, why: 'Its question named an author.' };
     const { instructions } = parts;
