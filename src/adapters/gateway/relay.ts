@@ -99,7 +99,16 @@ export async function relay(input: RelayInput): Promise<Relayed> {
 }
 
 const TOO_SLOW = 'The model provider took too long for one answer.';
-const statusTrouble = (status: number) => `The model provider answered with HTTP ${status}.`;
+/** Statuses that can be said in words; 529 is Anthropic's. */
+const IN_WORDS: Readonly<Record<number, string>> = {
+  429: 'allows no more calls for now',
+  503: 'is not available',
+  529: 'is overloaded',
+};
+const statusTrouble = (status: number) =>
+  IN_WORDS[status] === undefined
+    ? `The model provider answered with HTTP ${status}.`
+    : `The model provider ${IN_WORDS[status]} (HTTP ${status}).`;
 
 /** Settles a try of which nothing was passed on. The client hears of it when it was the last. */
 async function giveUp(

@@ -178,6 +178,12 @@ function nobodyPassed(ranking: readonly Ranked[], evidence: readonly Evidence[])
   const those = stopped.filter(({ gate }) => gate.gate === commonest);
   const aliases = those.map(({ alias }) => alias).sort();
   const example = those.find(({ alias }) => alias === aliases[0]) as (typeof those)[number];
+  // A fault of a provider or an agent, not of what was written.
+  if (commonest === 'collected' && those.length === ranking.length) {
+    const nobody =
+      ranking.length === 1 ? 'The coder left no patch' : `None of the ${ranking.length} coders left a patch`;
+    return `${nobody}. ${example.alias}: ${example.gate.because}`;
+  }
   const who =
     ranking.length === 1
       ? 'The candidate did not pass every gate'

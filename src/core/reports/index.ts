@@ -16,7 +16,7 @@ export {
   replyScope,
   report,
 } from './marker.ts';
-export { afterNobody, leftNothing, noWinner } from './outcome.ts';
+export { afterNobody, noWinner } from './outcome.ts';
 export { MOST_PARTS, type Parts } from './parts.ts';
 export { personFirst, personIn } from './people.ts';
 export { votesLine } from './picked.ts';
@@ -50,6 +50,7 @@ export type {
   TroubleView,
 } from './view.ts';
 export { type Bounds, cut, oneLine, tailOf, visible, visibleCode, withoutEscapes } from './visible.ts';
+export { leftNothing } from './what-next.ts';
 export { JUDGED_ALL_THE_SAME } from './where.ts';
 export {
   CANDIDATE_WORDS,

@@ -4,20 +4,16 @@ import type { Parts } from './parts.ts';
 import { sentence } from './safe.ts';
 import { verdictSection } from './verdict.ts';
 import type { Diffs, RunView } from './view.ts';
-import { againWords, unopenedWords } from './what-next.ts';
+import { againWords, leftNothing, unopenedWords } from './what-next.ts';
 
 /** What a maintainer can do when nothing survived; plain sentence with code in backticks. */
 export function afterNobody(view: RunView): string {
   const again = againWords(view);
   if (leftNothing(view)) {
-    return `No pull request was opened, since no coder left a patch. Read below what stopped each one: where it is the budget, a limit or an agent's set-up, mend that, then ${again}.`;
+    return `No pull request was opened, since no coder left a patch. Read below what stopped each one: where it is a key, a provider, the budget, a limit or an agent's set-up, mend that, then ${again}.`;
   }
   return `No pull request was opened, since nothing that was tried holds up. Read below what each candidate ran into, make the task more precise (which behaviour, which test shows it), then ${again}.`;
 }
-
-/** No candidate has a patch: more words in the task would hardly help. */
-export const leftNothing = ({ candidates }: RunView): boolean =>
-  candidates.every(({ patch }) => patch === undefined);
 
 /**
  * The table for an issue whose run ended without a pull request: nobody is worth one, or GitHub would not have it

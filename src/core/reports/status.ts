@@ -13,7 +13,7 @@ import { waitingLine } from './question-comment.ts';
 import { code, link, sentence } from './safe.ts';
 import { joined } from './verdict.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';
-import { againWords, unopenedWords } from './what-next.ts';
+import { againWords, leftNothing, unopenedWords } from './what-next.ts';
 import { movedLines, weakerLines } from './where.ts';
 import { CANDIDATE_WORDS, contestantName, doingWords, lineWords, stageNumber, stageOf } from './words.ts';
 
@@ -212,6 +212,9 @@ function lastLine(view: RunView): string {
     const commands =
       view.origin.kind === 'github' ? ' `/auto-dev help` there names what you can ask for.' : '';
     return `**Next:** read the pull request; nothing is merged without you.${branches}${commands}`;
+  }
+  if (leftNothing(view)) {
+    return `**Next:** read what stopped each coder, mend that (a key, a provider, a budget, a limit), then ${sentence(againWords(view))}.`;
   }
   const what = view.origin.kind === 'github' && view.origin.work ? 'what is asked for' : 'the issue';
   return `**Next:** make ${what} more precise (which behaviour, which test shows it), then ${sentence(againWords(view))}.`;

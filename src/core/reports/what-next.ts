@@ -11,6 +11,10 @@ export const againWords = (view: RunView): string =>
       : `set the label \`${view.label.replaceAll('`', '')}\` again or comment \`/auto-dev retry\``
     : 'start the run again';
 
+/** No candidate has a patch: more words in the task would hardly help. */
+export const leftNothing = ({ candidates }: RunView): boolean =>
+  candidates.every(({ patch }) => patch === undefined);
+
 /** Why GitHub would not have the pull request of a winner and what to do about it; empty where it had none to refuse. */
 export function unopenedWords(view: RunView, compareUrl: string | undefined): string {
   const { outcome } = view;

@@ -21,6 +21,8 @@ export type Turn =
   | { readonly kind: 'do'; readonly text: string; readonly action: Action }
   /** Takes the request and never answers; with a text, streams the first half of it before. */
   | { readonly kind: 'hang'; readonly text?: string }
+  /** Streams the first half of a text, then closes the connection. */
+  | { readonly kind: 'cut'; readonly text: string }
   /** Answers with this HTTP status and an error. */
   | { readonly kind: 'status'; readonly status: number };
 

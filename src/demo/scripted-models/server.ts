@@ -117,11 +117,13 @@ async function generate(
   if (!script) return refuse(404, `There is no model ${model}.`);
   const turn = turnFor(script, asked, exchange.text);
   if (turn.kind === 'status') return refuse(turn.status, `The script answers with ${turn.status}.`);
-  if (turn.kind === 'hang') {
+  if (turn.kind === 'hang' || turn.kind === 'cut') {
     if (turn.text && route.stream) {
       const events = wire.stream(speech(exchange, script, { text: turn.text }), exchange.body);
       await send(response, events.slice(0, Math.ceil(events.length / 2)), paceMs);
     }
+    // What was written arrives before the end of the connection.
+    if (turn.kind === 'cut') response.socket?.destroySoon();
     return;
   }
   const speaking = speech(exchange, script, saying(turn, asked));
@@ -141,7 +143,7 @@ function turnFor(script: Script, asked: Asked, request: string): Turn {
     : { kind: 'text', text: JSON.stringify(answer) };
 }
 
-function saying(turn: Exclude<Turn, { kind: 'hang' | 'status' }>, asked: Asked): Spoken {
+function saying(turn: Exclude<Turn, { kind: 'hang' | 'cut' | 'status' }>, asked: Asked): Spoken {
   switch (turn.kind) {
     case 'text':
       return { text: turn.text };
