@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
 import { inLine } from '../../src/pipeline/index.ts';
+import { tried } from '../world/tried.ts';
 import { type AppRoom, appRoom, comments, issues } from './app-room.ts';
 
 const PLACES = 8;
@@ -45,6 +46,12 @@ async function stormed() {
 }
 
 test('two hundred labels and a person: all are taken, eight begin, the person is next, repositories take turns', async () => {
+  tried({
+    id: 'label-storm',
+    part: 'Too much at once',
+    what: 'Two hundred labels in two repositories, and then a command of a person.',
+    held: 'Each delivery is answered; eight runs begin, the person is next, repositories take turns.',
+  });
   const { room: app, begun, whose, next } = await stormed();
   const labels = Array.from({ length: 200 }, (_, at) =>
     // Three of four in one repository.
@@ -70,6 +77,12 @@ test('two hundred labels and a person: all are taken, eight begin, the person is
 });
 
 test('while the database is away, or full, a delivery is answered with 503, says so, and leaves nothing behind', async () => {
+  tried({
+    id: 'delivery-without-database',
+    part: 'The database is killed or away',
+    what: 'Deliveries come while the database is away or full.',
+    held: 'They are answered with 503, and nothing of them is kept.',
+  });
   const { room: app, begun } = await stormed();
   const { acceptDelivery } = app.store;
   const faults = [

@@ -25,7 +25,7 @@ async function worldOf(answers: FlowStatus['kind'][], during: (looks: number) =>
       return { kind: answers[Math.min(looks, answers.length) - 1] };
     },
   };
-  const clock = { now: () => 1_000, sleep: async () => {} };
+  const clock = { now: () => 1_000, elapsed: () => performance.now(), sleep: async () => {} };
   return { store, world: { store, engine, clock } as unknown as World, looks: () => looks };
 }
 

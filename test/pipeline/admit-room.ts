@@ -200,7 +200,7 @@ export function admitRoom() {
       },
     },
     announcer: { soon() {}, async finish() {}, async idle() {} },
-    clock: { now: () => now.now, sleep: async () => {} },
+    clock: { now: () => now.now, elapsed: () => performance.now(), sleep: async () => {} },
     log: silent,
   } as unknown as World;
 

@@ -42,7 +42,7 @@ async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
 
   const base = {
     store,
-    clock: { now: () => Date.now(), sleep: async () => {} },
+    clock: { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} },
     log: silent,
     announcer: { soon() {}, async finish() {}, async idle() {} },
     workspaces: { async sweep() {} },

@@ -90,7 +90,7 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
           : { kind: 'answer', value: said };
       },
     },
-    clock: { now: () => 1_000, sleep: async () => {} },
+    clock: { now: () => 1_000, elapsed: () => performance.now(), sleep: async () => {} },
     random: { nonce: () => `nonce${++nonce}` },
     log: silent,
     defaults: { models: ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'] },

@@ -85,7 +85,7 @@ export async function stageOf(house: House, scene: Scene): Promise<Stage> {
     ...bench.world,
     store,
     ...modelsOf(scene, seen, grants),
-    clock: { now: () => 1, sleep: async () => {} },
+    clock: { now: () => 1, elapsed: () => performance.now(), sleep: async () => {} },
     random: {
       runId: () => runId,
       nonce: () => `${(grants.length + 1).toString(16)}${'e'.repeat(31)}`,

@@ -247,6 +247,8 @@ export const pretendedGit = (repository: Repository): Workspaces =>
       repository.branches.set(name, sha);
       return { kind: 'pushed' };
     },
+    // Where it was collected is where it is picked.
+    holds: async () => true,
     sweep: async () => [],
   }) as unknown as Workspaces;
 

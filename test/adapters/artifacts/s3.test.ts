@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openS3Artifacts, type S3Options } from '../../../src/adapters/artifacts/index.ts';
 import { artifactsContract } from '../../contracts/artifacts.suite.ts';
 import { type S3Server, startS3Server } from '../../world/s3-server.ts';
+import { tried } from '../../world/tried.ts';
 
 let server: S3Server;
 beforeAll(async () => {
@@ -108,6 +109,12 @@ test('a server that is away for a moment is waited for', async () => {
 });
 
 test('one that stays away is an outage with its address, which a run waits out', async () => {
+  tried({
+    id: 'bucket-away',
+    part: 'The database is killed or away',
+    what: 'The store of artifacts is away.',
+    held: 'It is an outage with its address, which runs wait out.',
+  });
   const artifacts = openS3Artifacts(options({ endpoint: 'http://127.0.0.1:1' }));
   await expect(artifacts.put('text')).rejects.toMatchObject({
     code: 'ARTIFACTS_UNAVAILABLE',
@@ -127,6 +134,12 @@ test.each<readonly [string, Partial<S3Options>, RegExp]>([
 });
 
 test('busy servers are asked again, and a cut answer is not taken for the artifact', async () => {
+  tried({
+    id: 'bucket-busy',
+    part: 'The database is killed or away',
+    what: 'The store of artifacts is busy, or cuts an answer.',
+    held: 'It is asked again; what was cut is not taken for the artifact.',
+  });
   let asked = 0;
   const busyTwice: typeof fetch = async (input, init) => {
     asked += 1;

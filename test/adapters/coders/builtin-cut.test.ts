@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { work } from '../../../src/adapters/coders/builtin/loop.ts';
+import { tried } from '../../world/tried.ts';
 import { type Answering, json, type Provider, sse, startProvider } from '../gateway/rig.ts';
 
 let root: string;
@@ -87,6 +88,12 @@ const cut =
   };
 
 test('an answer that is cut in the middle is asked for again, and what was done before is not done twice', async () => {
+  tried({
+    id: 'coder-answer-cut',
+    part: 'Calls to models break off',
+    what: 'The answer to a coder breaks off in the middle.',
+    held: 'It is asked for again; what the coder did before is not done twice.',
+  });
   const ended = await behind(
     whole(...runs('echo once >> log.txt'), ...end('tool_use')),
     cut(...says('I have alm')),

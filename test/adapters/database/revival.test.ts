@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/database/index.ts';
 import type { Log } from '../../../src/ports/index.ts';
 import { silent } from '../../world/silent.ts';
+import { tried } from '../../world/tried.ts';
 
 let home: string;
 let dir: string;
@@ -59,6 +60,12 @@ const soon = (work: () => Promise<unknown>) =>
   expect.poll(() => work().catch((error: Error) => error.message));
 
 test('the server is killed under us, again and again: it is back at the same address with all that was committed', async () => {
+  tried({
+    id: 'embedded-revived',
+    part: 'The database is killed or away',
+    what: 'The embedded server, twice, under a living process.',
+    held: 'It is back at the same address, with all that was committed.',
+  });
   const server = await open();
   const pool = poolOf(server);
   await pool.query('create table kept (n integer primary key)');
@@ -91,6 +98,12 @@ test('one of its processes is killed: the server mends itself, and we find it ag
 });
 
 test('several users of one folder bring it back once, and all go on', async () => {
+  tried({
+    id: 'embedded-revived-once',
+    part: 'The database is killed or away',
+    what: 'The embedded server, under three processes that share it.',
+    held: 'It is brought back once, and all go on.',
+  });
   const servers = [await open(), await open(), await open()];
   process.kill(await postmaster(), 'SIGKILL');
   await expect.poll(() => said.filter((text) => /is back/.test(text)).length).toBe(3);

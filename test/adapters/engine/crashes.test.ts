@@ -103,6 +103,12 @@ describe('killed with -9 while three candidates work', () => {
   test(
     'frozen, and awake again when others have taken over: nothing that it does counts, and it ends',
     async () => {
+      tried({
+        id: 'executor-frozen',
+        part: 'Several processes',
+        what: 'A process is frozen until others have taken over its work, and then wakes.',
+        held: 'It writes nothing, calls no model, what it brings is thrown away, and it ends.',
+      });
       const heartbeat = { everyMs: 200, staleMs: 2_000 };
       const acts = { heartbeat, acts: ['turn 2'] };
       const first = start('box-1', { ...acts, dwell: ['turn 2'] });
@@ -270,6 +276,12 @@ describe('several processes', () => {
   test(
     'each take as many candidates as their own machine allows',
     async () => {
+      tried({
+        id: 'limits-of-machines',
+        part: 'Several processes',
+        what: 'Two machines with different limits share one queue.',
+        held: 'Each takes as many candidates as its own limit says.',
+      });
       const one = start('box-1', { hold: ['turn 1'], queue: { ...queue, perWorker: 1, perPartition: 12 } });
       await one.until(ready('box-1'));
       const three = start('box-2', { hold: ['turn 1'], queue: { ...queue, perWorker: 3, perPartition: 12 } });

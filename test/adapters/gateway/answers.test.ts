@@ -7,6 +7,7 @@ import { openArtifacts } from '../../../src/adapters/artifacts/index.ts';
 import { openStore } from '../../../src/adapters/store/index.ts';
 import { freshDatabase } from '../../world/database.ts';
 import { memoryArtifacts, memoryStore } from '../../world/memory-store.ts';
+import { tried } from '../../world/tried.ts';
 import { ask, begin, json, message, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
 import { hangUpAfter, PROTOCOLS } from './streams.ts';
 
@@ -215,6 +216,12 @@ async function inProcess<T>(
 }
 
 test('kill -9 around the moment at which an answer is kept: booked always, paid twice only where nobody had it', async () => {
+  tried({
+    id: 'answer-killed',
+    part: 'Calls to models break off',
+    what: 'The process of the gateway, before and after a finished answer is written down.',
+    held: 'An answer that was written is given again for nothing; what nobody had is asked for once more.',
+  });
   provider = await startProvider((_body, response) => json(response, 200, message(100, 20)));
   const database = await freshDatabase();
   const store = await openStore(database.url);

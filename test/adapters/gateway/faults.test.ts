@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Fault, type ModelProtocol } from '../../../src/core/model/index.ts';
 import type { LedgerRow } from '../../../src/ports/index.ts';
+import { tried } from '../../world/tried.ts';
 import { ask, begin, json, memoryLedger, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
 import { PROTOCOLS, type Stream } from './streams.ts';
 
@@ -137,6 +138,12 @@ describe.each(PROTOCOLS)('%s', (_, stream) => {
   });
 
   test('a fault that passes is not seen by who asked', async () => {
+    tried({
+      id: 'model-faults',
+      part: 'Calls to models break off',
+      what: 'A provider answers 429, 408, 5xx or overloaded, refuses a connection, or begins with an error, twice.',
+      held: 'It is asked again at growing intervals, at most three times, each try booked; who asked sees the answer only.',
+    });
     let calls = 0;
     provider = await startProvider((_body, response) => {
       calls += 1;
@@ -155,6 +162,12 @@ describe.each(PROTOCOLS)('%s', (_, stream) => {
   });
 
   test('a trickle that never ends is ended, and paid', async () => {
+    tried({
+      id: 'model-trickle',
+      part: 'Calls to models break off',
+      what: 'A provider sends a little now and then, without end.',
+      held: 'The call is ended after its time, and paid.',
+    });
     provider = await startProvider((_body, response) => {
       sse(response, ...stream.before.slice(0, 1));
       const timer = setInterval(() => response.write(': still here\n\n'), 10);

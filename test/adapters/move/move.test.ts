@@ -5,6 +5,7 @@ import { moveDatabase } from '../../../src/adapters/move/index.ts';
 import { openStore } from '../../../src/adapters/store/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { silent } from '../../world/silent.ts';
+import { tried } from '../../world/tried.ts';
 import { executors } from '../engine/executors.ts';
 
 const opened: TestDatabase[] = [];
@@ -52,6 +53,12 @@ async function fill(database: TestDatabase): Promise<void> {
 }
 
 test('a run that waits at the source ends at the destination, and steps that ended are not done again', async () => {
+  tried({
+    id: 'move-waiting',
+    part: 'Upgrades',
+    what: 'A database is moved while a run in it waits.',
+    held: 'The run ends at the destination; no finished step is done again.',
+  });
   const [from, to] = [await fresh(), await fresh()];
   const queue = { name: 'coders', perWorker: 3, perPartition: 3 };
   const common = { executorId: 'box-1', queue, hold: [], waitMs: 600_000 };
@@ -137,6 +144,12 @@ test('it is refused while anybody is connected, and for a destination with runs;
 });
 
 test('cut off on the way, the destination holds nothing, and the next try succeeds', async () => {
+  tried({
+    id: 'move-cut',
+    part: 'Upgrades',
+    what: 'The move to another database is cut off on its way.',
+    held: 'The destination holds nothing, and the next try succeeds.',
+  });
   const [from, to] = [await fresh(), await fresh()];
   await fill(from);
   const cut = moveDatabase({

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openExecutors, openStore } from '../../../src/adapters/store/index.ts';
 import type { ExecutorFacts, Executors, Store } from '../../../src/ports/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
+import { tried } from '../../world/tried.ts';
 
 const FACTS: ExecutorFacts = { role: 'app', host: 'box', version: '1', coders: 4, examinations: 2 };
 const GIVEN_UP = { name: 'Fault', code: 'GIVEN_UP' };
@@ -47,6 +48,12 @@ describe('processes that share the work', () => {
   });
 
   test('one that is silent is given up: it may write no more, and hears so at its next sign of life', async () => {
+    tried({
+      id: 'executor-given-up',
+      part: 'Several processes',
+      what: 'A process gives no sign of life; its connections are still open.',
+      held: 'The database refuses whatever it writes from then on.',
+    });
     const { self: living } = await process('app-a');
     const { self: frozen, store } = await process('app-b');
     await store.intend('r1', 'before');
