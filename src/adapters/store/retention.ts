@@ -70,7 +70,8 @@ export function retention(db: Db): Retention {
         if (!dry) await expireTraces(tx, before.runs);
         const old = sql`one.at < ${before.ledger}`;
         // What a run that is kept has cost stays with it, and counts against its cap.
-        const ofNoRun = sql`not exists (select from runoff.run as run where run.id = one.run_id)`;
+        const ofNoRun = sql`not exists (
+          select from runoff.run as run where run.id = one.run_id and run.id <> all (${sql.val(runs)}))`;
         const over = sql`
           exists (select from runoff.run as run where run.id = one.run_id and run.state in (${list(DONE)}))
           or (one.at < ${before.runs} and not exists (select from runoff.run as run where run.id = one.run_id))`;

@@ -199,7 +199,7 @@ export const Environment = z.object({
     'How long runs that are over are kept, in days such as 180d: their rows, and what only they refer to. Runs whose pull request is open, that wait for a pick, or of which somebody picked a candidate stay. Default 180d.',
   ),
   KEEP_LEDGER: days(400).describe(
-    'How long it is kept what each call to a model cost, and the audit, in days such as 400d. Default 400d.',
+    'How long it is kept what each call to a model cost, and the audit, in days such as 400d. At least 4d; calls of runs that are still kept stay with them. Default 400d.',
   ),
   MIN_FREE_DISK: size('1GB').describe(
     'Free space of the data folder under which no further run begins, such as 500MB or 5GB; those that wait are told why. 0: never. Default 1GB.',

@@ -121,7 +121,7 @@ describe('the environment', () => {
     ['RUNOFF_WORKER_NAME', 'my worker', 'letters, digits'],
     ['RUNS_AT_ONCE', '0', 'Too small'],
     ['KEEP_RUNS', '6 months', 'such as 180d'],
-    ['KEEP_LEDGER', '1d', 'at least 2d'],
+    ['KEEP_LEDGER', '1d', 'at least 4d'],
     ['MIN_FREE_DISK', '5%', 'such as 500MB'],
     ['METRICS_TOKEN', 'short', 'at least 16 characters'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'begins with https'],
