@@ -18,7 +18,7 @@ export async function healthOf({ world }: Runtime): Promise<Health> {
     detail: {
       database: reachable ? 'ok' : 'not reachable',
       sandbox: sandbox.kind === 'ready' ? 'ok' : 'missing',
-      disk: (world.room?.lacks() ?? null) === null ? 'ok' : 'nearly full: no further run begins',
+      disk: world.room?.lacks() ?? 'ok',
     },
   };
 }

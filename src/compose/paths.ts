@@ -22,6 +22,12 @@ export const dataPaths = (data: string): DataPaths => ({
   agents: join(data, 'runoff-agents'),
 });
 
+/** Folders in which all that fills a data folder lies: ours, and those of the workspaces. */
+export const ownFolders = (data: string): readonly string[] => [
+  ...Object.values(dataPaths(data)),
+  ...['mirrors', 'objects', 'bases', 'layers', 'areas'].map((name) => join(data, name)),
+];
+
 /** Where installed agents lie. */
 export const agentsFolder = (operator: Operator): string =>
   operator.agentsFolder ?? dataPaths(operator.data).agents;

@@ -8,6 +8,8 @@ const LOOK_EVERY_MS = 10_000;
 export interface Room {
   /** Why no further run may begin here, a sentence; null where one may. */
   lacks(): string | null;
+  /** What the last look at the quota of the folder found: a sentence where it cannot be held, else null. */
+  reached(why: string | null): void;
   close(): Promise<void>;
 }
 
@@ -16,6 +18,7 @@ export async function watchRoom(dir: string, least: number, log: Log): Promise<R
   const stop = new AbortController();
   let why = await lacking(dir, least);
   if (why !== null) log.warn({ dir, least }, why);
+  let quota: string | null = null;
 
   async function watch(): Promise<void> {
     for (;;) {
@@ -31,7 +34,12 @@ export async function watchRoom(dir: string, least: number, log: Log): Promise<R
   }
   const watching = watch();
   return {
-    lacks: () => why,
+    lacks: () => why ?? quota,
+    reached(now) {
+      if ((now === null) !== (quota === null))
+        log.warn({ dir }, now ?? 'The data folder is within MAX_DISK again.');
+      quota = now;
+    },
     async close() {
       stop.abort();
       await watching;

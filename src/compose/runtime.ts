@@ -24,7 +24,8 @@ import { type OpenLog, openLog } from './log.ts';
 import { dataPaths } from './paths.ts';
 import { promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
-import { watchRoom } from './room.ts';
+import { holdQuota, type Quota, watchQuota } from './quota.ts';
+import { type Room, watchRoom } from './room.ts';
 import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
 import { type Eyes, watchedGitHub, watchedLedger, watchedPushes, watchedSandbox } from './seen.ts';
 import { newIdentity, openSharing, type Sharing } from './sharing.ts';
@@ -58,7 +59,10 @@ export async function openRuntime(
   const closers = openClosers();
   return closedOnFailure(closers, async () => {
     const world = await openParts(operator, needs, options, closers.later);
-    if (needs.executor?.startsWith(ALONE) && options.prunes !== false) pruneMeanwhile(world, closers.later);
+    const quota = { dir: operator.data, most: operator.maxDisk };
+    if (needs.executor?.startsWith(ALONE) && options.prunes !== false) {
+      pruneMeanwhile(world, quota, closers.later);
+    } else if (identityOf(needs)) closers.later(watchQuota(world, quota, world.room).close);
     return { world, close: closers.close };
   });
 }
@@ -66,10 +70,14 @@ export async function openRuntime(
 /** Executors of the command line: no server looks after this machine's folders while they work. */
 const ALONE = 'cli-';
 
-function pruneMeanwhile(world: World, later: Later): void {
-  const pruning = pruneUnused(world).catch((thrown: unknown) =>
-    world.log.warn({ err: thrown }, 'What is no longer used could not be removed.'),
-  );
+/** Who works by hand waits for no room: a quota that cannot be held is only said. */
+function pruneMeanwhile(world: World, quota: Quota, later: Later): void {
+  const pruning = pruneUnused(world)
+    .then(() => holdQuota(world, quota))
+    .then((why) => why !== null && world.log.warn({ dir: quota.dir }, why))
+    .catch((thrown: unknown) =>
+      world.log.warn({ err: thrown }, 'What is no longer used could not be removed.'),
+    );
   later(async () => void (await pruning));
 }
 
@@ -80,7 +88,7 @@ async function openParts(
   needs: Needs,
   options: RuntimeOptions,
   later: Later,
-): Promise<World> {
+): Promise<World & { readonly room: Room }> {
   const { log = openLog(operator), givenUp = () => process.exit(EXIT.failed) } = options;
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);

@@ -1,3 +1,4 @@
+import { heldSince, LONG_UNUSED } from '../core/policy/index.ts';
 import {
   type Keep,
   reconcile,
@@ -21,8 +22,6 @@ const LABELS_EVERY_MS = 15 * 60_000;
 const CHOICES_EVERY_MS = 60 * 60_000;
 /** Milliseconds between two looks for what can be removed. Our default. */
 const PRUNE_EVERY_MS = 24 * 60 * 60_000;
-/** Milliseconds that checkouts, installed dependencies and mirrors stay after their last use. Our default. */
-const UNUSED_MS = 14 * 24 * 60 * 60_000;
 
 export interface Upkeep {
   stop(): void;
@@ -143,21 +142,25 @@ async function letGo(world: World, keep: Keep): Promise<void> {
   if (any) world.log.info({ ...rows, artifacts }, 'What need not be kept any longer was removed.');
 }
 
-/** Trees of runs whose issue or pull request is still open are kept however old they are: people may come back to them. */
-export async function pruneUnused(
-  world: Pick<World, 'clock' | 'log'> & {
-    readonly store: Pick<World['store'], 'unfinished'>;
-    readonly workspaces: Pick<World['workspaces'], 'prune'>;
-  },
-): Promise<Pruned> {
-  const open = (await world.store.unfinished()).map((run) => `${run.id}-`);
+export type Prunable = Pick<World, 'clock' | 'log'> & {
+  readonly store: Pick<World['store'], 'unfinished'>;
+  readonly workspaces: Pick<World['workspaces'], 'prune'>;
+};
+
+/**
+ * Removes what was not used for so long. Trees of runs whose issue or pull request is still open are kept however old
+ * they are: people may come back to them.
+ */
+export async function pruneUnused(world: Prunable, { ms, said } = LONG_UNUSED): Promise<Pruned> {
+  const unfinished = await world.store.unfinished();
+  const open = unfinished.map((run) => `${run.id}-`);
   const pruned = await world.workspaces.prune({
-    before: world.clock.now() - UNUSED_MS,
+    before: Math.min(world.clock.now() - ms, heldSince(unfinished)),
     keep: (area) => open.some((prefix) => area.startsWith(prefix)),
   });
   const { bytes, busy, ...counts } = pruned;
   if (Object.values(counts).some((count) => count > 0)) {
-    world.log.info({ ...pruned }, `Freed ${(bytes / 1e6).toFixed(0)} MB that no run used for two weeks.`);
+    world.log.info({ ...pruned }, `Freed ${(bytes / 1e6).toFixed(0)} MB that no run used for ${said}.`);
   }
   return pruned;
 }

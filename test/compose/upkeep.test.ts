@@ -16,7 +16,7 @@ test('what no run used for two weeks goes, but nothing of a run that is not over
   await pruneUnused({
     clock: { now: () => NOW, elapsed: () => NOW, sleep: () => Promise.resolve() },
     log,
-    store: { unfinished: async () => [{ id: 'ropen' } as RunRecord] },
+    store: { unfinished: async () => [{ id: 'ropen', state: 'published' } as RunRecord] },
     workspaces: {
       async prune(wish) {
         wishes.push(wish);

@@ -63,12 +63,13 @@ export async function isFull(folder: string): Promise<boolean> {
   return bavail * bsize < FULL_BYTES || (files > 0 && ffree === 0);
 }
 
-/** Bytes on disk of trees, as `du` counts them; what is gone counts nothing. */
+/** Bytes on disk of trees, as `du` counts them; what is gone, and what is mounted in them, counts nothing. */
 export async function bytesOf(paths: readonly string[]): Promise<number> {
   if (paths.length === 0) return 0;
-  const { out } = await tool('du', ['-s', '-c', '--block-size=1', '--', ...paths], null);
+  const { out, said } = await tool('du', ['-s', '-c', '-x', '--block-size=1', '--', ...paths], null);
   const total = /^(\d+)\ttotal$/m.exec(out)?.[1];
-  return Number(total ?? 0);
+  if (total === undefined) throw new Fault('INTERNAL', `\`du\` gave no sum: ${said.slice(0, 300)}`);
+  return Number(total);
 }
 
 /** The first of the folders that the user may not write to; null when there is none. */

@@ -204,6 +204,9 @@ export const Environment = z.object({
   MIN_FREE_DISK: size('1GB').describe(
     'Free space of the data folder under which no further run begins, such as 500MB or 5GB; those that wait are told why. 0: never. Default 1GB.',
   ),
+  MAX_DISK: size('0').describe(
+    'How much the data folder may hold, such as 20GB: above it, what is not in use is removed, the least recently used first, and then no further run begins. Absent or 0: no limit.',
+  ),
   NETWORK_ALLOW: hosts.describe(
     'Hosts (`host` or `host:port`, commas between) that `checks.setup` of a repository may ask for. Default none.',
   ),

@@ -13,6 +13,7 @@ export {
 } from './parse-settings.ts';
 export { moreSilence, moreTime, type Times, timesOf } from './patience.ts';
 export { type KnownProvider, PROVIDERS } from './providers.ts';
+export { heldSince, LONG_UNUSED, type QuotaStep, quotaStep, type Unused } from './quota.ts';
 export {
   plainCommand,
   type ReportFormat,

@@ -99,6 +99,8 @@ export interface Operator {
   readonly keep: { readonly runs: number; readonly ledger: number };
   /** Free bytes of the data folder under which no further run begins. */
   readonly minFreeDisk: number;
+  /** Bytes that the data folder may hold; 0: no limit. */
+  readonly maxDisk: number;
   /** Runs at a time in one process. */
   readonly runsAtOnce: number;
   readonly networkAllow: readonly string[];
@@ -185,8 +187,7 @@ function operatorOf(env: Environment): Operator {
     examinationsPerWorker: env.EXAMINATIONS_PER_WORKER,
     ...(env.RUNOFF_WORKER_NAME ? { workerName: env.RUNOFF_WORKER_NAME } : {}),
     runsAtOnce: env.RUNS_AT_ONCE,
-    minFreeDisk: env.MIN_FREE_DISK,
-    keep: { runs: env.KEEP_RUNS, ledger: env.KEEP_LEDGER },
+    ...keepingOf(env),
     networkAllow: env.NETWORK_ALLOW,
     logLevel: env.LOG_LEVEL,
     ...(env.METRICS_TOKEN ? { metricsToken: env.METRICS_TOKEN } : {}),
@@ -210,6 +211,12 @@ function operatorOf(env: Environment): Operator {
     agentCommands: env.AGENT_COMMANDS as Readonly<Record<string, AgentCommand>>,
   };
 }
+
+const keepingOf = (env: Environment): Pick<Operator, 'minFreeDisk' | 'maxDisk' | 'keep'> => ({
+  minFreeDisk: env.MIN_FREE_DISK,
+  maxDisk: env.MAX_DISK,
+  keep: { runs: env.KEEP_RUNS, ledger: env.KEEP_LEDGER },
+});
 
 /** As the OpenTelemetry specification has it: the path of traces is added, values of headers may be percent-encoded. */
 function tracesOf(env: Environment): Pick<Operator, 'traces'> {

@@ -47,6 +47,7 @@ describe('the environment', () => {
       codersPerRepository: 4,
       runsAtOnce: 8,
       minFreeDisk: 1e9,
+      maxDisk: 0,
       keep: { runs: 180 * 86_400_000, ledger: 400 * 86_400_000 },
       networkAllow: [],
       logLevel: 'info',
@@ -123,6 +124,7 @@ describe('the environment', () => {
     ['KEEP_RUNS', '6 months', 'such as 180d'],
     ['KEEP_LEDGER', '1d', 'at least 4d'],
     ['MIN_FREE_DISK', '5%', 'such as 500MB'],
+    ['MAX_DISK', 'plenty', 'such as 500MB'],
     ['METRICS_TOKEN', 'short', 'at least 16 characters'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'begins with https'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'secret', 'name=value'],
@@ -176,6 +178,7 @@ describe('the environment', () => {
       RUNOFF_WORKER_NAME: 'big-1',
       KEEP_RUNS: '30d',
       MIN_FREE_DISK: '500MB',
+      MAX_DISK: '20GB',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/',
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,team=runoff',
     });
@@ -184,6 +187,7 @@ describe('the environment', () => {
       workerName: 'big-1',
       keep: { runs: 30 * 86_400_000 },
       minFreeDisk: 5e8,
+      maxDisk: 2e10,
       traces: {
         url: 'https://collector.example.com/v1/traces',
         headers: { 'x-key': 'a b', team: 'runoff' },

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { bytesOf } from '../../src/adapters/git/index.ts';
+import { healthOf } from '../../src/compose/health.ts';
+import { ownFolders } from '../../src/compose/paths.ts';
+import { holdQuota, watchQuota } from '../../src/compose/quota.ts';
+import { watchRoom } from '../../src/compose/room.ts';
+import type { BaseCheckout, RunRecord } from '../../src/ports/index.ts';
+import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
+import { silent } from '../world/silent.ts';
+
+const MB = 1e6;
+const DAY = 24 * 60 * 60_000;
+
+describe('a data folder with MAX_DISK', () => {
+  let git: GitWorld;
+  let runs: Pick<RunRecord, 'id' | 'state' | 'stages'>[];
+  beforeEach(() => {
+    git = openGitWorld();
+    runs = [];
+  });
+  afterEach(() => git.close());
+
+  const prunable = () => ({
+    clock: { now: Date.now, elapsed: () => performance.now(), sleep: async () => {} },
+    log: silent,
+    store: { unfinished: async () => runs as RunRecord[] },
+    workspaces: git.workspaces,
+  });
+  const used = () => bytesOf(ownFolders(git.dataDir));
+  const quota = (most: number) => ({ dir: git.dataDir, most });
+
+  /** The checkout of a repository of some megabytes that was used last so long ago. */
+  async function checkout(ago: number): Promise<BaseCheckout> {
+    const { path, sha } = git.repository({ big: randomBytes(2 * MB) });
+    const base = await git.workspaces.prepare({ kind: 'local', path }, sha);
+    const then = new Date(Date.now() - ago);
+    const key = base.repositoryKey;
+    const folders = [`mirrors/${key}.git`, `objects/${key}.git`, `bases/${key}/${sha}`];
+    for (const folder of folders.map((name) => join(git.dataDir, name))) {
+      if (existsSync(folder)) utimesSync(folder, then, then);
+    }
+    return base;
+  }
+  const kept = () => readdirSync(join(git.dataDir, 'bases')).sort();
+
+  test('loses what was used least recently, and no more than it must', async () => {
+    const old = await checkout(5 * DAY);
+    const young = await checkout(2 * DAY);
+    const most = (await used()) - MB;
+    expect(await holdQuota(prunable(), quota(0))).toBeNull();
+    expect(kept()).toEqual([old.repositoryKey, young.repositoryKey].sort());
+    expect(await holdQuota(prunable(), quota(most))).toBeNull();
+    expect(kept()).toEqual([young.repositoryKey]);
+    expect(await used()).toBeLessThan(most);
+  });
+
+  test('keeps what a run at work has prepared: no further run begins, its status and /healthz say why; then they begin again', async () => {
+    await checkout(DAY / 2);
+    runs = [{ id: 'r1', state: 'coded', stages: [{ stage: 'examine', startedAt: Date.now() - DAY }] }];
+    const room = await watchRoom(git.dataDir, 0, silent);
+    const health = async () => {
+      const sandbox = { probe: async () => ({ kind: 'ready' }) };
+      const world = { store: { runs: async () => [] }, sandbox, room } as never;
+      return (await healthOf({ world, close: async () => {} })).detail.disk;
+    };
+    const first = watchQuota(prunable(), quota(MB), room);
+    await vi.waitFor(() => expect(room.lacks()).not.toBeNull(), 20_000);
+    await first.close();
+    expect(room.lacks()).toMatch(/^The data folder of this machine has reached MAX_DISK \(\d MB of 1 MB\)/);
+    expect(await health()).toBe(room.lacks());
+    expect(kept()).toHaveLength(1);
+
+    runs = [];
+    const second = watchQuota(prunable(), quota(MB), room);
+    await vi.waitFor(() => expect(room.lacks()).toBeNull(), 20_000);
+    await second.close();
+    expect(await health()).toBe('ok');
+    expect(kept()).toEqual([]);
+    await room.close();
+  });
+});
