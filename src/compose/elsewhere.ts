@@ -5,7 +5,7 @@ import type { World } from '../pipeline/index.ts';
 const EVERY_MS = 10_000;
 
 /** Coders are at work after the first, checks after the second. */
-const AT_WORK: ReadonlySet<RunState> = new Set(['briefed', 'coded']);
+const AT_WORK: readonly RunState[] = ['briefed', 'coded'];
 
 /**
  * Keeps the status comments of runs up to date whose candidates are coded or examined by workers, which write nothing to
@@ -21,8 +21,8 @@ export function watchElsewhere(
   async function look(): Promise<void> {
     const others = (await world.store.executors()).filter(({ role }) => role === 'worker');
     if (others.length === 0) return;
-    const atWork = (await world.store.unfinished()).filter(({ state }) => AT_WORK.has(state));
-    for (const { id } of atWork) {
+    const atWork = await world.store.idsIn(AT_WORK);
+    for (const id of atWork) {
       const candidates = await world.store.candidates(id);
       const now = JSON.stringify(
         candidates.map(({ alias, state, note, usage }) => [alias, state, note, usage]),
@@ -30,8 +30,7 @@ export function watchElsewhere(
       if (seen.has(id) && seen.get(id) !== now) world.announcer.soon(id);
       seen.set(id, now);
     }
-    const living = new Set(atWork.map(({ id }) => id));
-    for (const id of seen.keys()) if (!living.has(id)) seen.delete(id);
+    for (const id of seen.keys()) if (!atWork.includes(id)) seen.delete(id);
   }
 
   const timer = setInterval(() => {

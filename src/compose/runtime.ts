@@ -60,9 +60,11 @@ export async function openRuntime(
   return closedOnFailure(closers, async () => {
     const world = await openParts(operator, needs, options, closers.later);
     const quota = { dir: operator.data, most: operator.maxDisk };
-    if (needs.executor?.startsWith(ALONE) && options.prunes !== false) {
-      pruneMeanwhile(world, quota, closers.later);
-    } else if (identityOf(needs)) closers.later(watchQuota(world, quota, world.room).close);
+    if (needs.executor?.startsWith(ALONE)) {
+      if (options.prunes !== false) pruneMeanwhile(world, quota, closers.later);
+    } else if (needs.executor !== undefined) {
+      closers.later(watchQuota(world, quota, world.room).close);
+    }
     return { world, close: closers.close };
   });
 }

@@ -185,6 +185,8 @@ export interface Store extends AnswerStore, Retention {
   endedWithout(key: string, since: number, limit: number): Promise<readonly RunRecord[]>;
   /** All runs that are not in a final state. */
   unfinished(): Promise<readonly RunRecord[]>;
+  /** Ids of the runs in one of these states, oldest first: for who looks often, and needs nothing else of them. */
+  idsIn(states: readonly RunState[]): Promise<readonly RunId[]>;
   updateRun(id: RunId, patch: RunPatch, at: number): Promise<void>;
   /** Moves a run if `core/lifecycle` allows it from the state it has now; returns the state it then has. Asking for the state it is in changes nothing. What is refused, cancelled, merged or closed is audited with it. */
   transition(id: RunId, to: RunState, cause: string, at: number): Promise<RunState>;

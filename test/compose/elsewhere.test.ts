@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { watchElsewhere } from '../../src/compose/elsewhere.ts';
 import { untaken } from '../../src/compose/untaken.ts';
-import type { Candidate } from '../../src/core/model/index.ts';
+import type { Candidate, RunState } from '../../src/core/model/index.ts';
 import type { World } from '../../src/pipeline/index.ts';
 import type { ExecutorRecord } from '../../src/ports/index.ts';
 import { silent } from '../world/silent.ts';
@@ -19,10 +19,10 @@ test('a run that workers code is announced when it has moved, and only then', as
     announcer: { soon: (id: string) => announced.push(id) },
     store: {
       executors: async () => [worker],
-      unfinished: async () => [
-        { id: 'r1', state: 'briefed' },
-        { id: 'r2', state: 'awaiting_pick' },
-      ],
+      idsIn: async (states: readonly RunState[]) =>
+        Object.entries({ r1: 'briefed', r2: 'awaiting_pick' } as const)
+          .filter(([, state]) => states.includes(state))
+          .map(([id]) => id),
       candidates: async () => [{ alias: 'A', state: 'coding', note } as Candidate],
     },
   } as unknown as World;

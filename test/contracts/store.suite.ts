@@ -219,6 +219,11 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           'other-repository',
           'young',
         ]);
+        await store.transition('old', 'admitted', 'may start', 50);
+        expect(await store.idsIn(['queued'])).toEqual(['local', 'elsewhere', 'other-repository', 'young']);
+        expect(await store.idsIn(['admitted', 'cancelled'])).toEqual(['old', 'ended']);
+        expect(await store.idsIn(['coded'])).toEqual([]);
+        expect(await store.idsIn([])).toEqual([]);
       });
 
       test('ends on GitHub that were not said are found however many runs came after them, oldest first', async () => {

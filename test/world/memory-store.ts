@@ -143,6 +143,12 @@ export function memoryStore(): Store {
     async unfinished() {
       return living();
     },
+    async idsIn(states) {
+      return records()
+        .filter(({ state }) => states.includes(state))
+        .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+        .map(({ id }) => id);
+    },
     async updateRun(id, patch, at) {
       const found = entry(id);
       const set = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));

@@ -26,7 +26,7 @@ import {
   text,
   transitionOfRow,
 } from './rows.ts';
-import { type Db, inTransaction, lockRun, type Tx, unknownRun } from './transaction.ts';
+import { type Db, inStatement, inTransaction, lockRun, type Tx, unknownRun } from './transaction.ts';
 
 export interface StoreOptions {
   /** Connections at most; default 4. They are opened on demand and closed after ten idle seconds. */
@@ -191,6 +191,12 @@ function runs(db: Db) {
           await all(tx).where('state', 'in', LIVING).orderBy('created_at').orderBy('id').execute(),
         ),
       ),
+
+    idsIn: async (states) => {
+      const found = db.selectFrom('runoff.run').select('id').where('state', '=', sql<string>`any(${states})`);
+      const rows = await inStatement(found.orderBy('created_at').orderBy('id').execute());
+      return rows.map(({ id }) => id);
+    },
 
     updateRun: (id, patch, at) =>
       inTransaction(db, async (tx) => {
