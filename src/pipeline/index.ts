@@ -6,11 +6,12 @@ import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import { stopEarly } from './early.ts';
 import { ExaminationInput, examineAll, examineHere } from './examination.ts';
 import { checkBase } from './examine/index.ts';
-import { type Guarded, guard, type StageRunner } from './guard.ts';
+import { guard, type StageRunner } from './guard.ts';
 import { judge } from './judge/index.ts';
 import { conclude, publish } from './publish/index.ts';
 import { reviewWinner } from './review.ts';
 import { watched } from './watched.ts';
+import { mostWorkMs, stagesWithin, workTimeOf } from './work-time.ts';
 import type { World } from './world.ts';
 
 export { mayWrite, Overrides, RunRequest } from './admit/index.ts';
@@ -77,8 +78,8 @@ async function begin(
 /** One run, top to bottom. Each stage is a durable step: after a crash, finished ones are not repeated. */
 export async function runTask(world: World, context: FlowContext, request: RunRequest): Promise<RunEnd> {
   const { runId } = request;
-  const stage = <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<Guarded<T>> =>
-    context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
+  const time = workTimeOf(mostWorkMs(world));
+  const stage = stagesWithin(world, context, time);
 
   const ended = await begin(world, context, request, stage);
   if (ended !== null) return ended;
@@ -96,13 +97,13 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
   if (agreed.kind === 'fault') return conclude(world, context, runId, agreed.fault);
   if (agreed.value === 'stopped') return 'stopped';
 
-  const coded = await code(world, context, request, stage, (over, signal) =>
+  const coded = await code(world, context, { ...request, time }, stage, (over, signal) =>
     stopEarly(world, runId, base.value, over, signal),
   );
   if (coded.kind === 'fault') return conclude(world, context, runId, coded.fault);
 
-  const examined = await examineAll(world, context, { runId, baseRun: base.value }, () =>
-    codeFurther(world, context, runId, stage),
+  const examined = await examineAll(world, context, { runId, baseRun: base.value }, time, () =>
+    codeFurther(world, context, runId, stage, time),
   );
   if (examined.kind === 'fault') return conclude(world, context, runId, examined.fault);
 
@@ -115,7 +116,10 @@ export async function runTask(world: World, context: FlowContext, request: RunRe
     : null;
   if (reviewed?.kind === 'fault') return conclude(world, context, runId, reviewed.fault);
 
-  const published = await stage('publish', (signal) => publish(world, runId, signal));
+  // Whatever time it took to get here: what is decided is shown.
+  const published = await context.step('publish', (signal) =>
+    guard(world, 'publish', signal, () => publish(world, runId, signal)),
+  );
   if (published.kind === 'fault') return conclude(world, context, runId, published.fault);
   return 'published';
 }

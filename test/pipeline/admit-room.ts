@@ -193,6 +193,7 @@ export function admitRoom() {
       budgetRun: 10,
       budgetCandidate: 5,
       timeoutCandidateSeconds: 7_200,
+      runSeconds: 86_400,
       networkAllow: [],
       debates: true,
       get day() {

@@ -4,6 +4,7 @@ import { Settings } from '../../src/core/policy/index.ts';
 import { code, codeFurther, codeOne } from '../../src/pipeline/code/index.ts';
 import { guard } from '../../src/pipeline/guard.ts';
 import type { World } from '../../src/pipeline/index.ts';
+import { mostWorkMs, workTimeOf } from '../../src/pipeline/work-time.ts';
 import type { Engine, ExecSpec, Flows, Sandbox, Store } from '../../src/ports/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
@@ -64,7 +65,7 @@ export async function codingWorld(script: Script) {
     },
     random: { runId: () => RUN, nonce: () => 'c0ffee', port: () => 1 },
     log: silent,
-    ceilings: { timeoutCandidateSeconds: 7_200 },
+    ceilings: { timeoutCandidateSeconds: 7_200, runSeconds: 86_400 },
     defaults: { models: ['anthropic/claude-sonnet-4-5'] },
     parallelChecks: 1,
     prompts: {
@@ -168,14 +169,15 @@ export function flowsOf(
     async run(context) {
       const stage = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) =>
         context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
-      await code(world, context, { runId: RUN }, stage, watch);
+      const time = workTimeOf(mostWorkMs(world));
+      await code(world, context, { runId: RUN, time }, stage, watch);
       do {
         await context.step('examine', async () => {
           const candidates = await world.store.candidates(RUN);
           const evidence = candidates.map(({ alias }) => found(alias));
           await world.store.updateRun(RUN, { evidence }, 0);
         });
-      } while (await codeFurther(world, context, RUN, stage));
+      } while (await codeFurther(world, context, RUN, stage, time));
       return null;
     },
     examination: async () => null,

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { openDbosEngine } from '../../src/adapters/engine/index.ts';
 import { examineAll } from '../../src/pipeline/examination.ts';
 import type { World } from '../../src/pipeline/index.ts';
+import { workTimeOf } from '../../src/pipeline/work-time.ts';
 import type { FlowContext } from '../../src/ports/index.ts';
 import { freshDatabase } from '../world/database.ts';
 import { silent } from '../world/silent.ts';
@@ -42,10 +43,16 @@ test('a run that an older version examined itself goes on in this one, and is no
   let examinations = 0;
   await newer.launch({
     async run(context) {
-      const examined = await examineAll({ log: silent } as World, context, INPUT, async () => {
-        await context.step('round', async () => expect.unreachable());
-        return false;
-      });
+      const examined = await examineAll(
+        { log: silent } as World,
+        context,
+        INPUT,
+        workTimeOf(1_000),
+        async () => {
+          await context.step('round', async () => expect.unreachable());
+          return false;
+        },
+      );
       return [examined, await context.step('judge', async () => 'judged')];
     },
     candidate,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { priorityOf } from '../../src/core/queue/index.ts';
 import { lineUp } from '../../src/pipeline/code/line-up.ts';
 import { examineAll } from '../../src/pipeline/examination.ts';
+import { workTimeOf } from '../../src/pipeline/work-time.ts';
 import type { ChildInput, FlowContext } from '../../src/ports/index.ts';
 import { found } from '../core/adaptive/sample.ts';
 import { codingWorld, RUN } from './coding-world.ts';
@@ -38,7 +39,7 @@ test.each([
     const context = noting(children);
     await context.fanOut(await lineUp(world, { runId: RUN, origin: { kind: 'local', path: '/' } }, [PLACE]));
     const baseRun = { sha256: 'aa', bytes: 2 };
-    await examineAll(world, context, { runId: RUN, baseRun }, async () => false);
+    await examineAll(world, context, { runId: RUN, baseRun }, workTimeOf(1_000), async () => false);
     expect(children.map(({ key, priority }) => [key, priority])).toEqual([
       ['A', priority],
       ['examination', priority],

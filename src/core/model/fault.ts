@@ -138,6 +138,11 @@ export const FAULTS = {
     advice:
       'It starts anew at midnight UTC. The operator sets it by MAX_BUDGET_DAY and MAX_BUDGET_REPOSITORY_DAY.',
   },
+  RUN_TOO_LONG: {
+    retry: 'no',
+    advice:
+      'Give it less to do: fewer candidates or rounds, shorter `timeout` in the settings. The operator sets the longest time by MAX_RUN_TIME.',
+  },
   MOVE_REFUSED: {
     retry: 'no',
     advice:

@@ -10,6 +10,8 @@ export interface Ceilings {
   readonly budgetCandidate: number;
   /** For one coder, and for one build or run of the tests. */
   readonly timeoutCandidateSeconds: number;
+  /** That a run may work, all stages together. */
+  readonly runSeconds: number;
   /** Tokens for one coder whose model has no known price; absent: such models are refused. */
   readonly tokensCandidate?: number;
   /** False: no debates, whatever a repository says. */
@@ -34,6 +36,7 @@ export const ceilingsOf = (operator: Operator): Ceilings => ({
   budgetRun: operator.max.budgetRun,
   budgetCandidate: operator.max.budgetCandidate,
   timeoutCandidateSeconds: operator.max.timeoutSeconds,
+  runSeconds: operator.max.runSeconds,
   debates: operator.debates !== 'never',
   networkAllow: operator.networkAllow,
   day: {

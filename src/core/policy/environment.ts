@@ -178,6 +178,9 @@ export const Environment = z.object({
   MAX_TIMEOUT: duration('2h').describe(
     'Longest wall time of one coder, or of one build or test run: 90s, 30m or 2h. Default 2h.',
   ),
+  MAX_RUN_TIME: duration('24h').describe(
+    'Longest time that a run may work, all stages together: 30m or 24h. Waits for people, for a place and for a worker are not counted. Default 24h.',
+  ),
   CODERS_PER_WORKER: whole(0, 64, 4).describe(
     'Coders that run at the same time on this machine. 0: none; workers take them. Default 4.',
   ),

@@ -11,7 +11,7 @@ export {
   type SettingsDefaults,
   type SettingsProblem,
 } from './parse-settings.ts';
-export { moreSilence, moreTime, type Times, timesOf } from './patience.ts';
+export { moreSilence, moreTime, type Times, timesOf, timesWithin } from './patience.ts';
 export { type KnownProvider, PROVIDERS } from './providers.ts';
 export { heldSince, LONG_UNUSED, type QuotaStep, quotaStep, type Unused } from './quota.ts';
 export {

@@ -77,6 +77,7 @@ export interface Operator {
     readonly budgetRun: number;
     readonly budgetCandidate: number;
     readonly timeoutSeconds: number;
+    readonly runSeconds: number;
     /** US dollars in one day (UTC), of everything and of one repository. */
     readonly budgetDay: number;
     readonly budgetRepositoryDay: number;
@@ -245,6 +246,7 @@ const maxOf = (env: Environment): Operator['max'] => ({
   budgetRun: env.MAX_BUDGET_RUN,
   budgetCandidate: env.MAX_BUDGET_CANDIDATE,
   timeoutSeconds: env.MAX_TIMEOUT,
+  runSeconds: env.MAX_RUN_TIME,
   budgetDay: env.MAX_BUDGET_DAY,
   budgetRepositoryDay: env.MAX_BUDGET_REPOSITORY_DAY,
   budgetUserDay: env.MAX_BUDGET_USER_DAY ?? env.MAX_BUDGET_REPOSITORY_DAY,

@@ -23,6 +23,13 @@ export function timesOf(
   return { wallMs: wall * 1000, silenceMs: timeout.silence * 1000, mostMs: Math.floor(most * 1000) };
 }
 
+/** The same, for a coder whose run may work for `leftMs` milliseconds more. */
+export const timesWithin = (times: Times, leftMs: number): Times => ({
+  ...times,
+  wallMs: Math.min(times.wallMs, leftMs),
+  mostMs: Math.min(times.mostMs, leftMs),
+});
+
 /**
  * Milliseconds that a coder gets when its wall time is over; 0 when it has to stop. It must have done something new
  * within the time that counts as silence: one that repeats itself makes no progress.

@@ -13,8 +13,9 @@ import type { ChildInput, FlowContext } from '../../ports/index.ts';
 import { hasPrice, oneMoreContestant } from '../field.ts';
 import type { StageRunner } from '../guard.ts';
 import { loadRun, loadTask } from '../task.ts';
+import type { WorkTime } from '../work-time.ts';
 import type { World } from '../world.ts';
-import { closeStage, lineUp, type Place } from './line-up.ts';
+import { closeStage, codersMsOf, lineUp, type Place, within } from './line-up.ts';
 
 /**
  * Codes a further round where the evidence asks for one: repairs, one more candidate, a synthesis. Its candidates run in
@@ -26,11 +27,14 @@ export async function codeFurther(
   context: FlowContext,
   runId: RunId,
   stage: StageRunner,
+  time: WorkTime,
 ): Promise<boolean> {
   const lined = await stage('round', () => lineUpRound(world, runId));
   if (lined.kind === 'fault' || lined.value.length === 0) return false;
-  const results = await context.fanOut<null>(lined.value);
-  await stage('code', () => closeStage(world, runId, lined.value, results));
+  const took = time.begin();
+  const results = await context.fanOut<null>(within(time.left(), lined.value));
+  const closed = await stage('code', () => closeStage(world, runId, lined.value, results));
+  if (closed.kind === 'ok') took(codersMsOf(closed.value));
   return true;
 }
 

@@ -3,23 +3,30 @@ import type { Alias, RunId } from '../../core/model/index.ts';
 import { assignAliases } from '../../core/policy/index.ts';
 import type { ChildInput, FlowContext } from '../../ports/index.ts';
 import { contestantsOf } from '../field.ts';
-import { type Guarded, patiently, type StageRunner } from '../guard.ts';
+import { type Guarded, guard, patiently, type StageRunner } from '../guard.ts';
 import { loadTask, prepareBase } from '../task.ts';
+import type { WorkTime } from '../work-time.ts';
 import type { World } from '../world.ts';
 import { lineUpAgain } from './again.ts';
-import { closeStage, lineUp } from './line-up.ts';
+import { closeStage, codersMsOf, lineUp, within } from './line-up.ts';
 import { writeCandidate } from './supervise.ts';
 
 export { sayEnough } from './enough.ts';
 export { codeFurther } from './further.ts';
 export { COLLECTING } from './supervise.ts';
 
-export const CandidateInput = z.strictObject({ runId: z.string(), alias: z.string() });
+export const CandidateInput = z.strictObject({
+  runId: z.string(),
+  alias: z.string(),
+  /** Milliseconds that its run may work from here on; absent in flows of older versions: nobody asks. */
+  leftMs: z.number().optional(),
+});
 export type CandidateInput = z.infer<typeof CandidateInput>;
 
-/** Whose coders work; `carry`: one contestant of an earlier run once more, beside what the others of it wrote. */
+/** Whose coders work, in what time; `carry`: one contestant of an earlier run once more, beside what the others of it wrote. */
 export interface Work {
   readonly runId: RunId;
+  readonly time: WorkTime;
   readonly carry?: { readonly run: RunId; readonly again: Alias } | undefined;
 }
 
@@ -37,25 +44,32 @@ export async function code(
   stage: StageRunner,
   watch: Watch,
 ): Promise<Guarded<'coded'>> {
-  const { runId } = work;
+  const { runId, time } = work;
   const lined = await stage('contestants', (signal) => lineUpField(world, work, signal));
   if (lined.kind === 'fault') return lined;
   const { inputs, watched } = lined.value;
   let over = false;
   // Begun before the coders, so that a replay counts the steps in the same order. What it meets stops nobody.
-  const watching = watched ? stage('watch', (signal) => watch(() => over, signal)) : null;
-  const coding = context.fanOut<null>(inputs).finally(() => {
+  // Its time is not the run's: it lasts while coders wait for their places.
+  const looking = (signal: AbortSignal) => guard(world, 'watch', signal, () => watch(() => over, signal));
+  const watching = watched ? context.step('watch', looking) : null;
+  const took = time.begin();
+  const coding = context.fanOut<null>(within(time.left(), inputs)).finally(() => {
     over = true;
   });
   const [results] = await Promise.all([coding, watching]);
-  return stage('code', () => closeStage(world, runId, inputs, results));
+  const closed = await stage('code', () => closeStage(world, runId, inputs, results));
+  if (closed.kind === 'fault') return closed;
+  took(codersMsOf(closed.value));
+  return { kind: 'ok', value: 'coded' };
 }
 
 /** One candidate's own flow: a single step, so that a finished candidate is never coded twice. */
 export async function codeOne(world: World, context: FlowContext, input: CandidateInput): Promise<null> {
+  const { runId, alias, leftMs = Number.POSITIVE_INFINITY } = input;
   return context.step('write', async (signal) => {
     // Whoever starts over finds what its models said already.
-    await patiently(world, signal, () => writeCandidate(world, input.runId, input.alias, signal));
+    await patiently(world, signal, () => writeCandidate(world, runId, alias, { leftMs, signal }));
     return null;
   });
 }
@@ -66,7 +80,7 @@ const FEWEST_WATCHED = 3;
 /** Gives each contestant an alias that says nothing about it, and prepares the checkout they all start from. */
 async function lineUpField(
   world: World,
-  { runId, carry }: Work,
+  { runId, carry }: Omit<Work, 'time'>,
   signal: AbortSignal,
 ): Promise<{ readonly inputs: readonly ChildInput[]; readonly watched: boolean }> {
   await world.store.markStage(runId, 'code', 'start', world.clock.now());

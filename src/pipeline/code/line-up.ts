@@ -10,6 +10,10 @@ export interface Place {
   readonly contestant: Contestant;
 }
 
+/** The same, told how many milliseconds their run may work from here on. */
+export const within = (leftMs: number, inputs: readonly ChildInput[]): readonly ChildInput[] =>
+  inputs.map((one) => ({ ...one, input: { ...Object(one.input), leftMs } }));
+
 /** Writes down who codes next. One that is known already, from before a crash, is left as it is. */
 export async function lineUp(
   world: World,
@@ -31,13 +35,18 @@ export async function lineUp(
 export const noteOf = ({ round }: Contestant, note: string): string =>
   round ? `${roundWords(round)}: ${note}` : note;
 
-/** Every coder of a line-up has ended: what a fault stopped is noted, and the run moves on. */
+/** How long the coders of a line-up worked; older flows remember but a word here. */
+export type CodersEnd = { readonly codersMs: number } | 'coded';
+
+export const codersMsOf = (end: CodersEnd): number => (end === 'coded' ? 0 : end.codersMs);
+
+/** Every coder of a line-up has ended: what a fault stopped is noted, and the run moves on. Milliseconds of the longest. */
 export async function closeStage(
   world: World,
   runId: RunId,
   inputs: readonly ChildInput[],
   results: readonly ChildResult<null>[],
-): Promise<'coded'> {
+): Promise<CodersEnd> {
   const candidates = await world.store.candidates(runId);
   for (const [i, result] of results.entries()) {
     const candidate = candidates.find((c) => c.alias === inputs[i]?.key);
@@ -49,5 +58,6 @@ export async function closeStage(
   await world.store.markStage(runId, 'code', 'end', world.clock.now());
   await world.store.transition(runId, 'coded', 'every coder has ended', world.clock.now());
   world.announcer.soon(runId);
-  return 'coded';
+  const lined = candidates.filter(({ alias }) => inputs.some(({ key }) => key === alias));
+  return { codersMs: Math.max(0, ...lined.map(({ ms }) => ms)) };
 }

@@ -1,5 +1,5 @@
 import { type Alias, type Candidate, Fault, type RunId, type Task } from '../../core/model/index.ts';
-import { type Times, timesOf } from '../../core/policy/index.ts';
+import { type Times, timesOf, timesWithin } from '../../core/policy/index.ts';
 import { JUDGED_ALL_THE_SAME, tailOf } from '../../core/reports/index.ts';
 import {
   type BaseCheckout,
@@ -40,7 +40,7 @@ export async function writeCandidate(
   world: World,
   runId: RunId,
   alias: Alias,
-  signal: AbortSignal,
+  { leftMs, signal }: { readonly leftMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
   if (!candidate) throw new Fault('INTERNAL', `Run ${runId} has no candidate ${alias}.`);
@@ -57,7 +57,8 @@ export async function writeCandidate(
   try {
     const given = await givenTo(world, candidate);
     const refused = given?.kind === 'repair' ? await applyOwn(world, area, given.patch, signal) : null;
-    if (refused === null) await codeIn({ world, task, candidate, base, area, given, progress, signal });
+    if (refused === null)
+      await codeIn({ world, task, candidate, base, area, given, progress, leftMs, signal });
     else progress.set({ state: 'failed', note: refused });
     await patiently(world, signal, () => progress.flush());
   } finally {
@@ -78,6 +79,8 @@ interface Work {
   readonly area: WorkArea;
   readonly given: Given | null;
   readonly progress: Progress;
+  /** Milliseconds that its run may work from here on. */
+  readonly leftMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -85,7 +88,8 @@ async function codeIn(work: Work): Promise<void> {
   const { world, task, candidate, progress } = work;
   const coder = coderOf(world, candidate.contestant.agent);
   const coderVersion = await coder.version();
-  const times = timesOf(task.settings.timeout, world.ceilings.timeoutCandidateSeconds);
+  const usual = timesOf(task.settings.timeout, world.ceilings.timeoutCandidateSeconds);
+  const times = timesWithin(usual, work.leftMs);
   const lease = await openLease(world, task, candidate, times, (usage) => progress.set({ usage }));
   const startedAt = world.clock.elapsed();
   try {

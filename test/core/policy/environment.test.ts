@@ -34,6 +34,7 @@ describe('the environment', () => {
         budgetRun: 10,
         budgetCandidate: 5,
         timeoutSeconds: 7_200,
+        runSeconds: 86_400,
         budgetDay: 100,
         budgetRepositoryDay: 50,
         budgetUserDay: 50,
@@ -310,6 +311,7 @@ describe('the environment', () => {
       MAX_BUDGET_REPOSITORY_DAY: '30',
       MAX_RUNS_USER_DAY: '4',
       MAX_TIMEOUT: '20m',
+      MAX_RUN_TIME: '3h',
       NETWORK_ALLOW: 'a.org, b.org:81,',
     };
     const expected = {
@@ -317,6 +319,7 @@ describe('the environment', () => {
       budgetRun: 2.5,
       budgetCandidate: 1,
       timeoutCandidateSeconds: 1_200,
+      runSeconds: 10_800,
       networkAllow: ['a.org', 'b.org:81'],
       debates: true,
       day: {

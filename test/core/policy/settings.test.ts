@@ -171,6 +171,7 @@ describe("the operator's ceilings", () => {
     budgetRun: 3,
     budgetCandidate: 1.5,
     timeoutCandidateSeconds: 900,
+    runSeconds: 86_400,
     networkAllow: ['registry.example.org', 'x.org:8443'],
     day: {
       runsOfRepository: 50,
