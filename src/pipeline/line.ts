@@ -21,13 +21,13 @@ const TOLD_AGAIN = 10;
 const TOLD_AGAIN_AFTER_MS = 5 * 60_000;
 const TOLD_ONCE = 40;
 
-/** Says to runs in line where they stand. `told` remembers when each was told last, milliseconds since 1970 UTC. */
+/** Says to runs in line where they stand. `told` remembers when each was told last, by the clock that never jumps. */
 export async function sayLine(
   world: Pick<World, 'store' | 'announcer' | 'clock'>,
   told: Map<RunId, number>,
 ): Promise<void> {
   const order = await inLine(world.store);
-  const now = world.clock.now();
+  const now = world.clock.elapsed();
   for (const id of told.keys()) if (!order.includes(id)) told.delete(id);
   for (const [at, id] of order.slice(0, TOLD_ONCE).entries()) {
     const last = told.get(id);

@@ -81,8 +81,11 @@ export function limitedUntil(error: unknown, now: number): number | null {
   const after = Number(response.headers['retry-after']);
   if (Number.isFinite(after) && after > 0) return now + after * 1000;
   const reset = Number(response.headers['x-ratelimit-reset']);
-  if (String(response.headers['x-ratelimit-remaining']) === '0' && Number.isFinite(reset))
-    return reset * 1000;
+  if (String(response.headers['x-ratelimit-remaining']) === '0' && Number.isFinite(reset)) {
+    // By GitHub's own clock: this machine's may be set wrong, and would make us wait for an hour or not at all.
+    const sent = Date.parse(String(response.headers.date));
+    return Number.isFinite(sent) ? now + reset * 1000 - sent : reset * 1000;
+  }
   return status === 429 || /rate limit/i.test(message) ? now + 60_000 : null;
 }
 

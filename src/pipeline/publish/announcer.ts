@@ -31,7 +31,7 @@ interface Parts {
 
 /** The edits of one run, one after another. */
 interface Lane {
-  /** Not before this time, milliseconds since 1970 UTC. */
+  /** Not before this time, by the clock that never jumps. */
   next: number;
   work: Promise<void>;
   waiting: boolean;

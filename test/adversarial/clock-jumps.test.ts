@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import { openPace } from '../../src/adapters/github/pace.ts';
+import { Fault } from '../../src/core/model/index.ts';
+import { timesOf } from '../../src/core/policy/index.ts';
+import { patienceFor } from '../../src/pipeline/code/patience.ts';
+import { openAnnouncer, sayLine, type World } from '../../src/pipeline/index.ts';
+import type { GitHub } from '../../src/ports/index.ts';
+import { memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NOON = Date.parse('2026-06-01T12:00:00Z');
+
+/** A clock whose wall somebody sets while time passes evenly; `slept` has what was asked for. */
+function jumpy() {
+  let passed = 1_000;
+  let off = 0;
+  const slept: number[] = [];
+  const pass = (ms: number): void => {
+    passed += ms;
+  };
+  return {
+    now: () => NOON + passed + off,
+    elapsed: () => passed,
+    async sleep(ms: number) {
+      slept.push(ms);
+      pass(ms);
+    },
+    slept,
+    pass,
+    jump(ms: number) {
+      off += ms;
+    },
+  };
+}
+
+const limited = (headers: object): unknown =>
+  Object.assign(new Error('API rate limit exceeded'), { status: 403, response: { headers, data: {} } });
+const failing = (error: unknown) => () => Promise.reject(error);
+
+test.each([
+  ['an hour ahead', HOUR],
+  ['an hour back', -HOUR],
+])('somebody sets the clock %s', async (_, off) => {
+  // A coder's progress and silence.
+  const clock = jumpy();
+  const times = timesOf({ candidate: 100, silence: 20, extendWhileProgressing: true }, 1_000);
+  const patience = patienceFor(clock, { lastActivity: () => null }, times);
+  clock.pass(5_000);
+  patience.step('edit src/a.ts');
+  clock.jump(off);
+  clock.pass(5_000);
+  expect([patience.onLimit('wall'), patience.onLimit('silence')]).toEqual([25_000, 10_000]);
+
+  // Five seconds between two edits of a status comment.
+  const edits = jumpy();
+  const announcer = openAnnouncer({
+    store: memoryStore(),
+    clock: edits,
+    log: silent,
+    github: {} as GitHub,
+  });
+  announcer.soon('r1');
+  await announcer.idle();
+  edits.jump(off);
+  edits.pass(2_000);
+  announcer.soon('r1');
+  await announcer.idle();
+  expect(edits.slept).toEqual([0, 3_000]);
+
+  // A second between two writes, and the time that GitHub asked us to stay away.
+  const paced = jumpy();
+  const pace = openPace({ ...paced, spaced: true });
+  await pace.write('comment', async () => null);
+  paced.jump(off);
+  await pace.write('comment', async () => null);
+  expect(paced.slept).toEqual([1_000]);
+  await expect(pace.write('comment', failing(limited({ 'retry-after': '30' })))).rejects.toThrow(Fault);
+  paced.jump(off);
+  await pace.write('comment', async () => null);
+  expect(paced.slept.slice(2)).toEqual([30_000]);
+});
+
+test.each([
+  ['ahead', HOUR],
+  ['back', -HOUR],
+])('on a machine whose clock is an hour %s, a limit of GitHub ends when GitHub said', async (_, off) => {
+  const clock = jumpy();
+  clock.jump(off);
+  const pace = openPace({ ...clock, spaced: false });
+  const headers = {
+    date: new Date(NOON).toUTCString(),
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': String((NOON + 40_000) / 1_000),
+  };
+  await expect(pace.run('read', failing(limited(headers)))).rejects.toThrow(Fault);
+  await pace.write('comment', async () => null);
+  expect(clock.slept).toEqual([40_000]);
+});
+
+test('whoever waits in line is told again after five minutes, also when the clock was set back', async () => {
+  const clock = jumpy();
+  const store = memoryStore();
+  const where = { installationId: 1, repositoryId: 42, owner: 'acme', name: 'shop', issue: 1 };
+  const origin = { kind: 'github', ...where, requestedBy: { id: 1, login: 'alice' } } as const;
+  await store.createRun({ id: 'r1', origin, title: 'Quotes', request: {}, at: 0 });
+  await store.updateRun('r1', { line: { share: 'repository 42', priority: 0, since: 0 } }, 0);
+  const said: string[] = [];
+  const world = { store, clock, announcer: { soon: (id: string) => said.push(id) } } as unknown as World;
+  const told = new Map<string, number>();
+  await sayLine(world, told);
+  clock.jump(-HOUR);
+  clock.pass(4 * MINUTE);
+  await sayLine(world, told);
+  expect(said).toEqual(['r1']);
+  clock.pass(MINUTE);
+  await sayLine(world, told);
+  expect(said).toEqual(['r1', 'r1']);
+});
