@@ -13,11 +13,14 @@ import {
   type RunView,
   rankRows,
   reasons,
+  stageOf,
+  standsWords,
   testNotes,
   verdictWords,
   visibleCode,
 } from '../../core/reports/index.ts';
 import { nextCommands } from './commands.ts';
+import { spentWords } from './progress.ts';
 import { review } from './review.ts';
 import { clipped, displayWidth, type Paint, padded, painter, shown, wrap } from './terminal.ts';
 
@@ -40,7 +43,7 @@ export function finalReport(view: RunView, options: FinalReportOptions): readonl
   const paint = painter(options.colour);
   const width = Math.max(20, options.width);
   const sections = [
-    verdict(view, width, paint),
+    [...verdict(view, width, paint), ...cost(view, width)],
     view.evidence.length === 0 ? [] : rankingTable(view, width, paint),
     view.evidence.length === 0 ? [] : whyNot(view, width, paint),
     review(view, width, paint),
@@ -63,7 +66,10 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
     ];
   }
   if (view.state === 'cancelled') return [paint('bad', 'The run was cancelled'), ...whyOver(view)];
-  if (decision === undefined) return [paint('strong', `The run is ${view.state}`)];
+  if (decision === undefined)
+    return wrap(`The run is ${stageOf(view) === null ? '' : 'at '}${standsWords(view)}`, width).map((line) =>
+      paint('strong', line),
+    );
   if (decision.kind === 'none') {
     const advice = view.origin.kind === 'local' ? localAdvice(view) : afterNobody(view);
     return [
@@ -77,6 +83,9 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
     ...wrap(shown(decision.because, 600), width),
   ];
 }
+
+const cost = (view: RunView, width: number): readonly string[] =>
+  view.budget.spent > 0 ? wrap(`Spent ${spentWords(view)}.`, width) : [];
 
 function whyOver({ dialogue }: RunView): readonly string[] {
   const last = dialogue?.inquiries.at(-1);

@@ -2,14 +2,12 @@ import type { Candidate } from '../../core/model/index.ts';
 import {
   CANDIDATE_WORDS,
   contestantName,
-  doingWords,
   dollars,
   elapsed,
   money,
   type RunView,
   shortContestantNames,
-  stageNumber,
-  stageOf,
+  standsWords,
   tokens,
 } from '../../core/reports/index.ts';
 import { clipped, displayWidth, padded, painter, shown, type Tone, wrap } from './terminal.ts';
@@ -52,23 +50,17 @@ const TONES = {
   cancelled: 'dim',
 } as const satisfies Record<Candidate['state'], Tone>;
 
+/** What the whole run cost, of what it may. */
+export const spentWords = ({ budget }: Pick<RunView, 'budget'>): string =>
+  budget.run > 0 ? `${money(budget.spent)} of $${dollars(budget.run)}` : money(budget.spent);
+
 const byAlias = (view: RunView): readonly Candidate[] =>
   [...view.candidates].sort((one, other) => (one.alias < other.alias ? -1 : 1));
 
 function header(view: RunView): string {
-  return [
-    `Runoff ${view.id}`,
-    nowDoing(view),
-    elapsed(view.now - view.startedAt),
-    view.budget.run > 0
-      ? `${money(view.budget.spent)} of $${dollars(view.budget.run)}`
-      : money(view.budget.spent),
-  ].join(GAP);
-}
-
-function nowDoing(view: RunView): string {
-  const stage = stageOf(view);
-  return stage === null ? view.state : `${stageNumber(stage)}: ${doingWords(view, stage)}`;
+  return [`Runoff ${view.id}`, standsWords(view), elapsed(view.now - view.startedAt), spentWords(view)].join(
+    GAP,
+  );
 }
 
 const usedTokens = (candidate: Candidate): string =>
@@ -110,7 +102,7 @@ const nameOf = (candidate: Candidate): string => shown(contestantName(candidate.
 export function progressLine(previous: RunView | null, view: RunView): readonly string[] {
   const time = padded(elapsed(view.now - view.startedAt), 7, 'right');
   const lines: string[] = [];
-  if (previous?.state !== view.state) lines.push(`${time}  ${nowDoing(view)}`);
+  if (previous?.state !== view.state) lines.push(`${time}  ${standsWords(view)}`);
   if (asksAnew(previous, view)) lines.push(...waitingLines(view).map((line) => `${' '.repeat(9)}${line}`));
   for (const candidate of byAlias(view)) {
     const before = previous?.candidates.find((one) => one.alias === candidate.alias);

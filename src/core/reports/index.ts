@@ -65,5 +65,6 @@ export {
   shortContestantNames,
   stageNumber,
   stageOf,
+  standsWords,
   verdictWords,
 } from './words.ts';

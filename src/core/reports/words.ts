@@ -97,6 +97,11 @@ export function doingWords(view: RunView, stage: Stage): string {
   if (view.state === 'awaiting_approval') return 'waiting for an approval of its plan';
   return STAGE_WORDS[stage];
 }
+/** Where a run stands: its stage and what it does there, or how it ended. */
+export function standsWords(view: RunView): string {
+  const stage = stageOf(view);
+  return stage === null ? view.state : `${stageNumber(stage)}: ${doingWords(view, stage)}`;
+}
 export const stageNumber = (stage: Stage): string => `stage ${STAGES.indexOf(stage) + 1} of ${STAGES.length}`;
 
 /** Characters of an agent's name; a program's own words can be many. */

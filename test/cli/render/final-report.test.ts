@@ -13,6 +13,7 @@ describe('the final report', () => {
     expect(text(finalReport(view, { ...plain, diffs: diffsOf(view) }))).toMatchInlineSnapshot(`
       "Winner: B  LIKELY, decided by new tests
       B passes all tests that C added, C fails one of the 4 that B added.
+      Spent $0.58 of $5.00.
 
          contestant         build  base tests  new tests   lines   cost    time  verdict
       B  model-2 (careful)  ok        412/412  peers 2/2  +13 −3  $0.13  1m 12s  chosen
@@ -77,6 +78,7 @@ describe('the final report', () => {
       Every candidate breaks tests that pass on base.
       Nothing that was tried holds up. Make the task more precise
       (which behaviour, which test shows it) and start the run again.
+      Spent $0.58 of $5.00.
 
          build  base tests  new tests   lines  verdict
       A  ok        411/412          –  +12 −3  breaks 1 base test
@@ -109,13 +111,17 @@ describe('the final report', () => {
     expect(text(finalReport({ ...coding(), state: 'failed', trouble }, plain))).toMatchInlineSnapshot(`
       "The run failed
       The provider answered 401 to every call.
-      Next: Check the key with \`runoff doctor\`."
+      Next: Check the key with \`runoff doctor\`.
+      Spent $0.58 of $5.00."
     `);
     const refused = { ...trouble, code: 'REFUSED' } as const;
     expect(finalReport({ ...coding(), state: 'refused', trouble: refused }, plain)[0]).toBe(
       'No run was started',
     );
-    expect(finalReport({ ...coding(), state: 'cancelled' }, plain)).toEqual(['The run was cancelled']);
+    expect(finalReport({ ...coding(), state: 'cancelled' }, plain)).toEqual([
+      'The run was cancelled',
+      'Spent $0.58 of $5.00.',
+    ]);
   });
 
   test('offers the commands it is given', () => {
