@@ -274,6 +274,49 @@ describe('several processes', () => {
   );
 
   test(
+    'a worker that is asked to stop takes nothing more, and what it cannot end in its grace goes on elsewhere at once',
+    async () => {
+      tried({
+        id: 'worker-stopped',
+        part: 'Several processes',
+        what: 'A worker is stopped while three candidates are at work on it and more is to do.',
+        held: 'It takes nothing more and ends after its grace; another one goes on at once, and no finished step is begun again.',
+      });
+      // Nobody counts as gone for good in this test: others learn only from the worker itself that it ended.
+      const heartbeat = { everyMs: 200, staleMs: 600_000 };
+      const many = { name: 'coders', perWorker: 6, perPartition: 12 };
+      const server = start('box-1', { heartbeat, queue: { ...many, perWorker: 0 } });
+      const stopped = start('worker-1', {
+        ...{ heartbeat, takesRuns: false, queue: many },
+        ...{ hold: ['turn 2'], graceMs: 500 },
+      });
+      await Promise.all([server.until(ready('box-1')), stopped.until(ready('worker-1'))]);
+      server.tell({ do: 'start', id: 'r1' });
+      await Promise.all(FLOWS.map((flow) => stopped.until(began(flow, 'turn 2', 'worker-1'))));
+      const other = start('worker-2', { heartbeat, takesRuns: false, queue: many });
+      await other.until(ready('worker-2'));
+
+      stopped.tell({ do: 'shutdown', id: '' });
+      await stopped.until((one) => one.what === 'stops' && one.by === 'worker-1');
+      server.tell({ do: 'start', id: 'r2' });
+      expect(await stopped.ended()).toBe(0);
+      expect(stopped.complaints()).toBe('');
+      for (const id of ['r1', 'r2']) server.tell({ do: 'settle', id });
+      expect((await server.until(settled('r1'))).value).toEqual(doneBy('worker-2'));
+      await server.until(settled('r2'));
+
+      const begun = all.begun();
+      expect(begun).toMatchObject(AFTER_ONE_CRASH);
+      expect(begun).toMatchObject({ 'r2-A turn 1': 1, 'r2-B turn 1': 1, 'r2-C turn 1': 1 });
+      const by = all.happenings.filter((one) => one.what === 'start' && one.by === 'worker-1');
+      expect(by.filter(({ flow }) => flow?.startsWith('r2'))).toEqual([]);
+      const known = await database.query('select id from runoff.executor order by id');
+      expect(known.map(({ id }) => id)).toEqual(['box-1', 'worker-2']);
+    },
+    TIMEOUT,
+  );
+
+  test(
     'each take as many candidates as their own machine allows',
     async () => {
       tried({

@@ -22,6 +22,8 @@ export interface ExecutorOptions extends Omit<DbosEngineOptions, 'log' | 'among'
   readonly acts?: readonly string[];
   /** Steps that never end in this process, unless they are aborted. */
   readonly hold: readonly string[];
+  /** Milliseconds that steps get at `shutdown`. Default 5 000. */
+  readonly graceMs?: number;
   /** Runs wait this long for a signal after their plan; absent: not at all. */
   readonly waitMs?: number;
 }
@@ -34,6 +36,7 @@ export interface Happening {
     | 'acts'
     | 'ready'
     | 'waits'
+    | 'stops'
     | 'start'
     | 'end'
     | 'aborted'
@@ -53,6 +56,7 @@ const {
   heartbeat,
   acts = [],
   dwell = [],
+  graceMs = 5_000,
   ...options
 } = JSON.parse(process.argv[2] ?? '') as ExecutorOptions;
 const tell = (happening: Omit<Happening, 'by'>) =>
@@ -150,7 +154,9 @@ const commands = {
   settle: async (id: string) => tell({ what: 'settled', flow: id, value: await engine.settled(id) }),
   status: async (id: string) => tell({ what: 'status', flow: id, value: await engine.status(id) }),
   async shutdown() {
-    await engine.shutdown(5_000);
+    const stopped = engine.shutdown(graceMs);
+    tell({ what: 'stops' });
+    await stopped;
     await executors.leave();
     await executors.close();
     await store.close();
