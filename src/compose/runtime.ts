@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 
 import { readSettingsText } from '../adapters/config/index.ts';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
-import { type DbosEngineOptions, openDbosEngine } from '../adapters/engine/index.ts';
+import { type DbosEngineOptions, type HeartbeatOptions, openDbosEngine } from '../adapters/engine/index.ts';
 import { type GatewayOptions, openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
 import { openGitHub } from '../adapters/github/index.ts';
@@ -28,7 +28,7 @@ import { holdQuota, type Quota, watchQuota } from './quota.ts';
 import { type Room, watchRoom } from './room.ts';
 import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
 import { type Eyes, watchedGitHub, watchedLedger, watchedPushes, watchedSandbox } from './seen.ts';
-import { newIdentity, openSharing, type Sharing } from './sharing.ts';
+import { newIdentity, openSharing, type Sharing, type SharingOptions } from './sharing.ts';
 import { pruneUnused } from './upkeep.ts';
 
 export interface RuntimeOptions {
@@ -41,6 +41,8 @@ export interface RuntimeOptions {
   readonly prunes?: boolean;
   /** Ends the process at once: others have taken over its work. Default: with exit code 1. */
   readonly givenUp?: () => void;
+  /** How soon others notice that a process is gone; the same for all that share the database. Default: the engine's own. */
+  readonly heartbeat?: HeartbeatOptions;
 }
 
 /** Of the durable flows. Raised only where runs under way could not go on at all: `FlowContext.patched` is for the rest. */
@@ -97,7 +99,7 @@ async function openParts(
   // Before the database: the sandbox may move this process and its children to a control group.
   const bare = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
-  const { store, sharing } = await openRecord(databaseUrl, needs, { log, givenUp }, later);
+  const { store, sharing } = await openRecord(databaseUrl, needs, { ...options, log, givenUp }, later);
   const eyes = { store, log, ...(await openEyes(operator, store, needs, later)) };
   const sandbox = watchedSandbox(bare, eyes);
   const found = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
@@ -139,13 +141,13 @@ async function openParts(
 async function openRecord(
   databaseUrl: string,
   needs: Needs,
-  { log, givenUp }: { readonly log: Log; readonly givenUp: () => void },
+  options: SharingOptions,
   later: Later,
 ): Promise<{ readonly store: Store; readonly sharing: Sharing | null }> {
   const identity = identityOf(needs);
   const store = await openStore(databaseUrl, { identity });
   later(() => store.close());
-  return { store, sharing: identity ? openSharing(databaseUrl, identity, log, givenUp, later) : null };
+  return { store, sharing: identity ? openSharing(databaseUrl, identity, options, later) : null };
 }
 
 const gatewayOver = (

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { type OwnFence, openFence } from '../adapters/engine/index.ts';
+import { type HeartbeatOptions, type OwnFence, openFence } from '../adapters/engine/index.ts';
 import { openExecutors } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import type { ExecutorFacts, Identity, Log } from '../ports/index.ts';
@@ -17,12 +17,19 @@ export interface Sharing {
 /** Of a process that has the name `id` now. */
 export const newIdentity = (id: string): Identity => ({ id, incarnation: systemRandom.nonce() });
 
-/** Closing it asks the others to take over what is unfinished. `givenUp` must end the process. */
+export interface SharingOptions {
+  readonly log: Log;
+  /** Must end the process. */
+  readonly givenUp: () => void;
+  /** Of all that share the database alike; absent: the engine's own. */
+  readonly heartbeat?: HeartbeatOptions | undefined;
+}
+
+/** Closing it asks the others to take over what is unfinished. */
 export function openSharing(
   databaseUrl: string,
   identity: Identity,
-  log: Log,
-  givenUp: () => void,
+  { log, givenUp, heartbeat }: SharingOptions,
   later: Closers['later'],
 ): Sharing {
   const executors = openExecutors(databaseUrl, identity);
@@ -32,7 +39,7 @@ export function openSharing(
     });
     await executors.close();
   });
-  const fence = openFence({ executors, clock: systemClock, log, onGivenUp: givenUp });
+  const fence = openFence({ executors, clock: systemClock, log, heartbeat, onGivenUp: givenUp });
   return { identity, fence, facts: { host: hostname(), version: ownVersion() } };
 }
 

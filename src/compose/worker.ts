@@ -7,7 +7,7 @@ import { startWeb } from '../web/index.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { figuresOf } from './figures.ts';
 import { healthOf } from './health.ts';
-import { openRuntime } from './runtime.ts';
+import { openRuntime, type RuntimeOptions } from './runtime.ts';
 import { startWorkerUpkeep } from './upkeep.ts';
 
 /** Milliseconds that running steps get at SIGTERM; what is unfinished goes on elsewhere. Our default. */
@@ -45,11 +45,14 @@ export async function work(operator: Operator, surroundings: Surroundings): Prom
 }
 
 /** A worker on the operator's database. Faults: ENVIRONMENT_INVALID, and all of opening a world. */
-export async function openWorker(operator: Operator): Promise<Working> {
+export async function openWorker(
+  operator: Operator,
+  options: Pick<RuntimeOptions, 'heartbeat'> = {},
+): Promise<Working> {
   requireShared(operator);
   const { workerName } = operator;
   const name = `worker-${hostname()}${workerName ? `-${workerName}` : ''}`;
-  const runtime = await openRuntime(operator, { executor: name, github: true, leads: false });
+  const runtime = await openRuntime(operator, { executor: name, github: true, leads: false }, options);
   const closers = openClosers();
   closers.later(runtime.close);
   return closedOnFailure(closers, async () => {
