@@ -4,6 +4,7 @@
  * store and to GitHub, before and after. Unlike `runoff serve` it does not keep to GitHub's pace.
  */
 import { hostname } from 'node:os';
+import type { HeartbeatOptions } from '../../src/adapters/engine/index.ts';
 import { openAppGitHub, openLog, openRuntime, readOperator, startApp } from '../../src/compose/index.ts';
 import type { Candidate } from '../../src/core/model/index.ts';
 import type { Store } from '../../src/ports/index.ts';
@@ -18,6 +19,8 @@ export interface Death {
 
 export interface AppOptions {
   readonly death?: Death;
+  /** Absent: the engine's own. */
+  readonly heartbeat?: HeartbeatOptions;
 }
 
 export type Happening =
@@ -25,7 +28,7 @@ export type Happening =
   | { readonly what: 'deed'; readonly deed: string }
   | { readonly what: 'dies'; readonly deed: string };
 
-const { death } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
+const { death, heartbeat } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
 const tell = (happening: Happening): boolean => process.stdout.write(`${JSON.stringify(happening)}\n`);
 const seen = { fitting: 0 };
 
@@ -89,7 +92,11 @@ const executor = `app-${hostname()}`;
 const runtime = await openRuntime(
   operator,
   { executor },
-  { github: (fence) => openAppGitHub(operator, log, { throttle: false, fetch: asked, fence }), log },
+  {
+    github: (fence) => openAppGitHub(operator, log, { throttle: false, fetch: asked, fence }),
+    log,
+    ...(heartbeat ? { heartbeat } : {}),
+  },
 );
 const { world } = runtime;
 const served = await startApp(operator, { ...runtime, world: { ...world, store: watched(world.store) } });

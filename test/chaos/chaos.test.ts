@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { tried } from '../world/tried.ts';
+import { allHolds } from './all-holds.ts';
 import type { Death } from './app.ts';
 import { dice } from './dice.ts';
-import { leftOver, leftOverButDatabase } from './left-over.ts';
-import { paidAgain } from './paid.ts';
 import { onChaosStage, type Stage } from './stage.ts';
-import { CALM, whatStands } from './what-stands.ts';
 
 /** The whole takes half an hour: a few kills are played unless all are asked for. */
 const ALL_OF_THEM = process.env.RUNOFF_TEST_CHAOS === 'all';
@@ -28,19 +26,6 @@ async function livesOf(stage: Stage, deaths: readonly Death[], count: number): P
   }
   await allHolds(stage, issues ?? []);
   return died;
-}
-
-/** Every run ended as without a kill, everything was made once, no answer was paid twice, and nothing lies about. */
-async function allHolds(stage: Stage, issues: readonly number[]): Promise<void> {
-  await stage.github.settled();
-  expect(await leftOverButDatabase(stage)).toEqual([]);
-  const { stands, paid } = await stage.afterwards(async () => ({
-    stands: await Promise.all(issues.map((issue) => whatStands(stage, issue))),
-    paid: await paidAgain(stage),
-  }));
-  expect(stands).toEqual(issues.map(() => CALM));
-  expect(paid).toEqual([]);
-  expect(await leftOver(stage)).toEqual([]);
 }
 
 const first = (at: string): Death => ({ at, times: 1 });

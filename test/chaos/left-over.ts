@@ -2,14 +2,20 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Stage } from './stage.ts';
 
-/** What a stopped App and its stopped database left on this machine. */
-export async function leftOver({ home }: Stage): Promise<readonly string[]> {
-  return [...(await processesOf(home)), ...(await filesOf(join(home, 'data')))];
+/** What stopped processes and their stopped database left on this machine, and in these data folders. */
+export async function leftOver({ home }: Stage, folders: readonly string[]): Promise<readonly string[]> {
+  const files = await Promise.all(folders.map((folder) => filesOf(join(home, folder))));
+  return [...(await processesOf(home)), ...files.flat()];
 }
 
 /** The same before the database is stopped: it outlives an App some of whose connections were still closing. */
-export async function leftOverButDatabase(stage: Stage): Promise<readonly string[]> {
-  return (await leftOver(stage)).filter((line) => !/^process (?:postgres: |\S+\/bin\/postgres )/.test(line));
+export async function leftOverButDatabase(
+  stage: Stage,
+  folders: readonly string[],
+): Promise<readonly string[]> {
+  return (await leftOver(stage, folders)).filter(
+    (line) => !/^process (?:postgres: |\S+\/bin\/postgres )/.test(line),
+  );
 }
 
 /** Processes that name the folder, or see it in their file system: sandboxes have it as mounts only. */

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { AppOptions, Happening } from './app.ts';
 
-const PROGRAM = fileURLToPath(new URL('app.ts', import.meta.url));
+export type Program = 'app' | 'worker';
 
 /** Our default: a start takes a second or two; on a busy machine ten times that. */
 const PATIENCE_MS = 60_000;
@@ -15,10 +15,13 @@ export interface AppProcess {
   readonly deeds: readonly string[];
   /** Resolves when it has begun the `times`th deed that holds this, or is dead. */
   reaches(at: string, times: number): Promise<void>;
-  /** Its address; null when it died before it listened. */
+  /** Its address, a worker's name; null when it died before it listened. */
   readonly url: Promise<string | null>;
   /** Resolves with how it ended. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  /** Stops it where it is, and wakes it again. */
+  freeze(): void;
+  wake(): void;
   /** kill -9, and waits until it is gone. */
   kill(): Promise<void>;
   /** As an operator stops it; rejects when it takes too long. */
@@ -27,8 +30,14 @@ export interface AppProcess {
   said(): string;
 }
 
-export function startProcess(env: NodeJS.ProcessEnv, cwd: string, options: AppOptions): AppProcess {
-  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
+export function startProcess(
+  program: Program,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  options: AppOptions,
+): AppProcess {
+  const file = fileURLToPath(new URL(`${program}.ts`, import.meta.url));
+  const child = spawn(process.execPath, [file, JSON.stringify(options)], {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -69,6 +78,8 @@ export function startProcess(env: NodeJS.ProcessEnv, cwd: string, options: AppOp
     url: listens.promise,
     ended,
     said: () => said,
+    freeze: () => void child.kill('SIGSTOP'),
+    wake: () => void child.kill('SIGCONT'),
     async kill() {
       child.kill('SIGKILL');
       await ended;
@@ -78,7 +89,7 @@ export function startProcess(env: NodeJS.ProcessEnv, cwd: string, options: AppOp
       const late = new Promise<'late'>((resolve) => setTimeout(resolve, PATIENCE_MS, 'late').unref());
       if ((await Promise.race([ended, late])) === 'late') {
         child.kill('SIGKILL');
-        throw new Error(`The App did not stop within ${PATIENCE_MS} ms. It said: ${said}`);
+        throw new Error(`The ${program} did not stop within ${PATIENCE_MS} ms. It said: ${said}`);
       }
     },
   };

@@ -32,6 +32,8 @@ export interface Stage {
   readonly models: ScriptedModels;
   /** Starts the App and waits until it listens, or is dead. */
   start(death?: Death): Promise<AppProcess>;
+  /** Starts a worker on the App's database with a data folder of this name, and waits until it works. */
+  worker(name: string): Promise<AppProcess>;
   /** Opens and labels this many issues; resolves with their numbers. */
   label(count: number): Promise<readonly number[]>;
   /** Runs one statement on the embedded database. */
@@ -44,8 +46,22 @@ export interface Stage {
   play(app: AppProcess, issues: readonly number[]): Promise<'over' | 'dead'>;
 }
 
+export interface StageOptions {
+  /** The App leads only: workers do the work. */
+  readonly withWorkers?: boolean;
+}
+
+/** Of an App that has workers, and of these: a busy machine must not be taken for a dead one. */
+const HEARTBEAT = { everyMs: 500, staleMs: 8_000 } as const;
+
+/** So long that a turn of a coder can be met. */
+const PACE_MS = 100;
+
 /** `work` is done on a stage of its own, of which nothing is left afterwards. */
-export async function onChaosStage(work: (stage: Stage) => Promise<void>): Promise<void> {
+export async function onChaosStage(
+  work: (stage: Stage) => Promise<void>,
+  { withWorkers = false }: StageOptions = {},
+): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'runoff-chaos-'));
   await chmod(home, 0o711);
   const data = join(home, 'data');
@@ -53,16 +69,17 @@ export async function onChaosStage(work: (stage: Stage) => Promise<void>): Promi
   const from = join(home, 'tiny');
   await mkdir(from);
   await makeTinyRepository(from);
-  let webhooks: string | undefined;
   const github = await startLocalGitHub({
     users: [OWNER],
     repositories: [{ ...PLACE, from }],
-    webhookUrl: () => webhooks,
+    webhookUrl: () => processes.webhooks(),
   });
   await simpleGit(github.directory(PLACE.owner, PLACE.name)).addConfig('core.logAllRefUpdates', 'always');
-  const models = await startScriptedModels({ scripts: TINY_SCRIPTS });
-  const env = environment(home, github, models);
-  const apps: AppProcess[] = [];
+  const models = await startScriptedModels({
+    scripts: TINY_SCRIPTS,
+    ...(withWorkers ? { paceMs: PACE_MS } : {}),
+  });
+  const processes = openProcesses(home, environment(home, github, models), withWorkers);
   const query = (sql: string) => ask(data, sql);
   try {
     await work({
@@ -77,23 +94,51 @@ export async function onChaosStage(work: (stage: Stage) => Promise<void>): Promi
       },
       postmaster: () => postmaster(data),
       play: (app, issues) => play(app, issues, query),
-      async start(death) {
-        const app = startProcess(env, home, death ? { death } : {});
-        apps.push(app);
-        const url = await app.url;
-        if (url !== null) webhooks = `${url}/api/github/webhooks`;
-        else if (death === undefined) throw new Error(`The App does not start: ${app.said()}`);
-        return app;
-      },
+      start: processes.start,
+      worker: processes.worker,
     });
   } finally {
-    for (const app of apps) await app.kill();
+    await processes.kill();
     const left = await postmaster(data);
     if (left !== null) process.kill(left, 'SIGQUIT');
     await models.close();
     await github.close();
     await rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
+}
+
+const LEADS_ONLY = { CODERS_PER_WORKER: '0', EXAMINATIONS_PER_WORKER: '0' } as const;
+
+function openProcesses(home: string, env: NodeJS.ProcessEnv, withWorkers: boolean) {
+  const all: AppProcess[] = [];
+  const shared = { ...env, ...(withWorkers ? { ARTIFACTS_URL: join(home, 'artifacts') } : {}) };
+  const heart = withWorkers ? { heartbeat: HEARTBEAT } : {};
+  let webhooks: string | undefined;
+  return {
+    webhooks: () => webhooks,
+    async start(death?: Death): Promise<AppProcess> {
+      const own = { ...shared, ...(withWorkers ? LEADS_ONLY : {}) };
+      const app = startProcess('app', own, home, { ...heart, ...(death ? { death } : {}) });
+      all.push(app);
+      const url = await app.url;
+      if (url !== null) webhooks = `${url}/api/github/webhooks`;
+      else if (death === undefined) throw new Error(`The App does not start: ${app.said()}`);
+      return app;
+    },
+    async worker(name: string): Promise<AppProcess> {
+      const data = join(home, name);
+      await furnish(data);
+      const database = { DATABASE_URL: await addressOf(join(home, 'data')), PORT: '' };
+      const own = { ...shared, ...database, RUNOFF_DATA: data, RUNOFF_WORKER_NAME: name };
+      const worker = startProcess('worker', own, home, heart);
+      all.push(worker);
+      if ((await worker.url) === null) throw new Error(`Worker ${name} does not start: ${worker.said()}`);
+      return worker;
+    },
+    async kill() {
+      for (const one of all) await one.kill();
+    },
+  };
 }
 
 const environment = (home: string, github: LocalGitHub, models: ScriptedModels): NodeJS.ProcessEnv => ({
@@ -126,11 +171,7 @@ async function label(github: LocalGitHub, count: number): Promise<readonly numbe
 
 /** A connection of its own each time: the server may have been killed since. */
 async function ask(data: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const text = await readFile(join(dataPaths(data).database, 'pg.json'), 'utf8');
-  const { password, port } = JSON.parse(text) as { password: string; port: number };
-  const client = new pg.Client({
-    connectionString: `postgresql://runoff:${password}@127.0.0.1:${port}/runoff`,
-  });
+  const client = new pg.Client({ connectionString: await addressOf(data) });
   // A server that is killed says so here as well.
   client.on('error', () => undefined);
   await client.connect();
@@ -139,6 +180,12 @@ async function ask(data: string, sql: string): Promise<readonly Record<string, u
   } finally {
     await client.end();
   }
+}
+
+async function addressOf(data: string): Promise<string> {
+  const text = await readFile(join(dataPaths(data).database, 'pg.json'), 'utf8');
+  const { password, port } = JSON.parse(text) as { password: string; port: number };
+  return `postgresql://runoff:${password}@127.0.0.1:${port}/runoff`;
 }
 
 async function postmaster(data: string): Promise<number | null> {

@@ -1,0 +1,16 @@
+/**
+ * `runoff worker` in a process of its own, that says so on one JSON line when it works. Started with its settings in the
+ * environment and `AppOptions` as JSON in the first argument.
+ */
+import { openWorker, readOperator } from '../../src/compose/index.ts';
+import type { AppOptions, Happening } from './app.ts';
+
+const { heartbeat } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
+const operator = await readOperator(process.env, process.cwd());
+const working = await openWorker(operator, heartbeat ? { heartbeat } : {});
+const listens: Happening = { what: 'listens', url: working.name };
+process.stdout.write(`${JSON.stringify(listens)}\n`);
+
+process.once('SIGTERM', () => {
+  void working.close().finally(() => process.exit());
+});
