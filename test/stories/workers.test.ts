@@ -27,6 +27,8 @@ async function kill(worker: ChildProcess): Promise<void> {
 
 interface Machine {
   readonly process: ChildProcess;
+  /** All that it said to people. */
+  said(): string;
   /** Coders that can reach a model through it right now. */
   leases(): Promise<number>;
 }
@@ -55,6 +57,7 @@ async function startWorker({ home, environment }: Theatre, name: string): Promis
   });
   return {
     process: worker,
+    said: () => said,
     leases: async () => (await readdir(join(data, 'gw'))).length,
   };
 }
@@ -83,6 +86,32 @@ describe.runIf(process.env.RUNOFF_TEST_STORIES === 'all')('the app leads, and wo
       expect(view.state).toBe('published');
       const pulls = await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY);
       expect(pulls).toMatchObject([{ draft: true, state: 'open' }]);
+    }));
+
+  test('one is stopped while its candidates are coded: it ends in its grace, and another goes on at once', () =>
+    onMachines(500, async (stage) => {
+      const one = await startWorker(stage.theatre, 'one');
+      const issue = await stage.label();
+      await stage.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
+      await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
+      const two = await startWorker(stage.theatre, 'two');
+      expect(await one.leases()).toBeGreaterThan(0);
+
+      const began = performance.now();
+      const gone = once(one.process, 'exit');
+      one.process.kill('SIGTERM');
+      expect(await gone).toEqual([0, null]);
+      const endedMs = performance.now() - began;
+      expect(one.said()).toContain('Stopping: what is unfinished goes on elsewhere');
+      expect(await one.leases()).toBe(0);
+      // Others count as gone after a minute without a sign of life: this one said that it goes.
+      await expect.poll(two.leases, { interval: 50, timeout: 40_000 }).toBeGreaterThan(0);
+      const onMs = performance.now() - began - endedMs;
+      process.stdout.write(
+        `a worker ended in ${Math.round(endedMs)} ms, its candidates went on after ${Math.round(onMs)} ms\n`,
+      );
+      expect(endedMs).toBeLessThan(20_000);
+      expect((await stage.run(issue)).state).toBe('published');
     }));
 
   test('a cancel in the app ends the coders of a worker within two seconds', () =>
