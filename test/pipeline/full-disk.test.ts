@@ -6,6 +6,7 @@ import type { Alias } from '../../src/core/model/index.ts';
 import { code } from '../../src/pipeline/code/index.ts';
 import { guard } from '../../src/pipeline/guard.ts';
 import type { World } from '../../src/pipeline/index.ts';
+import { mostWorkMs, workTimeOf } from '../../src/pipeline/work-time.ts';
 import type { Flows } from '../../src/ports/index.ts';
 import { openGitWorld } from '../adapters/git/world.ts';
 import { found } from '../core/adaptive/sample.ts';
@@ -33,7 +34,7 @@ const onlyCoding = (world: World, script: Script): Flows => ({
     await code(
       world,
       context,
-      { runId: RUN },
+      { runId: RUN, time: workTimeOf(mostWorkMs(world)) },
       (name, work) => context.step(name, (signal) => guard(world, name, signal, () => work(signal))),
       async () => null,
     );

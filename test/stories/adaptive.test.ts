@@ -84,24 +84,30 @@ test.runIf(process.env.RUNOFF_TEST_STORIES === 'all')(
     ),
 );
 
-test('the first two pass and wrote the same: with `stopEarly`, a coder that is slow is stopped', () =>
-  onStage(
-    {
-      settings: settings(['anthropic/scripted-heron', 'openai/scripted-heron', 'anthropic/scripted-stork'], {
-        candidates: 3,
-        adaptive: { stopEarly: true },
-      }),
-    },
-    async (stage) => {
-      const view = await stage.run(await stage.label());
-      const [stork] = byModel(view, 'stork');
-      const herons = byModel(view, 'heron').map(({ alias }) => alias);
+test.runIf(process.env.RUNOFF_TEST_STORIES === 'all')(
+  'the first two pass and wrote the same: with `stopEarly`, a coder that is slow is stopped',
+  () =>
+    onStage(
+      {
+        settings: settings(
+          ['anthropic/scripted-heron', 'openai/scripted-heron', 'anthropic/scripted-stork'],
+          {
+            candidates: 3,
+            adaptive: { stopEarly: true },
+          },
+        ),
+      },
+      async (stage) => {
+        const view = await stage.run(await stage.label());
+        const [stork] = byModel(view, 'stork');
+        const herons = byModel(view, 'heron').map(({ alias }) => alias);
 
-      expect(stork).toMatchObject({
-        state: 'cancelled',
-        note: `stopped early: ${herons.toSorted().join(' and ')} passed and agree`,
-      });
-      expect(herons).toContain(view.decision?.kind === 'none' ? null : view.decision?.alias);
-      expect(view.candidates).toHaveLength(3);
-    },
-  ));
+        expect(stork).toMatchObject({
+          state: 'cancelled',
+          note: `stopped early: ${herons.toSorted().join(' and ')} passed and agree`,
+        });
+        expect(herons).toContain(view.decision?.kind === 'none' ? null : view.decision?.alias);
+        expect(view.candidates).toHaveLength(3);
+      },
+    ),
+);

@@ -94,22 +94,25 @@ test('the running label is taken off while coders work: cancelled, nothing left 
     expect(await stage.labels(issue)).toEqual([]);
   }));
 
-test('a coder that never answers is stopped, the others go on', () =>
-  onStage(
-    {
-      settings: settings({
-        candidates: 2,
-        coders: coders('stork', 'heron'),
-        evaluator: ['evidence'],
-        timeout: { candidate: '5m', silence: '15s' },
-      }),
-    },
-    async (stage) => {
-      const view = await stage.run(await stage.label());
-      const stork = view.candidates.find((c) => c.contestant.model.endsWith('stork'));
-      const heron = view.candidates.find((c) => c.contestant.model.endsWith('heron'));
+test.runIf(process.env.RUNOFF_TEST_STORIES === 'all')(
+  'a coder that never answers is stopped, the others go on',
+  () =>
+    onStage(
+      {
+        settings: settings({
+          candidates: 2,
+          coders: coders('stork', 'heron'),
+          evaluator: ['evidence'],
+          timeout: { candidate: '5m', silence: '15s' },
+        }),
+      },
+      async (stage) => {
+        const view = await stage.run(await stage.label());
+        const stork = view.candidates.find((c) => c.contestant.model.endsWith('stork'));
+        const heron = view.candidates.find((c) => c.contestant.model.endsWith('heron'));
 
-      expect(stork).toMatchObject({ state: 'failed', note: 'stopped: no output for too long' });
-      expect(view.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });
-    },
-  ));
+        expect(stork).toMatchObject({ state: 'failed', note: 'stopped: no output for too long' });
+        expect(view.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });
+      },
+    ),
+);

@@ -9,7 +9,7 @@ import { tried } from '../../world/tried.ts';
 import { type GitWorld, git, LIMITS, openGitWorld, writeFiles } from './world.ts';
 
 /** Kills for each kind of work, spread over the time it takes. */
-const KILLS = 3;
+const KILLS = process.env.RUNOFF_TEST_OUTAGES === 'all' ? 3 : 1;
 const COMMITS = 2;
 /** Enough that a kill meets each part of the work. */
 const FILES = 200;
@@ -85,6 +85,7 @@ describe('a process that is killed with kill -9', () => {
         part: 'The App is killed',
         what: 'A worker, in the middle of preparing a checkout, opening, installing, collecting and pruning, at several moments each.',
         held: 'The next one does the same work to the end, and finds no lock, half file or mount in its way.',
+        more: 'RUNOFF_TEST_OUTAGES=all',
       });
       const { path } = world.repository({ ...files, 'a.txt': 'one\n', '.gitignore': 'deps\n' });
       const whole = await worker(work, path, commits(path, 0), null);
