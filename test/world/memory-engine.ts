@@ -1,5 +1,5 @@
 import { openLine } from '../../src/adapters/engine/line.ts';
-import { openSeat, type Seat } from '../../src/adapters/engine/seat.ts';
+import { openTicket, type Ticket } from '../../src/adapters/engine/ticket.ts';
 import { Fault, type RunId } from '../../src/core/model/index.ts';
 import type {
   ChildInput,
@@ -136,7 +136,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     }
   }
 
-  function contextOf(record: FlowRecord, signal: AbortSignal, seat: Seat): FlowContext {
+  function contextOf(record: FlowRecord, signal: AbortSignal, ticket: Ticket): FlowContext {
     let calls = 0;
     const live = () => {
       if (record.status.kind === 'cancelled') throw new Cancelled('The run was cancelled.');
@@ -159,7 +159,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       return step.finally(() => steps.delete(step));
     }
     async function begun(place: number, name: string, work: (signal: AbortSignal) => Promise<unknown>) {
-      await seat.resume(signal);
+      await ticket.resume(signal);
       if (stopping) return frozen<Outcome>();
       return inFlight(recorded(place, once(name, work)));
     }
@@ -181,7 +181,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         live();
         const place = calls;
         calls += 1;
-        seat.leave();
+        ticket.leave();
         const outcome = record.steps.get(place) ?? (await waitFor(record, place, topic, ms));
         live();
         return outcome.ok && outcome.value === 'signalled' ? 'signalled' : 'timeout';
@@ -191,8 +191,8 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         live();
         const place = calls;
         calls += 1;
-        if (record.steps.has(place)) return seat.recall(standing);
-        await seat.take(standing, signal);
+        if (record.steps.has(place)) return ticket.recall(standing);
+        await ticket.take(standing, signal);
         record.steps.set(place, { ok: true, value: 'place' });
       },
       async patched(name) {
@@ -208,7 +208,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
         if (stopping) return frozen();
         live();
-        await seat.resume(signal);
+        await ticket.resume(signal);
         const children = inputs.map((child) => {
           const id = `${record.id}-${child.key}`;
           begin(id, child.flow ?? 'candidate', kept(`The input of flow ${id}`, child.input), record.id);
@@ -235,15 +235,15 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     const controller = new AbortController();
     signals.set(record.id, controller);
     if (record.kind === 'candidate') await takePlace();
-    const seat = openSeat(line, record.id);
+    const ticket = openTicket(line, record.id);
     try {
       if (stopping) return await frozen();
-      const value = await launched()[record.kind](contextOf(record, controller.signal, seat), record.input);
+      const value = await launched()[record.kind](contextOf(record, controller.signal, ticket), record.input);
       finish(record, { kind: 'done', value: kept(`The result of flow ${record.id}`, value) });
     } catch (error) {
       finish(record, { kind: 'failed', why: error instanceof Error ? error.message : String(error) });
     } finally {
-      seat.leave();
+      ticket.leave();
       if (record.kind === 'candidate') givePlace();
     }
   }

@@ -1,7 +1,7 @@
 import { DBOS, Error as DbosErrors, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
 import type { ChildInput, ChildResult, FlowContext } from '../../ports/index.ts';
 import { failureOf, type Outcome, plain, revived } from './plain.ts';
-import type { Seat } from './seat.ts';
+import type { Ticket } from './ticket.ts';
 
 /** Milliseconds between two looks at a child that runs elsewhere. Our default: small beside a coder's minutes. */
 export const RESULT_POLL_MS = 200;
@@ -21,7 +21,7 @@ export interface Host {
   /** Whether nobody else has taken this flow over. */
   isOurs(): Promise<boolean>;
   /** The flow's place among those that are worked on here. */
-  readonly seat: Seat;
+  readonly ticket: Ticket;
   /** The engine waits for this before it shuts down. */
   track<T>(step: Promise<T>): Promise<T>;
   startChild(id: string, parent: string, child: ChildInput): Promise<WorkflowHandle<unknown>>;
@@ -74,7 +74,7 @@ export function flowContext(id: string, host: Host): FlowContext {
     ended: Promise<void>,
   ): Promise<Outcome> {
     const signal = stepSignal();
-    await host.seat.resume(signal);
+    await host.ticket.resume(signal);
     if (host.isStopping()) return frozen();
     void host.track(ended);
     try {
@@ -130,7 +130,7 @@ export function flowContext(id: string, host: Host): FlowContext {
     },
     async wait(topic, ms) {
       if (host.isStopping()) return frozen();
-      host.seat.leave();
+      host.ticket.leave();
       // Not tracked: a shutdown does not wait for people.
       const received = await DBOS.recv<string>(topic, {
         timeoutSeconds: Math.max(ms, 1) / 1000,
@@ -146,14 +146,14 @@ export function flowContext(id: string, host: Host): FlowContext {
       let first = false;
       const begin = async (): Promise<null> => {
         first = true;
-        await host.seat.take(standing, stepSignal());
+        await host.ticket.take(standing, stepSignal());
         return null;
       };
       await DBOS.runStep(begin, { name: 'place' }).catch((error) => {
         if (host.isStopping()) return frozen<null>();
         throw error;
       });
-      if (!first) host.seat.recall(standing);
+      if (!first) host.ticket.recall(standing);
     },
     async patched(name) {
       if (host.isStopping()) return frozen();
@@ -164,7 +164,7 @@ export function flowContext(id: string, host: Host): FlowContext {
     },
     async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
       if (host.isStopping()) return frozen();
-      await host.seat.resume(host.signal);
+      await host.ticket.resume(host.signal);
       if (host.isStopping()) return frozen();
       const handles: WorkflowHandle<unknown>[] = [];
       for (const input of inputs) handles.push(await host.startChild(`${id}-${input.key}`, id, input));

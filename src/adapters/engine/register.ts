@@ -4,7 +4,7 @@ import { type FlowResult, flowContext, frozen, type Host } from './flow.ts';
 import { type CoderQueue, EXAMINATION_QUEUE } from './options.ts';
 import { plain } from './plain.ts';
 import type { Residents } from './residents.ts';
-import { openSeat, type Seat } from './seat.ts';
+import { openTicket, type Ticket } from './ticket.ts';
 
 /** A flow that was started this often and never ended takes its process down each time. */
 const MAX_RESTARTS = 20;
@@ -34,11 +34,11 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
     async (input: unknown, parent: string | null) => {
       const id = DBOS.workflowID ?? '';
       return residents.host(id, parent, async (signal) => {
-        const seat = openSeat(line, id);
+        const ticket = openTicket(line, id);
         try {
-          return await pass(id, hostOf(signal, seat), flows.run, input);
+          return await pass(id, hostOf(signal, ticket), flows.run, input);
         } finally {
-          seat.leave();
+          ticket.leave();
         }
       });
     },
@@ -52,7 +52,7 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
         await places?.take(signal);
         try {
           if (isStopping()) return await frozen<FlowResult>();
-          return await pass(id, hostOf(signal, openSeat(line, id)), flows.candidate, input);
+          return await pass(id, hostOf(signal, openTicket(line, id)), flows.candidate, input);
         } finally {
           places?.give();
         }
@@ -65,7 +65,7 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
     async (input: unknown, parent: string | null) => {
       const id = DBOS.workflowID ?? '';
       return residents.host(id, parent, (signal) =>
-        pass(id, hostOf(signal, openSeat(line, id)), flows.examination, input),
+        pass(id, hostOf(signal, openTicket(line, id)), flows.examination, input),
       );
     },
     { name: 'examination', maxRecoveryAttempts: MAX_RESTARTS },
@@ -85,9 +85,9 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
     return DBOS.startWorkflow(children[flow], { workflowID: id, ...where })(input, parent);
   }
 
-  const hostOf = (signal: AbortSignal, seat: Seat): Host => ({
+  const hostOf = (signal: AbortSignal, ticket: Ticket): Host => ({
     signal,
-    seat,
+    ticket,
     isStopping,
     isOurs,
     track,

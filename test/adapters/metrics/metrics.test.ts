@@ -109,7 +109,7 @@ describe('figures', () => {
       'runoff_runs state=queued': 1,
       'runoff_runs state=admitted': 1,
       'runoff_runs state=published': 0,
-      runoff_in_line: 0,  // Only of runs on GitHub: those of the command line have a process of their own.
+      runoff_in_line: 0, // Only of runs on GitHub: those of the command line have a process of their own.
       runoff_coders_waiting: 0,
       'runoff_stage_seconds_count stage=admit': 1,
       'runoff_stage_seconds_count stage=write': 1,

@@ -2,7 +2,7 @@ import type { Standing } from '../../ports/index.ts';
 import type { Line } from './line.ts';
 
 /** What one flow has to do with the line of its process. */
-export interface Seat {
+export interface Ticket {
   /** Waits in line for the flow's first place. */
   take(standing: Standing, signal: AbortSignal): Promise<void>;
   /** The flow had its first place before a crash. It waits for another only when there is something to do. */
@@ -13,7 +13,7 @@ export interface Seat {
   resume(signal: AbortSignal): Promise<void>;
 }
 
-export function openSeat(line: Line, id: string): Seat {
+export function openTicket(line: Line, id: string): Ticket {
   let own: Standing | null = null;
   // Shared by steps that begin side by side.
   let held: Promise<void> | null = null;
