@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 const refusals = ({ runId }: Work): number =>
-  bench.log.filter((line) => line.includes(`"runId":"${runId}"`) && line.includes('"status":402')).length;
+  bench.log.filter((line) => line.includes(`"run":"${runId}"`) && line.includes('"status":402')).length;
 
 describe.each(TEST_AGENTS)('%s', (agent) => {
   test('whose model loops ends by itself when the budget is used up', async () => {

@@ -129,41 +129,44 @@ const voices = [
   ...CONTENT,
 ];
 
-test('runoff debate: agreement in one pressed round, a dissenter, a critic that fails, and no money', async () => {
-  const script = { turns: [{ kind: 'status', status: 404 }], answers: voices } as const;
-  const scripts = { 'scripted-heron': script, 'scripted-otter': script };
-  await atTerminal({ scripts }, async (me) => {
-    const debate = async (title: string, ...flags: readonly string[]) => {
-      const { code, out, err } = await me.pipe(`${title}\n${SPEC}`, 'debate', '--json', ...flags);
-      return {
-        code,
-        err,
-        ...(JSON.parse(out) as { stop: string; rounds: { critiques: object[] }[]; questions: object[] }),
+test.runIf(process.env.RUNOFF_TEST_STORIES === 'all')(
+  'runoff debate: agreement in one pressed round, a dissenter, a critic that fails, and no money',
+  async () => {
+    const script = { turns: [{ kind: 'status', status: 404 }], answers: voices } as const;
+    const scripts = { 'scripted-heron': script, 'scripted-otter': script };
+    await atTerminal({ scripts }, async (me) => {
+      const debate = async (title: string, ...flags: readonly string[]) => {
+        const { code, out, err } = await me.pipe(`${title}\n${SPEC}`, 'debate', '--json', ...flags);
+        return {
+          code,
+          err,
+          ...(JSON.parse(out) as { stop: string; rounds: { critiques: object[] }[]; questions: object[] }),
+        };
       };
-    };
-    const agreed = await debate('Clear', ...MODELS);
-    expect(agreed).toMatchObject({ code: 0, stop: 'consensus', acceptance: [{}, {}, {}] });
-    expect(agreed.rounds).toHaveLength(1);
-    expect(agreed.err).toMatch(/security +approves, pressed, 0 issues/);
+      const agreed = await debate('Clear', ...MODELS);
+      expect(agreed).toMatchObject({ code: 0, stop: 'consensus', acceptance: [{}, {}, {}] });
+      expect(agreed.rounds).toHaveLength(1);
+      expect(agreed.err).toMatch(/security +approves, pressed, 0 issues/);
 
-    const contested = await debate('Contested', ...MODELS);
-    expect(contested).toMatchObject({ code: 3, stop: 'repeated', questions: [{ severity: 'blocking' }] });
-    expect(contested.rounds).toHaveLength(3);
+      const contested = await debate('Contested', ...MODELS);
+      expect(contested).toMatchObject({ code: 3, stop: 'repeated', questions: [{ severity: 'blocking' }] });
+      expect(contested.rounds).toHaveLength(3);
 
-    const failing = await debate(
-      'Clear',
-      '--models',
-      'anthropic/scripted-heron,openai/scripted-mole',
-      '--rounds',
-      '1',
-    );
-    expect(failing).toMatchObject({ code: 3, stop: 'rounds' });
-    expect(failing.rounds[0]?.critiques[1]).toMatchObject({
-      kind: 'failed',
-      why: expect.stringMatching(/404/),
+      const failing = await debate(
+        'Clear',
+        '--models',
+        'anthropic/scripted-heron,openai/scripted-mole',
+        '--rounds',
+        '1',
+      );
+      expect(failing).toMatchObject({ code: 3, stop: 'rounds' });
+      expect(failing.rounds[0]?.critiques[1]).toMatchObject({
+        kind: 'failed',
+        why: expect.stringMatching(/404/),
+      });
+
+      const poor = await debate('Clear', ...MODELS, '--fresh', '--budget', '0.0001');
+      expect(poor).toMatchObject({ code: 3, stop: 'budget' });
     });
-
-    const poor = await debate('Clear', ...MODELS, '--fresh', '--budget', '0.0001');
-    expect(poor).toMatchObject({ code: 3, stop: 'budget' });
-  });
-});
+  },
+);

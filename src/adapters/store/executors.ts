@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ExecutorRecord, Executors, Identity, Store } from '../../ports/index.ts';
+import type { ExecutorFacts, ExecutorRecord, Executors, Identity, Store } from '../../ports/index.ts';
 import { connect } from './connection.ts';
 import { json } from './rows.ts';
 import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
@@ -20,28 +20,11 @@ const FORMER = 'runoff_engine.executor';
 export function openExecutors(url: string, { id, incarnation }: Identity): Executors {
   const { db, close } = connect(url, { poolSize: CONNECTIONS, name: 'runoff heartbeat' });
   return {
-    join: ({ role, ...facts }, at) =>
-      inTransaction(db, async (tx) => {
-        // Whoever is buried just now has its work moved: it comes back when that is through.
-        await sql`select pg_advisory_xact_lock(${BURYING})`.execute(tx);
-        // Waits for what an earlier process of the name writes just now.
-        await tx.selectFrom('runoff.executor').select('id').where('id', '=', id).forUpdate().execute();
-        const row = {
-          incarnation,
-          role,
-          facts: json(facts),
-          started_at: at,
-          seen: sql<Date>`clock_timestamp()`,
-        };
-        await tx
-          .insertInto('runoff.executor')
-          .values({ id, ...row })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-          .execute();
-        // Else a process of an older version would miss it there, and take what this one works on.
-        if (await hasFormer(tx))
-          await sql`delete from ${sql.table(FORMER)} where executor_id = ${id}`.execute(tx);
-      }),
+    async join(facts, at) {
+      const self = { id, incarnation };
+      // Whose work is moved just now comes back when that is through.
+      if (!(await joined(db, self, facts, at, 'at once'))) await joined(db, self, facts, at, 'afterwards');
+    },
 
     async beat() {
       const update = db
@@ -76,6 +59,39 @@ export function openExecutors(url: string, { id, incarnation }: Identity): Execu
 
     close,
   };
+}
+
+/** Writes the row of a process; false, and nothing is written, where the name is being buried and `when` is `at once`. */
+function joined(
+  db: Db,
+  { id, incarnation }: Identity,
+  { role, ...facts }: ExecutorFacts,
+  at: number,
+  when: 'at once' | 'afterwards',
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    if (when === 'afterwards') await sql`select pg_advisory_xact_lock(${BURYING})`.execute(tx);
+    // Waits for what an earlier process of the name writes just now.
+    const query = tx.selectFrom('runoff.executor').select('incarnation').where('id', '=', id).forUpdate();
+    const former = await query.executeTakeFirst();
+    if (former?.incarnation === TOMBSTONE && when === 'at once') return false;
+    const row = {
+      incarnation,
+      role,
+      facts: json(facts),
+      started_at: at,
+      seen: sql<Date>`clock_timestamp()`,
+    };
+    await tx
+      .insertInto('runoff.executor')
+      .values({ id, ...row })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+      .execute();
+    // Else a process of an older version would miss it there, and take what this one works on.
+    if (await hasFormer(tx))
+      await sql`delete from ${sql.table(FORMER)} where executor_id = ${id}`.execute(tx);
+    return true;
+  });
 }
 
 /** The lock ends with the connection: whoever dies while burying keeps nobody out. */

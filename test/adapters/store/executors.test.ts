@@ -104,7 +104,7 @@ describe('processes that share the work', () => {
       expect(back).toBe(false);
     });
     await coming;
-    expect((await store.executors()).map(({ id }) => id)).toEqual(['app-a', 'app-b']);
+    expect((await store.executors()).map(({ id }) => id)).toEqual(['app-a', 'app-b', 'app-c']);
   });
 
   test('one that is in the middle of a write is passed over until it is through', async () => {
