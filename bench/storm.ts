@@ -13,7 +13,13 @@ const theatre = await openTheatre({
   paceMs: 0,
   throttle: false,
   settings: 'candidates: 1\nchecks: { build: "true", test: "true" }\n',
-  environment: { METRICS_TOKEN: TOKEN },
+  environment: {
+    METRICS_TOKEN: TOKEN,
+    // The caps of a day are not what is measured.
+    MAX_RUNS_USER_DAY: '1000',
+    MAX_RUNS_REPOSITORY_DAY: '1000',
+    MAX_RUNS_INSTALLATION_DAY: '1000',
+  },
   onStep: () => {},
 });
 
