@@ -14,9 +14,10 @@ export interface KeptAnswer {
   readonly at: number;
 }
 
-/** Answers that are paid for: whoever starts over in a run is given them again. Nobody else is. */
+/**
+ * Answers that are paid for: whoever starts over in a run is given them again. Nobody else is. They go when the run is over
+ * (`Retention`).
+ */
 export interface AnswerStore {
   keptAnswers(runId: RunId, spender: string): Promise<readonly KeptAnswer[]>;
-  /** When a run is over nobody asks again. Bodies stay among the artifacts, where retention finds them. */
-  forgetAnswers(runId: RunId): Promise<void>;
 }

@@ -96,8 +96,5 @@ export function memoryAnswers() {
       const own = [...answers.values()].filter(({ row }) => row.runId === runId && row.spender === spender);
       return kept(own.map(({ answer }) => answer));
     },
-    async forgetAnswers(runId: RunId): Promise<void> {
-      for (const [key, { row }] of answers) if (row.runId === runId) answers.delete(key);
-    },
   };
 }

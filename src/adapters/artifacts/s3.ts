@@ -1,22 +1,12 @@
 import { AwsClient } from 'aws4fetch';
 import { type ArtifactRef, Fault } from '../../core/model/index.ts';
+import type { Bucket } from '../../core/policy/index.ts';
 import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
 import { listed, readListing, type Stored } from './listing.ts';
 import { hashOf, nameOf, refOf, verified } from './names.ts';
 import { type Answer, type Request, requester } from './requests.ts';
 
-export interface S3Options {
-  readonly bucket: string;
-  /** Folders in the bucket, `a/b`, without a slash at either end; empty: the bucket is ours alone. */
-  readonly prefix: string;
-  /** Address of the server, e.g. https://minio.example:9000; absent: Amazon's of the region. */
-  readonly endpoint?: string;
-  /** Name that requests are signed for. */
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** True: `https://server/bucket/name`; false: `https://bucket.server/name`. */
-  readonly pathStyle: boolean;
+export interface S3Options extends Bucket {
   readonly fetch?: typeof fetch;
 }
 

@@ -11,9 +11,9 @@ const MOST_ASKED_MS = 60_000;
 export const passing = (status: number): boolean => [408, 409, 425, 429].includes(status) || status >= 500;
 
 /**
- * Milliseconds before the next try; null where there is none. As far as the provider does not say how long: any time up to
- * a limit that doubles ("full jitter", AWS Architecture Blog, "Exponential Backoff and Jitter"), so that many that were
- * refused together do not come back together.
+ * Milliseconds before the next try; null where there is none. Where the provider does not say how long, it is drawn evenly
+ * from below a limit that doubles ("full jitter", AWS Architecture Blog, "Exponential Backoff and Jitter"), so that many
+ * that were refused together do not come back together.
  */
 export function waitAfter(
   tries: number,

@@ -16,10 +16,6 @@ export function modelAnswers(db: Db) {
       );
       return rows.map(({ answer, ...row }) => ({ ...row, ...answer }));
     },
-
-    async forgetAnswers(runId) {
-      await inStatement(db.deleteFrom('runoff.model_answer').where('run_id', '=', runId).execute());
-    },
   } satisfies Partial<Store>;
 }
 

@@ -1,20 +1,25 @@
 import type { Environment } from './environment.ts';
 import type { EnvironmentProblem } from './operator.ts';
 
-/** Where artifacts are kept. Holds a secret: never log it. */
+/** A bucket of an S3-compatible server. Holds a secret: never log it. */
+export interface Bucket {
+  readonly bucket: string;
+  /** Folders in the bucket, `a/b`, without a slash at either end; empty: the bucket is ours alone. */
+  readonly prefix: string;
+  /** Address of the server, e.g. https://minio.example:9000; absent: Amazon's of the region. */
+  readonly endpoint?: string;
+  /** Name that requests are signed for. */
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** True: `https://server/bucket/name`; false: `https://bucket.server/name`. */
+  readonly pathStyle: boolean;
+}
+
+/** Where artifacts are kept. */
 export type ArtifactsPlace =
   | { readonly kind: 'folder'; readonly path: string }
-  | {
-      readonly kind: 's3';
-      readonly bucket: string;
-      /** Without a slash at either end; empty: none. */
-      readonly prefix: string;
-      readonly endpoint?: string;
-      readonly region: string;
-      readonly accessKeyId: string;
-      readonly secretAccessKey: string;
-      readonly pathStyle: boolean;
-    };
+  | ({ readonly kind: 's3' } & Bucket);
 
 /** Both or none: half a pair of one kind is not completed by the other. */
 function keysOf(env: Environment): { readonly id: string; readonly secret: string } | null {

@@ -1,5 +1,5 @@
 export { assignAliases } from './aliases.ts';
-export type { ArtifactsPlace } from './artifacts-place.ts';
+export type { ArtifactsPlace, Bucket } from './artifacts-place.ts';
 export { type Ceilings, capSettings, ceilingsOf, type DayCaps } from './ceilings.ts';
 export { CHECK_FILES, type DetectedChecks, detectChecks } from './checks.ts';
 export { contestants, type Entrant, type Field } from './contestants.ts';

@@ -97,9 +97,6 @@ describe('who is given an answer', () => {
     expect(asked).toBe(4);
     await inProcess(where, (lease) => ask(lease));
     expect(asked).toBe(4);
-    await where.ledger.forgetAnswers('r1');
-    await inProcess(where, (lease) => ask(lease));
-    expect(asked).toBe(5);
   });
 
   test('nobody twice: who asks the same several times gets the answers one after the other, then a new one', async () => {
