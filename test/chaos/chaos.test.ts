@@ -10,6 +10,21 @@ const ALL_OF_THEM = process.env.RUNOFF_TEST_CHAOS === 'all';
 const SEED = Number(process.env.RUNOFF_TEST_CHAOS_SEED ?? 1);
 const SEEDS = Array.from({ length: ALL_OF_THEM ? 10 : 0 }, (_, i) => SEED + i);
 
+/** Kills a process of the database twice while two runs are at work: the App goes on by itself, and they end as without a kill. */
+async function outlived(stage: Stage, seed: number, victim: () => Promise<number | null>): Promise<void> {
+  const { between } = dice(seed);
+  const app = await stage.start();
+  const issues = await stage.label(2);
+  for (const times of [between(5, 60), between(61, 140)]) {
+    await app.reaches('', times);
+    const pid = await victim();
+    if (pid !== null) process.kill(pid, 'SIGKILL');
+  }
+  expect(await stage.play(app, issues)).toBe('over');
+  await app.stop();
+  await allHolds(stage, issues);
+}
+
 /** Plays these lives one after the other, and one more that nobody cuts off; everything holds then. Resolves with the deaths that came. */
 async function livesOf(stage: Stage, deaths: readonly Death[], count: number): Promise<readonly Death[]> {
   const died: Death[] = [];
@@ -119,19 +134,12 @@ describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
           held: 'The App goes on by itself, and the runs end as without a kill.',
           only: 'RUNOFF_TEST_CHAOS=all',
         });
-        const { between } = dice(seed);
-        const app = await stage.start();
-        const issues = await stage.label(2);
-        for (const times of [between(5, 60), between(61, 140)]) {
-          await app.reaches('', times);
+        await outlived(stage, seed, async () => {
           const [backend] = await stage.query(
             "select pid from pg_stat_activity where datname = 'runoff' and pid <> pg_backend_pid() order by random() limit 1",
           );
-          if (backend) process.kill(Number(backend.pid), 'SIGKILL');
-        }
-        expect(await stage.play(app, issues)).toBe('over');
-        await app.stop();
-        await allHolds(stage, issues);
+          return backend ? Number(backend.pid) : null;
+        });
       }),
   );
 
@@ -144,17 +152,7 @@ describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
         held: 'The App brings it back and goes on by itself, and the runs end as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
-      const { between } = dice(seed);
-      const app = await stage.start();
-      const issues = await stage.label(2);
-      for (const times of [between(5, 60), between(61, 140)]) {
-        await app.reaches('', times);
-        const server = await stage.postmaster();
-        if (server !== null) process.kill(server, 'SIGKILL');
-      }
-      expect(await stage.play(app, issues)).toBe('over');
-      await app.stop();
-      await allHolds(stage, issues);
+      await outlived(stage, seed, () => stage.postmaster());
     }),
   );
 });
