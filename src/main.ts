@@ -1,4 +1,4 @@
-import './blank-variables.ts';
+import { startFolder } from './process-start.ts';
 
 import { readFileSync } from 'node:fs';
 import { access, constants, readFile, stat, writeFile } from 'node:fs/promises';
@@ -14,11 +14,12 @@ import {
   openRuntime,
   openSelecting,
   pruneByHand,
-  readOperator,
   serve,
+  settingsSource,
   work,
 } from './compose/index.ts';
 import type { Operator } from './core/policy/index.ts';
+import { visibleCode } from './core/reports/index.ts';
 
 const screen: Screen = {
   out: (text) => process.stdout.write(text),
@@ -50,6 +51,11 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
   version: string;
 };
 
+const settings = settingsSource({ env: process.env, cwd: startFolder });
+const say = (line: string): void => screen.err(visibleCode(`${line}\n`));
+const atTerminal = async (quietly = false): Promise<Operator> =>
+  onTerminal(await settings.readAloud(say, quietly));
+
 const surroundings: Surroundings = { screen, onInterrupt, exit: (code) => process.exit(code) };
 
 async function unwritable(path: string): Promise<string | null> {
@@ -67,25 +73,26 @@ async function unwritable(path: string): Promise<string | null> {
 
 const shell: Shell = {
   ...surroundings,
-  open: async (needs) => openRuntime(onTerminal(await readOperator(process.env, process.cwd())), needs),
-  openSelecting: async (how) =>
-    openSelecting(onTerminal(await readOperator(process.env, process.cwd())), how),
+  useEnvFile: settings.use,
+  // What only reads the record has nothing to do with keys, limits and sandboxes.
+  open: async (needs) => openRuntime(await atTerminal(needs.executor === undefined), needs),
+  openSelecting: async (how) => openSelecting(await atTerminal(), how),
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   cores: availableParallelism(),
-  serve: async () => serve(await readOperator(process.env, process.cwd()), surroundings),
-  work: async () => work(await readOperator(process.env, process.cwd()), surroundings),
+  serve: async () => serve(await settings.read(), surroundings),
+  work: async () => work(await settings.read(), surroundings),
   // Loaded when it is wanted: the App does not carry a GitHub of its own around.
   demo: async (options) => (await import('./demo/index.ts')).runDemo(options, surroundings),
-  doctor: () => diagnose(process.env, process.cwd()),
-  prune: async (dryRun) => pruneByHand(onTerminal(await readOperator(process.env, process.cwd())), dryRun),
-  moveDatabase: async (wish) => moveAway(onTerminal(await readOperator(process.env, process.cwd())), wish),
-  agents: agentsOf(() => readOperator(process.env, process.cwd())),
+  doctor: () => diagnose(settings.read),
+  prune: async (dryRun) => pruneByHand(await atTerminal(), dryRun),
+  moveDatabase: async (wish) => moveAway(await atTerminal(), wish),
+  agents: agentsOf(() => atTerminal()),
   newRunId: () => systemRandom.runId(),
   readText: (path) => readFile(path, 'utf8'),
   writeText: (path, text) => writeFile(path, text),
   unwritable,
   version: manifest.version,
-  cwd: process.cwd(),
+  cwd: startFolder,
 };
 
 process.exitCode = await runCli(shell, process.argv.slice(2));

@@ -78,6 +78,11 @@ function build(shell: Shell, done: (code: number) => void): Command {
   const program = new Command('runoff')
     .description('Several coding agents write competing patches; the one that survives the evidence wins.')
     .version(shell.version)
+    .option('--env-file <file>', 'read operator settings from this file and no other')
+    .hook('preAction', (command) => {
+      const { envFile } = command.opts<{ envFile?: string }>();
+      if (envFile !== undefined) shell.useEnvFile(envFile);
+    })
     .configureOutput({
       writeOut: (text) => shell.screen.out(text),
       writeErr: (text) => shell.screen.err(text),

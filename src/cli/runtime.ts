@@ -94,6 +94,8 @@ export interface PrunedByHand {
 
 /** What the command line needs from outside; `main.ts` gives the real ones. */
 export interface Shell extends Surroundings {
+  /** Operator settings are read from this file, as typed, and from no other. Called before anything else. */
+  useEnvFile(path: string): void;
   open(needs: Needs): Promise<Runtime>;
   /** Neither database nor GitHub. */
   openSelecting(how: SelectingHow): Promise<Selecting>;

@@ -10,20 +10,23 @@ import { agentFindings } from './agents.ts';
 import { artifactsOf, artifactsWords, putToTheTest } from './artifacts.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openLog } from './log.ts';
-import { readOperator } from './operator.ts';
+import type { SettingsSource } from './operator.ts';
 import { dataPaths } from './paths.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
+import type { SettingsFile } from './settings-file.ts';
 import { untaken } from './untaken.ts';
 
 /** Less free space than this is worth a word, bytes: a repository, its checkouts and the database must fit. */
 const LITTLE_SPACE = 2 * 2 ** 30;
 
 /** Looks at everything a run needs, in the order in which it would be missed. Nothing stays but one small artifact, always the same. */
-export async function diagnose(env: NodeJS.ProcessEnv, cwd: string): Promise<readonly Finding[]> {
-  const findings = [nodeFinding(), await gitFinding()];
+export async function diagnose(read: SettingsSource['read']): Promise<readonly Finding[]> {
+  const findings: Finding[] = [nodeFinding(), await gitFinding()];
   let operator: Operator;
   try {
-    operator = { ...(await readOperator(env, cwd)), logLevel: 'silent' };
+    const settings = await read();
+    operator = { ...settings.operator, logLevel: 'silent' };
+    findings.push(...settingsFindings(settings.file));
   } catch (thrown) {
     return [...findings, faultFinding('environment', thrown)];
   }
@@ -37,6 +40,21 @@ export async function diagnose(env: NodeJS.ProcessEnv, cwd: string): Promise<rea
     ...(await agentFindings(operator, sandbox).catch((thrown: unknown) => [faultFinding('coders', thrown)])),
     ...keyFindings(operator),
     appFinding(operator),
+  ];
+}
+
+function settingsFindings({ path, writeTo, notices }: SettingsFile): readonly Finding[] {
+  const detail = path ?? `from the environment; there is no file ${writeTo}`;
+  return [
+    { name: 'settings', state: 'ok', detail },
+    ...notices.map(
+      (notice): Finding => ({
+        name: 'settings',
+        state: 'warning',
+        detail: notice,
+        remedy: 'docs/configuration.md says which file is read.',
+      }),
+    ),
   ];
 }
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { createNodeMiddleware, createProbot } from 'probot';
 import { parse } from 'yaml';
 import { systemRandom } from '../adapters/system/index.ts';
@@ -15,7 +14,8 @@ import { fileKeeper, openSetup, startWeb, type Web, type WebhookMiddleware } fro
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { figuresOf } from './figures.ts';
 import { healthOf } from './health.ts';
-import { openLog } from './log.ts';
+import { type OpenLog, openLog } from './log.ts';
+import { logSettings, type OperatorSettings } from './operator.ts';
 import { OWN } from './paths.ts';
 import { openAppGitHub, openRuntime } from './runtime.ts';
 import { untaken } from './untaken.ts';
@@ -106,7 +106,7 @@ function webhookMiddleware(operator: Operator, world: World, steering: Steering)
 }
 
 /** `runoff serve`: runs until SIGINT or SIGTERM, then stops taking work and ends. A second one ends it at once. */
-export async function serve(operator: Operator, surroundings: Surroundings): Promise<number> {
+export async function serve(settings: OperatorSettings, surroundings: Surroundings): Promise<number> {
   const { screen } = surroundings;
   const stop = Promise.withResolvers<void>();
   const deaf = onPresses(surroundings.onInterrupt, (press) => {
@@ -115,7 +115,7 @@ export async function serve(operator: Operator, surroundings: Surroundings): Pro
     stop.resolve();
   });
   try {
-    const served = await open(operator, screen);
+    const served = await open(settings, screen);
     screen.err(`Runoff listens at ${served.url}\n`);
     await stop.promise;
     await served.close();
@@ -125,15 +125,15 @@ export async function serve(operator: Operator, surroundings: Surroundings): Pro
   }
 }
 
-async function open(operator: Operator, screen: Screen): Promise<Served> {
+async function open(settings: OperatorSettings, screen: Screen): Promise<Served> {
+  const { operator, file } = settings;
+  const log = openLog(operator);
+  logSettings(log, file);
   const missing = missingForServe(operator);
   requireAllOrNothing(operator, missing.length);
-  if (missing.length === 0) return serveApp(operator);
-  return serveSetup(
-    operator,
-    missing.map((problem) => problem.name),
-    screen,
-  );
+  if (missing.length === 0) return serveApp(operator, log);
+  const names = missing.map((problem) => problem.name);
+  return serveSetup(settings, names, log, screen);
 }
 
 /** Half an App is a mistake, not a wish for a new one. */
@@ -146,8 +146,7 @@ function requireAllOrNothing(operator: Operator, missing: number): void {
   }
 }
 
-async function serveApp(operator: Operator): Promise<Served> {
-  const log = openLog(operator);
+async function serveApp(operator: Operator, log: OpenLog): Promise<Served> {
   const github = (fence: Fence | undefined) => openAppGitHub(operator, log, { fence });
   // Stable across restarts, so that this process takes up what it left unfinished.
   const executor = `app-${hostname()}`;
@@ -155,14 +154,18 @@ async function serveApp(operator: Operator): Promise<Served> {
 }
 
 /** Without an App there is only one thing to do: make one. */
-async function serveSetup(operator: Operator, missing: readonly string[], screen: Screen): Promise<Served> {
-  const log = openLog(operator);
+async function serveSetup(
+  { operator, file }: OperatorSettings,
+  missing: readonly string[],
+  log: OpenLog,
+  screen: Screen,
+): Promise<Served> {
   const setup = openSetup({
     appFile: parse(await readFile(OWN.appManifest, 'utf8')) as unknown,
     gitUrl: operator.github.gitUrl,
     apiUrl: operator.github.apiUrl,
     webhooksPath: WEBHOOKS_PATH,
-    keeper: fileKeeper({ dataFolder: operator.data, envFile: join(process.cwd(), '.env') }),
+    keeper: fileKeeper({ dataFolder: operator.data, envFile: file.writeTo }),
     fetch,
     random: systemRandom,
     log,

@@ -7,6 +7,8 @@ import { startWeb } from '../web/index.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { figuresOf } from './figures.ts';
 import { healthOf } from './health.ts';
+import { openLog } from './log.ts';
+import { logSettings, type OperatorSettings } from './operator.ts';
 import { openRuntime, type RuntimeOptions } from './runtime.ts';
 import { startWorkerUpkeep } from './upkeep.ts';
 
@@ -24,7 +26,7 @@ export interface Working {
 }
 
 /** `runoff worker`: runs until SIGINT or SIGTERM, then takes nothing more and ends. A second one ends it at once. */
-export async function work(operator: Operator, surroundings: Surroundings): Promise<number> {
+export async function work(settings: OperatorSettings, surroundings: Surroundings): Promise<number> {
   const { screen } = surroundings;
   const stop = Promise.withResolvers<void>();
   const deaf = onPresses(surroundings.onInterrupt, (press) => {
@@ -33,7 +35,10 @@ export async function work(operator: Operator, surroundings: Surroundings): Prom
     stop.resolve();
   });
   try {
-    const working = await openWorker(operator);
+    const { operator, file } = settings;
+    const log = openLog(operator);
+    logSettings(log, file);
+    const working = await openWorker(operator, { log });
     const health = working.url ? `, health at ${working.url}/healthz` : '';
     screen.err(`Runoff works as ${working.name}${health}\n`);
     await stop.promise;
@@ -47,7 +52,7 @@ export async function work(operator: Operator, surroundings: Surroundings): Prom
 /** A worker on the operator's database. Faults: ENVIRONMENT_INVALID, and all of opening a world. */
 export async function openWorker(
   operator: Operator,
-  options: Pick<RuntimeOptions, 'heartbeat'> = {},
+  options: Pick<RuntimeOptions, 'heartbeat' | 'log'> = {},
 ): Promise<Working> {
   requireShared(operator);
   const { workerName } = operator;

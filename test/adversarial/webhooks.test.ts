@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readOperator } from '../../src/compose/index.ts';
+import { readSettings } from '../../src/compose/index.ts';
 import { serve } from '../../src/compose/serve.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { NOON } from '../pipeline/admit-room.ts';
@@ -73,7 +73,11 @@ describe('case 2: without a good webhook secret the process does not start', () 
   const surroundings = { screen: { out() {}, err() {} }, onInterrupt: () => () => {}, exit: () => {} };
   const starting = async (secret: string) =>
     serve(
-      await readOperator({ ...app, WEBHOOK_SECRET: secret, RUNOFF_DATA: '/nowhere', PORT: '0' }, '/nowhere'),
+      await readSettings({
+        env: { ...app, WEBHOOK_SECRET: secret, RUNOFF_DATA: '/nowhere', PORT: '0' },
+        cwd: '/nowhere',
+        installation: '/nowhere',
+      }),
       surroundings as unknown as Parameters<typeof serve>[1],
     );
   test.each([

@@ -13,9 +13,9 @@ const MAY_IMPORT = {
   cli: ['core', 'ports', 'pipeline', 'steering', 'arena'],
   compose: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'app', 'web', 'cli'],
   demo: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'app', 'web', 'cli', 'compose'],
-  'blank-variables': [],
+  'process-start': [],
   main: [
-    'blank-variables',
+    'process-start',
     'core',
     'ports',
     'pipeline',

@@ -86,7 +86,11 @@ const asked: typeof fetch = (input, init) => {
   return told(`github ${request.method} ${new URL(request.url).pathname}`, work);
 };
 
-const operator = await readOperator(process.env, process.cwd());
+const operator = await readOperator({
+  env: process.env,
+  cwd: process.cwd(),
+  installation: '/nowhere',
+});
 const log = openLog(operator);
 const executor = `app-${hostname()}`;
 const runtime = await openRuntime(

@@ -12,7 +12,11 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 const operatorWith = (commands: object) =>
-  readOperator({ RUNOFF_DATA: join(home, 'data'), AGENT_COMMANDS: JSON.stringify(commands) }, home);
+  readOperator({
+    env: { RUNOFF_DATA: join(home, 'data'), AGENT_COMMANDS: JSON.stringify(commands) },
+    cwd: home,
+    installation: home,
+  });
 const listed = async (commands: object, name: string) =>
   (await agentsOf(() => operatorWith(commands)).list()).find((row) => row.name === name);
 const found = async (commands: object, name: string) =>

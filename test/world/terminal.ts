@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,6 +39,10 @@ export async function atTerminal(
     readonly firstTime?: boolean;
     readonly env?: Readonly<Record<string, string>>;
     readonly scripts?: Scripts;
+    /** Where commands are started; absent: in the repository. */
+    readonly cwd?: string;
+    /** Text of the settings file that `--env-file` names. Null: none is named, and Runoff looks for its own. */
+    readonly envFile?: string | null;
   },
   work: (terminal: Terminal) => Promise<void>,
 ): Promise<void> {
@@ -61,9 +65,13 @@ export async function atTerminal(
     MODEL_PRICES: JSON.stringify(SCRIPTED_PRICES),
     ...options.env,
   };
+  // Named, so that no test reads the settings of whoever develops here.
+  const envFile = join(home, 'runoff.env');
+  const named = options.envFile === null ? [] : ['--env-file', envFile];
+  await writeFile(envFile, options.envFile ?? '');
   const begin = (argv: readonly string[], input: 'ignore' | 'pipe') => {
-    const child = spawn(process.execPath, [MAIN, ...argv], {
-      cwd: repository,
+    const child = spawn(process.execPath, [MAIN, ...named, ...argv], {
+      cwd: options.cwd ?? repository,
       env,
       stdio: [input, 'pipe', 'pipe'],
     });

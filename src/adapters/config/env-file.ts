@@ -1,17 +1,34 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { Fault } from '../../core/model/index.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The variables of a `.env` file; none where there is no such file. Faults: ENVIRONMENT_INVALID when it cannot be read. */
+/** The variables of a `.env` file. Faults: ENVIRONMENT_INVALID when it is not there or cannot be read. */
 export async function readEnvFile(path: string): Promise<Readonly<Record<string, string>>> {
   const text = await readText(path);
-  if (text === null) return {};
-  return Object.fromEntries(
+  if (text === null) throw new Fault('ENVIRONMENT_INVALID', `There is no settings file ${path}.`);
+  return variablesOf(text);
+}
+
+/** Bytes; a settings file is much smaller. Our default. */
+const LARGEST_FOREIGN_FILE = 256 * 1024;
+
+/**
+ * Names of the variables that a file of somebody else's sets, which is not to be obeyed. None where it cannot be read, is
+ * no regular file, or is larger than settings are.
+ */
+export async function variablesNamedIn(path: string): Promise<readonly string[]> {
+  const found = await stat(path).catch(() => null);
+  if (!found?.isFile() || found.size > LARGEST_FOREIGN_FILE) return [];
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return Object.keys(variablesOf(text));
+}
+
+const variablesOf = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
     Object.entries(parseEnv(text)).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-}
 
 /** The environment over a `.env` file: what is set in the real environment wins, empty values included. */
 export const overFile = (file: Readonly<Record<string, string>>, env: Env): Env => ({

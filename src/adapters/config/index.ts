@@ -1,2 +1,2 @@
-export { overFile, readEnvFile, withPrivateKey } from './env-file.ts';
+export { overFile, readEnvFile, variablesNamedIn, withPrivateKey } from './env-file.ts';
 export { readSettingsText } from './settings-text.ts';
