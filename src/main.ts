@@ -1,5 +1,3 @@
-import { startFolder } from './process-start.ts';
-
 import { readFileSync } from 'node:fs';
 import { access, constants, readFile, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -20,6 +18,7 @@ import {
 } from './compose/index.ts';
 import type { Operator } from './core/policy/index.ts';
 import { visibleCode } from './core/reports/index.ts';
+import { startFolder } from './process-start.ts';
 
 const screen: Screen = {
   out: (text) => process.stdout.write(text),

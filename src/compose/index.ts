@@ -3,7 +3,13 @@ export { closedOnFailure, openClosers } from './closers.ts';
 export { diagnose } from './doctor.ts';
 export { openLog } from './log.ts';
 export { moveAway } from './move.ts';
-export { type OperatorSettings, readOperator, readSettings, type SettingsSource, settingsSource } from './operator.ts';
+export {
+  type OperatorSettings,
+  readOperator,
+  readSettings,
+  type SettingsSource,
+  settingsSource,
+} from './operator.ts';
 export { pruneByHand } from './prune.ts';
 export { openAppGitHub, openRuntime, type RuntimeOptions } from './runtime.ts';
 export { openSelecting } from './select.ts';

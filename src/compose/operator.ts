@@ -85,7 +85,9 @@ async function absolutePaths(
   folder: string,
   foreign: (path: string) => Promise<string | null>,
 ): Promise<Readonly<Record<string, string>>> {
-  const defined = Object.entries(set).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  const defined = Object.entries(set).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
   const absolute: Record<string, string> = Object.fromEntries(defined);
   for (const name of PATHS) {
     const path = set[name]?.trim();

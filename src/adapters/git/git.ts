@@ -88,12 +88,14 @@ const INHERITED = [
 
 // simple-git refuses these when they could come from a user. Here each value is ours: the settings file above, and
 // settings by environment, which is how a login stays out of argv and files, and how hooks and monitors of a user's
-// repository are switched off for one call.
+// repository are switched off for one call. The program for the other end of a fetch is git's own, by name.
 const UNSAFE = {
   allowUnsafeConfigPaths: true,
   allowUnsafeConfigEnvCount: true,
   allowUnsafeHooksPath: true,
   allowUnsafeFsMonitor: true,
+  allowUnsafeFilter: true,
+  allowUnsafePack: true,
 } as const satisfies SimpleGitOptions['unsafe'];
 
 const NO_SPACE = 'fatal: No space left on device';
@@ -144,6 +146,8 @@ function environment(call: GitCall, settingsFile: string): Record<string, string
     GIT_TERMINAL_PROMPT: '0',
     GIT_LITERAL_PATHSPECS: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
+    // A repository can say that missing objects are to be fetched, and by which program.
+    GIT_NO_LAZY_FETCH: '1',
     ...call.env,
   });
   if (settings.length === 0) return env;

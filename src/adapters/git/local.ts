@@ -1,14 +1,16 @@
+import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitDone, Owner } from './git.ts';
 import { exists, namesIn } from './layout.ts';
 import { firstUnwritable, userOf } from './tools.ts';
+import { inUserRepository, withoutFilters } from './user-repository.ts';
 
-/** Nothing of a user's own repository is started because we look at it, though its settings are trusted. */
-const STARTS_NOTHING = { 'core.hooksPath': '/dev/null', 'core.fsmonitor': 'false' };
+/** We only look: git shall not write the index back. */
+const LOOKING = { GIT_OPTIONAL_LOCKS: '0' };
 
 /** What stands at a local path; reads the repository and writes nothing to it. */
 export async function describeLocal(
@@ -17,18 +19,25 @@ export async function describeLocal(
 ): Promise<Awaited<ReturnType<Workspaces['describe']>>> {
   const nowhere = new Fault('NOT_A_REPOSITORY', `${path} is not inside a git work tree.`);
   if (!(await isFolder(path))) throw nowhere;
+  const quiet = inUserRepository(git);
   const ask = (cwd: string, args: readonly string[], config: Readonly<Record<string, string>> = {}) =>
-    git({ cwd, args, env: { GIT_OPTIONAL_LOCKS: '0' }, config: { ...STARTS_NOTHING, ...config } });
+    quiet({ cwd, args, env: LOOKING, config });
 
   const found = await ask(path, ['rev-parse', '--show-toplevel']);
   const top = found.stdout.replace(/\n$/, '');
   if (found.exitCode !== 0 || top === '') throw nowhere;
+  if (!(await isInside(path, top))) {
+    throw new Fault(
+      'NOT_A_REPOSITORY',
+      `The git settings of ${path} name another folder, ${top}, as its work tree (core.worktree).`,
+    );
+  }
   const head = await ask(top, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
   const branch = await ask(top, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
   const status = await ask(
     top,
     ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=dirty'],
-    await userIgnores(git, top),
+    { ...(await userIgnores(git, top)), ...(await withoutFilters(quiet, top, LOOKING)) },
   );
   if (status.exitCode !== 0) throw gitFault(`Reading the state of ${top}`, status);
   return {
@@ -83,6 +92,11 @@ async function userIgnores(git: Git, cwd: string): Promise<Readonly<Record<strin
   }
   const byDefault = join(home, '.config/git/ignore');
   return (await exists(byDefault)) ? { 'core.excludesFile': byDefault } : {};
+}
+
+async function isInside(path: string, folder: string): Promise<boolean> {
+  const way = relative(await realpath(folder), await realpath(path));
+  return way !== '..' && !way.startsWith(`..${sep}`);
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -17,6 +17,7 @@ import {
 } from './layout.ts';
 import type { Locks } from './locks.ts';
 import { removeTree } from './tools.ts';
+import { inUserRepository } from './user-repository.ts';
 
 /** Files over this are not read into memory as text. */
 const MAX_FILE_BYTES = 2 ** 20;
@@ -251,7 +252,8 @@ function withOneLogin(source: RepositorySource): RepositorySource {
 }
 
 /** Branch before tag before whatever else git takes for a commit, such as an abbreviated name or `HEAD~2`. */
-async function resolveLocal(git: Git, path: string, ref: string): Promise<Sha | null> {
+async function resolveLocal(host: Git, path: string, ref: string): Promise<Sha | null> {
+  const git = inUserRepository(host);
   const cwd = await realOf(path);
   const env = { GIT_CEILING_DIRECTORIES: dirname(cwd) };
   const asked = await git({ cwd, args: ['rev-parse', '--git-dir'], env });

@@ -8,6 +8,7 @@ import type { Git, GitDone } from './git.ts';
 import { handedOver } from './handover.ts';
 import { checkedSha, isSha } from './layout.ts';
 import { userOf } from './tools.ts';
+import { inUserRepository } from './user-repository.ts';
 
 const SILENCE_MS = 10 * 60_000;
 /** The only branches that are ever pushed (I3). */
@@ -44,14 +45,15 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
       const [ref, objects] = [await branchRef(git, name, path), await store.at(base.repositoryKey)];
       const cwd = await realpath(path);
       const flags = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-prune'];
+      // Named, because the repository's settings could name another program for the address that we fetch from.
+      flags.push('--upload-pack=git-upload-pack');
       const as = await userOf(cwd);
       const done = await handedOver(git, { objects, base: base.sha, sha }, as, (handover) =>
-        git({
+        inUserRepository(git)({
           cwd,
           args: ['fetch', '-q', ...flags, handover.from, `+${handover.name}:${ref}`],
           env: { GIT_CEILING_DIRECTORIES: dirname(cwd) },
-          // The settings of a user's own repository are trusted, but nothing of theirs should start because of us.
-          config: { 'core.hooksPath': '/dev/null', 'core.logAllRefUpdates': 'true', 'gc.auto': '0' },
+          config: { 'core.logAllRefUpdates': 'true' },
           as,
         }),
       );
