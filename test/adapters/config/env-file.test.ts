@@ -31,8 +31,11 @@ test('a .env file, with comments, quotes and lines in quotes', async () => {
   });
 });
 
-test('no file is no variables; a folder in its place is a fault', async () => {
-  expect(await readEnvFile(join(dir, 'nowhere', '.env'))).toEqual({});
+test('no file, or a folder in its place, is a fault', async () => {
+  await expect(readEnvFile(join(dir, 'nowhere', '.env'))).rejects.toMatchObject({
+    code: 'ENVIRONMENT_INVALID',
+    message: expect.stringContaining('There is no settings file'),
+  });
   await expect(readEnvFile(dir)).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
 });
 
