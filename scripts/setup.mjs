@@ -18,12 +18,17 @@ const stop = (text) => {
   process.exit(1);
 };
 
-function run(command, args, options = {}) {
+/** Of the environment, what the installation of agents passes on too: children of set-up see no key of the operator's. */
+const names = JSON.parse(readFileSync(join(root, 'src/adapters/coders/npm-environment.json'), 'utf8'));
+const allowed = new RegExp(`^(?:${names.join('|')})$`, 'i');
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => allowed.test(name)));
+
+function run(command, args, more = {}) {
   const result = spawnSync(command, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     encoding: 'utf8',
-    ...options,
+    env: { ...environment, ...more },
   });
   return { ok: result.status === 0, output: `${result.stdout ?? ''}${result.stderr ?? ''}`.trim() };
 }
@@ -49,8 +54,15 @@ function installPackages() {
   const npm = process.env.npm_execpath?.endsWith('.js')
     ? [process.execPath, [process.env.npm_execpath]]
     : ['npm', []];
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(omitDev ? ['--omit=dev'] : [])];
-  const result = run(npm[0], [...npm[1], ...args], { env: { ...process.env, npm_config_loglevel: 'error' } });
+  const args = [
+    'ci',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    ...(omitDev ? ['--omit=dev'] : []),
+  ];
+  const result = run(npm[0], [...npm[1], ...args]);
   if (!result.ok) stop(`npm could not install the packages:\n${result.output}`);
   writeFileSync(stamp, `${wanted(!omitDev)}\n`);
 }
@@ -71,10 +83,10 @@ function installBubblewrap() {
   const debian = existsSync('/usr/bin/apt-get');
   if (process.platform !== 'linux' || !debian || process.getuid?.() !== 0) stop(byHand);
   say('Setting up: installing bubblewrap (Debian package) …');
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const install = () => run('apt-get', ['install', '-y', '--no-install-recommends', 'bubblewrap'], { env });
+  const unasked = { DEBIAN_FRONTEND: 'noninteractive' };
+  const install = () => run('apt-get', ['install', '-y', '--no-install-recommends', 'bubblewrap'], unasked);
   if (!install().ok) {
-    run('apt-get', ['update', '-q'], { env });
+    run('apt-get', ['update', '-q'], unasked);
     const second = install();
     if (!second.ok) stop(`${byHand}\napt-get said:\n${second.output.split('\n').slice(-6).join('\n')}`);
   }

@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 import { Fault } from '../../core/model/index.ts';
+import names from './npm-environment.json' with { type: 'json' };
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -86,15 +87,15 @@ const MOST_LINES = 2000;
 const npmCommand = ({ npm_execpath }: Variables): readonly [string, ...string[]] =>
   npm_execpath?.endsWith('npm-cli.js') ? [process.execPath, npm_execpath] : ['npm'];
 
-/** What we hold for models, GitHub and the database. */
-const KEYS = /_API_KEY$|^PRIVATE_KEY|^WEBHOOK_SECRET$|^DATABASE_URL$/;
-/** What `npm run --silent` and its like leave in the environment: how much that npm says, and in which form. */
-const SPEECH =
-  /^npm_config_(color|heading|json|loglevel|long|parseable|progress|quiet|silent|timing|unicode|usage|verbose)$/i;
+/** Forms of the names, in upper or lower case, of the variables that npm gets; `scripts/setup.mjs` reads the same list. */
+const ALLOWED = new RegExp(`^(?:${names.join('|')})$`, 'i');
 
-/** npm needs the operator's proxy and registry settings, but neither our keys nor the manner of the npm that started us. */
+/**
+ * npm needs to know where things are and how it reaches its registry. Everything else stays here: keys, logins, and the
+ * manner of the npm that started us.
+ */
 const forNpm = (environment: Variables) =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => !KEYS.test(name) && !SPEECH.test(name)));
+  Object.fromEntries(Object.entries(environment).filter(([name]) => ALLOWED.test(name)));
 
 /** npm's code and the first reason that it gave, which is the most exact; each may be empty. */
 interface NpmError {

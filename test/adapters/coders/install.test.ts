@@ -6,26 +6,27 @@ import { AGENTS, coders, installAgent, installable } from '../../../src/adapters
 
 /** Stands in for npm: writes down how it was called, and the package that it was asked for, in a private mode. */
 const NPM = `
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+const asked = JSON.parse(readFileSync(new URL('asked.json', import.meta.url), 'utf8'));
 const argv = process.argv.slice(2);
 const folder = argv[argv.indexOf('--prefix') + 1];
-writeFileSync(process.env.SEEN, JSON.stringify({ argv, env: process.env, cwd: process.cwd() }));
+writeFileSync(asked.SEEN, JSON.stringify({ argv, env: process.env, cwd: process.cwd() }));
 const level = argv.find((word) => word.startsWith('--loglevel='))?.slice(11) ?? process.env.npm_config_loglevel;
 const json = process.env.npm_config_json === 'true' && !argv.includes('--no-json');
-if (process.env.FAIL) {
-  const said = 'npm error code ' + process.env.FAIL + '\\nnpm error network request failed\\nnpm error     at its.own (stack)';
+if (asked.FAIL) {
+  const said = 'npm error code ' + asked.FAIL + '\\nnpm error network request failed\\nnpm error     at its.own (stack)';
   if (level !== 'silent') console.error(json ? '{}' : said);
   process.exit(1);
 }
-if (process.env.WARN) console.error("npm warn EBADENGINE Unsupported engine {\\nnpm warn EBADENGINE   required: { node: '>=24' }\\nnpm warn EBADENGINE }\\nnpm warn deprecated old@1.0.0");
-if (process.env.HANG) setInterval(() => {}, 1000), console.log('hangs');
+if (asked.WARN) console.error("npm warn EBADENGINE Unsupported engine {\\nnpm warn EBADENGINE   required: { node: '>=24' }\\nnpm warn EBADENGINE }\\nnpm warn deprecated old@1.0.0");
+if (asked.HANG) setInterval(() => {}, 1000), console.log('hangs');
 else {
   const [, name, version] = /^(@?[^@]+).*@([^@]+)$/.exec(argv.at(-1));
   const base = join(folder, 'node_modules', name);
-  const program = join(base, process.env.PROGRAM);
+  const program = join(base, asked.PROGRAM);
   mkdirSync(dirname(program), { recursive: true });
-  writeFileSync(join(base, 'package.json'), JSON.stringify({ name, version: process.env.OTHER ?? version }));
+  writeFileSync(join(base, 'package.json'), JSON.stringify({ name, version: asked.OTHER ?? version }));
   writeFileSync(program, 'the program', { mode: 0o700 });
   chmodSync(base, 0o700);
   console.log('added 1 package');
@@ -46,25 +47,25 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 const agentOf = (name: string) => AGENTS.find((agent) => agent.name === name) ?? expect.fail(name);
-const install = (
+/** What the stand-in for npm shall do. */
+const ask = (what: Readonly<Record<string, string>>) =>
+  writeFile(join(home, 'npm/asked.json'), JSON.stringify({ SEEN: join(home, 'seen.json'), ...what }));
+const install = async (
   name: string,
   extra: Readonly<Record<string, string>> = {},
   version?: string,
   limitMs?: number,
-) =>
-  installAgent({
+) => {
+  await ask({ PROGRAM: AGENTS.find((agent) => agent.name === name)?.program ?? '', ...extra });
+  return installAgent({
     folder,
     name,
     ...(version ? { version } : {}),
     ...(limitMs ? { limitMs } : {}),
     onLine: (line) => lines.push(line),
-    environment: {
-      npm_execpath: join(home, 'npm/npm-cli.js'),
-      SEEN: join(home, 'seen.json'),
-      PROGRAM: AGENTS.find((agent) => agent.name === name)?.program ?? '',
-      ...extra,
-    },
+    environment: { npm_execpath: join(home, 'npm/npm-cli.js'), ...extra },
   });
+};
 const seen = async () =>
   JSON.parse(await readFile(join(home, 'seen.json'), 'utf8')) as { argv: string[]; env: object; cwd: string };
 const installed = (name: string) => coders({ agentsFolder: folder, commands: {} }).get(name)?.version();
@@ -90,21 +91,44 @@ test('no script of a package runs, the version is exact, and no registry is wait
   );
 });
 
-test('npm sees the operator’s proxy and registry, and none of our keys', async () => {
-  const keys = {
-    ANTHROPIC_API_KEY: 'canary',
-    PRIVATE_KEY: 'canary',
-    WEBHOOK_SECRET: 'canary',
-    DATABASE_URL: 'canary',
-  };
-  await install('pi', {
-    ...keys,
-    HTTPS_PROXY: 'http://proxy.example',
-    npm_config_registry: 'http://r.example',
-  });
+/** Names under which operators keep secrets, ours and those of other programs. */
+const SECRETS = [
+  'ANTHROPIC_API_KEY',
+  'PRIVATE_KEY',
+  'WEBHOOK_SECRET',
+  'DATABASE_URL',
+  'S3_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'METRICS_TOKEN',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'GITHUB_TOKEN',
+  'SSH_AUTH_SOCK',
+  'PGPASSWORD',
+  'NODE_OPTIONS',
+  'npm_config_node_options',
+  'npm_config_script_shell',
+  'MY_SECRET',
+];
+/** What npm needs to reach a registry. */
+const NEEDED = {
+  PATH: '/usr/bin:/bin',
+  HOME: '/nonexistent',
+  HTTPS_PROXY: 'http://proxy.example',
+  no_proxy: 'localhost',
+  NODE_EXTRA_CA_CERTS: '/ca.pem',
+  NPM_TOKEN: 'for the registry',
+  npm_config_registry: 'http://r.example',
+  'npm_config_@us:registry': 'http://us.example',
+  'npm_config_//r.example/:_authToken': 'for the registry',
+  LC_ALL: 'C.UTF-8',
+  TMPDIR: '/tmp',
+};
+
+test('npm sees the operator’s proxy and registry, and no secret, known or unknown', async () => {
+  await install('pi', { ...Object.fromEntries(SECRETS.map((name) => [name, 'canary'])), ...NEEDED });
   const { env } = await seen();
-  expect(JSON.stringify(env)).not.toContain('canary');
-  expect(env).toMatchObject({ HTTPS_PROXY: 'http://proxy.example', npm_config_registry: 'http://r.example' });
+  expect(Object.entries(env).filter(([, value]) => value === 'canary')).toEqual([]);
+  expect(env).toMatchObject(NEEDED);
 });
 
 test('another user can read and run what was installed', async () => {
@@ -204,16 +228,13 @@ test('a package without its program is not put in place', async () => {
 
 test('it ends when it is cancelled, and leaves nothing', async () => {
   const stop = new AbortController();
+  await ask({ HANG: '1' });
   const going = installAgent({
     folder,
     name: 'pi',
     onLine: (line) => line === 'hangs' && stop.abort(),
     signal: stop.signal,
-    environment: {
-      npm_execpath: join(home, 'npm/npm-cli.js'),
-      SEEN: join(home, 'seen.json'),
-      HANG: '1',
-    },
+    environment: { npm_execpath: join(home, 'npm/npm-cli.js') },
   });
   await expect(going).rejects.toMatchObject({ name: 'AbortError' });
   expect(await readdir(folder)).toEqual([]);
