@@ -5,12 +5,15 @@
 #   docker build --build-arg AGENTS="claude-code codex" .      with agents; `runoff agents` lists their names
 #
 # Debian 12 by name: newer images carry a `mount` whose system calls deploy/seccomp-bwrap.json does not allow.
-FROM node:24-bookworm-slim AS packages
+# A tag can be moved: for a release give the image by digest, --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:…
+# (deploy/pin-images looks it up). Packages of Debian are the newest of the day.
+ARG NODE_IMAGE=node:24-bookworm-slim
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 # bubblewrap, util-linux: the sandbox. git: clones and pushes. ca-certificates: https of git and of Node.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends bubblewrap ca-certificates git util-linux \
@@ -30,7 +33,7 @@ RUN install -d -m 0755 /opt/agents \
     && rm -rf /tmp/install /root/.npm && chmod -R a+rX,go-w /opt/agents; \
   fi
 USER node
-# `.env` is read from, and the set-up flow writes to, the folder that Runoff is started in.
+# `.env` is read from, and the set-up flow writes to, the data folder.
 WORKDIR /data
 VOLUME /data
 EXPOSE 3000

@@ -31,7 +31,9 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 function envExample(): string {
-  const lines = ['# Copy to .env. A real environment variable wins over this file. Never commit the copy.'];
+  const lines = [    '# Copy to .env here, in the folder of Runoff, or in its data folder (RUNOFF_DATA), which is looked into first. `.env` of',
+    '# another folder is read only where --env-file names it. A real environment variable wins. Never commit the copy.',
+  ];
   for (const [name, description] of descriptions()) {
     const section = SECTIONS[name];
     if (section) lines.push('', `# --- ${section}`);
@@ -76,7 +78,20 @@ function configuration(): string {
     '',
     '## Operator: environment',
     '',
-    'Read from the environment and from `.env` in the folder where Runoff is started; the environment wins.',
+    'Read from the environment and from **one** settings file; the environment wins. The file is the first of these:',
+    '',
+    '1. what `--env-file FILE` names, with every command;',
+    '2. `.env` in the data folder: RUNOFF_DATA of the environment, else `/var/lib/runoff` for root and',
+    '   `~/.local/share/runoff` for others;',
+    '3. `.env` in the folder of Runoff itself.',
+    '',
+    "Never `.env` of the folder in which Runoff is started, nor (unless it is named) one inside a git work tree that is not",
+    "Runoff's own: people stand in repositories of others. A file that is not read for this reason is named on standard",
+    'error, or in the log of a server. `runoff doctor` shows which file is read; the set-up pages write to that file.',
+    '',
+    'Relative paths (RUNOFF_DATA, RUNOFF_AGENTS, RUNOFF_PROMPTS, PRIVATE_KEY_PATH) are relative to the folder of the file',
+    'that sets them; in the environment to the current folder, and refused where that leads into a git work tree that is',
+    "not Runoff's own. Paths of certificates in DATABASE_URL must be absolute.",
     '',
     '| variable | meaning |',
     '| --- | --- |',

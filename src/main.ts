@@ -70,12 +70,27 @@ async function unwritable(path: string): Promise<string | null> {
   }
 }
 
+/** Asks on standard error. The end of the input, or Ctrl-C, is a no. */
+function confirm(question: string): Promise<boolean> {
+  const reader = createInterface({ input: process.stdin });
+  const release = onInterrupt(() => reader.close());
+  screen.err(question);
+  return new Promise<boolean>((resolve) => {
+    reader.once('line', (line) => {
+      resolve(/^\s*y(es)?\s*$/i.test(line));
+      reader.close();
+    });
+    reader.once('close', () => resolve(false));
+  }).finally(release);
+}
+
 const shell: Shell = {
   ...surroundings,
   useEnvFile: settings.use,
   // What only reads the record has nothing to do with keys, limits and sandboxes.
   open: async (needs) => openRuntime(await atTerminal(needs.executor === undefined), needs),
   openSelecting: async (how) => openSelecting(await atTerminal(), how),
+  confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   cores: availableParallelism(),
   serve: async () => serve(await settings.read(), surroundings),

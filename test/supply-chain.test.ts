@@ -151,3 +151,55 @@ describe('npm run setup', () => {
     }
   });
 });
+
+describe('deploy/pin-images', () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'runoff-pin-'));
+    mkdirSync(join(home, 'deploy'));
+    mkdirSync(join(home, 'bin'));
+    copyFileSync(join(ROOT, 'deploy/pin-images'), join(home, 'deploy/pin-images'));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
+  const docker = (script: string): void =>
+    writeFileSync(join(home, 'bin/docker'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const pin = (...argv: string[]) =>
+    spawnSync('sh', [join(home, 'deploy/pin-images'), ...argv], {
+      encoding: 'utf8',
+      env: { PATH: `${join(home, 'bin')}:/usr/bin:/bin` },
+    });
+
+  test('every image that the container files name by tag is pinned by it, and used when it is', () => {
+    docker(`echo ${DIGEST}`);
+    const { status, stdout } = pin();
+    expect(status).toBe(0);
+    const lines = stdout.trim().split('\n');
+    const names = lines.map((line) => line.split('=')[0] ?? '');
+    const files = ['Dockerfile', 'compose.yml', 'compose.workers.yml'].map(read).join('\n');
+    for (const line of lines) expect(line).toMatch(/^[A-Z]+_IMAGE=[a-z0-9./:-]+@sha256:[0-9a-f]{64}$/);
+    // No image is named but through one of these variables.
+    const named = [...files.matchAll(/^\s*(?:FROM|image:)\s+(\S+)/gm)].map(([, image = '']) => image);
+    expect(named.filter((image) => !names.some((name) => image.startsWith(`\${${name}`)))).toEqual([]);
+    for (const name of names) expect(files).toContain(`\${${name}`);
+    const tags = lines.map((line) => /=(.*)@/.exec(line)?.[1] ?? '');
+    expect(tags.filter((tag) => !files.includes(tag) && tag !== 'minio/minio:latest')).toEqual([]);
+
+    writeFileSync(join(home, '.env'), `POSTGRES_PASSWORD=x\n${stdout}`);
+    expect(pin('--check').status).toBe(0);
+    writeFileSync(join(home, '.env'), `${stdout}NODE_IMAGE=node:24-bookworm-slim\n`);
+    expect(pin('--check')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('NODE_IMAGE is not pinned'),
+    });
+  });
+
+  test('nothing is printed where the registry does not answer, or answers something else', () => {
+    docker('echo unauthorized >&2; exit 1');
+    expect(pin()).toMatchObject({ status: 1, stdout: '' });
+    docker('echo latest');
+    expect(pin()).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('no digest') });
+    expect(pin('--check').status).toBe(1);
+  });
+});

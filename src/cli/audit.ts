@@ -1,6 +1,8 @@
+import type { Command } from 'commander';
 import type { RunId } from '../core/model/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
 import type { AuditEntry, AuditRecord } from '../ports/index.ts';
+import { jsonOption, whole } from './options.ts';
 import { jsonText } from './render/index.ts';
 import { EXIT, type Shell } from './runtime.ts';
 
@@ -52,4 +54,16 @@ function words(entry: AuditEntry): string {
       return `write    ${what} ${where}${came}`;
     }
   }
+}
+
+export function addAudit(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('audit')
+    .description('who asked for what, what was refused, and every write to GitHub')
+    .option('--run <run>', 'only of this run')
+    .option('--limit <count>', 'how many of the newest rows', whole(1), 100)
+    .addOption(jsonOption())
+    .action(async ({ run, limit, json = false }: { run?: string; limit: number; json?: boolean }) =>
+      done(await showAudit(shell, { limit, json, ...(run === undefined ? {} : { run }) })),
+    );
 }

@@ -5,7 +5,7 @@ import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../pipeline/index.ts';
 import { installAgents, listAgents } from './agents.ts';
 import { addAnswers } from './answer.ts';
-import { showAudit } from './audit.ts';
+import { addAudit } from './audit.ts';
 import { addDebate } from './debate.ts';
 import { examineMachine } from './doctor.ts';
 import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
@@ -39,6 +39,8 @@ export type {
   SelectingHow,
   Shell,
   Surroundings,
+  TerminalRuntime,
+  TrustedChecks,
 } from './runtime.ts';
 export { EXIT } from './runtime.ts';
 
@@ -143,6 +145,7 @@ interface RunFlags {
   readonly timeout?: number;
   readonly budget?: number;
   readonly ask: boolean;
+  readonly trustChecks: boolean;
   readonly json?: boolean;
 }
 
@@ -163,6 +166,11 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
       '--no-ask',
       'ask nothing: go on with what questions assume (also where nobody watches a terminal)',
     )
+    .option(
+      '--trust-checks',
+      "run the repository's set-up, build and tests also where the sandbox is weaker or they reach hosts",
+      false,
+    )
     .addOption(jsonOption())
     .action(async (prompt: string | undefined, flags: RunFlags, command: Command) => {
       const { file, repo, base, json } = flags;
@@ -171,6 +179,7 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
       const options = {
         repo,
         json: json ?? false,
+        trustChecks: flags.trustChecks,
         overrides: overridesOf(flags, shell.screen),
         ...(file ? { file } : {}),
       };
@@ -234,18 +243,6 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     .addOption(jsonOption())
     .action(async (run: string, o: { json?: boolean }) =>
       done(await cancelHere(shell, run, o.json ?? false)),
-    );
-}
-
-function addAudit(program: Command, shell: Shell, done: (code: number) => void): void {
-  program
-    .command('audit')
-    .description('who asked for what, what was refused, and every write to GitHub')
-    .option('--run <run>', 'only of this run')
-    .option('--limit <count>', 'how many of the newest rows', whole(1), 100)
-    .addOption(jsonOption())
-    .action(async ({ run, limit, json = false }: { run?: string; limit: number; json?: boolean }) =>
-      done(await showAudit(shell, { limit, json, ...(run === undefined ? {} : { run }) })),
     );
 }
 

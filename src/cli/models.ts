@@ -16,7 +16,7 @@ export async function listModels(shell: Pick<Shell, 'open' | 'screen'>, json: bo
 
 function words(offers: readonly Offer[]): string {
   if (offers.length === 0)
-    return 'No key of a model provider is set, so there is nothing to ask.\nNext: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another in .env\n';
+    return 'No key of a model provider is set, so there is nothing to ask.\nNext: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another in the environment or the settings file; `runoff doctor` names it\n';
   const blocks = offers.map((offer) => (offer.kind === 'failed' ? failed(offer) : listed(offer)));
   return `${blocks.join('\n\n')}\n`;
 }

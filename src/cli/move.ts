@@ -53,7 +53,7 @@ function words(
     `${rows} rows of ${full.length} tables were copied, counted and compared. The source is as it was.`,
     '',
     'Next:',
-    '  1. Set DATABASE_URL to the address that you gave, with its password, in `.env` or wherever Runoff gets it.',
+    '  1. Set DATABASE_URL to the address that you gave, with its password, in the settings file (`runoff doctor` names it) or wherever Runoff gets it.',
     '  2. Start Runoff: runs that wait go on there. Do not start it on the old database again.',
     '  3. Artifacts stay where they are; ARTIFACTS_URL is for several machines.',
     '',

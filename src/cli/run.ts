@@ -1,12 +1,19 @@
 import { resolve } from 'node:path';
 import { pickOf } from '../core/decision/index.ts';
-import { Fault, type RunId } from '../core/model/index.ts';
+import { Fault, type LocalOrigin, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
-import { flows, type Overrides, startLocalRun, startRun, type World } from '../pipeline/index.ts';
+import {
+  exposureOfLocal,
+  flows,
+  type Overrides,
+  startLocalRun,
+  startRun,
+  type World,
+} from '../pipeline/index.ts';
 import { follow, viewById } from './follow.ts';
 import { printReport } from './print.ts';
-import { jsonText, runJson } from './render/index.ts';
-import { EXIT, type Screen, type Shell } from './runtime.ts';
+import { jsonText, runJson, trustText } from './render/index.ts';
+import { EXIT, type Screen, type Shell, type TerminalRuntime } from './runtime.ts';
 import { listenForStop, type Stopping } from './stopping.ts';
 
 export interface RunOptions {
@@ -15,6 +22,8 @@ export interface RunOptions {
   readonly base?: string;
   readonly overrides: Overrides;
   readonly json: boolean;
+  /** Whatever checks this repository has. */
+  readonly trustChecks: boolean;
 }
 
 /** `runoff run`: the whole pipeline on a local repository. */
@@ -26,22 +35,52 @@ export async function runHere(
   const body = await taskText(shell, prompt, options.file);
   const runId = shell.newRunId();
   const path = resolve(shell.cwd, options.repo);
-  return withEngine(shell, runId, options.json, async (world) => {
+  return withEngine(shell, runId, options.json, async (runtime) => {
+    const { world } = runtime;
     const { top } = await world.workspaces.describe(path);
-    await startLocalRun(world, {
+    const wish = {
       runId,
       origin: { kind: 'local', path: top },
-      title: titleOf(body),
-      body,
       overrides: options.overrides,
       ...(options.base ? { base: options.base } : {}),
-    });
+    } as const;
+    const trustedChecks = await agreedChecks(shell, runtime, wish, options);
+    if (trustedChecks === 'declined') return 'declined';
+    const trust = trustedChecks === null ? {} : { trustedChecks };
+    await startLocalRun(world, { ...wish, ...trust, title: titleOf(body), body });
+    return 'begun';
   });
+}
+
+/**
+ * Digest of the checks that may run with less than the full sandbox; null where there are none. Asks the person at the
+ * terminal where nobody has agreed before. Fault: CHECKS_UNTRUSTED where there is nobody to ask.
+ */
+async function agreedChecks(
+  { screen, confirm }: Shell,
+  { world, trusted }: TerminalRuntime,
+  wish: Parameters<typeof exposureOfLocal>[2] & { readonly origin: LocalOrigin },
+  { trustChecks, json }: RunOptions,
+): Promise<string | null | 'declined'> {
+  const { path } = wish.origin;
+  const exposure = await exposureOfLocal(world, wish.origin, wish);
+  if (exposure === null) return null;
+  if (trustChecks || (await trusted.has(path, exposure))) return exposure.digest;
+  screen.err(trustText(path, exposure));
+  if (confirm === null || json) {
+    throw new Fault(
+      'CHECKS_UNTRUSTED',
+      `The checks of ${path} were not run: nobody has agreed to them on this machine, and nobody is here to be asked.`,
+    );
+  }
+  if (!(await confirm('Run them here, now and later? [y/N] '))) return 'declined';
+  await trusted.keep(path, exposure);
+  return exposure.digest;
 }
 
 /** `runoff resume`: goes on with a run whose process ended; finished candidates are not coded again. */
 export function resume(shell: Shell, runId: RunId, json: boolean): Promise<number> {
-  return withEngine(shell, runId, json, async (world) => {
+  return withEngine(shell, runId, json, async ({ world }) => {
     const view = await viewById(world, runId);
     if (view.origin.kind === 'github') {
       throw new Fault(
@@ -50,6 +89,7 @@ export function resume(shell: Shell, runId: RunId, json: boolean): Promise<numbe
       );
     }
     await startRun(world, runId);
+    return 'begun';
   });
 }
 
@@ -76,7 +116,7 @@ async function withEngine(
   shell: Shell,
   runId: RunId,
   json: boolean,
-  begin: (world: World) => Promise<void>,
+  begin: (runtime: TerminalRuntime) => Promise<'begun' | 'declined'>,
 ): Promise<number> {
   const stopping = listenForStop(shell, runId);
   try {
@@ -86,7 +126,10 @@ async function withEngine(
       // Nothing has begun: a run that was to be resumed stays as it was.
       if (stopping.wanted()) return EXIT.cancelled;
       await runtime.world.engine.launch(flows(runtime.world));
-      await begin(runtime.world);
+      if ((await begin(runtime)) === 'declined') {
+        shell.screen.err('Nothing was run.\n');
+        return EXIT.cancelled;
+      }
       const view = await followed(runtime.world, runId, json ? quiet(shell.screen) : shell.screen, stopping);
       if (json) shell.screen.out(`${jsonText(runJson(view))}\n`);
       else await printReport(runtime.world, view, shell);

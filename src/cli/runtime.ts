@@ -1,11 +1,23 @@
 import type { ModelProtocol } from '../core/model/index.ts';
-import type { Retired, SelectTools, World } from '../pipeline/index.ts';
+import type { Exposure, Retired, SelectTools, World } from '../pipeline/index.ts';
 import type { Pruned } from '../ports/index.ts';
 
 /** A world that is open: the database runs, and the sandbox is proven where flows are executed. `close` leaves nothing behind. */
 export interface Runtime {
   readonly world: World;
   close(): Promise<void>;
+}
+
+/** Checks of local repositories that somebody has agreed to run with less than the full sandbox. */
+export interface TrustedChecks {
+  /** `repository`: its top folder, without links. */
+  has(repository: string, exposure: Exposure): Promise<boolean>;
+  keep(repository: string, exposure: Exposure): Promise<void>;
+}
+
+/** A world for commands at a terminal. */
+export interface TerminalRuntime extends Runtime {
+  readonly trusted: TrustedChecks;
 }
 
 export interface Needs {
@@ -96,9 +108,11 @@ export interface PrunedByHand {
 export interface Shell extends Surroundings {
   /** Operator settings are read from this file, as typed, and from no other. Called before anything else. */
   useEnvFile(path: string): void;
-  open(needs: Needs): Promise<Runtime>;
+  open(needs: Needs): Promise<TerminalRuntime>;
   /** Neither database nor GitHub. */
   openSelecting(how: SelectingHow): Promise<Selecting>;
+  /** Asks whoever sits at the terminal, who may answer `y`; null where there is none. */
+  readonly confirm: ((question: string) => Promise<boolean>) | null;
   /** Lines of standard input, without their ends. */
   lines(): AsyncIterable<string>;
   /** Cores that this process may use. */

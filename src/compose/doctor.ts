@@ -182,6 +182,6 @@ function appFinding(operator: Operator): Finding {
         name: 'GitHub App',
         state: 'warning',
         detail: `not configured (${missing.map((problem) => problem.name).join(', ')}); \`runoff run\` works without`,
-        remedy: 'Run `npm start`: it opens a page that makes the App and writes `.env`.',
+        remedy: 'Run `npm start`: it opens a page that makes the App and writes the settings file.',
       };
 }

@@ -11,6 +11,7 @@ export interface DataPaths {
   readonly toolchain: string;
   readonly scratch: string;
   readonly agents: string;
+  readonly trusted: string;
 }
 
 export const dataPaths = (data: string): DataPaths => ({
@@ -20,6 +21,7 @@ export const dataPaths = (data: string): DataPaths => ({
   toolchain: join(data, 'toolchain'),
   scratch: join(data, 'scratch'),
   agents: join(data, 'runoff-agents'),
+  trusted: join(data, 'trusted-checks'),
 });
 
 /** Folders in which all that fills a data folder lies: ours, and those of the workspaces. */

@@ -11,7 +11,7 @@ import { openModel } from '../adapters/models/index.ts';
 import { readTestReport } from '../adapters/reports/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
-import { EXIT, type Needs, type Runtime } from '../cli/index.ts';
+import { EXIT, type Needs, type TerminalRuntime } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/policy/index.ts';
 import { openAnnouncer, type World } from '../pipeline/index.ts';
@@ -29,6 +29,7 @@ import { type Room, watchRoom } from './room.ts';
 import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
 import { type Eyes, watchedGitHub, watchedLedger, watchedPushes, watchedSandbox } from './seen.ts';
 import { newIdentity, openSharing, type Sharing, type SharingOptions } from './sharing.ts';
+import { openTrustedChecks } from './trusted-checks.ts';
 import { pruneUnused } from './upkeep.ts';
 
 export interface RuntimeOptions {
@@ -57,7 +58,7 @@ export async function openRuntime(
   operator: Operator,
   needs: Needs,
   options: RuntimeOptions = {},
-): Promise<Runtime> {
+): Promise<TerminalRuntime> {
   const closers = openClosers();
   return closedOnFailure(closers, async () => {
     const world = await openParts(operator, needs, options, closers.later);
@@ -67,7 +68,7 @@ export async function openRuntime(
     } else if (needs.executor !== undefined) {
       closers.later(watchQuota(world, quota, world.room).close);
     }
-    return { world, close: closers.close };
+    return { world, trusted: openTrustedChecks(operator.data), close: closers.close };
   });
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chown, mkdir, realpath, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { openArtifacts } from '../adapters/artifacts/index.ts';
 import { readSettingsText } from '../adapters/config/index.ts';
@@ -106,7 +106,10 @@ function openLending(dir: string, owner: { readonly uid: number; readonly gid: n
       // What is part of the repository stands in the checkout already.
       if (await isFolder(join(base.lower, name))) continue;
       const path = join(top, name);
-      if (await isFolder(path)) layers.push(await copyOf(await realpath(path), name));
+      if (!(await isFolder(path))) continue;
+      // A link may lead to the packages of another work tree, but an unpacked archive can hold one to `~/.ssh`, too.
+      const real = await realpath(path);
+      if (basename(real) === name) layers.push(await copyOf(real, name));
     }
     return { ...base, layers: [...layers, ...base.layers] };
   };

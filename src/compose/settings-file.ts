@@ -62,7 +62,8 @@ const inWorkTree = (path: string, tree: string): string =>
 
 /** Says that `.env` of the current folder was not read, where it sets anything that Runoff knows. */
 async function standingHere(path: string, data: string): Promise<readonly string[]> {
-  const known = (await variablesNamedIn(path)).filter((name) => Object.hasOwn(Environment.shape, name));
+  const named = await variablesNamedIn(path);
+  const known = named.filter((name) => Object.hasOwn(Environment.shape, name)).sort();
   if (known.length === 0) return [];
   const names = known.length > 3 ? `${known.slice(0, 3).join(', ')} and others` : known.join(', ');
   return [

@@ -19,6 +19,7 @@ export async function startLocalRun(
     body: string;
     base?: string;
     overrides: RunRequest['overrides'];
+    trustedChecks?: string;
   },
 ): Promise<void> {
   const { runId, origin, title, overrides } = wish;
@@ -30,6 +31,7 @@ export async function startLocalRun(
     triggeredAt: at,
     overrides,
     ...(wish.base ? { base: wish.base } : {}),
+    ...(wish.trustedChecks ? { trustedChecks: wish.trustedChecks } : {}),
   };
   await world.store.createRun({ id: runId, origin, title, request, at });
   await startRun(world, runId);

@@ -29,6 +29,11 @@ export interface Terminal {
   pipe(text: string, ...argv: readonly string[]): Promise<Ended>;
   /** Starts a command and does not wait. */
   start(...argv: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> };
+  /** The same with a terminal of its own for all three streams; what stands on it comes on `child.stdout`. */
+  startAtTerminal(...argv: readonly string[]): {
+    readonly child: ChildProcess;
+    readonly ended: Promise<Ended>;
+  };
   git(...argv: readonly string[]): Promise<string>;
 }
 
@@ -39,8 +44,6 @@ export async function atTerminal(
     readonly firstTime?: boolean;
     readonly env?: Readonly<Record<string, string>>;
     readonly scripts?: Scripts;
-    /** Where commands are started; absent: in the repository. */
-    readonly cwd?: string;
     /** Text of the settings file that `--env-file` names. Null: none is named, and Runoff looks for its own. */
     readonly envFile?: string | null;
   },
@@ -69,14 +72,12 @@ export async function atTerminal(
   const envFile = join(home, 'runoff.env');
   const named = options.envFile === null ? [] : ['--env-file', envFile];
   await writeFile(envFile, options.envFile ?? '');
-  const begin = (argv: readonly string[], input: 'ignore' | 'pipe') => {
-    const child = spawn(process.execPath, [MAIN, ...named, ...argv], {
-      cwd: options.cwd ?? repository,
-      env,
-      stdio: [input, 'pipe', 'pipe'],
-    });
+  const open = (file: string, argv: readonly string[], input: 'ignore' | 'pipe') => {
+    const child = spawn(file, argv, { cwd: repository, env, stdio: [input, 'pipe', 'pipe'] });
     return { child, ended: output(child) };
   };
+  const begin = (argv: readonly string[], input: 'ignore' | 'pipe') =>
+    open(process.execPath, [MAIN, ...named, ...argv], input);
   const start = (...argv: readonly string[]) => begin(argv, 'ignore');
   const git = simpleGit(repository);
   try {
@@ -85,6 +86,10 @@ export async function atTerminal(
       repository,
       asked: models.requests,
       start,
+      startAtTerminal: (...argv) => {
+        const words = [process.execPath, MAIN, ...named, ...argv].map(quoted).join(' ');
+        return open('script', ['--quiet', '--return', '--command', words, '/dev/null'], 'pipe');
+      },
       runoff: (...argv) => start(...argv).ended,
       pipe(text, ...argv) {
         const { child, ended } = begin(argv, 'pipe');
@@ -98,6 +103,8 @@ export async function atTerminal(
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 function output(child: ChildProcess): Promise<Ended> {
   let out = '';

@@ -14,3 +14,4 @@ export {
 } from './json.ts';
 export { progressLine, renderProgress } from './progress.ts';
 export { clipped, displayWidth, type Paint, padded, painter, shown, type Tone, wrap } from './terminal.ts';
+export { trustText } from './trust.ts';

@@ -84,6 +84,11 @@ export const FAULTS = {
     advice:
       'Make build and tests run on the base commit first (set `checks.setup` if packages must be installed).',
   },
+  CHECKS_UNTRUSTED: {
+    retry: 'no',
+    advice:
+      'Start the run at a terminal and answer the question, or pass `--trust-checks` if you trust this repository.',
+  },
   DISK_FULL: {
     retry: 'later',
     advice: 'Free disk space where RUNOFF_DATA points to, then start the run again.',

@@ -4,7 +4,11 @@ import type { Gathered } from './index.ts';
 import type { RunRequest } from './request.ts';
 
 /** The user's own repository: no permission to check, but a state that candidates can start from. */
-export async function fromLocal(world: World, origin: LocalOrigin, request: RunRequest): Promise<Gathered> {
+export async function fromLocal(
+  world: World,
+  origin: LocalOrigin,
+  request: Pick<RunRequest, 'base'>,
+): Promise<Gathered> {
   const found = await world.workspaces.describe(origin.path);
   if (found.empty) throw new Fault('REPOSITORY_EMPTY', `${origin.path} has no commit yet.`);
   if (found.dirty && !request.base) {

@@ -5,6 +5,7 @@ import { loadRun, sourceOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
 import { takePlace } from './caps.ts';
+import { requireTrust } from './exposure.ts';
 import { fromGitHub } from './from-github.ts';
 import { fromLocal } from './from-local.ts';
 import { fromPull } from './from-pull.ts';
@@ -13,6 +14,7 @@ import type { RunRequest } from './request.ts';
 import { settle } from './settle.ts';
 
 export { enlist } from './enlist.ts';
+export { type Exposure, exposureOfLocal } from './exposure.ts';
 export { mayWrite, permit } from './permit.ts';
 export { Overrides, RunRequest } from './request.ts';
 
@@ -44,6 +46,7 @@ export async function admit(world: World, request: RunRequest): Promise<'go' | '
   const source = await sourceOf(world, run);
   const settled = await settle(world, source, { base: gathered.base.sha, rules: gathered.rules }, request);
   if (settled.kind === 'refused') return refuse(world, request, run.origin, settled.refusal);
+  if (run.origin.kind === 'local') await requireTrust(world, run.origin, request, settled.settings);
   const full = run.origin.kind === 'github' ? await takePlace(world, run.origin, run.id) : null;
   if (full) return refuse(world, request, run.origin, full);
 

@@ -25,6 +25,8 @@ export const RunRequest = z.strictObject({
   /** Branch, tag or commit to start from; absent: the default branch, or what is checked out. */
   base: z.string().optional(),
   overrides: Overrides.default({}),
+  /** Local runs: the digest of the exposed checks that the person who starts the run has agreed to. */
+  trustedChecks: z.string().optional(),
   /** What started it on GitHub. Absent in records of older versions. */
   trigger: z.enum(['label', 'command']).optional(),
   /**

@@ -39,7 +39,7 @@ export async function settle(
   world: World,
   source: RepositorySource,
   at: Commits,
-  request: RunRequest,
+  request: Pick<RunRequest, 'overrides'>,
 ): Promise<Settled | Refused> {
   const read = await readSettings(world, source, at.rules);
   if (read.kind === 'invalid') {
