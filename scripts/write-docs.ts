@@ -31,7 +31,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 function envExample(): string {
-  const lines = [    '# Copy to .env here, in the folder of Runoff, or in its data folder (RUNOFF_DATA), which is looked into first. `.env` of',
+  const lines = [
+    '# Copy to .env here, in the folder of Runoff, or in its data folder (RUNOFF_DATA), which is looked into first. `.env` of',
     '# another folder is read only where --env-file names it. A real environment variable wins. Never commit the copy.',
   ];
   for (const [name, description] of descriptions()) {
@@ -85,7 +86,7 @@ function configuration(): string {
     '   `~/.local/share/runoff` for others;',
     '3. `.env` in the folder of Runoff itself.',
     '',
-    "Never `.env` of the folder in which Runoff is started, nor (unless it is named) one inside a git work tree that is not",
+    'Never `.env` of the folder in which Runoff is started, nor (unless it is named) one inside a git work tree that is not',
     "Runoff's own: people stand in repositories of others. A file that is not read for this reason is named on standard",
     'error, or in the log of a server. `runoff doctor` shows which file is read; the set-up pages write to that file.',
     '',

@@ -74,7 +74,7 @@ describe('case 2: without a good webhook secret the process does not start', () 
   const starting = async (secret: string) =>
     serve(
       await readSettings({
-        env: { ...app, WEBHOOK_SECRET: secret, RUNOFF_DATA: '/nowhere', PORT: '0' },
+        env: { ...app, WEBHOOK_SECRET: secret, RUNOFF_DATA: '/nowhere', PORT: '0', LOG_LEVEL: 'silent' },
         cwd: '/nowhere',
         installation: '/nowhere',
       }),
