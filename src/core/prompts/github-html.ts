@@ -1,5 +1,6 @@
 import MarkdownIt, { type Env, type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
+import { isDoubtful, surplus } from './doubtful.ts';
 import { isLanguage } from './languages.ts';
 import { omitted, RawHtml, RENDERED_LANGUAGE } from './raw-html.ts';
 
@@ -8,14 +9,25 @@ const PARSER = new MarkdownIt({ html: true, linkify: false, typographer: false }
 PARSER.validateLink = () => true;
 PARSER.normalizeLink = (address) => address;
 PARSER.use(footnotes);
+// On GitHub a footnote ends a quotation and a list, too.
+const definition = PARSER.block.ruler.getRules('').find(({ name }) => name === 'footnote_def');
+if (definition) {
+  PARSER.block.ruler.at('footnote_def', definition, {
+    alt: ['paragraph', 'reference', 'blockquote', 'list'],
+  });
+}
 PARSER.disable(['footnote_inline', 'footnote_tail']);
+
+/** Parts `<!doctype` in small letters, which is HTML to this parser and not to GitHub's: no character of any text. */
+const NO_DECLARATION = '\ufdd1';
 
 /**
  * Markdown as the HTML that GitHub's page is made of, with `x-omitted` where something in it is not text of the page.
  * Attributes are our own: `d` the sign that began emphasis or a list, `u` an address that the page does not show.
  */
-export function githubHtml(text: string): string {
+export function githubHtml(written: string): string {
   const env: Env = {};
+  const text = written.replaceAll(NO_DECLARATION, '').replace(/<!(?=[a-z])/g, `<!${NO_DECLARATION}`);
   const tokens = PARSER.parse(text, env);
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
   const uncovered = uncoveredLines(tokens, lines);
@@ -62,7 +74,12 @@ function footnotesOf(tokens: readonly Token[]): {
   const notes = new Map<string, Note>();
   const body: Token[] = [];
   const open: { readonly name: string; readonly tokens: Token[] }[] = [];
-  for (const token of tokens) {
+  let absorbed = 0;
+  for (const [at, token] of tokens.entries()) {
+    if (absorbed > 0) {
+      absorbed -= 1;
+      continue;
+    }
     if (token.type === 'footnote_reference_open') {
       open.push({ name: noteName(token), tokens: [] });
       continue;
@@ -73,6 +90,9 @@ function footnotesOf(tokens: readonly Token[]): {
     }
     const ended = open.pop();
     if (ended === undefined) continue;
+    const lazy = tokens[at + 1];
+    if (lazy?.type === 'paragraph_open' && lazy.map?.[0] === lastLine(ended.tokens)) absorbed = 3;
+    if (absorbed > 0) ended.tokens.push(...tokens.slice(at + 1, at + 1 + absorbed));
     const length = ended.tokens.reduce((sum, { content }) => sum + content.length, 0);
     const taken = ended.name === '' || notes.has(ended.name);
     notes.set(taken ? `${ended.name}\n${notes.size}` : ended.name, { tokens: ended.tokens, length });
@@ -80,9 +100,22 @@ function footnotesOf(tokens: readonly Token[]): {
   return { body, notes };
 }
 
+/** The line behind the last one of these blocks; a paragraph on it may go on with theirs. */
+const lastLine = (tokens: readonly Token[]): number =>
+  Math.max(-1, ...tokens.map(({ map }) => map?.[1] ?? -1));
+
 const noteName = ({ meta }: Token): string => PARSER.utils.normalizeReference(String(meta?.label ?? ''));
 
 const escaped = (text: string): string => PARSER.utils.escapeHtml(text);
+
+const code = (text: string): string => escaped(text.replaceAll(NO_DECLARATION, ''));
+
+/** Text whose declarations, which other versions of the parser hide, are left out. */
+const declared = (text: string): string =>
+  text
+    .split(/(<!\ufdd1[^>]*>?)/)
+    .map((part, at) => (at % 2 === 1 ? omitted(part.length - 1) : escaped(part)))
+    .join('');
 
 class Writer {
   readonly #lines: readonly string[];
@@ -118,7 +151,17 @@ class Writer {
   }
 
   #blocks(tokens: readonly Token[]): string {
-    return tokens.map((token) => this.#before(token) + this.#block(token)).join('');
+    let inside = false;
+    return tokens
+      .map((token) => {
+        // GitHub takes the first line for the beginning of a fence.
+        const doubtful =
+          token.type === 'table_open' && /`{3}|~{3}/.test(this.#lines[token.map?.[0] ?? -1] ?? '');
+        inside = (inside || doubtful) && token.type !== 'table_close';
+        if (doubtful) return omitted(this.#lines.slice(...(token.map ?? [])).join('').length);
+        return inside ? '' : this.#before(token) + this.#block(token);
+      })
+      .join('');
   }
 
   /** What stood on lines before this block that no block shows. */
@@ -139,12 +182,15 @@ class Writer {
   #block(token: Token): string {
     switch (token.type) {
       case 'inline':
-        return this.#inline(token.children ?? []) + this.#raw.endOfBlock();
+        return (
+          (isDoubtful(token) ? omitted(token.content.length) : this.#inline(token.children ?? [])) +
+          this.#raw.endOfBlock()
+        );
       case 'fence':
       case 'code_block':
         return fence(token);
       case 'html_block':
-        return this.#raw.convert(token.content) + this.#raw.endOfBlock();
+        return this.#raw.block(token.content.replaceAll(NO_DECLARATION, ''));
       case 'hr':
         return '<hr>';
       case 'ordered_list_open':
@@ -179,15 +225,15 @@ class Writer {
     switch (token.type) {
       case 'text':
       case 'text_special':
-        return escaped(token.content);
+        return declared(token.content);
       case 'code_inline':
-        return `<code>${escaped(token.content)}</code>`;
+        return `<code>${code(token.content)}</code>`;
       case 'softbreak':
         return '\n';
       case 'hardbreak':
         return '<br>\n';
       case 'html_inline':
-        return this.#raw.convert(token.content);
+        return this.#raw.convert(token.content.replaceAll(NO_DECLARATION, ''), true);
       case 'image':
         return `<img n="${attributesOf(token) + token.content.length}">`;
       case 'link_open':
@@ -226,21 +272,10 @@ function rawPieces(tokens: readonly Token[]): readonly string[] {
 function fence({ type, info, content }: Token): string {
   const [language = '', ...more] = type === 'fence' ? info.trim().split(/\s+/) : [];
   if (RENDERED_LANGUAGE.test(language)) {
-    return `<pre lang="${language.toLowerCase()}">${escaped(content)}</pre>${more.length > 0 ? omitted(more.join(' ').length) : ''}`;
+    return `<pre lang="${language.toLowerCase()}">${code(content)}</pre>${more.length > 0 ? omitted(more.join(' ').length) : ''}`;
   }
   const known = isLanguage(language);
   const left = info.trim().length - (known ? language.length : 0);
   const lang = known ? ` lang="${language}"` : '';
-  return `<pre${lang} n="${Math.max(0, left)}"><x-code>${escaped(content)}</x-code></pre>`;
-}
-
-/** Characters in the cells of a row beyond the width of its table. */
-function surplus(line: string, columns: number): number {
-  if (columns === 0) return 0;
-  const row = line
-    .trim()
-    .replace(/^[\s>]*\|/, '')
-    .replace(/(?<!\\)\|$/, '');
-  const cells = row.split(/(?<!\\)\|/);
-  return cells.slice(columns).reduce((sum, cell) => sum + cell.trim().length, 0);
+  return `<pre${lang} n="${Math.max(0, left)}"><x-code>${code(content)}</x-code></pre>`;
 }

@@ -1,13 +1,18 @@
-import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
+import { parseFragment } from 'parse5';
 import { shownAddresses } from './addresses.ts';
 import { isPlainFormula, type Piece, withoutHiddenFormulas } from './formulas.ts';
 import type { Omissions } from './omissions.ts';
+import {
+  attribute,
+  type Element,
+  holdsBlock,
+  isElement,
+  lengthOf,
+  MOST_DEPTH,
+  type Node,
+  textOf,
+} from './page-tree.ts';
 
-type Node = DefaultTreeAdapterTypes.ChildNode;
-type Element = DefaultTreeAdapterTypes.Element;
-
-/** Elements of a page, one inside another. What is deeper is left out. Our default. */
-const MOST_DEPTH = 400;
 /** By how much browsers and GitHub's styles shrink what is inside. */
 const SHRINKS: Readonly<Record<string, number>> = {
   sub: 0.75,
@@ -25,13 +30,6 @@ const SHRINKS: Readonly<Record<string, number>> = {
 const SMALLEST = 0.5;
 /** Blanks in a row in a line of code that push what follows out of every window. Our default. */
 const FAR_RIGHT = / {160,}(?=[^ ])[^\n]*/g;
-
-const BLOCKS: ReadonlySet<string> = new Set(
-  (
-    'p div h1 h2 h3 h4 h5 h6 h7 h8 blockquote ul ol li pre table thead tbody tfoot tr td th caption hr details summary ' +
-    'dl dt dd figure figcaption center section x-note'
-  ).split(' '),
-);
 
 /** The text that a page of this HTML shows, as Markdown. `html` comes from `githubHtml`, which holds no raw markup any more. */
 export function pageText(html: string, omissions: Omissions): string {
@@ -198,7 +196,7 @@ class Page {
 
   #pieces(node: Node, outer: Place, code: boolean): readonly Piece[] {
     if (node.nodeName === '#text') {
-      const text = this.#omissions.shown((node as DefaultTreeAdapterTypes.TextNode).value);
+      const text = this.#omissions.shown(textOf(node));
       return [{ kind: 'text', text: code ? text : shownAddresses(text, this.#omissions) }];
     }
     if (!isElement(node)) return [];
@@ -262,39 +260,6 @@ function wrapped(element: Element, inner: readonly Piece[]): readonly Piece[] {
 }
 
 const sign = (text: string): Piece => ({ kind: 'sign', text });
-
-const isElement = (node: Node): node is Element => 'tagName' in node;
-
-const attribute = ({ attrs }: Element, name: string): string | null =>
-  attrs.find((one) => one.name === name)?.value ?? null;
-
-function holdsBlock(element: Element, depth = 0): boolean {
-  if (BLOCKS.has(element.tagName)) return true;
-  return (
-    depth < MOST_DEPTH && element.childNodes.some((child) => isElement(child) && holdsBlock(child, depth + 1))
-  );
-}
-
-function textOf(node: Node | Element, depth = 0): string {
-  if (node.nodeName === '#text') return (node as DefaultTreeAdapterTypes.TextNode).value;
-  return isElement(node) && depth <= MOST_DEPTH
-    ? node.childNodes.map((child) => textOf(child, depth + 1)).join('')
-    : '';
-}
-
-/** UTF-16 units of what an element holds, what was left out of it before included. */
-function lengthOf(element: Element, depth = 0): number {
-  const own = /^(?:x-omitted|img)$/.test(element.tagName) ? Number(attribute(element, 'n')) : 0;
-  if (depth > MOST_DEPTH) return own;
-  if (element.tagName === 'textarea' || element.tagName === 'plaintext')
-    return textOf(element)
-      .replace(/<[^>]*>/g, '')
-      .trim().length;
-  return element.childNodes.reduce(
-    (sum, child) => sum + (isElement(child) ? lengthOf(child, depth + 1) : textOf(child).length),
-    own,
-  );
-}
 
 const longestRun = (text: string): number =>
   (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);

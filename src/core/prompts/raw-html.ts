@@ -36,6 +36,9 @@ const HIDING =
 const PLAIN_ATTRIBUTES =
   /^(?:\s+(?:align|valign|width|height|open|border|type|start|colspan|rowspan|dir)(?:\s*=\s*["']?(?:[\d.]{1,6}(?:%|px)?|left|right|center|top|middle|bottom|disc|circle|square|open|true|auto|ltr|1|a|i)?["']?)?)*\s*$/i;
 
+/** Elements that are hidden or smaller than the text around them. */
+const MAKES_SMALL = /^(?:rp|rt|sub|sup|small|code|tt|samp|kbd|bdo)$/;
+
 /** Stands where something was left out: `n` counts its UTF-16 units. Raw HTML cannot write it. */
 export const omitted = (length: number): string => `<x-omitted n="${length}"></x-omitted>`;
 
@@ -46,7 +49,9 @@ export const omitted = (length: number): string => `<x-omitted n="${length}"></x
  */
 export class RawHtml {
   readonly #closers = new Map<string, number>();
-  #dropping: { readonly name: string; depth: number } | null = null;
+  /** Names of the dropped elements that are open. */
+  #dropping: string[] = [];
+  #after = '';
   #ended = false;
   #open = 0;
   #tags = 0;
@@ -60,8 +65,21 @@ export class RawHtml {
     }
   }
 
+  /** The next block of HTML. Whether `textarea` begins and ends one differs between versions of Markdown. */
+  block(piece: string): string {
+    const doubtful = piece.search(/<\/?textarea/i);
+    if (doubtful < 0) return this.convert(piece) + this.endOfBlock();
+    const before = this.convert(piece.slice(0, doubtful));
+    return this.#ended ? before : before + this.#rest(piece, doubtful).html;
+  }
+
   /** The next piece. */
-  convert(piece: string): string {
+  convert(piece: string, inLine = false): string {
+    // Older versions of Markdown see no comment in a line where `--` stands in it, but the tags in it.
+    if (inLine && /^<!--[\s\S]*--[\s\S]*-->$/.test(piece) && piece.includes('<', 1)) {
+      return this.#ended ? '' : this.#rest(piece, 0).html;
+    }
+
     let out = '';
     let at = 0;
     while (at < piece.length && !this.#ended) {
@@ -77,10 +95,16 @@ export class RawHtml {
 
   /** At the end of a block: an element that is dropped and is closed nowhere ends with its block. */
   endOfBlock(): string {
-    const dropping = this.#dropping;
-    if (dropping === null || (this.#closers.get(dropping.name) ?? 0) > 0) return '';
-    this.#dropping = null;
-    return '</textarea>';
+    const open = this.#dropping.some((name) => (this.#closers.get(name) ?? 0) > 0);
+    if (this.#dropping.length === 0 || open) return '';
+    return this.#endDropping();
+  }
+
+  #endDropping(): string {
+    this.#dropping = [];
+    const after = this.#after;
+    this.#after = '';
+    return `</textarea>${after}`;
   }
 
   #markup(piece: string, from: number): { readonly html: string; readonly to: number } {
@@ -111,26 +135,34 @@ export class RawHtml {
         : piece.startsWith('<![CDATA[', from)
           ? ']]>'
           : '>';
+    // Comments that browsers end at once or at `--!>`, and others do not: what stands in them may be markup.
     const until = piece.indexOf(end, from + (end === '-->' ? 4 : 2));
-    if (until < 0) return this.#rest(piece, from);
+    const early = piece.indexOf('--!>', from);
+    if (/^<!---?>/.test(piece.slice(from, from + 6)) || (early >= 0 && early < until))
+      return this.#rest(piece, from);
+    // Only comments end where they say for certain: all others end at the first `>` in browsers.
+    const plain = end === '-->' || !/[<>]/.test(piece.slice(from + 1, until));
+    if (until < 0 || !plain) return this.#rest(piece, from);
     return { html: omitted(until + end.length - from), to: until + end.length };
   }
 
   /** Nothing behind this place is shown for certain. */
   #rest(piece: string, from: number): { readonly html: string; readonly to: number } {
     this.#ended = true;
-    const close = this.#dropping === null ? '' : '</textarea>';
+    const close = this.#dropping.length === 0 ? '' : '</textarea>';
     return { html: `${close}${omitted(piece.length - from)}<plaintext>`, to: piece.length };
   }
 
   #opening([tag, written = '', attributes = '']: RegExpExecArray): string {
     const name = written.toLowerCase();
-    if (this.#dropping !== null) {
-      if (name === this.#dropping.name) this.#dropping.depth += 1;
+    if (this.#dropping.length > 0) {
+      if (DROPPED.has(name)) this.#dropping.push(name);
+      // Where GitHub writes the outer tag as text, this one hides what follows even behind its end.
+      if (MAKES_SMALL.test(name) || HIDING.test(attributes)) this.#after += `<${name} h>`;
       return '';
     }
     if (DROPPED.has(name)) {
-      this.#dropping = { name, depth: 1 };
+      this.#dropping = [name];
       return `${omitted(tag.length)}<textarea>`;
     }
     if (name === 'img') return `<img n="${tag.length}">`;
@@ -148,12 +180,10 @@ export class RawHtml {
   #closing([tag, written = '']: RegExpExecArray): string {
     const name = written.toLowerCase();
     if (DROPPED.has(name)) this.#closers.set(name, (this.#closers.get(name) ?? 1) - 1);
-    if (this.#dropping !== null) {
-      if (name !== this.#dropping.name) return '';
-      this.#dropping.depth -= 1;
-      if (this.#dropping.depth > 0) return '';
-      this.#dropping = null;
-      return '</textarea>';
+    if (this.#dropping.length > 0) {
+      const at = this.#dropping.lastIndexOf(name);
+      if (at >= 0) this.#dropping.splice(at, 1);
+      return this.#dropping.length > 0 ? '' : this.#endDropping();
     }
     if (!ALLOWED.has(name)) return omitted(tag.length);
     this.#open = Math.max(0, this.#open - 1);

@@ -1,4 +1,7 @@
 import fc from 'fast-check';
+import { micromark } from 'micromark';
+import { gfm, gfmHtml } from 'micromark-extension-gfm';
+import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { describe, expect, test } from 'vitest';
 import { seenMarkdown } from '../../../src/core/prompts/index.ts';
 import { HIDDEN_FORMS, ORDER, WORD } from './hidden-forms.ts';
@@ -113,5 +116,154 @@ describe('what the page shows', () => {
 
   test.each(HONEST.map((text) => [text]))('an honest text is as it was: %j', (text) => {
     expect(seenMarkdown(text)).toEqual({ text, note: null });
+  });
+});
+
+/** Text of a page as another parser makes it, elements that browsers do not show left out. */
+function visibleByAnother(text: string): string {
+  const html = micromark(text, {
+    allowDangerousHtml: true,
+    extensions: [gfm()],
+    htmlExtensions: [gfmHtml()],
+  });
+  const read = (node: DefaultTreeAdapterTypes.ChildNode): string => {
+    if ('value' in node) return node.value;
+    if (!('tagName' in node) || /^(?:script|style|textarea|title|rp|svg|template)$/.test(node.tagName))
+      return '';
+    if (node.attrs.some(({ name }) => name === 'hidden')) return '';
+    return node.childNodes.map(read).join(' ');
+  };
+  return parseFragment(html).childNodes.map(read).join(' ');
+}
+
+const MARKUP = [
+  ...[
+    '\n',
+    '\n\n',
+    ' ',
+    '    ',
+    '- ',
+    '1. ',
+    '> ',
+    '# ',
+    '```',
+    '```js ',
+    '`',
+    '|',
+    '| - |\n',
+    '|-|-|\n',
+    '[',
+    ']',
+    '](',
+    ')',
+  ],
+  ...[
+    ']: ',
+    '[^a]',
+    '[^a]: ',
+    '[^b]: ',
+    '[x]',
+    '[x]: ',
+    '\\',
+    '*',
+    '**',
+    '_',
+    '~~',
+    '![',
+    '&lt;',
+    '---\n',
+    ' "',
+    "'",
+    '<b>',
+    '</b>',
+  ],
+];
+const MORE_MARKUP = [
+  '<!--',
+  '-->',
+  '<div>\n',
+  '</div>',
+  '<rp>',
+  '</rp>',
+  '<p hidden>',
+  '</p>',
+  '<pre>',
+  '</pre>',
+  '<b ',
+  '>',
+  '<?',
+  '?>',
+];
+
+/** A text of markup and words `w0q`, `w1q`, …, each once. */
+const documents = (markup: readonly string[]): fc.Arbitrary<string> =>
+  fc
+    .array(fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...markup) }, fc.constant(null)), {
+      maxLength: 24,
+    })
+    .map((parts) => parts.map((part, at) => part ?? `w${at}q`).join(''));
+
+const wordsOf = (text: string): readonly string[] => [...new Set(text.match(/w\d+q/g))];
+
+describe('held against another parser', () => {
+  test('no word comes through that it does not show', () => {
+    fc.assert(
+      fc.property(documents([...MARKUP, ...MORE_MARKUP]), (text) => {
+        const visible = visibleByAnother(text);
+        for (const word of wordsOf(seenMarkdown(text).text)) expect(visible).toContain(word);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('every word of code comes through, to the letter', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme-ascii', maxLength: 80 }),
+        fc.constantFrom('', 'js'),
+        (code, language) => {
+          const block = `\`\`\`\`${language}\n${code.replaceAll('````', '')}x\n\`\`\`\``;
+          expect(seenMarkdown(block).text).toContain(`\n${code.replaceAll('````', '')}x\n`);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('a hidden place stays hidden, whatever stands around it', () => {
+    fc.assert(
+      fc.property(
+        documents(MARKUP.filter((sign) => !/[`~\\<|[\]^]/.test(sign))),
+        fc.constantFrom(...Object.values(HIDDEN_FORMS)),
+        documents(MARKUP.filter((sign) => !/[[\]^]/.test(sign))),
+        (before, form, after) => {
+          expect(seenMarkdown(`${before}\n\nx\n\n${form}\n\n${after}`).text).not.toMatch(FOUND);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('plain words in paragraphs, lists, quotations, cells and code come through', () => {
+    const place = fc.constantFrom(
+      'W',
+      '- W',
+      '> W',
+      '# W',
+      '**W**',
+      '`W`',
+      '| a |\n| - |\n| W |',
+      '```\nW\n```',
+      '<b>W</b>',
+      '~~W~~',
+    );
+    fc.assert(
+      fc.property(fc.array(place, { minLength: 1, maxLength: 12 }), (places) => {
+        const text = places.map((form, at) => form.replace('W', `w${at}q`)).join('\n\n');
+        const seen = seenMarkdown(text);
+        expect(wordsOf(seen.text)).toEqual(wordsOf(text));
+        expect(seen.note).toBeNull();
+      }),
+    );
   });
 });
