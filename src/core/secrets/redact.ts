@@ -1,3 +1,5 @@
+import { FORMS } from './forms.ts';
+
 /** What stands where a secret stood. */
 export const MARK = '[redacted]';
 
@@ -13,26 +15,6 @@ export const secretsOf = (keys: readonly (string | undefined)[]): readonly strin
 
 export const redactText = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((kept, secret) => kept.replaceAll(secret, MARK), text);
-
-/**
- * What secrets look like, whoever's they are: of GitHub, of model providers, of our gateway, of clouds, keys, logins. Bounded where
- * a hostile text could make the search take time by the square of its length.
- */
-const FORMS: readonly RegExp[] = [
-  /gh[a-z]_[A-Za-z0-9_]{10,}/g,
-  /github_pat_\w{10,}/g,
-  /\bv1\.[0-9a-f]{40}/g,
-  /(?<![\w-])eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]*)?/g,
-  /\b(?:sk|gw|xai|gsk)[-_][\w-]{16,}/g,
-  /\bAIza[\w-]{30,}/g,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\bBearer\s{1,8}[\w+/=.~-]{6,}/gi,
-  /\bBasic\s{1,8}[A-Za-z0-9+/]{16,}={0,2}/gi,
-  // To its end, or as far as a text that was cut still shows it.
-  /-----BEGIN [A-Z0-9 ]*KEY-----[^"]*?(?:-----END [A-Z0-9 ]*KEY-----|(?=")|$)/g,
-  // A password is anything up to the last @ before the path.
-  /(?<=[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'\\/?#]{0,256}:[^\s"'\\/?#]{0,256}@/gi,
-];
 
 interface Span {
   readonly from: number;
@@ -57,8 +39,41 @@ export function redactor(secrets: readonly string[]): Redact {
 
 const writings = (secret: string): readonly string[] => {
   const quoted = JSON.stringify(secret).slice(1, -1);
-  return [secret, quoted, JSON.stringify(quoted).slice(1, -1), encodeURIComponent(secret.toWellFormed())];
+  const wellFormed = secret.toWellFormed();
+  return [
+    secret,
+    quoted,
+    JSON.stringify(quoted).slice(1, -1),
+    encodeURIComponent(wellFormed),
+    ...base64Of(wellFormed),
+  ];
 };
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/**
+ * How a text stands in base64, wherever it begins in it: a login of HTTP has a name before it. What depends on the
+ * characters around it is cut off. Both alphabets.
+ */
+function base64Of(text: string): readonly string[] {
+  const bytes = utf8(text);
+  return [0, 1, 2].flatMap((before) => {
+    const bits = '0'.repeat(8 * before) + bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('');
+    const from = Math.ceil((8 * before) / 6);
+    const letters: string[] = [];
+    for (let at = from * 6; at + 6 <= bits.length; at += 6) {
+      letters.push(BASE64.charAt(Number.parseInt(bits.slice(at, at + 6), 2)));
+    }
+    const standard = letters.join('');
+    const forAddresses = standard.replaceAll('+', '-').replaceAll('/', '_');
+    return standard === forAddresses ? [standard] : [standard, forAddresses];
+  });
+}
+
+const utf8 = (text: string): readonly number[] =>
+  [...encodeURIComponent(text).matchAll(/%([0-9A-F]{2})|(.)/g)].map(([, hex, letter = '']) =>
+    hex === undefined ? letter.charCodeAt(0) : Number.parseInt(hex, 16),
+  );
 
 /** By their length: every telling part of every secret. */
 function gramsOf(known: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {

@@ -1,0 +1,281 @@
+import MarkdownIt, { type Env, type Token } from 'markdown-it';
+import footnotes from 'markdown-it-footnote';
+import { isDoubtful, surplus } from './doubtful.ts';
+import { isLanguage } from './languages.ts';
+import { omitted, RawHtml, RENDERED_LANGUAGE } from './raw-html.ts';
+
+const PARSER = new MarkdownIt({ html: true, linkify: false, typographer: false });
+// GitHub parses a link and takes its address away later: a link that is refused here would show its title as text.
+PARSER.validateLink = () => true;
+PARSER.normalizeLink = (address) => address;
+PARSER.use(footnotes);
+// On GitHub a footnote ends a quotation and a list, too.
+const definition = PARSER.block.ruler.getRules('').find(({ name }) => name === 'footnote_def');
+if (definition) {
+  PARSER.block.ruler.at('footnote_def', definition, {
+    alt: ['paragraph', 'reference', 'blockquote', 'list'],
+  });
+}
+PARSER.disable(['footnote_inline', 'footnote_tail']);
+
+/** Parts `<!doctype` in small letters, which is HTML to this parser and not to GitHub's: no character of any text. */
+const NO_DECLARATION = '\ufdd1';
+
+/**
+ * Markdown as the HTML that GitHub's page is made of, with `x-omitted` where something in it is not text of the page.
+ * Attributes are our own: `d` the sign that began emphasis or a list, `u` an address that the page does not show.
+ */
+export function githubHtml(written: string): string {
+  const env: Env = {};
+  const text = written.replaceAll(NO_DECLARATION, '').replace(/<!(?=[a-z])/g, `<!${NO_DECLARATION}`);
+  const tokens = PARSER.parse(text, env);
+  const lines = text.replace(/\r\n?/g, '\n').split('\n');
+  const uncovered = uncoveredLines(tokens, lines);
+  const { body, notes } = footnotesOf(tokens);
+  const writer = new Writer(lines, uncovered, notes);
+  return writer.write(body);
+}
+
+/** Block tokens that stand for the text of their lines; what contains others only holds them. */
+const LEAVES: ReadonlySet<string> = new Set([
+  'paragraph_open',
+  'heading_open',
+  'fence',
+  'code_block',
+  'html_block',
+  'hr',
+  'table_open',
+]);
+
+/** By line: how much of it no block shows. Definitions, and what is nested deeper than the parser goes. */
+function uncoveredLines(tokens: readonly Token[], lines: readonly string[]): Map<number, number> {
+  const covered = new Set<number>();
+  for (const { type, map } of tokens) {
+    if (map === null || !LEAVES.has(type)) continue;
+    for (let line = map[0]; line < map[1]; line += 1) covered.add(line);
+  }
+  const uncovered = new Map<number, number>();
+  for (const [line, written] of lines.entries()) {
+    if (!covered.has(line) && /[^\s>*+\-.)\d]/.test(written)) uncovered.set(line, written.trim().length);
+  }
+  return uncovered;
+}
+
+interface Note {
+  readonly tokens: readonly Token[];
+  readonly length: number;
+}
+
+/** Footnotes apart from the text. Of several with one name, in whatever case, the first counts; the others have no name. */
+function footnotesOf(tokens: readonly Token[]): {
+  readonly body: readonly Token[];
+  readonly notes: ReadonlyMap<string, Note>;
+} {
+  const notes = new Map<string, Note>();
+  const body: Token[] = [];
+  const open: { readonly name: string; readonly tokens: Token[] }[] = [];
+  let absorbed = 0;
+  for (const [at, token] of tokens.entries()) {
+    if (absorbed > 0) {
+      absorbed -= 1;
+      continue;
+    }
+    if (token.type === 'footnote_reference_open') {
+      open.push({ name: noteName(token), tokens: [] });
+      continue;
+    }
+    if (token.type !== 'footnote_reference_close') {
+      (open.at(-1)?.tokens ?? body).push(token);
+      continue;
+    }
+    const ended = open.pop();
+    if (ended === undefined) continue;
+    const lazy = tokens[at + 1];
+    if (lazy?.type === 'paragraph_open' && lazy.map?.[0] === lastLine(ended.tokens)) absorbed = 3;
+    if (absorbed > 0) ended.tokens.push(...tokens.slice(at + 1, at + 1 + absorbed));
+    const length = ended.tokens.reduce((sum, { content }) => sum + content.length, 0);
+    const taken = ended.name === '' || notes.has(ended.name);
+    notes.set(taken ? `${ended.name}\n${notes.size}` : ended.name, { tokens: ended.tokens, length });
+  }
+  return { body, notes };
+}
+
+/** The line behind the last one of these blocks; a paragraph on it may go on with theirs. */
+const lastLine = (tokens: readonly Token[]): number =>
+  Math.max(-1, ...tokens.map(({ map }) => map?.[1] ?? -1));
+
+const noteName = ({ meta }: Token): string => PARSER.utils.normalizeReference(String(meta?.label ?? ''));
+
+const escaped = (text: string): string => PARSER.utils.escapeHtml(text);
+
+const code = (text: string): string => escaped(text.replaceAll(NO_DECLARATION, ''));
+
+/** Text whose declarations, which other versions of the parser hide, are left out. */
+const declared = (text: string): string =>
+  text
+    .split(/(<!\ufdd1[^>]*>?)/)
+    .map((part, at) => (at % 2 === 1 ? omitted(part.length - 1) : escaped(part)))
+    .join('');
+
+class Writer {
+  readonly #lines: readonly string[];
+  readonly #uncovered: Map<number, number>;
+  readonly #notes: ReadonlyMap<string, Note>;
+  /** Names of footnotes in the order in which the text refers to them. */
+  readonly #referred: string[] = [];
+  #raw = new RawHtml([]);
+  #columns = 0;
+  #cells = 0;
+
+  constructor(lines: readonly string[], uncovered: Map<number, number>, notes: ReadonlyMap<string, Note>) {
+    this.#lines = lines;
+    this.#uncovered = uncovered;
+    this.#notes = notes;
+  }
+
+  write(body: readonly Token[]): string {
+    this.#raw = new RawHtml([
+      ...rawPieces(body),
+      ...[...this.#notes.values()].flatMap((n) => rawPieces(n.tokens)),
+    ]);
+    let html = this.#blocks(body) + this.#passed(Number.POSITIVE_INFINITY);
+    // A footnote may refer to others: the list grows while it is written.
+    for (let at = 0; at < this.#referred.length; at += 1) {
+      const note = this.#notes.get(this.#referred[at] ?? '');
+      if (note) html += `<x-note n="${at + 1}">${this.#blocks(note.tokens)}</x-note>`;
+    }
+    for (const [name, { length }] of this.#notes) {
+      if (!this.#referred.includes(name)) html += omitted(length);
+    }
+    return html;
+  }
+
+  #blocks(tokens: readonly Token[]): string {
+    let inside = false;
+    return tokens
+      .map((token) => {
+        // GitHub takes the first line for the beginning of a fence.
+        const doubtful =
+          token.type === 'table_open' && /`{3}|~{3}/.test(this.#lines[token.map?.[0] ?? -1] ?? '');
+        inside = (inside || doubtful) && token.type !== 'table_close';
+        if (doubtful) return omitted(this.#lines.slice(...(token.map ?? [])).join('').length);
+        return inside ? '' : this.#before(token) + this.#block(token);
+      })
+      .join('');
+  }
+
+  /** What stood on lines before this block that no block shows. */
+  #before({ type, map }: Token): string {
+    return map !== null && LEAVES.has(type) ? this.#passed(map[0]) : '';
+  }
+
+  #passed(line: number): string {
+    let length = 0;
+    for (const [at, size] of this.#uncovered) {
+      if (at >= line) break;
+      length += size;
+      this.#uncovered.delete(at);
+    }
+    return length === 0 ? '' : omitted(length);
+  }
+
+  #block(token: Token): string {
+    switch (token.type) {
+      case 'inline':
+        return (
+          (isDoubtful(token) ? omitted(token.content.length) : this.#inline(token.children ?? [])) +
+          this.#raw.endOfBlock()
+        );
+      case 'fence':
+      case 'code_block':
+        return fence(token);
+      case 'html_block':
+        return this.#raw.block(token.content.replaceAll(NO_DECLARATION, ''));
+      case 'hr':
+        return '<hr>';
+      case 'ordered_list_open':
+        return `<ol start="${Number(token.attrGet('start') ?? 1)}">`;
+      case 'bullet_list_open':
+        return `<ul d="${token.markup}">`;
+      default:
+        if (token.hidden || token.tag === '') return '';
+        return token.type.endsWith('_close') ? this.#closed(token) : this.#opened(token);
+    }
+  }
+
+  #opened(token: Token): string {
+    if (token.type === 'table_open') this.#columns = 0;
+    if (token.type === 'th_open') this.#columns += 1;
+    if (token.type === 'tr_open')
+      this.#cells = surplus(this.#lines[token.map?.[0] ?? -1] ?? '', this.#columns);
+    return `<${token.tag}>`;
+  }
+
+  #closed(token: Token): string {
+    const more = token.type === 'tr_close' && this.#cells > 0 ? `<td>${omitted(this.#cells)}</td>` : '';
+    if (token.type === 'tr_close') this.#cells = 0;
+    return `${more}</${token.tag}>`;
+  }
+
+  #inline(tokens: readonly Token[]): string {
+    return tokens.map((token) => this.#piece(token)).join('');
+  }
+
+  #piece(token: Token): string {
+    switch (token.type) {
+      case 'text':
+      case 'text_special':
+        return declared(token.content);
+      case 'code_inline':
+        return `<code>${code(token.content)}</code>`;
+      case 'softbreak':
+        return '\n';
+      case 'hardbreak':
+        return '<br>\n';
+      case 'html_inline':
+        return this.#raw.convert(token.content.replaceAll(NO_DECLARATION, ''), true);
+      case 'image':
+        return `<img n="${attributesOf(token) + token.content.length}">`;
+      case 'link_open':
+        return token.markup === 'autolink'
+          ? '<a>'
+          : `<a u="${escaped(String(token.attrGet('href') ?? ''))}" n="${attributesOf(token)}">`;
+      case 'footnote_ref':
+        return this.#reference(token);
+      case 'em_open':
+      case 'strong_open':
+        return `<${token.tag} d="${token.markup}">`;
+      default:
+        return token.nesting < 0 ? `</${token.tag}>` : `<${token.tag}>`;
+    }
+  }
+
+  #reference(token: Token): string {
+    const name = noteName(token);
+    // The page numbers them: their names are not shown.
+    const named = this.#referred.includes(name) || /^\d{1,4}$/.test(name) ? '' : omitted(name.length);
+    if (!this.#referred.includes(name)) this.#referred.push(name);
+    return `${named}<x-ref n="${this.#referred.indexOf(name) + 1}"></x-ref>`;
+  }
+}
+
+const attributesOf = ({ attrs }: Token): number =>
+  (attrs ?? []).reduce((sum, [name, value]) => (name === 'alt' ? sum : sum + String(value).length), 0);
+
+function rawPieces(tokens: readonly Token[]): readonly string[] {
+  return tokens.flatMap(({ type, content, children }) => {
+    if (type === 'html_block') return [content];
+    return (children ?? []).flatMap((child) => (child.type === 'html_inline' ? [child.content] : []));
+  });
+}
+
+function fence({ type, info, content }: Token): string {
+  const [language = '', ...more] = type === 'fence' ? info.trim().split(/\s+/) : [];
+  if (RENDERED_LANGUAGE.test(language)) {
+    return `<pre lang="${language.toLowerCase()}">${code(content)}</pre>${more.length > 0 ? omitted(more.join(' ').length) : ''}`;
+  }
+  const known = isLanguage(language);
+  const left = info.trim().length - (known ? language.length : 0);
+  const lang = known ? ` lang="${language}"` : '';
+  return `<pre${lang} n="${Math.max(0, left)}"><x-code>${code(content)}</x-code></pre>`;
+}

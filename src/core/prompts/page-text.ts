@@ -1,0 +1,268 @@
+import { parseFragment } from 'parse5';
+import { shownAddresses } from './addresses.ts';
+import { isPlainFormula, type Piece, withoutHiddenFormulas } from './formulas.ts';
+import type { Omissions } from './omissions.ts';
+import {
+  attribute,
+  type Element,
+  holdsBlock,
+  isElement,
+  lengthOf,
+  MOST_DEPTH,
+  type Node,
+  textOf,
+} from './page-tree.ts';
+
+/** By how much browsers and GitHub's styles shrink what is inside. */
+const SHRINKS: Readonly<Record<string, number>> = {
+  sub: 0.75,
+  sup: 0.75,
+  small: 0.85,
+  code: 0.85,
+  tt: 0.85,
+  samp: 0.85,
+  kbd: 0.85,
+  rt: 0.6,
+  h6: 0.85,
+  h5: 0.9,
+};
+/** What is smaller than half of the text around it is not read. Our default; a `sub` in a `sub` is larger. */
+const SMALLEST = 0.5;
+/** Blanks in a row in a line of code that push what follows out of every window. Our default. */
+const FAR_RIGHT = / {160,}(?=[^ ])[^\n]*/g;
+
+/** The text that a page of this HTML shows, as Markdown. `html` comes from `githubHtml`, which holds no raw markup any more. */
+export function pageText(html: string, omissions: Omissions): string {
+  const page = new Page(omissions);
+  return page.blocks(parseFragment(html).childNodes, { scale: 1, depth: 0 }).join('\n\n');
+}
+
+interface Place {
+  readonly scale: number;
+  readonly depth: number;
+}
+
+class Page {
+  readonly #omissions: Omissions;
+
+  constructor(omissions: Omissions) {
+    this.#omissions = omissions;
+  }
+
+  /** Blocks of the page; text between them is a block of its own. */
+  blocks(nodes: readonly Node[], place: Place): string[] {
+    const out: string[] = [];
+    let line: Node[] = [];
+    const flush = (): void => {
+      const text = this.#line(line, place)
+        .replace(/[ \t]*\n[ \t]*/g, '\n')
+        .trim();
+      if (text !== '') out.push(text);
+      line = [];
+    };
+    for (const node of nodes) {
+      if (!isElement(node) || !holdsBlock(node)) {
+        line.push(node);
+        continue;
+      }
+      flush();
+      out.push(...this.#block(node, place).filter((text) => text !== ''));
+    }
+    flush();
+    return out;
+  }
+
+  #block(element: Element, outer: Place): string[] {
+    const place = this.#inside(element, outer);
+    if (place === null) return [this.#omissions.leave(lengthOf(element))];
+    const { tagName: name, childNodes: nodes } = element;
+    if (/^h[1-8]$/.test(name))
+      return [`${'#'.repeat(Math.min(6, Number(name[1])))} ${this.#flat(nodes, place)}`];
+    switch (name) {
+      case 'pre':
+        return [this.#code(element, place)];
+      case 'hr':
+        return ['---'];
+      case 'ul':
+      case 'ol':
+        return [this.#list(element, place)];
+      case 'blockquote':
+        return [
+          this.blocks(nodes, place)
+            .join('\n\n')
+            .split('\n')
+            .map((line) => `> ${line}`.trimEnd())
+            .join('\n'),
+        ];
+      case 'table':
+        return [this.#table(element, place)];
+      case 'details':
+        return this.#details(element, place);
+      case 'summary':
+        return [`<summary>${this.#flat(nodes, place)}</summary>`];
+      case 'x-note':
+        return [`[^${attribute(element, 'n')}]: ${indented(this.blocks(nodes, place), '    ')}`];
+      default:
+        return this.blocks(nodes, place);
+    }
+  }
+
+  /** What is hidden or too small to be read has no place. */
+  #inside(element: Element, { scale, depth }: Place): Place | null {
+    const { tagName: name } = element;
+    if (name === 'rp' || name === 'textarea' || name === 'plaintext' || attribute(element, 'h') !== null)
+      return null;
+    const smaller = scale * (SHRINKS[name] ?? 1);
+    return smaller < SMALLEST || depth > MOST_DEPTH ? null : { scale: smaller, depth: depth + 1 };
+  }
+
+  #flat(nodes: readonly Node[], place: Place): string {
+    return this.blocks(nodes, place)
+      .join(' ')
+      .replace(/\s*\n\s*/g, ' ');
+  }
+
+  #details({ childNodes: nodes }: Element, place: Place): string[] {
+    const [first = '', ...rest] = this.blocks(nodes, place);
+    const head = first.startsWith('<summary>') ? `<details>\n${first}` : `<details>\n\n${first}`;
+    return [head, ...rest, '</details>'];
+  }
+
+  #list(list: Element, place: Place): string {
+    const sign = list.tagName === 'ul' ? (attribute(list, 'd') ?? '-') : '';
+    let number = Number(attribute(list, 'start') ?? 1);
+    let loose = false;
+    const items = list.childNodes.map((node) => {
+      if (!isElement(node) || node.tagName !== 'li') return this.blocks([node], place).join('\n');
+      const bullet = sign === '' ? `${number++}.` : sign;
+      const spaced = node.childNodes.some((child) => isElement(child) && child.tagName === 'p');
+      loose ||= spaced;
+      const blocks = this.blocks(node.childNodes, place);
+      return `${bullet} ${indented(blocks, ' '.repeat(bullet.length + 1), spaced ? '\n\n' : '\n')}`.trimEnd();
+    });
+    return items.filter((item) => item.trim() !== '').join(loose ? '\n\n' : '\n');
+  }
+
+  #table(table: Element, place: Place): string {
+    const lines = this.#rows(table, place);
+    const columns = lines[0]?.cells ?? 0;
+    const rule = columns > 0 ? [`|${' --- |'.repeat(columns)}`] : [];
+    return [lines[0]?.text ?? '', ...rule, ...lines.slice(1).map(({ text }) => text)].join('\n');
+  }
+
+  /** Rows of a table or of a part of it, and what stands between them. */
+  #rows(table: Element, outer: Place): readonly { readonly text: string; readonly cells: number }[] {
+    return table.childNodes.filter(isElement).flatMap((child) => {
+      const place = this.#inside(child, outer);
+      if (place === null) return [{ text: this.#omissions.leave(lengthOf(child)), cells: 0 }];
+      if (/^(?:thead|tbody|tfoot)$/.test(child.tagName)) return this.#rows(child, place);
+      if (child.tagName !== 'tr') return this.blocks([child], place).map((text) => ({ text, cells: 0 }));
+      const cells = child.childNodes.filter(isElement).map((cell) => this.#cell(cell, place));
+      return [{ text: `| ${cells.join(' | ')} |`, cells: cells.length }];
+    });
+  }
+
+  #cell(cell: Element, outer: Place): string {
+    const place = this.#inside(cell, outer);
+    if (place === null) return this.#omissions.leave(lengthOf(cell));
+    return this.#flat(cell.childNodes, place).replace(/\|/g, '\\|');
+  }
+
+  /** Code to the letter, but for what nobody sees in it. */
+  #code(pre: Element, place: Place): string {
+    const language = attribute(pre, 'lang') ?? '';
+    const raw =
+      pre.childNodes.length > 0 && !pre.childNodes.some((c) => isElement(c) && c.tagName === 'x-code');
+    const text =
+      raw && language === '' ? this.#line(pre.childNodes, place, true) : this.#omissions.shown(textOf(pre));
+    const picture = /^(?:mermaid|geojson|topojson|stl)$/.test(language);
+    if (picture || (language === 'math' && !isPlainFormula(text))) return this.#omissions.leave(text.length);
+    const more = Number(attribute(pre, 'n') ?? 0);
+    const mark = more > 0 ? ` ${this.#omissions.leave(more)}` : '';
+    const code = text
+      .replace(FAR_RIGHT, (gone) => this.#omissions.leave(gone.trim().length))
+      .replace(/\n$/, '');
+    const bar = '`'.repeat(Math.max(3, longestRun(code) + 1));
+    return `${bar}${language}${mark}\n${code}${code === '' ? '' : '\n'}${bar}`;
+  }
+
+  /** Text of one block, with what stands in its line. */
+  #line(nodes: readonly Node[], place: Place, code = false): string {
+    const pieces = nodes.flatMap((node) => this.#pieces(node, place, code));
+    return withoutHiddenFormulas(pieces, this.#omissions)
+      .map(({ text }) => text)
+      .join('');
+  }
+
+  #pieces(node: Node, outer: Place, code: boolean): readonly Piece[] {
+    if (node.nodeName === '#text') {
+      const text = this.#omissions.shown(textOf(node));
+      return [{ kind: 'text', text: code ? text : shownAddresses(text, this.#omissions) }];
+    }
+    if (!isElement(node)) return [];
+    const place = this.#inside(node, outer);
+    if (place === null) return [sign(this.#omissions.leave(lengthOf(node)))];
+    const { tagName: name, childNodes: nodes } = node;
+    const inner = (): readonly Piece[] => nodes.flatMap((child) => this.#pieces(child, place, code));
+    switch (name) {
+      case 'x-omitted':
+        return [sign(this.#omissions.leave(Number(attribute(node, 'n'))))];
+      case 'x-ref':
+        return [sign(`[^${attribute(node, 'n')}]`)];
+      case 'img':
+        return [sign(this.#omissions.image(Number(attribute(node, 'n'))))];
+      case 'br':
+        return [sign('\n')];
+      case 'a':
+        return this.#link(node, inner());
+      case 'code':
+      case 'tt':
+        return code || nodes.some(isElement) ? inner() : [{ kind: 'code', text: this.#span(textOf(node)) }];
+      default:
+        return code ? inner() : wrapped(node, inner());
+    }
+  }
+
+  /** An address that is the text as well is shown by it. */
+  #link(link: Element, inner: readonly Piece[]): readonly Piece[] {
+    const address = attribute(link, 'u');
+    if (address === null) return inner;
+    const same = textOf(link).trim() === address && Number(attribute(link, 'n')) === address.length;
+    if (same) return inner;
+    return [sign('['), ...inner, sign(`]${this.#omissions.leave(Number(attribute(link, 'n')))}`)];
+  }
+
+  #span(content: string): string {
+    const text = this.#omissions.shown(content).replace(/\n/g, ' ');
+    const bar = '`'.repeat(longestRun(text) === 0 ? 1 : longestRun(text) + 1);
+    const space = /^`|`$|^ .* $/.test(text) ? ' ' : '';
+    return text === '' ? '' : `${bar}${space}${text}${space}${bar}`;
+  }
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  b: '**',
+  strong: '**',
+  i: '*',
+  em: '*',
+  s: '~~',
+  del: '~~',
+  strike: '~~',
+};
+/** Tags that say something no sign of Markdown does. */
+const KEPT_TAGS: ReadonlySet<string> = new Set(['sub', 'sup', 'kbd', 'ins', 'mark', 'q', 'rt', 'ruby']);
+
+function wrapped(element: Element, inner: readonly Piece[]): readonly Piece[] {
+  const { tagName: name } = element;
+  const around = attribute(element, 'd') ?? SIGNS[name];
+  if (around !== undefined) return [sign(around), ...inner, sign(around)];
+  return KEPT_TAGS.has(name) ? [sign(`<${name}>`), ...inner, sign(`</${name}>`)] : inner;
+}
+
+const sign = (text: string): Piece => ({ kind: 'sign', text });
+
+const longestRun = (text: string): number =>
+  (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
+
+const indented = (blocks: readonly string[], by: string, between = '\n\n'): string =>
+  blocks.join(between).replace(/\n(?=[^\n])/g, `\n${by}`);

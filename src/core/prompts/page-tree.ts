@@ -1,0 +1,47 @@
+import type { DefaultTreeAdapterTypes as Tree } from 'parse5';
+
+export type Node = Tree.ChildNode;
+export type Element = Tree.Element;
+
+/** Elements of a page, one inside another. What is deeper is left out. Our default. */
+export const MOST_DEPTH = 400;
+
+const BLOCKS: ReadonlySet<string> = new Set(
+  (
+    'p div h1 h2 h3 h4 h5 h6 h7 h8 blockquote ul ol li pre table thead tbody tfoot tr td th caption hr details summary ' +
+    'dl dt dd figure figcaption center section x-note'
+  ).split(' '),
+);
+
+export const isElement = (node: Node): node is Element => 'tagName' in node;
+
+export const attribute = ({ attrs }: Element, name: string): string | null =>
+  attrs.find((one) => one.name === name)?.value ?? null;
+
+export function holdsBlock(element: Element, depth = 0): boolean {
+  if (BLOCKS.has(element.tagName)) return true;
+  return (
+    depth < MOST_DEPTH && element.childNodes.some((child) => isElement(child) && holdsBlock(child, depth + 1))
+  );
+}
+
+export function textOf(node: Node | Element, depth = 0): string {
+  if (node.nodeName === '#text') return (node as Tree.TextNode).value;
+  return isElement(node) && depth <= MOST_DEPTH
+    ? node.childNodes.map((child) => textOf(child, depth + 1)).join('')
+    : '';
+}
+
+/** UTF-16 units of what an element holds, what was left out of it before included. */
+export function lengthOf(element: Element, depth = 0): number {
+  const own = /^(?:x-omitted|img)$/.test(element.tagName) ? Number(attribute(element, 'n')) : 0;
+  if (depth > MOST_DEPTH) return own;
+  if (element.tagName === 'textarea' || element.tagName === 'plaintext')
+    return textOf(element)
+      .replace(/<[^>]*>/g, '')
+      .trim().length;
+  return element.childNodes.reduce(
+    (sum, child) => sum + (isElement(child) ? lengthOf(child, depth + 1) : textOf(child).length),
+    own,
+  );
+}

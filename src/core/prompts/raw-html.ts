@@ -1,0 +1,192 @@
+/** What GitHub's sanitiser lets through: html-pipeline's allow-list, and what it has gained since. */
+const ALLOWED: ReadonlySet<string> = new Set(
+  (
+    'h1 h2 h3 h4 h5 h6 h7 h8 br b i strong em a pre code tt div ins del sup sub p picture ol ul table thead tbody tfoot ' +
+    'blockquote dl dt dd kbd q samp var hr ruby rt rp li tr td th s strike summary details caption figure figcaption ' +
+    'abbr bdo bdi cite dfn mark small span time wbr center section'
+  ).split(' '),
+);
+
+/** Elements whose contents a page does not show as they stand, or shows only in some browsers: left out with them. */
+const DROPPED: ReadonlySet<string> = new Set(
+  (
+    'script style textarea title iframe noembed noframes plaintext xmp template noscript object svg math canvas audio ' +
+    'video applet map frameset datalist dialog head'
+  ).split(' '),
+);
+
+/** Tags without a text of their own. */
+const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'wbr']);
+
+/** Fences and `<pre lang>` that GitHub shows as a picture or a formula made from the text. */
+export const RENDERED_LANGUAGE = /^(?:mermaid|geojson|topojson|stl|math)$/i;
+
+/** Open elements of raw HTML, one inside another; more are written by nobody. Our default. */
+const MOST_OPEN = 150;
+/** Raw tags of one text. Our default; a table of 1,500 cells has fewer. */
+const MOST_TAGS = 8_000;
+
+const ATTRIBUTE = String.raw`\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>${'`'}]+|'[^']*'|"[^"]*"))?`;
+const OPENING = new RegExp(String.raw`<([A-Za-z][A-Za-z0-9-]*)((?:${ATTRIBUTE})*)\s*/?>`, 'y');
+const CLOSING = /<\/([A-Za-z][A-Za-z0-9-]*)\s*>/y;
+/** Attributes that hide an element in browsers that are let see them. */
+const HIDING =
+  /\s(?:hidden\b|style\s*=[^>]*(?:display|visib|opacity|color|size|position|indent|clip|height|width|transform))/i;
+/** Attributes that say nothing but how wide, tall or where something is. */
+const PLAIN_ATTRIBUTES =
+  /^(?:\s+(?:align|valign|width|height|open|border|type|start|colspan|rowspan|dir)(?:\s*=\s*["']?(?:[\d.]{1,6}(?:%|px)?|left|right|center|top|middle|bottom|disc|circle|square|open|true|auto|ltr|1|a|i)?["']?)?)*\s*$/i;
+
+/** Elements that are hidden or smaller than the text around them. */
+const MAKES_SMALL = /^(?:rp|rt|sub|sup|small|code|tt|samp|kbd|bdo)$/;
+
+/** Stands where something was left out: `n` counts its UTF-16 units. Raw HTML cannot write it. */
+export const omitted = (length: number): string => `<x-omitted n="${length}"></x-omitted>`;
+
+/**
+ * Raw HTML of a text, piece by piece in its order, made fit for a parser: tags lose their attributes, elements that GitHub
+ * does not allow lose their tags or go with their contents. Parsers differ in where comments and broken tags end; of all
+ * readings the one is taken that hides the most, so that nothing is kept that GitHub may hide.
+ */
+export class RawHtml {
+  readonly #closers = new Map<string, number>();
+  /** Names of the dropped elements that are open. */
+  #dropping: string[] = [];
+  #after = '';
+  #ended = false;
+  #open = 0;
+  #tags = 0;
+
+  constructor(pieces: readonly string[]) {
+    for (const piece of pieces) {
+      for (const [, name = ''] of piece.matchAll(/<\/([A-Za-z][A-Za-z0-9-]{0,20})\s*>/g)) {
+        const lower = name.toLowerCase();
+        if (DROPPED.has(lower)) this.#closers.set(lower, (this.#closers.get(lower) ?? 0) + 1);
+      }
+    }
+  }
+
+  /** The next block of HTML. Whether `textarea` begins and ends one differs between versions of Markdown. */
+  block(piece: string): string {
+    const doubtful = piece.search(/<\/?textarea/i);
+    if (doubtful < 0) return this.convert(piece) + this.endOfBlock();
+    const before = this.convert(piece.slice(0, doubtful));
+    return this.#ended ? before : before + this.#rest(piece, doubtful).html;
+  }
+
+  /** The next piece. */
+  convert(piece: string, inLine = false): string {
+    // Older versions of Markdown see no comment in a line where `--` stands in it, but the tags in it.
+    if (inLine && /^<!--[\s\S]*--[\s\S]*-->$/.test(piece) && piece.includes('<', 1)) {
+      return this.#ended ? '' : this.#rest(piece, 0).html;
+    }
+
+    let out = '';
+    let at = 0;
+    while (at < piece.length && !this.#ended) {
+      const from = piece.indexOf('<', at);
+      if (from < 0) break;
+      out += piece.slice(at, from);
+      const { html, to } = this.#markup(piece, from);
+      out += html;
+      at = to;
+    }
+    return out + (this.#ended ? '' : piece.slice(at));
+  }
+
+  /** At the end of a block: an element that is dropped and is closed nowhere ends with its block. */
+  endOfBlock(): string {
+    const open = this.#dropping.some((name) => (this.#closers.get(name) ?? 0) > 0);
+    if (this.#dropping.length === 0 || open) return '';
+    return this.#endDropping();
+  }
+
+  #endDropping(): string {
+    this.#dropping = [];
+    const after = this.#after;
+    this.#after = '';
+    return `</textarea>${after}`;
+  }
+
+  #markup(piece: string, from: number): { readonly html: string; readonly to: number } {
+    if (/^<(?:[!?]|\/(?![A-Za-z]))/.test(piece.slice(from, from + 3))) return this.#declaration(piece, from);
+    OPENING.lastIndex = from;
+    const opening = OPENING.exec(piece);
+    // GitHub writes some tags as text: what stands in their attributes is markup then.
+    if (opening && DROPPED.has((opening[1] ?? '').toLowerCase()) && opening[0].includes('<', 1)) {
+      return this.#rest(piece, from);
+    }
+    if (opening) return { html: this.#opening(opening), to: from + opening[0].length };
+    CLOSING.lastIndex = from;
+    const closing = CLOSING.exec(piece);
+    if (closing) return { html: this.#closing(closing), to: from + closing[0].length };
+    if (!/^<\/?[A-Za-z]/.test(piece.slice(from, from + 3))) return { html: '&lt;', to: from + 1 };
+    // Not a tag to Markdown, but browsers make one of it.
+    const broken = /^<[^<>"'`]*>/.exec(piece.slice(from, from + 1_000))?.[0];
+    if (broken === undefined) return this.#rest(piece, from);
+    return { html: omitted(broken.length), to: from + broken.length };
+  }
+
+  /** Comments, declarations and the like. */
+  #declaration(piece: string, from: number): { readonly html: string; readonly to: number } {
+    const end = piece.startsWith('<!--', from)
+      ? '-->'
+      : piece.startsWith('<?', from)
+        ? '?>'
+        : piece.startsWith('<![CDATA[', from)
+          ? ']]>'
+          : '>';
+    // Comments that browsers end at once or at `--!>`, and others do not: what stands in them may be markup.
+    const until = piece.indexOf(end, from + (end === '-->' ? 4 : 2));
+    const early = piece.indexOf('--!>', from);
+    if (/^<!---?>/.test(piece.slice(from, from + 6)) || (early >= 0 && early < until))
+      return this.#rest(piece, from);
+    // Only comments end where they say for certain: all others end at the first `>` in browsers.
+    const plain = end === '-->' || !/[<>]/.test(piece.slice(from + 1, until));
+    if (until < 0 || !plain) return this.#rest(piece, from);
+    return { html: omitted(until + end.length - from), to: until + end.length };
+  }
+
+  /** Nothing behind this place is shown for certain. */
+  #rest(piece: string, from: number): { readonly html: string; readonly to: number } {
+    this.#ended = true;
+    const close = this.#dropping.length === 0 ? '' : '</textarea>';
+    return { html: `${close}${omitted(piece.length - from)}<plaintext>`, to: piece.length };
+  }
+
+  #opening([tag, written = '', attributes = '']: RegExpExecArray): string {
+    const name = written.toLowerCase();
+    if (this.#dropping.length > 0) {
+      if (DROPPED.has(name)) this.#dropping.push(name);
+      // Where GitHub writes the outer tag as text, this one hides what follows even behind its end.
+      if (MAKES_SMALL.test(name) || HIDING.test(attributes)) this.#after += `<${name} h>`;
+      return '';
+    }
+    if (DROPPED.has(name)) {
+      this.#dropping = [name];
+      return `${omitted(tag.length)}<textarea>`;
+    }
+    if (name === 'img') return `<img n="${tag.length}">`;
+    if (!ALLOWED.has(name)) return omitted(tag.length);
+    this.#tags += 1;
+    if (!VOID.has(name)) this.#open += 1;
+    if (this.#open > MOST_OPEN || this.#tags > MOST_TAGS) return this.#rest('', 0).html;
+    const language = name === 'pre' ? /\slang\s*=\s*["']?([\w-]+)/i.exec(attributes)?.[1] : undefined;
+    const hidden = HIDING.test(attributes) || name === 'bdo' ? ' h' : '';
+    const kept = language && RENDERED_LANGUAGE.test(language) ? ` lang="${language}"` : '';
+    const left = PLAIN_ATTRIBUTES.test(attributes) ? '' : omitted(attributes.length);
+    return `<${name}${hidden}${kept}>${VOID.has(name) || name === 'table' ? '' : left}`;
+  }
+
+  #closing([tag, written = '']: RegExpExecArray): string {
+    const name = written.toLowerCase();
+    if (DROPPED.has(name)) this.#closers.set(name, (this.#closers.get(name) ?? 1) - 1);
+    if (this.#dropping.length > 0) {
+      const at = this.#dropping.lastIndexOf(name);
+      if (at >= 0) this.#dropping.splice(at, 1);
+      return this.#dropping.length > 0 ? '' : this.#endDropping();
+    }
+    if (!ALLOWED.has(name)) return omitted(tag.length);
+    this.#open = Math.max(0, this.#open - 1);
+    return VOID.has(name) ? '' : `</${name}>`;
+  }
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { MARK, redactor } from '../../../src/core/secrets/index.ts';
+
+const HEX = '0123456789abcdef';
+const WORD = 'Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz3';
+/** Written in two parts, so that no scanner of repositories takes a made-up token for a real one. */
+const made = (prefix: string, rest: string): string => `${prefix}${rest}`;
+
+const TOKENS: Readonly<Record<string, string>> = {
+  'GitHub personal': made('ghp_', WORD.slice(0, 36)),
+  'GitHub OAuth': made('gho_', WORD.slice(0, 36)),
+  'GitHub user of an App': made('ghu_', WORD.slice(0, 36)),
+  'GitHub installation': made('ghs_', WORD.slice(0, 36)),
+  'GitHub refresh': made('ghr_', WORD.slice(0, 36)),
+  'GitHub fine-grained': made('github_pat_', `11ABCDEFG0${WORD}`),
+  'GitLab personal': made('glpat-', WORD.slice(0, 20)),
+  'GitLab routable': made('glpat-', `${WORD.slice(0, 27)}.0z.1b2c3d4e5`),
+  'GitLab deploy': made('gldt-', WORD.slice(0, 20)),
+  'GitLab runner': made('glrt-', WORD.slice(0, 20)),
+  'GitLab job': made('glcbt-', `64_${WORD.slice(0, 20)}`),
+  Bitbucket: made('ATBB', WORD.slice(0, 32)),
+  Atlassian: made('ATATT3', WORD + WORD),
+  Anthropic: made('sk-ant-api03-', WORD),
+  'Anthropic OAuth': made('sk-ant-oat01-', WORD),
+  OpenAI: made('sk-', WORD),
+  'OpenAI project': made('sk-proj-', WORD),
+  OpenRouter: made('sk-or-v1-', HEX.repeat(4)),
+  xAI: made('xai-', WORD + WORD),
+  Groq: made('gsk_', WORD + WORD.slice(0, 12)),
+  Google: made('AIza', `SyA${WORD.slice(0, 32)}`),
+  'Google access': made('ya29.', `a0Af${WORD}`),
+  'Google client': made('GOCSPX-', WORD.slice(0, 28)),
+  'Hugging Face': made('hf_', 'AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh'),
+  Replicate: made('r8_', WORD.slice(0, 37)),
+  Perplexity: made('pplx-', WORD),
+  NVIDIA: made('nvapi-', WORD + WORD),
+  Cerebras: made('csk-', WORD),
+  AWS: made('AKIA', 'IOSFODNN7EXAMPLE'),
+  'AWS temporary': made('ASIA', 'IOSFODNN7EXAMPLE'),
+  'AWS Bedrock': made('ABSK', `${WORD}${WORD}${WORD}`),
+  DigitalOcean: made('dop_v1_', HEX.repeat(4)),
+  Alibaba: made('LTAI', WORD.slice(0, 20)),
+  Databricks: made('dapi', HEX.repeat(2)),
+  Vault: made('hvs.', WORD + WORD),
+  age: made('AGE-SECRET-KEY-1', 'QQPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHC'),
+  Pulumi: made('pul-', HEX.repeat(2) + HEX.slice(0, 8)),
+  PlanetScale: made('pscale_tkn_', WORD),
+  Supabase: made('sbp_', HEX.repeat(2)),
+  npm: made('npm_', WORD.slice(0, 36)),
+  PyPI: made('pypi-', `AgEIcHlwaS5vcmc${WORD}`),
+  RubyGems: made('rubygems_', HEX.repeat(3)),
+  'crates.io': made('cio', WORD.slice(0, 32)),
+  Docker: made('dckr_pat_', WORD.slice(0, 27)),
+  NuGet: made('oy2', 'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq'),
+  SonarQube: made('squ_', HEX.repeat(2) + HEX.slice(0, 8)),
+  Sentry: made('sntrys_', WORD + WORD),
+  Grafana: made('glsa_', WORD + HEX),
+  Linear: made('lin_api_', WORD),
+  Notion: made('ntn_', WORD),
+  Figma: made('figd_', WORD),
+  Postman: made('PMAK-', `${HEX}${HEX.slice(0, 8)}-${HEX}`),
+  Slack: made('xoxb-', '123456789012-1234567890123-AbCdEfGhIjKl'),
+  'Slack App': made('xapp-', '1-A0123456789-1234567890123-abcdef0123456789'),
+  'Slack hook': made('hooks.slack.com/services/', 'T00000000/B00000000/AbCdEfGhIjKlMnOpQrStUvWx'),
+  'Discord hook': made('discord.com/api/webhooks/', `123456789012345678/${WORD}${WORD}`),
+  Telegram: made('123456789:AA', WORD.slice(0, 33)),
+  Stripe: made('sk_live_', WORD.slice(0, 24)),
+  'Stripe restricted': made('rk_test_', WORD.slice(0, 24)),
+  'Stripe hook': made('whsec_', WORD),
+  Square: made('sq0atp-', WORD.slice(0, 22)),
+  SendGrid: made('SG.', `${WORD.slice(0, 22)}.${WORD}`),
+  Brevo: made('xkeysib-', HEX.repeat(4)),
+  Mailgun: made('key-', HEX.repeat(2)),
+  Twilio: made('SK', HEX.repeat(2)),
+  Shopify: made('shpat_', HEX.repeat(2)),
+  'New Relic': made('NRAK-', WORD.slice(0, 27).toUpperCase()),
+  'JSON web token': made('eyJhbGciOiJIUzI1NiJ9.', `eyJzdWIiOiIxMjM0NTY3ODkwIn0.${WORD}`),
+};
+
+const redact = redactor([]);
+
+/** Each way to write a text into another one, with what stands before it there. */
+const WAYS: Readonly<Record<string, (token: string) => string>> = {
+  alone: (token) => token,
+  'behind an equals sign': (token) => `TOKEN=${token} next`,
+  quoted: (token) => `{"token": "${token}"}`,
+  'on a line of its own': (token) => `a\n${token}\nb`,
+  'behind a line end in JSON': (token) => JSON.stringify({ text: `a\n${token}\nb` }),
+  'behind a tab in JSON inside of JSON': (token) =>
+    JSON.stringify(JSON.stringify({ text: `a\t${token}\tb` })),
+  'behind an escape of a character': (token) => JSON.stringify({ text: `\u001b${token}\u001b` }),
+  'in an address': (token) => `https://x.test/?a%3D${token}`,
+};
+
+describe('tokens that name themselves', () => {
+  test.each(Object.entries(TOKENS))('%s', (_name, token) => {
+    const shown = Object.entries(WAYS).filter(([, write]) => redact(write(token)).includes(token.slice(-12)));
+    expect(shown.map(([way]) => way)).toEqual([]);
+  });
+
+  test.each(Object.entries(TOKENS))('%s, and what was JSON is JSON', (_name, token) => {
+    const line = JSON.stringify({ a: `x\n${token}\ny`, b: JSON.stringify([token]) });
+    expect(JSON.parse(redact(line))).toMatchObject({ a: expect.stringContaining(MARK) });
+  });
+});
+
+describe('secrets by where they stand', () => {
+  test.each([
+    ['a login in an address', 'postgres://runoff:S3cretWord@db/x'],
+    ['a login in an address of JSON', 'postgres:\\/\\/runoff:S3cretWord@db/x'],
+    [
+      'a login in an address inside an address',
+      'https://x.test/?u=postgres%3A%2F%2Frunoff%3AS3cretWord%40db',
+    ],
+    ['a bearer', 'Authorization: Bearer S3cretWord'],
+    ['a bearer behind a line end of JSON', '"a\\nBearer S3cretWord"'],
+    ['an npm login', '//registry.test/:_authToken=S3cretWordS3cretWord'],
+    ['an Azure account', 'AccountName=x;AccountKey=S3cretWordS3cretWord==;'],
+    ['a signed address', 'https://x.test/a?sv=1&sig=S3cretWordS3cretWord%3D'],
+    ['an AWS secret', 'aws_secret_access_key = S3cretWordS3cretWord/abc'],
+  ])('%s', (_name, text) => {
+    expect(redact(text)).not.toContain('S3cretWord');
+  });
+
+  test('a known secret in base64, wherever it begins', () => {
+    const known = redactor(['hook-2f8d61c7ab90e345']);
+    for (const before of ['', 'a', 'ab', 'x-access-token:']) {
+      const bytes = Buffer.from(`${before}hook-2f8d61c7ab90e345`);
+      for (const written of [bytes.toString('base64'), bytes.toString('base64url')]) {
+        expect(known(`x ${written} y`)).toContain(MARK);
+        expect(known(`x ${written} y`)).not.toContain(written.slice(-14, -2));
+      }
+    }
+  });
+});
+
+test.each([
+  'task-runner-configuration-and-more, disk-usage-of-the-whole-host',
+  'https://x.test/a/b?c=d#e, mona@example.com',
+  'The method rebuild_everything_in_this_folder, key-value-store, npm_config_registry',
+  `commit ${'a1b2c3d4e5'.repeat(4)}, sha256-${WORD}`,
+  'C:\\new\\temp\\risk-free-words-of-a-path',
+])('ordinary text stays: %j', (text) => {
+  expect(redact(text)).toBe(text);
+});
