@@ -139,7 +139,7 @@ async function onComment(
     body: comment.body,
     issue: saidIn(issue),
     at: Date.parse(comment.created_at),
-    throughApp: Boolean(comment.performed_via_github_app),
+    throughApp: isThroughApp(comment),
     sender: speaker(sender),
   });
   tell(world, context.id, heeded);
@@ -158,7 +158,7 @@ async function onLineComment(
     body: comment.body,
     issue: saidIn(pull),
     at: Date.parse(comment.created_at),
-    throughApp: false,
+    throughApp: isThroughApp(comment),
     sender: speaker(sender),
   });
   tell(world, context.id, heeded);
@@ -181,6 +181,10 @@ async function onEdit(
   });
   tell(world, context.id, heeded);
 }
+
+/** GitHub sends it with comments on lines as well, though its description of that event leaves it out. */
+const isThroughApp = (comment: object): boolean =>
+  'performed_via_github_app' in comment && Boolean(comment.performed_via_github_app);
 
 function tell(world: World, delivery: string, heeded: Heeded): void {
   if (heeded.kind === 'heard') world.log.info({ delivery, ...heeded }, 'a command was heard');
