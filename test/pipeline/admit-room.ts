@@ -15,6 +15,7 @@ import type {
   RepositoryFacts,
 } from '../../src/ports/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { inPages } from '../world/pages.ts';
 import { silent } from '../world/silent.ts';
 
 export const APP = 77;
@@ -129,13 +130,14 @@ function readerOf(now: Scene): GitHubReader {
       const labels = now.issue.labels.filter((one) => one !== 'auto-dev' || !now.unlabelled.has(number));
       return { ...now.issue, number, labels };
     },
-    comments: async () => now.comments,
+    commentPages: () => inPages(now.comments),
     async permission({ id }) {
       const right = now.rights[id] ?? 'none';
       return (typeof right === 'function' ? await right() : right) as Permission;
     },
     pull: async () => now.pull,
-    remarks: async () => now.remarks,
+    remarkPages: (_pull, of) =>
+      inPages(now.remarks.filter(({ path }) => (path === undefined) === (of === 'reviews'))),
     failedChecks: async (sha) => (sha === now.pull?.headSha ? now.checks : []),
     pullByHead: unused,
     branchHead: async (branch) => (now.branches.includes(branch) ? (now.refs[branch] ?? null) : null),
@@ -282,4 +284,12 @@ export const remark = (
   author: { id: number; login: string },
   body: string,
   over: Partial<Remark> = {},
-): Remark => ({ author, authorIsBot: false, body, updatedAt: NOON - 1, ...over });
+): Remark => ({
+  author,
+  authorIsBot: false,
+  association: 'MEMBER',
+  body,
+  createdAt: NOON - 1,
+  updatedAt: NOON - 1,
+  ...over,
+});

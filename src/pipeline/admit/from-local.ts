@@ -26,5 +26,5 @@ export async function fromLocal(world: World, origin: LocalOrigin, request: RunR
       'BASE_MISSING',
       `${origin.path} has no branch, tag or commit named ${JSON.stringify(ref)}.`,
     );
-  return { kind: 'gathered', base: { ref, sha }, rules: sha, comments: [] };
+  return { kind: 'gathered', base: { ref, sha }, rules: sha, comments: [], leftOut: [] };
 }
