@@ -113,6 +113,8 @@ export interface LabelChange {
   readonly how: 'set' | 'taken-off';
   readonly by: Actor;
   readonly byBot: boolean;
+  /** An App did it for them. */
+  readonly throughApp: boolean;
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
 }

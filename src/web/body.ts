@@ -31,7 +31,8 @@ export async function readBody(request: IncomingMessage, { limit, ms, hold }: Re
     const added = body.add(part);
     if (added !== 'added') ended.resolve({ kind: added === 'no-room' ? 'dropped' : added });
   };
-  const timer = setTimeout(() => ended.resolve({ kind: 'late' }), ms);
+  // What has come while this process was busy is read first.
+  const timer = setTimeout(() => setImmediate(() => ended.resolve({ kind: 'late' })), ms);
   request.on('data', onData);
   request.once('end', () => {
     const { buffer, byteOffset, byteLength } = body.take();

@@ -70,7 +70,8 @@ const SERVER = {
 } as const;
 /** Milliseconds without a byte in either direction until a connection is closed, as of somebody who does not read the answer. */
 const SILENCE_MS = 60_000;
-const REQUESTS_OF_A_CONNECTION = 1_000;
+/** GitHub and proxies open another one; who sends more at once is cut off. */
+const REQUESTS_OF_A_CONNECTION = 100;
 const HEALTH_MS = 5_000;
 
 interface Site extends WebOptions {
@@ -103,6 +104,7 @@ export async function startWeb(options: WebOptions): Promise<Web> {
   };
   // Whoever asks before a body is sent is told only when it will be read.
   server.on('request', listener).on('checkContinue', listener);
+  server.on('dropRequest', (_request, socket) => void socket.destroy());
   await listen(server, options);
   const address = url();
   return {

@@ -8,6 +8,7 @@ import type {
   GitHub,
   GitHubReader,
   IssueFacts,
+  LabelChange,
   Permission,
   Publisher,
   PullDetails,
@@ -49,6 +50,8 @@ export interface Scene {
   pull: PullDetails | null;
   comments: CommentFacts[];
   remarks: Remark[];
+  /** Who did what to the label last. */
+  labelChange: LabelChange | null;
   checks: FailedCheck[];
   /** By user id; a function is what asking GitHub does. */
   rights: Record<number, Permission | (() => Promise<unknown>)>;
@@ -104,6 +107,7 @@ const scene = (): Scene => ({
   comments: [],
   remarks: [],
   checks: [],
+  labelChange: null,
   rights: { [mona.id]: 'write', [tria.id]: 'triage', [mallory.id]: 'read' },
   refs: { main: MAIN, [HEAD]: HEAD },
   branches: ['main', 'rounding'],
@@ -142,7 +146,7 @@ function readerOf(now: Scene): GitHubReader {
     pullByHead: unused,
     branchHead: async (branch) => (now.branches.includes(branch) ? (now.refs[branch] ?? null) : null),
     labelled: unused,
-    labelChange: unused,
+    labelChange: async () => now.labelChange,
     credential: unused,
   };
 }

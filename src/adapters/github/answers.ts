@@ -167,6 +167,7 @@ export const IssueEvent = z.object({
   event: z.string(),
   actor: Account.nullish(),
   created_at: Time,
+  performed_via_github_app: z.object({ id: z.int() }).nullish(),
   label: z.object({ name: z.string().nullish() }).nullish(),
 });
 

@@ -57,6 +57,8 @@ function answerTo(refusal: Refusal, { trigger }: Asked, { issue, requestedBy }: 
         comment: 'never',
         unlabel: false,
       };
+    case 'set-by-app':
+      return { ...aloud, comment: { daily: `set-by-app:${issue}:${requestedBy.id}` } };
     case 'already-running':
       return byLabel ? { ...SILENCE, unlabel: true } : aloud;
     case 'cap-reached':
