@@ -31,13 +31,14 @@ const REPOSITORY = {
 };
 
 /** GitHub with one issue of so many comments, numbered from 1; notes which pages were asked for. */
-function issueWith(total: number) {
+function issueWith(total: number, instead?: () => Response) {
   const pages: number[] = [];
   const last = Math.ceil(total / PAGE);
   const listed = (url: URL): Response => {
     const page = Number(url.searchParams.get('page'));
     expect(url.searchParams.get('per_page')).toBe(String(PAGE));
     pages.push(page);
+    if (instead) return instead();
     const first = (page - 1) * PAGE;
     const count = Math.max(0, Math.min(PAGE, total - first));
     const link = (to: number, rel: string): string =>
@@ -76,6 +77,21 @@ function issueWith(total: number) {
 
 const span = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+test('an answer that is longer than any that GitHub has to give is not collected', async () => {
+  let sent = 0;
+  const part = new Uint8Array(2 ** 20).fill(32);
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent += part.length;
+      controller.enqueue(part);
+    },
+  });
+  const headers = { 'content-type': 'application/json' };
+  const issue = issueWith(1, () => new Response(endless, { headers }));
+  await expect(issue.read(200)).rejects.toMatchObject({ code: expect.stringMatching(/^GITHUB_|^INTERNAL$/) });
+  expect(sent).toBeLessThan(80 * 2 ** 20);
+});
 
 describe('the comments of a busy issue', () => {
   test.each([
