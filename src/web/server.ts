@@ -39,6 +39,8 @@ export interface WebLimits {
   readonly bodyLimitBytes: number;
   /** Bytes of all bodies that are being read or worked on. */
   readonly bodiesLimitBytes: number;
+  /** Milliseconds for the headers of a request. */
+  readonly headersMs: number;
   /** Milliseconds for a body, from its headers to its last byte. GitHub waits ten seconds for the answer. */
   readonly bodyMs: number;
   readonly connections: number;
@@ -56,14 +58,13 @@ export interface Web {
 const DEFAULT_LIMITS: WebLimits = {
   bodyLimitBytes: 5 * 2 ** 20,
   bodiesLimitBytes: 64 * 2 ** 20,
+  headersMs: 10_000,
   bodyMs: 10_000,
   connections: 512,
 };
 /** Our defaults. GitHub's own headers are below 2 KiB. */
 const SERVER = {
   maxHeaderSize: 16 * 2 ** 10,
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
   keepAliveTimeout: 5_000,
   // Node looks for requests that take too long only so often.
   connectionsCheckingInterval: 1_000,
@@ -84,10 +85,12 @@ interface Site extends WebOptions {
 
 /** Starts the HTTP server. Fault ENVIRONMENT_INVALID when host and port cannot be listened on. */
 export async function startWeb(options: WebOptions): Promise<Web> {
-  const server = createServer(SERVER);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { headersMs, bodyMs } = limits;
+  const times = { headersTimeout: headersMs, requestTimeout: headersMs + bodyMs };
+  const server = createServer({ ...SERVER, ...times });
   server.timeout = SILENCE_MS;
   server.maxRequestsPerSocket = REQUESTS_OF_A_CONNECTION;
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const url = (): string => urlOf(options.host, (server.address() as AddressInfo).port);
   const count = countedLog(options.log);
   const deliveries: DeliveryParts = {
