@@ -2,14 +2,14 @@ import type { Context, Probot } from 'probot';
 import { Fault, type FaultCode, isSameLabel } from './core/model/index.ts';
 import { LABEL, RUNNING_LABEL, type World } from './pipeline/index.ts';
 import type { CommandPlace } from './ports/index.ts';
-import { gone, type Heeded, labelled, pullClosed, type Steering, withdrawn } from './steering/index.ts';
+import { gone, type Heeded, pullClosed, type Steering, withdrawn } from './steering/index.ts';
 
 /** The Probot application: GitHub's events in, runs and their steering out. Every decision is elsewhere. */
 export const app =
   (world: World, steering: Steering) =>
   (probot: Probot): void => {
     probot.onError(({ errors }) => putOff(errors));
-    probot.on('issues.labeled', (context) => onLabel(world, context));
+    probot.on('issues.labeled', (context) => onLabel(world, steering, context));
     probot.on('issues.unlabeled', (context) => onUnlabel(world, context, context.payload.issue));
     probot.on('pull_request.unlabeled', (context) => onUnlabel(world, context, context.payload.pull_request));
     probot.on('issues.closed', ({ payload: { repository, issue } }) =>
@@ -69,11 +69,11 @@ function putOff(errors: readonly Error[]): void {
   }
 }
 
-async function onLabel(world: World, context: Context<'issues.labeled'>): Promise<void> {
+async function onLabel(world: World, steering: Steering, context: Context<'issues.labeled'>): Promise<void> {
   const { installation, issue, label, repository, sender } = context.payload;
   if (!label || !isSameLabel(label.name, LABEL)) return;
   if (issue.pull_request || !installation || !sender) return;
-  const taken = await labelled(world, {
+  const taken = await steering.labelled({
     deliveryId: context.id,
     installationId: installation.id,
     repository: { id: repository.id, owner: repository.owner.login, name: repository.name },
@@ -139,7 +139,8 @@ async function onComment(
     body: comment.body,
     issue: saidIn(issue),
     at: Date.parse(comment.created_at),
-    throughApp: Boolean(comment.performed_via_github_app),
+    throughApp: isThroughApp(comment),
+    association: comment.author_association,
     sender: speaker(sender),
   });
   tell(world, context.id, heeded);
@@ -158,7 +159,8 @@ async function onLineComment(
     body: comment.body,
     issue: saidIn(pull),
     at: Date.parse(comment.created_at),
-    throughApp: false,
+    throughApp: isThroughApp(comment),
+    association: comment.author_association,
     sender: speaker(sender),
   });
   tell(world, context.id, heeded);
@@ -181,6 +183,10 @@ async function onEdit(
   });
   tell(world, context.id, heeded);
 }
+
+/** GitHub sends it with comments on lines as well, though its description of that event leaves it out. */
+const isThroughApp = (comment: object): boolean =>
+  'performed_via_github_app' in comment && Boolean(comment.performed_via_github_app);
 
 function tell(world: World, delivery: string, heeded: Heeded): void {
   if (heeded.kind === 'heard') world.log.info({ delivery, ...heeded }, 'a command was heard');

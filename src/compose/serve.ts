@@ -62,11 +62,14 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
     host: operator.http.host,
     port: operator.http.port,
     // GitHub waits ten seconds for an answer and does not send again: what comes meanwhile is kept waiting.
-    webhook: watchedWebhook(world, async (request, response) => {
-      if ((await start.promise) === 'launched') return (await webhook(request, response)) === true;
-      response.writeHead(503, { 'content-type': 'text/plain' }).end('Runoff does not start.\n');
-      return true;
-    }),
+    webhook: {
+      secret: webhookSecretOf(operator),
+      take: watchedWebhook(world, async (request, response) => {
+        if ((await start.promise) === 'launched') return (await webhook(request, response)) === true;
+        response.writeHead(503, { 'content-type': 'text/plain' }).end('Runoff does not start.\n');
+        return true;
+      }),
+    },
     webhooksPath: WEBHOOKS_PATH,
     health: async () => (launched ? healthOf(runtime) : { ok: false, detail: { engine: 'starting' } }),
     ...figuresOf(operator, world),
@@ -86,6 +89,11 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
 /** Not a fault: the worker that takes it may start after us. */
 async function warnIfNobodyTakes({ store, log }: World): Promise<void> {
   for (const what of untaken(await store.executors())) log.warn({}, what);
+}
+
+function webhookSecretOf({ app: credentials }: Operator): string {
+  if (!credentials) throw new Fault('INTERNAL', 'startApp needs the App to be configured.');
+  return credentials.webhookSecret;
 }
 
 function webhookMiddleware(operator: Operator, world: World, steering: Steering): Promise<WebhookMiddleware> {

@@ -23,7 +23,7 @@ export { OUTAGES } from './guard.ts';
 export { inLine, sayLine } from './line.ts';
 export { sayMisheard } from './misheard.ts';
 export { once } from './once.ts';
-export { findOwn } from './own-comment.ts';
+export { findComment, findOwn } from './own-comment.ts';
 export { type PickedHere, pickHere } from './pick-local.ts';
 export {
   type Applied,

@@ -1,5 +1,5 @@
 import { findMarker, type Marker } from '../core/reports/index.ts';
-import type { GitHub, GitHubReader } from '../ports/index.ts';
+import type { CommentFacts, GitHub, GitHubReader } from '../ports/index.ts';
 
 export interface OwnComment {
   readonly id: number;
@@ -13,7 +13,7 @@ export async function findOwn(
   on: number,
   wanted: Marker,
 ): Promise<OwnComment | null> {
-  const found = (await reader.comments(on)).find((comment) => {
+  const found = await findComment(reader, on, (comment) => {
     const marker = findMarker(comment.body);
     return (
       comment.performedByAppId === github.appId &&
@@ -23,4 +23,17 @@ export async function findOwn(
     );
   });
   return found ? { id: found.id, url: found.url } : null;
+}
+
+/** The newest comment of this kind, however many others have written since. */
+export async function findComment(
+  reader: GitHubReader,
+  on: number,
+  wanted: (comment: CommentFacts) => boolean,
+): Promise<CommentFacts | null> {
+  for await (const page of reader.commentPages(on)) {
+    const found = page.findLast(wanted);
+    if (found) return found;
+  }
+  return null;
 }

@@ -2,6 +2,7 @@ import type { Inquiry } from '../core/dialogue/index.ts';
 import type { GitHubOrigin } from '../core/model/index.ts';
 import { tickIn } from '../core/reports/index.ts';
 import type { RunRecord } from '../ports/index.ts';
+import { findComment } from './own-comment.ts';
 import { commentThatAsked, questionText } from './question.ts';
 import { handleOf, loadRun, requireGitHub } from './task.ts';
 import type { World } from './world.ts';
@@ -32,7 +33,7 @@ export async function restoreQuestion(
     return inquiry ? questionText(world, now, inquiry) : null;
   };
   const reader = await github.reader(handleOf(run.origin));
-  let shown = (await reader.comments(run.origin.issue)).find(({ id }) => id === comment)?.body ?? '';
+  let shown = (await findComment(reader, run.origin.issue, ({ id }) => id === comment))?.body ?? '';
   const publisher = await github.publisher(handleOf(run.origin));
   try {
     for (;;) {

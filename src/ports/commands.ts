@@ -21,6 +21,8 @@ export interface NewCommand {
   readonly id: string;
   readonly place: CommandPlace;
   readonly by: Actor;
+  /** GitHub's word for their relation to the repository, as `MEMBER`: says whose turn comes first, nothing else. */
+  readonly association?: string;
   /** As it was written, cut to what a command can need. */
   readonly text: string;
   /** Milliseconds since 1970 UTC. */

@@ -77,11 +77,15 @@ export interface PullDetails extends PullFacts {
 export interface Remark {
   readonly author: Actor;
   readonly authorIsBot: boolean;
+  /** GitHub's word for the author's relation to the repository, as of a comment. */
+  readonly association: string;
   readonly body: string;
   /** What it stands at; absent for the words of the review as a whole. */
   readonly path?: string;
   /** 1-based; absent for a whole file, and where the line is outdated. */
   readonly line?: number;
+  /** Milliseconds since 1970 UTC. */
+  readonly createdAt: number;
   /** Milliseconds since 1970 UTC, of the last edit as far as GitHub tells. */
   readonly updatedAt: number;
 }
@@ -109,6 +113,8 @@ export interface LabelChange {
   readonly how: 'set' | 'taken-off';
   readonly by: Actor;
   readonly byBot: boolean;
+  /** An App did it for them. */
+  readonly throughApp: boolean;
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
 }
@@ -119,16 +125,16 @@ export type Permission = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'n
 export interface GitHubReader {
   repository(): Promise<RepositoryFacts>;
   issue(number: number): Promise<IssueFacts>;
-  /** The newest 200, oldest first. */
-  comments(issue: number): Promise<readonly CommentFacts[]>;
+  /** All comments, the newest page first, each page (at most 100) oldest first. A page is read when it is asked for. */
+  commentPages(issue: number): AsyncIterable<readonly CommentFacts[]>;
   /** What this user may do now; the answer must be for the same numeric id, and not a bot, else `none` (I4). */
   permission(user: Actor): Promise<Permission>;
   /** The open or closed pull request with this head branch, newest first; null when there is none. */
   pullByHead(branch: string): Promise<PullFacts | null>;
   /** Null when there is none of this number. */
   pull(number: number): Promise<PullDetails | null>;
-  /** Words of reviews and comments on lines, the newest 200, oldest first. */
-  remarks(pull: number): Promise<readonly Remark[]>;
+  /** Words of reviews, or comments on lines; in pages like comments. */
+  remarkPages(pull: number, of: 'reviews' | 'lines'): AsyncIterable<readonly Remark[]>;
   /** Checks and statuses of a commit that ended without success, at most 30, by name. Ours is not among them. */
   failedChecks(sha: Sha): Promise<readonly FailedCheck[]>;
   /** The commit a branch points to now; null when there is no such branch. */

@@ -1,11 +1,12 @@
 import { parseCommand } from '../core/commands/index.ts';
+import { isOver } from '../core/lifecycle/index.ts';
 import { asFault } from '../core/model/index.ts';
 import { findMarker } from '../core/reports/index.ts';
 import { findOwn, handleOf, OUTAGES, once, requireGitHub, type World } from '../pipeline/index.ts';
 import type { CommandPlace, CommandRecord, Publisher, Reaction, ReactionTarget } from '../ports/index.ts';
 import { obey } from './obey.ts';
 import { type Obeyed, refuse, scopeOf } from './obeyed.ts';
-import { mayWrite } from './speaker.ts';
+import type { Senders } from './senders.ts';
 
 /** Milliseconds after which a command that could not be authorised is let go. Our default: longer than most outages. */
 const LATEST_MS = 60 * 60_000;
@@ -14,17 +15,42 @@ const LATEST_MS = 60 * 60_000;
  * One command from its row to its outcome: authorised now (I4), obeyed, answered, audited. Never rejects. While GitHub or
  * the database does not answer, the command stays open and is taken up again later; it never counts as allowed.
  */
-export async function attend(world: World, command: CommandRecord): Promise<void> {
-  // The next of a lane is begun from within the work on the one before it.
-  const about = { command: command.id, run: command.ticked, delivery: undefined };
-  return world.log.within(about, () => attendNow(world, command));
+export const attend = (world: World, senders: Senders, command: CommandRecord): Promise<void> =>
+  guarded(world, command, () => settle(world, senders, command));
+
+/**
+ * Whether a command is to be obeyed, without obeying it; one of somebody who may not write is settled. Never rejects. The
+ * right is read once more when it is obeyed.
+ */
+export async function isAllowed(world: World, senders: Senders, command: CommandRecord): Promise<boolean> {
+  let allowed = false;
+  await guarded(world, command, async () => {
+    allowed = await mayGoOn(world, senders, command);
+  });
+  return allowed;
 }
 
-async function attendNow(world: World, command: CommandRecord): Promise<void> {
+/** Whether a run is at work where a command was given. Never rejects; not known: no. */
+export async function isAtWork({ store, log }: World, { place }: CommandRecord): Promise<boolean> {
+  try {
+    return (await store.runsAt(place.repositoryId, place.thread)).some(({ state }) => !isOver(state));
+  } catch (thrown) {
+    log.warn({ err: thrown }, 'whether a run is at work could not be read, so a cancel takes its turn');
+    return false;
+  }
+}
+
+async function guarded(world: World, command: CommandRecord, work: () => Promise<void>): Promise<void> {
+  // The next of a lane is begun from within the work on the one before it.
+  const about = { command: command.id, run: command.ticked, delivery: undefined };
+  return world.log.within(about, () => guardedNow(world, command, work));
+}
+
+async function guardedNow(world: World, command: CommandRecord, work: () => Promise<void>): Promise<void> {
   try {
     const standing = await world.store.command(command.id);
     if (!standing || standing.outcome) return;
-    await settle(world, command);
+    await work();
   } catch (thrown) {
     const { code } = asFault(thrown);
     const old = world.clock.now() - command.at > LATEST_MS;
@@ -44,20 +70,22 @@ async function giveUp(world: World, command: CommandRecord, why: string): Promis
   }
 }
 
-async function settle(world: World, command: CommandRecord): Promise<void> {
+/** Who was allowed when it was obeyed is not asked again: it is only to be said still. */
+async function mayGoOn(world: World, senders: Senders, command: CommandRecord): Promise<boolean> {
+  if (await whatCameOf(world, command)) return true;
+  if (await senders.mayWrite(command.place, command.by)) return true;
+  const outcome = { kind: 'ignored', why: 'the sender may not write to the repository' } as const;
+  await world.store.settleCommand(command.id, outcome, world.clock.now());
+  return false;
+}
+
+async function settle(world: World, senders: Senders, command: CommandRecord): Promise<void> {
   const { place, by } = command;
-  const reader = await requireGitHub(world).reader(handleOf(place));
-  // Who was allowed when it was obeyed is not asked again: it is only to be said still.
-  if (!(await whatCameOf(world, command)) && !(await mayWrite(reader, by))) {
-    const outcome = { kind: 'ignored', why: 'the sender may not write to the repository' } as const;
-    return world.store.settleCommand(command.id, outcome, world.clock.now());
-  }
+  if (!(await mayGoOn(world, senders, command))) return;
   const publisher = await requireGitHub(world).publisher(handleOf(place));
   try {
-    await react(world, publisher, command, 'eyes').catch((thrown: unknown) => {
-      // It is set with the next one: what was asked for comes first.
-      world.log.warn({ err: thrown }, 'a command is obeyed before it is said to be seen');
-    });
+    // Writes take turns, and whoever cancels waits for none.
+    if (parseCommand(command.text)?.name !== 'cancel') await sayItIsSeen(world, publisher, command);
     // Kept before it is said, so that after a crash the command is not obeyed again.
     const { outcome, reply, runId } = await once(world.store, scopeOf(command), OBEYED, {
       look: async () => null,
@@ -71,6 +99,13 @@ async function settle(world: World, command: CommandRecord): Promise<void> {
   } finally {
     await publisher.close();
   }
+}
+
+async function sayItIsSeen(world: World, publisher: Publisher, command: CommandRecord): Promise<void> {
+  await react(world, publisher, command, 'eyes').catch((thrown: unknown) => {
+    // It is set with the next one: what was asked for comes first.
+    world.log.warn({ err: thrown }, 'a command is obeyed before it is said to be seen');
+  });
 }
 
 /** Key under which is kept what came of a command before it is said. */

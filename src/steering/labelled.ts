@@ -1,5 +1,6 @@
-import type { GitHubOrigin, RunId } from '../core/model/index.ts';
+import { asFault, type GitHubOrigin, type RunId } from '../core/model/index.ts';
 import { startRun, type World } from '../pipeline/index.ts';
+import type { Senders } from './senders.ts';
 
 /** What an `issues.labeled` delivery says, only the fields we need. */
 export interface LabelEvent {
@@ -23,8 +24,10 @@ export type Taken =
  * Takes a label as a wish for a run. The delivery and the run are one transaction (I8): a redelivery, or a replay
  * under a fresh delivery id, finds its semantic key taken. Whether the sender may is decided at admission.
  */
-export async function labelled(world: World, event: LabelEvent): Promise<Taken> {
+export async function labelled(world: World, event: LabelEvent, senders?: Senders): Promise<Taken> {
   if (event.sender.isBot) return { kind: 'ignored', why: 'a bot set the label' };
+  if (senders && !(await mayStore(senders, event)))
+    return { kind: 'ignored', why: 'the sender may not write to the repository' };
   const origin: GitHubOrigin = {
     kind: 'github',
     installationId: event.installationId,
@@ -55,4 +58,26 @@ export async function labelled(world: World, event: LabelEvent): Promise<Taken> 
   }
   await startRun(world, runId);
   return { kind: 'started', runId };
+}
+
+/**
+ * Templates of issues set labels for anybody, and maintainers label hundreds at once: whoever sets many is looked up
+ * before more are stored. While GitHub does not answer, they are stored: admission asks again.
+ */
+async function mayStore(
+  senders: Senders,
+  { installationId, repository, sender }: LabelEvent,
+): Promise<boolean> {
+  const { id: repositoryId, owner, name } = repository;
+  const place = { installationId, repositoryId, owner, name };
+  const by = { id: sender.id, login: sender.login };
+  if (senders.admits(place, by)) return true;
+  try {
+    if (await senders.mayWrite(place, by)) return true;
+    senders.dropped(place);
+    return false;
+  } catch (thrown) {
+    if (asFault(thrown).code === 'GITHUB_UNAVAILABLE') return true;
+    throw thrown;
+  }
 }

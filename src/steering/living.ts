@@ -5,6 +5,7 @@ import { dollars, statusReply } from '../core/reports/index.ts';
 import {
   cancelRun,
   commentThatAsked,
+  findComment,
   handleOf,
   loadRun,
   reply,
@@ -58,7 +59,7 @@ async function whyTooEarly(
   if (!asked) return BEFORE;
   if (place.on === 'conversation') return place.comment > asked.id ? null : BEFORE;
   const reader = await requireGitHub(world).reader(handleOf(origin));
-  const question = (await reader.comments(origin.issue)).find((one) => one.id === asked.id);
+  const question = await findComment(reader, origin.issue, (one) => one.id === asked.id);
   if (!question)
     return 'When this was asked could not be found out: write the answer in the conversation, not on a line.';
   return at > question.createdAt ? null : BEFORE;

@@ -1,8 +1,11 @@
-import { type Command, parseCommand } from '../core/commands/index.ts';
+import { parseCommand } from '../core/commands/index.ts';
 import type { RunId } from '../core/model/index.ts';
 import type { World } from '../pipeline/index.ts';
-import type { CommandPlace, CommandRecord, NewCommand } from '../ports/index.ts';
-import { attend } from './attend.ts';
+import type { CommandPlace, NewCommand } from '../ports/index.ts';
+import { attend, isAllowed, isAtWork } from './attend.ts';
+import { type LabelEvent, labelled, type Taken } from './labelled.ts';
+import { openLanes, STARTS } from './lanes.ts';
+import { isLikely, openSenders } from './senders.ts';
 import type { Speaker } from './speaker.ts';
 import { type EditEvent, editOfChoice, restoreChoice, tickedQuestion } from './ticked.ts';
 
@@ -16,6 +19,8 @@ export interface CommentEvent {
   readonly at: number;
   /** An App wrote it, be it for a person. */
   readonly throughApp: boolean;
+  /** GitHub's word for the writer's relation to the repository; absent: not known. */
+  readonly association?: string;
   readonly sender: Speaker;
 }
 
@@ -23,21 +28,22 @@ export type Heeded =
   | { readonly kind: 'heard'; readonly command: string }
   | { readonly kind: 'ignored'; readonly why: string };
 
-/** What may start a run: it works on the words of the moment in which it was asked for, whatever its turn (I5). */
-const STARTS: ReadonlySet<Command['name']> = new Set(['run', 'retry', 'review', 'fix']);
-
 /** UTF-16 units of a comment that are kept: more than any command can need. */
 const MOST_TEXT = 8_000;
 
 /**
  * What people say to runs. A command is stored before anything is done about it, and obeyed in the background, one at a
- * time for each repository, in the order of GitHub's own times and numbers of those that wait here.
+ * time for each repository, in the order of GitHub's own times and numbers of those that wait here; `cancel` does not wait
+ * for the others, and nobody waits for people who are not known to be writers. What such people send is stored up to a
+ * number, and not at all for a minute after GitHub said that they may not write.
  */
 export interface Steering {
   /** Takes a command from a new comment; a second delivery of it changes nothing (I8). */
   heard(event: CommentEvent): Promise<Heeded>;
   /** Takes a tick in a comment of ours. */
   ticked(event: EditEvent): Promise<Heeded>;
+  /** Takes a label as a wish for a run. */
+  labelled(event: LabelEvent): Promise<Taken>;
   /** Takes up commands that nothing has become of yet: a crash, or an outage of GitHub, came in between. */
   recover(): Promise<void>;
   /** Waits for the commands that are being obeyed, and for edited comparisons that are being restored. */
@@ -47,7 +53,15 @@ export interface Steering {
 const ignored = (why: string): Heeded => ({ kind: 'ignored', why });
 
 export function openSteering(world: World): Steering {
-  const lanes = openLanes((command) => attend(world, command));
+  const senders = openSenders(world);
+  const lanes = openLanes({
+    // Only who may write can edit a comment of ours, and so tick a box in it.
+    isLikely: ({ association, ticked, place, by }) =>
+      ticked !== undefined || isLikely(association) || senders.wasWriter(place, by),
+    check: (command) => isAllowed(world, senders, command),
+    isAtWork: (command) => isAtWork(world, command),
+    attend: (command) => attend(world, senders, command),
+  });
   const restoring = new Set<Promise<void>>();
 
   /** In the background: the webhook is answered at once, and whoever ticks again does not wait for a pick. */
@@ -63,14 +77,19 @@ export function openSteering(world: World): Steering {
   }
 
   return {
-    async heard({ place, body, issue, at, throughApp, sender }) {
+    async heard({ place, body, issue, at, throughApp, association, sender }) {
       if (sender.isBot || throughApp) return ignored('no person wrote it');
       const wish = parseCommand(body);
       if (!wish) return ignored('it gives no command');
       const { id, login } = sender;
+      if (!senders.admits(place, { id, login })) {
+        senders.dropped(place);
+        return ignored('the sender may not write to the repository, or sends too much');
+      }
       const scope = place.on === 'line' ? 'line' : 'comment';
       const text = body.slice(0, MOST_TEXT).toWellFormed();
-      const command = { id: `${scope}:${place.comment}`, place, by: { id, login }, text, at };
+      const likely = association === undefined ? {} : { association: association.slice(0, 40) };
+      const command = { id: `${scope}:${place.comment}`, place, by: { id, login }, text, at, ...likely };
       if (!STARTS.has(wish.name)) return take(command);
       const said = { title: issue.title, body: await world.artifacts.put(issue.body) };
       return take({ ...command, issue: said });
@@ -83,6 +102,7 @@ export function openSteering(world: World): Steering {
       restore(event.place, edit.run);
       return heeded;
     },
+    labelled: (event) => labelled(world, event, senders),
     async recover() {
       for (const command of await world.store.openCommands()) {
         lanes.add(command);
@@ -93,44 +113,4 @@ export function openSteering(world: World): Steering {
       await Promise.all([lanes.idle(), ...restoring]);
     },
   };
-}
-
-interface Lane {
-  readonly waiting: CommandRecord[];
-  working: Promise<void> | null;
-}
-
-/** `attend` never rejects. */
-function openLanes(attendTo: (command: CommandRecord) => Promise<void>) {
-  const lanes = new Map<number, Lane>();
-  const known = new Set<string>();
-
-  async function work(repository: number, lane: Lane): Promise<void> {
-    for (let next = first(lane); next; next = first(lane)) {
-      await attendTo(next);
-      known.delete(next.id);
-    }
-    lanes.delete(repository);
-  }
-
-  return {
-    add(command: CommandRecord): void {
-      if (known.has(command.id)) return;
-      known.add(command.id);
-      const { repositoryId } = command.place;
-      const lane = lanes.get(repositoryId) ?? { waiting: [], working: null };
-      lanes.set(repositoryId, lane);
-      lane.waiting.push(command);
-      lane.working ??= work(repositoryId, lane);
-    },
-    async idle(): Promise<void> {
-      while (lanes.size > 0) await Promise.all([...lanes.values()].map(({ working }) => working));
-    },
-  };
-}
-
-/** By GitHub's own times and numbers, whatever the order in which deliveries come. */
-function first({ waiting }: Lane): CommandRecord | undefined {
-  waiting.sort((one, other) => one.at - other.at || one.place.comment - other.place.comment);
-  return waiting.shift();
 }

@@ -1,60 +1,93 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type HeldBody, openBodyBytes } from '../core/bodies/index.ts';
 
-/** `text`: says the same as the bytes that came, so that a signature of one is one of the other. */
+/** `dropped`: its room was needed for others, or there was none; `late`: it took too long. */
 export type Body =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'not-text' }
-  | { readonly kind: 'too-long' };
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'too-long' }
+  | { readonly kind: 'dropped' }
+  | { readonly kind: 'late' };
 
-/** The body of a request; of one that is longer than `limit` bytes no more is kept. Rejects when the sender goes away. */
-export async function readBody(request: IncomingMessage, limit: number): Promise<Body> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return { kind: 'too-long' };
-  const parts: Buffer[] = [];
-  let bytes = 0;
+export interface Reading {
+  /** Bytes. */
+  readonly limit: number;
+  /** Milliseconds until it must have arrived whole, from now on. */
+  readonly ms: number;
+  /** Its place in the memory that all bodies share; `dropped` is called when that is taken away. */
+  readonly hold: (dropped: () => void) => HeldBody;
+}
+
+/** Whether a request says itself that its body is longer than `limit` bytes. */
+export const saysTooLong = ({ headers }: IncomingMessage, limit: number): boolean =>
+  Number(headers['content-length'] ?? 0) > limit;
+
+/** The body of a request; of one that cannot be taken nothing is kept. Rejects when the sender goes away. */
+export async function readBody(request: IncomingMessage, { limit, ms, hold }: Reading): Promise<Body> {
+  const ended = Promise.withResolvers<Body>();
+  const held = hold(() => ended.resolve({ kind: 'dropped' }));
+  const body = openBodyBytes(limit, (bytes) => held.hold(bytes));
   // Not `for await`: leaving such a loop early destroys the request, and the sender would see no answer.
-  return new Promise((resolve, reject) => {
-    const onData = (part: Buffer): void => {
-      bytes += part.length;
-      if (bytes <= limit) {
-        parts.push(part);
-        return;
-      }
-      request.off('data', onData).pause();
-      resolve({ kind: 'too-long' });
-    };
-    request.on('data', onData);
-    request.once('end', () => resolve(textIn(Buffer.concat(parts))));
-    request.once('error', reject);
-    request.once('close', () =>
-      reject(new Error('The sender closed the connection before the body was complete.')),
-    );
+  const onData = (part: Buffer): void => {
+    const added = body.add(part);
+    if (added !== 'added') ended.resolve({ kind: added === 'no-room' ? 'dropped' : added });
+  };
+  // What has come while this process was busy is read first.
+  const timer = setTimeout(() => setImmediate(() => ended.resolve({ kind: 'late' })), ms);
+  request.on('data', onData);
+  request.once('end', () => {
+    const { buffer, byteOffset, byteLength } = body.take();
+    ended.resolve({ kind: 'bytes', bytes: Buffer.from(buffer, byteOffset, byteLength) });
   });
+  request.once('error', ended.reject);
+  request.once('close', () =>
+    ended.reject(new Error('The sender closed the connection before the body was complete.')),
+  );
+  try {
+    const read = await ended.promise;
+    if (read.kind === 'bytes') held.keep();
+    else held.release();
+    return read;
+  } catch (thrown) {
+    held.release();
+    throw thrown;
+  } finally {
+    clearTimeout(timer);
+    // The listeners stay as long as the connection, which may be long; the bytes need not.
+    body.take();
+    request.off('data', onData).pause();
+  }
 }
 
-/** Reading other bytes as UTF-8 would mend them, and what is verified would not be what came. */
-function textIn(bytes: Buffer): Body {
-  const text = bytes.toString('utf8');
-  return Buffer.from(text).equals(bytes) ? { kind: 'text', text } : { kind: 'not-text' };
-}
-
-/** How long the rest of a body that is too long is read and thrown away, milliseconds; our default. */
+/** How long the rest of a body that is refused is read and thrown away, milliseconds; our default. */
 const DRAIN_MS = 2_000;
 
+export interface BodyRefusal {
+  readonly status: number;
+  /** One line. */
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /**
- * Answers 413 and closes the connection. What the sender still writes is thrown away for a moment first: closing at
- * once would reset the connection, and the answer would be lost on its way.
+ * Answers and closes the connection. What the sender still writes is thrown away for a moment first: closing at once
+ * would reset the connection, and the answer would be lost on its way.
  */
-export function refuseBody(request: IncomingMessage, response: ServerResponse, limit: number): void {
-  const text = `The body is longer than ${limit} bytes.\n`;
-  response.writeHead(413, {
+export function refuseBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, text, headers }: BodyRefusal,
+): void {
+  response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
+    'content-length': Buffer.byteLength(text) + 1,
+    ...headers,
     connection: 'close',
   });
-  response.write(text);
+  response.write(`${text}\n`);
   const end = (): void => {
     clearTimeout(timer);
     response.end();
+    request.socket.destroySoon();
   };
   const timer = setTimeout(end, DRAIN_MS);
   request.once('end', end).once('close', end).resume();

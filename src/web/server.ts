@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { openBodyBudget } from '../core/bodies/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { Log } from '../ports/index.ts';
-import { readBody, refuseBody } from './body.ts';
+import { limitConnections } from './connections.ts';
+import { countedLog } from './counted-log.ts';
+import { type DeliveryParts, deliver, type Webhook } from './deliveries.ts';
 import { type Figures, sendFigures } from './figures.ts';
 import { frontPage, notFound, type Page, SECURITY_HEADERS } from './page.ts';
 import type { SetupPages } from './setup.ts';
-
-/** Probot's middleware: answers the request and resolves with true, or resolves with anything else and leaves it alone. */
-export type WebhookMiddleware = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 export interface Health {
   readonly ok: boolean;
@@ -21,16 +21,29 @@ export interface WebOptions {
   /** 0: any free port. */
   readonly port: number;
   /** Absent while the App is being set up: deliveries are then answered with 503. */
-  readonly webhook?: WebhookMiddleware;
+  readonly webhook?: Webhook;
   /** E.g. `/api/github/webhooks`. */
   readonly webhooksPath: string;
   readonly health: () => Promise<Health>;
   readonly setup?: SetupPages;
   /** Absent: there is no /metrics. */
   readonly figures?: Figures;
-  /** Longest webhook body, bytes. Default 5 MiB, ours: GitHub sends up to 25 MB, but an issue event stays below 1 MB. */
-  readonly bodyLimitBytes?: number;
+  /** Absent: the defaults below. */
+  readonly limits?: Partial<WebLimits>;
   readonly log: Log;
+}
+
+/** What strangers can take of this process: anybody can connect. */
+export interface WebLimits {
+  /** Longest webhook body, bytes. GitHub sends up to 25 MB, but an issue event stays below 1 MB. */
+  readonly bodyLimitBytes: number;
+  /** Bytes of all bodies that are being read or worked on. */
+  readonly bodiesLimitBytes: number;
+  /** Milliseconds for the headers of a request. */
+  readonly headersMs: number;
+  /** Milliseconds for a body, from its headers to its last byte. GitHub waits ten seconds for the answer. */
+  readonly bodyMs: number;
+  readonly connections: number;
 }
 
 export interface Web {
@@ -41,26 +54,60 @@ export interface Web {
   close(graceMs: number): Promise<void>;
 }
 
-/** Our defaults: GitHub sends a delivery at once and waits ten seconds for the answer. */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 } as const;
+/** All ours. */
+const DEFAULT_LIMITS: WebLimits = {
+  bodyLimitBytes: 5 * 2 ** 20,
+  bodiesLimitBytes: 64 * 2 ** 20,
+  headersMs: 10_000,
+  bodyMs: 10_000,
+  connections: 512,
+};
+/** Our defaults. GitHub's own headers are below 2 KiB. */
+const SERVER = {
+  maxHeaderSize: 16 * 2 ** 10,
+  keepAliveTimeout: 5_000,
+  // Node looks for requests that take too long only so often.
+  connectionsCheckingInterval: 1_000,
+} as const;
+/** Milliseconds without a byte in either direction until a connection is closed, as of somebody who does not read the answer. */
+const SILENCE_MS = 60_000;
+/** GitHub and proxies open another one; who sends more at once is cut off. */
+const REQUESTS_OF_A_CONNECTION = 100;
 const HEALTH_MS = 5_000;
-const BODY_LIMIT = 5 * 2 ** 20;
 
 interface Site extends WebOptions {
-  readonly bodyLimitBytes: number;
+  readonly deliveries: DeliveryParts;
+  /** Says in the log what happened, and how often. */
+  readonly count: (message: string, why: string) => void;
   /** Filled in when the port is known. */
   readonly url: () => string;
 }
 
 /** Starts the HTTP server. Fault ENVIRONMENT_INVALID when host and port cannot be listened on. */
 export async function startWeb(options: WebOptions): Promise<Web> {
-  const server = createServer(TIMEOUTS);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { headersMs, bodyMs } = limits;
+  const times = { headersTimeout: headersMs, requestTimeout: headersMs + bodyMs };
+  const server = createServer({ ...SERVER, ...times });
+  server.timeout = SILENCE_MS;
+  server.maxRequestsPerSocket = REQUESTS_OF_A_CONNECTION;
   const url = (): string => urlOf(options.host, (server.address() as AddressInfo).port);
-  const site: Site = { ...options, bodyLimitBytes: options.bodyLimitBytes ?? BODY_LIMIT, url };
-  server.on('request', (request, response) => {
+  const count = countedLog(options.log);
+  const deliveries: DeliveryParts = {
+    ...limits,
+    webhook: options.webhook,
+    budget: openBodyBudget(limits.bodiesLimitBytes),
+    connections: limitConnections(server, limits.connections),
+    refused: (why) => count('a delivery was refused', why),
+  };
+  const site: Site = { ...options, deliveries, count, url };
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (!server.listening) response.setHeader('connection', 'close');
     void answer(site, request, response);
-  });
+  };
+  // Whoever asks before a body is sent is told only when it will be read.
+  server.on('request', listener).on('checkContinue', listener);
+  server.on('dropRequest', (_request, socket) => void socket.destroy());
   await listen(server, options);
   const address = url();
   return {
@@ -76,15 +123,12 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
   const url = URL.parse(request.url ?? '', 'http://localhost');
   const about = { method: request.method, path: url?.pathname.slice(0, 200) };
-  response.once('finish', () => {
-    if (response.statusCode === 413) log.warn(about, 'a request was refused: its body is too long');
-  });
   try {
     if (!url) send(response, { ...notFound(), status: 400 }, request.method);
     else await route(site, request, response, url);
   } catch (thrown) {
     if (request.socket.destroyed) {
-      log.info(about, 'a sender went away before its request was answered');
+      site.count('a sender went away before its request was answered', about.path ?? '');
     } else log.error({ ...about, err: thrown }, 'a request failed');
     if (!response.headersSent) response.writeHead(500);
     response.end();
@@ -98,7 +142,12 @@ async function route(
   url: URL,
 ): Promise<void> {
   const path = url.pathname.replace(/(?<=.)\/+$/, '');
-  if (path === site.webhooksPath) return deliver(site, request, response);
+  if (path === site.webhooksPath) {
+    if (!(await deliver(site.deliveries, request, response))) send(response, notFound(), request.method);
+    return;
+  }
+  // Nobody here reads another body: Node would read it all to keep the connection.
+  if (request.method !== 'GET' && request.method !== 'HEAD') response.setHeader('connection', 'close');
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return send(response, notFound(), request.method);
   if (path === '/healthz') return sendHealth(site, response);
@@ -106,22 +155,6 @@ async function route(
   if (path === '/') return send(response, frontPage(), request.method);
   const asked = { path, query: url.searchParams, baseUrl: site.url() };
   send(response, (await site.setup?.answer(asked)) ?? notFound(), request.method);
-}
-
-/** Hands a delivery to Probot with its body read: Probot itself sets no limit and takes `body` as it is (a string). */
-async function deliver(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (!site.webhook) {
-    response.writeHead(503, { 'content-type': 'text/plain' }).end('The GitHub App is not set up yet.\n');
-    return;
-  }
-  const body = await readBody(request, site.bodyLimitBytes);
-  if (body.kind === 'too-long') return refuseBody(request, response, site.bodyLimitBytes);
-  if (body.kind === 'not-text') {
-    response.writeHead(400, { 'content-type': 'text/plain' }).end('The body is not UTF-8.\n');
-    return;
-  }
-  const taken = await site.webhook(Object.assign(request, { body: body.text }), response);
-  if (taken !== true && !response.headersSent) send(response, notFound(), request.method);
 }
 
 async function sendHealth(site: Site, response: ServerResponse): Promise<void> {

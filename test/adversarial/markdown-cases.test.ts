@@ -25,6 +25,7 @@ import { findOwn } from '../../src/pipeline/own-comment.ts';
 import type { CommentFacts, GitHub, GitHubReader } from '../../src/ports/index.ts';
 import { CORPUS, hostile, poisoned, poisonedDiffs } from '../core/reports/hostile.ts';
 import { scan } from '../core/reports/scanner.ts';
+import { inPages } from '../world/pages.ts';
 
 /** Reads as GitHub does as far as our texts go: CommonMark, tables, HTML, and addresses that become links by themselves. */
 const markdown = new MarkdownIt({ html: true, linkify: true });
@@ -267,7 +268,7 @@ describe('case 70: a marker of ours that others wrote', () => {
     const look = (comments: readonly CommentFacts[]) =>
       findOwn(
         { appId: 4 } as unknown as GitHub,
-        { comments: async () => comments } as unknown as GitHubReader,
+        { commentPages: () => inPages(comments) } as unknown as GitHubReader,
         7,
         { kind: 'status', run: 'r7k2m9q4xa' },
       );

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadOnGitHub } from '../../src/pipeline/index.ts';
 import { shownOn } from '../../src/pipeline/publish/heads.ts';
 import { labelled, withdrawn } from '../../src/steering/index.ts';
+import { NOON } from '../pipeline/admit-room.ts';
 import { APP, mallory, mona, RUN } from '../steering/pretend.ts';
 import { openPull } from '../steering/repository.ts';
 import { ada, atWork, boxes, type Scene, scene, shown, tick } from '../steering/scene.ts';
@@ -53,13 +54,44 @@ describe('case 13: what is not a person is not heard', () => {
     expect(room.written).toEqual([]);
   });
 
-  test('another App that writes for a person', async () => {
-    const more = JSON.parse(comments('created', '/auto-dev run')) as { comment: object };
-    const comment = { ...more.comment, performed_via_github_app: { id: 3 } };
-    await room.deliver(comments('created', '/auto-dev run', { comment }), {
-      'x-github-event': 'issue_comment',
-    });
+  // A person with the right to write, whose name another App uses.
+  const of = (event: string, body: string) => ({ event, body });
+  const written = JSON.parse(comments('created', '/auto-dev run')) as { comment: object };
+  const comment = { ...written.comment, performed_via_github_app: { id: 3 } };
+  const pull_request = { number: 7, title: 'x', body: '', updated_at: '2024-10-04T12:00:00Z' };
+  test.each([
+    of('issue_comment', comments('created', '/auto-dev run', { comment })),
+    of('issue_comment', comments('edited', '/auto-dev run', { comment })),
+    of('pull_request_review_comment', comments('created', '/auto-dev run', { comment, pull_request })),
+    of('issues', issues('labeled')),
+  ])('another App that acts for a writer, by $event', async ({ event, body }) => {
+    const by = { id: MONA.id, login: MONA.login };
+    room.now.labelChange = { how: 'set', by, byBot: false, throughApp: true, at: NOON };
+    expect((await room.deliver(body, { 'x-github-event': event })).status).toBe(200);
     expect(await room.store.commands(42, 50)).toEqual([]);
+    const runs = await room.settled();
+    expect(runs.filter(({ state }) => state !== 'refused')).toEqual([]);
+    expect(runs.map(({ trouble }) => trouble?.message)).toEqual(
+      event === 'issues'
+        ? ['The label was set by an App in the name of `mona`; only a person can start a run.']
+        : [],
+    );
+  });
+
+  test.each([of('issue_comment', comments('created', '/auto-dev run')), of('issues', issues('labeled'))])(
+    'the same person without an App is heard, by $event',
+    async ({ event, body }) => {
+      const by = { id: MONA.id, login: MONA.login };
+      room.now.labelChange = { how: 'set', by, byBot: false, throughApp: false, at: NOON };
+      await room.deliver(body, { 'x-github-event': event });
+      await expect.poll(async () => (await room.settled()).map(({ state }) => state)).toEqual(['admitted']);
+    },
+  );
+
+  test('the same person without an App is heard on a line', async () => {
+    const line = comments('created', '/auto-dev help', { pull_request });
+    await room.deliver(line, { 'x-github-event': 'pull_request_review_comment' });
+    expect(await room.store.commands(42, 50)).toMatchObject([{ id: 'line:900' }]);
   });
 });
 

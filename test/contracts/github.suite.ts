@@ -7,6 +7,7 @@ import type {
   ReactionTarget,
   RepositoryHandle,
 } from '../../src/ports/index.ts';
+import { allOf } from '../world/pages.ts';
 
 /** What the suite needs besides the port: people on the other side, and their eyes. */
 export interface GitHubBench {
@@ -120,7 +121,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
     test('reads over a hundred comments, oldest first', async () => {
       const issue = await bench.openIssue({ title: 'Long talk' });
       for (let i = 1; i <= 103; i++) await bench.comment('bob', issue, `comment ${i}`);
-      const comments = await reader.comments(issue);
+      const comments = await allOf(reader.commentPages(issue));
       expect(comments.map((comment) => comment.body)).toEqual(
         Array.from({ length: 103 }, (_, i) => `comment ${i + 1}`),
       );
@@ -173,7 +174,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       const issue = await bench.openIssue({ title: 'Comment' });
       const { id, url } = await publisher.comment(issue, 'Started.');
       await publisher.editComment(id, 'Done.');
-      const [comment] = await reader.comments(issue);
+      const [comment] = await allOf(reader.commentPages(issue));
       expect(comment).toMatchObject({
         id,
         url,
@@ -191,7 +192,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
         .comment('mallory', issue, 'mine')
         .catch(() => bench.comment('alice', issue, 'mine'));
       await expect(publisher.editComment(comment, 'theirs')).rejects.toMatchObject({ code: 'INTERNAL' });
-      expect((await reader.comments(issue)).map(({ body }) => body)).toEqual(['mine']);
+      expect((await allOf(reader.commentPages(issue))).map(({ body }) => body)).toEqual(['mine']);
     });
 
     test('adds and removes labels of its own', async () => {
@@ -227,7 +228,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       expect(await reader.issue(pull.number)).toMatchObject({ isPull: true, title: 'Fix', open: true });
 
       await publisher.comment(pull.number, 'The comparison.');
-      expect(await reader.comments(pull.number)).toHaveLength(1);
+      expect(await allOf(reader.commentPages(pull.number))).toHaveLength(1);
       await publisher.react({ issue: pull.number }, 'rocket');
       expect(await bench.reactions({ issue: pull.number })).toEqual(['rocket']);
 
@@ -296,16 +297,22 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
     test('reads what was said in reviews and on lines, oldest first', async () => {
       await bench.push('reviewed');
       const pull = await bench.openPull('reviewed');
-      expect(await reader.remarks(pull)).toEqual([]);
+      const remarks = async () => [
+        ...(await allOf(reader.remarkPages(pull, 'reviews'))),
+        ...(await allOf(reader.remarkPages(pull, 'lines'))),
+      ];
+      expect(await remarks()).toEqual([]);
       await bench.review('alice', pull, 'Not yet.');
       const comment = await bench.commentOnLine('bob', pull, { path: 'fix.txt', line: 1 }, 'Why this?');
       await bench.commentOnLine('alice', pull, { path: 'fix.txt' }, 'The whole file.');
-      const [words, line, file, ...more] = await reader.remarks(pull);
+      const [words, line, file, ...more] = await remarks();
       const alice = await bench.account('alice');
       expect(words).toEqual({
         author: alice,
         authorIsBot: false,
+        association: expect.stringMatching(/^[A-Z_]+$/),
         body: 'Not yet.',
+        createdAt: expect.any(Number),
         updatedAt: expect.any(Number),
       });
       expect(line).toMatchObject({
@@ -478,7 +485,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
         });
         await publisher.comment(issue, 'Still here.');
         const late = await bench.github.reader(bench.repository);
-        expect(await late.comments(issue)).toHaveLength(1);
+        expect(await allOf(late.commentPages(issue))).toHaveLength(1);
       } finally {
         await bench.rename('demo');
       }

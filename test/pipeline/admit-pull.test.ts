@@ -15,7 +15,7 @@ test('a review becomes a task on the branch of the pull request', async () => {
     now.rights[ada.id] = 'maintain';
     now.remarks = [
       remark(ada, 'Use the helper.\n\nIt rounds half up.', { path: 'src/round.ts', line: 12 }),
-      remark(mona, 'Add a test for 2.5.'),
+      remark(mona, 'Add a test for 2.5.', { createdAt: NOON }),
     ];
     now.comments = [comment(mona, 'See the review.')];
   });

@@ -8,6 +8,7 @@ import type {
   GitHub,
   GitHubReader,
   IssueFacts,
+  LabelChange,
   Permission,
   Publisher,
   PullDetails,
@@ -15,6 +16,7 @@ import type {
   RepositoryFacts,
 } from '../../src/ports/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { inPages } from '../world/pages.ts';
 import { silent } from '../world/silent.ts';
 
 export const APP = 77;
@@ -48,6 +50,8 @@ export interface Scene {
   pull: PullDetails | null;
   comments: CommentFacts[];
   remarks: Remark[];
+  /** Who did what to the label last. */
+  labelChange: LabelChange | null;
   checks: FailedCheck[];
   /** By user id; a function is what asking GitHub does. */
   rights: Record<number, Permission | (() => Promise<unknown>)>;
@@ -103,6 +107,7 @@ const scene = (): Scene => ({
   comments: [],
   remarks: [],
   checks: [],
+  labelChange: null,
   rights: { [mona.id]: 'write', [tria.id]: 'triage', [mallory.id]: 'read' },
   refs: { main: MAIN, [HEAD]: HEAD },
   branches: ['main', 'rounding'],
@@ -129,18 +134,19 @@ function readerOf(now: Scene): GitHubReader {
       const labels = now.issue.labels.filter((one) => one !== 'auto-dev' || !now.unlabelled.has(number));
       return { ...now.issue, number, labels };
     },
-    comments: async () => now.comments,
+    commentPages: () => inPages(now.comments),
     async permission({ id }) {
       const right = now.rights[id] ?? 'none';
       return (typeof right === 'function' ? await right() : right) as Permission;
     },
     pull: async () => now.pull,
-    remarks: async () => now.remarks,
+    remarkPages: (_pull, of) =>
+      inPages(now.remarks.filter(({ path }) => (path === undefined) === (of === 'reviews'))),
     failedChecks: async (sha) => (sha === now.pull?.headSha ? now.checks : []),
     pullByHead: unused,
     branchHead: async (branch) => (now.branches.includes(branch) ? (now.refs[branch] ?? null) : null),
     labelled: unused,
-    labelChange: unused,
+    labelChange: async () => now.labelChange,
     credential: unused,
   };
 }
@@ -282,4 +288,12 @@ export const remark = (
   author: { id: number; login: string },
   body: string,
   over: Partial<Remark> = {},
-): Remark => ({ author, authorIsBot: false, body, updatedAt: NOON - 1, ...over });
+): Remark => ({
+  author,
+  authorIsBot: false,
+  association: 'MEMBER',
+  body,
+  createdAt: NOON - 1,
+  updatedAt: NOON - 1,
+  ...over,
+});

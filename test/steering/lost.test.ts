@@ -176,7 +176,14 @@ describe('what a lost webhook would have told of a run at work', () => {
   function tookOff(s: Scene, change: Partial<LabelChange> | null = {}): void {
     s.repository.labels.get(7)?.clear();
     const by = { id: mona.id, login: mona.login };
-    s.repository.labelChange = change && { how: 'taken-off', by, byBot: false, at: s.now(), ...change };
+    s.repository.labelChange = change && {
+      how: 'taken-off',
+      by,
+      byBot: false,
+      throughApp: false,
+      at: s.now(),
+      ...change,
+    };
   }
 
   test('nothing: it goes on', async () => {

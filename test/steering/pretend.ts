@@ -23,6 +23,7 @@ import type {
 import type { Speaker, Steering } from '../../src/steering/index.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { inPages } from '../world/pages.ts';
 import { silent } from '../world/silent.ts';
 
 export const RUN = 'r0000000000';
@@ -59,16 +60,18 @@ export function pretendGitHub() {
   const edits: number[] = [];
   const rights: Record<number, Permission | 'broken'> = { [mona.id]: 'write' };
   const reader = {
-    comments: async () =>
-      comments.map((one) => ({
-        ...one,
-        author: { id: 1, login: 'runoff[bot]' },
-        authorIsBot: true,
-        association: 'NONE',
-        url: `https://github.test/c/${one.id}`,
-        performedByAppId: APP,
-        updatedAt: one.createdAt,
-      })),
+    commentPages: () =>
+      inPages(
+        comments.map((one) => ({
+          ...one,
+          author: { id: 1, login: 'runoff[bot]' },
+          authorIsBot: true,
+          association: 'NONE',
+          url: `https://github.test/c/${one.id}`,
+          performedByAppId: APP,
+          updatedAt: one.createdAt,
+        })),
+      ),
     async permission({ id }: { id: number }) {
       const right = rights[id] ?? 'none';
       if (right === 'broken') throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');

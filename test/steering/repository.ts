@@ -15,6 +15,7 @@ import type {
   RepositoryHandle,
   Workspaces,
 } from '../../src/ports/index.ts';
+import { inPages } from '../world/pages.ts';
 import { APP, mona } from './pretend.ts';
 
 export const REPOSITORY = 42;
@@ -127,7 +128,7 @@ function readerOf(repository: Repository): GitHubReader {
       const labels = [...labelsOf(repository, number)];
       return { ...repository.issue, number, isPull: repository.pulls.has(number), labels };
     },
-    comments: async (on: number) => repository.comments.filter((one) => one.on === on),
+    commentPages: (on: number) => inPages(repository.comments.filter((one) => one.on === on)),
     async permission({ id }: { id: number }) {
       asked('permission');
       return repository.rights[id] ?? 'none';

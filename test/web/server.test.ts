@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startWeb, type Web, type WebOptions } from '../../src/web/index.ts';
-import { delivery, HOOKS, labelled, memoryLog, probotMiddleware, sign } from './delivery.ts';
+import { delivery, HOOKS, labelled, memoryLog, probotMiddleware, SECRET, sign } from './delivery.ts';
 
 let web: Web | undefined;
 let titles: string[];
@@ -20,7 +20,7 @@ async function start(options: Partial<WebOptions> = {}): Promise<Web> {
   web = await startWeb({
     host: '127.0.0.1',
     port: 0,
-    webhook: await probotMiddleware((title) => void titles.push(title)),
+    webhook: { secret: SECRET, take: await probotMiddleware((title) => void titles.push(title)) },
     webhooksPath: HOOKS,
     health: async () => ({ ok: true, detail: { database: 'reachable' } }),
     log,
@@ -76,7 +76,7 @@ describe('deliveries', () => {
 
   test('a body of exactly the limit is taken, one byte more is answered with 413 and never seen by Probot', async () => {
     const empty = labelled('x').length;
-    const { url } = await start({ bodyLimitBytes: 100_000 });
+    const { url } = await start({ limits: { bodyLimitBytes: 100_000 } });
     const fits = await fetch(`${url}${HOOKS}`, delivery(labelled('x', 'p'.repeat(100_000 - empty))));
     const over = await fetch(`${url}${HOOKS}`, delivery(labelled('x', 'p'.repeat(100_001 - empty))));
     expect([fits.status, over.status, titles]).toEqual([200, 413, ['x']]);
@@ -84,7 +84,7 @@ describe('deliveries', () => {
   });
 
   test('a body that does not say how long it is cannot pass the limit either', async () => {
-    const { url } = await start({ bodyLimitBytes: 1_000_000 });
+    const { url } = await start({ limits: { bodyLimitBytes: 1_000_000 } });
     const part = new Uint8Array(64 * 1024).fill(97);
     let left = 160;
     const body = new ReadableStream<Uint8Array>({
@@ -105,14 +105,17 @@ describe('deliveries', () => {
   });
 
   test('a trailing slash does not lead around the limit', async () => {
-    const { url } = await start({ bodyLimitBytes: 1_000 });
+    const { url } = await start({ limits: { bodyLimitBytes: 1_000 } });
     expect((await fetch(`${url}${HOOKS}/`, delivery('x'.repeat(2_000)))).status).toBe(413);
   });
 
   test('a handler that fails is answered with 500, and nothing of the body reaches our log', async () => {
     const { url } = await start({
-      webhook: () => {
-        throw new Error('no room');
+      webhook: {
+        secret: SECRET,
+        take: () => {
+          throw new Error('no room');
+        },
       },
     });
     const secret = labelled('CANARY-IN-THE-BODY');
@@ -198,7 +201,7 @@ describe('stopping', () => {
       await goOn.promise;
       titles.push(title);
     });
-    const { url, port, close } = await start({ webhook });
+    const { url, port, close } = await start({ webhook: { secret: SECRET, take: webhook } });
     const answer = fetch(`${url}${HOOKS}`, delivery(labelled('late')));
     await reached.promise;
     const closed = close(20_000);
@@ -219,9 +222,12 @@ describe('stopping', () => {
   test('what is not answered within the grace is cut off', async () => {
     const reached = Promise.withResolvers<void>();
     const { url, close } = await start({
-      webhook: () => {
-        reached.resolve();
-        return new Promise<boolean>(() => undefined);
+      webhook: {
+        secret: SECRET,
+        take: () => {
+          reached.resolve();
+          return new Promise<boolean>(() => undefined);
+        },
       },
     });
     const answer = fetch(`${url}${HOOKS}`, delivery(labelled('never'))).then(String, () => 'cut off');

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { openBodyBytes } from '../../core/bodies/index.ts';
 import type { ModelProtocol } from '../../core/model/index.ts';
 import { type CallEndpoint, type Endpoint, endpointFor, keyInQuery } from './endpoints.ts';
 import { geminiLimit, geminiRequest } from './gemini.ts';
@@ -14,7 +15,7 @@ import {
   outputLimit,
   parseBody,
 } from './requests.ts';
-import type { Room } from './room.ts';
+import { MOST_BODY_BYTES, type Room, type Taken } from './room.ts';
 
 export const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
 
@@ -83,7 +84,9 @@ export async function admit(
   if (endpoint.kind === 'models') return { kind: 'models', protocol: endpoint.protocol };
 
   const bytes = await readBody(request, room);
-  if (!bytes || hasTooManyValues(bytes)) return refuse(413, 'The request is too large.');
+  if (bytes === 'crowded')
+    return refuse(503, 'Too many large requests are being made at once. Try again in a few seconds.');
+  if (bytes === 'too-large' || hasTooManyValues(bytes)) return refuse(413, 'The request is too large.');
   const sent = parseBody(bytes);
   if (!sent) return refuse(400, 'The body must be one JSON object, without content-encoding.');
   const model = endpoint.model ?? sent.model;
@@ -145,12 +148,17 @@ function keyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
   return String(named ?? (endpoint?.protocol === 'gemini' ? keyInQuery(url) : ''));
 }
 
-/** Null when there is no room for it. */
-async function readBody(request: IncomingMessage, room: Room): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
+/** In one block, however small the parts are in which it comes. */
+async function readBody(request: IncomingMessage, room: Room): Promise<Buffer | Exclude<Taken, 'taken'>> {
+  const at: { held: number; taken: Taken } = { held: 0, taken: 'taken' };
+  const body = openBodyBytes(MOST_BODY_BYTES, (bytes) => {
+    at.taken = room.take(bytes - at.held);
+    at.held = bytes;
+    return at.taken === 'taken';
+  });
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    if (!room.take(chunk.length)) return null;
-    chunks.push(chunk);
+    if (body.add(chunk) !== 'added') return at.taken === 'crowded' ? 'crowded' : 'too-large';
   }
-  return Buffer.concat(chunks);
+  const { buffer, byteOffset, byteLength } = body.take();
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

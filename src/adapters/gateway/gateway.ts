@@ -11,7 +11,7 @@ import { offersOf } from './offers.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
 import { defaultModelsOf, namedModel, type Providers, routeTo } from './providers.ts';
 import { type Answers, openRecall } from './recall.ts';
-import { openRooms } from './room.ts';
+import { openRooms, type SharedRoom } from './room.ts';
 import type { DayCaps } from './scopes.ts';
 import { openDoor, prepareSocketFolder, removeStaleSockets } from './sockets.ts';
 import { UPSTREAM_MOST_MS, UPSTREAM_SILENCE_MS } from './upstream.ts';
@@ -49,6 +49,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const secrets = secretsOf(Object.values(providers).map(({ key }) => key));
   const silenceMs = options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS;
   const mostMs = options.upstreamMostMs ?? UPSTREAM_MOST_MS;
+  const room: SharedRoom = { bytes: 0 };
   const shared = { providers, book, secrets, clock, log, silenceMs, mostMs };
   const leases = new Map<Lease, Grant & { runCapUsd: Usd }>();
   const runCaps = new Map<RunId, Usd>();
@@ -69,6 +70,7 @@ export function openGateway(options: GatewayOptions): Gateway {
         grant: held,
         onUsage,
         shared: { ...shared, purse, recall },
+        room,
         dir,
         forget: (closed) => leases.delete(closed),
       });
@@ -100,11 +102,12 @@ interface LeaseOptions {
     LeaseContext,
     'purse' | 'recall' | 'providers' | 'book' | 'secrets' | 'clock' | 'log' | 'silenceMs' | 'mostMs'
   >;
+  readonly room: SharedRoom;
   readonly dir: string;
   readonly forget: (lease: Lease) => void;
 }
 
-async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions): Promise<Lease> {
+async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOptions): Promise<Lease> {
   const { purse, clock, log } = shared;
   const key = `gw-${randomBytes(32).toString('base64url')}`;
   let refusal: string | null = null;
@@ -133,7 +136,7 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
     },
     logged: new Set(),
     inFlight,
-    rooms: openRooms(),
+    rooms: openRooms(room),
   };
   // Calls come by the socket, from outside: what is logged of them belongs to the work that opened the lease.
   const listener = AsyncLocalStorage.bind(leaseListener(context));

@@ -13,6 +13,12 @@ const NAME = /^gw-[0-9a-f]{12}\.sock$/;
 const socketName = () => `gw-${randomBytes(6).toString('hex')}.sock`;
 /** Bounds the memory that one sandbox can make us use, together with the limit of a body. */
 const MOST_CONNECTIONS = 24;
+/** Milliseconds for the headers and for a whole request: a sandbox sends from the same machine. Our defaults. */
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 2_000,
+} as const;
 
 /** Makes the folder of sockets, which others may enter but not list. */
 export function prepareSocketFolder(dir: string): void {
@@ -51,7 +57,7 @@ export interface Door {
 /** A server on a fresh socket that any user may connect to: in a sandbox the caller has another uid. */
 export async function openDoor(dir: string, listener: RequestListener): Promise<Door> {
   const path = join(dir, socketName());
-  const server: Server = createServer(listener);
+  const server: Server = createServer(TIMEOUTS, listener);
   server.maxConnections = MOST_CONNECTIONS;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);

@@ -125,23 +125,23 @@ export const pullDetails = (pull: z.infer<typeof PullWithSource>): PullDetails =
   headRepositoryId: pull.head.repo?.id ?? null,
 });
 
-/** A remark, and when it was made, to put it among others. */
-export interface DatedRemark {
-  readonly madeAt: number;
-  readonly remark: Remark;
-}
-
 /** Null for a review without words of its own, and for one that is not submitted yet. */
 export const Review = z
-  .object({ user: Account.nullish(), body: z.string().nullish(), submitted_at: Time.nullish() })
-  .transform(({ user, body, submitted_at: madeAt }): DatedRemark | null => {
+  .object({
+    user: Account.nullish(),
+    author_association: z.string(),
+    body: z.string().nullish(),
+    submitted_at: Time.nullish(),
+  })
+  .transform(({ user, author_association: association, body, submitted_at: madeAt }): Remark | null => {
     if (!body || madeAt === null || madeAt === undefined) return null;
-    return { madeAt, remark: { ...writtenBy(user), body, updatedAt: madeAt } };
+    return { ...writtenBy(user), association, body, createdAt: madeAt, updatedAt: madeAt };
   });
 
 export const ReviewComment = z
   .object({
     user: Account.nullish(),
+    author_association: z.string(),
     body: z.string(),
     path: z.string(),
     line: z.int().positive().nullish(),
@@ -149,10 +149,12 @@ export const ReviewComment = z
     created_at: Time,
     updated_at: Time,
   })
-  .transform(({ user, body, path, line, subject_type, created_at, updated_at }): DatedRemark => {
+  .transform((comment): Remark => {
+    const { user, author_association: association, body, path, line, subject_type } = comment;
     // A comment on a whole file comes with a line too, which says nothing.
     const at = line && subject_type !== 'file' ? { path, line } : { path };
-    return { madeAt: created_at, remark: { ...writtenBy(user), body, ...at, updatedAt: updated_at } };
+    const times = { createdAt: comment.created_at, updatedAt: comment.updated_at };
+    return { ...writtenBy(user), association, body, ...at, ...times };
   });
 
 function writtenBy(user: z.infer<typeof Account> | null | undefined) {
@@ -165,6 +167,7 @@ export const IssueEvent = z.object({
   event: z.string(),
   actor: Account.nullish(),
   created_at: Time,
+  performed_via_github_app: z.object({ id: z.int() }).nullish(),
   label: z.object({ name: z.string().nullish() }).nullish(),
 });
 

@@ -72,15 +72,39 @@ export function openClient(
   return api;
 }
 
+/**
+ * Bytes of one answer. The largest that we ask for is a page of a hundred comments, each of 65,536 characters that JSON
+ * writes with up to six bytes.
+ */
+const MOST_ANSWER_BYTES = 64 * 2 ** 20;
+
+/** The same answer, which breaks off where it is longer: the library collects it whole. */
+function bounded(answer: Response): Response {
+  if (!answer.body) return answer;
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(part, controller) {
+      bytes += part.byteLength;
+      if (bytes > MOST_ANSWER_BYTES)
+        controller.error(new Error('The answer is longer than any that we ask for.'));
+      else controller.enqueue(part);
+    },
+  });
+  const { status, statusText, headers, url } = answer;
+  const short = new Response(answer.body.pipeThrough(limit), { status, statusText, headers });
+  return Object.defineProperty(short, 'url', { value: url });
+}
+
 function withTimeout(inner: typeof fetch): typeof fetch {
-  return (input, init) => {
+  return async (input, init) => {
     const timeout = AbortSignal.timeout(CALL_TIMEOUT_MS);
-    return inner(input, {
+    const answer = await inner(input, {
       ...init,
       // A name can have passed to another repository: the one that is meant is found by its id, not by a redirect.
       redirect: 'manual',
       signal: init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
     });
+    return bounded(answer);
   };
 }
 

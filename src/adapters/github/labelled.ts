@@ -70,6 +70,7 @@ async function lastEvent(
     how: last.event === 'labeled' ? 'set' : 'taken-off',
     by: { id, login },
     byBot: type !== 'User',
+    throughApp: Boolean(last.performed_via_github_app),
     at: last.created_at,
   };
 }

@@ -29,6 +29,15 @@ export async function newest<T>(
   return found.slice(-most);
 }
 
+/** All pages of such a list, the last one first, each in GitHub's order. The first one is read to know where the end is. */
+export async function* backwards<T>(
+  readPage: (page: number) => Promise<{ readonly link: string | undefined; readonly items: readonly T[] }>,
+): AsyncGenerator<readonly T[]> {
+  const first = await readPage(1);
+  for (let page = lastPage(first.link); page > 1; page--) yield (await readPage(page)).items;
+  yield first.items;
+}
+
 /** Pages of a list in GitHub's order until one is not full, at most so many. */
 export async function pagesOf<T>(
   readPage: (page: number) => Promise<readonly T[]>,

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { GitHubReader, RepositoryHandle } from '../../ports/index.ts';
 import {
   Comment,
-  type DatedRemark,
   Issue,
   PermissionLevel,
   Pull,
@@ -14,16 +13,15 @@ import {
   ReviewComment,
   roleOf,
 } from './answers.ts';
-import { type Calls, openCalls, type Whereabouts, withToken } from './calls.ts';
+import { openCalls, type Whereabouts, withToken } from './calls.ts';
 import { failedChecks } from './checks.ts';
 import type { Api } from './client.ts';
 import { unless } from './faults.ts';
 import { labelChange, labelled } from './labelled.ts';
 import type { Pace } from './pace.ts';
-import { newest, PAGE } from './pages.ts';
+import { backwards, PAGE } from './pages.ts';
 import type { TokenCache } from './tokens.ts';
 
-const MAX_COMMENTS = 200;
 /** A person's login; bots' end in `[bot]`. */
 const LOGIN = /^[A-Za-z0-9][\w-]*$/;
 
@@ -63,12 +61,13 @@ export function openReader(parts: ReaderParts): GitHubReader {
         Issue.parse((await rest.issues.get({ ...at, issue_number: number })).data),
       ),
 
-    comments: (issue) =>
-      read(`read the comments of #${issue}`, ({ rest }, at) =>
-        newest(
-          (page) => rest.issues.listComments({ ...at, issue_number: issue, per_page: PAGE, page }),
-          (data) => z.array(Comment).parse(data),
-          MAX_COMMENTS,
+    commentPages: (issue) =>
+      backwards((page) =>
+        read(`read the comments of #${issue}`, async ({ rest }, at) =>
+          pageOf(
+            await rest.issues.listComments({ ...at, issue_number: issue, per_page: PAGE, page }),
+            Comment,
+          ),
         ),
       ),
 
@@ -108,7 +107,17 @@ export function openReader(parts: ReaderParts): GitHubReader {
         return found ? pullDetails(PullWithSource.parse(found.data)) : null;
       }),
 
-    remarks: (pull) => pace.run(`read the reviews of #${pull}`, () => remarks(calls, pull)),
+    remarkPages: (pull, of) =>
+      backwards((page) =>
+        read(`read the reviews of #${pull}`, async ({ rest }, at) => {
+          const where = { ...at, pull_number: pull, per_page: PAGE, page };
+          const { link, items } =
+            of === 'reviews'
+              ? pageOf(await rest.pulls.listReviews(where), Review)
+              : pageOf(await rest.pulls.listReviewComments(where), ReviewComment);
+          return { link, items: items.filter((remark) => remark !== null) };
+        }),
+      ),
 
     failedChecks: (sha) =>
       pace.run(`read the checks of ${sha.slice(0, 12)}`, () => failedChecks(calls, parts.appId, sha)),
@@ -131,25 +140,7 @@ export function openReader(parts: ReaderParts): GitHubReader {
   };
 }
 
-/** What was said in reviews as a whole, and on lines: two lists of GitHub's, put in one order. */
-async function remarks(calls: Calls, pull: number) {
-  const reviews = await calls(({ rest }, at) =>
-    newest(
-      (page) => rest.pulls.listReviews({ ...at, pull_number: pull, per_page: PAGE, page }),
-      (data) => z.array(Review).parse(data),
-      MAX_COMMENTS,
-    ),
-  );
-  const lines = await calls(({ rest }, at) =>
-    newest(
-      (page) => rest.pulls.listReviewComments({ ...at, pull_number: pull, per_page: PAGE, page }),
-      (data) => z.array(ReviewComment).parse(data),
-      MAX_COMMENTS,
-    ),
-  );
-  return [...reviews, ...lines]
-    .filter((dated): dated is DatedRemark => dated !== null)
-    .sort((a, b) => a.madeAt - b.madeAt)
-    .slice(-MAX_COMMENTS)
-    .map(({ remark }) => remark);
-}
+const pageOf = <T>(
+  { headers, data }: { readonly headers: { readonly link?: string | undefined }; readonly data: unknown },
+  shape: z.ZodType<T>,
+) => ({ link: headers.link, items: z.array(shape).parse(data) });

@@ -242,6 +242,7 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
   const lines = [
     ...(question === null ? [] : [question]),
     ...(view.lowered ?? []),
+    ...(view.leftOut ?? []),
     ...(view.sandbox?.weaker ?? []),
     ...testNotes(view),
     ...(view.debate ? [`Debate of the brief: ${debateWords(view.debate, (critic) => critic)}`] : []),

@@ -49,6 +49,8 @@ export interface Task {
   readonly body: string;
   /** Comments by people who may write to the repository, oldest first. */
   readonly comments: readonly { readonly author: string; readonly body: string }[];
+  /** Which comments are missing above because of a limit, a sentence each; absent: none. */
+  readonly leftOut?: readonly string[];
   readonly base: { readonly ref: string; readonly sha: Sha };
   readonly settings: Settings;
   /** AGENTS.md or CLAUDE.md of the base commit (on GitHub: of the default branch), cut to its first part; absent where there is none or it is not wanted. */

@@ -8,6 +8,8 @@ import type { Report } from './view.ts';
 export type Refusal =
   /** `mayLabel`: may set labels, which is less than writing. */
   | { readonly kind: 'no-permission'; readonly login: string; readonly mayLabel?: boolean }
+  /** An App set the label, in the name of this person. */
+  | { readonly kind: 'set-by-app'; readonly login: string }
   /** The label that asked for the run was taken off again before the run began. */
   | { readonly kind: 'label-gone' }
   | { readonly kind: 'not-an-issue' }
@@ -57,6 +59,7 @@ const AGAIN = 'set the label again';
 function wordsOf(refusal: Refusal): RefusalWords {
   switch (refusal.kind) {
     case 'no-permission':
+    case 'set-by-app':
     case 'archived':
     case 'repository-empty':
     case 'cap-reached':
@@ -83,7 +86,7 @@ function wordsOf(refusal: Refusal): RefusalWords {
 type Of<K extends Refusal['kind']> = Extract<Refusal, { readonly kind: K }>;
 
 function ofTheRepository(
-  refusal: Of<'no-permission' | 'archived' | 'repository-empty' | 'cap-reached'>,
+  refusal: Of<'no-permission' | 'set-by-app' | 'archived' | 'repository-empty' | 'cap-reached'>,
 ): RefusalWords {
   switch (refusal.kind) {
     case 'no-permission':
@@ -92,6 +95,11 @@ function ofTheRepository(
           ? `${quoted(refusal.login)} may set labels here, but to start a run takes the right to write to this repository.`
           : `${quoted(refusal.login)} may not write to this repository, or GitHub did not say so.`,
         advice: 'Ask someone with write access to set the label: only they can start a run.',
+      };
+    case 'set-by-app':
+      return {
+        message: `The label was set by an App in the name of ${quoted(refusal.login)}; only a person can start a run.`,
+        advice: 'Set the label again on GitHub itself, or comment `/auto-dev run` there.',
       };
     case 'archived':
       return {

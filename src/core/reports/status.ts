@@ -32,7 +32,7 @@ export function statusComment(view: RunView): Report {
     stageLine(view),
     candidateTable(view),
     facts(view),
-    ...(view.lowered ?? []).map((text) => sentence(text, 300)),
+    ...[...(view.lowered ?? []), ...(view.leftOut ?? [])].map((text) => sentence(text, 300)),
     ...movedLines(view),
     ...weakerLines(view),
     debateLine(view),

@@ -125,6 +125,8 @@ export interface RunView {
   readonly line?: { readonly place: number; readonly of: number; readonly why?: string };
   /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
   readonly lowered?: readonly string[];
+  /** Which comments the task lacks because of a limit, a sentence each. */
+  readonly leftOut?: readonly string[];
   /** The label that asks for a run: taken off when it starts, set again to start anew. */
   readonly label: string;
   /** `hold`: the pushed commits ask GitHub's own CI not to start. */

@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 import type { Gathered, Refused } from './index.ts';
 import { groundFor, refused } from './place.ts';
 import type { RunRequest } from './request.ts';
-import { saidBefore, writersAmong } from './writers.ts';
+import { openWritersWords } from './writers.ts';
 
 /** Checks that the issue still wants a run and that there is room for one, and reads the writers' comments. */
 export async function fromGitHub(
@@ -24,15 +24,14 @@ export async function fromGitHub(
   const sha = request.base === undefined ? rules : await world.workspaces.resolve(source, request.base);
   if (!sha) return refused({ kind: 'base-missing', ref: request.base ?? defaultBranch });
   const ref = (await branchOf(world, reader, origin, request)) ?? defaultBranch;
-  const before = saidBefore(await reader.comments(origin.issue), request.triggeredAt);
-  const writers = await writersAmong(reader, before);
+  const writers = openWritersWords(reader);
+  const comments = await writers.among(reader.commentPages(origin.issue), request.triggeredAt);
   return {
     kind: 'gathered',
     base: { ref, sha },
     rules,
-    comments: before
-      .filter(({ author }) => writers.has(author.id))
-      .map(({ author, body }) => ({ author: author.login, body })),
+    comments: comments.map(({ author, body }) => ({ author: author.login, body })),
+    leftOut: writers.leftOut(),
   };
 }
 

@@ -30,5 +30,5 @@ export async function fromLocal(
       'BASE_MISSING',
       `${origin.path} has no branch, tag or commit named ${JSON.stringify(ref)}.`,
     );
-  return { kind: 'gathered', base: { ref, sha }, rules: sha, comments: [] };
+  return { kind: 'gathered', base: { ref, sha }, rules: sha, comments: [], leftOut: [] };
 }

@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 import type { Gathered, Refused } from './index.ts';
 import { groundFor, refused } from './place.ts';
 import type { RunRequest } from './request.ts';
-import { saidBefore, writersAmong } from './writers.ts';
+import { openWritersWords } from './writers.ts';
 
 export type PullOrigin = GitHubOrigin & { readonly work: PullWork };
 
@@ -38,6 +38,7 @@ export async function fromPull(
     base: { ref: pull.head, sha },
     rules,
     comments: said.comments,
+    leftOut: said.leftOut,
     text: pullTask(pull, findings),
   };
 }
@@ -50,14 +51,16 @@ function unfitFor(pull: PullDetails | null, { repositoryId, issue }: GitHubOrigi
 }
 
 async function wordsOfWriters(reader: GitHubReader, number: number, triggeredAt: number) {
-  const remarks = saidBefore(await reader.remarks(number), triggeredAt);
-  const comments = saidBefore(await reader.comments(number), triggeredAt);
-  const writers = await writersAmong(reader, [...remarks, ...comments]);
+  const writers = openWritersWords(reader);
+  const reviews = await writers.among(reader.remarkPages(number, 'reviews'), triggeredAt);
+  const lines = await writers.among(reader.remarkPages(number, 'lines'), triggeredAt);
+  const comments = await writers.among(reader.commentPages(number), triggeredAt);
   return {
-    remarks: remarks.filter(({ author, body }) => writers.has(author.id) && body.trim() !== ''),
-    comments: comments
-      .filter(({ author }) => writers.has(author.id))
-      .map(({ author, body }) => ({ author: author.login, body })),
+    remarks: [...reviews, ...lines]
+      .filter(({ body }) => body.trim() !== '')
+      .toSorted((one, other) => one.createdAt - other.createdAt),
+    comments: comments.map(({ author, body }) => ({ author: author.login, body })),
+    leftOut: writers.leftOut(),
   };
 }
 

@@ -23,6 +23,8 @@ export interface Gathered {
   readonly kind: 'gathered';
   readonly base: Task['base'];
   readonly comments: Task['comments'];
+  /** What was said and not taken, because of a limit: a sentence each. */
+  readonly leftOut: readonly string[];
   /** Commit whose settings and instructions hold. */
   readonly rules: Sha;
   /** Absent: the request's own text is the task. */
@@ -58,6 +60,7 @@ export async function admit(world: World, request: RunRequest): Promise<'go' | '
     base: gathered.base,
     settings: settled.settings,
     lowered: settled.lowered,
+    ...(gathered.leftOut.length > 0 ? { leftOut: gathered.leftOut } : {}),
     ...(settled.instructions ? { instructions: settled.instructions } : {}),
   };
   const { checks } = settled;

@@ -1,6 +1,7 @@
-import { type Actor, asFault } from '../../core/model/index.ts';
+import { type Actor, asFault, type GitHubOrigin } from '../../core/model/index.ts';
 import type { GitHubReader, Permission } from '../../ports/index.ts';
 import { handleOf, loadRun, requireGitHub } from '../task.ts';
+import { LABEL } from '../view.ts';
 import type { World } from '../world.ts';
 import { sayRefused } from './refuse.ts';
 import type { RunRequest } from './request.ts';
@@ -15,10 +16,25 @@ export async function permit(world: World, request: RunRequest): Promise<'go' | 
   if (run.state !== 'queued' || origin.kind === 'local') return 'go';
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const right = await rightOf(reader, origin.requestedBy);
-  if (right === 'write') return 'go';
   const { login } = origin.requestedBy;
+  if (right === 'write') {
+    if (!(await isSetByApp(reader, origin, request))) return 'go';
+    await sayRefused(world, request, origin, { kind: 'set-by-app', login });
+    return 'refused';
+  }
   await sayRefused(world, request, origin, { kind: 'no-permission', login, mayLabel: right === 'label' });
   return 'refused';
+}
+
+/** The delivery of a label does not tell whether an App set it in a person's name; the issue's events do. */
+async function isSetByApp(
+  reader: GitHubReader,
+  { issue }: GitHubOrigin,
+  { trigger }: RunRequest,
+): Promise<boolean> {
+  if (trigger !== 'label') return false;
+  const last = await reader.labelChange(issue, LABEL);
+  return last?.how === 'set' && last.throughApp;
 }
 
 /**

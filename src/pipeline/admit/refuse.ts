@@ -30,7 +30,8 @@ export async function sayRefused(
 
 /** How a refusal shows on GitHub. */
 interface Answer {
-  readonly react: boolean;
+  /** `daily`: once a day (UTC) for all refusals of this name in the repository. */
+  readonly react: boolean | { readonly daily: string };
   /** `daily`: once a day (UTC) for all refusals of this name in the repository. */
   readonly comment: 'always' | 'never' | { readonly daily: string };
   /** The label is a command that was heard: it is taken off, so that setting it is one again. */
@@ -48,9 +49,16 @@ function answerTo(refusal: Refusal, { trigger }: Asked, { issue, requestedBy }: 
     case 'archived':
       return SILENCE;
     case 'no-permission':
-      return byLabel && refusal.mayLabel
-        ? { ...aloud, comment: { daily: `no-permission:${issue}:${requestedBy.id}` } }
-        : { ...aloud, comment: 'never', unlabel: false };
+      if (byLabel && refusal.mayLabel)
+        return { ...aloud, comment: { daily: `no-permission:${issue}:${requestedBy.id}` } };
+      // A template of issues sets the label for anybody, and every write is one less that GitHub lets us make for others.
+      return {
+        react: aloud.react && { daily: `reaction:${requestedBy.id}` },
+        comment: 'never',
+        unlabel: false,
+      };
+    case 'set-by-app':
+      return { ...aloud, comment: { daily: `set-by-app:${issue}:${requestedBy.id}` } };
     case 'already-running':
       return byLabel ? { ...SILENCE, unlabel: true } : aloud;
     case 'cap-reached':
@@ -67,12 +75,13 @@ async function sayOnGitHub(
   refusal: Refusal,
 ): Promise<void> {
   const { react, comment, unlabel } = answerTo(refusal, asked, origin);
-  if (!react && !unlabel && comment === 'never') return;
+  const reacts = typeof react === 'boolean' ? react : await isFirst(world, origin, react.daily);
+  if (!reacts && !unlabel && comment === 'never') return;
   const github = requireGitHub(world);
   const publisher = await github.publisher(handleOf(origin));
   const { runId } = asked;
   try {
-    if (react) {
+    if (reacts) {
       await publisher.react({ issue: origin.issue }, 'confused').catch((thrown: unknown) => {
         world.log.warn({ run: runId, err: thrown }, 'the reaction to a refused run could not be set');
       });
@@ -99,8 +108,12 @@ async function sayOnGitHub(
 
 /** Whether this run is the one that says it today. A crash right here may cost the comment, never double it. */
 async function speaks(world: World, { runId }: Asked, origin: GitHubOrigin, name: string): Promise<boolean> {
-  if (await world.store.intent(runId, 'refusal')) return true;
-  const scope = `day:${dayOf(world.clock.now())}:refusals:${origin.repositoryId}`;
+  return (await world.store.intent(runId, 'refusal')) !== null || isFirst(world, origin, name);
+}
+
+/** Whether nothing of this name was said or shown in the repository today. */
+async function isFirst(world: World, { repositoryId }: GitHubOrigin, name: string): Promise<boolean> {
+  const scope = `day:${dayOf(world.clock.now())}:refusals:${repositoryId}`;
   return (await world.store.intend(scope, name)).fresh;
 }
 

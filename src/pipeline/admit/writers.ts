@@ -1,33 +1,100 @@
 import type { Actor } from '../../core/model/index.ts';
+import { counted } from '../../core/reports/index.ts';
 import type { GitHubReader } from '../../ports/index.ts';
 import { mayWrite } from './permit.ts';
 
-/** Authors whose permission is looked up; a longer thread is cut, newest kept. */
-const MOST_AUTHORS = 20;
+/** Comments by writers that a task takes, the newest. Our default. */
+const MOST_COMMENTS = 200;
+/** Pages of 100 that are read of one list: GitHub takes no more than 2,500 comments on an issue. */
+const MOST_PAGES = 25;
+/**
+ * People whose permission is looked up for one task: those who belong to the repository by GitHub's own word beside their
+ * comment, and all others. Our defaults.
+ */
+const MOST_LOOKED_UP = { likely: 60, others: 30 } as const;
+/**
+ * GitHub's words for somebody who may be a writer. They decide who is looked up first, and nothing else: a member may
+ * have no right here, and one whose membership is private does not have the word.
+ */
+const LIKELY: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
 interface Said {
   readonly author: Actor;
   readonly authorIsBot: boolean;
+  readonly association: string;
   /** Milliseconds since 1970 UTC. */
   readonly updatedAt: number;
 }
 
-/** What people wrote before a moment, bots and later edits left out (I5). */
-export const saidBefore = <T extends Said>(said: readonly T[], at: number): readonly T[] =>
-  said.filter((one) => !one.authorIsBot && one.updatedAt <= at);
+/** What people with the right to write said, found among whatever strangers add to it. */
+export interface WritersWords {
+  /**
+   * What was said before a moment, bots and later edits left out (I5), by authors who may write to the repository now
+   * (I4); oldest first. Pages come newest first and are read until there is enough. Faults: GITHUB_UNAVAILABLE.
+   */
+  among<T extends Said>(pages: AsyncIterable<readonly T[]>, before: number): Promise<readonly T[]>;
+  /** What was left out because of a limit, a sentence each. */
+  leftOut(): readonly string[];
+}
 
-/** Ids of those authors who may write to the repository now (I4); of very many, the newest are looked at. Faults: GITHUB_UNAVAILABLE. */
-export async function writersAmong(
-  reader: GitHubReader,
-  said: readonly Said[],
-): Promise<ReadonlySet<number>> {
-  const authors = new Map<number, Actor>();
-  for (const { author } of said.toSorted((a, b) => b.updatedAt - a.updatedAt)) {
-    if (authors.size < MOST_AUTHORS) authors.set(author.id, author);
+export function openWritersWords(reader: GitHubReader): WritersWords {
+  const people = openPeople(reader);
+  let older = false;
+
+  async function among<T extends Said>(pages: AsyncIterable<readonly T[]>, before: number) {
+    let found: readonly T[] = [];
+    let read = 0;
+    for await (const page of pages) {
+      // One more page is there, or one more comment than is taken.
+      if (read === MOST_PAGES || found.length >= MOST_COMMENTS) {
+        older = true;
+        break;
+      }
+      read += 1;
+      const said = page.filter((one) => !one.authorIsBot && one.updatedAt <= before);
+      await people.lookUp(said);
+      found = [...said.filter(({ author }) => people.mayWrite(author)), ...found];
+    }
+    older ||= found.length > MOST_COMMENTS;
+    return found.slice(-MOST_COMMENTS);
   }
-  const writers = new Set<number>();
-  for (const author of authors.values()) {
-    if (await mayWrite(reader, author)) writers.add(author.id);
+  return {
+    among,
+    leftOut: () => [
+      ...(people.unasked() > 0
+        ? [
+            `Comments by ${counted(people.unasked(), 'person', 'people')} were left out: so many others had written here that their permission was not looked up.`,
+          ]
+        : []),
+      ...(older ? [`Comments older than the newest ${MOST_COMMENTS} by writers were left out.`] : []),
+    ],
+  };
+}
+
+/** Each person is looked up once, those who are likely to be writers first, and strangers take no look-up from them. */
+function openPeople(reader: GitHubReader) {
+  const known = new Map<number, boolean>();
+  const unasked = new Set<number>();
+  const left: { likely: number; others: number } = { ...MOST_LOOKED_UP };
+
+  async function lookUpOne({ author, association }: Said): Promise<void> {
+    if (known.has(author.id)) return;
+    const kind = LIKELY.has(association) ? 'likely' : 'others';
+    if (left[kind] === 0) {
+      unasked.add(author.id);
+      return;
+    }
+    left[kind] -= 1;
+    unasked.delete(author.id);
+    known.set(author.id, await mayWrite(reader, author));
   }
-  return writers;
+  return {
+    async lookUp(said: readonly Said[]): Promise<void> {
+      const newestFirst = said.toReversed();
+      for (const one of newestFirst) if (LIKELY.has(one.association)) await lookUpOne(one);
+      for (const one of newestFirst) await lookUpOne(one);
+    },
+    mayWrite: ({ id }: Actor): boolean => known.get(id) === true,
+    unasked: (): number => unasked.size,
+  };
 }

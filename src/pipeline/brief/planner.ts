@@ -145,7 +145,8 @@ async function questionOf(
   const readme = paths.find((path) => /^readme(\.\w+)?$/i.test(path));
   const readmeText = readme ? await textAt(world, source, task.base.sha, readme) : null;
   const { checks } = task.settings;
-  const comments = task.comments.map((c) => `${c.author} wrote:\n${c.body}`).join('\n\n');
+  const said = task.comments.map((c) => `${c.author} wrote:\n${c.body}`);
+  const comments = [...said, ...(task.leftOut ?? []).map((text) => `[${text}]`)].join('\n\n');
   return (nonce) => [
     block('TASK', nonce, taskText(task)),
     ...(comments ? [block('COMMENTS', nonce, comments)] : []),

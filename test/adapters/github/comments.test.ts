@@ -31,13 +31,14 @@ const REPOSITORY = {
 };
 
 /** GitHub with one issue of so many comments, numbered from 1; notes which pages were asked for. */
-function issueWith(total: number) {
+function issueWith(total: number, instead?: () => Response) {
   const pages: number[] = [];
   const last = Math.ceil(total / PAGE);
   const listed = (url: URL): Response => {
     const page = Number(url.searchParams.get('page'));
     expect(url.searchParams.get('per_page')).toBe(String(PAGE));
     pages.push(page);
+    if (instead) return instead();
     const first = (page - 1) * PAGE;
     const count = Math.max(0, Math.min(PAGE, total - first));
     const link = (to: number, rel: string): string =>
@@ -63,12 +64,34 @@ function issueWith(total: number) {
     log: silent,
   });
   const handle = { installationId: 2, repositoryId: 5, owner: 'o', name: 'r' };
-  const read = async () => (await (await github.reader(handle)).comments(7)).map(({ id }) => id);
+  const read = async (most: number) => {
+    const found: number[] = [];
+    for await (const page of (await github.reader(handle)).commentPages(7)) {
+      found.unshift(...page.map(({ id }) => id));
+      if (found.length >= most) break;
+    }
+    return found;
+  };
   return { read, pages };
 }
 
 const span = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+test('an answer that is longer than any that GitHub has to give is not collected', async () => {
+  let sent = 0;
+  const part = new Uint8Array(2 ** 20).fill(32);
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent += part.length;
+      controller.enqueue(part);
+    },
+  });
+  const headers = { 'content-type': 'application/json' };
+  const issue = issueWith(1, () => new Response(endless, { headers }));
+  await expect(issue.read(200)).rejects.toMatchObject({ code: expect.stringMatching(/^GITHUB_|^INTERNAL$/) });
+  expect(sent).toBeLessThan(80 * 2 ** 20);
+});
 
 describe('the comments of a busy issue', () => {
   test.each([
@@ -76,13 +99,12 @@ describe('the comments of a busy issue', () => {
     { total: 1, ids: span(1, 1), pages: [1] },
     { total: 100, ids: span(1, 100), pages: [1] },
     { total: 101, ids: span(1, 101), pages: [1, 2] },
-    { total: 200, ids: span(1, 200), pages: [1, 2] },
-    { total: 201, ids: span(2, 201), pages: [1, 3, 2] },
-    { total: 300, ids: span(101, 300), pages: [1, 3, 2] },
-    { total: 1234, ids: span(1035, 1234), pages: [1, 13, 12, 11] },
-  ])('of $total are the newest 200, oldest first', async ({ total, ids, pages }) => {
+    { total: 201, ids: span(1, 201), pages: [1, 3, 2] },
+    { total: 301, ids: span(101, 301), pages: [1, 4, 3, 2] },
+    { total: 1234, ids: span(1001, 1234), pages: [1, 13, 12, 11] },
+  ])('of $total are read backwards until there are enough', async ({ total, ids, pages }) => {
     const issue = issueWith(total);
-    expect(await issue.read()).toEqual(ids);
+    expect(await issue.read(200)).toEqual(ids);
     expect(issue.pages).toEqual(pages);
   });
 });

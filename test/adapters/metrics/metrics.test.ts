@@ -8,6 +8,7 @@ import { NO_USAGE } from '../../../src/core/model/index.ts';
 import { watched } from '../../../src/pipeline/watched.ts';
 import type { Flows, Metrics } from '../../../src/ports/index.ts';
 import { startWeb } from '../../../src/web/index.ts';
+import { delivery, SECRET } from '../../web/delivery.ts';
 import { memoryEngine } from '../../world/memory-engine.ts';
 import { memoryStore } from '../../world/memory-store.ts';
 import { silent } from '../../world/silent.ts';
@@ -165,10 +166,13 @@ describe('/metrics', () => {
       host: '127.0.0.1',
       port: 0,
       webhooksPath: '/hooks',
-      webhook: watchedWebhook({ log: silent, clock, metrics }, (_request, response) => {
-        response.writeHead(202).end();
-        return true;
-      }),
+      webhook: {
+        secret: SECRET,
+        take: watchedWebhook({ log: silent, clock, metrics }, (_request, response) => {
+          response.writeHead(202).end();
+          return true;
+        }),
+      },
       health: async () => ({ ok: true, detail: {} }),
       log: silent,
       ...(asked === 'without' ? {} : { figures }),
@@ -209,8 +213,8 @@ describe('/metrics', () => {
   test('counts deliveries by event and answer, and what anybody makes up as one', async () => {
     const { url, close } = await served('with a token');
     try {
-      for (const event of ['issues', 'issues', 'made-up', 'made_up_too']) {
-        await fetch(`${url}/hooks`, { method: 'POST', body: '{}', headers: { 'x-github-event': event } });
+      for (const event of ['issues', 'issues', 'made', 'made_up_too']) {
+        await fetch(`${url}/hooks`, delivery('{}', { 'x-github-event': event }));
       }
     } finally {
       await close();

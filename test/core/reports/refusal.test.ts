@@ -4,6 +4,7 @@ import { RUN } from './sample.ts';
 
 const ALL: { readonly [K in Refusal['kind']]: Extract<Refusal, { kind: K }> } = {
   'no-permission': { kind: 'no-permission', login: 'ada' },
+  'set-by-app': { kind: 'set-by-app', login: 'ada' },
   'label-gone': { kind: 'label-gone' },
   'not-an-issue': { kind: 'not-an-issue' },
   'issue-closed': { kind: 'issue-closed' },
@@ -36,6 +37,7 @@ test('each refusal says what happened and what to do next', () => {
   });
   expect(words.join('\n')).toMatchInlineSnapshot(`
     "no-permission: \`ada\` may not write to this repository, or GitHub did not say so. Ask someone with write access to set the label: only they can start a run.
+    set-by-app: The label was set by an App in the name of \`ada\`; only a person can start a run. Set the label again on GitHub itself, or comment \`/auto-dev run\` there.
     label-gone: The label was taken off again before the run began. Set the label again to start one.
     not-an-issue: The label is on a pull request; a run starts from an issue. Open an issue that says what is to be done, and set the label there. On a pull request, comment \`/auto-dev review\` or \`/auto-dev fix\`.
     issue-closed: The issue is closed. Reopen it, then set the label again.
@@ -77,10 +79,16 @@ test('and in other words where the case is another', () => {
   `);
 });
 
+const ABOUT_LABELS: ReadonlySet<Refusal['kind']> = new Set([
+  'no-permission',
+  'set-by-app',
+  'label-gone',
+  'not-an-issue',
+]);
+
 test('whoever gave a command is not told to set a label', () => {
   for (const refusal of Object.values(ALL)) {
-    if (refusal.kind === 'no-permission' || refusal.kind === 'label-gone' || refusal.kind === 'not-an-issue')
-      continue;
+    if (ABOUT_LABELS.has(refusal.kind)) continue;
     expect(refusalWords(refusal, 'command').advice, refusal.kind).not.toMatch(/set the label/i);
   }
   expect(refusalWords({ kind: 'archived' }, 'command').advice).toBe(

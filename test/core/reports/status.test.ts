@@ -25,6 +25,12 @@ describe('the status comment', () => {
     `);
   });
 
+  test('says which comments a limit left out of the task', () => {
+    const said = 'Comments older than the newest 200 by writers were left out.';
+    expect(statusComment(coding()).body).not.toContain('left out');
+    expect(statusComment({ ...coding(), leftOut: [said] }).body).toContain(`\n${said}\n`);
+  });
+
   test('before there is anything to tell', () => {
     const { base: _base, checks: _checks, ...view } = coding();
     const early = { ...view, state: 'queued', candidates: [], stages: [] } as const;

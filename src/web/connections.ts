@@ -1,0 +1,59 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Holding, toDrop } from '../core/bodies/index.ts';
+
+/**
+ * Who is at the other end, as far as memory and connections are shared out: the address, of IPv6 the network of 64 bits
+ * that one customer has. Behind a reverse proxy all senders are one.
+ */
+export function senderOf({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string {
+  const four = /(?:^|:)(\d+\.\d+\.\d+\.\d+)$/.exec(remoteAddress)?.[1];
+  if (four !== undefined) return four;
+  const [head = '', tail] = (remoteAddress.split('%')[0] ?? '').split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const zeros = tail === undefined ? 0 : 8 - groups.length - tail.split(':').filter(Boolean).length;
+  return [...groups, ...Array.from({ length: Math.max(0, zeros) }, () => '0')].slice(0, 4).join(':');
+}
+
+export interface Connections {
+  /** Whoever is being answered is not disconnected; the answer of this ends it. */
+  busy(socket: Socket): () => void;
+}
+
+/**
+ * Keeps at most so many connections. One more closes another: the oldest of the address that has the most, unless a whole
+ * request has come by it and waits for its answer. Where all do, it is the new one.
+ */
+export function limitConnections(server: Server, most: number): Connections {
+  interface Entry extends Holding {
+    readonly socket: Socket;
+    working: number;
+  }
+  const entries = new Map<Socket, Entry>();
+  server.on('connection', (socket) => {
+    entries.set(socket, {
+      socket,
+      sender: senderOf(socket),
+      weight: 1,
+      working: 0,
+      get droppable() {
+        return this.working === 0;
+      },
+    });
+    socket.once('close', () => entries.delete(socket));
+    if (entries.size <= most) return;
+    const dropped = toDrop(entries.values());
+    entries.delete(dropped?.socket ?? socket);
+    (dropped?.socket ?? socket).destroy();
+  });
+  return {
+    busy(socket) {
+      const entry = entries.get(socket);
+      if (!entry) return () => undefined;
+      entry.working += 1;
+      return () => {
+        entry.working -= 1;
+      };
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import type { Log } from '../ports/index.ts';
+
+/** Milliseconds for which what happens again is only counted. Our default. */
+const QUIET_MS = 60_000;
+
+/** One line for what strangers can make happen as often as they like: the first at once, then one a minute with how many. */
+export function countedLog(log: Log): (message: string, why: string) => void {
+  const counts = new Map<string, number>();
+  function flush(message: string): void {
+    const times = counts.get(message) ?? 0;
+    counts.delete(message);
+    if (times === 0) return;
+    log.warn({ times }, `${message} (so often within the last minute)`);
+    wait(message);
+  }
+  function wait(message: string): void {
+    counts.set(message, 0);
+    setTimeout(() => flush(message), QUIET_MS).unref();
+  }
+  return (message, why) => {
+    const times = counts.get(message);
+    if (times === undefined) {
+      log.warn({ why }, message);
+      wait(message);
+    } else counts.set(message, times + 1);
+  };
+}
