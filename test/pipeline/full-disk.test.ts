@@ -122,9 +122,9 @@ test.runIf(process.getuid?.() === 0).each(MOMENTS)(
   'somebody else fills the disk for 40 seconds %s: the candidate says so, waits, and is coded as without',
   async (moment) => {
     tried({
-      id: `disk-full-by-others-${MOMENTS.indexOf(moment)}`,
+      id: 'disk-full-by-others',
       part: 'Disks are full',
-      what: `Another program fills the disk for 40 seconds, ${moment}.`,
+      what: 'Another program fills the disk for 40 seconds, while the coder works, and when its patch is collected.',
       held: 'The candidate waits, its note says why, and it is coded as without.',
     });
     const { git, dataDir, workspaces } = openSmallDisk();
