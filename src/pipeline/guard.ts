@@ -14,13 +14,14 @@ export type Guarded<T> =
 /** A stage as the run sees it: named, durable, and faults come back as values. */
 export type StageRunner = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) => Promise<Guarded<T>>;
 
-/** Waits between tries while GitHub, the database or the store of artifacts does not answer, milliseconds: a quarter of an hour in all. */
+/** Waits between tries while something outside of the run is away, milliseconds: a quarter of an hour in all. */
 const WAITS_MS = [2_000, 10_000, 30_000, 120_000, 600_000];
 /** Faults that waiting can mend. */
 export const OUTAGES: ReadonlySet<FaultCode> = new Set([
   'GITHUB_UNAVAILABLE',
   'DATABASE_UNAVAILABLE',
   'ARTIFACTS_UNAVAILABLE',
+  'DISK_FULL',
 ]);
 
 /** What a cancelled step rejects with. */
@@ -30,14 +31,25 @@ export function stopIfCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw cancelled();
 }
 
-/** Does the work again while a service that we depend on is away. The work must be safe to repeat. */
-export async function patiently<T>(world: World, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+/**
+ * Does the work again while a service that we depend on is away, or the disk full. The work must be safe to repeat.
+ * `onWait` is told before each wait, of so many milliseconds; it never rejects.
+ */
+export async function patiently<T>(
+  world: World,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+  onWait: (fault: Fault, wait: number) => Promise<void> = async () => undefined,
+): Promise<T> {
   for (const wait of [...WAITS_MS, null]) {
     try {
       return await work();
     } catch (thrown) {
-      if (wait === null || !OUTAGES.has(asFault(thrown).code)) throw thrown;
-      world.log.warn({ err: thrown, wait }, 'a service does not answer; tried again later');
+      const fault = asFault(thrown);
+      if (wait === null || !OUTAGES.has(fault.code)) throw thrown;
+      const what = fault.code === 'DISK_FULL' ? 'the disk is full' : 'a service does not answer';
+      world.log.warn({ err: thrown, wait }, `${what}; tried again later`);
+      await onWait(fault, wait);
       await world.clock.sleep(wait, signal);
       stopIfCancelled(signal);
     }

@@ -96,7 +96,8 @@ export interface Sandbox {
    * running. When it resolves, and at the latest ten seconds after abort, no process of the command is left.
    * The command sees no network, no host file but /usr, its area and `binds`, and no host process, except for what
    * `probe` calls weaker.
-   * Rejects with SANDBOX_UNAVAILABLE when the sandbox itself could not be set up.
+   * Rejects with SANDBOX_UNAVAILABLE when the sandbox itself could not be set up, and with DISK_FULL when the area's disk
+   * was full and something else filled it: then nothing that the command did counts.
    */
   exec(spec: ExecSpec): Promise<ExecResult>;
 }

@@ -123,7 +123,7 @@ export interface Workspaces {
     | { readonly kind: 'exists'; readonly at: Sha | null }
     | { readonly kind: 'refused'; readonly why: string }
   >;
-  /** Removes an area and all it holds; no error if it is gone already. */
+  /** Removes an area; no error if it is gone already. What takes long to remove goes on in the background. */
   remove(area: WorkArea): Promise<void>;
   /**
    * Removes every area whose id `keep` does not accept, and areas of setups and half-made files whose process is gone:

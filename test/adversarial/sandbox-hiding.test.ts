@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Limits } from '../../src/ports/index.ts';
@@ -79,5 +79,55 @@ describe('what the walks and sums of a watchdog do not show', () => {
     expect(await run(program, 40, limits, 60)).toMatchObject({ exitCode: null, stopped: 'disk' });
     // What neighbours write meanwhile may count too: hence a limit that they do not reach.
     expect(await run(program, 3, { diskBytes: 4e9 }, 3)).toMatchObject({ exitCode: 0, stdout: 'held\n' });
+  });
+});
+
+describe('what /proc tells of the host', () => {
+  let bench: Workbench;
+  beforeAll(async () => {
+    bench = await openWorkbench();
+  });
+  afterAll(() => bench.close());
+
+  /** Everything below /proc that its reader may read: of each process, of the first one, and of the machine. */
+  const READ_ALL = `for f in /proc/[0-9]*/* /proc/self/task/*/* /proc/* /proc/sys/kernel/* /proc/fs/*/*; do
+      case $f in */kmsg|*/kcore|*/pagemap|*/clear_refs) continue;; esac
+      test -f "$f" && { echo "== $f"; timeout 2 head -c 1000000 "$f" 2> /dev/null | tr '\\0' '\\n'; }
+    done; readlink /proc/[0-9]*/cwd /proc/[0-9]*/root /proc/[0-9]*/exe /proc/[0-9]*/fd/*`;
+
+  test('[r31] no path of the data folder, whatever is mounted', async () => {
+    const agent = bench.folder();
+    writeFileSync(join(agent, 'program'), 'x');
+    const area = bench.area({ a: 'x' });
+    const spec = shell(
+      area,
+      `${READ_ALL}; echo; cat /opt/agent/program /etc/passwd > /dev/null && echo done`,
+      {
+        binds: [{ from: agent, to: '/opt/agent' }],
+        egress: [],
+      },
+    );
+    const { stdout, stderr, exitCode } = await bench.sandbox.exec({
+      ...spec,
+      limits: withLimits({ outputBytes: 50e6 }),
+    });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toContain('== /proc/self/mountinfo'.replace('self', '1'));
+    expect(stdout).toMatch(/ \/repo .* overlay /);
+    expect(stdout).toMatch(/\ndone\n$/);
+    expect(stdout.split('\n').filter((line) => line.includes(bench.root))).toEqual([]);
+  });
+
+  test('[r32] and home, tools and programs are as they were: written files are on the host, tools are read-only', async () => {
+    const area = bench.area({ a: 'x' });
+    const line =
+      'echo kept > ~/file; mkdir ~/d; mv ~/file ~/d/; rm -f ~/none; ln ~/d/file ~/d/two; echo x > /opt/runoff/x; echo x > /etc/passwd; true';
+    const { stderr, exitCode } = await bench.sandbox.exec(shell(area, line));
+    expect(exitCode).toBe(0);
+    expect(stderr.match(/Read-only file system/g)).toHaveLength(2);
+    expect(readFileSync(join(area.home, 'd', 'two'), 'utf8')).toBe('kept\n');
+    const again = await bench.sandbox.exec(shell(area, 'cat ~/d/file; rm -r ~/d; ls -A ~'));
+    expect(again.stdout).toBe('kept\n');
+    expect(existsSync(join(area.home, 'd'))).toBe(false);
   });
 });

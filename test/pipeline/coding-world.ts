@@ -5,12 +5,12 @@ import { code, codeFurther, codeOne } from '../../src/pipeline/code/index.ts';
 import { guard } from '../../src/pipeline/guard.ts';
 import type { World } from '../../src/pipeline/index.ts';
 import { mostWorkMs, workTimeOf } from '../../src/pipeline/work-time.ts';
-import type { Engine, ExecSpec, Flows, Sandbox, Store } from '../../src/ports/index.ts';
+import type { Engine, ExecResult, ExecSpec, Flows, Sandbox, Store } from '../../src/ports/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
 
-/** What one coder does; `exec` is what its sandbox was asked for. */
-export type Doing = (exec: ExecSpec) => Promise<'done' | 'stopped'>;
+/** What one coder does; `exec` is what its sandbox was asked for. A result is what a real sandbox said. */
+export type Doing = (exec: ExecSpec) => Promise<'done' | 'stopped' | ExecResult>;
 
 export interface Script {
   readonly settings?: object;
@@ -45,6 +45,7 @@ export async function codingWorld(script: Script) {
     starts.push(alias);
     prompts.set(alias, spec.stdin ?? '');
     const how = (await script.coders?.[alias]?.(spec)) ?? 'done';
+    if (typeof how === 'object') return how;
     return how === 'stopped' ? { ...result, exitCode: null, stopped: 'cancelled' } : result;
   };
   const world = {

@@ -8,6 +8,7 @@ export const PARTS = [
   'Calls to models break off',
   'GitHub is away',
   'Disks are full',
+  'Clocks are set',
   'Too much at once',
   'Upgrades',
 ] as const;

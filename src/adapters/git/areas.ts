@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
 import type { BaseCheckout, Log, WorkArea } from '../../ports/index.ts';
+import type { Bin } from './bin.ts';
 import type { Owner } from './git.ts';
 import {
   besides,
@@ -43,10 +44,11 @@ interface Parts {
   readonly locks: Locks;
   readonly owner: Owner;
   readonly log: Log;
+  readonly bin: Bin;
 }
 
 export function openAreas(parts: Parts): Areas {
-  const { layout, locks, log } = parts;
+  const { layout, locks, log, bin } = parts;
   const groundFile = (id: string): string => join(layout.area(id), 'ground.json');
 
   async function ground(id: string): Promise<Ground | null> {
@@ -79,14 +81,14 @@ export function openAreas(parts: Parts): Areas {
   return {
     open: (base, id) => locks.using(base.repositoryKey, () => openArea(parts, groundFile(id), base, id)),
 
-    remove: (id) => removeTree(layout.area(id)),
+    remove: (id) => bin.discard(layout.area(id)),
 
     async sweep(keep) {
       const removed: string[] = [];
       for (const id of await namesIn(layout.areas)) {
         if (id.startsWith('.') || !(id.startsWith(SETUP_AREA) ? await isAbandoned(id) : !keep(id))) continue;
         try {
-          await removeTree(layout.area(id));
+          await bin.discard(layout.area(id));
           removed.push(id);
         } catch (thrown) {
           // One that resists must not keep the others, or a start, from going on; the next sweep tries again.
@@ -94,6 +96,7 @@ export function openAreas(parts: Parts): Areas {
         }
       }
       for (const path of await leftByCrash(layout, locks)) await discard(path);
+      bin.clear(await trashIn(layout));
       return removed;
     },
 
@@ -106,13 +109,13 @@ export function openAreas(parts: Parts): Areas {
 }
 
 async function openArea(
-  { layout, owner }: Parts,
+  { layout, owner, bin }: Parts,
   groundFile: string,
   base: BaseCheckout,
   id: string,
 ): Promise<WorkArea> {
   const area = layout.area(id);
-  if (await exists(area)) await removeTree(area);
+  await bin.discard(area);
   const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
   const lowers = [...base.layers, base.lower];
   try {
@@ -142,10 +145,19 @@ async function standOn(lowers: readonly string[]): Promise<void> {
   }
 }
 
-/** What a crash left half made, or half removed. Of a repository that nobody uses now, however young it is. */
+/** What a crash, or another process, left half removed; older versions put it beside the folder of areas. */
+async function trashIn(layout: Layout): Promise<readonly string[]> {
+  const folders = [layout.areas, join(layout.areas, '..')];
+  const found = folders.map(async (folder) =>
+    (await namesIn(folder)).filter(isTrash).map((name) => join(folder, name)),
+  );
+  return (await Promise.all(found)).flat();
+}
+
+/** What a crash left half made. Of a repository that nobody uses now, however young it is. */
 async function leftByCrash(layout: Layout, locks: Locks): Promise<readonly string[]> {
   const root = join(layout.areas, '..');
-  const found = (await namesIn(root)).filter(isTrash).map((name) => join(root, name));
+  const found: string[] = [];
   for (const path of await halfMadeIn(root)) {
     const at = await usedAt(path);
     if (at !== null && Date.now() - at > ABANDONED_MS) found.push(path);

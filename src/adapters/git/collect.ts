@@ -92,7 +92,8 @@ export function openCollector(
     await openFolders(area.upper, owner);
     const most = mode === 'setup' ? Number.MAX_SAFE_INTEGER : limits.contentBytes;
     const skips = known.facts.links.flatMap((path) => ['-path', `./${globLiteral(path)}`, '-prune', '-o']);
-    const result = await sandbox.exec({
+    const clear = () => Promise.all([removeTree(input), removeTree(out)]);
+    const exec = sandbox.exec({
       area,
       argv: ['sh', '-c', COLLECTOR, 'collect', mode, base.sha, `${limits.files}`, `${most}`, ...skips],
       env: collectorEnv(BYTE_FOR_BYTE),
@@ -106,7 +107,11 @@ export function openCollector(
       limits: { ...DEFAULT_LIMITS, wallMs: limits.wallMs, diskBytes: ANY_DISK, outputBytes: 65_536 },
       ...(signal ? { signal } : {}),
     });
-    return { out, result, clear: () => Promise.all([removeTree(input), removeTree(out)]) };
+    const result = await exec.catch(async (thrown: unknown) => {
+      await clear();
+      throw thrown;
+    });
+    return { out, result, clear };
   }
 
   return {

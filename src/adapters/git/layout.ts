@@ -42,7 +42,8 @@ export function layoutOf(dataDir: string): Layout {
     layer: (key, id) => join(layers(key), checkedKey(id)),
     locks: join(root, 'locks'),
     area: (id) => join(root, 'areas', checkedId(id)),
-    trash: () => join(root, `${TRASH}${randomBytes(8).toString('hex')}`),
+    // Among the areas, so that it counts as theirs until it is gone.
+    trash: () => join(root, 'areas', `${TRASH}${randomBytes(8).toString('hex')}`),
     async keys() {
       const names = await Promise.all(
         ['mirrors', 'objects', 'bases', 'layers'].map((name) => namesIn(join(root, name))),

@@ -4,6 +4,7 @@ import { asFault, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
 import { openAreas } from './areas.ts';
 import { openBases } from './bases.ts';
+import { openBin } from './bin.ts';
 import { openCandidateStore } from './candidate-store.ts';
 import { COLLECT_LIMITS, type CollectLimits, openCollector } from './collect.ts';
 import { abortError, isAbortError } from './faults.ts';
@@ -45,7 +46,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const locks = openLocks(layout.locks);
   const mirrors = openMirrors(git, layout, locks);
   const bases = openBases(git, layout, mirrors, owner);
-  const areas = openAreas({ layout, locks, owner, log });
+  const areas = openAreas({ layout, locks, owner, log, bin: openBin(layout, log) });
   const collector = openCollector(sandbox, layout, { owner, limits });
   const setup = openSetup({ layout, locks, mirrors, areas, bases, collector, sandbox });
   const store = openCandidateStore(git, layout, limits);

@@ -16,6 +16,7 @@ import { readCeilings } from './rlimits.ts';
 import { run } from './run.ts';
 import { seccompFilter } from './seccomp.ts';
 import type { Architecture } from './syscalls.ts';
+import { makeViews } from './views.ts';
 
 export interface BubblewrapOptions {
   /** Folder made by `prepareToolchain`, seen as /opt/runoff. */
@@ -57,11 +58,14 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
       : null;
     try {
       const givenBytes = variant.overlay ? 0 : await copies.ensure(spec.area);
+      const etc = prepareEtc(scratch);
+      const empty = folder(scratch, 'empty');
       const started = launch({
         spec,
         variant,
         toolchain,
-        etc: prepareEtc(scratch),
+        etc,
+        views: variant.overlay ? makeViews({ spec, etc, toolchain, empty, owner }) : [],
         egress: egress?.socket ?? null,
         ceilings: readCeilings(),
       });

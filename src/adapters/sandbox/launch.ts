@@ -1,10 +1,11 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { normalize } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import type { ExecSpec, WorkArea } from '../../ports/index.ts';
+import type { ExecSpec } from '../../ports/index.ts';
 import { PUBLIC_ETC, SYNTHETIC_ETC } from './etc.ts';
 import { INSIDE, INSIDE_PATH } from './layout.ts';
 import type { Ceilings } from './rlimits.ts';
+import type { View } from './views.ts';
 
 /**
  * Descriptors of a launch besides the three standard ones. `seccomp` and `options` are read by bubblewrap, JSON lines
@@ -37,6 +38,8 @@ export interface LaunchInput {
   /** Host path of the proxy's socket. */
   readonly egress: string | null;
   readonly ceilings: Ceilings;
+  /** Overlay mounts to make before bubblewrap starts; none where areas are full copies. */
+  readonly views: readonly View[];
 }
 
 export interface Launch {
@@ -87,6 +90,7 @@ const ENTER_GROUP = `echo 0 >&${FD.door} && exec ${FD.door}>&- || exit 125
  * else, whatever bubblewrap was doing at that moment. Names its own id as the host sees it, by the host's /proc: its own
  * one is mounted already, because bubblewrap looks for its child there by the id it has in here. Kernel objects that no
  * process maps are bounded by number; older kernels do not let it, and their only other bound is then a control group.
+ * Takes the number of pages, the folder in which overlay mounts find their layers, and three words for each of these.
  */
 const OUTER_SCRIPT = `set -e
 read -r pid rest < /proc/self/fd/${FD.proc}/self/stat
@@ -97,8 +101,16 @@ ${Object.entries({ ...KERNEL_OBJECTS, ...WATCHES })
   .map(([setting, most]) => `echo '${most}' > /proc/sys/${setting}`)
   .join('\n')}
 } 2> /dev/null || :
-if test -n "$2"; then mount -t overlay overlay -o "$2" "$3"; fi
+cd "$2"
+shift 2
+while test "$1" != --; do
+if test "$3" = optional; then mount -t overlay overlay -o "$1" "$2" 2> /dev/null || :
+else mount -t overlay overlay -o "$1" "$2"; fi
 shift 3
+done
+cd /
+unset OLDPWD
+shift
 exec prlimit "$@"`;
 
 /** Command and bubblewrap options for one run of a command. Throws a fault for paths that cannot be mounted safely. */
@@ -106,7 +118,6 @@ export function launch(input: LaunchInput): Launch {
   const { spec, variant, ceilings } = input;
   const { limits } = spec;
   const segments = segmentPages(limits.memoryBytes);
-  const overlay = variant.overlay ? overlayOptions(spec.area, spec.readOnly === true) : '';
   const files = Math.min(OPEN_FILES, ceilings.files);
   return {
     argv: [
@@ -115,7 +126,13 @@ export function launch(input: LaunchInput): Launch {
       ...['unshare', '--user', '--map-root-user', '--mount', '--ipc', '--propagation', 'private'],
       // Where no /proc can be mounted, bubblewrap needs the ids that the outer one shows.
       ...(variant.proc === 'own' ? ['--pid', '--fork', '--kill-child', '--mount-proc', '--'] : ['--']),
-      ...['/bin/sh', '-c', OUTER_SCRIPT, 'sh', String(segments), overlay, spec.area.merged],
+      ...['/bin/sh', '-c', OUTER_SCRIPT, 'sh', String(segments), spec.area.merged],
+      ...input.views.flatMap(({ options, at, optional }) => [
+        options,
+        at,
+        optional ? 'optional' : 'required',
+      ]),
+      '--',
       '--core=0',
       `--nproc=${Math.min(limits.processes + OWN_PROCESSES, ceilings.processes)}`,
       `--nofile=${files}:${files}`,
@@ -126,21 +143,6 @@ export function launch(input: LaunchInput): Launch {
     options: options(input),
     first: variant.proc === 'own' ? 'outer-pid' : 'child-pid',
   };
-}
-
-/** Mount options of an area. Read-only, the written files are just one more lower layer, so readers may run side by side. */
-function overlayOptions(area: WorkArea, readOnly: boolean): string {
-  const unsafe = [...area.lowers, area.upper, area.work].find((path) => /[,:\\"\n]/.test(path));
-  if (unsafe !== undefined) {
-    throw new Fault(
-      'SANDBOX_UNAVAILABLE',
-      `"${unsafe}" cannot be mounted: its name holds a comma, colon, quote or backslash. Move RUNOFF_DATA elsewhere.`,
-    );
-  }
-  const layers = readOnly
-    ? [`lowerdir=${[area.upper, ...area.lowers].join(':')}`]
-    : [`lowerdir=${area.lowers.join(':')}`, `upperdir=${area.upper}`, `workdir=${area.work}`];
-  return [...layers, 'userxattr', 'nosuid', 'nodev'].join(',');
 }
 
 export function commandLine(spec: ExecSpec, egress: boolean): readonly string[] {

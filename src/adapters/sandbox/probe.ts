@@ -174,9 +174,9 @@ export function makeArea(root: string, owner: Owner | null): WorkArea {
 }
 
 export function removeArea(root: string): void {
-  // The kernel makes this folder, closed to everyone.
-  const closed = join(root, 'work', 'work');
-  if (existsSync(closed)) chmodSync(closed, 0o700);
+  // The kernel makes these folders, closed to everyone.
+  const closed = [join(root, 'work', 'work'), join(root, 'work', 'home', 'work')];
+  for (const path of closed) if (existsSync(path)) chmodSync(path, 0o700);
   rmSync(root, { recursive: true, force: true });
 }
 

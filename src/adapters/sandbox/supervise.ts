@@ -12,6 +12,8 @@ export interface Running<End> {
   kill(): void;
   /** Measures until `over` aborts: what went over its limit, or null. Rejects when it cannot measure. */
   watch(over: AbortSignal): Promise<'memory' | 'disk' | null>;
+  /** A last measurement, when no process is left and nothing stopped it. */
+  lastLook(): Promise<'disk' | null>;
 }
 
 export interface Supervised<End> {
@@ -49,7 +51,7 @@ export async function supervise<End>(running: Running<End>, terms: Terms): Promi
   });
   const end = await running.ended.finally(() => guard.close());
   for (const split of pending) split.end();
-  const stopped = guard.outcome();
+  const stopped = guard.outcome() ?? (await running.lastLook());
   const stdout = output.stdout.end();
   const stderr = output.stderr.end();
   return {

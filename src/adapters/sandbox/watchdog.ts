@@ -1,9 +1,9 @@
-import { statfs } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import { runCommand } from './command.ts';
 import type { Owner } from './owner.ts';
 import { type Init, memoryBytes, type ProcessTable, sharedBytes } from './processes.ts';
+import { BYTES_A_FILE, blame, type Room, roomIn } from './room.ts';
 import { unlinkedFiles } from './unlinked.ts';
 
 /** Milliseconds between two looks at memory and at disk, our defaults. */
@@ -13,8 +13,6 @@ const DISK_EVERY_MS = 500;
 const MAPS_EVERY_MS = 800;
 /** Folders are walked at the latest after so many milliseconds, even when the file system did not fill up. */
 const WALK_EVERY_MS = 15_000;
-/** What a file counts besides its content: file systems run out of files too (ext4 has one for each 16 KiB). Our default. */
-const BYTES_A_FILE = 4096;
 /** A smaller loss of free space is not worth a walk. */
 const SMALLEST_STEP = 2 ** 20;
 
@@ -27,9 +25,14 @@ export interface Watched {
   readonly folders: readonly [string, ...string[]];
   /** Bytes in `folders` that were not written by the sandbox. */
   readonly givenBytes: number;
+  /** The space before the command began, on the file system of the first folder. */
+  readonly room: Room;
 }
 
-/** Watches until `signal` aborts; returns what went over its limit, or null. Throws when it cannot measure. */
+/**
+ * Watches until `signal` aborts; returns what went over its limit, or null. Throws when it cannot measure, and DISK_FULL
+ * when the disk is full for a reason that is not the command.
+ */
 export async function watch(
   watched: Watched,
   table: ProcessTable,
@@ -84,30 +87,34 @@ async function watchDisk(
   owner: Owner | null,
   signal: AbortSignal,
 ): Promise<'disk' | null> {
-  const { init, folders, givenBytes, diskBytes: limit } = watched;
-  const atStart = await freeBytes(folders[0]);
+  const { init, folders, givenBytes, diskBytes: limit, room: before } = watched;
   let free = Number.POSITIVE_INFINITY;
   let walkedAt = Number.NEGATIVE_INFINITY;
   let step = 0;
   while (await pause(DISK_EVERY_MS, signal)) {
-    const left = await freeBytes(folders[0]);
-    if (free - left < step && performance.now() - walkedAt < WALK_EVERY_MS) continue;
+    const { bytes: left, full } = await roomIn(folders[0]);
+    if (!full && free - left < step && performance.now() - walkedAt < WALK_EVERY_MS) continue;
     free = left;
     const written = (await bytesIn(folders, owner)) - givenBytes;
     const { bytes: hidden, unmeasured } = await unlinkedFiles(table.within(init.namespace));
     // What cannot be measured counts as everything that the file system lost, though others may have a share in that.
-    const lost = unmeasured > 0 ? atStart - left : 0;
-    if (Math.max(written + hidden, lost) > limit) return 'disk';
+    const lost = unmeasured > 0 ? before.bytes - left : 0;
+    const all = Math.max(written + hidden, lost);
+    if (all > limit) return 'disk';
+    if (full) return blame(before, all);
     step = Math.max(SMALLEST_STEP, (limit - written - hidden) / 4);
     walkedAt = performance.now();
   }
   return null;
 }
 
-/** Room for bytes and for files, on the file system of a folder. */
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize, ffree } = await statfs(folder);
-  return bavail * bsize + ffree * BYTES_A_FILE;
+/** The last look, when the command has ended: what it met on a full disk says nothing about it. */
+export async function lastLook(
+  { folders, givenBytes, room: before }: Pick<Watched, 'folders' | 'givenBytes' | 'room'>,
+  owner: Owner | null,
+): Promise<'disk' | null> {
+  if (!(await roomIn(folders[0])).full) return null;
+  return blame(before, (await bytesIn(folders, owner)) - givenBytes);
 }
 
 /** `du` twice: it does not print both at once. */

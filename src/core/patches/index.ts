@@ -1,7 +1,7 @@
 export type { DiffLine, Hunk } from './diff.ts';
 export { matchesAny } from './glob.ts';
 export { PATCH_LIMITS, type PatchLimits } from './limits.ts';
-export { notable } from './notable.ts';
+export { notable, notableGroups } from './notable.ts';
 export { type ParsedPatch, type ParseOptions, parsePatch } from './parse.ts';
 export {
   hunksOf,

@@ -1,46 +1,189 @@
-import type { PatchFile } from './patch.ts';
+import { type Kind, type Looked, named, PACKAGE_KINDS } from './package-kinds.ts';
 
-/** Why a reader should look twice at a file: what follows after "it", in a few words. */
-const KINDS: readonly { readonly what: string; readonly names: RegExp }[] = [
-  {
-    what: 'steers coding agents',
-    names:
-      /(?:^|\/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CONVENTIONS)(?:\.[\w-]+)?\.md|\.(?:cursorrules|clinerules|windsurfrules|aider\.conf\.ya?ml|mcp\.json)|opencode\.jsonc?|\.(?:agents|claude|codex|cursor|gemini|qwen|opencode|pi|copilot|continue|junie|kiro|roo|goose)\/.*)$|^\.github\/(?:copilot-instructions\.md|instructions\/.*|prompts\/.*|agents\/.*|skills\/.*)$/i,
-  },
-  {
-    what: 'is run by git or on a developer’s machine',
-    names:
-      /(?:^|\/)(?:\.husky\/.*|\.githooks\/.*|lefthook\.ya?ml|\.pre-commit-config\.ya?ml|\.envrc|\.vscode\/(?:tasks|launch|settings|mcp)\.json|\.devcontainer\/.*|\.devcontainer\.json|\.idea\/.*)$/i,
-  },
-  {
-    what: 'decides which packages are installed, and from where',
-    names:
-      /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|poetry\.lock|uv\.lock|Pipfile\.lock|requirements[\w.-]*\.txt|pip\.conf|Cargo\.lock|go\.sum|Gemfile\.lock|composer\.lock|gradle-wrapper\.properties)$/i,
-  },
-  { what: 'changes how git reads files', names: /(?:^|\/)\.(?:gitattributes|lfsconfig)$/i },
-];
-
-/** The first line of a Git LFS pointer (its specification, version 1). */
-const LFS = /^\+version https:\/\/git-lfs\.github\.com\/spec\/v1$/m;
-
-/** Added lines in which something is that nobody sees, or that shows code in another order than it runs in. */
+/** Added lines with something that nobody sees, or that shows code in another order than it runs in. */
 const UNSEEN =
   /^\+(?:.*[^\n])?(?!(?<=^\+)\ufeff|(?<=\p{Extended_Pictographic}\ufe0f?|[\p{Emoji_Component}])[\u200d\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}]/mu;
 
-/** Added lines with a word of the Latin alphabet in which a letter of another one stands that looks like one of its own. */
+/** A word of the Latin alphabet in which a letter of another one stands that looks like one of its own. */
 const LOOK_ALIKE =
-  /^\+.*(?:\p{Script=Latin}[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο]|[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο]\p{Script=Latin})/mu;
+  /\p{Script=Latin}[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο]|[\p{Script=Cyrillic}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο]\p{Script=Latin}/u;
+const LOOK_ALIKE_LINE = new RegExp(`^\\+.*(?:${LOOK_ALIKE.source})`, 'mu');
+
+/** Blanks besides the space, private letters, emoji styles, and letters that look like a slash, a backslash or a dot. */
+const ODD_NAME =
+  /(?! )\p{Zs}|\p{Co}|\p{Variation_Selector}|[\u{1d159}\u{16fe4}]|[\u2044\u2215\u2571\u29f8\u2f03\u3033\uff0f\u2216\u29f5\u29f9\ufe68\uff3c]|[\u2024-\u2026\ufe52\uff0e\u0660\u06d4]/u;
+const RIGHT_TO_LEFT =
+  /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}|\p{Script=Adlam}/u;
+
+/**
+ * The kinds, in the order in which they are told. A row names what tests do not see: what acts on other people's machines,
+ * on later agents, in CI and deployment, and what a reader of the diff cannot see. Our list; add a row where one is missed.
+ */
+const KINDS: readonly Kind[] = [
+  {
+    what: 'points to content in Git LFS that nobody has seen',
+    line: /^\+version https:\/\/git-lfs\.github\.com\/spec\/v1$/m,
+  },
+  { what: 'has characters that nobody sees in lines that it adds', line: UNSEEN },
+  { what: 'has words with letters of two alphabets that look alike', line: LOOK_ALIKE_LINE },
+  {
+    what: 'has a name that reads as another one: blanks, look-alike letters or signs, or letters from right to left',
+    when: ({ path }) =>
+      ODD_NAME.test(path) ||
+      LOOK_ALIKE.test(path) ||
+      RIGHT_TO_LEFT.test(path) ||
+      path !== path.normalize('NFC') ||
+      path.split('/').some((part) => part.trim() !== part),
+  },
+  {
+    what: 'steers coding agents',
+    path: /(?:^|\/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CONVENTIONS)(?:\.[\w-]+)?\.md|\.(?:cursorrules|clinerules|windsurfrules|aider\.conf\.ya?ml|mcp\.json)|opencode\.jsonc?|\.(?:agents|claude|codex|cursor|gemini|qwen|opencode|pi|copilot|continue|junie|kiro|roo|goose|windsurf|clinerules|amazonq|augment|trae)\/.*)$|^\.github\/(?:copilot-instructions\.md|instructions\/.*|prompts\/.*|agents\/.*|skills\/.*|chatmodes\/.*)$/i,
+  },
+  { what: 'decides who must review what', path: named('CODEOWNERS', 'OWNERS(?:_ALIASES)?', '\\.mailmap') },
+  {
+    what: 'is run by git or on a developer’s machine',
+    path: named(
+      ...[
+        '\\.husky/.*',
+        '\\.?githooks/.*',
+        '\\.git-hooks/.*',
+        '\\.?lefthook(?:-local)?\\.(?:ya?ml|toml|json)',
+      ],
+      ...['\\.pre-commit-(?:config|hooks)\\.ya?ml', '\\.lintstagedrc.*', '\\.overcommit\\.yml', '\\.envrc'],
+      ...[
+        '\\.vscode/.*',
+        '[^/]*\\.code-workspace',
+        '\\.devcontainer/.*',
+        '\\.devcontainer\\.json',
+        '\\.idea/.*',
+      ],
+      ...['\\.fleet/.*', '\\.zed/.*', '\\.theia/.*', '\\.(?:n?vim|g?vim)rc', '\\.exrc', '\\.nvim\\.lua'],
+      ...['\\.dir-locals(?:-2)?\\.el', '\\.lvimrc', '\\.projectile', '[^/]*\\.sublime-(?:project|build)'],
+      ...['\\.(?:bash|zsh)rc', '\\.(?:bash_|z)?profile', '\\.gdbinit', '\\.lldbinit', '\\.irbrc', '\\.pryrc'],
+      ...[
+        'mise\\.toml',
+        '\\.mise(?:\\.[\\w-]+)?\\.toml',
+        '\\.mise/.*',
+        '\\.tool-versions',
+        'shell\\.nix',
+        'flake\\.nix',
+      ],
+      ...['\\.gitpod\\.ya?ml', '\\.replit', '\\.env(?:\\.[\\w.-]+)?'],
+    ),
+  },
+  { what: 'changes how git reads files', path: named('\\.gitattributes', '\\.lfsconfig') },
+  { what: 'is a Git bundle or pack', path: named('[^/]*\\.(?:bundle|pack|idx)') },
+  {
+    what: 'is in a Git repository that is kept in the tree',
+    path: /(?:^|\/)(?:[^/]+\.git|\.gitted|_git|dotgit)\//i,
+  },
+  ...PACKAGE_KINDS,
+  {
+    what: 'builds or runs containers',
+    path: named(
+      '(?:[\\w.-]+\\.)?(?:Docker|Container)file(?:\\.[\\w.-]+)?',
+      '(?:docker-)?compose[\\w.-]*\\.ya?ml',
+      '\\.dockerignore',
+      'docker-bake\\.(?:hcl|json)',
+      'Vagrantfile',
+      'Earthfile',
+    ),
+  },
+  {
+    what: 'is run by CI or deploys',
+    path: named(
+      ...[
+        '\\.gitlab-ci[\\w.-]*\\.ya?ml',
+        '\\.gitlab/.*',
+        'Jenkinsfile(?:\\.[\\w-]+)?',
+        '\\.circleci/.*',
+        '\\.travis\\.ya?ml',
+      ],
+      ...[
+        'azure-pipelines[\\w.-]*\\.ya?ml',
+        'bitbucket-pipelines\\.ya?ml',
+        '\\.?appveyor\\.ya?ml',
+        '\\.drone\\.ya?ml',
+      ],
+      ...[
+        '\\.woodpecker(?:\\.ya?ml|/.*)',
+        '\\.buildkite/.*',
+        '\\.cirrus\\.(?:ya?ml|star)',
+        '\\.semaphore/.*',
+        '\\.teamcity/.*',
+      ],
+      ...[
+        '\\.forgejo/.*',
+        '\\.gitea/.*',
+        'cloudbuild[\\w.-]*\\.ya?ml',
+        'buildspec[\\w.-]*\\.ya?ml',
+        'codemagic\\.yaml',
+      ],
+      ...['renovate\\.json5?', '\\.renovaterc(?:\\.json)?', '\\.goreleaser\\.ya?ml', '\\.releaserc.*'],
+      ...[
+        '[^/]*\\.(?:tf|tfvars|tofu|hcl|nomad|bicep)',
+        'Pulumi[\\w.-]*\\.ya?ml',
+        'serverless\\.(?:ya?ml|ts|js)',
+        'cdk\\.json',
+      ],
+      ...[
+        '(?:k8s|kubernetes|helm|charts?|kustomize|manifests|deploy(?:ment)?|argocd|flux|ansible|terraform)/.*\\.(?:ya?ml|json|tpl|j2)',
+      ],
+      ...[
+        'kustomization\\.ya?ml',
+        'skaffold\\.ya?ml',
+        'Tiltfile',
+        'helmfile\\.ya?ml',
+        'netlify\\.toml',
+        'vercel\\.json',
+      ],
+      ...[
+        'fly\\.toml',
+        'Procfile',
+        'render\\.ya?ml',
+        'railway\\.(?:toml|json)',
+        'wrangler\\.(?:toml|jsonc?)',
+      ],
+      ...[
+        'firebase\\.json',
+        'amplify\\.ya?ml',
+        'now\\.json',
+        '\\.platform(?:\\.app\\.yaml|/.*)',
+        '[^/]*\\.service',
+      ],
+    ),
+  },
+  { what: 'is run by CI or deploys', path: /^\.github\/(?:actions\/.*|dependabot\.ya?ml)$/i },
+  { what: 'is, or becomes, executable', line: /^new (?:file )?mode 100755$/m },
+  { what: 'is a link to another file', line: /^new file mode 120000$/m },
+  { what: 'is binary: no diff shows what is in it', when: ({ binary }) => binary },
+];
+
+function reasons({ path, section = '', binary = false }: Looked): readonly string[] {
+  const file = { path, section, binary };
+  const found = KINDS.filter(
+    (kind) =>
+      (kind.path?.test(path) ?? true) && (kind.line?.test(section) ?? true) && (kind.when?.(file) ?? true),
+  );
+  return [...new Set(found.map(({ what }) => what))];
+}
 
 /**
  * Why a reader should look twice at a changed file, although nothing forbids it: such files act on other people's machines
  * or on later agents, and no test sees that. Null for an ordinary file. `section` is the file's part of the patch.
  */
-export function notable({
-  path,
-  section = '',
-}: Pick<PatchFile, 'path'> & Partial<Pick<PatchFile, 'section'>>): string | null {
-  if (LFS.test(section)) return 'points to content in Git LFS that nobody has seen';
-  if (UNSEEN.test(section)) return 'has characters that nobody sees in lines that it adds';
-  if (LOOK_ALIKE.test(section)) return 'has words with letters of two alphabets that look alike';
-  return KINDS.find(({ names }) => names.test(path))?.what ?? null;
+export function notable(file: Looked): string | null {
+  const found = reasons(file);
+  return found.length === 0 ? null : found.join('; it ');
+}
+
+/** Changed files by the reason to look twice at them, in the order of the table; a file can have several. */
+export function notableGroups(
+  files: readonly Looked[],
+): readonly { readonly what: string; readonly paths: readonly string[] }[] {
+  const found = files.map((file) => ({ path: file.path, why: reasons(file) }));
+  return [...new Set(KINDS.map(({ what }) => what))].flatMap((what) => {
+    const paths = found.filter(({ why }) => why.includes(what)).map(({ path }) => path);
+    return paths.length === 0 ? [] : [{ what, paths }];
+  });
 }

@@ -1,8 +1,10 @@
 import { type DiffBlock, readBlock, splitBlocks } from './diff.ts';
 import { PATCH_LIMITS, type PatchLimits } from './limits.ts';
+import { shown } from './names.ts';
 import type { Patch, PatchFile } from './patch.ts';
-import { collisions, linkFault, pathFaults, shown } from './paths.ts';
+import { collisions, linkFault, pathFaults } from './paths.ts';
 import { parseRaw, type RawEntry } from './raw.ts';
+import { repositoryFaults } from './repositories.ts';
 import { roleOf } from './roles.ts';
 
 export type ParsedPatch =
@@ -12,7 +14,10 @@ export type ParsedPatch =
 
 export interface ParseOptions {
   readonly limits?: Partial<PatchLimits>;
-  /** Paths of all files of the base commit; with them, collisions with files that the patch leaves alone are seen. */
+  /**
+   * Paths of all files of the base commit; with them, collisions with files that the patch leaves alone are seen, and
+   * repositories that it completes.
+   */
   readonly baseFiles?: readonly string[];
 }
 
@@ -25,7 +30,7 @@ const MODES: ReadonlySet<string> = new Set(['100644', '100755', LINK]);
  * Reads a collected patch. `raw` (`git diff-tree -r --raw -z --no-renames --no-abbrev`) is authoritative; `text`
  * (`-p --binary --full-index`) must tell the same files, modes and objects in the same order, or the patch is
  * refused. Refused as well: what no candidate may put into a repository (gitlinks, links that lead out, `.git` in any
- * disguise, workflows, paths that collide). Never throws, whatever the strings hold.
+ * disguise, folders that git would take for repositories, workflows, paths that collide). Never throws, whatever the strings hold.
  */
 export function parsePatch(raw: string, text: string, options: ParseOptions = {}): ParsedPatch {
   const limits = { ...PATCH_LIMITS, ...options.limits };
@@ -41,7 +46,7 @@ export function parsePatch(raw: string, text: string, options: ParseOptions = {}
   const named = entries.flatMap((entry) =>
     [...pathFaults(entry.path, limits), ...modeFaults(entry)].map((why) => `${shown(entry.path)} ${why}.`),
   );
-  const faults = [...named, ...repeated(entries), ...collide(entries, options.baseFiles ?? [])];
+  const faults = [...named, ...repeated(entries), ...treeFaults(entries, options.baseFiles ?? [])];
   if (faults.length > 0) return refused(bounded(faults, limits.reasons));
   return readSections(entries, text, limits);
 }
@@ -75,13 +80,14 @@ function repeated(entries: readonly RawEntry[]): readonly string[] {
   });
 }
 
-function collide(entries: readonly RawEntry[], baseFiles: readonly string[]): readonly string[] {
-  const gone = new Set(entries.filter((entry) => entry.status === 'D').map((entry) => entry.path));
+/** What the patched tree as a whole may not hold. */
+function treeFaults(entries: readonly RawEntry[], baseFiles: readonly string[]): readonly string[] {
+  const changed = entries.map((entry) => entry.path);
+  const touched = new Set(changed);
   const present = entries.filter((entry) => entry.status !== 'D').map((entry) => entry.path);
-  return collisions(
-    present,
-    baseFiles.filter((path) => !gone.has(path)),
-  );
+  const standing = baseFiles.filter((path) => !touched.has(path));
+  const before = [...standing, ...entries.filter((entry) => entry.status !== 'A').map((entry) => entry.path)];
+  return [...collisions(present, standing), ...repositoryFaults(changed, before, [...standing, ...present])];
 }
 
 function readSections(entries: readonly RawEntry[], text: string, limits: PatchLimits): ParsedPatch {

@@ -1,28 +1,11 @@
 import type { PatchLimits } from './limits.ts';
-
-/** Control characters, line and paragraph separators, and characters that are invisible or change direction. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
-const IGNORED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
-
-/** A path as a reader may see it: quoted, with escapes for what cannot be seen. */
-export const shown = (path: string): string =>
-  JSON.stringify(path.slice(0, 200)).replace(/[^\x20-\x7e]/gu, (char) =>
-    UNSEEN.test(char) ? `\\u{${(char.codePointAt(0) as number).toString(16)}}` : char,
-  );
-
-/** What some file system takes for the same name: case, Unicode form, HFS ignorables, NTFS trailing dots and streams. */
-function plainName(component: string): string {
-  const [beforeStream = ''] = component.replace(IGNORED_BY_HFS, '').toLowerCase().split(':', 1);
-  let end = beforeStream.length;
-  while (end > 0 && (beforeStream[end - 1] === '.' || beforeStream[end - 1] === ' ')) end--;
-  return beforeStream.slice(0, end);
-}
+import { folded, hasUnseen, resolved, shown } from './names.ts';
 
 /** `.git` under any name that a file system resolves to it. */
-export const isDotGit = (component: string): boolean => /^(?:\.git|git~\d+)$/.test(plainName(component));
+export const isDotGit = (component: string): boolean => /^(?:\.git|git~\d+)$/.test(resolved(component));
 
 const isGitModules = (component: string): boolean =>
-  /^(?:\.gitmodules|gitmod~\d+|gi7eb[0-9a-f]~\d+)$/.test(plainName(component));
+  /^(?:\.gitmodules|gitmod~\d+|gi7eb[0-9a-f]~\d+)$/.test(resolved(component));
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -37,7 +20,7 @@ export function pathFaults(path: string, limits: PatchLimits): readonly string[]
   add(parts.slice(path.startsWith('/') ? 1 : 0).includes(''), 'has an empty component');
   add(parts.includes('.') || parts.includes('..'), 'has a `.` or `..` component');
   add(path.includes('\\'), 'has a backslash');
-  add(UNSEEN.test(path), 'has a control, invisible or direction-changing character');
+  add(hasUnseen(path), 'has a control, invisible or direction-changing character');
   add(path.includes('\ufffd') || !path.isWellFormed(), 'is not valid UTF-8');
   add(parts.some(isDotGit), 'reaches into `.git`');
   add(parts.some(isGitModules), 'is `.gitmodules`: submodules are not accepted');
@@ -58,7 +41,7 @@ const isWorkflow = (parts: readonly string[]): boolean =>
  * that is itself a link it would climb from somewhere else.
  */
 export function linkFault(path: string, target: string): string | null {
-  if (target === '' || UNSEEN.test(target) || target.includes('\ufffd') || target.includes('\\')) {
+  if (target === '' || hasUnseen(target) || target.includes('\ufffd') || target.includes('\\')) {
     return 'is a symbolic link with an unreadable target';
   }
   if (target.startsWith('/') || /^[a-zA-Z]:/.test(target)) return 'is a symbolic link to an absolute path';
@@ -71,8 +54,6 @@ export function linkFault(path: string, target: string): string | null {
   if (parts.some(isDotGit)) return 'is a symbolic link into `.git`';
   return null;
 }
-
-const folded = (path: string): string => path.normalize('NFC').toLowerCase().normalize('NFC');
 
 /**
  * Paths that one file system would take for each other: two of the changed ones, or a changed and a standing one;
@@ -93,7 +74,7 @@ export function collisions(present: readonly string[], standing: readonly string
         .find(Boolean);
     if (other !== undefined && changed.has(path)) {
       faults.push(
-        `${shown(path)} is the same file as ${shown(other)} where case or Unicode form does not count.`,
+        `${shown(path)} is the same file as ${shown(other)} where case or Unicode form do not count.`,
       );
     }
     owners.set(key, path);

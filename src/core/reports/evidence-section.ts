@@ -1,5 +1,5 @@
 import type { Evidence } from '../evidence/index.ts';
-import { notable } from '../patches/index.ts';
+import { notableGroups } from '../patches/index.ts';
 import { elapsed } from './format.ts';
 import { fill, tableRows } from './layout.ts';
 import { baseTestsWord, failedGate, standings } from './rows.ts';
@@ -48,22 +48,22 @@ export function evidenceSection(view: RunView, diffs: Diffs, room: number): stri
 
 /** Code points of one note. */
 const NOTE = 300;
-/** Files named for each candidate; the rest is counted. */
+/** Files named for each reason; the rest is counted. */
 const MOST_NAMED = 5;
 
-/** Files that act where no test sees it: a reader shall look twice, whoever wins. */
+/** Files that act where no test sees it: a reader shall look twice, whoever wins. A line for each reason. */
 function notableFacts(diffs: Diffs): readonly string[] {
   return Object.entries(diffs)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .flatMap(([alias, { files }]) => {
-      const found = files.flatMap((file) => {
-        const why = notable(file);
-        return why === null ? [] : [`${code(file.path, 100)} ${why}`];
-      });
-      if (found.length === 0) return [];
-      const more = found.length > MOST_NAMED ? `; and ${found.length - MOST_NAMED} more` : '';
-      return [`- **Look twice at ${alias}:** ${found.slice(0, MOST_NAMED).join('; ')}${more}`];
-    });
+    .flatMap(([alias, { files }]) =>
+      notableGroups(files).map(({ what, paths }) => `- **Look twice at ${alias}:** ${named(paths)} ${what}`),
+    );
+}
+
+function named(paths: readonly string[]): string {
+  const shown = paths.slice(0, MOST_NAMED).map((path) => code(path, 100));
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
+  return paths.length === 1 ? (shown[0] as string) : `${shown.join(', ')}${more}: each`;
 }
 
 /** Commands come from the repository's settings; shown as they were run. */

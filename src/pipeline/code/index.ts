@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Alias, RunId } from '../../core/model/index.ts';
+import type { Alias, Fault, RunId } from '../../core/model/index.ts';
 import { assignAliases } from '../../core/policy/index.ts';
 import type { ChildInput, FlowContext } from '../../ports/index.ts';
 import { contestantsOf } from '../field.ts';
@@ -9,7 +9,7 @@ import type { WorkTime } from '../work-time.ts';
 import type { World } from '../world.ts';
 import { lineUpAgain } from './again.ts';
 import { closeStage, codersMsOf, lineUp, within } from './line-up.ts';
-import { writeCandidate } from './supervise.ts';
+import { waitNote, writeCandidate } from './supervise.ts';
 
 export { sayEnough } from './enough.ts';
 export { codeFurther } from './further.ts';
@@ -69,9 +69,26 @@ export async function codeOne(world: World, context: FlowContext, input: Candida
   const { runId, alias, leftMs = Number.POSITIVE_INFINITY } = input;
   return context.step('write', async (signal) => {
     // Whoever starts over finds what its models said already.
-    await patiently(world, signal, () => writeCandidate(world, runId, alias, { leftMs, signal }));
+    const write = () => writeCandidate(world, runId, alias, { leftMs, signal });
+    await patiently(world, signal, write, (fault, wait) => sayWait(world, { runId, alias }, fault, wait));
     return null;
   });
+}
+
+/** Shows on the status why a candidate stands still. What waits for the database cannot be shown there. */
+async function sayWait(
+  world: World,
+  { runId, alias }: Pick<CandidateInput, 'runId' | 'alias'>,
+  fault: Fault,
+  wait: number,
+): Promise<void> {
+  try {
+    const candidate = (await world.store.candidates(runId)).find((one) => one.alias === alias);
+    if (candidate) await world.store.putCandidate({ ...candidate, note: waitNote(fault, wait) });
+    world.announcer.soon(runId);
+  } catch (thrown) {
+    world.log.warn({ run: runId, candidate: alias, err: thrown }, 'why a candidate waits could not be kept');
+  }
 }
 
 /** Two who agree can only spare a third one its work. */

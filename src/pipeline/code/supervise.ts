@@ -1,4 +1,4 @@
-import { type Alias, type Candidate, Fault, type RunId, type Task } from '../../core/model/index.ts';
+import { type Alias, asFault, type Candidate, Fault, type RunId, type Task } from '../../core/model/index.ts';
 import { type Times, timesOf, timesWithin } from '../../core/policy/index.ts';
 import { JUDGED_ALL_THE_SAME, tailOf } from '../../core/reports/index.ts';
 import {
@@ -31,6 +31,10 @@ const OUT_OF_TIME = 124;
 
 /** What a candidate's note says between its coder's end and the finished patch. */
 export const COLLECTING = 'its patch is collected';
+
+/** What a candidate's note says while it waits for something outside of it. */
+export const waitNote = ({ message }: Fault, wait: number): string =>
+  `waits ${Math.round(wait / 1000)} s to be tried again: ${message}`;
 
 /**
  * Runs one coder in its own sandboxed clone and keeps what it left behind. Judged by the patch and the gateway's
@@ -104,7 +108,8 @@ async function codeIn(work: Work): Promise<void> {
       throw cancelled();
     }
     progress.set({ note: COLLECTING, ...used });
-    progress.set(await keepPatch(work, why(result, lease)?.replaceAll(lease.key, '[key]') ?? null));
+    const ending = why(result, lease)?.replaceAll(lease.key, '[key]') ?? null;
+    progress.set(result.stopped === 'disk' ? await keepIfRoom(work, ending) : await keepPatch(work, ending));
   } finally {
     await lease.close();
   }
@@ -219,8 +224,24 @@ async function inputFor(
 
 type Kept = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
 
-async function keepPatch({ world, base, area, given, signal }: Work, ending: string | null): Promise<Kept> {
-  const collected = await world.workspaces.collect(base, area, signal);
+/** Of a coder that may have filled the disk: whatever is in the way of its patch then is its own, and waiting is no use. */
+async function keepIfRoom(work: Work, ending: string | null): Promise<Kept> {
+  try {
+    return await keepPatch(work, ending, (_world, _signal, keep) => keep());
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'DISK_FULL') throw thrown;
+    return { state: 'failed', note: ending ?? 'it filled the disk' };
+  }
+}
+
+async function keepPatch(
+  { world, base, area, given, progress, signal }: Work,
+  ending: string | null,
+  waiting: typeof patiently = patiently,
+): Promise<Kept> {
+  const say = async (fault: Fault, wait: number) => progress.set({ note: waitNote(fault, wait) });
+  const collect = () => world.workspaces.collect(base, area, signal);
+  const collected = await waiting(world, signal, collect, say);
   if (given?.kind === 'repair' && collected.kind === 'patch' && collected.patch.tree === given.tree) {
     return { state: 'failed', note: ending ?? 'left its patch as it was' };
   }
@@ -233,7 +254,7 @@ async function keepPatch({ world, base, area, given, signal }: Work, ending: str
       return {
         state: 'coded',
         note: ending ? `${ending.replace(/\.$/, '')}; ${JUDGED_ALL_THE_SAME}` : 'done',
-        patch: await patiently(world, signal, () => storePatch(world.artifacts, collected.patch)),
+        patch: await waiting(world, signal, () => storePatch(world.artifacts, collected.patch), say),
       };
   }
 }

@@ -22,6 +22,76 @@ describe('a reader shall look twice', () => {
     expect(notable({ path })).toBe(why);
   });
 
+  test.each<readonly [string, string, string]>([
+    ['.github/CODEOWNERS', '', 'decides who must review what'],
+    ['package.json', '+    "left-pad": "^1.3.0",', 'adds or changes a dependency'],
+    ['package.json', '+    "x": "git+ssh://git@evil.example/x.git"', 'takes packages from a place'],
+    ['package.json', '+    "postinstall": "node x.js",', 'runs when packages are installed'],
+    ['requirements-dev.txt', '+--extra-index-url https://evil.example/simple', 'takes packages from a place'],
+    ['pip.conf', '', 'decides which packages are installed'],
+    ['crates/a/Cargo.toml', '+serde = { git = "https://evil.example/serde" }', 'takes packages from a place'],
+    ['Cargo.toml', '+serde = "1.0"', 'adds or changes a dependency'],
+    ['Cargo.toml', '+[source.crates-io]', 'adds or changes a dependency'],
+    ['.cargo/config.toml', '', 'decides which packages are installed'],
+    ['go.mod', '+replace example.org/a => ../a', 'adds or changes a dependency'],
+    ['go.mod', '+\texample.org/a v1.2.3', 'adds or changes a dependency'],
+    ['Gemfile', "+source 'https://evil.example'", 'takes packages from a place'],
+    ['pom.xml', '+    <repository>', 'adds or changes a dependency'],
+    ['app/build.gradle.kts', '+  implementation("a:b:1")', 'adds or changes a dependency'],
+    ['pyproject.toml', '+  "requests>=2",', 'adds or changes a dependency'],
+    ['NuGet.config', '', 'decides which packages are installed'],
+    ['build.rs', '', 'runs when packages are installed or built, or before tests'],
+    ['setup.py', '', 'runs when packages are installed or built, or before tests'],
+    ['tests/conftest.py', '', 'runs when packages are installed or built, or before tests'],
+    ['Dockerfile', '', 'builds or runs containers'],
+    ['docker/api.Dockerfile', '', 'builds or runs containers'],
+    ['compose.prod.yaml', '', 'builds or runs containers'],
+    ['.vscode/launch.json', '', 'is run by git or on a developer’s machine'],
+    ['.idea/workspace.xml', '', 'is run by git or on a developer’s machine'],
+    ['.devcontainer/devcontainer.json', '', 'is run by git or on a developer’s machine'],
+    ['sub/.envrc', '', 'is run by git or on a developer’s machine'],
+    ['.exrc', '', 'is run by git or on a developer’s machine'],
+    ['lefthook.yml', '', 'is run by git or on a developer’s machine'],
+    ['.gitlab-ci.yml', '', 'is run by CI or deploys'],
+    ['Jenkinsfile', '', 'is run by CI or deploys'],
+    ['.circleci/config.yml', '', 'is run by CI or deploys'],
+    ['.github/actions/x/action.yml', '', 'is run by CI or deploys'],
+    ['infra/main.tf', '', 'is run by CI or deploys'],
+    ['k8s/app.yaml', '', 'is run by CI or deploys'],
+    ['charts/app/templates/x.yaml', '', 'is run by CI or deploys'],
+    ['netlify.toml', '', 'is run by CI or deploys'],
+    ['vercel.json', '', 'is run by CI or deploys'],
+    ['fly.toml', '', 'is run by CI or deploys'],
+    ['Procfile', '', 'is run by CI or deploys'],
+    ['.cursor/rules/a.mdc', '', 'steers coding agents'],
+    ['src/run', 'old mode 100644\nnew mode 100755', 'is, or becomes, executable'],
+    ['src/run', 'new file mode 100755', 'is, or becomes, executable'],
+    ['src/here', 'new file mode 120000', 'is a link to another file'],
+    ['data/x.bundle', '', 'is a Git bundle or pack'],
+    ['test/data/repo.git/refs/heads/a', '', 'is in a Git repository that is kept in the tree'],
+    ['src∕index.ts', '', 'has a name that reads as another one'],
+    ['docs/\u2764\ufe0f.md', '', 'has a name that reads as another one'],
+    ['src/a\u00a0b.ts', '', 'has a name that reads as another one'],
+    ['src/\u0430pi.ts', '', 'has a name that reads as another one'],
+    ['src/e\u0301.ts', '', 'has a name that reads as another one'],
+    ['src/\u05d0.ts', '', 'has a name that reads as another one'],
+    ['src /a.ts', '', 'has a name that reads as another one'],
+  ])('at %s with %j, which %s', (path, line, why) => {
+    expect(notable({ path, section: `diff --git a/x b/x\n${line}\n` })).toContain(why);
+  });
+
+  test('at what is binary', () => {
+    expect(notable({ path: 'a.png', binary: true })).toBe('is binary: no diff shows what is in it');
+  });
+
+  test('at a new host in a lock file, and not at one that stands beside it', () => {
+    const lock = (host: string) =>
+      `       "resolved": "https://packages.example/a.tgz",\n+      "resolved": "https://${host}/b.tgz",\n`;
+    const why = (host: string) => notable({ path: 'package-lock.json', section: lock(host) });
+    expect(why('packages.example')).toBe('decides which packages are installed, and from where');
+    expect(why('evil.example')).toContain('takes packages from a place that the lines around it do not name');
+  });
+
   test('at a pointer to content that nobody has seen', () => {
     const section =
       'diff --git a/logo.png b/logo.png\n+version https://git-lfs.github.com/spec/v1\n+oid sha256:0\n+size 1\n';
@@ -35,19 +105,41 @@ describe('a reader shall look twice', () => {
     'package.json',
     'src/.claude.ts',
     'lock.json',
+    'src/objects/refs.ts',
+    'docs/日本語.md',
+    'src/é.ts',
+    'lib/deploy.ts',
   ])('but not at %s', (path) => {
     expect(notable({ path })).toBeNull();
   });
 
+  test.each([
+    ['package.json', '+  "version": "1.2.3",'],
+    ['package.json', '+    "node": ">=24"'],
+    ['package.json', '+    "test": "vitest run"'],
+    ['package.json', '-    "left-pad": "^1.3.0",'],
+    ['Cargo.toml', '+version = "1.2.3"'],
+    ['go.mod', '+go 1.24'],
+    ['pyproject.toml', '+description = "x"'],
+  ])('nor at %s with %j', (path, line) => {
+    expect(notable({ path, section: `@@ -1 +1 @@\n${line}\n` })).toBeNull();
+  });
+
   test('and the pull request and the comparison say so for every candidate', () => {
     const file = { change: 'added', additions: 1, deletions: 0, binary: false } as const;
+    const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ ...file, path: `.claude/${name}` }));
     const diffs = {
       A: { text: '+x', files: [{ ...file, path: '.mcp.json' }] },
+      C: { text: '+x', files: [...many, { ...file, path: 'Dockerfile' }] },
       B: { text: '+x', files: [{ ...file, path: 'CLAUDE.md' }] },
     };
     const [{ body }] = comparison(published(), diffs);
     expect(body).toContain('- **Look twice at A:** `.mcp.json` steers coding agents');
     expect(body).toContain('- **Look twice at B:** `CLAUDE.md` steers coding agents');
+    expect(body).toContain(
+      '- **Look twice at C:** `.claude/a`, `.claude/b`, `.claude/c`, `.claude/d`, `.claude/e` and 1 more: each steers coding agents\n' +
+        '- **Look twice at C:** `Dockerfile` builds or runs containers\n',
+    );
     expect(pullRequest(published(), 'B', diffs).body).toContain(
       '- `CLAUDE.md` added, +1 −0. **Look twice:** it steers coding agents',
     );

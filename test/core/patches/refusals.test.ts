@@ -114,6 +114,46 @@ describe('symbolic links', () => {
   });
 });
 
+describe('names with something that nobody sees', () => {
+  const fate = (path: string): string => reasons(listed(path), '');
+  test.each([
+    'fe0f',
+    '34f',
+    'e0100',
+    '180b',
+    '17b4',
+    '2800',
+    'ad',
+    '61c',
+    '115f',
+    '3164',
+    'ffa0',
+    '200b',
+    '2060',
+    '2064',
+    '206f',
+    'feff',
+    'e0041',
+    '1d173',
+    '2028',
+    '202e',
+    'fff9',
+    '85',
+  ])('U+%s is refused, in files and in folders', (point) => {
+    const char = String.fromCodePoint(Number.parseInt(point, 16));
+    const why = 'has a control, invisible or direction-changing character';
+    expect(fate(`src/a${char}.ts`)).toContain(why);
+    expect(fate(`s${char}rc/a.ts`)).toContain(`\\u{${point}}`);
+  });
+  test('how an emoji is drawn is not, and only beside one', () => {
+    const why = /invisible/;
+    expect(fate('docs/\u2764\ufe0f.md')).not.toMatch(why);
+    expect(fate('docs/1\ufe0f\u20e3.md')).not.toMatch(why);
+    expect(fate('docs/1\ufe0f.md')).toMatch(why);
+    expect(fate('docs/\u2764\ufe0f\ufe0f.md')).toMatch(why);
+  });
+});
+
 describe('names that some file systems take for one', () => {
   const between = (before: Tree, after: Tree, options?: ParseOptions): string => {
     using git = new Git();
@@ -123,6 +163,13 @@ describe('names that some file systems take for one', () => {
 
   test('two new files that differ in case', () => {
     expect(between({}, { 'src/A.ts': 'x', 'src/a.ts': 'y' })).toContain('is the same file as');
+  });
+  test('two new files that differ in a letter that folds to another', () => {
+    expect(between({}, { 'stra\u00dfe.ts': 'x', 'strasse.ts': 'y' })).toContain('is the same file as');
+    expect(between({}, { '\u212a.ts': 'x', 'k.ts': 'y' })).toContain('is the same file as');
+  });
+  test('two new files that differ in how an emoji is drawn', () => {
+    expect(between({}, { '\u2764.md': 'x', '\u2764\ufe0f.md': 'y' })).toContain('is the same file as');
   });
   test('two new files that differ in Unicode form', () => {
     expect(between({}, { '\u00e9.ts': 'x', 'e\u0301.ts': 'y' })).toContain('is the same file as');

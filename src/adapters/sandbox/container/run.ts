@@ -6,9 +6,10 @@ import type { ExecResult } from '../../../ports/index.ts';
 import { inheritedDescriptors } from '../inherited.ts';
 import type { Owner } from '../owner.ts';
 import { type Init, isAlive, type ProcessTable } from '../processes.ts';
+import { roomIn } from '../room.ts';
 import { DEADLY_SIGNALS } from '../run.ts';
 import { supervise } from '../supervise.ts';
-import { watch } from '../watchdog.ts';
+import { lastLook, watch } from '../watchdog.ts';
 import { findFirst } from './first.ts';
 import { type ContainerInput, containerArgs } from './flags.ts';
 import type { Lifeline } from './lifeline.ts';
@@ -51,6 +52,7 @@ export async function runContainer(input: ContainerRun): Promise<ExecResult> {
   const { spec, table, owner, givenBytes } = input;
   const folders = [spec.area.upper, spec.area.home, ...(spec.out === undefined ? [] : [spec.out])] as const;
   const { memoryBytes, diskBytes } = spec.limits;
+  const disk = { folders, givenBytes, room: await roomIn(folders[0]) };
   const container = startContainer(input);
   const { end, stopped, ...rest } = await supervise(
     {
@@ -58,8 +60,9 @@ export async function runContainer(input: ContainerRun): Promise<ExecResult> {
       async watch(over) {
         const init = await container.init;
         if (init === null) return null;
-        return await watch({ init, folders, givenBytes, memoryBytes, diskBytes }, table, owner, over);
+        return await watch({ ...disk, init, memoryBytes, diskBytes }, table, owner, over);
       },
+      lastLook: () => lastLook(disk, owner),
     },
     spec,
   );

@@ -7,9 +7,10 @@ import { inheritedDescriptors } from '../inherited.ts';
 import { asOwner, type Owner } from '../owner.ts';
 import { findInit } from '../processes.ts';
 import { readCeilings } from '../rlimits.ts';
+import { roomIn } from '../room.ts';
 import { DEADLY_SIGNALS } from '../run.ts';
 import { supervise } from '../supervise.ts';
-import { watch } from '../watchdog.ts';
+import { lastLook, watch } from '../watchdog.ts';
 import { type Tree, threadsOf } from './tree.ts';
 
 export interface UnguardedRun {
@@ -54,6 +55,7 @@ export async function runUnguarded(input: UnguardedRun): Promise<ExecResult> {
   const { spec, tree, owner, givenBytes } = input;
   const folders = [spec.area.upper, spec.area.home, ...(spec.out === undefined ? [] : [spec.out])] as const;
   const { memoryBytes, diskBytes } = spec.limits;
+  const disk = { folders, givenBytes, room: await roomIn(folders[0]) };
   const child = start(input);
   const { stdout, stderr } = child;
   if (!stdout || !stderr)
@@ -67,8 +69,9 @@ export async function runUnguarded(input: UnguardedRun): Promise<ExecResult> {
       async watch(over) {
         const init = findInit(child.pid ?? 0);
         if (init === null) return null;
-        return await watch({ init, folders, givenBytes, memoryBytes, diskBytes }, tree.table, owner, over);
+        return await watch({ ...disk, init, memoryBytes, diskBytes }, tree.table, owner, over);
       },
+      lastLook: () => lastLook(disk, owner),
     },
     spec,
   );

@@ -1,0 +1,157 @@
+import type { PatchFile } from './patch.ts';
+
+export type Looked = Pick<PatchFile, 'path'> & Partial<Pick<PatchFile, 'section' | 'binary'>>;
+
+/** A kind of file at which a reader should look twice, although nothing forbids it. */
+export interface Kind {
+  /** What follows after "it", in a few words. */
+  readonly what: string;
+  /** Paths of such files; absent: all. */
+  readonly path?: RegExp;
+  /** A line of the file's part of the patch that must be there: its header lines, or lines that it adds. */
+  readonly line?: RegExp;
+  /** Any other test. */
+  readonly when?: (file: Required<Looked>) => boolean;
+}
+
+/** A regular expression for names at any depth, upper and lower case alike. */
+export const named = (...names: readonly string[]): RegExp =>
+  new RegExp(`(?:^|/)(?:${names.join('|')})$`, 'i');
+
+/**
+ * Hosts in addresses that a part of a patch adds and that none of its other lines names. Without the lines around a change
+ * there is nothing to compare with, and each is new.
+ */
+function addsHost(section: string): boolean {
+  const hosts = (sign: RegExp) =>
+    [...section.matchAll(sign)].flatMap(([line]) => [
+      ...line.matchAll(/[a-z+]+:\/\/(?:[^/\s@"']*@)?([^/\s:"')]+)/gi),
+    ]);
+  const known = new Set(hosts(/^[ -].*$/gm).map(([, host]) => host));
+  return hosts(/^\+(?!\+\+ ).*$/gm).some(([, host]) => !known.has(host));
+}
+
+const LOCKS = [
+  ...['package-lock\\.json', 'npm-shrinkwrap\\.json', 'pnpm-lock\\.yaml', 'yarn\\.lock', 'bun\\.lockb?'],
+  ...[
+    'deno\\.lock',
+    'poetry\\.lock',
+    'uv\\.lock',
+    'pdm\\.lock',
+    'Pipfile\\.lock',
+    'Cargo\\.lock',
+    'go\\.sum',
+  ],
+  ...['Gemfile\\.lock', 'composer\\.lock', 'mix\\.lock', 'pubspec\\.lock', 'Podfile\\.lock', 'flake\\.lock'],
+  ...['packages\\.lock\\.json', 'gradle\\.lockfile', 'Package\\.resolved', 'conan\\.lock'],
+];
+/** Files that name sources of packages and little else. */
+const SOURCES = [
+  ...[
+    '\\.npmrc',
+    '\\.yarnrc(?:\\.yml)?',
+    '\\.pnpmfile\\.c?js',
+    'pnpm-workspace\\.yaml',
+    'pip\\.(?:conf|ini)',
+  ],
+  ...['\\.pypirc', 'uv\\.toml', '\\.cargo/config(?:\\.toml)?', 'nuget\\.config', '\\.bundle/config'],
+  ...[
+    'gradle-wrapper\\.(?:properties|jar)',
+    'maven-wrapper\\.(?:properties|jar)',
+    '\\.mvn/.*',
+    'settings\\.xml',
+  ],
+  ...['requirements[\\w.-]*\\.(?:txt|in)', 'constraints[\\w.-]*\\.txt', 'go\\.work', '\\.terraformrc'],
+];
+
+/** An added line of `package.json` with a version or an address as its value; not its own version, nor engines. */
+const NPM_DEPENDENCY =
+  /^\+\s*"(?!(?:version|node|npm|yarn|pnpm|bun|vscode)")[@\w][^"]*"\s*:\s*"(?:[\^~<>=*]|v?\d+(?:\.[\dx*]|")|latest"|(?:git|git\+\w+|https?|file|link|npm|workspace|github|catalog):)/m;
+
+/** Kinds of files that decide what is installed, from where, and what runs meanwhile. */
+export const PACKAGE_KINDS: readonly Kind[] = [
+  {
+    what: 'takes packages from a place that the lines around it do not name',
+    path: named(
+      ...LOCKS,
+      ...SOURCES,
+      'package\\.json',
+      'pyproject\\.toml',
+      'Pipfile',
+      'Cargo\\.toml',
+      'go\\.mod',
+      'Gemfile',
+      '[^/]*\\.gemspec',
+      'pom\\.xml',
+      '[^/]*\\.gradle(?:\\.kts)?',
+      'composer\\.json',
+    ),
+    when: ({ section }) => addsHost(section),
+  },
+  { what: 'decides which packages are installed, and from where', path: named(...LOCKS, ...SOURCES) },
+  { what: 'adds or changes a dependency', path: named('package\\.json'), line: NPM_DEPENDENCY },
+  {
+    what: 'adds or changes a dependency',
+    path: named('Cargo\\.toml', 'pyproject\\.toml', 'Pipfile', 'setup\\.cfg'),
+    line: /^\+\s*(?:\[(?:[\w.'-]*dependenc|source|patch|replace|registries|build-system|\[?tool\.[\w.-]*(?:source|index|dependenc)).*|(?!version\b|edition\b|python\b|rust-version\b)["']?[\w.-]+["']?\s*=\s*(?:"[\^~<>=*]*\d|\{\s*(?:git|version|path|url|index|registry)\b).*|["'][\w.-]+(?:\[[\w,-]*\])?\s*(?:[~<>=!]=|[<>@]).*|(?:requires|install_requires)\b.*)/im,
+  },
+  {
+    what: 'adds or changes a dependency',
+    path: named('go\\.mod'),
+    line: /^\+\s*(?:require\b|replace\b|tool\b|toolchain\b|[\w.-]+\.[\w-]+\/\S+\s+(?:v\d|=>))/m,
+  },
+  {
+    what: 'adds or changes a dependency',
+    path: named('Gemfile', 'gems\\.rb', '[^/]*\\.gemspec'),
+    line: /^\+.*\b(?:gem|source|git_source|git|add_(?:runtime_|development_)?dependency)\b/m,
+  },
+  {
+    what: 'adds or changes a dependency',
+    path: named(
+      'pom\\.xml',
+      '[^/]*\\.gradle(?:\\.kts)?',
+      'libs\\.versions\\.toml',
+      'build\\.sbt',
+      '[^/]*\\.(?:cs|fs|vb)proj',
+      'Directory\\.\\w+\\.props',
+    ),
+    line: /^\+.*(?:<(?:dependency|repository|pluginRepository|plugin|extension|parent|artifactId|PackageReference|PackageVersion)\b|\b(?:implementation|api|classpath|compileOnly|runtimeOnly|testImplementation|kapt|annotationProcessor|maven|plugins?|apply|id)\b\s*[({"'=]|module\s*=|libraryDependencies|resolvers|addSbtPlugin)/m,
+  },
+  {
+    what: 'adds or changes a dependency',
+    path: named(
+      'composer\\.json',
+      'pubspec\\.yaml',
+      'mix\\.exs',
+      'Podfile',
+      'Package\\.swift',
+      'deno\\.jsonc?',
+      'environment\\.ya?ml',
+      'conanfile\\.(?:txt|py)',
+      'vcpkg\\.json',
+      'build\\.zig\\.zon',
+      'rebar\\.config',
+      'Chart\\.yaml',
+      '[^/]*\\.cabal',
+    ),
+  },
+  {
+    what: 'runs when packages are installed or built, or before tests',
+    path: named(
+      'build\\.rs',
+      'setup\\.py',
+      'conftest\\.py',
+      'binding\\.gyp',
+      'extconf\\.rb',
+      '(?:site|user)customize\\.py',
+      '[^/]*\\.pth',
+      'hatch_build\\.py',
+      'build\\.zig',
+    ),
+  },
+  {
+    what: 'runs when packages are installed or built, or before tests',
+    path: named('package\\.json'),
+    line: /^\+\s*"(?:(?:pre|post)?(?:install|pack|publish)|prepare|prepublishOnly)"\s*:\s*"/m,
+  },
+];
