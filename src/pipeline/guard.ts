@@ -14,13 +14,19 @@ export type Guarded<T> =
 /** A stage as the run sees it: named, durable, and faults come back as values. */
 export type StageRunner = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) => Promise<Guarded<T>>;
 
-/** Waits between tries while GitHub, the database or the store of artifacts does not answer, milliseconds: a quarter of an hour in all. */
+/**
+ * Waits between tries while GitHub, the database or the store of artifacts does not answer, or the machine kills what Runoff
+ * starts, milliseconds: a quarter of an hour in all.
+ */
 const WAITS_MS = [2_000, 10_000, 30_000, 120_000, 600_000];
+/** Longest wait for stored data that was found damaged: what can be made again is made by the next try. */
+const REMAKING_MS = 10_000;
 /** Faults that waiting can mend. */
 export const OUTAGES: ReadonlySet<FaultCode> = new Set([
   'GITHUB_UNAVAILABLE',
   'DATABASE_UNAVAILABLE',
   'ARTIFACTS_UNAVAILABLE',
+  'PROGRAM_KILLED',
 ]);
 
 /** What a cancelled step rejects with. */
@@ -36,8 +42,10 @@ export async function patiently<T>(world: World, signal: AbortSignal, work: () =
     try {
       return await work();
     } catch (thrown) {
-      if (wait === null || !OUTAGES.has(asFault(thrown).code)) throw thrown;
-      world.log.warn({ err: thrown, wait }, 'a service does not answer; tried again later');
+      const { code } = asFault(thrown);
+      const brief = code === 'STORED_DATA_DAMAGED' && wait !== null && wait <= REMAKING_MS;
+      if (wait === null || !(OUTAGES.has(code) || brief)) throw thrown;
+      world.log.warn({ err: thrown, wait }, 'an outage; tried again later');
       await world.clock.sleep(wait, signal);
       stopIfCancelled(signal);
     }

@@ -68,11 +68,17 @@ export async function code(
 export async function codeOne(world: World, context: FlowContext, input: CandidateInput): Promise<null> {
   const { runId, alias, leftMs = Number.POSITIVE_INFINITY } = input;
   return context.step('write', async (signal) => {
+    // A coder can kill itself as often as it wants to; the machine does not come back for the same one.
+    let restarts = 0;
+    const mayRestart = (): boolean => ++restarts <= MOST_RESTARTS;
     // Whoever starts over finds what its models said already.
-    await patiently(world, signal, () => writeCandidate(world, runId, alias, { leftMs, signal }));
+    await patiently(world, signal, () => writeCandidate(world, runId, alias, { leftMs, signal, mayRestart }));
     return null;
   });
 }
+
+/** How often a coder starts over that was ended by a signal from nobody knows where; our default. */
+const MOST_RESTARTS = 1;
 
 /** Two who agree can only spare a third one its work. */
 const FEWEST_WATCHED = 3;
