@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
@@ -12,7 +12,7 @@ import type { Locks } from './locks.ts';
 const MARK = 'runoff-mark';
 
 /** Files of a bare repository that tell git how to read all others. */
-const HEADS = ['config', 'HEAD', 'packed-refs', 'shallow'] as const;
+const SETTINGS = ['config', 'HEAD'] as const;
 /** Where the refs of our bare repositories are. */
 const REFS = 'refs/runoff';
 
@@ -46,12 +46,16 @@ export function openSoundness(git: Git): Soundness {
       return matches(repository, () => looksOf(repository));
     },
 
-    unmark: (repository) => rm(join(repository, MARK), { force: true }),
+    async unmark(repository) {
+      const noted = ((await contentOf(join(repository, MARK))) ?? '').split(' ')[0] ?? '';
+      await writeMark(repository, `${noted} -`);
+    },
 
     async damage(repository) {
       if (!(await exists(repository))) return 'it is gone';
       try {
         const wrong =
+          (await changedSettings(repository)) ??
           (await complaint(repository, 'config', '--list', '--local')) ??
           (await complaint(repository, 'rev-parse', '--git-dir')) ??
           (await wrongRef(repository)) ??
@@ -71,14 +75,26 @@ export function openSoundness(git: Git): Soundness {
   };
 }
 
-async function looksOf(repository: string): Promise<string> {
+/** Null where they are as they were, or nobody noted it: nothing of ours changes them once they are made. */
+async function changedSettings(repository: string): Promise<string | null> {
+  const [noted, ...rest] = ((await contentOf(join(repository, MARK))) ?? '').trim().split(' ');
+  if (rest.length === 0 || noted === (await hashOf(repository, SETTINGS))) return null;
+  return `${SETTINGS.join(' or ')} is not as it was`;
+}
+
+async function hashOf(repository: string, names: readonly string[]): Promise<string> {
   const seen = createHash('sha256');
-  for (const name of HEADS) seen.update(`${name}\0${(await contentOf(join(repository, name))) ?? ''}\0`);
+  for (const name of names) seen.update(`${name}\0${(await contentOf(join(repository, name))) ?? ''}\0`);
+  return seen.digest('hex');
+}
+
+async function looksOf(repository: string): Promise<string> {
+  const seen = createHash('sha256').update(await hashOf(repository, ['packed-refs', 'shallow']));
   for (const name of (await namesIn(join(repository, REFS))).toSorted()) {
     seen.update(`${name}\0${(await contentOf(join(repository, REFS, name))) ?? ''}\0`);
   }
   for (const line of await objectsOf(repository)) seen.update(`${line}\n`);
-  return seen.digest('hex');
+  return `${await hashOf(repository, SETTINGS)} ${seen.digest('hex')}`;
 }
 
 /** Null for what is no file; rejects for one that cannot be read. */

@@ -72,8 +72,7 @@ export async function writeCandidate(
   try {
     const given = await givenTo(world, candidate);
     const refused = given?.kind === 'repair' ? await applyOwn(world, area, given.patch, signal) : null;
-    if (refused === null)
-      await codeIn({ ...how, world, task, candidate, base, area, given, progress });
+    if (refused === null) await codeIn({ ...how, world, task, candidate, base, area, given, progress });
     else progress.set({ state: 'failed', note: refused });
     await patiently(world, signal, () => progress.flush());
   } finally {
@@ -120,7 +119,12 @@ async function codeIn(work: Work): Promise<void> {
       throw cancelled();
     }
     // What its models answered is given to it again, and paid no second time (docs/decisions/0040).
-    if (result.exitCode === null && result.stopped === null && lease.refusal() === null && work.mayRestart()) {
+    if (
+      result.exitCode === null &&
+      result.stopped === null &&
+      lease.refusal() === null &&
+      work.mayRestart()
+    ) {
       throw programKilled(`The agent of candidate ${candidate.alias}`, { kind: 'lost', how: 'was killed' });
     }
     progress.set({ note: COLLECTING, ...used });

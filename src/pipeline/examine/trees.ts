@@ -2,7 +2,8 @@ import type { GateReport, TestRun } from '../../core/evidence/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/policy/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { applyPatch, areaId, type Bench, type Broken, build, inArea, inKeptArea, over, runTests } from './execute.ts';
+import { applyPatch, areaId, type Bench, type Broken, build, over, runTests } from './execute.ts';
+import { inArea, inKeptArea } from './in-area.ts';
 import { parseTroubles } from './syntax.ts';
 
 /** The base with one production patch on it, built: one for all candidates whose production patches are equal. */
