@@ -118,7 +118,13 @@ async function openParts(
   const mayBegin = () => sharing === null || room.lacks() === null;
   const engine = openEngine(operator, needs, { databaseUrl, sharing, mayBegin, log });
   later(() => engine.shutdown());
-  const bareWorkspaces = openWorkspaces({ dataDir: operator.data, sandbox, owner, log });
+  const bareWorkspaces = openWorkspaces({
+    dataDir: operator.data,
+    sandbox,
+    owner,
+    log,
+    onDamage: () => eyes.metrics?.fault('STORED_DATA_DAMAGED'),
+  });
   const workspaces = watchedPushes(bareWorkspaces, eyes, systemClock.now);
   return {
     ...unchanging(operator),

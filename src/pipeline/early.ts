@@ -4,7 +4,7 @@ import type { TestRun } from '../core/evidence/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import type { Alias, ArtifactRef, Candidate, RunId } from '../core/model/index.ts';
 import { sayEnough } from './code/index.ts';
-import { type Bench, gatherEvidence, openBench } from './examine/index.ts';
+import { type Bench, gatherEvidence, openBench, readBaseRun } from './examine/index.ts';
 import { stopIfCancelled } from './guard.ts';
 import type { World } from './world.ts';
 
@@ -58,7 +58,7 @@ async function layTable(
   signal: AbortSignal,
 ): Promise<Table> {
   const bench = await openBench(world, runId, signal);
-  return { bench, onBase: JSON.parse(await world.artifacts.get(baseRun)) as TestRun };
+  return { bench, onBase: await readBaseRun(bench, baseRun) };
 }
 
 async function look({ bench, onBase }: Table, candidate: Candidate): Promise<Finisher> {

@@ -14,15 +14,29 @@ export type Guarded<T> =
 /** A stage as the run sees it: named, durable, and faults come back as values. */
 export type StageRunner = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) => Promise<Guarded<T>>;
 
-/** Waits between tries while something outside of the run is away, milliseconds: a quarter of an hour in all. */
+/**
+ * Waits between tries while something outside of the run is away, or the machine kills what Runoff starts, milliseconds: a
+ * quarter of an hour in all.
+ */
 const WAITS_MS = [2_000, 10_000, 30_000, 120_000, 600_000];
+/** Longest wait for stored data that was found damaged: what can be made again is made by the next try. */
+const REMAKING_MS = 10_000;
 /** Faults that waiting can mend. */
 export const OUTAGES: ReadonlySet<FaultCode> = new Set([
   'GITHUB_UNAVAILABLE',
   'DATABASE_UNAVAILABLE',
   'ARTIFACTS_UNAVAILABLE',
   'DISK_FULL',
+  'PROGRAM_KILLED',
 ]);
+
+/** What fails, for the log; the fault itself is beside it. */
+function whatFails({ code }: Fault): string {
+  if (code === 'DISK_FULL') return 'the disk is full';
+  if (code === 'PROGRAM_KILLED') return 'a program that Runoff started was killed';
+  if (code === 'STORED_DATA_DAMAGED') return 'stored data is damaged';
+  return 'a service does not answer';
+}
 
 /** What a cancelled step rejects with. */
 export const cancelled = (): DOMException => new DOMException('The run was cancelled.', 'AbortError');
@@ -46,9 +60,9 @@ export async function patiently<T>(
       return await work();
     } catch (thrown) {
       const fault = asFault(thrown);
-      if (wait === null || !OUTAGES.has(fault.code)) throw thrown;
-      const what = fault.code === 'DISK_FULL' ? 'the disk is full' : 'a service does not answer';
-      world.log.warn({ err: thrown, wait }, `${what}; tried again later`);
+      const brief = fault.code === 'STORED_DATA_DAMAGED' && wait !== null && wait <= REMAKING_MS;
+      if (wait === null || !(OUTAGES.has(fault.code) || brief)) throw thrown;
+      world.log.warn({ err: thrown, wait }, `${whatFails(fault)}; tried again later`);
       await onWait(fault, wait);
       await world.clock.sleep(wait, signal);
       stopIfCancelled(signal);

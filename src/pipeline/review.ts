@@ -12,7 +12,7 @@ import {
 import type { Alias, ArtifactRef, RunId, Task } from '../core/model/index.ts';
 import type { NeutralReport } from '../core/neutral/index.ts';
 import type { RunRecord } from '../ports/index.ts';
-import { openBench, type Reviewer, reviewCandidate } from './examine/index.ts';
+import { openBench, type Reviewer, readBaseRun, reviewCandidate } from './examine/index.ts';
 import type { Guarded, StageRunner } from './guard.ts';
 import { judge } from './judge/index.ts';
 import { rememberAnswers } from './remember-answers.ts';
@@ -84,7 +84,7 @@ async function reviewOf(world: World, run: RunRecord, picked: Picked): Promise<W
       alias,
       entries,
       evidence,
-      onBase: JSON.parse(await world.artifacts.get(baseRun)) as TestRun,
+      onBase: await readBaseRun(bench, baseRun),
       reviewers: reviewersOf(world.prompts, task, models, author),
       identities: identitiesOf(authors),
     },

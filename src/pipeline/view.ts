@@ -3,6 +3,7 @@ import type { Candidate, Origin, RunId, Usd } from '../core/model/index.ts';
 import { parsePatch } from '../core/patches/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, RunRecord, Store } from '../ports/index.ts';
+import { ifSound } from './if-sound.ts';
 import { inLine, isInLine } from './line.ts';
 import { standingPicks } from './picks.ts';
 import type { World } from './world.ts';
@@ -108,8 +109,11 @@ export async function diffsOf(
   const diffs: Record<string, DiffView> = {};
   for (const { alias, patch } of await world.store.candidates(runId)) {
     if (!patch) continue;
-    const text = await world.artifacts.get(patch.text);
-    const parsed = parsePatch(await world.artifacts.get(patch.raw), text);
+    const { artifacts } = world;
+    const [text, raw] = [await ifSound(artifacts.get(patch.text)), await ifSound(artifacts.get(patch.raw))];
+    // One that cannot be read is left out: all else is shown.
+    if (text === null || raw === null) continue;
+    const parsed = parsePatch(raw, text);
     const url = compareUrl(alias);
     diffs[alias] = {
       text,

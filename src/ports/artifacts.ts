@@ -17,7 +17,7 @@ export interface SweepWish {
 export interface Artifacts {
   /** Kept for good when it resolves. What is there already counts as put now. Faults: DISK_FULL, ARTIFACTS_UNAVAILABLE. */
   put(content: string): Promise<ArtifactRef>;
-  /** Rejects with INTERNAL when the artifact is gone or is not what was put, with ARTIFACTS_UNAVAILABLE in an outage. */
+  /** Rejects with STORED_DATA_DAMAGED when the artifact is gone or is not what was put, with ARTIFACTS_UNAVAILABLE in an outage. */
   get(ref: ArtifactRef): Promise<string>;
   /**
    * Removes what is old and wanted by nobody, also drafts that a crash left. An artifact that is put again meanwhile

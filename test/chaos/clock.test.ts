@@ -65,7 +65,7 @@ describe('the clock of the App’s machine is set while a run is at work', () =>
           await app.stop();
           await allHolds(stage, issues);
         },
-        { env: clock.env },
+        { env: async () => clock.env },
       );
     } finally {
       rmSync(folder, { recursive: true });

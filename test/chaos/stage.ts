@@ -49,8 +49,8 @@ export interface Stage {
 export interface StageOptions {
   /** The App leads only: workers do the work. */
   readonly withWorkers?: boolean;
-  /** Variables of the App besides its settings. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Variables of the App's environment besides the usual ones. */
+  readonly env?: (home: string) => Promise<NodeJS.ProcessEnv>;
 }
 
 /** Of an App that has workers, and of these: a busy machine must not be taken for a dead one. */
@@ -62,7 +62,7 @@ const PACE_MS = 100;
 /** `work` is done on a stage of its own, of which nothing is left afterwards. */
 export async function onChaosStage(
   work: (stage: Stage) => Promise<void>,
-  { withWorkers = false, env = {} }: StageOptions = {},
+  { withWorkers = false, env }: StageOptions = {},
 ): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'runoff-chaos-'));
   await chmod(home, 0o711);
@@ -81,7 +81,8 @@ export async function onChaosStage(
     scripts: TINY_SCRIPTS,
     ...(withWorkers ? { paceMs: PACE_MS } : {}),
   });
-  const processes = openProcesses(home, { ...environment(home, github, models), ...env }, withWorkers);
+  const own = { ...environment(home, github, models), ...(await env?.(home)) };
+  const processes = openProcesses(home, own, withWorkers);
   const query = (sql: string) => ask(data, sql);
   try {
     await work({

@@ -7,14 +7,8 @@ import type { TestRun } from '../../src/core/evidence/index.ts';
 import type { Brief } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { Survivor } from '../../src/pipeline/examine/admit.ts';
-import {
-  type Bench,
-  benchOver,
-  build,
-  inArea,
-  layFiles,
-  runTests,
-} from '../../src/pipeline/examine/execute.ts';
+import { type Bench, benchOver, build, layFiles, runTests } from '../../src/pipeline/examine/execute.ts';
+import { inArea } from '../../src/pipeline/examine/in-area.ts';
 import type { Desk } from '../../src/pipeline/examine/writer.ts';
 import type { Reports, WorkArea } from '../../src/ports/index.ts';
 import { json, openRig, type Provider, type Rig, startProvider } from '../adapters/gateway/rig.ts';

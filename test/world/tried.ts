@@ -3,12 +3,14 @@ import { TestRunner } from 'vitest';
 /** Headings of docs/reliability.md, in its order. */
 export const PARTS = [
   'The App is killed',
+  'What Runoff starts is killed',
   'The database is killed or away',
   'Several processes',
   'Calls to models break off',
   'GitHub is away',
   'Disks are full',
   'Clocks are set',
+  'Stored data is damaged',
   'Too much at once',
   'Upgrades',
 ] as const;

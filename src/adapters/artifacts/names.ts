@@ -19,11 +19,16 @@ export function hashOf(name: string): string | null {
   return name[2] === '/' && HASH.test(hash) ? hash : null;
 }
 
-/** The text of `ref`, or INTERNAL when these bytes are not it; `where` names the store. */
+/** The text of `ref`, or STORED_DATA_DAMAGED when these bytes are not it; `where` names the store, for the log only. */
 export function verified(bytes: Buffer | null, ref: ArtifactRef, where: string): string {
-  if (bytes === null) throw new Fault('INTERNAL', `The artifact ${ref.sha256} is gone from ${where}.`);
+  if (bytes === null) throw damaged('gone', `${where}/${nameOf(ref.sha256)} is gone`);
   if (bytes.length !== ref.bytes || sha256(bytes) !== ref.sha256) {
-    throw new Fault('INTERNAL', `The artifact ${ref.sha256} in ${where} is not what was put there.`);
+    throw damaged('damaged', `${where}/${nameOf(ref.sha256)} is not what was put there`);
   }
   return bytes.toString('utf8');
 }
+
+const damaged = (how: 'gone' | 'damaged', detail: string): Fault =>
+  new Fault('STORED_DATA_DAMAGED', `Stored data of this run is ${how} on the machine that runs Runoff.`, {
+    cause: new Error(detail),
+  });

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { Fault } from '../../core/model/index.ts';
+import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 
@@ -56,7 +57,7 @@ export const serverEnvironment = (): NodeJS.ProcessEnv => ({
 });
 
 function initdb(draft: string, passwordFile: string, binaries: Binaries, account: Account, dir: string) {
-  const answer = spawnSync(
+  return spawnSync(
     binaries.initdb,
     [
       ['-D', draft, '-U', SUPERUSER, `--pwfile=${passwordFile}`],
@@ -64,6 +65,20 @@ function initdb(draft: string, passwordFile: string, binaries: Binaries, account
     ].flat(),
     { ...account.ids, env: serverEnvironment(), cwd: dir, encoding: 'utf8' },
   );
+}
+
+/** Under the start lock, in a folder that nobody else has: one that was killed begins anew in an empty one. */
+async function makeCluster(draft: string, passwordFile: string, on: Place): Promise<void> {
+  const { binaries, account, dir } = on;
+  const { answer } = await restarting<Answered | ChildLost>('initdb', sleep, async () => {
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { mode: 0o700 });
+    give(draft, account);
+    const answer = initdb(draft, passwordFile, binaries, account, dir);
+    const { code } = (answer.error ?? {}) as NodeJS.ErrnoException;
+    const lost = answer.signal ?? (mayStartLater(code) ? code : undefined);
+    return lost ? { kind: 'lost', how: `was ended by ${lost}` } : { kind: 'answered', answer };
+  });
   if (answer.status === 0) return;
   const why = answer.error?.message ?? answer.stderr.trim().slice(-600);
   if (/no space left/i.test(why))
@@ -72,6 +87,17 @@ function initdb(draft: string, passwordFile: string, binaries: Binaries, account
     'DATABASE_UNAVAILABLE',
     `The embedded database could not be set up in ${dir}: ${why}. Set DATABASE_URL to a Postgres server if its programs do not run on this system.`,
   );
+}
+
+interface Answered {
+  readonly kind: 'answered';
+  readonly answer: ReturnType<typeof initdb>;
+}
+
+interface Place {
+  readonly binaries: Binaries;
+  readonly account: Account;
+  readonly dir: string;
 }
 
 /** Makes the data folder unless it is there. To be called under the start lock; a folder is there whole or not at all. */
@@ -85,13 +111,10 @@ export async function initialise(
   const draft = `${cluster.data}.new`;
   const passwordFile = `${cluster.data}.password`;
   const password = randomBytes(24).toString('hex');
-  rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { mode: 0o700 });
-  give(draft, account);
   try {
     writeFileSync(passwordFile, password, { mode: 0o600 });
     give(passwordFile, account);
-    initdb(draft, passwordFile, binaries, account, dir);
+    await makeCluster(draft, passwordFile, { binaries, account, dir });
   } finally {
     await rm(passwordFile, { force: true });
   }

@@ -169,11 +169,19 @@ export async function startServer(
     why = found;
     await delay(trial * TRIAL_PAUSE_MS);
   }
+  const said = lastLines(dir);
+  const damaged = DAMAGED.test(said)
+    ? ' Files of it are damaged: restore this folder from a backup, or move it away to begin with an empty database.'
+    : '';
   throw new Fault(
     'DATABASE_UNAVAILABLE',
-    `The embedded database in ${dir} did not start (${why}). Its log says: ${lastLines(dir)}`,
+    `The embedded database in ${dir} did not start (${why}).${damaged} Its log says: ${said}`,
   );
 }
+
+/** What Postgres says of files that are not as it left them, when it starts. */
+const DAMAGED =
+  /PANIC|is not a valid data directory|checkpoint record|incorrect checksum|could not (?:open|read|access|stat) (?:file|directory)|invalid data in|control file|bogus data|lock file "postmaster\.pid" is empty/;
 
 async function untilReadyOr(ended: Promise<string>, cluster: Cluster): Promise<Running | string> {
   const giveUpAt = performance.now() + START_MS;

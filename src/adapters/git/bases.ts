@@ -5,9 +5,11 @@ import type { Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitCall, Owner } from './git.ts';
-import { give, type Layout, makeWhole, touch } from './layout.ts';
-import type { Mirrors } from './mirrors.ts';
-import { removeTree } from './tools.ts';
+import { give, type Layout, makeWhole } from './layout.ts';
+import type { Locks } from './locks.ts';
+import { clearCrash, type Mirrors } from './mirrors.ts';
+import { isWhole, setAsideDamaged, writeMark } from './soundness.ts';
+import { looksOfTree, removeTree } from './tools.ts';
 import { shareWork } from './turns.ts';
 
 /** Commits of history a coder can look at; our default, tune on dev data. Other branches are never in there. */
@@ -28,7 +30,16 @@ export interface Bases {
   facts(base: BaseCheckout): Promise<BaseFacts>;
 }
 
-export function openBases(git: Git, layout: Layout, mirrors: Mirrors, owner: Owner): Bases {
+interface BaseParts {
+  readonly git: Git;
+  readonly layout: Layout;
+  readonly locks: Locks;
+  readonly mirrors: Mirrors;
+  readonly owner: Owner;
+  readonly onDamage: (path: string, why: string) => void;
+}
+
+export function openBases({ git, layout, locks, mirrors, owner, onDamage }: BaseParts): Bases {
   const once = shareWork<void>();
 
   async function build(folder: string, key: string, sha: Sha): Promise<void> {
@@ -42,6 +53,7 @@ export function openBases(git: Git, layout: Layout, mirrors: Mirrors, owner: Own
     if (tree.exitCode !== 0) throw gitFault('Preparing the checkout', tree);
     const facts: BaseFacts = { tree: tree.stdout.trim(), links: links.map((entry) => entry.path) };
     await writeFile(join(folder, 'facts.json'), JSON.stringify(facts));
+    await writeMark(folder, await looksOfBase(folder));
   }
 
   return {
@@ -50,7 +62,8 @@ export function openBases(git: Git, layout: Layout, mirrors: Mirrors, owner: Own
         const key = await mirrors.hold(source, sha);
         const path = layout.base(key, sha);
         await once(path, async () => {
-          if (await touch(path)) return;
+          if (await isWhole(path, () => looksOfBase(path))) return;
+          await setAsideDamaged({ locks, onDamage }, key, path, () => looksOfBase(path));
           await mkdir(layout.bases(key), { recursive: true });
           await makeWhole(path, (folder) => build(folder, key, sha), removeTree);
         });
@@ -64,6 +77,9 @@ export function openBases(git: Git, layout: Layout, mirrors: Mirrors, owner: Own
   };
 }
 
+const looksOfBase = async (folder: string): Promise<string> =>
+  `${await looksOfTree(join(folder, 'lower'))} ${await readFile(join(folder, 'facts.json'), 'utf8')}`;
+
 /**
  * The checkout has its own objects: a link to the mirror's would show coders every commit that any run fetched.
  * Made by the owner itself, so that no file needs to change hands.
@@ -73,8 +89,9 @@ async function checkOut(
   lower: string,
   from: { readonly mirror: string; readonly sha: Sha; readonly owner: Owner },
 ): Promise<void> {
+  const onKilled = () => clearCrash(join(lower, '.git'));
   const asOwner = async (...args: string[]) => {
-    const call: GitCall = { cwd: lower, args, as: from.owner };
+    const call: GitCall = { cwd: lower, args, as: from.owner, onKilled };
     const done = await git(call);
     if (done.exitCode !== 0) throw gitFault('Preparing the checkout', done);
   };

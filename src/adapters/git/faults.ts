@@ -24,10 +24,33 @@ export const isAbortError = (thrown: unknown): boolean =>
 
 export const isNoSpace = (text: string): boolean => NO_SPACE.test(text);
 
+/** A git command that failed, as the cause of a fault. */
+export class GitFailure extends Error {
+  readonly cwd: string;
+
+  constructor(done: GitDone) {
+    super(saidBy(done));
+    this.name = 'GitFailure';
+    this.cwd = done.cwd;
+  }
+}
+
 /** The fault behind a git command on our own stores that should have worked. */
 export function gitFault(what: string, done: GitDone): Fault {
   const code = isNoSpace(done.stderr) ? 'DISK_FULL' : 'INTERNAL';
-  return new Fault(code, `${what} failed: ${saidBy(done)}`);
+  return new Fault(code, `${what} failed: ${saidBy(done)}`, { cause: new GitFailure(done) });
+}
+
+/** What git says of a network or a server, and of nothing on this disk. */
+const NETWORK =
+  /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|timed out)|requested URL returned error|RPC failed|hung up|early EOF|SSL|TLS|Empty reply|unexpected disconnect|too slow|timed out|no answer for/i;
+
+/** A failure that a damaged repository of ours can have caused, whoever was blamed for it; null for any other fault. */
+export function localFailure({ code, cause }: Fault): GitFailure | null {
+  if (!(cause instanceof GitFailure)) return null;
+  return code === 'INTERNAL' || (code === 'GITHUB_UNAVAILABLE' && !NETWORK.test(cause.message))
+    ? cause
+    : null;
 }
 
 /** True when the remote answered and said no. */
@@ -39,5 +62,6 @@ export function remoteFault(what: string, done: GitDone): Fault {
   return new Fault(
     wasDenied(done) ? 'GITHUB_REFUSED' : 'GITHUB_UNAVAILABLE',
     `${what} failed: ${saidBy(done)}`,
+    { cause: new GitFailure(done) },
   );
 }

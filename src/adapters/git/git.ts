@@ -1,5 +1,14 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getSystemErrorName } from 'node:util';
 import { GitError, type SimpleGitOptions, simpleGit } from 'simple-git';
-import { Fault } from '../../core/model/index.ts';
+import {
+  type ChildLost,
+  mayStartLater,
+  programKilled,
+  restarting,
+  signalIn,
+} from '../../core/model/index.ts';
 import type { GitCredential } from '../../ports/index.ts';
 import { isFull } from './tools.ts';
 
@@ -20,15 +29,24 @@ export interface GitCall {
   readonly login?: { readonly url: string; readonly credential: GitCredential };
   /** Milliseconds without output after which git is stopped; absent: none. */
   readonly silenceMs?: number;
+  /** Removes what a git that was killed may have left, such as lock files, before it is started again. */
+  readonly onKilled?: () => Promise<void>;
+  /** How often it is started where it is killed: `once` for a caller that must see first what came of it. Default: four times. */
+  readonly starts?: 'once';
 }
 
 export interface GitDone {
+  /** Where it was started. */
+  readonly cwd: string;
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs git on the host; rejects only when git could not be run or was killed, never for its exit code. */
+/**
+ * Runs git on the host; never rejects for its exit code. A git that was killed, or lost one of its helpers so, is started
+ * again; rejects with PROGRAM_KILLED when that does not help.
+ */
 export type Git = (call: GitCall) => Promise<GitDone>;
 
 /**
@@ -100,33 +118,79 @@ const UNSAFE = {
 
 const NO_SPACE = 'fatal: No space left on device';
 
+type GitEnd = Omit<GitDone, 'cwd'> & { readonly kind: 'done' };
+
 export function openGit(settingsFile: string): Git {
   return async (call) => {
-    const env = environment(call, settingsFile);
-    const end: { exitCode: number | null; stderr: string } = { exitCode: null, stderr: '' };
-    const git = simpleGit({
-      baseDir: call.cwd,
-      trimmed: false,
-      allowEnvironment: Object.keys(env),
-      unsafe: UNSAFE,
-      completion: { onClose: true, onExit: false },
-      input: () => call.input,
-      errors: (error, result) => {
-        end.exitCode = result.exitCode;
-        end.stderr = Buffer.concat(result.stdErr).toString('utf8');
-        return error instanceof Error && !(error instanceof GitError) ? error : undefined;
-      },
-      ...(call.as ? { spawnOptions: { uid: call.as.uid, gid: call.as.gid } } : {}),
-      ...(call.silenceMs === undefined ? {} : { timeout: { block: call.silenceMs } }),
+    const program = `git ${call.args[0]}`;
+    let killed = false;
+    const { kind: _, ...done } = await restarting<GitEnd | ChildLost>(program, sleep, async () => {
+      if (killed) await call.onKilled?.();
+      const end = await start(call, settingsFile);
+      killed = end.kind === 'lost';
+      if (call.starts === 'once' && end.kind === 'lost') throw programKilled(program, end);
+      return end;
     });
-    const stdout = await git.env(env).raw([...call.args]);
-    if (typeof end.exitCode !== 'number' || end.exitCode < 0) {
-      throw new Fault('INTERNAL', `git ${call.args[0]} was killed before it was done.`);
-    }
     // Git does not always say why a write failed.
-    const full = end.exitCode !== 0 && (await isFull(call.cwd));
-    return { exitCode: end.exitCode, stdout, stderr: full ? `${end.stderr}\n${NO_SPACE}` : end.stderr };
+    const full = done.exitCode !== 0 && existsSync(call.cwd) && (await isFull(call.cwd));
+    return { ...done, cwd: call.cwd, stderr: full ? `${done.stderr}\n${NO_SPACE}` : done.stderr };
   };
+}
+
+async function start(call: GitCall, settingsFile: string): Promise<GitEnd | ChildLost> {
+  const env = environment(call, settingsFile);
+  const end: { exitCode: number | null; stderr: string; silent: boolean } = {
+    exitCode: null,
+    stderr: '',
+    silent: false,
+  };
+  const git = simpleGit({
+    baseDir: call.cwd,
+    trimmed: false,
+    allowEnvironment: Object.keys(env),
+    unsafe: UNSAFE,
+    completion: { onClose: true, onExit: false },
+    input: () => call.input,
+    errors: (error, result) => {
+      end.exitCode = result.exitCode;
+      end.stderr = Buffer.concat(result.stdErr).toString('utf8');
+      end.silent = error instanceof Error && /block timeout/.test(error.message);
+      return error instanceof Error && !(error instanceof GitError) ? error : undefined;
+    },
+    ...(call.as ? { spawnOptions: { uid: call.as.uid, gid: call.as.gid } } : {}),
+    ...(call.silenceMs === undefined ? {} : { timeout: { block: call.silenceMs } }),
+  });
+  const stdout = await git.env(env).raw([...call.args]);
+  if (end.silent) return failed(`fatal: no answer for ${Math.round((call.silenceMs ?? 0) / 1000)} s`);
+  const { exitCode, stderr } = end;
+  if (typeof exitCode !== 'number') return { kind: 'lost', how: 'was killed' };
+  // The number of the system's error, negative, where there was no process at all.
+  if (exitCode < 0) return notStarted(call, getSystemErrorName(exitCode));
+  return lostHelper(exitCode, stderr) ?? { kind: 'done', exitCode, stdout, stderr };
+}
+
+const failed = (stderr: string): GitEnd => ({ kind: 'done', exitCode: 128, stdout: '', stderr });
+
+function notStarted({ cwd }: GitCall, code: string): GitEnd | ChildLost {
+  if (!existsSync(cwd)) return failed(`fatal: there is no folder ${cwd}`);
+  const how = `could not be started: ${code}`;
+  return mayStartLater(code) ? { kind: 'lost', how } : failed(`fatal: git ${how}`);
+}
+
+/** Git ends with 129 for words that it does not know. */
+const USAGE = 129;
+/** A helper whose reader left ends by this signal: what made the reader leave is what counts. */
+const PIPE = 13;
+
+/** Git says which of the programs that it starts was killed; a wrapper around git adds 128 to the signal. */
+function lostHelper(exitCode: number, stderr: string): ChildLost | null {
+  if (exitCode === 0) return null;
+  const [, helper, signal] = /^error: (\S+).* died of signal (\d+)/m.exec(stderr) ?? [];
+  if (signal !== undefined && Number(signal) !== PIPE) {
+    return { kind: 'lost', program: `${helper} of git`, how: `was killed by signal ${signal}` };
+  }
+  const own = exitCode === USAGE ? null : signalIn(exitCode);
+  return own === null || own === PIPE ? null : { kind: 'lost', how: `was killed by signal ${own}` };
 }
 
 function environment(call: GitCall, settingsFile: string): Record<string, string> {

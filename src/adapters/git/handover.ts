@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Sha } from '../../core/model/index.ts';
 import { gitFault } from './faults.ts';
@@ -27,18 +27,20 @@ export async function handedOver<T>(
   const name = `refs/runoff/handover/${randomBytes(8).toString('hex')}`;
   // Beside the folders, where others may pass; a crash leaves a half-made thing that is swept.
   const bundle = besides(join(dirname(dirname(objects)), 'handover'));
-  const must = async (args: readonly string[]): Promise<void> => {
-    const done = await git({ cwd: objects, args });
-    if (done.exitCode !== 0) throw gitFault('Handing a commit over', done);
-  };
+  const ref = join(objects, name);
+  const unlock = () => rm(`${bundle}.lock`, { force: true });
   try {
-    await must(['update-ref', name, checkedSha(sha)]);
-    await must(['bundle', 'create', '-q', bundle, name, `^${checkedSha(base)}`]);
+    // Written without git, whose lock files outlive it when it is killed.
+    await mkdir(dirname(ref), { recursive: true });
+    await writeFile(ref, `${checkedSha(sha)}\n`);
+    const args = ['bundle', 'create', '-q', bundle, name, `^${checkedSha(base)}`];
+    const done = await git({ cwd: objects, args, onKilled: unlock });
+    if (done.exitCode !== 0) throw gitFault('Handing a commit over', done);
     await chmod(bundle, 0o400);
     await chown(bundle, to.uid, to.gid);
     return await work({ from: bundle, name });
   } finally {
-    await git({ cwd: objects, args: ['update-ref', '-d', name] });
+    await rm(ref, { force: true });
     await rm(bundle, { force: true });
   }
 }

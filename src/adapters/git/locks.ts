@@ -1,8 +1,8 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { Fault } from '../../core/model/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChildLost, Fault, mayStartLater, restarting, signalIn } from '../../core/model/index.ts';
 
 /**
  * Several processes share a data folder. Who works on a repository's mirror, checkouts, layers or objects *uses* it;
@@ -65,39 +65,55 @@ export function openLocks(folder: string): Locks {
   };
 }
 
+/** In which descriptor `flock` finds the file that it is to lock. */
+const FILE = 3;
+
 /**
- * The lock belongs to a child that lives until our end of its standard input is closed, by us or by our own end: Node
- * has no call for it. In a session of its own, so that Ctrl-C does not end it before our work is.
+ * The lock belongs to the file as this process has opened it, and ends when it is closed, by us or by our own end. Node
+ * has no call for it: `flock` takes it on the same open file and ends, so that nobody can end the lock by killing it.
  */
-async function take(flags: readonly string[], file: string): Promise<Release | null> {
-  const child = spawn('flock', [...flags, file, 'sh', '-c', 'echo held; exec cat'], {
+async function take(flags: readonly string[], path: string): Promise<Release | null> {
+  const file = await open(path, 'a', 0o600);
+  try {
+    const { code, said } = await restarting('flock', sleep, () => lock(flags, file));
+    if (code === 0) return () => file.close();
+    await file.close();
+    if (code === TAKEN) return null;
+    throw new Fault('INTERNAL', `${path} could not be locked: ${said.slice(0, 300)}`);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+interface Locked {
+  readonly kind: 'ended';
+  readonly code: number;
+  readonly said: string;
+}
+
+/** In a session of its own, so that Ctrl-C does not end it before our work is. */
+function lock(flags: readonly string[], file: FileHandle): Promise<Locked | ChildLost> {
+  const child = spawn('flock', [...flags, String(FILE)], {
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
     cwd: '/',
     detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', file.fd],
   });
-  const ended = once(child, 'close') as Promise<[number | null, string | null]>;
-  const said = firstWords(child);
-  const held = await Promise.race([said.held, ended.then(([code]) => code)]).catch((error: Error) => {
-    throw new Fault('ENVIRONMENT_INVALID', `\`flock\` of util-linux could not be started: ${error.message}`);
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
   });
-  if (held === TAKEN) return null;
-  if (held !== 'held')
-    throw new Fault('INTERNAL', `${file} could not be locked: ${said.errors().slice(0, 300)}`);
-  return async () => {
-    child.stdin.end();
-    await ended;
-  };
-}
-
-function firstWords(child: ChildProcessByStdio<Writable, Readable, Readable>) {
-  const held = Promise.withResolvers<'held'>();
-  let errors = '';
-  child.stdout.once('data', () => held.resolve('held'));
-  child.stderr.on('data', (data: Buffer) => {
-    errors += data.toString();
+  return new Promise((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const how = `could not be started: ${error.message}`;
+      if (error.code !== 'ENOENT' && mayStartLater(error.code)) resolve({ kind: 'lost', how });
+      else reject(new Fault('ENVIRONMENT_INVALID', `\`flock\` of util-linux ${how}`));
+    });
+    child.once('close', (code, signal) => {
+      const by = signal ?? (code === null ? null : signalIn(code));
+      if (by !== null) resolve({ kind: 'lost', how: `was killed by ${by}` });
+      else resolve({ kind: 'ended', code: code ?? -1, said });
+    });
   });
-  // A child that ends by itself closes the pipe under a release; its exit tells the same.
-  child.stdin.on('error', () => undefined);
-  return { held: held.promise, errors: () => errors };
 }

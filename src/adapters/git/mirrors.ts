@@ -1,28 +1,17 @@
-import { mkdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import { gitFault, remoteFault, saidBy } from './faults.ts';
-import type { Git, GitCall } from './git.ts';
-import {
-  checkedSha,
-  exists,
-  hasCode,
-  isSha,
-  keyOf,
-  type Layout,
-  makeWhole,
-  namesIn,
-  touch,
-} from './layout.ts';
+import type { Git } from './git.ts';
+import { besides, checkedSha, exists, isSha, type Layout, makeWhole, namesIn, touch } from './layout.ts';
 import type { Locks } from './locks.ts';
+import type { Soundness } from './soundness.ts';
+import { fetchable, isRefLike, keyOfSource, resolveLocal, withOneLogin } from './sources.ts';
 import { removeTree } from './tools.ts';
-import { inUserRepository } from './user-repository.ts';
 
 /** Files over this are not read into memory as text. */
 const MAX_FILE_BYTES = 2 ** 20;
-/** A remote that says nothing for this long is taken as gone. */
-const SILENCE_MS = 10 * 60_000;
 
 /**
  * One bare repository for each source, with the history of the commits that runs started from and nothing else:
@@ -48,7 +37,16 @@ export interface TreeEntry {
   readonly path: string;
 }
 
-export function openMirrors(git: Git, layout: Layout, locks: Locks): Mirrors {
+interface MirrorParts {
+  readonly git: Git;
+  readonly layout: Layout;
+  readonly locks: Locks;
+  readonly soundness: Soundness;
+  /** Told of each mirror that was found damaged, before it is made again. */
+  readonly onDamage: (path: string, why: string) => void;
+}
+
+export function openMirrors({ git, layout, locks, soundness, onDamage }: MirrorParts): Mirrors {
   // By its ref, which git writes when all of the commit is there: the commit itself may be what a fetch left behind
   // that was killed or ran out of space.
   async function has(mirror: string, sha: Sha): Promise<boolean> {
@@ -65,6 +63,7 @@ export function openMirrors(git: Git, layout: Layout, locks: Locks): Mirrors {
         ...[from.address, `+${sha}:refs/runoff/${sha}`],
       ],
       ...from.call,
+      onKilled: () => clearCrash(mirror),
     });
     if (done.exitCode === 0) return;
     await clearCrash(mirror);
@@ -79,13 +78,59 @@ export function openMirrors(git: Git, layout: Layout, locks: Locks): Mirrors {
     checkedSha(sha);
     const key = await keyOfSource(source);
     const mirror = layout.mirror(key);
-    if ((await touch(mirror)) && (await has(mirror, sha))) return key;
+    const whole = (await touch(mirror)) && (await soundness.isAsMarked(mirror));
+    if (whole && (await has(mirror, sha))) return key;
     return locks.fetching(key, async () => {
-      await makeBare(git, mirror);
+      await makeBare(git, mirror, (folder) => soundness.mark(folder));
+      if (!(await soundness.isAsMarked(mirror))) await restore(source, mirror);
       await clearCrash(mirror);
-      if (!(await has(mirror, sha))) await fetchCommit(source, mirror, sha);
+      if (await has(mirror, sha)) return key;
+      await fetchCommit(source, mirror, sha);
+      await soundness.mark(mirror);
       return key;
     });
+  }
+
+  /** Makes a damaged mirror again; one that a crash came over before its mark is marked. */
+  async function restore(source: RepositorySource, mirror: string): Promise<void> {
+    await clearCrash(mirror);
+    const why = await soundness.damage(mirror);
+    if (why === null) return soundness.mark(mirror);
+    onDamage(mirror, why);
+    const fresh = besides(mirror);
+    try {
+      await mkdir(fresh);
+      await initBare(git, fresh);
+      for (const sha of await heldBy(mirror)) await fetchAgain(source, { fresh, mirror, sha });
+      await soundness.mark(fresh);
+      // Others find either of them: who met the damaged one tries again.
+      const old = layout.trash();
+      await rename(mirror, old);
+      await rename(fresh, mirror);
+      await removeTree(old);
+    } finally {
+      await removeTree(fresh);
+    }
+  }
+
+  /**
+   * Areas and patches of other runs stand on a commit of the damaged mirror. What its source does not give any more is
+   * taken from there, where it can still be read.
+   */
+  async function fetchAgain(
+    source: RepositorySource,
+    { fresh, mirror, sha }: { readonly fresh: string; readonly mirror: string; readonly sha: Sha },
+  ): Promise<void> {
+    try {
+      await fetchCommit(source, fresh, sha);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'BASE_MISSING') throw error;
+      await git({
+        cwd: fresh,
+        args: ['fetch', '-q', '--no-tags', '--no-write-fetch-head', mirror, `+${sha}:refs/runoff/${sha}`],
+        onKilled: () => clearCrash(fresh),
+      });
+    }
   }
 
   async function entries(key: string, sha: Sha, path?: string): Promise<readonly TreeEntry[]> {
@@ -186,7 +231,7 @@ export function openMirrors(git: Git, layout: Layout, locks: Locks): Mirrors {
  * Removes locks, half-fetched packs and half-written objects of a git that was killed or had no space: one process at a
  * time fetches into a mirror, and that is us.
  */
-async function clearCrash(mirror: string): Promise<void> {
+export async function clearCrash(mirror: string): Promise<void> {
   const objects = (await namesIn(join(mirror, 'objects'))).map((name) => `objects/${name}`);
   for (const folder of ['', 'refs/runoff', ...objects]) {
     for (const name of await namesIn(join(mirror, folder))) {
@@ -207,70 +252,27 @@ export async function makeBare(
   await makeWhole(
     path,
     async (folder) => {
-      const done = await git({ cwd: folder, args: ['init', '-q', '--bare'] });
-      if (done.exitCode !== 0) throw gitFault('Making a mirror', done);
+      await initBare(git, folder);
       await fill?.(folder);
     },
     removeTree,
   );
 }
 
-async function keyOfSource(source: RepositorySource): Promise<string> {
-  if (source.kind === 'local') return keyOf(`local:${await realOf(source.path)}`);
-  return keyOf(`remote:${source.knownAs ?? source.url}`);
-}
-
-async function realOf(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) throw error;
-    throw new Fault('NOT_A_REPOSITORY', `There is no folder ${path}.`);
-  }
-}
-
-async function fetchable(
-  source: RepositorySource,
-): Promise<{ readonly address: string; readonly call: Pick<GitCall, 'login' | 'silenceMs'> }> {
-  if (source.kind === 'local') return { address: await realOf(source.path), call: {} };
-  if (!/^https?:\/\/[^@]+$/.test(source.url)) {
-    throw new Fault('INTERNAL', 'A remote is reached by an http or https URL without a login in it.');
-  }
-  const login = { url: source.url, credential: await source.credential() };
-  return { address: source.url, call: { login, silenceMs: SILENCE_MS } };
-}
-
-/** The same source, whose credential is asked for once however often the remote is. */
-function withOneLogin(source: RepositorySource): RepositorySource {
-  if (source.kind === 'local') return source;
-  let login: ReturnType<typeof source.credential> | null = null;
-  const credential = (): ReturnType<typeof source.credential> => {
-    login ??= source.credential();
-    return login;
+async function initBare(git: Git, folder: string): Promise<void> {
+  const onKilled = async (): Promise<void> => {
+    for (const name of await namesIn(folder)) await removeTree(join(folder, name));
   };
-  return { ...source, credential };
+  const done = await git({ cwd: folder, args: ['init', '-q', '--bare'], onKilled });
+  if (done.exitCode !== 0) throw gitFault('Making a mirror', done);
 }
 
-/** Branch before tag before whatever else git takes for a commit, such as an abbreviated name or `HEAD~2`. */
-async function resolveLocal(host: Git, path: string, ref: string): Promise<Sha | null> {
-  const git = inUserRepository(host);
-  const cwd = await realOf(path);
-  const env = { GIT_CEILING_DIRECTORIES: dirname(cwd) };
-  const asked = await git({ cwd, args: ['rev-parse', '--git-dir'], env });
-  if (asked.exitCode !== 0) {
-    throw new Fault('NOT_A_REPOSITORY', `${path} is not the top folder of a git repository.`);
-  }
-  for (const name of [`refs/heads/${ref}`, `refs/tags/${ref}`, ref]) {
-    const done = await git({ cwd, args: ['rev-parse', '--verify', '--quiet', `${name}^{commit}`], env });
-    const sha = done.stdout.trim();
-    if (done.exitCode === 0 && isSha(sha)) return sha;
-  }
-  return null;
-}
-
-/** Keeps options, ranges and control characters away from git; git itself says no to the rest. */
-function isRefLike(ref: string): boolean {
-  return ref.length > 0 && ref.length <= 255 && !ref.startsWith('-') && !/[\s\p{Cc}:?*[\\]|\.\./u.test(ref);
+/** The commits that a mirror was made to hold, by the names of its refs. */
+async function heldBy(mirror: string): Promise<readonly Sha[]> {
+  const loose = await namesIn(join(mirror, 'refs/runoff'));
+  const packed = await readFile(join(mirror, 'packed-refs'), 'latin1').catch(() => '');
+  const names = [...loose, ...packed.split('\n').map((line) => line.split('refs/runoff/')[1] ?? '')];
+  return [...new Set(names.filter(isSha))];
 }
 
 function treeEntry(record: string): TreeEntry {

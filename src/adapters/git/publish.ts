@@ -1,16 +1,17 @@
-import { realpath } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Fault, type Sha } from '../../core/model/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChildLost, Fault, restarting, type Sha } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
 import type { CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { handedOver } from './handover.ts';
 import { checkedSha, isSha } from './layout.ts';
+import { SILENCE_MS } from './sources.ts';
 import { userOf } from './tools.ts';
 import { inUserRepository } from './user-repository.ts';
 
-const SILENCE_MS = 10 * 60_000;
 /** The only branches that are ever pushed (I3). */
 const PUSHED = 'auto-dev/';
 
@@ -52,6 +53,7 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
         inUserRepository(git)({
           cwd,
           args: ['fetch', '-q', ...flags, handover.from, `+${handover.name}:${ref}`],
+          onKilled: () => unlock(inUserRepository(git), cwd, ref),
           env: { GIT_CEILING_DIRECTORIES: dirname(cwd) },
           config: { 'core.logAllRefUpdates': 'true' },
           as,
@@ -71,29 +73,52 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
       const cwd = await store.at(base.repositoryKey);
       const ref = await branchRef(git, name, cwd);
       if (onto !== undefined) await requireChild(git, cwd, sha, onto);
-      const there = await shaAt(git, cwd, remote, ref);
-      if (there === checkedSha(sha)) return { kind: 'pushed' };
-      if (there !== (onto ?? null)) return { kind: 'exists', at: there };
-      const done = await git({
-        cwd,
-        // The lease says: only if the branch is where we know it, or not there at all. What is pushed is a child of that
-        // commit, so it can create and go on, never overwrite.
-        args: [
-          'push',
-          '--porcelain',
-          '--progress',
-          '--no-verify',
-          `--force-with-lease=${ref}:${onto ? checkedSha(onto) : ''}`,
-          remote.url,
-          `${sha}:${ref}`,
-        ],
-        login: remote,
-        silenceMs: SILENCE_MS,
-      });
-      if (done.exitCode === 0) return { kind: 'pushed' };
-      return afterRefusal(done, () => shaAt(git, cwd, remote, ref), { sha, onto: onto ?? null });
+      const wanted = { ref, sha: checkedSha(sha), onto: onto ? checkedSha(onto) : null };
+      const { kind: _, ...end } = await restarting<PushEnd | ChildLost>('git push', sleep, () =>
+        pushOnce(git, cwd, remote, wanted),
+      );
+      return end.value;
     },
   };
+}
+
+type Pushed = Awaited<ReturnType<Workspaces['push']>>;
+
+interface PushEnd {
+  readonly kind: 'ended';
+  readonly value: Pushed;
+}
+
+/** Looks before it pushes: of a push that was killed nobody knows whether the remote took it. */
+async function pushOnce(
+  git: Git,
+  cwd: string,
+  remote: Parameters<Workspaces['push']>[1],
+  wanted: { readonly ref: string; readonly sha: Sha; readonly onto: Sha | null },
+): Promise<PushEnd | ChildLost> {
+  const { ref, sha, onto } = wanted;
+  const ended = (value: Pushed): PushEnd => ({ kind: 'ended', value });
+  const there = await shaAt(git, cwd, remote, ref);
+  if (there === sha) return ended({ kind: 'pushed' });
+  if (there !== onto) return ended({ kind: 'exists', at: there });
+  // The lease says: only if the branch is where we know it, or not there at all. What is pushed is a child of that
+  // commit, so it can create and go on, never overwrite.
+  const lease = `--force-with-lease=${ref}:${onto ?? ''}`;
+  const done = await git({
+    cwd,
+    args: ['push', '--porcelain', '--progress', '--no-verify', lease, remote.url, `${sha}:${ref}`],
+    login: remote,
+    silenceMs: SILENCE_MS,
+    starts: 'once',
+  }).catch(asLost);
+  if ('kind' in done) return done;
+  if (done.exitCode === 0) return ended({ kind: 'pushed' });
+  return ended(await afterRefusal(done, () => shaAt(git, cwd, remote, ref), { sha, onto }));
+}
+
+function asLost(thrown: unknown): ChildLost {
+  if (thrown instanceof Fault && thrown.code === 'PROGRAM_KILLED') return { kind: 'lost', how: 'was killed' };
+  throw thrown;
 }
 
 /** Somebody may have made the branch between our look and our push; whatever else was said is the remote's reason. */
@@ -130,6 +155,13 @@ async function shaAt(
   if (done.exitCode !== 0) throw remoteFault(`Reading ${remote.url}`, done);
   const line = done.stdout.split('\n').find((each) => each.slice(41) === ref);
   return line ? line.slice(0, 40) : null;
+}
+
+/** Removes the lock that a fetch of ours left on a branch of ours in a user's repository. */
+async function unlock(git: Git, cwd: string, ref: string): Promise<void> {
+  const env = { GIT_CEILING_DIRECTORIES: dirname(cwd) };
+  const asked = await git({ cwd, args: ['rev-parse', '--path-format=absolute', '--git-path', ref], env });
+  if (asked.exitCode === 0) await rm(`${asked.stdout.replace(/\n$/, '')}.lock`, { force: true });
 }
 
 /** A lease would let anything through that is not built on what is there. */

@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type BaseCheckout, DEFAULT_LIMITS, type Sandbox, type WorkArea } from '../../ports/index.ts';
 import { abortError } from './faults.ts';
-import { besides, hasCode, keyOf, type Layout, touch } from './layout.ts';
+import { besides, hasCode, keyOf, type Layout } from './layout.ts';
+import type { Locks } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { fits, type InstallInputs, installInputs } from './setup-inputs.ts';
+import { isWhole, setAsideDamaged } from './soundness.ts';
+import { looksOfTree } from './tools.ts';
 
 /** Where the layer of a setup on a commit goes: ids of layers of that repository. */
 export interface Place {
@@ -38,8 +42,17 @@ export function openSetupCache(parts: {
   readonly layout: Layout;
   readonly mirrors: Mirrors;
   readonly sandbox: Sandbox;
+  readonly locks: Locks;
+  readonly onDamage: (path: string, why: string) => void;
 }): SetupCache {
   const { layout, mirrors, sandbox } = parts;
+  /** A damaged one is set aside, so that another can be made in its place. */
+  const wholeLayer = async (key: string, layer: string): Promise<boolean> => {
+    const looks = () => looksOfLayer(layer);
+    if (await isWhole(layer, looks)) return true;
+    await setAsideDamaged(parts, key, layer, looks);
+    return false;
+  };
   const pointerOf = (base: BaseCheckout, command: string): string =>
     join(layout.base(base.repositoryKey, base.sha), 'setups', keyOf(command));
   const ownId = (base: BaseCheckout, command: string): string => keyOf(`commit\0${base.sha}\0${command}`);
@@ -77,7 +90,7 @@ export function openSetupCache(parts: {
       const pointer = await textOf(pointerOf(base, command));
       for (const id of [ownId(base, command), ...(pointer === null ? [] : [pointer])]) {
         const layer = layout.layer(base.repositoryKey, id);
-        if (await touch(layer)) return layer;
+        if (await wholeLayer(base.repositoryKey, layer)) return layer;
       }
       return null;
     },
@@ -104,13 +117,22 @@ export function openSetupCache(parts: {
     async adopt(base, command, place) {
       if (place.shared === null) return null;
       const layer = layout.layer(base.repositoryKey, place.shared);
+      if (!(await wholeLayer(base.repositoryKey, layer))) return null;
       const roots = await textOf(join(layer, 'roots.json'));
       if (roots === null || !fits(Roots.parse(JSON.parse(roots)), place.tracked)) return null;
-      await touch(layer);
       await point(base, command, place.shared);
       return layer;
     },
   };
+}
+
+/** What a layer looks like: its files, and all that is known of them. */
+export async function looksOfLayer(layer: string): Promise<string> {
+  const known = await Promise.all(
+    ['brought', 'raw', 'roots.json'].map(async (name) => (await textOf(join(layer, name))) ?? ''),
+  );
+  const hash = createHash('sha256').update(known.join('\0')).digest('hex');
+  return `${await looksOfTree(join(layer, 'files'))} ${hash}`;
 }
 
 /** Lists of paths from a sandbox are read byte by byte, so these are compared with in the same way. */

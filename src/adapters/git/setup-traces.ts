@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sha } from '../../core/model/index.ts';
 import { type RawEntry, rawEntries, type SetupTraces } from './collect.ts';
@@ -27,7 +28,8 @@ export async function withoutSetup(
 
   const env = { GIT_INDEX_FILE: join(from.scratch, 'index') };
   const step = async (args: readonly string[], input?: Buffer): Promise<string> => {
-    const done = await git({ cwd, args, env, ...(input ? { input } : {}) });
+    const onKilled = () => rm(join(from.scratch, 'index.lock'), { force: true });
+    const done = await git({ cwd, args, env, onKilled, ...(input ? { input } : {}) });
     if (done.exitCode !== 0) throw gitFault('Leaving out what setup changed', done);
     return done.stdout.trim();
   };

@@ -10,8 +10,9 @@ import { abortError } from './faults.ts';
 import { keyOf, type Layout, makeWhole } from './layout.ts';
 import type { Locks } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
-import { openSetupCache, type Place } from './setup-cache.ts';
+import { looksOfLayer, openSetupCache, type Place } from './setup-cache.ts';
 import { rootsOf } from './setup-inputs.ts';
+import { writeMark } from './soundness.ts';
 import { isFull, removeTree } from './tools.ts';
 import { shareWork, takeTurns } from './turns.ts';
 
@@ -36,6 +37,7 @@ export interface SetupParts {
   readonly bases: Bases;
   readonly collector: Collector;
   readonly sandbox: Sandbox;
+  readonly onDamage: (path: string, why: string) => void;
 }
 
 /** One call of `install` that found nothing it could use. */
@@ -131,6 +133,7 @@ async function keep(
       // Hooks that setup installs would run on every commit of a coder.
       await removeTree(join(area.upper, '.git'));
       await rename(area.upper, join(folder, 'files'));
+      await writeMark(folder, await looksOfLayer(folder));
     },
     removeTree,
   );

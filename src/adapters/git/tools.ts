@@ -1,7 +1,15 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { stat, statfs } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Fault } from '../../core/model/index.ts';
+import {
+  type ChildLost,
+  Fault,
+  mayStartLater,
+  RESTART_WAITS_MS,
+  restarting,
+} from '../../core/model/index.ts';
 import type { Owner } from './git.ts';
 
 const run = promisify(execFile);
@@ -17,6 +25,15 @@ async function tool(
   owner: Owner,
   timeout = 0,
 ): Promise<{ ok: boolean; out: string; said: string }> {
+  for (const wait of [...RESTART_WAITS_MS, null]) {
+    const end = await toolOnce(file, args, owner, timeout);
+    if (!end.lost || wait === null) return end;
+    await sleep(wait);
+  }
+  throw new Fault('INTERNAL', 'The last try returns.');
+}
+
+async function toolOnce(file: string, args: readonly string[], owner: Owner, timeout: number) {
   try {
     const { stdout } = await run(file, args, {
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
@@ -25,10 +42,12 @@ async function tool(
       timeout,
       ...(owner ? { uid: owner.uid, gid: owner.gid } : {}),
     });
-    return { ok: true, out: stdout, said: '' };
+    return { ok: true, out: stdout, said: '', lost: false };
   } catch (error) {
-    const out = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
-    return { ok: false, out, said: error instanceof Error ? error.message : String(error) };
+    const { stdout = '', message, code, signal, killed } = error as ExecFileException;
+    // `killed`: by us, when its time was over.
+    const lost = (signal != null && !killed) || mayStartLater(String(code));
+    return { ok: false, out: String(stdout), said: message, lost };
   }
 }
 
@@ -52,6 +71,33 @@ export async function openFolders(path: string, owner: Owner): Promise<void> {
   const folders = ['-type', 'd', '!', '-perm', '-700', '-exec', 'chmod', 'u+rwx', '{}', ';'];
   const files = ['-type', 'f', '!', '-perm', '-400', '-exec', 'chmod', 'u+r', '{}', '+'];
   await tool('find', [path, ...folders, '-o', ...files], owner, OPENING_MS);
+}
+
+/**
+ * What a tree looks like: kind, mode, size and time of change of everything in it, as one hash. Far cheaper than its content,
+ * which changes with none of these only where a disk loses bits.
+ */
+export async function looksOfTree(path: string): Promise<string> {
+  const { lines } = await restarting('find', sleep, () => listTree(path));
+  return createHash('sha256').update(lines.split('\0').toSorted().join('\0')).digest('hex');
+}
+
+function listTree(path: string): Promise<{ readonly kind: 'listed'; readonly lines: string } | ChildLost> {
+  const child = spawn('find', [path, '-printf', '%y %m %s %T@ %P\\0'], {
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ kind: 'lost', how: `could not be started: ${error.message}` }));
+    child.once('close', (code, signal) => {
+      // What it could not read is told by a folder that lists nothing, so that its code says no more.
+      if (code === null) resolve({ kind: 'lost', how: `was killed by ${signal}` });
+      else resolve({ kind: 'listed', lines: Buffer.concat(chunks).toString('latin1') });
+    });
+  });
 }
 
 /** Less than this, and whatever just failed there failed for want of space. */

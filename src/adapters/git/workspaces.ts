@@ -7,6 +7,7 @@ import { openBases } from './bases.ts';
 import { openBin } from './bin.ts';
 import { openCandidateStore } from './candidate-store.ts';
 import { COLLECT_LIMITS, type CollectLimits, openCollector } from './collect.ts';
+import { openDiagnosis } from './diagnosis.ts';
 import { abortError, isAbortError } from './faults.ts';
 import { type Owner, openGit } from './git.ts';
 import { layoutOf, makeLayout } from './layout.ts';
@@ -16,6 +17,7 @@ import { openMirrors } from './mirrors.ts';
 import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
 import { openSetup } from './setup.ts';
+import { openSoundness } from './soundness.ts';
 import { removeTree } from './tools.ts';
 
 export interface WorkspacesOptions {
@@ -29,6 +31,8 @@ export interface WorkspacesOptions {
   /** The user that sandboxed work runs as, to whom checkouts and areas belong; null where that is ourselves. */
   readonly owner: Owner;
   readonly log: Log;
+  /** Told of everything stored that was found damaged; its path and why it is no good are in the log. */
+  readonly onDamage?: () => void;
   /** Default: `COLLECT_LIMITS`. */
   readonly limits?: Partial<CollectLimits>;
 }
@@ -44,11 +48,17 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const layout = layoutOf(options.dataDir);
   const git = openGit(layout.settingsFile);
   const locks = openLocks(layout.locks);
-  const mirrors = openMirrors(git, layout, locks);
-  const bases = openBases(git, layout, mirrors, owner);
+  const soundness = openSoundness(git);
+  const onDamage = (path: string, why: string): void => {
+    log.error({ path, why }, 'Stored data is damaged; it is made again.');
+    options.onDamage?.();
+  };
+  const diagnose = openDiagnosis({ layout, soundness, onDamage });
+  const mirrors = openMirrors({ git, layout, locks, soundness, onDamage });
+  const bases = openBases({ git, layout, locks, mirrors, owner, onDamage });
   const areas = openAreas({ layout, locks, owner, log, bin: openBin(layout, log) });
   const collector = openCollector(sandbox, layout, { owner, limits });
-  const setup = openSetup({ layout, locks, mirrors, areas, bases, collector, sandbox });
+  const setup = openSetup({ layout, locks, mirrors, areas, bases, collector, sandbox, onDamage });
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
   const pruning = openPruning({ git, layout, locks, areas, log });
@@ -91,7 +101,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         await prepareLayout();
         return await work(...args);
       } catch (error) {
-        throw isAbortError(error) ? error : asFault(error);
+        throw isAbortError(error) ? error : await diagnose(asFault(error));
       }
     };
   };

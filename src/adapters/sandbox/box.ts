@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, mayStartLater } from '../../core/model/index.ts';
 import { HOST_PATH } from './command.ts';
 import { inheritedDescriptors } from './inherited.ts';
 import { FD, type Launch } from './launch.ts';
@@ -13,10 +13,19 @@ import { findInit, hasEnded, type Init, isAlive } from './processes.ts';
 const GONE_MS = 10_000;
 
 export interface BoxEnd {
-  /** As bubblewrap reports it, signals as 128 + number; null when it could not start the command or was killed. */
+  /**
+   * As bubblewrap reports it, signals as 128 + number, on a descriptor that nothing in the sandbox holds; null when it could
+   * not start the command or was killed itself.
+   */
   readonly reported: number | null;
-  /** How the launcher itself ended; null: by a signal. */
+  /** How the launcher itself ended; null: by a signal, or it could not be started. */
   readonly code: number | null;
+  /** Its outer namespaces stood. */
+  readonly entered: boolean;
+  /** The command may have done something: where it is false, no process of the sandbox was ever there. */
+  readonly begun: boolean;
+  /** Why there was no process to start with; null where there was one. */
+  readonly refused: string | null;
 }
 
 /** A running sandbox. */
@@ -48,23 +57,24 @@ export function startBox(
 ): Box {
   const child = spawnWithoutLeaks(file, args, { stdin: stdin !== undefined, door }, owner);
   const status = readStatus(child, first);
-  if (!child.stdout || !child.stderr) {
-    throw new Fault('SANDBOX_UNAVAILABLE', 'No sandbox can be started: Runoff has too many files open.');
-  }
   preferAsOutOfMemoryVictim(child);
-  const streams: readonly (Readable | Writable | null | undefined)[] = child.stdio;
+  const streams = streamsOf(child);
   feed(child.stdin, stdin ?? '');
   feed(streams[FD.seccomp], filter);
   feed(streams[FD.options], options.map((option) => `${option}\0`).join(''));
   streams[FD.lifeline]?.on('error', ignoreLeftReader);
   return {
-    stdout: child.stdout,
-    stderr: child.stderr,
+    // Without descriptors to spare there are none.
+    stdout: child.stdout ?? Readable.from([]),
+    stderr: child.stderr ?? Readable.from([]),
     init: status.init,
     ended: end(child, status),
     kill: () => killGroup(child),
   };
 }
+
+const streamsOf = (child: ChildProcess): readonly (Readable | Writable | null | undefined)[] =>
+  child.stdio ?? [];
 
 const PIPES = [FD.seccomp, FD.status, FD.options, FD.lifeline] as const;
 
@@ -109,18 +119,20 @@ function descriptors({ stdin, door }: Descriptors, empty: number): ('ignore' | '
 
 async function end(child: ChildProcess, status: Status): Promise<BoxEnd> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', (error) =>
-      reject(new Fault('SANDBOX_UNAVAILABLE', `The sandbox could not be started: ${error.message}`)),
-    );
-    child.once('exit', resolve);
+  const exit = await new Promise<Pick<BoxEnd, 'code' | 'refused'>>((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      if (mayStartLater(error.code)) resolve({ code: null, refused: error.message });
+      else reject(new Fault('SANDBOX_UNAVAILABLE', `The sandbox could not be started: ${error.message}`));
+    });
+    child.once('exit', (code) => resolve({ code, refused: null }));
   });
+  if (exit.refused !== null) return { ...exit, reported: null, entered: false, begun: false };
   // Ends the watcher, and with it the last writer of `status`.
-  (child.stdio as readonly (Readable | Writable | null | undefined)[])[FD.lifeline]?.destroy();
+  streamsOf(child)[FD.lifeline]?.destroy();
   const init = await status.init;
   if (init !== null) await gone(init);
   await closed;
-  return { reported: status.reported(), code };
+  return { ...exit, ...status.told() };
 }
 
 /** A launcher that ended by itself saw its first process end. One that was killed may be a moment ahead of it. */
@@ -149,7 +161,7 @@ function killGroup(child: ChildProcess): void {
 
 interface Status {
   readonly init: Promise<Init | null>;
-  reported(): number | null;
+  told(): Pick<BoxEnd, 'reported' | 'entered' | 'begun'>;
 }
 
 /** Reads the JSON lines that the launcher writes about itself; nothing in the sandbox holds that descriptor. */
@@ -168,9 +180,13 @@ function readStatus(child: ChildProcess, first: Launch['first']): Status {
   });
   return {
     init,
-    reported: () => {
+    told: () => {
       const code = /"exit-code": (\d+)/.exec(text)?.[1];
-      return code === undefined ? null : Number(code);
+      return {
+        reported: code === undefined ? null : Number(code),
+        entered: text.includes(`"${first}"`),
+        begun: text.includes('"child-pid"'),
+      };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fault } from '../../core/model/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChildLost, Fault, restarting } from '../../core/model/index.ts';
 import type { ExecResult, ExecSpec, Sandbox } from '../../ports/index.ts';
 import { openCopies } from './copies.ts';
 import { type Delegation, findControlGroups, type GroupHost } from './delegation.ts';
@@ -11,9 +12,9 @@ import { launch, type Variant } from './launch.ts';
 import type { Owner } from './owner.ts';
 import { findVariant } from './probe.ts';
 import { openProcessTable } from './processes.ts';
-import { provenSandbox } from './proven.ts';
+import { NEVER_STARTED, provenSandbox } from './proven.ts';
 import { readCeilings } from './rlimits.ts';
-import { run } from './run.ts';
+import { LAUNCHER, type Ran, run } from './run.ts';
 import { seccompFilter } from './seccomp.ts';
 import type { Architecture } from './syscalls.ts';
 import { makeViews } from './views.ts';
@@ -49,7 +50,8 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   };
 
   /** One run of a command on a host that is known to manage `variant`. */
-  const execAs = async (spec: ExecSpec, variant: Variant): Promise<ExecResult> => {
+  const runOnce = async (spec: ExecSpec, variant: Variant): Promise<Ran | ChildLost> => {
+    if (spec.signal?.aborted) return { kind: 'ended', result: NEVER_STARTED };
     openToOwner(spec);
     writeBelow(spec.area.home, spec.files ?? {}, owner);
     const found = variant.group ? await delegation() : null;
@@ -76,6 +78,10 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
       await egress?.close();
     }
   };
+
+  /** As long as the command has not begun, a launcher that was killed is started again. */
+  const execAs = async (spec: ExecSpec, variant: Variant): Promise<ExecResult> =>
+    (await restarting<Ran | ChildLost>(LAUNCHER, sleep, () => runOnce(spec, variant))).result;
 
   return provenSandbox(
     'bubblewrap',

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
+import { Fault, mayStartLater, RESTART_WAITS_MS } from '../../core/model/index.ts';
 import { asOwner, type Owner } from './owner.ts';
 
 /** Where the host's own programs are looked for; the operator's PATH is not trusted with it. */
@@ -15,12 +17,20 @@ export interface CommandEnd {
   readonly stderr: string;
 }
 
-/** Runs a trusted host program to its end with an empty environment but PATH. Never rejects. */
+/** Runs a trusted host program to its end with an empty environment but PATH, again where it was killed. Never rejects. */
 export async function runCommand(
   argv: readonly [string, ...string[]],
   owner: Owner | null,
 ): Promise<CommandEnd> {
-  const [file, ...args] = argv;
+  for (const wait of [...RESTART_WAITS_MS, null]) {
+    const { lost, ...end } = await runOnce(argv, owner);
+    if (!lost || wait === null) return end;
+    await sleep(wait);
+  }
+  throw new Fault('INTERNAL', 'The last try returns.');
+}
+
+async function runOnce([file, ...args]: readonly [string, ...string[]], owner: Owner | null) {
   const end = await execa(file, args, {
     cwd: '/',
     env: { PATH: HOST_PATH },
@@ -32,5 +42,13 @@ export async function runCommand(
     ...asOwner(owner),
   });
   const why = end instanceof Error ? (end.shortMessage ?? '') : '';
-  return { code: end.exitCode ?? null, stdout: end.stdout ?? '', stderr: end.stderr || why };
+  const { signal, code } = end as { readonly signal?: string; readonly code?: string };
+  // Output without end is cut off by ourselves. What is not there now is not looked for again: it is a question here.
+  const killed = signal !== undefined && code === undefined;
+  return {
+    lost: killed || (code !== 'ENOENT' && mayStartLater(code)),
+    code: end.exitCode ?? null,
+    stdout: end.stdout ?? '',
+    stderr: end.stderr || why,
+  };
 }

@@ -140,8 +140,20 @@ function detailOf(
   return `${version}, ${files}, ${limits}`;
 }
 
+const ENDED_BY_SIGNAL = 'A trial command was ended by a signal.';
+/** Trials of one variant, our default: a kernel that forbids something does so each time, whoever kills programs does not. */
+const TRIALS = 3;
+
 /** Why a variant does not work here; null when it does. */
 async function refusalOf(trial: Trial, variant: Variant): Promise<string | null> {
+  for (let left = TRIALS; left > 1; left -= 1) {
+    const why = await refusalOnce(trial, variant);
+    if (why !== ENDED_BY_SIGNAL) return why;
+  }
+  return refusalOnce(trial, variant);
+}
+
+async function refusalOnce(trial: Trial, variant: Variant): Promise<string | null> {
   const root = join(trial.scratch, `probe-${randomBytes(6).toString('hex')}`);
   try {
     const area = makeArea(root, trial.owner);
@@ -149,9 +161,10 @@ async function refusalOf(trial: Trial, variant: Variant): Promise<string | null>
     const result = await trial.exec({ area, argv: ['true'], limits }, variant);
     if (result.exitCode === 0) return null;
     if (result.stopped === 'wall') return TOO_SLOW;
-    return result.stderr.trim() || 'A trial command was ended by a signal.';
+    return result.exitCode === null ? ENDED_BY_SIGNAL : result.stderr.trim() || 'A trial command failed.';
   } catch (thrown) {
-    return asFault(thrown).message;
+    const fault = asFault(thrown);
+    return fault.code === 'PROGRAM_KILLED' ? ENDED_BY_SIGNAL : fault.message;
   } finally {
     removeArea(root);
   }

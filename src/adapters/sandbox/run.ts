@@ -1,4 +1,4 @@
-import { Fault } from '../../core/model/index.ts';
+import { type ChildLost, Fault, programKilled, signalIn } from '../../core/model/index.ts';
 import type { ExecResult, ExecSpec } from '../../ports/index.ts';
 import { type BoxEnd, startBox } from './box.ts';
 import type { ControlGroup } from './groups.ts';
@@ -22,8 +22,17 @@ export interface RunInput {
   readonly group: ControlGroup | null;
 }
 
-/** Runs a launch to its end within its limits. */
-export async function run(input: RunInput): Promise<ExecResult> {
+/** How a launch ended. */
+export interface Ran {
+  readonly kind: 'ended';
+  readonly result: ExecResult;
+}
+
+/**
+ * Runs a launch to its end within its limits; lost when its launcher was before the command began, so that it can be tried
+ * again. Rejects with PROGRAM_KILLED where it was killed later: nobody knows what the command did until then.
+ */
+export async function run(input: RunInput): Promise<Ran | ChildLost> {
   const { group } = input;
   if (group === null) return resultOf(await follow(input), false);
   let followed: Supervised<BoxEnd>;
@@ -36,9 +45,13 @@ export async function run(input: RunInput): Promise<ExecResult> {
   return resultOf(followed, (await group.close()).outOfMemory);
 }
 
-function resultOf({ end, stopped, ...rest }: Supervised<BoxEnd>, outOfMemory: boolean): ExecResult {
+function resultOf({ end, stopped, ...rest }: Supervised<BoxEnd>, outOfMemory: boolean): Ran | ChildLost {
   const reason = stopped ?? (outOfMemory ? 'memory' : null);
-  return { exitCode: reason === null ? exitCode(end, rest.stderr) : null, stopped: reason, ...rest };
+  const lost = reason === null ? launcherLost(end, rest.stderr) : null;
+  if (lost?.kind === 'lost' && end.begun) throw programKilled(LAUNCHER, lost);
+  if (lost !== null) return lost;
+  const code = reason === null ? exitCode(end, rest.stderr) : null;
+  return { kind: 'ended', result: { exitCode: code, stopped: reason, ...rest } };
 }
 
 async function follow(input: RunInput): Promise<Supervised<BoxEnd>> {
@@ -71,12 +84,39 @@ async function follow(input: RunInput): Promise<Supervised<BoxEnd>> {
 /** The numbers of signals that end a command; shells and bubblewrap report a death by signal as 128 + number. */
 export const DEADLY_SIGNALS = [2, 4, 5, 6, 7, 8, 9, 11, 13, 15, 24, 25, 31];
 
+/** What programs say of a machine that is short of something now. */
+const SHORT =
+  /Resource temporarily unavailable|Cannot allocate memory|Too many open files|Text file busy|No child processes/;
+
+const NOT_STARTED = /^bwrap: execvp [^\n]*: ([^\n:]+)\n/;
+
+/** What starts a sandbox, where nothing tells which program of it was killed. */
+export const LAUNCHER = 'The launcher of a sandbox (unshare, bwrap)';
+
+/**
+ * Whether a program of the launcher was killed, or could not be started for want of something. The command itself is not
+ * asked: how it ended is reported on a descriptor that it does not have, and where that report is there, all else was alive.
+ */
+function launcherLost({ reported, code, entered, begun, refused }: BoxEnd, stderr: string): ChildLost | null {
+  if (reported !== null) return null;
+  if (refused !== null) return { kind: 'lost', how: `could not be started: ${refused}` };
+  if (code === null) return { kind: 'lost', program: 'unshare, which starts a sandbox,', how: 'was killed' };
+  const signal = signalIn(code);
+  if (signal !== null) return { kind: 'lost', how: `was killed by signal ${signal}` };
+  if (NOT_STARTED.test(stderr)) return null;
+  // `unshare` has done its work by then: what it complains of is the end of its child.
+  if (begun || (entered && /^unshare: /m.test(stderr))) {
+    return { kind: 'lost', program: 'bwrap, which makes a sandbox,', how: 'was killed' };
+  }
+  return SHORT.test(stderr) ? { kind: 'lost', how: `could not start (${lastLines(stderr)})` } : null;
+}
+
+const lastLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('; ');
+
 function exitCode({ reported, code }: BoxEnd, stderr: string): number | null {
   if (reported !== null) return DEADLY_SIGNALS.includes(reported - 128) ? null : reported;
-  // The launcher itself was killed, by the kernel out of memory or by an operator.
-  if (code === null) return null;
-  const notStarted = /^bwrap: execvp [^\n]*: ([^\n:]+)\n/.exec(stderr);
+  const notStarted = NOT_STARTED.exec(stderr);
   if (notStarted !== null) return notStarted[1] === 'No such file or directory' ? 127 : 126;
-  const why = stderr.trim().split('\n').slice(-3).join('; ') || `the launcher ended with code ${code}`;
+  const why = lastLines(stderr) || `the launcher ended with code ${code}`;
   throw new Fault('SANDBOX_UNAVAILABLE', `The sandbox could not be set up for ${INSIDE.repo}: ${why}`);
 }

@@ -93,6 +93,16 @@ export const FAULTS = {
     retry: 'later',
     advice: 'Free disk space where RUNOFF_DATA points to, then start the run again.',
   },
+  PROGRAM_KILLED: {
+    retry: 'later',
+    advice:
+      'Start the run again. If it happens again, look for what kills programs on the machine that runs Runoff: the kernel logs what it ends for want of memory (`journalctl -k`, `dmesg`).',
+  },
+  STORED_DATA_DAMAGED: {
+    retry: 'later',
+    advice:
+      'Start the run again: it makes anew what it needs. The log of Runoff names the damaged file; if it happens again, check that disk.',
+  },
   GITHUB_UNAVAILABLE: { retry: 'later', advice: 'GitHub did not answer. The run can be started again.' },
   GITHUB_REFUSED: {
     retry: 'no',

@@ -1,4 +1,5 @@
 export * from './candidate.ts';
+export * from './child.ts';
 export * from './fault.ts';
 export * from './label.ts';
 export * from './protocol.ts';

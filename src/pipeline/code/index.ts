@@ -68,8 +68,11 @@ export async function code(
 export async function codeOne(world: World, context: FlowContext, input: CandidateInput): Promise<null> {
   const { runId, alias, leftMs = Number.POSITIVE_INFINITY } = input;
   return context.step('write', async (signal) => {
+    // A coder can kill itself as often as it wants to; the machine does not come back for the same one.
+    let restarts = 0;
+    const mayRestart = (): boolean => ++restarts <= MOST_RESTARTS;
     // Whoever starts over finds what its models said already.
-    const write = () => writeCandidate(world, runId, alias, { leftMs, signal });
+    const write = () => writeCandidate(world, runId, alias, { leftMs, signal, mayRestart });
     await patiently(world, signal, write, (fault, wait) => sayWait(world, { runId, alias }, fault, wait));
     return null;
   });
@@ -90,6 +93,8 @@ async function sayWait(
     world.log.warn({ run: runId, candidate: alias, err: thrown }, 'why a candidate waits could not be kept');
   }
 }
+/** How often a coder starts over that was ended by a signal from nobody knows where; our default. */
+const MOST_RESTARTS = 1;
 
 /** Two who agree can only spare a third one its work. */
 const FEWEST_WATCHED = 3;

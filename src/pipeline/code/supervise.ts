@@ -1,4 +1,12 @@
-import { type Alias, asFault, type Candidate, Fault, type RunId, type Task } from '../../core/model/index.ts';
+import {
+  type Alias,
+  asFault,
+  type Candidate,
+  Fault,
+  programKilled,
+  type RunId,
+  type Task,
+} from '../../core/model/index.ts';
 import { type Times, timesOf, timesWithin } from '../../core/policy/index.ts';
 import { JUDGED_ALL_THE_SAME, tailOf } from '../../core/reports/index.ts';
 import {
@@ -35,6 +43,12 @@ export const COLLECTING = 'its patch is collected';
 /** What a candidate's note says while it waits for something outside of it. */
 export const waitNote = ({ message }: Fault, wait: number): string =>
   `waits ${Math.round(wait / 1000)} s to be tried again: ${message}`;
+interface WritingOptions {
+  readonly leftMs: number;
+  readonly signal: AbortSignal;
+  /** Asked when a signal that Runoff did not send ended the coder: whether it may start over. */
+  readonly mayRestart: () => boolean;
+}
 
 /**
  * Runs one coder in its own sandboxed clone and keeps what it left behind. Judged by the patch and the gateway's
@@ -44,8 +58,9 @@ export async function writeCandidate(
   world: World,
   runId: RunId,
   alias: Alias,
-  { leftMs, signal }: { readonly leftMs: number; readonly signal: AbortSignal },
+  how: WritingOptions,
 ): Promise<void> {
+  const { leftMs, signal } = how;
   const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
   if (!candidate) throw new Fault('INTERNAL', `Run ${runId} has no candidate ${alias}.`);
   // A shutdown aborts coders like a cancel does; if the flow goes on, it was a shutdown.
@@ -61,8 +76,7 @@ export async function writeCandidate(
   try {
     const given = await givenTo(world, candidate);
     const refused = given?.kind === 'repair' ? await applyOwn(world, area, given.patch, signal) : null;
-    if (refused === null)
-      await codeIn({ world, task, candidate, base, area, given, progress, leftMs, signal });
+    if (refused === null) await codeIn({ ...how, world, task, candidate, base, area, given, progress });
     else progress.set({ state: 'failed', note: refused });
     await patiently(world, signal, () => progress.flush());
   } finally {
@@ -86,6 +100,7 @@ interface Work {
   /** Milliseconds that its run may work from here on. */
   readonly leftMs: number;
   readonly signal: AbortSignal;
+  readonly mayRestart: () => boolean;
 }
 
 async function codeIn(work: Work): Promise<void> {
@@ -106,6 +121,15 @@ async function codeIn(work: Work): Promise<void> {
     if (result.stopped === 'cancelled') {
       progress.set({ state: 'cancelled', note: 'cancelled' });
       throw cancelled();
+    }
+    // What its models answered is given to it again, and paid no second time (docs/decisions/0040).
+    if (
+      result.exitCode === null &&
+      result.stopped === null &&
+      lease.refusal() === null &&
+      work.mayRestart()
+    ) {
+      throw programKilled(`The agent of candidate ${candidate.alias}`, { kind: 'lost', how: 'was killed' });
     }
     progress.set({ note: COLLECTING, ...used });
     const ending = why(result, lease)?.replaceAll(lease.key, '[key]') ?? null;

@@ -15,7 +15,8 @@ import {
   tellsFiles,
 } from '../../core/neutral/index.ts';
 import { inParallel } from '../parallel.ts';
-import { areaId, type Bench, build, byExitCode, inArea, layFiles, over, runFiles } from './execute.ts';
+import { areaId, type Bench, build, byExitCode, layFiles, over, runFiles } from './execute.ts';
+import { inArea } from './in-area.ts';
 import type { Tree } from './trees.ts';
 
 /** A survivor on whose production code tests are tried. */

@@ -2,7 +2,8 @@ import { affordable, BASE_RUNS, steady, type TestRun } from '../../core/evidence
 import { Fault } from '../../core/model/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { inParallel } from '../parallel.ts';
-import { areaId, type Bench, build, byExitCode, inArea, over, runTests } from './execute.ts';
+import { areaId, type Bench, build, byExitCode, over, runTests } from './execute.ts';
+import { inArea } from './in-area.ts';
 
 /**
  * Builds and tests the base commit itself: three times where there is time for it, so that tests which do not always give

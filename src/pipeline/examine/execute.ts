@@ -21,6 +21,7 @@ import { rememberAnswers } from '../remember-answers.ts';
 import { checkLimits, hostsOf, loadRun, loadTask, prepareBase, sourceOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
+import { type CheckArea, EndedBySignal } from './in-area.ts';
 import { type Remember, rememberHere } from './remember.ts';
 
 /** What executing takes of the world: neither GitHub nor a database is near it. */
@@ -96,20 +97,10 @@ export const over = (bench: Bench, built: WorkArea): Bench => ({
 /** `examine` areas of a run: swept together when the run ends. */
 export const areaId = (runId: RunId, ...parts: readonly string[]): string => [runId, 'x', ...parts].join('-');
 
-/** Opens a fresh area, does the work in it and removes it, whatever happens. */
-export async function inArea<T>(bench: Bench, id: string, work: (area: WorkArea) => Promise<T>): Promise<T> {
-  const area = await bench.world.workspaces.open(bench.base, id);
-  try {
-    return await work(area);
-  } finally {
-    await bench.world.workspaces.remove(area);
-  }
-}
-
 /** Runs one of the repository's own commands. Rejects with AbortError when the run was cancelled. */
 export async function runCommand(
   bench: Bench,
-  area: WorkArea,
+  area: CheckArea,
   command: {
     readonly argv: readonly [string, ...string[]];
     readonly env?: Readonly<Record<string, string>>;
@@ -129,6 +120,7 @@ export async function runCommand(
     signal: bench.signal,
   });
   if (result.stopped === 'cancelled') throw cancelled();
+  if (area.repeatable && result.exitCode === null && result.stopped === null) throw new EndedBySignal();
   return result;
 }
 

@@ -1,6 +1,7 @@
 import { tailOf } from '../../core/reports/index.ts';
 import { storePatch } from '../store-patch.ts';
-import { areaId, type Bench, inArea, runCommand } from './execute.ts';
+import { areaId, type Bench, runCommand } from './execute.ts';
+import { inArea } from './in-area.ts';
 import type { Entry } from './one.ts';
 
 /** Into the index alone: no file is written, so none has to be read again. Prints the tree, then what differs from the base. */

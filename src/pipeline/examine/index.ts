@@ -3,11 +3,12 @@ import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts
 import type { ArtifactRef, Candidate, RunId } from '../../core/model/index.ts';
 import { writersInOrder } from '../../core/neutral/index.ts';
 import { orderOf } from '../../core/ranking/index.ts';
+import { ifSound } from '../if-sound.ts';
 import { rememberAnswers } from '../remember-answers.ts';
 import { loadRun, loadTask } from '../task.ts';
 import type { World } from '../world.ts';
 import { testBase } from './base.ts';
-import { openBench } from './execute.ts';
+import { type Bench, openBench } from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
 import type { Entry } from './one.ts';
 import type { Writing } from './written.ts';
@@ -26,6 +27,12 @@ export { type Reviewer, reviewCandidate } from './winner.ts';
 export async function checkBase(world: World, runId: RunId, signal: AbortSignal): Promise<ArtifactRef> {
   const bench = await openBench(world, runId, signal);
   return world.artifacts.put(JSON.stringify(await testBase(bench)));
+}
+
+/** What `checkBase` stored; a test run that is damaged since is made again. */
+export async function readBaseRun(bench: Bench, stored: ArtifactRef): Promise<TestRun> {
+  const text = await ifSound(bench.world.artifacts.get(stored));
+  return text === null ? testBase(bench) : (JSON.parse(text) as TestRun);
 }
 
 /** Builds and tests every candidate on the pinned base, then every survivor against the other survivors' tests. */
@@ -57,7 +64,7 @@ async function gatherForRun(
   signal: AbortSignal,
 ): Promise<Gathered> {
   const bench = await openBench(world, runId, signal);
-  const onBase = JSON.parse(await world.artifacts.get(baseRun)) as TestRun;
+  const onBase = await readBaseRun(bench, baseRun);
   const candidates = await world.store.candidates(runId);
   const byAlias = new Map(candidates.map((candidate) => [candidate.alias, candidate]));
   const marked = async ({ alias }: Entry, state: 'examining' | 'examined') => {

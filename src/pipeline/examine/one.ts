@@ -11,9 +11,10 @@ import {
   watchedFiles,
   withoutTests,
 } from '../../core/evidence/index.ts';
-import type { Candidate } from '../../core/model/index.ts';
+import type { Candidate, PatchSummary } from '../../core/model/index.ts';
 import { type Patch, parsePatch, productionPart, testPart } from '../../core/patches/index.ts';
-import type { WorkArea } from '../../ports/index.ts';
+import type { Artifacts, WorkArea } from '../../ports/index.ts';
+import { ifSound } from '../if-sound.ts';
 import { settled } from './again.ts';
 import { areaId, type Bench } from './execute.ts';
 import { fail, pass, runOn, type Tree, type Trees, unbuilt, type Wish } from './trees.ts';
@@ -49,9 +50,9 @@ export interface Bank {
 export async function examineOne(bank: Bank, candidate: Entry): Promise<Examined> {
   const { bench } = bank;
   if (!candidate.patch) return { candidate, gates: [fail('collected', candidate.note)] };
-  const { artifacts } = bench.world;
-  const raw = await artifacts.get(candidate.patch.raw);
-  const parsed = parsePatch(raw, await artifacts.get(candidate.patch.text), { baseFiles: bench.baseFiles });
+  const text = await ifSound(textOf(bench.world.artifacts, candidate.patch));
+  if (text === null) return { candidate, gates: [fail('collected', PATCH_LOST)] };
+  const parsed = parsePatch(text.raw, text.text, { baseFiles: bench.baseFiles });
   if (parsed.kind === 'refused') {
     return { candidate, gates: [pass('collected', 'a patch'), fail('safe', parsed.reasons.join(' '))] };
   }
@@ -72,6 +73,13 @@ export async function examineOne(bank: Bank, candidate: Entry): Promise<Examined
   const all = inOrder([...gates, ...tree.gates, ...found.gates]);
   return { candidate, patch, tree, built: tree.built, ...found, gates: all };
 }
+
+const PATCH_LOST = 'its patch is damaged on the machine that runs Runoff, and cannot be read';
+
+const textOf = async ({ get }: Artifacts, { raw, text }: PatchSummary) => ({
+  raw: await get(raw),
+  text: await get(text),
+});
 
 /** Text on the base of the files whose change may be tampering: what stood there before is no finding. */
 async function baseTexts({ world, task, source }: Bench, patch: Patch): Promise<Record<string, string>> {

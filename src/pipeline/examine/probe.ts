@@ -24,7 +24,8 @@ import {
 import type { Limits } from '../../ports/index.ts';
 import { inParallel } from '../parallel.ts';
 import { checkLimits } from '../task.ts';
-import { areaId, type Bench, inArea, over, runCommand } from './execute.ts';
+import { areaId, type Bench, over, runCommand } from './execute.ts';
+import { inArea } from './in-area.ts';
 import type { Bank, Examined } from './one.ts';
 import type { Tree } from './trees.ts';
 

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
 import type { PatchFile } from '../../core/patches/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { type Bench, inArea, runCommand } from './execute.ts';
+import { type Bench, runCommand } from './execute.ts';
+import { inArea } from './in-area.ts';
 
 /** `sure` says in which files trouble counts: in all, in those whose own base version has none, or in none. */
 const Troubles = z.array(

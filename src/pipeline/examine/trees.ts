@@ -2,7 +2,8 @@ import type { GateReport, TestRun } from '../../core/evidence/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/policy/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { applyPatch, areaId, type Bench, type Broken, build, inArea, over, runTests } from './execute.ts';
+import { applyPatch, areaId, type Bench, type Broken, build, over, runTests } from './execute.ts';
+import { inArea, inKeptArea } from './in-area.ts';
 import { parseTroubles } from './syntax.ts';
 
 /** The base with one production patch on it, built: one for all candidates whose production patches are equal. */
@@ -27,9 +28,10 @@ export function openTrees(bench: Bench): Trees {
   const grown = new Map<string, Promise<Tree>>();
   const areas: WorkArea[] = [];
   const grow = async (name: string, patch: string, production: readonly PatchFile[]): Promise<Tree> => {
-    const built = await bench.world.workspaces.open(bench.base, areaId(bench.task.runId, name, 'built'));
-    areas.push(built);
-    return { patch, built, ...(await prepare(bench, built, patch, production)) };
+    const id = areaId(bench.task.runId, name, 'built');
+    const { area, result } = await inKeptArea(bench, id, (built) => prepare(bench, built, patch, production));
+    areas.push(area);
+    return { patch, built: area, ...result };
   };
   return {
     of(name, production) {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -127,9 +127,11 @@ describe('a process that is killed with kill -9', () => {
     },
   );
 
-  /** Command lines of processes that still hold a lock of this world. */
+  /** Lock files of this world that somebody still holds. */
   function lockHolders(): readonly string[] {
-    const lines = execFileSync('ps', ['-eo', 'args', '-ww']).toString().split('\n');
-    return lines.filter((line) => line.startsWith('flock ') && line.includes(world.dataDir));
+    const folder = join(world.dataDir, 'locks');
+    return readdirSync(folder).filter(
+      (name) => spawnSync('flock', ['-x', '-n', join(folder, name), 'true']).status !== 0,
+    );
   }
 });

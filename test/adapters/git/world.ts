@@ -8,6 +8,7 @@ import {
   DEFAULT_LIMITS,
   type ExecResult,
   type ExecSpec,
+  type Log,
   type Sandbox,
   type WorkArea,
   type Workspaces,
@@ -64,7 +65,13 @@ export interface GitWorld {
   readonly sandbox: Sandbox;
   readonly workspaces: Workspaces;
   /** Another process's view of the same data directory. */
-  another(options?: { sandbox?: Sandbox; limits?: Partial<CollectLimits>; dataDir?: string }): Workspaces;
+  another(options?: {
+    sandbox?: Sandbox;
+    limits?: Partial<CollectLimits>;
+    dataDir?: string;
+    log?: Log;
+    onDamage?: () => void;
+  }): Workspaces;
   /** A new folder that is there already. */
   folder(): string;
   /** A new repository with one commit on `main`. */

@@ -1,0 +1,318 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Fault } from '../../../src/core/model/index.ts';
+import type { Log, Workspaces } from '../../../src/ports/index.ts';
+import { silent } from '../../world/silent.ts';
+import { tried } from '../../world/tried.ts';
+import { type GitServer, startGitServer } from './server.ts';
+import { type GitWorld, git, LIMITS, openGitWorld } from './world.ts';
+
+type Damage = (path: string) => void;
+
+const HOW: Readonly<Record<string, Damage>> = {
+  'cut off': (path) => truncateSync(path, Math.floor(statSync(path).size / 2)),
+  emptied: (path) => truncateSync(path, 0),
+  zeroed: (path) => writeFileSync(path, Buffer.alloc(statSync(path).size)),
+  garbled: (path) => writeFileSync(path, garbled(path)),
+  removed: (path) => rmSync(path),
+  'garbled, with its times kept': (path) => {
+    const { atime, mtime } = statSync(path);
+    writeFileSync(path, garbled(path));
+    utimesSync(path, atime, mtime);
+  },
+};
+
+function garbled(path: string): Buffer {
+  const bytes = readFileSync(path);
+  for (let at = Math.floor(bytes.length / 3); at < (bytes.length * 2) / 3; at += 1)
+    bytes[at] = (at * 151) % 256;
+  return bytes;
+}
+
+const filesBelow = (folder: string): readonly string[] =>
+  execFileSync('find', [folder, '-type', 'f']).toString().split('\n').filter(Boolean).toSorted();
+
+const WHICH: Readonly<Record<string, (mirror: string) => string>> = {
+  config: (mirror) => join(mirror, 'config'),
+  HEAD: (mirror) => join(mirror, 'HEAD'),
+  'packed-refs': (mirror) => join(mirror, 'packed-refs'),
+  'a pack': (mirror) => filesBelow(mirror).find((path) => path.endsWith('.pack')) ?? '',
+  'the index of a pack': (mirror) => filesBelow(mirror).find((path) => path.endsWith('.idx')) ?? '',
+  'a loose object': (mirror) => filesBelow(mirror).find((path) => /objects\/[0-9a-f]{2}\//.test(path)) ?? '',
+  'a ref': (mirror) => filesBelow(mirror).find((path) => /refs\/runoff\/[0-9a-f]{40}$/.test(path)) ?? '',
+};
+
+describe('stored copies that are damaged', () => {
+  let world: GitWorld;
+  let server: GitServer;
+  let folder: string;
+  beforeAll(async () => {
+    world = openGitWorld();
+    folder = world.folder();
+    server = await startGitServer(folder);
+  });
+  afterAll(async () => {
+    await server.close();
+    world.close();
+  });
+
+  let count = 0;
+
+  /** A repository on the server with a commit more than its mirror holds, which has packs, packed refs and loose objects. */
+  async function published() {
+    const { path, sha } = world.repository({ 'a.txt': 'one\n', 'b/c.txt': `${'text '.repeat(2_000)}\n` });
+    const name = `repo-${++count}`;
+    const bare = join(folder, `${name}.git`);
+    git(path, 'clone', '-q', '--bare', path, bare);
+    git(path, 'remote', 'add', 'origin', bare);
+    const commit = (text: string): string => {
+      writeFileSync(join(path, 'a.txt'), text);
+      git(path, 'commit', '-q', '-a', '-m', text);
+      git(path, 'push', '-q', 'origin', 'HEAD:main');
+      return git(path, 'rev-parse', 'HEAD');
+    };
+    const source = {
+      kind: 'remote',
+      url: server.url(name),
+      credential: async () => server.credential,
+    } as const;
+    const dataDir = join(world.folder(), 'data');
+    const workspaces = world.another({ dataDir });
+    const holds = (held: string) => workspaces.readFile(source, held, 'a.txt');
+    await holds(sha);
+    const second = commit('two\n');
+    await holds(second);
+    const mirror = join(dataDir, 'mirrors', readdirSync(join(dataDir, 'mirrors'))[0] ?? '');
+    git(mirror, 'repack', '-q', '-a', '-d');
+    git(mirror, 'pack-refs', '--all');
+    const third = commit('three\n');
+    await holds(third);
+    return { source, bare, dataDir, shas: [sha, second, third], newest: commit('four\n') };
+  }
+  type Published = Awaited<ReturnType<typeof published>>;
+  let shared: Promise<Published> | null = null;
+
+  /** Workspaces over a data folder of their own that say what was damaged. */
+  async function mirrored(of?: Published) {
+    shared ??= published();
+    const made = of ?? (await shared);
+    const dataDir = join(world.folder(), 'data');
+    execFileSync('cp', ['-a', made.dataDir, dataDir]);
+    const told: string[] = [];
+    const log: Log = {
+      ...silent,
+      error: (...words: readonly unknown[]) => void told.push(JSON.stringify(words)),
+    };
+    let damaged = 0;
+    const onDamage = (): void => {
+      damaged += 1;
+    };
+    const workspaces = world.another({ dataDir, log, onDamage });
+    const mirror = join(dataDir, 'mirrors', readdirSync(join(dataDir, 'mirrors'))[0] ?? '');
+    return { ...made, workspaces, mirror, told, dataDir, damages: () => damaged };
+  }
+
+  /** As a stage does it: once more where stored data was found damaged meanwhile. */
+  async function patiently<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      expect(thrown instanceof Fault && thrown.code, String(thrown)).toBe('STORED_DATA_DAMAGED');
+      expect(String(thrown)).not.toContain('/');
+      return await work();
+    }
+  }
+
+  async function readsAll(workspaces: Workspaces, made: Awaited<ReturnType<typeof mirrored>>): Promise<void> {
+    const { source, shas, mirror, newest } = made;
+    expect(await patiently(() => workspaces.readFile(source, newest, 'a.txt'))).toBe('four\n');
+    expect(await patiently(() => workspaces.resolve(source, 'main'))).toBe(newest);
+    for (const [at, text] of ['one\n', 'two\n', 'three\n'].entries()) {
+      expect(await patiently(() => workspaces.readFile(source, shas[at] ?? '', 'a.txt'))).toBe(text);
+    }
+    expect(await patiently(() => workspaces.listFiles(source, shas[0] ?? ''))).toEqual(['a.txt', 'b/c.txt']);
+    git(mirror, 'fsck', '--full', '--strict');
+  }
+
+  const cases = Object.keys(WHICH).flatMap((which) =>
+    Object.keys(HOW)
+      // A ref that is not there is no damage: its commit is fetched again.
+      .filter((how) => !(which === 'a ref' && how === 'removed'))
+      .map((how) => [which, how] as const),
+  );
+
+  test.each(cases)('a mirror: %s is %s', async (which, how) => {
+    tried({
+      id: 'mirror-damaged',
+      part: 'Stored data is damaged',
+      what: 'Of a mirror `config`, `HEAD`, `packed-refs`, a ref, a pack, its index or a loose object is cut off, emptied, zeroed, garbled or removed, also so that its times tell nothing.',
+      held: 'It is made again with all commits that it held, GitHub is not blamed, and it is told once.',
+    });
+    const made = await mirrored();
+    const path = WHICH[which]?.(made.mirror) ?? '';
+    expect(path).not.toBe('');
+    chmodSync(path, 0o644);
+    HOW[how]?.(path);
+    await readsAll(made.workspaces, made);
+    // Of a file whose times tell nothing, only what is read of it can be missed; refs that are not there are fetched again.
+    if (how !== 'garbled, with its times kept' && !(which === 'packed-refs' && how !== 'garbled')) {
+      expect(made.told).toHaveLength(1);
+      expect(made.told[0]).toContain(made.mirror);
+    }
+    expect(made.damages()).toBe(made.told.length);
+  });
+
+  test('a mirror: the folder of its objects is gone, or closed', async () => {
+    for (const spoil of [
+      (mirror: string) => rmSync(join(mirror, 'objects'), { recursive: true }),
+      (mirror: string) => chmodSync(join(mirror, 'objects'), 0o000),
+      (mirror: string) => rmSync(join(mirror, 'objects/pack'), { recursive: true }),
+      (mirror: string) => rmSync(join(mirror, 'refs'), { recursive: true }),
+    ]) {
+      const made = await mirrored();
+      spoil(made.mirror);
+      await readsAll(made.workspaces, made);
+    }
+  });
+
+  test('a lock file that nobody holds is no damage', async () => {
+    const made = await mirrored();
+    for (const name of [
+      'HEAD.lock',
+      'config.lock',
+      'packed-refs.lock',
+      'shallow.lock',
+      'objects/pack/tmp_pack_x',
+    ]) {
+      writeFileSync(join(made.mirror, name), '');
+    }
+    await readsAll(made.workspaces, made);
+    expect(made.told).toEqual([]);
+  });
+
+  test('a commit that its source does not give any more is taken from the damaged mirror', async () => {
+    const made = await mirrored(await published());
+    const { bare } = made;
+    git(bare, 'update-ref', 'refs/heads/main', made.shas[0] ?? '');
+    git(bare, 'reflog', 'expire', '--expire=now', '--all');
+    git(bare, 'gc', '-q', '--prune=now');
+    truncateSync(join(made.mirror, 'HEAD'), 0);
+    writeFileSync(join(made.mirror, 'HEAD'), 'ref: refs/heads/other\n');
+    rmSync(filesBelow(made.mirror).find((path) => /objects\/[0-9a-f]{2}\//.test(path)) ?? '');
+    const read = () => made.workspaces.readFile(made.source, made.shas[1] ?? '', 'a.txt');
+    expect(await patiently(read)).toBe('two\n');
+  });
+
+  test('a patch of a run that goes on can be committed after its mirror was made again', async () => {
+    const made = await mirrored();
+    const { workspaces, source, shas, mirror } = made;
+    const base = await workspaces.prepare(source, shas[1] ?? '');
+    const area = await workspaces.open(base, 'run-A');
+    await world.run(area, 'echo mine > a.txt');
+    writeFileSync(join(mirror, 'config'), '[core]\n\tbigFileThreshold = much\n');
+    const again = await patiently(() => workspaces.prepare(source, shas[1] ?? ''));
+    const collected = await patiently(() => workspaces.collect(again, area));
+    if (collected.kind !== 'patch') throw new Error(collected.kind);
+    const sha = await workspaces.commit(again, {
+      tree: collected.patch.tree,
+      base: shas[1] ?? '',
+      message: 'Mine',
+      author: { name: 'A', email: 'a@example.org' },
+      at: 1,
+    });
+    const pushed = await workspaces.push(
+      again,
+      { url: source.url, credential: server.credential },
+      'auto-dev/1/A',
+      sha,
+    );
+    expect(pushed).toEqual({ kind: 'pushed' });
+  });
+
+  test('trees of candidates: what is damaged is set aside, and said not to be there', async () => {
+    const { workspaces, source, shas, dataDir } = await mirrored();
+    const base = await workspaces.prepare(source, shas[0] ?? '');
+    const area = await workspaces.open(base, 'run-A');
+    await world.run(area, 'echo mine > a.txt');
+    const collected = await workspaces.collect(base, area);
+    if (collected.kind !== 'patch') throw new Error(collected.kind);
+    const { tree } = collected.patch;
+    expect(await workspaces.holds(base, tree)).toBe(true);
+    for (const path of filesBelow(join(dataDir, 'objects')).filter((file) => file.endsWith('.pack'))) {
+      chmodSync(path, 0o644);
+      truncateSync(path, 20);
+    }
+    expect(await workspaces.holds(base, tree)).toBe(false);
+    const anew = await patiently(() => workspaces.collect(base, area));
+    expect(anew).toEqual(collected);
+    expect(await workspaces.holds(base, tree)).toBe(true);
+  });
+
+  const BASES: readonly (readonly [string, Damage])[] = [
+    ['a file is cut off', (base) => truncateSync(join(base, 'lower/a.txt'), 1)],
+    ['a file is gone', (base) => rmSync(join(base, 'lower/b/c.txt'))],
+    ['there is a file too much', (base) => writeFileSync(join(base, 'lower/d.txt'), '')],
+    ['a file is closed', (base) => chmodSync(join(base, 'lower/a.txt'), 0o000)],
+    ['the index of git is cut off', (base) => truncateSync(join(base, 'lower/.git/index'), 10)],
+    ['what is known of it is cut off', (base) => truncateSync(join(base, 'facts.json'), 3)],
+    ['its mark is gone', (base) => rmSync(join(base, 'runoff-mark'))],
+  ];
+
+  test.each(BASES)('a checkout: %s', async (_, spoil) => {
+    tried({
+      id: 'checkout-damaged',
+      part: 'Stored data is damaged',
+      what: 'Of a checkout of the base commit a file is cut off, closed, gone or added, or what is known of it.',
+      held: 'It is made again; an area that stands on the old one keeps it.',
+    });
+    const { workspaces, source, shas, dataDir, told } = await mirrored();
+    const [sha = ''] = shas;
+    const base = await workspaces.prepare(source, sha);
+    spoil(join(base.lower, '..'));
+    const again = await workspaces.prepare(source, sha);
+    const area = await workspaces.open(again, 'run-A');
+    const seen = await world.run(area, 'cat a.txt; ls; wc -c < b/c.txt; git status --porcelain');
+    expect(seen.stdout).toBe('one\na.txt\nb\n10001\n');
+    expect(told).toHaveLength(1);
+    expect(existsSync(join(dataDir, 'bases'))).toBe(true);
+  });
+
+  const LAYERS: readonly (readonly [string, Damage])[] = [
+    ['a file is cut off', (layer) => truncateSync(join(layer, 'files/deps/lib'), 1)],
+    ['its files are gone', (layer) => rmSync(join(layer, 'files'), { recursive: true })],
+    ['what is known of it is gone', (layer) => rmSync(join(layer, 'brought'))],
+  ];
+
+  test.each(LAYERS)('a layer of dependencies: %s', async (_, spoil) => {
+    tried({
+      id: 'layer-damaged',
+      part: 'Stored data is damaged',
+      what: 'Of the layer that `setup` left a file is cut off or gone.',
+      held: 'Setup runs again.',
+    });
+    const { workspaces, source, shas } = await mirrored();
+    const wish = { command: 'mkdir deps; echo lib > deps/lib', egress: [], limits: LIMITS };
+    const installed = async () => {
+      const base = await workspaces.prepare(source, shas[0] ?? '');
+      const made = await workspaces.install(base, wish);
+      if (made.kind !== 'ready') throw new Error(made.why);
+      return made.base;
+    };
+    const [layer = ''] = (await installed()).layers;
+    spoil(join(layer, '..'));
+    const area = await workspaces.open(await installed(), 'run-A');
+    expect((await world.run(area, 'cat deps/lib')).stdout).toBe('lib\n');
+  });
+});

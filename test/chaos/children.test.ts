@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { tried } from '../world/tried.ts';
+import { type Aim, type Aimed, aimedPath, killWhenSeen, type Prey } from './aimed.ts';
+import { allHolds } from './all-holds.ts';
+import { onChaosStage } from './stage.ts';
+
+const ALL_OF_THEM = process.env.RUNOFF_TEST_CHAOS === 'all';
+
+const git = (words: string, nth: number, more: Omit<Aim, 'program' | 'words' | 'nth'> = {}): Aim => ({
+  program: 'git',
+  words,
+  nth,
+  ...more,
+});
+
+const PUSHES = [git('push', 1, { after: 0.02 }), git('push', 3)];
+const OTHERS = [
+  git('ls-remote', 1),
+  git('ls-remote', 3, { signal: 'TERM' }),
+  git('fetch', 1),
+  git('fetch', 3, { after: 0.01 }),
+  git('ls-tree', 1, { signal: 'SEGV' }),
+  git('cat-file', 2),
+  git('init', 1),
+  git('reset', 1, { after: 0.005 }),
+  git('rev-parse', 2),
+  git('index-pack', 1),
+  git('diff-tree', 1),
+  git('commit-tree', 1),
+];
+const LOCKS: readonly Aim[] = [1, 2, 5].map((nth) => ({ program: 'flock', words: '', nth }));
+
+const UNSHARE = ['unshare', '--user'];
+const BWRAP = ['bwrap', '--args'];
+const PREYS: readonly Prey[] = [
+  { name: 'unshare of a test run', begins: UNSHARE, holds: 'node --test' },
+  { name: 'bwrap of a test run', begins: BWRAP, holds: 'node --test' },
+  { name: 'unshare of a coder', begins: UNSHARE, holds: 'bridge.mjs' },
+  { name: 'bwrap of a coder', begins: BWRAP, holds: 'bridge.mjs' },
+  { name: 'unshare of the collector', begins: UNSHARE, holds: 'collect\0candidate' },
+  { name: 'bwrap of the collector', begins: BWRAP, holds: 'collect\0candidate' },
+];
+/** The first process of a sandbox ends as if its command had been killed, which is what the command of a test run is here. */
+const AMBIGUOUS: readonly Prey[] = [
+  { name: 'the first process of a test run', begins: BWRAP, holds: 'node --test', inner: true },
+  { name: 'the first process of a coder', begins: BWRAP, holds: 'bridge.mjs', inner: true },
+  { name: 'the command of a test run', begins: ['sh', '-c'], holds: 'node --test' },
+];
+
+/** One run that meets all of these kills, and ends as without any. */
+async function outlived(aims: readonly Aim[], preys: readonly Prey[]): Promise<void> {
+  const paths: Aimed[] = [];
+  const env = async (home: string) => {
+    const aimed = await aimedPath(home, aims);
+    paths.push(aimed);
+    return { PATH: aimed.PATH };
+  };
+  await onChaosStage(
+    async (stage) => {
+      const app = await stage.start();
+      const over = new AbortController();
+      const watching = killWhenSeen(app.pid, preys, over.signal);
+      const issues = await stage.label(1);
+      expect(await stage.play(app, issues)).toBe('over');
+      over.abort();
+      expect(await watching).toEqual([]);
+      expect(await paths[0]?.missed()).toEqual([]);
+      await app.stop();
+      await allHolds(stage, issues);
+    },
+    { env },
+  );
+}
+
+describe('a run whose children are killed', () => {
+  test('one of each kind, all in the same run', async () => {
+    tried({
+      id: 'children-killed',
+      part: 'What Runoff starts is killed',
+      what: 'In one run: `git push`, `fetch`, `ls-remote`, `ls-tree` and each other git it needs, by SIGKILL, SIGTERM and SIGSEGV, before they do anything and in the middle of their work; `flock` three times; `unshare` and `bwrap` of a test run, of a coder and of the collector.',
+      held: 'Each is started again, each branch is pushed once, no answer is paid for twice, and the run ends as without a kill.',
+    });
+    await outlived([...PUSHES, ...OTHERS, ...LOCKS], PREYS);
+  });
+
+  test('the first process of a sandbox, and a command in it', async () => {
+    tried({
+      id: 'sandbox-inside-killed',
+      part: 'What Runoff starts is killed',
+      what: 'The first process of a test run and of a coder, and the command of a test run, from outside of their sandboxes.',
+      held: 'The check is done once more, the coder starts over with its answers, and the run ends as without a kill.',
+    });
+    await outlived([], AMBIGUOUS);
+  });
+
+  test
+    .runIf(ALL_OF_THEM)
+    .each([...PUSHES, ...OTHERS, ...LOCKS].map((aim) => [JSON.stringify(aim), aim] as const))(
+    '%s, alone',
+    async (_, aim) => {
+      tried({
+        id: 'child-killed-alone',
+        part: 'What Runoff starts is killed',
+        what: 'Each git and flock of these, one in a run.',
+        held: 'The run ends as without a kill.',
+        only: 'RUNOFF_TEST_CHAOS=all',
+      });
+      await outlived([aim], []);
+    },
+  );
+
+  test.runIf(ALL_OF_THEM).each([...PREYS, ...AMBIGUOUS].map((prey) => [prey.name, prey] as const))(
+    '%s, alone',
+    async (_, prey) => {
+      tried({
+        id: 'sandbox-killed-alone',
+        part: 'What Runoff starts is killed',
+        what: 'Each of these processes of a sandbox, one in a run.',
+        held: 'The run ends as without a kill.',
+        only: 'RUNOFF_TEST_CHAOS=all',
+      });
+      await outlived([], [prey]);
+    },
+  );
+});
