@@ -47,7 +47,7 @@ export async function work(operator: Operator, surroundings: Surroundings): Prom
 /** A worker on the operator's database. Faults: ENVIRONMENT_INVALID, and all of opening a world. */
 export async function openWorker(
   operator: Operator,
-  options: Pick<RuntimeOptions, 'heartbeat'> = {},
+  options: Pick<RuntimeOptions, 'heartbeat' | 'databaseLimits'> = {},
 ): Promise<Working> {
   requireShared(operator);
   const { workerName } = operator;
