@@ -5,9 +5,12 @@
 import { openWorker, readOperator } from '../../src/compose/index.ts';
 import type { AppOptions, Happening } from './app.ts';
 
-const { heartbeat } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
+const { heartbeat, databaseLimits } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
 const operator = await readOperator(process.env, process.cwd());
-const working = await openWorker(operator, heartbeat ? { heartbeat } : {});
+const working = await openWorker(operator, {
+  ...(heartbeat ? { heartbeat } : {}),
+  ...(databaseLimits ? { databaseLimits } : {}),
+});
 const listens: Happening = { what: 'listens', url: working.name };
 process.stdout.write(`${JSON.stringify(listens)}\n`);
 

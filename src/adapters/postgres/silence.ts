@@ -11,7 +11,7 @@ interface Counted {
 
 /** What `pg` fails queries with: the code is that of a peer that does not answer, which everybody takes for an outage. */
 const silent = (ms: number): Error =>
-  Object.assign(new Error(`The database has not answered for ${ms} ms.`), { code: 'ETIMEDOUT' });
+  Object.assign(new Error(`nothing came for ${ms} ms`), { code: 'ETIMEDOUT' });
 
 /**
  * Cuts a connection on which a query is under way and nothing comes from the server for `silenceMs`. `pg` has a limit for
