@@ -67,8 +67,8 @@ const FAULTS = { least: 12, most: 18 } as const;
 /** What is done in a round, from its seed alone. */
 export function planOf(seed: number, round: number, only: ReadonlySet<Kind>): Plan {
   const own = dice(seed * 100_003 + round);
-  const settings = (Object.keys(SETTINGS) as Setting[]).filter((name) =>
-    SETTINGS[name].some((kind) => only.has(kind)),
+  const settings = (Object.keys(SETTINGS) as Setting[]).filter(
+    (name) => SETTINGS[name].some((kind) => only.has(kind)) && (name !== 'disk' || only.has('disk')),
   );
   const setting = drawn(own, settings, SETTING_WEIGHTS);
   const kinds = SETTINGS[setting].filter((kind) => only.has(kind));

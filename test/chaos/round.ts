@@ -34,17 +34,22 @@ export type RoundNews =
 
 const options = JSON.parse(process.argv[2] ?? '{}') as RoundOptions;
 const news: string[] = [];
-function tell(one: RoundNews): void {
+async function tell(one: RoundNews): Promise<void> {
   const line = JSON.stringify(one);
   news.push(`${new Date().toISOString()} ${line}`);
-  process.stdout.write(`${line}\n`);
+  // Waited for: what is still on its way when a process exits is cut off.
+  await new Promise((written) => process.stdout.write(`${line}\n`, written));
 }
+
+/** A command that failed may bring all that it said. */
+const LONGEST = 2_000;
+const MOST_TOLD = 100;
 
 const WORKER = 'one';
 const LOOK_EVERY_MS = 20;
 
 /** Short, so that a round does not consist of waiting; those of a user are longer (docs/operations.md). */
-const LIMITS_HERE = { ...LIMITS, connectMs: 3_000, silenceMs: 2_500, statementMs: 2_000, lockMs: 2_000 };
+const LIMITS_HERE = { ...LIMITS, connectMs: 6_000, silenceMs: 3_000, statementMs: 2_500, lockMs: 2_500 };
 
 const run = promisify(execFile);
 const DISK_MB = 900;
@@ -118,8 +123,9 @@ async function play(stage: Stage, { setting, runsAtOnce, faults }: Plan): Promis
   if (how === 'dead') throw new Error(`The App ended by itself. It said: ${cast.app().said()}`);
   await cast.worker()?.stop();
   await cast.app().stop();
-  const lost = await whatIsWrong(stage, issues, setting === 'workers' ? [WORKER] : []);
-  tell({ what: 'ends', runs: issues.length, lost });
+  const folders = setting === 'workers' ? [WORKER] : [];
+  const lost = (await whatIsWrong(stage, issues, folders)).map((one) => one.slice(0, LONGEST));
+  await tell({ what: 'ends', runs: issues.length, lost: lost.slice(0, MOST_TOLD) });
   if (lost.length > 0) throw new Lost();
 }
 
@@ -127,14 +133,14 @@ async function play(stage: Stage, { setting, runsAtOnce, faults }: Plan): Promis
 class Lost extends Error {}
 
 const plan = planOf(options.seed, options.round, new Set(options.only));
-tell({ what: 'begins', setting: plan.setting });
+await tell({ what: 'begins', setting: plan.setting });
 try {
   const { furnished, keepAt } = options;
   await onStage((stage) => play(stage, plan), { ...STAGES[plan.setting], furnished, keepAt });
 } catch (thrown) {
   if (!(thrown instanceof Lost)) {
     const { message, stack } = thrown as Error;
-    tell({ what: 'ends', runs: 0, lost: [message] });
+    await tell({ what: 'ends', runs: 0, lost: [message.slice(0, LONGEST)] });
     news.push(String(stack));
   }
   await mkdir(options.keepAt, { recursive: true });

@@ -20,7 +20,10 @@ const WAYS: Readonly<Record<string, (proxy: DatabaseProxy) => void>> = {
 };
 
 /** Short limits for the sample; the long silences meet those of a user. */
-const SHORT = { ms: 3_000, limits: { ...LIMITS, connectMs: 2_000, silenceMs: 1_500, statementMs: 1_000 } };
+const SHORT = {
+  ms: 6_000,
+  limits: { ...LIMITS, connectMs: 6_000, silenceMs: 4_000, statementMs: 3_000 },
+};
 const CASES = [
   { how: 'swallows everything', ...SHORT },
   ...(ALL ? Object.keys(WAYS).map((how) => ({ how, ms: 60_000, limits: undefined })) : []),
@@ -34,7 +37,7 @@ test.each(CASES)(
         tried({
           id: 'database-silent-runs',
           part: 'The database is killed or away',
-          what: 'Nothing passes between the App and its database while coders are at work: for three seconds, or sixty, swallowed, refused and reset.',
+          what: 'Nothing passes between the App and its database while coders are at work: for six seconds, or sixty, swallowed, refused and reset.',
           held: 'Its health says so meanwhile, no call of a model begins, and the runs end as without.',
           more: 'RUNOFF_TEST_CHAOS=all',
         });

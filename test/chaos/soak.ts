@@ -103,6 +103,15 @@ const ROUND = fileURLToPath(new URL('round.ts', import.meta.url));
 /** Milliseconds for one round, from its start: its own patience ends long before. */
 const MOST_MS = 900_000;
 
+/** Null for anything else, as the rest of a line that was cut off. */
+function newsOf(line: string): RoundNews | null {
+  try {
+    return line.startsWith('{"what"') ? (JSON.parse(line) as RoundNews) : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Plays one round in a process of its own. */
 async function playRound(options: RoundOptions, tally: Tally, going: Set<ChildProcess>): Promise<void> {
   const child = spawn(process.execPath, [ROUND, JSON.stringify(options)], {
@@ -115,8 +124,8 @@ async function playRound(options: RoundOptions, tally: Tally, going: Set<ChildPr
     errors = (errors + data.toString()).slice(-2_000);
   });
   createInterface({ input: child.stdout }).on('line', (line) => {
-    if (!line.startsWith('{"what"')) return;
-    const one = JSON.parse(line) as RoundNews;
+    const one = newsOf(line);
+    if (one === null) return;
     if (one.what === 'begins') say(`round ${options.round} begins (${one.setting})`);
     else if (one.what === 'missed') count(tally.missed, one.kind);
     else if (one.what === 'ends') ended = one;
@@ -173,6 +182,16 @@ async function endLeftOvers(homes: string): Promise<number> {
     }
   }
   return ended;
+}
+
+/** Small disks of rounds that were cut off: those that are mounted below our folder. */
+async function unmountLeftOvers(homes: string): Promise<void> {
+  const mounts = (await readFile('/proc/self/mounts', 'utf8'))
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '');
+  for (const dir of mounts.filter((one) => one.startsWith(`${homes}/`))) {
+    await once(spawn('umount', ['--lazy', dir], { stdio: 'ignore' }), 'close');
+  }
 }
 
 async function playAll(options: Options, homes: string): Promise<Tally> {
@@ -278,6 +297,7 @@ async function main(): Promise<number> {
   } finally {
     const ended = await endLeftOvers(homes);
     if (ended > 0) say(`${ended} processes of rounds that were cut off are ended.`);
+    await unmountLeftOvers(homes);
     await rm(homes, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -25,10 +25,11 @@ export async function furnishFrom(made: string, data: string): Promise<void> {
   await chmod(dirname(data), 0o711);
   await chmod(data, 0o711);
   await chmod(to.database, 0o755);
-  // Nobody writes to programs: they need no copies.
-  await run('cp', ['-al', from.toolchain, to.toolchain]);
+  // Nobody writes to programs: on one file system they need no copies.
+  const linked = (await stat(made)).dev === (await stat(data)).dev ? '-al' : '-a';
+  await run('cp', [linked, from.toolchain, to.toolchain]);
   for (const name of await readdir(from.database)) {
-    const how = name.startsWith('bin-') ? '-al' : '-a';
+    const how = name.startsWith('bin-') ? linked : '-a';
     await run('cp', [how, join(from.database, name), join(to.database, name)]);
   }
 }
