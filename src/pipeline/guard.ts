@@ -15,7 +15,7 @@ export type Guarded<T> =
 export type StageRunner = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) => Promise<Guarded<T>>;
 
 /** Waits between tries while GitHub, the database or the store of artifacts does not answer, milliseconds: a quarter of an hour in all. */
-const WAITS_MS = [2_000, 10_000, 30_000, 120_000, 600_000];
+const WAITS_MS = [2_000, 10_000, ...Array.from({ length: 29 }, () => 30_000)];
 /** Faults that waiting can mend. */
 export const OUTAGES: ReadonlySet<FaultCode> = new Set([
   'GITHUB_UNAVAILABLE',
