@@ -7,7 +7,7 @@ import { gone, type Heeded, pullClosed, type Steering, withdrawn } from './steer
 /** The Probot application: GitHub's events in, runs and their steering out. Every decision is elsewhere. */
 export const app =
   (world: World, steering: Steering) =>
-  (probot: Probot): void => {
+  (probot: Pick<Probot, 'on' | 'onError'>): void => {
     probot.onError(({ errors }) => putOff(errors));
     probot.on('issues.labeled', (context) => onLabel(world, steering, context));
     probot.on('issues.unlabeled', (context) => onUnlabel(world, context, context.payload.issue));

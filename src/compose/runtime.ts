@@ -8,6 +8,7 @@ import { openWorkspaces } from '../adapters/git/index.ts';
 import { openGitHub } from '../adapters/github/index.ts';
 import { openMetrics } from '../adapters/metrics/index.ts';
 import { openModel } from '../adapters/models/index.ts';
+import type { ConnectionLimits } from '../adapters/postgres/index.ts';
 import { readTestReport } from '../adapters/reports/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
@@ -44,6 +45,8 @@ export interface RuntimeOptions {
   readonly givenUp?: () => void;
   /** How soon others notice that a process is gone; the same for all that share the database. Default: the engine's own. */
   readonly heartbeat?: HeartbeatOptions;
+  /** How long connections to the database wait. Default: those of each part. */
+  readonly databaseLimits?: ConnectionLimits;
 }
 
 /** Of the durable flows. Raised only where runs under way could not go on at all: `FlowContext.patched` is for the rest. */
@@ -100,7 +103,13 @@ async function openParts(
   // Before the database: the sandbox may move this process and its children to a control group.
   const bare = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
-  const { store, sharing } = await openRecord(databaseUrl, needs, { ...options, log, givenUp }, later);
+  const { databaseLimits: limits } = options;
+  const { store, sharing } = await openRecord(
+    databaseUrl,
+    needs,
+    { ...options, limits, log, givenUp },
+    later,
+  );
   const eyes = { store, log, ...(await openEyes(operator, store, needs, later)) };
   const sandbox = watchedSandbox(bare, eyes);
   const found = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
@@ -116,7 +125,7 @@ async function openParts(
   later(() => announcer.idle());
   // A run of the command line has somebody who sees what happens, and waits for nobody.
   const mayBegin = () => sharing === null || room.lacks() === null;
-  const engine = openEngine(operator, needs, { databaseUrl, sharing, mayBegin, log });
+  const engine = openEngine(operator, needs, { databaseUrl, sharing, mayBegin, log, limits });
   later(() => engine.shutdown());
   const bareWorkspaces = openWorkspaces({
     dataDir: operator.data,
@@ -152,7 +161,7 @@ async function openRecord(
   later: Later,
 ): Promise<{ readonly store: Store; readonly sharing: Sharing | null }> {
   const identity = identityOf(needs);
-  const store = await openStore(databaseUrl, { identity });
+  const store = await openStore(databaseUrl, { identity, limits: options.limits });
   later(() => store.close());
   return { store, sharing: identity ? openSharing(databaseUrl, identity, options, later) : null };
 }
@@ -220,7 +229,9 @@ function openEngine(
   {
     sharing,
     ...options
-  }: Pick<DbosEngineOptions, 'databaseUrl' | 'mayBegin' | 'log'> & { readonly sharing: Sharing | null },
+  }: Pick<DbosEngineOptions, 'databaseUrl' | 'mayBegin' | 'log' | 'limits'> & {
+    readonly sharing: Sharing | null;
+  },
 ): Engine {
   const { codersPerWorker, codersPerRepository, examinationsPerWorker } = operator;
   const queue = {

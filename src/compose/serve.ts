@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { createNodeMiddleware, createProbot } from 'probot';
+import { createNodeMiddleware, createProbot, type Probot } from 'probot';
 import { parse } from 'yaml';
 import { systemRandom } from '../adapters/system/index.ts';
 import { app } from '../app.ts';
@@ -11,6 +11,7 @@ import { flows, type World } from '../pipeline/index.ts';
 import type { Fence } from '../ports/index.ts';
 import { openSteering, type Steering } from '../steering/index.ts';
 import { fileKeeper, openSetup, startWeb, type Web, type WebhookMiddleware } from '../web/index.ts';
+import { answeredInTime } from './answered-in-time.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { figuresOf } from './figures.ts';
 import { healthOf } from './health.ts';
@@ -110,7 +111,8 @@ function webhookMiddleware(operator: Operator, world: World, steering: Steering)
       logLevel: 'fatal',
     },
   });
-  return createNodeMiddleware(app(world, steering), { probot, webhooksPath: WEBHOOKS_PATH });
+  const answering = (bot: Probot) => app(world, steering)(answeredInTime(bot));
+  return createNodeMiddleware(answering, { probot, webhooksPath: WEBHOOKS_PATH });
 }
 
 /** `runoff serve`: runs until SIGINT or SIGTERM, then stops taking work and ends. A second one ends it at once. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type HeartbeatOptions, type OwnFence, openFence } from '../adapters/engine/index.ts';
+import type { ConnectionLimits } from '../adapters/postgres/index.ts';
 import { openExecutors } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
 import type { ExecutorFacts, Identity, Log } from '../ports/index.ts';
@@ -23,16 +24,18 @@ export interface SharingOptions {
   readonly givenUp: () => void;
   /** Of all that share the database alike; absent: the engine's own. */
   readonly heartbeat?: HeartbeatOptions | undefined;
+  /** Of its connections to the database; absent: those of each part. */
+  readonly limits?: ConnectionLimits | undefined;
 }
 
 /** Closing it asks the others to take over what is unfinished. */
 export function openSharing(
   databaseUrl: string,
   identity: Identity,
-  { log, givenUp, heartbeat }: SharingOptions,
+  { log, givenUp, heartbeat, limits }: SharingOptions,
   later: Closers['later'],
 ): Sharing {
-  const executors = openExecutors(databaseUrl, identity);
+  const executors = openExecutors(databaseUrl, identity, limits);
   later(async () => {
     await executors.leave().catch((thrown: unknown) => {
       log.warn({ err: thrown }, 'The others could not be told that this process ends; they will notice.');

@@ -52,7 +52,7 @@ export async function work(settings: OperatorSettings, surroundings: Surrounding
 /** A worker on the operator's database. Faults: ENVIRONMENT_INVALID, and all of opening a world. */
 export async function openWorker(
   operator: Operator,
-  options: Pick<RuntimeOptions, 'heartbeat' | 'log'> = {},
+  options: Pick<RuntimeOptions, 'heartbeat' | 'databaseLimits' | 'log'> = {},
 ): Promise<Working> {
   requireShared(operator);
   const { workerName } = operator;

@@ -18,7 +18,7 @@ export type StageRunner = <T>(name: string, work: (signal: AbortSignal) => Promi
  * Waits between tries while something outside of the run is away, or the machine kills what Runoff starts, milliseconds: a
  * quarter of an hour in all.
  */
-const WAITS_MS = [2_000, 10_000, 30_000, 120_000, 600_000];
+const WAITS_MS = [2_000, 10_000, ...Array.from({ length: 29 }, () => 30_000)];
 /** Longest wait for stored data that was found damaged: what can be made again is made by the next try. */
 const REMAKING_MS = 10_000;
 /** Faults that waiting can mend. */

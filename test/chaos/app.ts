@@ -5,6 +5,7 @@
  */
 import { hostname } from 'node:os';
 import type { HeartbeatOptions } from '../../src/adapters/engine/index.ts';
+import type { ConnectionLimits } from '../../src/adapters/postgres/index.ts';
 import { openAppGitHub, openLog, openRuntime, readOperator, startApp } from '../../src/compose/index.ts';
 import type { Candidate } from '../../src/core/model/index.ts';
 import type { Store } from '../../src/ports/index.ts';
@@ -21,6 +22,8 @@ export interface AppOptions {
   readonly death?: Death;
   /** Absent: the engine's own. */
   readonly heartbeat?: HeartbeatOptions;
+  /** Of connections to the database; absent: those of each part. */
+  readonly databaseLimits?: ConnectionLimits;
 }
 
 export type Happening =
@@ -28,7 +31,7 @@ export type Happening =
   | { readonly what: 'deed'; readonly deed: string }
   | { readonly what: 'dies'; readonly deed: string };
 
-const { death, heartbeat } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
+const { death, heartbeat, databaseLimits } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
 const tell = (happening: Happening): boolean => process.stdout.write(`${JSON.stringify(happening)}\n`);
 const seen = { fitting: 0 };
 
@@ -100,6 +103,7 @@ const runtime = await openRuntime(
     github: (fence) => openAppGitHub(operator, log, { throttle: false, fetch: asked, fence }),
     log,
     ...(heartbeat ? { heartbeat } : {}),
+    ...(databaseLimits ? { databaseLimits } : {}),
   },
 );
 const { world } = runtime;

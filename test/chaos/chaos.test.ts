@@ -3,7 +3,8 @@ import { tried } from '../world/tried.ts';
 import { allHolds } from './all-holds.ts';
 import type { Death } from './app.ts';
 import { dice } from './dice.ts';
-import { onChaosStage, type Stage } from './stage.ts';
+import { onChaosStage } from './on-chaos-stage.ts';
+import type { Stage } from './stage.ts';
 
 /** The whole takes half an hour: a few kills are played unless all are asked for. */
 const ALL_OF_THEM = process.env.RUNOFF_TEST_CHAOS === 'all';

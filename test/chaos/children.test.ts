@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { tried } from '../world/tried.ts';
 import { type Aim, type Aimed, aimedPath, killWhenSeen, type Prey } from './aimed.ts';
 import { allHolds } from './all-holds.ts';
-import { onChaosStage } from './stage.ts';
+import { onChaosStage } from './on-chaos-stage.ts';
 
 const ALL_OF_THEM = process.env.RUNOFF_TEST_CHAOS === 'all';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tried } from '../world/tried.ts';
 import { allHolds } from './all-holds.ts';
-import { onChaosStage } from './stage.ts';
+import { onChaosStage } from './on-chaos-stage.ts';
 
 /**
  * Nobody but root of the machine itself may set its clock, and no namespace has a wall clock of its own: a library between

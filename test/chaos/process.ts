@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { AppOptions, Happening } from './app.ts';
@@ -35,6 +36,8 @@ export function startProcess(
   env: NodeJS.ProcessEnv,
   cwd: string,
   options: AppOptions,
+  /** All that it says is also written there; absent: nowhere. */
+  logFile?: string,
 ): AppProcess {
   const file = fileURLToPath(new URL(`${program}.ts`, import.meta.url));
   const child = spawn(process.execPath, [file, JSON.stringify(options)], {
@@ -49,6 +52,7 @@ export function startProcess(
   void ended.then(() => listens.resolve(null));
   let said = '';
   const remember = (text: string): void => {
+    if (logFile) appendFileSync(logFile, text);
     said = (said + text).slice(-4_000);
   };
   child.stderr.on('data', (data: Buffer) => remember(data.toString()));
@@ -57,6 +61,7 @@ export function startProcess(
     if (happening === null) remember(`${line}\n`);
     else if (happening.what === 'listens') listens.resolve(happening.url);
     else if (happening.what === 'deed') {
+      if (logFile) appendFileSync(logFile, `${Date.now()} deed ${happening.deed}\n`);
       deeds.push(happening.deed);
       for (const look of watchers) look();
     }

@@ -1,11 +1,12 @@
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { simpleGit } from 'simple-git';
-import { inject } from 'vitest';
-import { startEmbeddedPostgres } from '../../src/adapters/database/index.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/adapters/database/index.ts';
+import type { ConnectionLimits } from '../../src/adapters/postgres/index.ts';
 import { dataPaths } from '../../src/compose/paths.ts';
 import { isOver } from '../../src/core/lifecycle/index.ts';
 import type { RunState } from '../../src/core/model/index.ts';
@@ -13,9 +14,10 @@ import { type LocalGitHub, startLocalGitHub } from '../../src/demo/local-github/
 import { SCRIPTED_PRICES } from '../../src/demo/sample/index.ts';
 import { type ScriptedModels, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
 import { LABEL } from '../../src/pipeline/index.ts';
-import { furnish } from '../world/data-folder.ts';
-import type { Death } from './app.ts';
-import { type AppProcess, startProcess } from './process.ts';
+import { type DatabaseProxy, openDatabaseProxy } from '../world/database-proxy.ts';
+import { furnishFrom } from '../world/furnished.ts';
+import type { AppOptions, Death } from './app.ts';
+import { type AppProcess, type Program, startProcess } from './process.ts';
 import { issueNumbered, makeTinyRepository, TINY_SCRIPTS } from './repository.ts';
 
 export const OWNER = 'alice';
@@ -30,11 +32,13 @@ export interface Stage {
   readonly home: string;
   readonly github: LocalGitHub;
   readonly models: ScriptedModels;
+  /** Between the App, its workers and their database, where that is a server apart; else none. */
+  readonly proxies: readonly DatabaseProxy[];
   /** Starts the App and waits until it listens, or is dead. */
   start(death?: Death): Promise<AppProcess>;
   /** Starts a worker on the App's database with a data folder of this name, and waits until it works. */
   worker(name: string): Promise<AppProcess>;
-  /** Opens and labels this many issues; resolves with their numbers. */
+  /** Opens and labels this many further issues; resolves with their numbers. */
   label(count: number): Promise<readonly number[]>;
   /** Runs one statement on the embedded database. */
   query(sql: string): Promise<readonly Record<string, unknown>[]>;
@@ -47,6 +51,16 @@ export interface Stage {
 }
 
 export interface StageOptions {
+  /** A data folder to copy, made by the first who asks for it. */
+  readonly furnished: string;
+  /** The database is a server that this process keeps up, behind proxies; else the App has an embedded one. */
+  readonly databaseApart?: boolean;
+  /** Of connections to the database; absent: those of each part. */
+  readonly databaseLimits?: ConnectionLimits;
+  /** Where all that lies on the stage is moved when `work` fails; absent: it is removed. */
+  readonly keepAt?: string;
+  /** Called with the home folder, before anything lies in it; what it returns is called before it is removed. */
+  readonly furnishHome?: (home: string) => Promise<() => Promise<void>>;
   /** The App leads only: workers do the work. */
   readonly withWorkers?: boolean;
   /** Variables of the App's environment besides the usual ones. */
@@ -59,15 +73,17 @@ const HEARTBEAT = { everyMs: 500, staleMs: 8_000 } as const;
 /** So long that a turn of a coder can be met. */
 const PACE_MS = 100;
 
+/** Every process of a stage has this variable, with the stage's home folder: whoever must end them finds them by it. */
+export const MARK = 'RUNOFF_CHAOS_STAGE';
+
 /** `work` is done on a stage of its own, of which nothing is left afterwards. */
-export async function onChaosStage(
-  work: (stage: Stage) => Promise<void>,
-  { withWorkers = false, env }: StageOptions = {},
-): Promise<void> {
+export async function onStage(work: (stage: Stage) => Promise<void>, options: StageOptions): Promise<void> {
+  const { withWorkers = false, furnished } = options;
   const home = await mkdtemp(join(tmpdir(), 'runoff-chaos-'));
   await chmod(home, 0o711);
+  const leaveHome = await options.furnishHome?.(home);
   const data = join(home, 'data');
-  await furnish(data);
+  await furnishFrom(furnished, data);
   const from = join(home, 'tiny');
   await mkdir(from);
   await makeTinyRepository(from);
@@ -81,48 +97,103 @@ export async function onChaosStage(
     scripts: TINY_SCRIPTS,
     ...(withWorkers ? { paceMs: PACE_MS } : {}),
   });
-  const own = { ...environment(home, github, models), ...(await env?.(home)) };
-  const processes = openProcesses(home, own, withWorkers);
+  const server = options.databaseApart ? await startServer(data) : null;
+  // Processes of one test run need not compile our sources each for itself.
+  const env = {
+    ...environment(home, github, models),
+    ...(await options.env?.(home)),
+    NODE_COMPILE_CACHE: join(dirname(furnished), 'compiled'),
+  };
+  const processes = openProcesses(home, env, options, server?.proxies ?? []);
   const query = (sql: string) => ask(data, sql);
+  let labelled = 0;
+  let failed = true;
   try {
     await work({
       home,
       github,
       models,
+      proxies: server?.proxies ?? [],
       query,
-      label: (count) => label(github, count),
-      async afterwards(look) {
-        const server = await startEmbeddedPostgres({ dir: dataPaths(data).database });
-        return look().finally(() => server.stop({ force: true }));
+      async label(count) {
+        labelled += count;
+        return label(github, labelled - count, count);
       },
+      afterwards: (look) => (server ? look().finally(server.stop) : onStoppedDatabase(data, look)),
       postmaster: () => postmaster(data),
       play: (app, issues) => play(app, issues, query),
       start: processes.start,
       worker: processes.worker,
     });
+    failed = false;
   } finally {
     await processes.kill();
+    await server?.stop();
     const left = await postmaster(data);
     if (left !== null) process.kill(left, 'SIGQUIT');
     await models.close();
     await github.close();
+    if (failed && options.keepAt) await cp(home, options.keepAt, { recursive: true, filter: worthKeeping });
+    await leaveHome?.();
     await rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }
 
+/** Programs are the same everywhere, and sockets cannot be copied. */
+const worthKeeping = (path: string): boolean => !/\/(?:toolchain|bin-[^/]*|gw|areas)(?:\/|$)/.test(path);
+
+async function onStoppedDatabase<T>(data: string, look: () => Promise<T>): Promise<T> {
+  const server = await startEmbeddedPostgres({ dir: dataPaths(data).database });
+  return look().finally(() => server.stop({ force: true }));
+}
+
+/** A database that this process brings back when it dies, and a proxy before it for the App, and one for all workers. */
+async function startServer(data: string) {
+  const server: EmbeddedPostgres = await startEmbeddedPostgres({ dir: dataPaths(data).database });
+  await server.ensureDatabase('runoff');
+  const url = server.url('runoff');
+  const proxies = [await openDatabaseProxy(url), await openDatabaseProxy(url)] as const;
+  let stopped: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    for (const proxy of proxies) await proxy.close();
+    await server.stop({ force: true });
+  };
+  return {
+    proxies,
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
 const LEADS_ONLY = { CODERS_PER_WORKER: '0', EXAMINATIONS_PER_WORKER: '0' } as const;
 
-function openProcesses(home: string, env: NodeJS.ProcessEnv, withWorkers: boolean) {
+function openProcesses(
+  home: string,
+  env: NodeJS.ProcessEnv,
+  { withWorkers = false, furnished, databaseLimits, keepAt }: StageOptions,
+  [ofApp, ofWorkers]: readonly DatabaseProxy[],
+) {
   const all: AppProcess[] = [];
   const shared = { ...env, ...(withWorkers ? { ARTIFACTS_URL: join(home, 'artifacts') } : {}) };
-  const heart = withWorkers ? { heartbeat: HEARTBEAT } : {};
+  const options = {
+    ...(withWorkers ? { heartbeat: HEARTBEAT } : {}),
+    ...(databaseLimits ? { databaseLimits } : {}),
+  };
+  const begin = (program: Program, own: NodeJS.ProcessEnv, more: AppOptions): AppProcess => {
+    const log = keepAt ? join(home, `${program}-${all.length}.log`) : undefined;
+    const started = startProcess(program, own, home, { ...options, ...more }, log);
+    all.push(started);
+    return started;
+  };
   let webhooks: string | undefined;
   return {
     webhooks: () => webhooks,
     async start(death?: Death): Promise<AppProcess> {
-      const own = { ...shared, ...(withWorkers ? LEADS_ONLY : {}) };
-      const app = startProcess('app', own, home, { ...heart, ...(death ? { death } : {}) });
-      all.push(app);
+      const database = ofApp ? { DATABASE_URL: ofApp.url } : {};
+      const own = { ...shared, ...database, ...(withWorkers ? LEADS_ONLY : {}) };
+      const app = begin('app', own, death ? { death } : {});
       const url = await app.url;
       if (url !== null) webhooks = `${url}/api/github/webhooks`;
       else if (death === undefined) throw new Error(`The App does not start: ${app.said()}`);
@@ -130,11 +201,10 @@ function openProcesses(home: string, env: NodeJS.ProcessEnv, withWorkers: boolea
     },
     async worker(name: string): Promise<AppProcess> {
       const data = join(home, name);
-      await furnish(data);
-      const database = { DATABASE_URL: await addressOf(join(home, 'data')), PORT: '' };
+      if (!existsSync(data)) await furnishFrom(furnished, data);
+      const database = { DATABASE_URL: ofWorkers?.url ?? (await addressOf(join(home, 'data'))), PORT: '' };
       const own = { ...shared, ...database, RUNOFF_DATA: data, RUNOFF_WORKER_NAME: name };
-      const worker = startProcess('worker', own, home, heart);
-      all.push(worker);
+      const worker = begin('worker', own, {});
       if ((await worker.url) === null) throw new Error(`Worker ${name} does not start: ${worker.said()}`);
       return worker;
     },
@@ -147,8 +217,7 @@ function openProcesses(home: string, env: NodeJS.ProcessEnv, withWorkers: boolea
 const environment = (home: string, github: LocalGitHub, models: ScriptedModels): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH ?? '',
   HOME: home,
-  // Processes of one test run need not compile our sources each for itself.
-  NODE_COMPILE_CACHE: join(dirname(inject('furnishedData')), 'compiled'),
+  [MARK]: home,
   RUNOFF_DATA: join(home, 'data'),
   APP_ID: String(github.appId),
   PRIVATE_KEY: github.privateKey,
@@ -161,10 +230,10 @@ const environment = (home: string, github: LocalGitHub, models: ScriptedModels):
   LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
 });
 
-async function label(github: LocalGitHub, count: number): Promise<readonly number[]> {
+async function label(github: LocalGitHub, before: number, count: number): Promise<readonly number[]> {
   const person = github.as(OWNER);
   const issues: number[] = [];
-  for (let n = 1; n <= count; n += 1) {
+  for (let n = before + 1; n <= before + count; n += 1) {
     const issue = await person.openIssue(PLACE, issueNumbered(n));
     await person.addLabel(PLACE, issue, LABEL);
     issues.push(issue);

@@ -5,13 +5,12 @@
 import { openWorker, readOperator } from '../../src/compose/index.ts';
 import type { AppOptions, Happening } from './app.ts';
 
-const { heartbeat } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
-const operator = await readOperator({
-  env: process.env,
-  cwd: process.cwd(),
-  installation: '/nowhere',
+const { heartbeat, databaseLimits } = JSON.parse(process.argv[2] ?? '{}') as AppOptions;
+const operator = await readOperator({ env: process.env, cwd: process.cwd(), installation: '/nowhere' });
+const working = await openWorker(operator, {
+  ...(heartbeat ? { heartbeat } : {}),
+  ...(databaseLimits ? { databaseLimits } : {}),
 });
-const working = await openWorker(operator, heartbeat ? { heartbeat } : {});
 const listens: Happening = { what: 'listens', url: working.name };
 process.stdout.write(`${JSON.stringify(listens)}\n`);
 

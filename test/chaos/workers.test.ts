@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { tried } from '../world/tried.ts';
 import { allHolds } from './all-holds.ts';
+import { onChaosStage } from './on-chaos-stage.ts';
 import type { AppProcess } from './process.ts';
-import { onChaosStage, type Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 const NAMES = ['one', 'two'] as const;
 type Name = (typeof NAMES)[number];

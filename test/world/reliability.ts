@@ -6,6 +6,19 @@ export type Row = Tried & { readonly file: string };
 /** What stands above the tables is written by hand. */
 const BEGIN = '<!-- From here on written by the tests that these lines name. -->';
 
+/** Between these stands the last result of `npm run chaos -- --write`; it is above the tables, which a test run leaves alone. */
+const SOAK_BEGIN = '<!-- Written by `npm run chaos -- --write`. -->';
+const SOAK_END = '<!-- End of what it wrote. -->';
+
+/** The document with this result in place of the last one. */
+export function withSoak(text: string, section: string): string {
+  const [before, rest] = text.split(SOAK_BEGIN);
+  const after = rest?.split(SOAK_END)[1];
+  if (before === undefined || after === undefined)
+    throw new Error('docs/reliability.md has no place for the result.');
+  return `${before}${SOAK_BEGIN}\n${section}\n${SOAK_END}${after}`;
+}
+
 const HEAD = ['| name | what was tried | what held | test |', '|---|---|---|---|'];
 
 function line({ id, what, held, more, only, file }: Row): string {

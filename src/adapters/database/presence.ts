@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
+import { newClient } from '../postgres/index.ts';
 
 /** Our open connection to the server; see `announce`. */
 export interface Presence {
@@ -19,11 +20,7 @@ interface Referenced {
  * however we end. It keeps this process alive only while a query is under way. `onLost` is told once when it breaks.
  */
 export async function announce(url: string, onLost: (why: string) => void): Promise<Presence> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: `runoff ${process.pid}`,
-    connectionTimeoutMillis: 10_000,
-  }) as pg.Client & Referenced;
+  const client = newClient(url, { name: `runoff ${process.pid}` }) as pg.Client & Referenced;
   let ending = false;
   let open = false;
   let why = 'the connection ended';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
+import { type ConnectOptions, openClient } from '../postgres/index.ts';
 
 /** Any fixed number; the store's lock is another. While it is held, no engine launches. */
 export const LAUNCH_LOCK = '7346002';
@@ -14,20 +15,15 @@ function unavailable(error: unknown): Fault {
 }
 
 /** Fault: DATABASE_UNAVAILABLE. */
-export async function connect(url: string, applicationName: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: applicationName,
-    connectionTimeoutMillis: 10_000,
-  });
-  // What goes wrong is told by the query it happens to; without a listener it would end the process.
-  client.on('error', () => undefined);
+export async function connect(
+  url: string,
+  options: ConnectOptions & { readonly holds?: boolean },
+): Promise<pg.Client> {
   try {
-    await client.connect();
+    return await openClient(url, options);
   } catch (error) {
     throw unavailable(error);
   }
-  return client;
 }
 
 /**
@@ -45,7 +41,7 @@ export async function tryLock(client: pg.Client, key: string): Promise<boolean> 
  * its own, and of two that do so at once one dies.
  */
 export async function withLaunchLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = await connect(url, 'runoff launch');
+  const client = await connect(url, { name: 'runoff launch', holds: true });
   try {
     while (!(await tryLock(client, LAUNCH_LOCK))) await delay(LOCK_POLL_MS);
     return await work(client);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DBOS, Error as DbosErrors } from '@dbos-inc/dbos-sdk';
+import type pg from 'pg';
 import { Fault, type RunId } from '../../core/model/index.ts';
 import type { Engine, FlowStatus, Flows } from '../../ports/index.ts';
 import { launchWith } from './claims.ts';
@@ -8,18 +9,22 @@ import { type ExecutorLock, lockExecutor } from './executor-lock.ts';
 import { forgetEnded } from './forget.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { openLine } from './line.ts';
+import { type LostClaims, openLostClaims } from './lost-claims.ts';
 import {
+  type CoderQueue,
   configOf,
   type DbosEngineOptions,
   EXAMINATION_QUEUE,
   EXAMINATIONS,
   limitsOf,
+  openEnginePool,
   QUEUE_POLL_MS,
   RUN_QUEUE,
 } from './options.ts';
 import { plain } from './plain.ts';
 import { type Registered, register } from './register.ts';
-import { openResidents } from './residents.ts';
+import { openResidents, type Residents } from './residents.ts';
+import { migrateEngine } from './schema.ts';
 import { slots } from './slots.ts';
 import { statusOf } from './status.ts';
 
@@ -54,6 +59,71 @@ async function joinOthers(options: DbosEngineOptions): Promise<Heartbeat | null>
   return startHeartbeat(fence, log);
 }
 
+interface Dbos {
+  /** Fault: DATABASE_UNAVAILABLE. */
+  launch(flows: Flows): Promise<Registered>;
+  shutDown(): Promise<void>;
+}
+
+/** DBOS on connections of ours. */
+function openDbos(options: DbosEngineOptions, residents: Residents): Dbos {
+  const { queue, log, databaseUrl } = options;
+  const fence = options.among?.fence;
+  let pool: pg.Pool | null = null;
+  let claims: LostClaims | null = null;
+
+  async function begin(given: Flows): Promise<Registered> {
+    await migrateEngine(databaseUrl, log);
+    pool = openEnginePool(options);
+    claims = openLostClaims(pool, log);
+    DBOS.setConfig(configOf(options, pool));
+    const found = register(given, residents, queue);
+    await launchWith({
+      limits: queue === null ? new Map() : limitsOf(queue),
+      mayClaim: () => !residents.isStopping() && (fence?.isFresh() ?? true),
+      onLost: claims.lost,
+    });
+    if (queue !== null) await registerQueues(queue);
+    return found;
+  }
+
+  async function shutDown(): Promise<void> {
+    claims?.stop();
+    await DBOS.shutdown({ deregister: true });
+    await pool?.end();
+    pool = null;
+  }
+
+  const launch = (given: Flows) =>
+    withLaunchLock(databaseUrl, async () => {
+      try {
+        return await begin(given);
+      } catch (error) {
+        await shutDown();
+        throw new Fault('DATABASE_UNAVAILABLE', `The engine did not start: ${(error as Error).message}.`, {
+          cause: error,
+        });
+      }
+    });
+  return { launch, shutDown };
+}
+
+async function registerQueues(queue: CoderQueue): Promise<void> {
+  const { name, perWorker, perPartition } = queue;
+  await DBOS.registerQueue(RUN_QUEUE, { minPollingIntervalMs: QUEUE_POLL_MS });
+  await DBOS.registerQueue(EXAMINATION_QUEUE, {
+    workerConcurrency: EXAMINATIONS,
+    partitionConcurrency: perPartition,
+    minPollingIntervalMs: QUEUE_POLL_MS,
+  });
+  await DBOS.registerQueue(name, {
+    // For processes of older versions; a newer one has its own, see `launchWith`.
+    workerConcurrency: Math.max(1, perWorker),
+    partitionConcurrency: perPartition,
+    minPollingIntervalMs: QUEUE_POLL_MS,
+  });
+}
+
 /** Durable execution on Postgres. DBOS keeps its state in module variables, so there is one of these in a process. */
 export function openDbosEngine(options: DbosEngineOptions): Engine {
   const { queue, log, databaseUrl, executorId } = options;
@@ -66,49 +136,13 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
   );
   let lock: ExecutorLock | null = null;
   let heartbeat: Heartbeat | null = null;
+  const dbos = openDbos(options, residents);
   let flows: Registered | null = null;
 
   function registered(): Registered {
     if (flows === null)
       throw new Fault('INTERNAL', 'The engine is used before `launch` or after `shutdown`.');
     return flows;
-  }
-
-  async function launchDbos(given: Flows): Promise<Registered> {
-    DBOS.setConfig(configOf(options));
-    const found = register(given, residents, queue);
-    const fence = options.among?.fence;
-    await launchWith({
-      limits: queue === null ? new Map() : limitsOf(queue),
-      mayClaim: () => !residents.isStopping() && (fence?.isFresh() ?? true),
-    });
-    if (queue === null) return found;
-    await DBOS.registerQueue(RUN_QUEUE, { minPollingIntervalMs: QUEUE_POLL_MS });
-    await DBOS.registerQueue(EXAMINATION_QUEUE, {
-      workerConcurrency: EXAMINATIONS,
-      partitionConcurrency: queue.perPartition,
-      minPollingIntervalMs: QUEUE_POLL_MS,
-    });
-    await DBOS.registerQueue(queue.name, {
-      // For processes of older versions; a newer one has its own, see `launchWith`.
-      workerConcurrency: Math.max(1, queue.perWorker),
-      partitionConcurrency: queue.perPartition,
-      minPollingIntervalMs: QUEUE_POLL_MS,
-    });
-    return found;
-  }
-
-  function launchOnce(given: Flows): Promise<Registered> {
-    return withLaunchLock(databaseUrl, async () => {
-      try {
-        return await launchDbos(given);
-      } catch (error) {
-        await DBOS.shutdown({ deregister: true });
-        throw new Fault('DATABASE_UNAVAILABLE', `The engine did not start: ${(error as Error).message}.`, {
-          cause: error,
-        });
-      }
-    });
   }
 
   async function status(id: RunId): Promise<FlowStatus> {
@@ -120,10 +154,10 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
   return {
     async launch(given) {
       if (DBOS.isInitialized()) throw new Fault('INTERNAL', 'This process has launched an engine already.');
-      lock = await lockExecutor(databaseUrl, executorId, log);
+      lock = await lockExecutor(databaseUrl, executorId, log, options.limits);
       try {
         heartbeat = await joinOthers(options);
-        flows = await launchOnce(given);
+        flows = await dbos.launch(given);
       } catch (error) {
         await heartbeat?.stop();
         await lock.release();
@@ -171,7 +205,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       flows = null;
       await residents.settle(graceMs);
       await heartbeat?.stop();
-      await DBOS.shutdown({ deregister: true });
+      await dbos.shutDown();
       residents.abortAll();
       await lock?.release();
     },

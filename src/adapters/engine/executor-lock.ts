@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
+import type { ConnectionLimits } from '../postgres/index.ts';
 import { connect, tryLock } from './connection.ts';
 
 /** Milliseconds that the server gets to notice that an earlier holder was killed. Our default. */
@@ -11,10 +12,6 @@ const LOOK_EVERY_MS = 100;
 /** Milliseconds between two looks for a server that went away. Our default. */
 const RETAKE_EVERY_MS = 500;
 
-/** Lets the server notice within half a minute that the machine of a holder is gone. Not used on a local socket. */
-const NOTICE_SILENCE =
-  'set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3';
-
 export interface ExecutorLock {
   release(): Promise<void>;
 }
@@ -22,11 +19,30 @@ export interface ExecutorLock {
 const keyOf = (executorId: string): string =>
   createHash('sha256').update(`runoff executor ${executorId}`).digest().readBigInt64BE().toString();
 
+/** A session of the server, told from a later one that has the same process number. */
+interface Session {
+  readonly pid: number;
+  readonly begun: string;
+}
+
+interface Holder {
+  readonly client: pg.Client;
+  readonly session: Session;
+}
+
+const SESSION = 'select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()';
+
 /** A connection that holds the lock as long as it lives; null when another one still holds it after `patienceMs`. */
-async function take(url: string, key: string, patienceMs: number): Promise<pg.Client | null> {
-  const client = await connect(url, 'runoff executor');
+async function take(
+  url: string,
+  key: string,
+  patienceMs: number,
+  limits: ConnectionLimits | undefined,
+  former?: Session,
+): Promise<Holder | null> {
+  const client = await connect(url, { name: 'runoff executor', holds: true, limits });
   try {
-    await client.query(NOTICE_SILENCE);
+    if (former) await endSession(client, former);
     const until = performance.now() + patienceMs;
     while (!(await tryLock(client, key))) {
       if (performance.now() >= until) {
@@ -35,11 +51,25 @@ async function take(url: string, key: string, patienceMs: number): Promise<pg.Cl
       }
       await delay(LOOK_EVERY_MS);
     }
-    return client;
+    const { rows } = await client.query<Session>(SESSION);
+    const [session] = rows;
+    if (!session) throw new Fault('INTERNAL', 'A session of the database does not know itself.');
+    return { client, session };
   } catch (error) {
     await client.end();
     throw error;
   }
+}
+
+/**
+ * Where a network swallowed everything, the server still has the session that we gave up, and the lock with it, until it
+ * notices by itself.
+ */
+async function endSession(client: pg.Client, { pid, begun }: Session): Promise<void> {
+  await client.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where pid = $1 and backend_start = $2::timestamptz',
+    [pid, begun],
+  );
 }
 
 /**
@@ -48,20 +78,25 @@ async function take(url: string, key: string, patienceMs: number): Promise<pg.Cl
  * process. When the server goes away, it is taken again as soon as the server is back.
  * Faults: ALREADY_RUNNING when another process has it, DATABASE_UNAVAILABLE.
  */
-export async function lockExecutor(url: string, executorId: string, log: Log): Promise<ExecutorLock> {
+export async function lockExecutor(
+  url: string,
+  executorId: string,
+  log: Log,
+  limits?: ConnectionLimits,
+): Promise<ExecutorLock> {
   const key = keyOf(executorId);
   const released = new AbortController();
   const { signal } = released;
   let keeping = Promise.resolve();
 
-  const taken = await take(url, key, PATIENCE_MS);
+  const taken = await take(url, key, PATIENCE_MS, limits);
   if (taken === null) {
     throw new Fault(
       'ALREADY_RUNNING',
       `Another Runoff process works as \`${executorId}\` already: two at once would do the same work twice.`,
     );
   }
-  let holder: pg.Client = taken;
+  let holder = taken;
 
   async function retake(): Promise<void> {
     let told = false;
@@ -69,7 +104,7 @@ export async function lockExecutor(url: string, executorId: string, log: Log): P
       await delay(RETAKE_EVERY_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       // Without a server nothing can be taken, and whoever uses the database says so.
-      const again = await take(url, key, 0).catch(() => undefined);
+      const again = await take(url, key, 0, limits, holder.session).catch(() => undefined);
       if (again) {
         keep(again);
         return;
@@ -84,9 +119,9 @@ export async function lockExecutor(url: string, executorId: string, log: Log): P
     }
   }
 
-  function keep(client: pg.Client): void {
-    holder = client;
-    client.once('end', () => {
+  function keep(found: Holder): void {
+    holder = found;
+    found.client.once('end', () => {
       if (!signal.aborted) keeping = retake();
     });
   }
@@ -96,7 +131,7 @@ export async function lockExecutor(url: string, executorId: string, log: Log): P
     async release() {
       released.abort();
       await keeping;
-      await holder.end();
+      await holder.client.end();
     },
   };
 }

@@ -1,5 +1,7 @@
 import type { DBOSConfig } from '@dbos-inc/dbos-sdk';
+import type pg from 'pg';
 import type { ExecutorFacts, Log } from '../../ports/index.ts';
+import { type ConnectionLimits, LIMITS, openPool } from '../postgres/index.ts';
 import { dbosLog } from './dbos-log.ts';
 import type { OwnFence } from './fence.ts';
 
@@ -38,6 +40,8 @@ export interface DbosEngineOptions {
    * With a queue: how others see that this process lives. Without: nobody looks for it, and it looks for nobody.
    */
   readonly among?: { readonly fence: OwnFence; readonly facts: Pick<ExecutorFacts, 'host' | 'version'> };
+  /** How long a connection waits; absent: our defaults. */
+  readonly limits?: ConnectionLimits | undefined;
   readonly log: Log;
 }
 
@@ -56,16 +60,22 @@ const POOL_SIZE = 6;
 const SHARED_NAME = 'runoff';
 
 /**
- * The limit that DBOS would set by a query of its own on every new connection, at which `pg` warns: a borrower's
- * query is under way by then. In the address it is set by the server itself.
+ * The server keeps no limit for a statement or a lock here: DBOS tries again what broke with its connection, and ends the
+ * flow whose statement was refused. A connection on which nothing comes is cut.
  */
-function withIdleLimit(databaseUrl: string): string {
-  const url = new URL(databaseUrl);
-  if (!url.searchParams.has('options')) {
-    url.searchParams.set('options', '-c idle_in_transaction_session_timeout=60000');
-  }
-  return url.href;
-}
+export const engineLimits = (limits: ConnectionLimits = LIMITS): ConnectionLimits => ({
+  ...limits,
+  statementMs: 0,
+  lockMs: 0,
+});
+
+/** The connections of DBOS. Whoever launched it closes them. */
+export const openEnginePool = ({ databaseUrl, executorId, limits }: DbosEngineOptions): pg.Pool =>
+  openPool(databaseUrl, {
+    size: POOL_SIZE,
+    name: `runoff engine ${executorId}`,
+    limits: engineLimits(limits),
+  });
 
 /** What each process decides for itself. A queue of which it takes nothing is missing. */
 export function limitsOf({ name, perWorker, examinations = EXAMINATIONS }: CoderQueue) {
@@ -76,7 +86,7 @@ export function limitsOf({ name, perWorker, examinations = EXAMINATIONS }: Coder
   return new Map([...all].filter(([, most]) => most > 0));
 }
 
-export function configOf(options: DbosEngineOptions): DBOSConfig {
+export function configOf(options: DbosEngineOptions, pool: pg.Pool): DBOSConfig {
   const { databaseUrl, executorId, applicationVersion = '1', queue, takesRuns = true, log } = options;
   const alone = queue === null;
   return {
@@ -85,10 +95,8 @@ export function configOf(options: DbosEngineOptions): DBOSConfig {
     // A version belongs to one name.
     applicationVersion: alone ? `${applicationVersion} ${executorId}` : applicationVersion,
     executorID: executorId,
-    systemDatabaseUrl: withIdleLimit(databaseUrl),
-    systemDatabasePoolSize: POOL_SIZE,
-    // Set in the address instead, or by whoever wrote `options` into it.
-    systemDatabaseIdleTransactionTimeoutMs: 0,
+    systemDatabaseUrl: databaseUrl,
+    systemDatabasePool: pool,
     listenQueues: alone ? [] : [...(takesRuns ? [RUN_QUEUE] : []), ...limitsOf(queue).keys()],
     enablePatching: true,
     enableOTLP: false,

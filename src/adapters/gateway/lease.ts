@@ -200,8 +200,8 @@ async function attempt(
 }
 
 const DONE: Relayed = { kind: 'done' };
-/** Milliseconds between looks for a ledger that cannot be written: a minute in all. Our default. */
-const RECORD_WAITS_MS = [500, 1_500, 3_000, 5_000, 10_000, 15_000, 25_000];
+/** Milliseconds between looks for a ledger that cannot be written: five minutes in all. Our default. */
+const RECORD_WAITS_MS = [500, 1_500, 3_000, 5_000, 10_000, ...Array.from({ length: 19 }, () => 15_000)];
 
 /** Waits for a ledger that is away for a moment: nothing has gone out yet, and an agent that is refused gives up. */
 async function reserve(

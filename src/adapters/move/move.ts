@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import pg from 'pg';
+import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
+import { LONG_WORK, newClient } from '../postgres/index.ts';
 import {
   copySequences,
   copyTable,
@@ -40,13 +41,7 @@ async function connected<T>(
   which: 'source' | 'destination',
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'runoff move',
-    connectionTimeoutMillis: 10_000,
-  });
-  // The query that it happens to tells it.
-  client.on('error', () => undefined);
+  const client = newClient(url, { name: 'runoff move', limits: LONG_WORK });
   try {
     await client.connect();
     // Checksums compare texts, and those of times depend on this.

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { asFault, Fault } from '../../core/model/index.ts';
 import type { Identity } from '../../ports/index.ts';
+import { type ConnectionLimits, openPool } from '../postgres/index.ts';
 import type { Schema } from './schema.ts';
 
 /** A network that swallows the goodbye must not keep the process. */
@@ -26,46 +27,22 @@ interface ConnectionOptions {
   readonly name: string;
   /** As whom the server lets it write; absent: as somebody who shares no work with others. */
   readonly identity?: Identity | undefined;
+  /** Absent: our defaults. */
+  readonly limits?: ConnectionLimits | undefined;
 }
-
-/**
- * Milliseconds after which the server ends a transaction that stands still. Our default. A frozen process holds its own
- * row in one, and cannot be given up before (docs/decisions/0036).
- */
-const IDLE_IN_TRANSACTION_MS = 10_000;
 
 /** Who writes, as the database's own fence reads it. */
-function signed(url: string, { id, incarnation }: Identity): string {
-  const address = new URL(url);
-  const own = [
-    `-c runoff.executor=${escaped(id)}`,
-    `-c runoff.incarnation=${escaped(incarnation)}`,
-    `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
-  ];
-  address.searchParams.set('options', [address.searchParams.get('options') ?? '', ...own].join(' ').trim());
-  return address.href;
-}
+const signed = ({ id, incarnation }: Identity): Readonly<Record<string, string>> => ({
+  'runoff.executor': id,
+  'runoff.incarnation': incarnation,
+});
 
-/** A space would begin the next option. */
-const escaped = (value: string): string => value.replaceAll(/[\\\s]/g, '\\$&');
-
-export function connect(url: string, { poolSize, name, identity }: ConnectionOptions): Connection {
-  const pool = new pg.Pool({
-    connectionString: identity ? signed(url, identity) : url,
-    max: poolSize,
-    application_name: name,
-    connectionTimeoutMillis: 10_000,
-    // A peer that is gone without a word is noticed.
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 15_000,
-    types,
-  });
-  // An idle connection broke: the pool drops it by itself, and the next query says so if there is no server.
-  pool.on('error', () => undefined);
+export function connect(url: string, options: ConnectionOptions): Connection {
+  const { poolSize, name, identity, limits } = options;
+  const settings = identity ? signed(identity) : {};
+  const pool = openPool(url, { size: poolSize, name, limits, settings, types });
   const open = new Set<Promise<void>>();
   pool.on('connect', (client) => {
-    // The pool stops listening when it closes a connection; one that breaks just then must not end the process.
-    client.on('error', () => undefined);
     const ended = new Promise<void>((settle) => client.once('end', () => settle()));
     open.add(ended);
     void ended.then(() => open.delete(ended));
@@ -97,8 +74,11 @@ const UNREACHABLE = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** SQLSTATE classes and codes: connection, authorisation, no such database, too many connections, shutdown. */
-const REFUSED = /^(08...|28...|3D000|53300|57P0.)$/;
+/**
+ * SQLSTATE classes and codes: connection, authorisation, no such database, too many connections, shutdown, a transaction
+ * that stood still for too long.
+ */
+const REFUSED = /^(08...|28...|3D000|53300|57P0.|25P0[34])$/;
 const BROKEN =
   /connection terminated|timeout exceeded when trying to connect|connection error|driver has already been destroyed|after calling end/i;
 const NO_SUCH_RUN = '23503';
@@ -114,6 +94,14 @@ const SHORT: Readonly<Record<string, string>> = {
   '58030': 'its disk fails',
 };
 
+/** SQLSTATEs of a transaction that was ended so that others could go on; it was rolled back whole, and can be tried again. */
+const GAVE_WAY: Readonly<Record<string, string>> = {
+  '57014': 'the statement took longer than its limit',
+  '55P03': 'a lock was held by others for longer than its limit',
+  '40001': 'another transaction changed the same rows',
+  '40P01': 'it and another transaction waited for each other',
+};
+
 /** The fault behind what `pg` rejected with. Its messages name hosts and users, never a password. */
 export function asDatabaseFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
@@ -125,6 +113,12 @@ export function asDatabaseFault(thrown: unknown): Fault {
   const short = SHORT[code];
   if (short !== undefined) {
     return new Fault('DATABASE_UNAVAILABLE', `The database takes no writes: ${short} (${message}).`, {
+      cause: thrown,
+    });
+  }
+  const gaveWay = GAVE_WAY[code];
+  if (gaveWay !== undefined) {
+    return new Fault('DATABASE_UNAVAILABLE', `The database ended a transaction: ${gaveWay} (${message}).`, {
       cause: thrown,
     });
   }

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { ExecutorFacts, ExecutorRecord, Executors, Identity, Store } from '../../ports/index.ts';
+import { type ConnectionLimits, LIMITS } from '../postgres/index.ts';
 import { connect } from './connection.ts';
 import { json } from './rows.ts';
 import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
@@ -16,14 +18,42 @@ const TOMBSTONE = 'given up';
 /** Where processes of older versions give their signs of life; there is none where no such version ever ran. */
 const FORMER = 'runoff_engine.executor';
 
+/**
+ * Shorter than those of the store: a sign of life is one row, and one that is lost must be given again before others take
+ * over. Our default.
+ */
+const BEAT_LIMITS: ConnectionLimits = {
+  ...LIMITS,
+  connectMs: 5_000,
+  silenceMs: 5_000,
+  statementMs: 4_000,
+  lockMs: 4_000,
+};
+
+/** Longer than an earlier process of the name can hold its row: the server ends a transaction that stands still. */
+const JOIN_LIMITS: ConnectionLimits = { ...LIMITS, silenceMs: 30_000, statementMs: 25_000, lockMs: 20_000 };
+
+/** Milliseconds between two looks for the end of a burial. */
+const BURIAL_POLL_MS = 100;
+
 /** The processes that share the work, as the one of this identity sees them. The schema must be up to date. */
-export function openExecutors(url: string, { id, incarnation }: Identity): Executors {
-  const { db, close } = connect(url, { poolSize: CONNECTIONS, name: 'runoff heartbeat' });
+export function openExecutors(
+  url: string,
+  { id, incarnation }: Identity,
+  limits: ConnectionLimits = BEAT_LIMITS,
+): Executors {
+  const { db, close } = connect(url, { poolSize: CONNECTIONS, name: 'runoff heartbeat', limits });
   return {
     async join(facts, at) {
       const self = { id, incarnation };
-      // Whose work is moved just now comes back when that is through.
-      if (!(await joined(db, self, facts, at, 'at once'))) await joined(db, self, facts, at, 'afterwards');
+      const waiting = connect(url, { poolSize: 1, name: 'runoff heartbeat', limits: JOIN_LIMITS });
+      try {
+        if (await joined(waiting.db, self, facts, at, 'at once')) return;
+        // Whose work is moved just now comes back when that is through. Asked again and again, as no statement waits so long.
+        while (!(await joined(waiting.db, self, facts, at, 'afterwards'))) await delay(BURIAL_POLL_MS);
+      } finally {
+        await waiting.close();
+      }
     },
 
     async beat() {
@@ -61,7 +91,7 @@ export function openExecutors(url: string, { id, incarnation }: Identity): Execu
   };
 }
 
-/** Writes the row of a process; false, and nothing is written, where the name is being buried and `when` is `at once`. */
+/** Writes the row of a process; false, and nothing is written, where somebody is being buried: this name, if `when` is `at once`. */
 function joined(
   db: Db,
   { id, incarnation }: Identity,
@@ -70,7 +100,7 @@ function joined(
   when: 'at once' | 'afterwards',
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    if (when === 'afterwards') await sql`select pg_advisory_xact_lock(${BURYING})`.execute(tx);
+    if (when === 'afterwards' && !(await tryTransactionLock(tx))) return false;
     // Waits for what an earlier process of the name writes just now.
     const query = tx.selectFrom('runoff.executor').select('incarnation').where('id', '=', id).forUpdate();
     const former = await query.executeTakeFirst();
@@ -92,6 +122,12 @@ function joined(
       await sql`delete from ${sql.table(FORMER)} where executor_id = ${id}`.execute(tx);
     return true;
   });
+}
+
+async function tryTransactionLock(tx: Tx): Promise<boolean> {
+  const { rows } = await sql<{ mine: boolean }>`
+    select pg_try_advisory_xact_lock(${BURYING}) as mine`.execute(tx);
+  return rows[0]?.mine ?? false;
 }
 
 /** The lock ends with the connection: whoever dies while burying keeps nobody out. */

@@ -5,6 +5,16 @@ import { MIGRATIONS, type Migration } from './migrations/index.ts';
 /** Any fixed number; the engine's lock is another. */
 const ADVISORY_LOCK = 7_346_001;
 
+/** Whether the schema is the one of this version. Waits for nobody; false as well where a newer Runoff has written it. */
+export async function isMigrated<Schema>(db: Kysely<Schema>): Promise<boolean> {
+  const { rows: found } = await sql<{ made: boolean }>`
+    select to_regclass('runoff.migration') is not null as made`.execute(db);
+  if (!found[0]?.made) return false;
+  const { rows } = await sql<{ latest: number }>`
+    select coalesce(max(version), 0) as latest from runoff.migration`.execute(db);
+  return rows[0]?.latest === MIGRATIONS.at(-1)?.version;
+}
+
 /**
  * Brings the schema `runoff` up to date, in one transaction under an advisory lock: several processes may open the
  * database at once, and a failure leaves it as it was. Returns the versions that were applied.

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { isFinal, isOver, move } from '../../core/lifecycle/index.ts';
 import { Fault, RUN_STATES, type RunState } from '../../core/model/index.ts';
 import type { Identity, Store } from '../../ports/index.ts';
+import { type ConnectionLimits, LONG_WORK } from '../postgres/index.ts';
 import { answers } from './answers.ts';
 import { addAudit, audits } from './audits.ts';
 import { commands } from './commands.ts';
@@ -10,7 +11,7 @@ import { executorList } from './executors.ts';
 import { intents } from './intents.ts';
 import { ledger } from './ledger.ts';
 import { lookups } from './lookups.ts';
-import { migrate } from './migrate.ts';
+import { isMigrated, migrate } from './migrate.ts';
 import { modelAnswers } from './model-answers.ts';
 import { picks } from './picks.ts';
 import { replies } from './replies.ts';
@@ -36,6 +37,8 @@ export interface StoreOptions {
    * has joined. Absent: nobody gives it up.
    */
   readonly identity?: Identity | undefined;
+  /** How long a connection waits; absent: our defaults. */
+  readonly limits?: ConnectionLimits | undefined;
 }
 
 /** States that a run does not come to by its own work. */
@@ -58,10 +61,14 @@ const isPull = (number: number) =>
   sql<boolean>`(outcome ->> 'kind' = 'pull' and (outcome ->> 'number')::integer = ${number})`;
 
 /** Opens the database at `url` and brings its schema up to date. Rejects with DATABASE_UNAVAILABLE. */
-export async function openStore(url: string, { poolSize = 4, identity }: StoreOptions = {}): Promise<Store> {
-  const { db, close } = connect(url, { poolSize, name: 'runoff store', identity });
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const { poolSize = 4, identity, limits } = options;
+  const { db, close: closeMain } = connect(url, { poolSize, name: 'runoff store', identity, limits });
+  // Connects when it is first used.
+  const slow = connect(url, { poolSize: 1, name: 'runoff store (long work)', identity, limits: LONG_WORK });
+  const close = async () => void (await Promise.all([closeMain(), slow.close()]));
   try {
-    await migrate(db);
+    if (!(await isMigrated(db))) await migrate(slow.db);
   } catch (error) {
     await close();
     throw asDatabaseFault(error);
@@ -79,7 +86,7 @@ export async function openStore(url: string, { poolSize = 4, identity }: StoreOp
     ...picks(db),
     ...executorList(db),
     ...audits(db),
-    ...retention(db),
+    ...retention(slow.db),
     close,
   };
 }

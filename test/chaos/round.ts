@@ -1,0 +1,149 @@
+/**
+ * One round of `npm run chaos`, in a process of its own: `RoundOptions` as JSON in the first argument, one JSON line for
+ * each thing that happens on standard output, exit code 0 also when something was lost.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { LIMITS } from '../../src/adapters/postgres/index.ts';
+import { type Cast, strike } from './faults.ts';
+import { type Kind, type Plan, type PlannedFault, planOf, type Setting } from './plan.ts';
+import type { AppProcess } from './process.ts';
+import { onStage, type Stage, type StageOptions } from './stage.ts';
+import { whatIsWrong } from './what-is-wrong.ts';
+
+export interface RoundOptions {
+  readonly seed: number;
+  readonly round: number;
+  readonly only: readonly Kind[];
+  readonly furnished: string;
+  /** Where logs and data of the round lie afterwards when something was lost. */
+  readonly keepAt: string;
+  /** No further fault begins then, milliseconds since 1970. */
+  readonly until: number;
+}
+
+export type RoundNews =
+  | { readonly what: 'begins'; readonly setting: Setting }
+  | { readonly what: 'fault'; readonly kind: Kind; readonly detail: string }
+  /** There was nothing to do it to. */
+  | { readonly what: 'missed'; readonly kind: Kind }
+  | { readonly what: 'ends'; readonly runs: number; readonly lost: readonly string[] };
+
+const options = JSON.parse(process.argv[2] ?? '{}') as RoundOptions;
+const news: string[] = [];
+async function tell(one: RoundNews): Promise<void> {
+  const line = JSON.stringify(one);
+  news.push(`${new Date().toISOString()} ${line}`);
+  // Waited for: what is still on its way when a process exits is cut off.
+  await new Promise((written) => process.stdout.write(`${line}\n`, written));
+}
+
+/** A command that failed may bring all that it said. */
+const LONGEST = 2_000;
+const MOST_TOLD = 100;
+
+const WORKER = 'one';
+const LOOK_EVERY_MS = 20;
+
+/** Short, so that a round does not consist of waiting; those of a user are longer (docs/operations.md). */
+const LIMITS_HERE = { ...LIMITS, connectMs: 6_000, silenceMs: 3_000, statementMs: 2_500, lockMs: 2_500 };
+
+const run = promisify(execFile);
+const DISK_MB = 900;
+
+/** A small disk below the data folder, of this round alone. */
+async function smallDisk(home: string): Promise<() => Promise<void>> {
+  const data = join(home, 'data');
+  await mkdir(data);
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m,mode=711`, 'tmpfs', data]);
+  return async () => {
+    await run('umount', ['--lazy', data]);
+  };
+}
+
+const STAGES: Readonly<Record<Setting, Omit<StageOptions, 'furnished'>>> = {
+  embedded: {},
+  apart: { databaseApart: true, databaseLimits: LIMITS_HERE },
+  workers: { databaseApart: true, databaseLimits: LIMITS_HERE, withWorkers: true },
+  disk: { furnishHome: smallDisk },
+};
+
+/** The App, and in its setting the worker: started, and started anew when they were ended. */
+async function castOf(stage: Stage, setting: Setting): Promise<Cast> {
+  let app = await stage.start();
+  let worker: AppProcess | null = setting === 'workers' ? await stage.worker(WORKER) : null;
+  return {
+    stage,
+    app: () => app,
+    worker: () => worker,
+    async restartApp() {
+      await app.kill();
+      app = await stage.start();
+    },
+    async restartWorker() {
+      await worker?.kill();
+      worker = await stage.worker(WORKER);
+    },
+  };
+}
+
+async function momentOf(cast: Cast, { deeds, afterMs }: PlannedFault): Promise<void> {
+  const before = cast.app().deeds.length;
+  const until = performance.now() + afterMs;
+  while (performance.now() < until && cast.app().deeds.length < before + deeds) await delay(LOOK_EVERY_MS);
+}
+
+const AT_WORK = `select count(*)::int as runs from runoff.run
+  where state not in ('published', 'failed', 'cancelled', 'refused', 'merged', 'closed', 'awaiting_pick')`;
+
+/** Labels further issues as long as too few runs are at work. */
+async function topUp({ stage }: Cast, issues: number[], runsAtOnce: number): Promise<void> {
+  const rows = await stage.query(AT_WORK).catch(() => []);
+  if (rows.length === 0) return;
+  const free = runsAtOnce - Number(rows[0]?.runs ?? 0);
+  if (free > 0) issues.push(...(await stage.label(free)));
+}
+
+async function play(stage: Stage, { setting, runsAtOnce, faults }: Plan): Promise<void> {
+  const cast = await castOf(stage, setting);
+  const issues = [...(await stage.label(runsAtOnce))];
+  for (const fault of faults) {
+    if (Date.now() > options.until) break;
+    await momentOf(cast, fault);
+    await topUp(cast, issues, runsAtOnce);
+    const detail = await strike(cast, fault);
+    tell(
+      detail === null ? { what: 'missed', kind: fault.kind } : { what: 'fault', kind: fault.kind, detail },
+    );
+  }
+  const how = await stage.play(cast.app(), issues);
+  if (how === 'dead') throw new Error(`The App ended by itself. It said: ${cast.app().said()}`);
+  await cast.worker()?.stop();
+  await cast.app().stop();
+  const folders = setting === 'workers' ? [WORKER] : [];
+  const lost = (await whatIsWrong(stage, issues, folders)).map((one) => one.slice(0, LONGEST));
+  await tell({ what: 'ends', runs: issues.length, lost: lost.slice(0, MOST_TOLD) });
+  if (lost.length > 0) throw new Lost();
+}
+
+/** Something was lost, and told. */
+class Lost extends Error {}
+
+const plan = planOf(options.seed, options.round, new Set(options.only));
+await tell({ what: 'begins', setting: plan.setting });
+try {
+  const { furnished, keepAt } = options;
+  await onStage((stage) => play(stage, plan), { ...STAGES[plan.setting], furnished, keepAt });
+} catch (thrown) {
+  if (!(thrown instanceof Lost)) {
+    const { message, stack } = thrown as Error;
+    await tell({ what: 'ends', runs: 0, lost: [message.slice(0, LONGEST)] });
+    news.push(String(stack));
+  }
+  await mkdir(options.keepAt, { recursive: true });
+  await writeFile(join(options.keepAt, 'round.log'), `${news.join('\n')}\n`);
+}
+process.exit(0);

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { LIMITS } from '../../src/adapters/postgres/index.ts';
+import type { DatabaseProxy } from '../world/database-proxy.ts';
+import { tried } from '../world/tried.ts';
+import { allHolds } from './all-holds.ts';
+import { onChaosStage } from './on-chaos-stage.ts';
+
+const ALL = process.env.RUNOFF_TEST_CHAOS === 'all';
+
+/** What happens to the way to the database, and for how long, milliseconds. */
+const WAYS: Readonly<Record<string, (proxy: DatabaseProxy) => void>> = {
+  'swallows everything': (proxy) => proxy.let('swallow', 'swallow'),
+  'swallows what is answered': (proxy) => proxy.let('pass', 'swallow'),
+  refuses: (proxy) => {
+    proxy.refuse();
+    proxy.reset();
+  },
+  resets: (proxy) => proxy.reset(),
+};
+
+/** Short limits for the sample; the long silences meet those of a user. */
+const SHORT = {
+  ms: 6_000,
+  limits: { ...LIMITS, connectMs: 6_000, silenceMs: 4_000, statementMs: 3_000 },
+};
+const CASES = [
+  { how: 'swallows everything', ...SHORT },
+  ...(ALL ? Object.keys(WAYS).map((how) => ({ how, ms: 60_000, limits: undefined })) : []),
+];
+
+test.each(CASES)(
+  'the way to the database $how for $ms ms while two runs are at work',
+  ({ how, ms, limits }) =>
+    onChaosStage(
+      async (stage) => {
+        tried({
+          id: 'database-silent-runs',
+          part: 'The database is killed or away',
+          what: 'Nothing passes between the App and its database while coders are at work: for six seconds, or sixty, swallowed, refused and reset.',
+          held: 'Its health says so meanwhile, no call of a model begins, and the runs end as without.',
+          more: 'RUNOFF_TEST_CHAOS=all',
+        });
+        const app = await stage.start();
+        const issues = await stage.label(2);
+        await app.reaches('putCandidate', 2);
+        const [proxy] = stage.proxies;
+        if (!proxy) throw new Error('There is a proxy before the database.');
+        WAYS[how]?.(proxy);
+        // What was booked before is let go on; nothing that begins later can be booked.
+        await delay(ms / 2);
+        const before = stage.models.requests.length;
+        const health = how === 'resets' ? null : await fetch(`${await app.url}/healthz`);
+        expect(health?.status ?? 503).toBe(503);
+        await delay(ms / 2);
+        if (how !== 'resets') expect(stage.models.requests.length).toBe(before);
+        proxy.heal();
+        expect(await stage.play(app, issues)).toBe('over');
+        await app.stop();
+        await allHolds(stage, issues);
+      },
+      { databaseApart: true, ...(limits ? { databaseLimits: limits } : {}) },
+    ),
+);

@@ -1,0 +1,45 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createNodeMiddleware, Probot } from 'probot';
+import { expect, test } from 'vitest';
+import { app } from '../../src/app.ts';
+import { answeredInTime } from '../../src/compose/answered-in-time.ts';
+import type { World } from '../../src/pipeline/index.ts';
+import type { Steering } from '../../src/steering/index.ts';
+import { delivery, HOOKS, SECRET } from '../web/delivery.ts';
+
+/** Every part of it is asked and never answers. */
+const silentWorld = new Proxy(() => undefined, {
+  get: (_target, name) => (name === 'then' ? undefined : silentWorld),
+  apply: () => new Promise(() => undefined),
+}) as unknown as World;
+
+const LABELLED = JSON.stringify({
+  action: 'labeled',
+  installation: { id: 1 },
+  label: { name: 'auto-dev' },
+  issue: { number: 1, title: 'x', body: null, updated_at: '2026-01-01T00:00:00Z' },
+  repository: { id: 1, name: 'tiny', owner: { login: 'alice' } },
+  sender: { id: 2, login: 'alice', type: 'User' },
+});
+
+test('a delivery that nothing takes is answered with 503 while GitHub still waits', async () => {
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  });
+  const probot = new Probot({ appId: 1, privateKey, secret: SECRET, logLevel: 'fatal' });
+  const middleware = await createNodeMiddleware(
+    (bot) => app(silentWorld, {} as Steering)(answeredInTime(bot, 200)),
+    { probot, webhooksPath: HOOKS },
+  );
+  const server = createServer((request, response) => void middleware(request, response));
+  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}${HOOKS}`, delivery(LABELLED));
+  expect(answer.status).toBe(503);
+  expect(await answer.text()).toMatch(/Redeliver this once it can/);
+  server.close();
+});
