@@ -11,6 +11,7 @@ import {
 } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
+import { bookRow, spentSince } from '../world/ledger.ts';
 import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.said.ts';
 
@@ -394,10 +395,10 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     describe('ledger', () => {
       test('usage adds up a run, or one spender in it', async () => {
         const store = await fresh();
-        await store.openCall(call({}));
-        await store.openCall(call({ usd: 0.25, tokensIn: 3_000_000_000 }));
-        await store.openCall(call({ spender: 'brief', usd: 1 }));
-        await store.openCall(call({ runId: 'r2', usd: 100 }));
+        await bookRow(store, call({}));
+        await bookRow(store, call({ usd: 0.25, tokensIn: 3_000_000_000 }));
+        await bookRow(store, call({ spender: 'brief', usd: 1 }));
+        await bookRow(store, call({ runId: 'r2', usd: 100 }));
         expect(await store.usage('r1', 'A')).toEqual({
           usd: 0.75,
           tokensIn: 3_000_000_100,
@@ -412,7 +413,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       test('a booked call counts in full until what it came to is written over it', async () => {
         const store = await fresh();
         const booked = call({ usd: 3, tokensOut: 9_000, exact: false, status: 0 });
-        const [first, second] = [await store.openCall(booked), await store.openCall(booked)];
+        const [first, second] = [await bookRow(store, booked), await bookRow(store, booked)];
         expect(first).not.toBe(second);
         expect(await store.usage('r1')).toMatchObject({ usd: 6, tokensOut: 18_000, calls: 2 });
         await store.settleCall(second, call({ usd: 0.5 }));
@@ -431,7 +432,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           body: { sha256, bytes: 2 },
           at: 5,
         });
-        const [first, second] = [await store.openCall(call({})), await store.openCall(call({}))];
+        const [first, second] = [await bookRow(store, call({})), await bookRow(store, call({}))];
         await store.settleCall(first, call({ usd: 0.5 }), answer(0));
         await store.settleCall(second, call({ usd: 0.25 }), answer(1));
         expect(await store.usage('r1')).toMatchObject({ usd: 0.75, calls: 2 });
@@ -457,17 +458,17 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
 
       test('money is added up from a moment on, of everything or of one repository', async () => {
         const store = await fresh();
-        await store.openCall(call({ at: 99, usd: 16 }));
-        const open = await store.openCall(call({ at: 100, usd: 8, status: 0 }));
-        await store.openCall(call({ at: 101, usd: 2, runId: 'r2' }));
-        await store.openCall(call({ at: 101, usd: 1, repository: 'local-/srv/repo' }));
-        expect(await store.spentSince(100)).toBe(11);
-        expect(await store.spentSince(100, 'github-42')).toBe(10);
-        expect(await store.spentSince(100, 'local-/srv/repo')).toBe(1);
-        expect(await store.spentSince(100, 'github-4')).toBe(0);
+        await bookRow(store, call({ at: 99, usd: 16 }));
+        const open = await bookRow(store, call({ at: 100, usd: 8, status: 0 }));
+        await bookRow(store, call({ at: 101, usd: 2, runId: 'r2' }));
+        await bookRow(store, call({ at: 101, usd: 1, repository: 'local-/srv/repo' }));
+        expect(await spentSince(store, 100)).toBe(11);
+        expect(await spentSince(store, 100, 'github-42')).toBe(10);
+        expect(await spentSince(store, 100, 'local-/srv/repo')).toBe(1);
+        expect(await spentSince(store, 100, 'github-4')).toBe(0);
         await store.settleCall(open, call({ at: 100, usd: 4 }));
-        expect(await store.spentSince(100)).toBe(7);
-        expect(await store.spentSince(102)).toBe(0);
+        expect(await spentSince(store, 100)).toBe(7);
+        expect(await spentSince(store, 102)).toBe(0);
       });
     });
 
