@@ -50,6 +50,9 @@ const IMAGE_TOKENS: Readonly<Record<ModelProtocol, number>> = {
   gemini: 2_560,
 };
 
+/** One image elsewhere: the most of any rule that we know, as the one that holds is not known. */
+const UNKNOWN_IMAGE_TOKENS = IMAGE_TOKENS['openai-chat'];
+
 type Kind = 'image' | 'document' | 'sound or film';
 
 /** Fields that hold JSON of the agent's own, in which no provider looks for content. */
@@ -67,28 +70,31 @@ const ARBITRARY = [
 
 /**
  * What the input of a call may cost, by kind of content. Text: at most a token for each byte, as tokenizers of models work
- * on bytes. `official`: the provider is the vendor whose rules are known; elsewhere an image counts like a document.
+ * on bytes. `official`: the provider is the vendor whose rules are known, and which reads an image as an image or refuses it.
  * OpenAI's images are asked for in a detail whose most is published.
  */
 export function measure(protocol: ModelProtocol, body: Body, bytes: number, official: boolean): Measured {
   let text = bytes;
   let images = 0;
   let documents = 0;
+  let tools = 0;
   for (const part of partsOf(body)) {
+    tools += typedTools(part);
     const kind = kindOf(part);
     if (kind === 'sound or film')
       return { kind: 'forbidden', why: 'sound and film, which have prices of their own' };
-    if (kind === 'document' || (kind === 'image' && !official)) documents += 1;
-    else if (kind === 'image') {
+    if (kind === 'document') documents += 1;
+    if (kind === 'image') {
       images += 1;
+      if (!official) continue;
       boundDetail(part);
       text -= dataBytes(part);
     }
   }
   const fixed =
-    images * IMAGE_TOKENS[protocol] +
+    images * (official ? IMAGE_TOKENS[protocol] : UNKNOWN_IMAGE_TOKENS) +
     (documents > 0 ? DOCUMENT_TOKENS : 0) +
-    typedTools(body) * TYPED_TOOL_TOKENS;
+    tools * TYPED_TOOL_TOKENS;
   return {
     kind: 'tokens',
     input: {
@@ -161,7 +167,7 @@ function dataBytes(part: Body): number {
   return data.reduce<number>((sum, one) => sum + (typeof one === 'string' ? one.length : 0), 0);
 }
 
-/** Tools without a description of their own. */
+/** Tools without a description of their own; some agents declare tools in an input item. */
 function typedTools({ tools }: Body): number {
   const all = Array.isArray(tools) ? tools.filter(isObject) : [];
   const own = [undefined, null, 'custom', 'function', 'namespace'];

@@ -76,6 +76,8 @@ export function settledRow(
   };
 }
 
+/** The low end of characters in a token, so that an estimate is rather too high. */
+const CHARACTERS_PER_TOKEN = 3;
 const NOTHING: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
 
 function used(
@@ -92,6 +94,8 @@ function used(
       ? dearest(call, Math.min(counted ?? call.input.most, call.input.most))
       : reading.input;
   const output = reading?.output ?? null;
+  // More than the limit only where a provider does not keep to it.
+  const seen = Math.ceil((reading?.characters ?? 0) / CHARACTERS_PER_TOKEN);
   if (outcome.how === 'whole' && output !== null) return { tokens: { ...input, output }, exact: !missing };
-  return { tokens: { ...input, output: Math.max(output ?? 0, outputTokens) }, exact: false };
+  return { tokens: { ...input, output: Math.max(output ?? 0, outputTokens, seen) }, exact: false };
 }

@@ -57,7 +57,12 @@ describe('a cap', () => {
   });
 
   test('bounds a request that states no limit of its own', async () => {
-    provider = await startProvider((_, response) => json(response, 200, { choices: [], usage: {} }));
+    provider = await startProvider((_, response) =>
+      json(response, 200, {
+        choices: [],
+        usage: { prompt_tokens: 1, completion_tokens: 1, input_tokens: 1, output_tokens: 1 },
+      }),
+    );
     await using rig = await openRig(provider.url);
     const lease = await rig.open({ capUsd: 0.005 });
     await ask(lease, { path: '/v1/chat/completions', body: { model: 'm', messages: [] } });
@@ -98,7 +103,7 @@ describe('a cap', () => {
     await lease.close();
     expect(rig.ledger.rows).toMatchObject([{ exact: false }]);
     expect(rig.ledger.rows[0]?.tokensOut).toBeLessThan(5_000);
-    expect(rig.ledger.rows[0]?.tokensOut).toBeGreaterThan(1_000);
+    expect(rig.ledger.rows[0]?.tokensOut).toBeGreaterThanOrEqual(1_000);
   });
 
   const endless: [string, string, (stream: boolean) => object][] = [
@@ -330,6 +335,8 @@ describe('accounts', () => {
       log: memoryLog(),
       clock: { now: () => 1 },
       dayCaps: { repositoryUsd: 1000, everythingUsd: 1000 },
+      waitMs: 60_000,
+      underWayMs: 60_000,
     });
   const never = new AbortController().signal;
 
@@ -354,7 +361,7 @@ describe('accounts', () => {
             const purse = await accounts.open(payer(spender, capUsd));
             const got = await purse.reserve(
               (left) => (left.usd >= wants ? { usd: wants, tokens: 0 } : null),
-              (reservation) => row(spender, reservation.usd),
+              (reservation) => ({ ...row(spender, reservation.usd), status: 0 }),
               never,
             );
             if (got.kind === 'reserved') {
@@ -381,7 +388,7 @@ describe('accounts', () => {
     const reserve = (signal: AbortSignal) =>
       purse.reserve(
         (left) => (left.usd >= 8 ? { usd: 8, tokens: 0 } : null),
-        ({ usd }) => row('A', usd),
+        ({ usd }) => ({ ...row('A', usd), status: 0 }),
         signal,
       );
     expect(await reserve(never)).toMatchObject({ kind: 'reserved' });
