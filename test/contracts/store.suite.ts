@@ -11,7 +11,7 @@ import {
 } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
-import { bookRow, spentSince } from '../world/ledger.ts';
+import { bookRow, readSums, spentSince } from '../world/ledger.ts';
 import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.said.ts';
 
@@ -445,6 +445,45 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await store.settleCall(second, call({ usd: 0.25 }), answer(1, 'c'.repeat(64)));
         expect(await store.keptAnswers('r1', 'A')).toContainEqual(answer(1, 'c'.repeat(64)));
         expect(await store.usage('r1')).toMatchObject({ calls: 2 });
+      });
+
+      test('who books a call sees what counts against each of its caps, and what calls under way hold of it', async () => {
+        const store = await fresh();
+        const underWay = { status: 0, exact: false } as const;
+        await bookRow(store, call({ at: 100, usd: 1 }));
+        await bookRow(store, call({ at: 100, usd: 2, ...underWay }));
+        await bookRow(store, call({ at: 90, usd: 4, ...underWay }));
+        await bookRow(store, call({ at: 100, usd: 8, spender: 'B', ...underWay }));
+        await bookRow(store, call({ at: 100, usd: 16, runId: 'r2' }));
+        await bookRow(store, call({ at: 100, usd: 32, runId: 'r2', repository: 'github-43', ...underWay }));
+        const whose = { runId: 'r1', spender: 'A', repository: 'github-42', dayFrom: 95, underWayFrom: 95 };
+        expect(await readSums(store, whose)).toEqual({
+          spender: { booked: 7, held: 2 },
+          spenderTokens: { booked: 450, held: 150 },
+          run: { booked: 15, held: 10 },
+          repositoryDay: { booked: 27, held: 10 },
+          day: { booked: 59, held: 42 },
+          runCap: null,
+        });
+        expect(await readSums(store, { ...whose, spender: 'nobody' })).toMatchObject({
+          spender: { booked: 0, held: 0 },
+          spenderTokens: { booked: 0, held: 0 },
+        });
+        await create(store, 'r1');
+        await store.updateRun('r1', { task: task('r1') }, 2);
+        expect((await readSums(store, whose)).runCap).toBe(task('r1').settings.budget.run);
+      });
+
+      test('nobody books between the look at the sums and the booking', async () => {
+        const store = await fresh();
+        const whose = { runId: 'r1', spender: 'A', repository: 'github-42', dayFrom: 0, underWayFrom: 0 };
+        const booked = await Promise.all(
+          Array.from({ length: 20 }, () =>
+            store.bookCall(whose, ({ run }) => (run.booked + 1 <= 5 ? call({ usd: 1, status: 0 }) : null)),
+          ),
+        );
+        expect(booked.filter((number) => number !== null)).toHaveLength(5);
+        expect(await store.usage('r1')).toMatchObject({ usd: 5, calls: 5 });
       });
 
       test('what was never booked cannot be settled, and leaves no answer', async () => {
