@@ -216,6 +216,44 @@ describe('a cap', () => {
     expect(JSON.parse(provider.seen[2]?.body ?? '').max_tokens).toBeGreaterThan(8_000);
   });
 
+  test('tells a call that waited too long for money of others to try again', async () => {
+    const first = Promise.withResolvers<void>();
+    provider = await startProvider(async (_, response) => {
+      if (provider?.seen.length === 1) await first.promise;
+      json(response, 200, message(10, 10));
+    });
+    await using rig = await openRig(provider.url, { budgetWaitMs: 20 });
+    const lease = await rig.open({ capUsd: 0.015 });
+    const holding = ask(lease);
+    await expect.poll(() => provider?.seen.length).toBe(1);
+    const late = await ask(lease);
+    expect(late.status).toBe(503);
+    expect(late.headers['x-should-retry']).toBe('true');
+    expect(late.text).toContain('Try again when they have ended');
+    first.resolve();
+    expect((await holding).status).toBe(200);
+    expect((await ask(lease)).status).toBe(200);
+  });
+
+  test('lets parallel calls of an agent pass while their most fits, and the others in turn', async () => {
+    let atOnce = 0;
+    let most = 0;
+    provider = await startProvider(async (_, response) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      atOnce -= 1;
+      json(response, 200, message(600, 100));
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ capUsd: 0.06 });
+    const replies = await Promise.all(Array.from({ length: 20 }, () => ask(lease)));
+    expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    // One costs up to $0.0141, of which four fit, and a fifth with what it probably costs.
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(5);
+  });
+
   test('charges nothing for an error of the provider', async () => {
     provider = await startProvider((_, response) =>
       json(response, 529, { error: { message: 'overloaded' } }),
