@@ -93,16 +93,13 @@ export async function admit(
   if (typeof model !== 'string' || provider === null || !access)
     return refuse(403, 'This model is not available here.');
   const prepared = cleaned(endpoint.protocol, sent, model, provider, access);
-  if (prepared.kind === 'forbidden') {
-    return refuse(403, `Not available through this gateway: ${prepared.why}.`);
-  }
+  if (prepared.kind === 'forbidden') return refuse(403, unavailable(prepared.why));
   const { body, limit } = prepared;
   // Written out, a number like 1e20 is five times as long.
   const text = JSON.stringify(body);
   const size = Math.max(bytes.length, Buffer.byteLength(text));
   const measured = measure(endpoint.protocol, body, size, access.official);
-  if (measured.kind === 'forbidden')
-    return refuse(403, `Not available through this gateway: ${measured.why}.`);
+  if (measured.kind === 'forbidden') return refuse(403, unavailable(measured.why));
   return {
     kind: 'call',
     endpoint,
@@ -115,6 +112,8 @@ export async function admit(
     limit,
   };
 }
+
+const unavailable = (why: string): string => `Not available through this gateway: ${why}.`;
 
 type Cleaned =
   | { readonly kind: 'may-pass'; readonly body: Body; readonly limit: OutputLimit }
