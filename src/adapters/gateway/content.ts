@@ -95,17 +95,21 @@ export function measure(protocol: ModelProtocol, body: Body, bytes: number, offi
     images * (official ? IMAGE_TOKENS[protocol] : UNKNOWN_IMAGE_TOKENS) +
     (documents > 0 ? DOCUMENT_TOKENS : 0) +
     tools * TYPED_TOOL_TOKENS;
+  const readings = shortens(body) ? 2 : 1;
   return {
     kind: 'tokens',
     input: {
-      estimate: Math.ceil(text / BYTES_PER_TOKEN) + ADDED_TOKENS + fixed,
-      most: text + MOST_ADDED_TOKENS + fixed,
+      estimate: readings * (Math.ceil(text / BYTES_PER_TOKEN) + ADDED_TOKENS + fixed),
+      most: readings * (text + MOST_ADDED_TOKENS + fixed),
       media: images + documents > 0,
     },
   };
 }
 
-/** Every object in a body but those inside one that has a price of its own, or is JSON of the agent. */
+/** Where the one image of a part stands. */
+const IMAGE_PLACES = ['source', 'imageUrl', 'inlineData'];
+
+/** Every object in a body but an image's own, and JSON of the agent. */
 function* partsOf(body: Body): Generator<Body> {
   const open: unknown[] = [body];
   while (open.length > 0) {
@@ -113,19 +117,17 @@ function* partsOf(body: Body): Generator<Body> {
     if (Array.isArray(value)) open.push(...value);
     if (!isObject(value)) continue;
     yield value;
-    const kind = kindOf(value);
-    if (kind === 'image' || kind === 'document') continue;
+    const passed =
+      value === body ? [] : kindOf(value) === 'image' ? [...IMAGE_PLACES, ...ARBITRARY] : ARBITRARY;
     for (const [key, within] of Object.entries(value)) {
-      if (value === body || !isArbitrary(key, value)) open.push(within);
+      if (!passed.includes(camel(key)) && (value === body || !isArbitrary(key, value))) open.push(within);
     }
   }
 }
 
 /** In Gemini's protocol a function's `response` is JSON of the agent, and its `parts` are content. */
 const isArbitrary = (key: string, within: Body): boolean =>
-  ARBITRARY.includes(camel(key)) ||
-  (key === 'input' && /tool_use$/.test(String(within.type))) ||
-  (key === 'response' && 'name' in within);
+  (key === 'input' && /tool_use$/.test(String(within.type))) || (key === 'response' && 'name' in within);
 
 /** Null for text, and for what only holds other content. What is not known counts as a document. */
 function kindOf(part: Body): Kind | null {
@@ -166,6 +168,9 @@ function dataBytes(part: Body): number {
   const data = [part.image_url, ...places.flatMap(({ data: own, url }) => [own, url])];
   return data.reduce<number>((sum, one) => sum + (typeof one === 'string' ? one.length : 0), 0);
 }
+
+/** Anthropic reads a conversation that it is to shorten twice (https://platform.claude.com/docs/en/build-with-claude/compaction). */
+const shortens = (body: Body): boolean => JSON.stringify(body.context_management ?? null).includes('compact');
 
 /** Tools without a description of their own; some agents declare tools in an input item. */
 function typedTools({ tools }: Body): number {

@@ -41,7 +41,7 @@ export interface Told {
 /** A reading is to be taken once, at the end. */
 export const toldBy = (outcome: Outcome): Told => ({ outcome, reading: outcome.meter?.reading() ?? null });
 
-/** The provider did not say what it bills for the input: none at all is no figure, as no request is empty. */
+/** The provider did not say what it used: no input at all is no figure, as no request is empty. */
 export const inputIsMissing = ({ outcome, reading }: Told): boolean =>
   outcome.how !== 'unbilled' && !reading?.input?.input;
 
@@ -93,9 +93,9 @@ function used(
     missing || !reading?.input
       ? dearest(call, Math.min(counted ?? call.input.most, call.input.most))
       : reading.input;
-  const output = reading?.output ?? null;
+  const output = missing ? null : (reading?.output ?? null);
   // More than the limit only where a provider does not keep to it.
   const seen = Math.ceil((reading?.characters ?? 0) / CHARACTERS_PER_TOKEN);
-  if (outcome.how === 'whole' && output !== null) return { tokens: { ...input, output }, exact: !missing };
-  return { tokens: { ...input, output: Math.max(output ?? 0, outputTokens, seen) }, exact: false };
+  if (outcome.how === 'whole' && output !== null) return { tokens: { ...input, output }, exact: true };
+  return { tokens: { ...input, output: Math.max(reading?.output ?? 0, outputTokens, seen) }, exact: false };
 }

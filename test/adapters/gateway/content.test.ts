@@ -82,6 +82,11 @@ describe('a document counts as a whole context window', () => {
       'anthropic',
       user({ type: 'document', source: { type: 'text', data: 'a. b.' }, citations: { enabled: true } }),
     ],
+    [
+      'beside an image in one part',
+      'anthropic',
+      user({ type: 'tool_result', image_url: 'x', content: [pdf] }),
+    ],
     ['in a container', 'anthropic', user({ type: 'container_upload', file_id: 'f' })],
     ['in a chat', 'openai-chat', user({ type: 'file', file: { file_data: DATA } })],
     ['by address', 'openai-chat', user({ type: 'document_url', document_url: 'https://x' })],
@@ -138,6 +143,11 @@ describe('nothing but text counts by its bytes alone', () => {
       gemini({ functionResponse: { name: 'f', response: { fileData: DATA } } }),
     ],
   ])('%s', (_, protocol, body) => expect(thousands(protocol, body)).toBe(402));
+
+  test('a conversation that its vendor is to shorten is read twice', () => {
+    const edits = { context_management: { edits: [{ type: 'compact_20260112' }] } };
+    expect(thousands('anthropic', { ...user({ type: 'text', text: DATA }), ...edits })).toBe(804);
+  });
 
   test('a tool that the vendor describes has a most of its own', () => {
     const plain = tokens('anthropic', user('x'));

@@ -120,7 +120,7 @@ describe('it is settled at its most', () => {
       response.destroy();
     });
     await using rig = await openRig(provider.url, vendors(provider.url));
-    const lease = await rig.open({ models: ['anthropic/m'], capUsd: 50, runCapUsd: 50 });
+    const lease = await rig.open({ models: ['anthropic/m'], capUsd: 50, runCapUsd: 50, ttlMs: 600_000 });
     for (let call = 0; call < 12; call += 1) await ask(lease);
     const counted = () => provider.seen.filter(({ path }) => isCount(path)).length;
     // Each call was tried three times.

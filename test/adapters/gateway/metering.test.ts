@@ -432,6 +432,20 @@ describe('the table of prices', () => {
     expect((hour ?? 0) / (short ?? 1)).toBeCloseTo(4 / 2.5, 3);
   });
 
+  test('knows that a cache of an hour is dearer also where the operator set a price', async () => {
+    provider = await startProvider((_, response) => {
+      const cache = { ephemeral_1h_input_tokens: 1_000_000 };
+      const written = { cache_creation_input_tokens: 1_000_000, cache_creation: cache };
+      json(response, 200, message(0, 0, written));
+    });
+    await using rig = await openRig(provider.url, {
+      prices: { 'anthropic/m': { input: 4, output: 1, cacheWrite: 5 } },
+    });
+    const lease = await rig.open({ models: ['anthropic/m'], capUsd: 100, runCapUsd: 100 });
+    await ask(lease);
+    expect(lease.usage().usd).toBeCloseTo(8, 6);
+  });
+
   test('is not asked when the operator set a price', async () => {
     provider = await startProvider((_, response) => json(response, 200, message(1_000_000, 0)));
     await using rig = await openRig(provider.url, {
