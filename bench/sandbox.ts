@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { BUILTIN_PATH, bundleBuiltinCoder } from '../src/adapters/coders/index.ts';
-import { openGateway } from '../src/adapters/gateway/index.ts';
+import { memoryLedger, openGateway } from '../src/adapters/gateway/index.ts';
 import { openWorkspaces } from '../src/adapters/git/index.ts';
 import { openBubblewrap, prepareToolchain } from '../src/adapters/sandbox/index.ts';
 import { systemClock } from '../src/adapters/system/index.ts';
@@ -61,29 +61,6 @@ interface Bench {
   /** The coder's program on the host. */
   readonly builtin: string;
   readonly caller: string;
-}
-
-function memoryLedger() {
-  const rows: LedgerRow[] = [];
-  const sum = (own: readonly LedgerRow[]): Usage => {
-    const total = (of: (row: LedgerRow) => number) => own.reduce((all, row) => all + of(row), 0);
-    return {
-      ...NO_USAGE,
-      usd: total((row) => row.usd),
-      tokensIn: total((row) => row.tokensIn),
-      tokensOut: total((row) => row.tokensOut),
-      calls: own.length,
-    };
-  };
-  return {
-    openCall: async (row: LedgerRow) => rows.push(row) - 1,
-    settleCall: async (call: number, row: LedgerRow) => {
-      rows[call] = row;
-    },
-    runCap: async () => null,
-    spentSince: async () => sum(rows).usd,
-    usage: async (id: string) => sum(rows.filter((row) => row.runId === id)),
-  };
 }
 
 async function open(root: string): Promise<Bench> {

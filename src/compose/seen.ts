@@ -92,17 +92,15 @@ async function repositoryOf({ store, log }: Eyes): Promise<number | undefined> {
   return found?.origin.kind === 'github' ? found.origin.repositoryId : undefined;
 }
 
-type Ledger = Pick<Store, 'openCall' | 'settleCall' | 'usage' | 'spentSince' | 'runCap'>;
+type Ledger = Pick<Store, 'bookCall' | 'settleCall' | 'usage'>;
 
 /** The same ledger; what calls came to is counted and traced when it is settled. */
 export const watchedLedger = (
   ledger: Ledger,
   { metrics, tracer }: Pick<Eyes, 'metrics' | 'tracer'>,
 ): Ledger => ({
-  openCall: (row) => ledger.openCall(row),
+  bookCall: (whose, decide) => ledger.bookCall(whose, decide),
   usage: (id, spender) => ledger.usage(id, spender),
-  runCap: (id) => ledger.runCap(id),
-  spentSince: (at, repository) => ledger.spentSince(at, repository),
   async settleCall(call, row, answer) {
     await ledger.settleCall(call, row, answer);
     metrics?.modelCall(row);

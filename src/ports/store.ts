@@ -111,6 +111,35 @@ export interface LedgerRow {
   readonly at: number;
 }
 
+/** Whose caps a call counts against. */
+export interface Booker {
+  readonly runId: RunId;
+  readonly spender: string;
+  readonly repository: string;
+  /** The start of the day; milliseconds since 1970 UTC. */
+  readonly dayFrom: number;
+  /** A call booked before this and not settled counts as one whose process is gone; milliseconds since 1970 UTC. */
+  readonly underWayFrom: number;
+}
+
+export interface Booked {
+  /** All that the ledger holds, settled or not. */
+  readonly booked: number;
+  /** Part of `booked`: of calls under way. */
+  readonly held: number;
+}
+
+/** Dollars, or tokens in and out, that count against each cap of a call. */
+export interface LedgerSums {
+  readonly spender: Booked;
+  readonly spenderTokens: Booked;
+  readonly run: Booked;
+  readonly repositoryDay: Booked;
+  readonly day: Booked;
+  /** What the run may spend by its record as it is now; null for work that is no run, or has no task yet. */
+  readonly runCap: Usd | null;
+}
+
 export interface Delivery {
   /** GitHub's delivery id. */
   readonly id: string;
@@ -199,17 +228,14 @@ export interface Store extends AnswerStore, Retention {
   candidates(id: RunId): Promise<readonly Candidate[]>;
 
   /**
-   * Books a call before it goes out with what it may cost at most (`exact` false, `status` 0), so that a crash cannot
-   * lose it; returns its number.
+   * Books what `decide` makes of the sums, before the call goes out: with what it may cost at most (`exact` false, `status`
+   * 0), so that a crash cannot lose it. Returns its number; null where `decide` returned null. Nobody else books between
+   * the look and the booking, whatever their process.
    */
-  openCall(row: LedgerRow): Promise<number>;
+  bookCall(whose: Booker, decide: (sums: LedgerSums) => LedgerRow | null): Promise<number | null>;
   /** Writes what the call came to over what was booked; its answer, where it is to be kept, in the same transaction. */
   settleCall(call: number, row: LedgerRow, answer?: KeptAnswer): Promise<void>;
   usage(id: RunId, spender?: string): Promise<Usage>;
-  /** Dollars that the run may spend in all, by its record as it is now; null for work that is no run, or has no task yet. */
-  runCap(id: RunId): Promise<Usd | null>;
-  /** Dollars booked from a moment on, by everyone or for one repository; milliseconds since 1970 UTC. */
-  spentSince(at: number, repository?: string): Promise<Usd>;
 
   /**
    * Keeps what somebody said to a run: once for a key, whatever was said under it then (I8). Null when the key is taken.

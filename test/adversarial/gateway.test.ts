@@ -334,7 +334,7 @@ describe('a candidate that would borrow the provider’s network or memory', () 
   test('keeps what agents do use: own tools, pictures in the request, any tool arguments', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
-    const lease = await rig.open();
+    const lease = await rig.open({ capUsd: 100, runCapUsd: 100 });
     const schema = { type: 'object', properties: { file_id: { type: 'string' }, source: { type: 'url' } } };
     const calls: [string, object][] = [
       [
@@ -366,10 +366,7 @@ describe('a candidate that would borrow the provider’s network or memory', () 
           messages: [
             {
               role: 'user',
-              content: [
-                { type: 'input_audio', input_audio: { data: 'AAhttp//', format: 'wav' } },
-                { type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } },
-              ],
+              content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }],
             },
           ],
         },

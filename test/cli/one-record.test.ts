@@ -8,6 +8,7 @@ import { Settings } from '../../src/core/policy/index.ts';
 import { statusComment, statusReply } from '../../src/core/reports/index.ts';
 import { viewOf, type World } from '../../src/pipeline/index.ts';
 import { freshDatabase } from '../world/database.ts';
+import { bookRow } from '../world/ledger.ts';
 
 const RUN = 'r0000000002';
 const MODEL = 'anthropic/claude-sonnet-4-5';
@@ -109,7 +110,7 @@ test('whoever tells of a run at work says the same state, and the dollars of the
   ] as const) {
     const counted = { tokensIn: 9, tokensOut: 1, tokensCached: 0, tokensReasoning: 0, usd, exact: true };
     const row = { runId: RUN, spender, repository: 'github-42', model: MODEL, ...counted, ms: 5, at: 5 };
-    await ledger.settleCall(await ledger.openCall({ ...row, status: 0 }), { ...row, status: 200 });
+    await ledger.settleCall(await bookRow(ledger, { ...row, status: 0 }), { ...row, status: 200 });
   }
 
   const { runs, status, show, json, comment, reply, metrics } = await all();

@@ -6,11 +6,9 @@ test('an answer is kept also where calls are watched', async () => {
   const settled: unknown[][] = [];
   const ledger = watchedLedger(
     {
-      openCall: async () => 1,
+      bookCall: async () => 1,
       settleCall: async (...all) => void settled.push(all),
       usage: async () => ({ usd: 0, tokensIn: 0, tokensOut: 0, calls: 0 }),
-      spentSince: async () => 0,
-      runCap: async () => null,
     },
     {},
   );

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Actor, GitHubOrigin, Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { LedgerRow, NewCommand, Pick, Store } from '../../src/ports/index.ts';
+import { bookRow } from '../world/ledger.ts';
 
 type Fresh = () => Promise<Store>;
 
@@ -262,10 +263,10 @@ export function countsContract(fresh: Fresh): void {
       const store = await fresh();
       await create(store, 'r1');
       await create(store, 'r2', { requestedBy: hubot });
-      await store.openCall(call('r1', 99, 16));
-      await store.openCall(call('r1', 100, 8));
-      await store.openCall(call('r2', 101, 4));
-      await store.openCall(call('gone', 101, 2));
+      await bookRow(store, call('r1', 99, 16));
+      await bookRow(store, call('r1', 100, 8));
+      await bookRow(store, call('r2', 101, 4));
+      await bookRow(store, call('gone', 101, 2));
       expect(await store.spentBySince(100, { kind: 'user', id: 5 })).toBe(8);
       expect(await store.spentBySince(99, { kind: 'user', id: 5 })).toBe(24);
       expect(await store.spentBySince(100, { kind: 'user', id: 6 })).toBe(4);

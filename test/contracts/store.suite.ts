@@ -11,6 +11,7 @@ import {
 } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
+import { bookRow, readSums, spentSince } from '../world/ledger.ts';
 import { auditContract } from './store.audit.ts';
 import { commandsContract, countsContract, picksContract } from './store.said.ts';
 
@@ -394,10 +395,10 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     describe('ledger', () => {
       test('usage adds up a run, or one spender in it', async () => {
         const store = await fresh();
-        await store.openCall(call({}));
-        await store.openCall(call({ usd: 0.25, tokensIn: 3_000_000_000 }));
-        await store.openCall(call({ spender: 'brief', usd: 1 }));
-        await store.openCall(call({ runId: 'r2', usd: 100 }));
+        await bookRow(store, call({}));
+        await bookRow(store, call({ usd: 0.25, tokensIn: 3_000_000_000 }));
+        await bookRow(store, call({ spender: 'brief', usd: 1 }));
+        await bookRow(store, call({ runId: 'r2', usd: 100 }));
         expect(await store.usage('r1', 'A')).toEqual({
           usd: 0.75,
           tokensIn: 3_000_000_100,
@@ -412,7 +413,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       test('a booked call counts in full until what it came to is written over it', async () => {
         const store = await fresh();
         const booked = call({ usd: 3, tokensOut: 9_000, exact: false, status: 0 });
-        const [first, second] = [await store.openCall(booked), await store.openCall(booked)];
+        const [first, second] = [await bookRow(store, booked), await bookRow(store, booked)];
         expect(first).not.toBe(second);
         expect(await store.usage('r1')).toMatchObject({ usd: 6, tokensOut: 18_000, calls: 2 });
         await store.settleCall(second, call({ usd: 0.5 }));
@@ -431,7 +432,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           body: { sha256, bytes: 2 },
           at: 5,
         });
-        const [first, second] = [await store.openCall(call({})), await store.openCall(call({}))];
+        const [first, second] = [await bookRow(store, call({})), await bookRow(store, call({}))];
         await store.settleCall(first, call({ usd: 0.5 }), answer(0));
         await store.settleCall(second, call({ usd: 0.25 }), answer(1));
         expect(await store.usage('r1')).toMatchObject({ usd: 0.75, calls: 2 });
@@ -446,6 +447,45 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.usage('r1')).toMatchObject({ calls: 2 });
       });
 
+      test('who books a call sees what counts against each of its caps, and what calls under way hold of it', async () => {
+        const store = await fresh();
+        const underWay = { status: 0, exact: false } as const;
+        await bookRow(store, call({ at: 100, usd: 1 }));
+        await bookRow(store, call({ at: 100, usd: 2, ...underWay }));
+        await bookRow(store, call({ at: 90, usd: 4, ...underWay }));
+        await bookRow(store, call({ at: 100, usd: 8, spender: 'B', ...underWay }));
+        await bookRow(store, call({ at: 100, usd: 16, runId: 'r2' }));
+        await bookRow(store, call({ at: 100, usd: 32, runId: 'r2', repository: 'github-43', ...underWay }));
+        const whose = { runId: 'r1', spender: 'A', repository: 'github-42', dayFrom: 95, underWayFrom: 95 };
+        expect(await readSums(store, whose)).toEqual({
+          spender: { booked: 7, held: 2 },
+          spenderTokens: { booked: 450, held: 150 },
+          run: { booked: 15, held: 10 },
+          repositoryDay: { booked: 27, held: 10 },
+          day: { booked: 59, held: 42 },
+          runCap: null,
+        });
+        expect(await readSums(store, { ...whose, spender: 'nobody' })).toMatchObject({
+          spender: { booked: 0, held: 0 },
+          spenderTokens: { booked: 0, held: 0 },
+        });
+        await create(store, 'r1');
+        await store.updateRun('r1', { task: task('r1') }, 2);
+        expect((await readSums(store, whose)).runCap).toBe(task('r1').settings.budget.run);
+      });
+
+      test('nobody books between the look at the sums and the booking', async () => {
+        const store = await fresh();
+        const whose = { runId: 'r1', spender: 'A', repository: 'github-42', dayFrom: 0, underWayFrom: 0 };
+        const booked = await Promise.all(
+          Array.from({ length: 20 }, () =>
+            store.bookCall(whose, ({ run }) => (run.booked + 1 <= 5 ? call({ usd: 1, status: 0 }) : null)),
+          ),
+        );
+        expect(booked.filter((number) => number !== null)).toHaveLength(5);
+        expect(await store.usage('r1')).toMatchObject({ usd: 5, calls: 5 });
+      });
+
       test('what was never booked cannot be settled, and leaves no answer', async () => {
         const store = await fresh();
         const body = { sha256: 'b'.repeat(64), bytes: 2 };
@@ -457,17 +497,17 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
 
       test('money is added up from a moment on, of everything or of one repository', async () => {
         const store = await fresh();
-        await store.openCall(call({ at: 99, usd: 16 }));
-        const open = await store.openCall(call({ at: 100, usd: 8, status: 0 }));
-        await store.openCall(call({ at: 101, usd: 2, runId: 'r2' }));
-        await store.openCall(call({ at: 101, usd: 1, repository: 'local-/srv/repo' }));
-        expect(await store.spentSince(100)).toBe(11);
-        expect(await store.spentSince(100, 'github-42')).toBe(10);
-        expect(await store.spentSince(100, 'local-/srv/repo')).toBe(1);
-        expect(await store.spentSince(100, 'github-4')).toBe(0);
+        await bookRow(store, call({ at: 99, usd: 16 }));
+        const open = await bookRow(store, call({ at: 100, usd: 8, status: 0 }));
+        await bookRow(store, call({ at: 101, usd: 2, runId: 'r2' }));
+        await bookRow(store, call({ at: 101, usd: 1, repository: 'local-/srv/repo' }));
+        expect(await spentSince(store, 100)).toBe(11);
+        expect(await spentSince(store, 100, 'github-42')).toBe(10);
+        expect(await spentSince(store, 100, 'local-/srv/repo')).toBe(1);
+        expect(await spentSince(store, 100, 'github-4')).toBe(0);
         await store.settleCall(open, call({ at: 100, usd: 4 }));
-        expect(await store.spentSince(100)).toBe(7);
-        expect(await store.spentSince(102)).toBe(0);
+        expect(await spentSince(store, 100)).toBe(7);
+        expect(await spentSince(store, 102)).toBe(0);
       });
     });
 

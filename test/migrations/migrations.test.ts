@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS, type Migration, migrate, openStore } from '../../src/adapters/store/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import { freshDatabase, type TestDatabase } from '../world/database.ts';
+import { spentSince } from '../world/ledger.ts';
 import { tried } from '../world/tried.ts';
 import { SAMPLES } from './samples.ts';
 
@@ -148,9 +149,9 @@ test('calls of before count for the repository of their run', async () => {
     .execute(db);
   await migrate(db);
   const store = await openStore(database.url);
-  expect(await store.spentSince(1100, 'github-42')).toBe(0.5);
-  expect(await store.spentSince(1100, 'local-/srv/repo')).toBe(2);
-  expect(await store.spentSince(1100)).toBe(6.5);
+  expect(await spentSince(store, 1100, 'github-42')).toBe(0.5);
+  expect(await spentSince(store, 1100, 'local-/srv/repo')).toBe(2);
+  expect(await spentSince(store, 1100)).toBe(6.5);
   await store.close();
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { admit, RunRequest } from '../../src/pipeline/admit/index.ts';
+import { bookRow } from '../world/ledger.ts';
 import { admitRoom, comment, HEAD, MAIN, mallory, mona, NOON, tria } from './admit-room.ts';
 
 describe('a label', () => {
@@ -237,7 +238,7 @@ describe('the caps of a day', () => {
       status: 200,
       ms: 1,
     };
-    await room.store.openCall({ ...call, ...meter });
+    await bookRow(room.store, { ...call, ...meter });
     expect((await room.start()).trouble).toBe(
       'The runs of `mona` have used up $3.00 today (UTC), the most that this server allows.',
     );

@@ -6,6 +6,7 @@ import { guard } from '../../src/pipeline/guard.ts';
 import type { World } from '../../src/pipeline/index.ts';
 import { mostWorkMs, workTimeOf } from '../../src/pipeline/work-time.ts';
 import type { Engine, ExecResult, ExecSpec, Flows, Sandbox, Store } from '../../src/ports/index.ts';
+import { bookRow } from '../world/ledger.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
 
@@ -106,7 +107,7 @@ function gatewayOf(store: Store, { unpriced }: Script) {
     async open({ spender }: { spender: string }) {
       const row = { runId: RUN, spender, repository: 'local-/', model: 'm', tokensIn: 10, tokensOut: 1 };
       const rest = { tokensCached: 0, tokensReasoning: 0, usd: 0.1, exact: true, status: 200, ms: 1, at: 0 };
-      await store.openCall({ ...row, ...rest });
+      await bookRow(store, { ...row, ...rest });
       return {
         socket: '/s',
         key: 'key',

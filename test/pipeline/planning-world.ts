@@ -2,6 +2,7 @@ import type { Brief, Task } from '../../src/core/model/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { World } from '../../src/pipeline/index.ts';
+import { bookRow } from '../world/ledger.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
 import { answered, askedAs, type Say } from './debate-room.ts';
@@ -59,7 +60,7 @@ export async function planningWorld({ planner, critics, settings = {}, body = 'T
         if (capUsd < PRICE) throw new Fault('BUDGET_TOO_SMALL', `The budget of ${spender} does not suffice.`);
         let usage = await store.usage(RUN, spender);
         const spend = async () => {
-          await store.openCall(rowOf(spender));
+          await bookRow(store, rowOf(spender));
           usage = await store.usage(RUN, spender);
         };
         return {

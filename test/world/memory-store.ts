@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sumsOf } from '../../src/adapters/gateway/memory-ledger.ts';
 import type { Reply } from '../../src/core/dialogue/index.ts';
 import { isFinal, isOver, move } from '../../src/core/lifecycle/index.ts';
 import {
@@ -179,8 +180,10 @@ export function memoryStore(): Store {
       const found = [...(entries.get(id)?.candidates.values() ?? [])];
       return found.map(kept).toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
     },
-    async openCall(row) {
-      return calls.push({ ...row }) - 1;
+    async bookCall(whose, decide) {
+      const runCap = entries.get(whose.runId)?.run.task?.settings.budget.run ?? null;
+      const row = decide({ ...sumsOf(calls, whose), runCap });
+      return row && calls.push({ ...row }) - 1;
     },
     async settleCall(call, row, answer) {
       if (calls[call] === undefined) {
@@ -202,12 +205,6 @@ export function memoryStore(): Store {
           }),
           NO_USAGE,
         );
-    },
-    runCap: async (id) => entries.get(id)?.run.task?.settings.budget.run ?? null,
-    async spentSince(at, repository) {
-      return calls
-        .filter((call) => call.at >= at && (repository === undefined || call.repository === repository))
-        .reduce((sum, call) => sum + call.usd, 0);
     },
     async addReply(runId, key, reply) {
       const { replies } = entry(runId);

@@ -1,40 +1,45 @@
 import { asFault, type RunId, type Usage } from '../../core/model/index.ts';
 import type { Clock, KeptAnswer, LedgerRow, Log } from '../../ports/index.ts';
 import { type Bookings, type Ledger, openBookings } from './bookings.ts';
-import { type CapReached, type Held, openHeld, type Plan, passed, type Reservation, take } from './caps.ts';
-import { type DayCaps, hold, ownScopes, type Payer, readSums, sharedScopes, type Tally } from './scopes.ts';
+import { type CapReached, type Plan, type Reservation, type Taken, take } from './caps.ts';
+import { type DayCaps, midnightBefore, type Payer, scopesOf, settledScopes, type Tally } from './scopes.ts';
 import { inTurn, openSettlements, type Settlements } from './turns.ts';
 
-/** A call that is paid for, and its number in the ledger; null for one that costs nothing. */
+/** A call that is paid for, its number in the ledger (null for one that costs nothing), and when it was booked. */
 export interface Paid<R extends Reservation> {
   readonly kind: 'reserved';
   readonly reservation: R;
   readonly call: number | null;
+  /** Milliseconds since 1970. */
+  readonly at: number;
 }
 
 export type Reserved<R extends Reservation> =
   | Paid<R>
   | CapReached
+  /** Other calls held what it needs for longer than calls wait. */
+  | { readonly kind: 'busy' }
   | { readonly kind: 'unrecorded' }
   | { readonly kind: 'gone' };
 
+/** The ledger's row for a reservation that is booked at a moment. */
+type Booking<R extends Reservation> = (reservation: R, at: number) => LedgerRow;
+
 /** The money of one spender in one run. */
 export interface Purse {
-  /** Of this spender in this run; what calls in flight hold is not in it. */
+  /** Of this spender in this run; what calls under way hold is not in it. */
   usage(): Usage;
   /**
    * Reserves what `plan` asks for and books it in the ledger as `booking` writes it: null for a call that costs
-   * nothing. Waits while only other calls of this process stand in the way. Never rejects.
+   * nothing. Waits, for a bounded time, while only other calls stand in the way. Never rejects.
    */
   reserve<R extends Reservation>(
     plan: Plan<R>,
-    booking: ((reservation: R) => LedgerRow) | null,
+    booking: Booking<R> | null,
     signal: AbortSignal,
   ): Promise<Reserved<R>>;
-  /** Writes what the call came to over what was booked, its answer with it, and gives the rest back. Never rejects. */
+  /** Writes what the call came to over what was booked, its answer with it. Never rejects. */
   settle(paid: Paid<Reservation>, row: LedgerRow, answer?: KeptAnswer | null): Promise<void>;
-  /** Gives back what a call held that cost nothing. */
-  release(paid: Paid<Reservation>): void;
   close(): Promise<void>;
 }
 
@@ -48,28 +53,29 @@ export interface AccountsOptions {
   readonly dayCaps: DayCaps;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
+  /** Milliseconds for which a call waits for money that others hold. */
+  readonly waitMs: number;
+  /** Milliseconds after which a call that is booked and not settled counts as one whose process is gone. */
+  readonly underWayMs: number;
 }
 
 /** What all purses of a gateway work with. */
 interface Desk extends AccountsOptions {
   readonly bookings: Bookings;
-  readonly held: Held;
   readonly settlements: Settlements;
-  /** One call is reserved and booked at a time, so that each sees what the one before it booked. */
+  /** One call is booked at a time: others would only wait for the ledger's lock, each with a connection of its own. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /**
  * Budgets of the runs that have open leases. The ledger is the truth: a call is booked there with what it may cost at
- * most before it goes out, so that what other processes book, and what was booked before a crash, counts. Its sums
- * are read before each reservation, and again after the booking: where two processes took the same money, the booking
- * is taken back and tried again, so that what is booked never passes a cap.
+ * most before it goes out, so that what other processes book, and what was booked before a crash, counts. Its sums are
+ * read and the call is booked in one step, in which nobody else books.
  */
 export function openAccounts(options: AccountsOptions): Accounts {
   const desk: Desk = {
     ...options,
     bookings: openBookings(options.ledger, options.log),
-    held: openHeld(),
     settlements: openSettlements(),
     turn: inTurn(),
   };
@@ -86,7 +92,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
       };
       try {
         const booked = await options.ledger.usage(runId, spender);
-        // Another lease of this spender knows better: what is in flight is booked too, at more than it will cost.
+        // Another lease of this spender knows better: what is under way is booked too, at more than it will cost.
         const own = run.tallies.get(spender) ?? { ...booked };
         run.tallies.set(spender, own);
         return openPurse(desk, payer, own, forget);
@@ -98,43 +104,33 @@ export function openAccounts(options: AccountsOptions): Accounts {
   };
 }
 
-/** Bookings taken back because another process was quicker, before the cap counts as reached. */
-const MOST_TRIES = 5;
+/** Milliseconds between looks for money that calls of other processes gave back. Our default. */
+const LOOK_MS = 2_000;
 
 function openPurse(desk: Desk, payer: Payer, own: Tally, forget: () => void): Purse {
   const { bookings, settlements } = desk;
   let open = true;
-  const giveBack = (reservation: Reservation) => {
-    hold(desk.held, payer, reservation, 'remove');
-    settlements.tell();
-  };
   return {
     usage: () => ({ ...own }),
 
     async reserve(plan, booking, signal) {
-      for (let tries = 1; ; ) {
+      const patience = AbortSignal.timeout(desk.waitMs);
+      for (;;) {
         const answer = await desk.turn(() => attempt(desk, payer, own, plan, booking, signal));
-        if (answer.kind === 'wait') {
-          await settlements.next(answer.seen, signal);
-        } else if (answer.kind === 'outrun') {
-          if (tries === MOST_TRIES) return answer.cap;
-          tries += 1;
-        } else {
-          return answer;
-        }
+        if (answer.kind !== 'wait') return answer;
+        if (patience.aborted) return { kind: 'busy' };
+        const woken = AbortSignal.any([signal, patience, AbortSignal.timeout(LOOK_MS)]);
+        await settlements.next(answer.seen, woken);
       }
     },
 
-    release: ({ reservation }) => giveBack(reservation),
-
-    async settle({ reservation, call }, row, answer = null) {
-      // First the ledger: whoever looks in between finds the money still held, and waits for it.
+    async settle({ call }, row, answer = null) {
       if (call !== null) await bookings.settle(call, row, answer);
       own.usd += row.usd;
       own.tokensIn += row.tokensIn;
       own.tokensOut += row.tokensOut;
       own.calls += 1;
-      giveBack(reservation);
+      settlements.tell();
     },
 
     async close() {
@@ -147,32 +143,25 @@ function openPurse(desk: Desk, payer: Payer, own: Tally, forget: () => void): Pu
 }
 
 type Attempt<R extends Reservation> =
-  | Reserved<R>
-  | { readonly kind: 'wait'; readonly seen: number }
-  | { readonly kind: 'outrun'; readonly cap: CapReached };
+  | Exclude<Reserved<R>, { kind: 'busy' }>
+  | { readonly kind: 'wait'; readonly seen: number };
 
 async function attempt<R extends Reservation>(
   desk: Desk,
   payer: Payer,
   own: Tally,
   plan: Plan<R>,
-  booking: ((reservation: R) => LedgerRow) | null,
+  booking: Booking<R> | null,
   signal: AbortSignal,
 ): Promise<Attempt<R>> {
   if (!(await desk.bookings.flush())) return { kind: 'unrecorded' };
   if (signal.aborted) return { kind: 'gone' };
   const seen = desk.settlements.count();
+  // Without a look into the ledger, so that an agent that asks on and on costs next to nothing.
+  const reached = take(settledScopes(payer, own), plan);
+  if (reached.kind === 'cap') return reached;
   try {
-    // Without a look into the ledger, so that an agent that asks on and on costs next to nothing.
-    const reached = take(ownScopes(desk.held, payer, own), plan);
-    if (reached.kind === 'cap') return reached;
-    const shared = await readShared(desk, payer);
-    const taken = take([...ownScopes(desk.held, payer, own), ...shared], plan);
-    // The sums may be of before a settlement that came meanwhile.
-    const stale = taken.kind === 'cap' && desk.settlements.count() > seen;
-    if (stale || taken.kind === 'wait') return { kind: 'wait', seen };
-    if (taken.kind === 'cap') return taken;
-    return await book(desk, payer, taken.reservation, booking?.(taken.reservation) ?? null);
+    return await book(desk, payer, plan, booking, seen);
   } catch (error) {
     const { code } = asFault(error);
     desk.log.error({ run: payer.runId, code }, 'A model call cannot be booked.');
@@ -180,36 +169,28 @@ async function attempt<R extends Reservation>(
   }
 }
 
-const readShared = async ({ ledger, clock, held, dayCaps }: Desk, payer: Payer) =>
-  sharedScopes(held, payer, dayCaps, await readSums(ledger, clock, payer));
-
-/** As the ledger keeps a call that was booked and did not go out. */
-const NEVER_SENT = { usd: 0, tokensIn: 0, tokensOut: 0, exact: true, status: 402 } as const;
-
 async function book<R extends Reservation>(
-  desk: Desk,
+  { ledger, clock, dayCaps, underWayMs }: Desk,
   payer: Payer,
-  reservation: R,
-  row: LedgerRow | null,
+  plan: Plan<R>,
+  booking: Booking<R> | null,
+  seen: number,
 ): Promise<Attempt<R>> {
-  const call = row && (await desk.ledger.openCall(row));
-  hold(desk.held, payer, reservation, 'add');
-  if (!row || call === null) return { kind: 'reserved', reservation, call: null };
-  const takeBack = async () => {
-    await desk.bookings.settle(call, { ...row, ...NEVER_SENT });
-    hold(desk.held, payer, reservation, 'remove');
-    desk.settlements.tell();
+  const at = clock.now();
+  const whose = {
+    runId: payer.runId,
+    spender: payer.spender,
+    repository: payer.repository,
+    dayFrom: midnightBefore(at),
+    underWayFrom: at - underWayMs,
   };
-  try {
-    const scope = passed(await readShared(desk, payer));
-    if (!scope) return { kind: 'reserved', reservation, call };
-    await takeBack();
-    return {
-      kind: 'outrun',
-      cap: { kind: 'cap', whose: scope.name, spent: scope.booked - scope.held, cap: scope.cap },
-    };
-  } catch (error) {
-    await takeBack();
-    throw error;
-  }
+  const decided: Taken<R>[] = [];
+  const call = await ledger.bookCall(whose, (sums) => {
+    const taken = take(scopesOf(payer, dayCaps, sums), plan);
+    decided.push(taken);
+    return taken.kind === 'taken' && booking ? booking(taken.reservation, at) : null;
+  });
+  const taken = decided.at(-1);
+  if (taken?.kind === 'taken') return { kind: 'reserved', reservation: taken.reservation, call, at };
+  return taken?.kind === 'cap' ? taken : { kind: 'wait', seen };
 }

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { openBodyBytes } from '../../core/bodies/index.ts';
 import type { ModelProtocol } from '../../core/model/index.ts';
+import { type InputTokens, measure } from './content.ts';
 import { type CallEndpoint, type Endpoint, endpointFor, keyInQuery } from './endpoints.ts';
 import { geminiLimit, geminiRequest } from './gemini.ts';
 import { dialectOf, type ProviderAccess, type Providers, providerFor } from './providers.ts';
@@ -38,8 +39,7 @@ export interface AdmittedCall {
   /** As the provider knows it. */
   readonly model: string;
   readonly body: Body;
-  /** Bytes of the request: as the client sent it, or as it goes on where that is more. */
-  readonly bytes: number;
+  readonly input: InputTokens;
   /** It asks for a cache that is kept for an hour, which is dearer to write. */
   readonly hourCache: boolean;
   readonly limit: OutputLimit;
@@ -96,12 +96,13 @@ export async function admit(
   if (typeof model !== 'string' || provider === null || !access)
     return refuse(403, 'This model is not available here.');
   const prepared = cleaned(endpoint.protocol, sent, model, provider, access);
-  if (prepared.kind === 'forbidden') {
-    return refuse(403, `Not available through this gateway: ${prepared.why}.`);
-  }
+  if (prepared.kind === 'forbidden') return refuse(403, unavailable(prepared.why));
   const { body, limit } = prepared;
   // Written out, a number like 1e20 is five times as long.
   const text = JSON.stringify(body);
+  const size = Math.max(bytes.length, Buffer.byteLength(text));
+  const measured = measure(endpoint.protocol, body, size, access.official);
+  if (measured.kind === 'forbidden') return refuse(403, unavailable(measured.why));
   return {
     kind: 'call',
     endpoint,
@@ -109,11 +110,13 @@ export async function admit(
     access,
     model,
     body,
-    bytes: Math.max(bytes.length, Buffer.byteLength(text)),
+    input: measured.input,
     hourCache: text.includes('"ttl":"1h"'),
     limit,
   };
 }
+
+const unavailable = (why: string): string => `Not available through this gateway: ${why}.`;
 
 type Cleaned =
   | { readonly kind: 'may-pass'; readonly body: Body; readonly limit: OutputLimit }

@@ -1,7 +1,7 @@
 import { asFault } from '../../core/model/index.ts';
 import type { KeptAnswer, LedgerRow, Log, Store } from '../../ports/index.ts';
 
-export type Ledger = Pick<Store, 'openCall' | 'settleCall' | 'usage' | 'spentSince' | 'runCap'>;
+export type Ledger = Pick<Store, 'bookCall' | 'settleCall' | 'usage'>;
 
 /** Writes what calls came to. What cannot be written is kept, and tried again before the next call. */
 export interface Bookings {

@@ -8,7 +8,7 @@ export interface Left {
   readonly tokens: number;
 }
 
-/** What a call may cost at most; taken from all budgets until it is settled. */
+/** What a call may cost at most; counts against all budgets until it is settled. */
 export interface Reservation {
   readonly usd: Usd;
   /** In and out. */
@@ -16,8 +16,8 @@ export interface Reservation {
 }
 
 /**
- * What to reserve of what is left; null when it is not enough. `contended` tells that more will be left when other
- * calls end.
+ * What to reserve when so much is left; null when it is not enough. It may be more than is left, by what one call's most
+ * is above its estimate. `contended` tells that more will be left when other calls end.
  */
 export type Plan<R extends Reservation> = (left: Left, contended: boolean) => R | null;
 
@@ -25,9 +25,9 @@ export type Plan<R extends Reservation> = (left: Left, contended: boolean) => R 
 export interface Scope {
   readonly name: CapName;
   readonly cap: number;
-  /** Spent and booked, the calls in flight included. */
+  /** Spent and booked, the calls under way included at their most. */
   readonly booked: number;
-  /** Part of `booked`: what calls in flight in this process hold, and will mostly give back. */
+  /** Part of `booked`: what calls under way hold, and will mostly give back. */
   readonly held: number;
 }
 
@@ -41,11 +41,14 @@ export interface CapReached {
 
 export type Taken<R extends Reservation> =
   | { readonly kind: 'taken'; readonly reservation: R }
-  /** The money would suffice but for calls in flight, which use less than they hold. */
+  /** The money would suffice but for calls under way, which use less than they hold. */
   | { readonly kind: 'wait' }
   | CapReached;
 
-/** Decides what a call gets of what all its caps leave. */
+/**
+ * Decides what a call gets of what all its caps leave. Every other call counts at its most, and only the new one at its
+ * estimate: so a cap is passed by no more than one call's most, whatever the calls come to (docs/decisions/0048).
+ */
 export function take<R extends Reservation>(scopes: readonly Scope[], plan: Plan<R>): Taken<R> {
   const left = leftOf(scopes, ({ cap, booked }) => cap - booked);
   const best = leftOf(scopes, ({ cap, booked, held }) => cap - booked + held);
@@ -73,35 +76,4 @@ function leftOf(scopes: readonly Scope[], of: (scope: Scope) => number): Left {
       ...scopes.filter(({ name }) => (name === 'tokens') === tokens).map(of),
     );
   return { usd: least(false), tokens: least(true) };
-}
-
-/** Rests of adding up cents in binary. */
-const ROUNDING = 1e-9;
-
-/** The first cap that is passed by what is booked. */
-export const passed = (scopes: readonly Scope[]): Scope | undefined =>
-  scopes.find(({ cap, booked }) => booked > cap + ROUNDING);
-
-/** What calls in flight in this process hold, by whose budget it is. */
-export interface Held {
-  of(key: string): number;
-  add(key: string, amount: number): void;
-  remove(key: string, amount: number): void;
-}
-
-export function openHeld(): Held {
-  const sums = new Map<string, { amount: number; calls: number }>();
-  return {
-    of: (key) => sums.get(key)?.amount ?? 0,
-    add(key, amount) {
-      const sum = sums.get(key) ?? { amount: 0, calls: 0 };
-      sums.set(key, { amount: sum.amount + amount, calls: sum.calls + 1 });
-    },
-    remove(key, amount) {
-      const sum = sums.get(key) ?? { amount: 0, calls: 1 };
-      // Exactly nothing when nothing is in flight: a rounding rest would let calls wait for one that never ends.
-      if (sum.calls <= 1) sums.delete(key);
-      else sums.set(key, { amount: sum.amount - amount, calls: sum.calls - 1 });
-    },
-  };
 }

@@ -6,6 +6,7 @@ import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/ind
 import { openAccounts } from './accounts.ts';
 import { hashOf } from './admission.ts';
 import type { Ledger } from './bookings.ts';
+import { openCounter } from './count.ts';
 import { type LeaseContext, leaseListener } from './lease.ts';
 import { offersOf } from './offers.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
@@ -30,11 +31,18 @@ export interface GatewayOptions {
   readonly upstreamSilenceMs?: number;
   /** Milliseconds for one call to a provider, from the first byte to the last; default twenty minutes. */
   readonly upstreamMostMs?: number;
+  /** Milliseconds for which a call waits for money that other calls hold; default four minutes. */
+  readonly budgetWaitMs?: number;
   /** Where finished answers are kept for whoever starts over; absent: nowhere, and they are paid again. */
   readonly answers?: Answers;
   /** Milliseconds that a provider may take to tell what it offers; default ten seconds. */
   readonly offersMs?: number;
 }
+
+/** Shorter than the silence after which a coder is stopped by default (five minutes). Our default. */
+const BUDGET_WAIT_MS = 4 * 60_000;
+/** Milliseconds that a call may take to be settled after its end, and by which the clocks of two machines may differ. */
+const SETTLING_MS = 2 * 60_000;
 
 /** Opens the gateway. Faults: ENVIRONMENT_INVALID when `dir` is too long for sockets. */
 export function openGateway(options: GatewayOptions): Gateway {
@@ -45,12 +53,14 @@ export function openGateway(options: GatewayOptions): Gateway {
   });
   const addresses = Object.entries(providers).map(([name, { baseUrl }]) => [name, baseUrl]);
   const book = priceBook(options.prices, Object.fromEntries(addresses));
-  const accounts = openAccounts(options);
   const secrets = secretsOf(Object.values(providers).map(({ key }) => key));
   const silenceMs = options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS;
   const mostMs = options.upstreamMostMs ?? UPSTREAM_MOST_MS;
   const room: SharedRoom = { bytes: 0 };
-  const shared = { providers, book, secrets, clock, log, silenceMs, mostMs };
+  const counter = openCounter(clock);
+  const shared = { providers, book, counter, secrets, clock, log, silenceMs, mostMs };
+  const waitMs = options.budgetWaitMs ?? BUDGET_WAIT_MS;
+  const accounts = openAccounts({ ...options, waitMs, underWayMs: mostMs + SETTLING_MS });
   const leases = new Map<Lease, Grant & { runCapUsd: Usd }>();
   const runCaps = new Map<RunId, Usd>();
   const route: Gateway['route'] = (name, how) => routeTo(providers, book, clock.now(), name, how);
@@ -100,7 +110,16 @@ interface LeaseOptions {
   readonly onUsage: ((usage: Usage) => void) | undefined;
   readonly shared: Pick<
     LeaseContext,
-    'purse' | 'recall' | 'providers' | 'book' | 'secrets' | 'clock' | 'log' | 'silenceMs' | 'mostMs'
+    | 'purse'
+    | 'recall'
+    | 'providers'
+    | 'book'
+    | 'counter'
+    | 'secrets'
+    | 'clock'
+    | 'log'
+    | 'silenceMs'
+    | 'mostMs'
   >;
   readonly room: SharedRoom;
   readonly dir: string;

@@ -5,7 +5,8 @@ const FIELDS = ['contents', 'systemInstruction', 'tools', 'toolConfig', 'safetyS
 /** Ask for several answers, or for pictures and speech, which have prices of their own. */
 const DEARER = ['candidateCount', 'responseModalities', 'speechConfig', 'imageConfig'];
 
-const camel = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+export const camel = (name: string): string =>
+  name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 
 /** Google takes every field in two spellings, so that a rule for one of them would be none. */
 const camelKeys = (body: Body): Body =>

@@ -3,6 +3,7 @@ import type { ModelProtocol } from '../../core/model/index.ts';
 import type { CapName, Clock, Grant, Log } from '../../ports/index.ts';
 import type { Paid, Purse, Reserved } from './accounts.ts';
 import { type AdmittedCall, admit, type LeaseTerms } from './admission.ts';
+import type { Counter } from './count.ts';
 import { upstreamUrl } from './endpoints.ts';
 import { applyLimit, type CallReservation, freePlan, leastFor, planFor } from './plan.ts';
 import type { PriceBook } from './prices.ts';
@@ -11,7 +12,7 @@ import { type Asked, MOST_ANSWER_BYTES, type Recall } from './recall.ts';
 import { type Relayed, refuse, relay } from './relay.ts';
 import { waitAfter } from './repeats.ts';
 import type { openRooms, Room } from './room.ts';
-import { bookedRow, settledRow } from './rows.ts';
+import { bookedRow, inputIsMissing, settledRow, toldBy } from './rows.ts';
 import { capSentence } from './sentences.ts';
 
 /** What the handler of one lease works with. */
@@ -21,6 +22,7 @@ export interface LeaseContext {
   readonly purse: Purse;
   readonly providers: Providers;
   readonly book: PriceBook;
+  readonly counter: Counter;
   readonly secrets: readonly string[];
   readonly silenceMs: number;
   /** Milliseconds for one call to a provider. */
@@ -116,6 +118,7 @@ function refused(
   protocol: ModelProtocol | null,
   status: number,
   message: string,
+  again: 'retry' | 'give up' = 'give up',
 ): void {
   context.note(message);
   // Once for each reason: an agent that asks on and on must not fill the log.
@@ -123,7 +126,7 @@ function refused(
     context.logged.add(message);
     context.log.warn({ ...who(context), status, why: message }, 'The gateway refused a model call.');
   }
-  refuse(response, protocol, status, message);
+  refuse(response, protocol, status, message, again);
 }
 
 /** Of a call that counts tokens. */
@@ -186,8 +189,11 @@ async function attempt(
     case 'unrecorded':
       refused(context, response, protocol, 503, 'Calls cannot be recorded at the moment.');
       return DONE;
+    case 'busy':
+      refused(context, response, protocol, 503, HELD_BY_OTHERS, 'retry');
+      return DONE;
     case 'cap':
-      refused(context, response, protocol, 402, 'The budget for this work is used up.');
+      refused(context, response, protocol, 402, call.input.media ? MEDIA_TOO_DEAR : USED_UP);
       context.note(
         capSentence(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
         reserved.whose,
@@ -195,11 +201,16 @@ async function attempt(
       return DONE;
     case 'reserved':
       if (!counting) applyLimit(call, reserved.reservation);
-      return forward(context, exchange, reserved, startedAt, again);
+      return forward(context, exchange, reserved, again);
   }
 }
 
 const DONE: Relayed = { kind: 'done' };
+const USED_UP = 'The budget for this work is used up.';
+const MEDIA_TOO_DEAR =
+  'The budget for this work does not suffice for this call: its images and documents count with the most that they can cost. Send their text instead.';
+const HELD_BY_OTHERS =
+  'Other calls that are still under way hold what is left of the budget for this work. Try again when they have ended.';
 /** Milliseconds between looks for a ledger that cannot be written: five minutes in all. Our default. */
 const RECORD_WAITS_MS = [500, 1_500, 3_000, 5_000, 10_000, ...Array.from({ length: 19 }, () => 15_000)];
 
@@ -214,7 +225,7 @@ async function reserve(
       ? purse.reserve(freePlan, null, signal)
       : purse.reserve(
           planFor(call, book, startedAt),
-          (reservation) => bookedRow(grant, call, reservation, startedAt),
+          (reservation, at) => bookedRow(grant, call, reservation, at),
           signal,
         );
   for (const wait of RECORD_WAITS_MS) {
@@ -230,7 +241,6 @@ async function forward(
   context: LeaseContext,
   { request, response, call, signal, asked }: Exchange,
   paid: Paid<CallReservation>,
-  startedAt: number,
   again: (askedMs: number | null) => number | null,
 ): Promise<Relayed> {
   const { endpoint, access } = call;
@@ -257,12 +267,18 @@ async function forward(
     alive: context.alive,
     settle: async (outcome) => {
       context.note(outcome.trouble);
-      if (free) return context.purse.release(paid);
+      if (free) return;
+      const told = toldBy(outcome);
       const { finished } = outcome;
       const kept = finished && asked && recall ? await recall.keep(asked, finished) : null;
       const ms = clock.elapsed() - began;
-      const row = settledRow(grant, call, paid.reservation, outcome, book, { startedAt, ms });
-      await context.purse.settle(paid, row, kept);
+      const counted = inputIsMissing(told) ? await context.counter({ call, headers: request.headers }) : null;
+      const when = { startedAt: paid.at, ms };
+      await context.purse.settle(
+        paid,
+        settledRow(grant, call, paid.reservation, told, counted, book, when),
+        kept,
+      );
       context.settled();
     },
   });

@@ -56,10 +56,13 @@ export function priceBook(
 
 function atPrice(price: TokenPrice, tokens: Tokens): Usd {
   const fresh = Math.max(0, tokens.input - tokens.cacheRead - tokens.cacheWrite);
+  const write = price.cacheWrite ?? price.input;
   const millionths =
     fresh * price.input +
     tokens.cacheRead * (price.cacheRead ?? price.input) +
-    tokens.cacheWrite * (price.cacheWrite ?? price.input) +
+    (tokens.cacheWrite - tokens.cacheWriteHour) * write +
+    // For an hour Anthropic takes twice the price of input: platform.claude.com/docs/en/build-with-claude/prompt-caching.
+    tokens.cacheWriteHour * (price.cacheWrite === undefined ? write : Math.max(write, 2 * price.input)) +
     tokens.output * price.output;
   return millionths / 1e6;
 }

@@ -253,12 +253,13 @@ export function refuse(
   protocol: ModelProtocol | null,
   status: number,
   message: string,
+  again: 'retry' | 'give up' = 'give up',
 ): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {
     'content-type': 'application/json',
     // Read by the SDKs of both vendors; without it a refused agent asks again for minutes.
-    'x-should-retry': 'false',
+    'x-should-retry': String(again === 'retry'),
     connection: 'close',
   });
   response.end(refusalBody(protocol, status, message));

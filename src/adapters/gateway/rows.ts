@@ -1,6 +1,7 @@
 import type { Grant, LedgerRow } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
-import { type CallReservation, estimatedInput } from './plan.ts';
+import type { Reading } from './meter.ts';
+import { type CallReservation, dearest } from './plan.ts';
 import type { PriceBook, Tokens } from './prices.ts';
 import type { Outcome } from './relay.ts';
 
@@ -30,65 +31,71 @@ export const bookedRow = (
   at,
 });
 
-/** What a call came to. It stays on the day on which it was booked. */
+/** An outcome, and what its answer told. */
+export interface Told {
+  readonly outcome: Outcome;
+  /** Null where there was no answer, or it was not read. */
+  readonly reading: Reading | null;
+}
+
+/** A reading is to be taken once, at the end. */
+export const toldBy = (outcome: Outcome): Told => ({ outcome, reading: outcome.meter?.reading() ?? null });
+
+/** The provider did not say what it used: no input at all is no figure, as no request is empty. */
+export const inputIsMissing = ({ outcome, reading }: Told): boolean =>
+  outcome.how !== 'unbilled' && !reading?.input?.input;
+
+/**
+ * What a call came to. It stays on the day on which it was booked. What its provider did not say is settled at the most
+ * that it can be: an answer that was cut may have been written to its end, and all of that may be billed. `counted`: tokens
+ * of the input, as the provider counted them when asked.
+ */
 export function settledRow(
   grant: Grant,
   call: AdmittedCall,
   reserved: CallReservation,
-  outcome: Outcome,
+  told: Told,
+  counted: number | null,
   book: PriceBook,
   { startedAt, ms }: { readonly startedAt: number; readonly ms: number },
 ): LedgerRow {
-  const { tokens, reasoning, exact } = used(call, reserved, outcome, ms);
+  const { tokens, exact } = used(call, reserved, told, counted);
   const priced = book.cost(call.provider, call.model, tokens, startedAt);
   return {
     ...whose(grant, call),
     tokensIn: tokens.input,
     tokensOut: tokens.output,
     tokensCached: tokens.cacheRead,
-    tokensReasoning: reasoning,
+    tokensReasoning: told.outcome.how === 'unbilled' ? 0 : (told.reading?.reasoning ?? 0),
     // Without a price only tokens were set aside, and the sum is not the whole truth.
     usd: priced ?? reserved.usd,
     exact: exact && priced !== null,
-    status: outcome.status,
+    status: told.outcome.status,
     ms,
     at: startedAt,
   };
 }
 
-const NOTHING: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
 /** The low end of characters in a token, so that an estimate is rather too high. */
 const CHARACTERS_PER_TOKEN = 3;
-/**
- * What a model may have written in secret in a second of a cut call: reasoning is billed but not sent, so an agent
- * that hangs up right before the figures would otherwise think for nothing. Our default, tune on dev data.
- */
-const HIDDEN_TOKENS_PER_SECOND = 100;
+const NOTHING: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
 
-interface Used {
-  readonly tokens: Tokens;
-  readonly reasoning: number;
-  readonly exact: boolean;
+function used(
+  call: AdmittedCall,
+  { outputTokens }: CallReservation,
+  told: Told,
+  counted: number | null,
+): { readonly tokens: Tokens; readonly exact: boolean } {
+  const { outcome, reading } = told;
+  if (outcome.how === 'unbilled') return { tokens: NOTHING, exact: true };
+  const missing = inputIsMissing(told);
+  const input =
+    missing || !reading?.input
+      ? dearest(call, Math.min(counted ?? call.input.most, call.input.most))
+      : reading.input;
+  const output = missing ? null : (reading?.output ?? null);
+  // More than the limit only where a provider does not keep to it.
+  const seen = Math.ceil((reading?.characters ?? 0) / CHARACTERS_PER_TOKEN);
+  if (outcome.how === 'whole' && output !== null) return { tokens: { ...input, output }, exact: true };
+  return { tokens: { ...input, output: Math.max(reading?.output ?? 0, outputTokens, seen) }, exact: false };
 }
-
-function used(call: AdmittedCall, reserved: CallReservation, outcome: Outcome, ms: number): Used {
-  if (outcome.how === 'unbilled') return { tokens: NOTHING, reasoning: 0, exact: true };
-  const reading = outcome.meter?.reading() ?? { input: null, output: null, reasoning: 0, characters: 0 };
-  const { reasoning } = reading;
-  const guess = { input: estimatedInput(call.bytes), cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 };
-  const input = reading.input ?? guess;
-  const visible = Math.ceil(reading.characters / CHARACTERS_PER_TOKEN);
-  if (outcome.how === 'whole') {
-    const exact = reading.input !== null && reading.output !== null;
-    return { tokens: { ...input, output: reading.output ?? visible }, reasoning, exact };
-  }
-  // What is no stream is written to its end, and may be billed, whether or not anybody waits for it.
-  const goesOn = outcome.meter ? !outcome.meter.stream : !asksForStream(call);
-  const thought = goesOn ? reserved.outputTokens : Math.ceil((ms / 1000) * HIDDEN_TOKENS_PER_SECOND);
-  const hidden = Math.min(reserved.outputTokens, thought);
-  const output = Math.max(reading.output ?? 0, visible, hidden);
-  return { tokens: { ...input, output }, reasoning, exact: false };
-}
-
-const asksForStream = ({ body, endpoint }: AdmittedCall): boolean =>
-  endpoint.protocol === 'gemini' ? endpoint.path.endsWith(':streamGenerateContent') : body.stream === true;

@@ -120,7 +120,8 @@ export async function fetchJson(question: JsonQuestion): Promise<JsonAnswer> {
   }
 }
 
-async function readJson(answer: IncomingMessage, mostBytes: number): Promise<unknown> {
+/** Undefined where it is too long or no JSON; rejects when the answer breaks off. */
+export async function readJson(answer: IncomingMessage, mostBytes: number): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer) {

@@ -1,17 +1,25 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { Fault } from '../../core/model/index.ts';
-import type { LedgerRow, Store } from '../../ports/index.ts';
+import type { Booker, LedgerRow, LedgerSums, Store } from '../../ports/index.ts';
 import { keepAnswer } from './model-answers.ts';
 import { ownerOf, rowOfCall, text } from './rows.ts';
-import { type Db, inStatement, inTransaction } from './transaction.ts';
+import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
+
+/** Any fixed number that no other advisory lock of ours has. All calls count against the cap of the day, so one for all. */
+const BOOKING_LOCK = 7_346_048;
 
 /** Calls through the gateway. Read and written around every call of a model, so each method is one statement where it can be. */
 export function ledger(db: Db) {
   return {
-    async openCall(row) {
-      const insert = db.insertInto('runoff.gateway_call').values(rowOfCall(row)).returning('id');
-      return (await inStatement(insert.executeTakeFirstOrThrow())).id;
-    },
+    bookCall: (whose, decide) =>
+      inTransaction(db, async (tx) => {
+        await sql`select pg_advisory_xact_lock(${sql.lit(BOOKING_LOCK)})`.execute(tx);
+        // A statement of its own: it sees what was committed by whoever had the lock before.
+        const row = decide(await sumsOf(tx, whose));
+        if (row === null) return null;
+        const insert = tx.insertInto('runoff.gateway_call').values(rowOfCall(row)).returning('id');
+        return (await insert.executeTakeFirstOrThrow()).id;
+      }),
 
     settleCall: (call, row, answer) =>
       answer === undefined
@@ -33,22 +41,6 @@ export function ledger(db: Db) {
       return inStatement(sums.executeTakeFirstOrThrow());
     },
 
-    async spentSince(at, repository) {
-      const calls = db.selectFrom('runoff.gateway_call').where('at', '>=', at);
-      const own = repository === undefined ? calls : calls.where('repository', '=', text(repository));
-      const sum = own.select(sql<number>`coalesce(sum(usd), 0)`.as('usd'));
-      return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
-    },
-
-    async runCap(id) {
-      const cap = db
-        .selectFrom('runoff.run')
-        .select(sql<string | null>`task #>> '{settings,budget,run}'`.as('usd'))
-        .where('id', '=', id);
-      const usd = (await inStatement(cap.executeTakeFirst()))?.usd ?? null;
-      return usd === null ? null : Number(usd);
-    },
-
     async spentBySince(at, whose) {
       const sum = db
         .selectFrom('runoff.gateway_call as call')
@@ -60,6 +52,29 @@ export function ledger(db: Db) {
       return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },
   } satisfies Partial<Store>;
+}
+
+async function sumsOf(tx: Tx, whose: Booker): Promise<LedgerSums> {
+  const { runId, dayFrom, underWayFrom } = whose;
+  const [spender, repository] = [text(whose.spender), text(whose.repository)];
+  const tokens = sql`tokens_in + tokens_out`;
+  const own = sql`spender = ${spender}`;
+  const sum = (of: RawBuilder<unknown>, which: RawBuilder<unknown> = sql`true`) => sql`json_build_object(
+    'booked', coalesce(sum(${of}) filter (where ${which}), 0),
+    'held', coalesce(sum(${of}) filter (where ${which} and status = 0 and at >= ${underWayFrom}), 0))`;
+  const usd = sql`usd`;
+  const { rows } = await sql<LedgerSums>`
+    select
+      run.run, run.spender, run."spenderTokens", today."repositoryDay", today.day,
+      (select (task #>> '{settings,budget,run}')::float8 from runoff.run where id = ${runId}) as "runCap"
+    from
+      (select ${sum(usd)} as run, ${sum(usd, own)} as spender, ${sum(tokens, own)} as "spenderTokens"
+         from runoff.gateway_call where run_id = ${runId}) run,
+      (select ${sum(usd)} as day, ${sum(usd, sql`repository = ${repository}`)} as "repositoryDay"
+         from runoff.gateway_call where at >= ${dayFrom}) today`.execute(tx);
+  const [sums] = rows;
+  if (sums === undefined) throw new Fault('INTERNAL', 'The ledger gave no sums.');
+  return sums;
 }
 
 async function settle(db: Db, call: number, row: LedgerRow): Promise<void> {

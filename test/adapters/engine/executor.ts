@@ -12,6 +12,7 @@ import {
 import { openExecutors, openStore } from '../../../src/adapters/store/index.ts';
 import { systemClock, systemRandom } from '../../../src/adapters/system/index.ts';
 import type { FlowContext, Log } from '../../../src/ports/index.ts';
+import { bookRow } from '../../world/ledger.ts';
 
 export interface ExecutorOptions extends Omit<DbosEngineOptions, 'log' | 'among'> {
   /** With a queue; default: the engine's own. */
@@ -70,7 +71,7 @@ async function act(flow: string): Promise<void> {
   const call = { runId: flow, spender: 'A', repository: 'r', model: 'm', ...NOTHING, at: Date.now() };
   const deeds = {
     store: () => store.intend(flow, options.executorId).then(() => 'done'),
-    model: () => store.openCall(call).then(() => 'done'),
+    model: () => bookRow(store, call).then(() => 'done'),
     // The adapter of GitHub asks this right before each write; see its own tests.
     github: () => fence.check().then(() => 'done'),
   };

@@ -229,10 +229,10 @@ test('who was given up while it waited for the next try makes none: each one is 
   const fenced = {
     ...ledger,
     // As the store answers a process whose work others have taken over.
-    async openCall(row: LedgerRow) {
+    async bookCall(...booking: Parameters<typeof ledger.bookCall>) {
       tries += 1;
       if (tries > 1) throw new Fault('GIVEN_UP', 'Others have taken over the work of this process.');
-      return ledger.openCall(row);
+      return ledger.bookCall(...booking);
     },
   };
   await using rig = await openRig(provider.url, { ledger: fenced });

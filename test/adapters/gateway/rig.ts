@@ -12,8 +12,9 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { type GatewayOptions, openGateway } from '../../../src/adapters/gateway/index.ts';
+import { sumsOf } from '../../../src/adapters/gateway/memory-ledger.ts';
 import { Fault } from '../../../src/core/model/index.ts';
-import type { Gateway, Grant, Lease, LedgerRow, Log } from '../../../src/ports/index.ts';
+import type { Booker, Gateway, Grant, Lease, LedgerRow, LedgerSums, Log } from '../../../src/ports/index.ts';
 
 export const ANTHROPIC_KEY = 'sk-ant-canary-0123456789abcdef';
 export const OPENAI_KEY = 'sk-oai-canary-fedcba9876543210';
@@ -38,11 +39,12 @@ export function memoryLedger() {
     lose: () => {
       rows.length = 0;
     },
-    runCap: async (): Promise<number | null> => null,
-    async openCall(row: LedgerRow) {
+    async bookCall(whose: Booker, decide: (sums: LedgerSums) => LedgerRow | null) {
       // A database takes its time.
       await setImmediate();
       if (broken) throw new Fault('DATABASE_UNAVAILABLE', 'the database is away');
+      const row = decide(sumsOf(rows, whose));
+      if (row === null) return null;
       booked.push(row);
       return rows.push(row) - 1;
     },
@@ -51,12 +53,6 @@ export function memoryLedger() {
       if (broken) throw new Fault('DATABASE_UNAVAILABLE', 'the database is away');
       if (rows[call] === undefined) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
       rows[call] = row;
-    },
-    async spentSince(at: number, repository?: string) {
-      await setImmediate();
-      return rows
-        .filter((row) => row.at >= at && (repository === undefined || row.repository === repository))
-        .reduce((sum, row) => sum + row.usd, 0);
     },
     async usage(id: string, spender?: string) {
       const own = rows.filter(

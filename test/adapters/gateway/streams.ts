@@ -74,7 +74,7 @@ export const stalls = (events: readonly unknown[]): Promise<Provider> =>
   startProvider((_, response) => sse(response, ...events));
 
 /** Reads an answer until it has as many events, and hangs up then and there. */
-export async function hangUpAfter(events: number, lease: Lease, call: Ask, first = () => {}): Promise<void> {
+export async function hangUpAfter(events: number, lease: Lease, call: Ask): Promise<void> {
   const answer = await begin(lease, call);
   // Cutting one's own connection is an error for the one who reads from it.
   answer.on('error', () => {});
@@ -85,6 +85,5 @@ export async function hangUpAfter(events: number, lease: Lease, call: Ask, first
     if ((text.match(/^data:.*\n\n/gm)?.length ?? 0) >= events) resolve();
   });
   await promise;
-  first();
   answer.destroy();
 }

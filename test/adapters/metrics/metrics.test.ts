@@ -9,6 +9,7 @@ import { watched } from '../../../src/pipeline/watched.ts';
 import type { Flows, Metrics } from '../../../src/ports/index.ts';
 import { startWeb } from '../../../src/web/index.ts';
 import { delivery, SECRET } from '../../web/delivery.ts';
+import { bookRow } from '../../world/ledger.ts';
 import { memoryEngine } from '../../world/memory-engine.ts';
 import { memoryStore } from '../../world/memory-store.ts';
 import { silent } from '../../world/silent.ts';
@@ -101,7 +102,7 @@ describe('figures', () => {
     await engine.settled('r1');
     const ledger = watchedLedger(store, { metrics });
     for (const row of [call(200, 0.25), call(200, 0.5), call(429, 0)]) {
-      await ledger.settleCall(await ledger.openCall({ ...row, status: 0 }), row);
+      await ledger.settleCall(await bookRow(ledger, { ...row, status: 0 }), row);
     }
     metrics.githubWrite('comment', 'done');
     await store.transition('r1', 'admitted', 'may start', 2);

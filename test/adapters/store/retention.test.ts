@@ -3,6 +3,7 @@ import { openStore } from '../../../src/adapters/store/index.ts';
 import type { GitHubOrigin, RunState } from '../../../src/core/model/index.ts';
 import type { RunOutcome, Store } from '../../../src/ports/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
+import { bookRow } from '../../world/ledger.ts';
 
 const ORIGIN: GitHubOrigin = {
   kind: 'github',
@@ -42,7 +43,7 @@ async function run(id: string, end: readonly RunState[], at = LONG_AGO, outcome?
   for (const state of end) await store.transition(id, state, 'test', at);
   await store.updateRun(id, outcome ? { outcome } : {}, at);
   await store.intend(id, 'status');
-  await store.openCall({
+  await bookRow(store, {
     runId: id,
     spender: 'A',
     repository: 'github-42',

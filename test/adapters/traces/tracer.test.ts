@@ -6,6 +6,7 @@ import { openTracer } from '../../../src/adapters/traces/index.ts';
 import { watchedLedger } from '../../../src/compose/seen.ts';
 import { watched } from '../../../src/pipeline/watched.ts';
 import type { Flows, Tracer } from '../../../src/ports/index.ts';
+import { bookRow } from '../../world/ledger.ts';
 import { memoryEngine } from '../../world/memory-engine.ts';
 import { memoryStore } from '../../world/memory-store.ts';
 import { silent } from '../../world/silent.ts';
@@ -91,7 +92,7 @@ async function drive(tracer: Tracer, store: Awaited<ReturnType<typeof withRun>>)
   const flows: Flows = {
     async run(context) {
       await context.step('admit', async () => {
-        await ledger.settleCall(await ledger.openCall(row), row);
+        await ledger.settleCall(await bookRow(ledger, row), row);
         return null;
       });
       await context

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { measure } from '../../../src/adapters/gateway/content.ts';
+import { parseBody } from '../../../src/adapters/gateway/requests.ts';
+import type { ModelProtocol } from '../../../src/core/model/index.ts';
+
+const DATA = 'A'.repeat(400_000);
+const user = (...content: readonly unknown[]) => ({ messages: [{ role: 'user', content }] });
+const gemini = (...parts: readonly unknown[]) => ({ contents: [{ role: 'user', parts }] });
+const source = (media_type: string) => ({ type: 'base64', media_type, data: DATA });
+const inline = (mimeType: string) => ({ inlineData: { mimeType, data: DATA } });
+
+function tokens(protocol: ModelProtocol, body: object, official = true) {
+  const text = JSON.stringify(body);
+  const parsed = parseBody(Buffer.from(text));
+  if (!parsed) throw new Error('no JSON');
+  return measure(protocol, parsed, Buffer.byteLength(text), official);
+}
+
+/** Without the few bytes around an image, and what vendors add. */
+const thousands = (protocol: ModelProtocol, body: object, official?: boolean): unknown => {
+  const measured = tokens(protocol, body, official);
+  return measured.kind === 'forbidden' ? measured.why : Math.floor(measured.input.most / 1000);
+};
+
+describe('an image counts with the most that its vendor bills, whatever its bytes', () => {
+  const image = { type: 'image', source: source('image/png') };
+  test.each<[string, ModelProtocol, object, number]>([
+    ['in a message', 'anthropic', user(image), 10],
+    ['in the result of a tool', 'anthropic', user({ type: 'tool_result', content: [image] }), 10],
+    ['twice', 'anthropic', user(image, image), 19],
+    ['in a chat', 'openai-chat', user({ type: 'image_url', image_url: { url: DATA } }), 50],
+    ['as a plain address', 'openai-chat', user({ type: 'image_url', image_url: DATA }), 50],
+    [
+      'in a response',
+      'openai-responses',
+      { input: [{ content: [{ type: 'input_image', image_url: DATA }] }] },
+      50,
+    ],
+    [
+      'in the output of a function',
+      'openai-responses',
+      { input: [{ type: 'function_call_output', output: [{ type: 'input_image', image_url: DATA }] }] },
+      50,
+    ],
+    ['for Gemini', 'gemini', gemini(inline('image/png')), 4],
+    ['in the other spelling', 'gemini', gemini({ inline_data: { mime_type: 'IMAGE/PNG', data: DATA } }), 4],
+    [
+      'in the parts of a function’s answer',
+      'gemini',
+      gemini({ functionResponse: { name: 'f', response: {}, parts: [inline('image/png')] } }),
+      4,
+    ],
+  ])('%s', (_, protocol, body, most) => expect(thousands(protocol, body)).toBe(most));
+
+  test('and where no vendor’s rule is known with the most of any, and as text too', () => {
+    expect(thousands('anthropic', user(image), false)).toBe(450);
+  });
+
+  test('OpenAI is asked for a detail whose most is published', () => {
+    const body = user(
+      { type: 'image_url', image_url: { url: DATA, detail: 'original' } },
+      { type: 'image_url', image_url: { url: DATA, detail: 'low' } },
+      { type: 'input_image', image_url: DATA },
+    );
+    measure('openai-chat', body, 0, true);
+    expect(body.messages[0]?.content).toMatchObject([
+      { image_url: { detail: 'high' } },
+      { image_url: { detail: 'low' } },
+      { detail: 'high' },
+    ]);
+  });
+});
+
+describe('a document counts as a whole context window', () => {
+  const pdf = { type: 'document', source: source('application/pdf') };
+  test.each<[string, ModelProtocol, object]>([
+    ['in a message', 'anthropic', user(pdf)],
+    ['in the result of a tool', 'anthropic', user({ type: 'tool_result', content: [pdf] })],
+    [
+      'of text that may be cited',
+      'anthropic',
+      user({ type: 'document', source: { type: 'text', data: 'a. b.' }, citations: { enabled: true } }),
+    ],
+    [
+      'beside an image in one part',
+      'anthropic',
+      user({ type: 'tool_result', image_url: 'x', content: [pdf] }),
+    ],
+    ['in a container', 'anthropic', user({ type: 'container_upload', file_id: 'f' })],
+    ['in a chat', 'openai-chat', user({ type: 'file', file: { file_data: DATA } })],
+    ['by address', 'openai-chat', user({ type: 'document_url', document_url: 'https://x' })],
+    [
+      'in a response',
+      'openai-responses',
+      { input: [{ content: [{ type: 'input_file', file_data: DATA }] }] },
+    ],
+    [
+      'in a response whose body pretends to be the call of a tool',
+      'openai-responses',
+      { type: 'tool_use', input: [{ content: [{ type: 'input_file', file_id: 'f' }] }] },
+    ],
+    ['for Gemini', 'gemini', gemini(inline('application/pdf'))],
+    ['of a kind that nobody knows', 'gemini', gemini(inline('application/x-new'))],
+  ])('%s', (_, protocol, body) => expect(thousands(protocol, body)).toBeGreaterThanOrEqual(1_310));
+});
+
+test.each<[string, ModelProtocol, object]>([
+  ['sound in a chat', 'openai-chat', user({ type: 'input_audio', input_audio: { data: DATA } })],
+  ['a film in a chat', 'openai-chat', user({ type: 'video_url', video_url: { url: DATA } })],
+  ['sound for Gemini', 'gemini', gemini(inline('audio/wav'))],
+  ['a film for Gemini', 'gemini', gemini({ inline_data: { mimeType: 'video/mp4', data: DATA } })],
+])('%s is refused', (_, protocol, body) => expect(thousands(protocol, body)).toContain('sound and film'));
+
+describe('nothing but text counts by its bytes alone', () => {
+  const schema = {
+    type: 'object',
+    properties: { image_url: { type: 'string' }, file_data: { type: 'string' }, input_audio: {} },
+  };
+  test.each<[string, ModelProtocol, object]>([
+    ['plain text', 'anthropic', user({ type: 'text', text: DATA })],
+    ['text as a document', 'anthropic', user({ type: 'document', source: { type: 'text', data: DATA } })],
+    [
+      'schemas of tools',
+      'anthropic',
+      { ...user('x'), tools: [{ name: 'a', input_schema: schema, x: DATA }] },
+    ],
+    [
+      'arguments of tools',
+      'anthropic',
+      user({ type: 'tool_use', input: { type: 'image', file_id: 'x', text: DATA } }),
+    ],
+    [
+      'functions in a chat',
+      'openai-chat',
+      { ...user(DATA), tools: [{ type: 'function', function: { name: 'f', parameters: schema } }] },
+    ],
+    ['plain text for Gemini', 'gemini', gemini(inline('text/plain'))],
+    ['arguments for Gemini', 'gemini', gemini({ functionCall: { name: 'f', args: { fileData: DATA } } })],
+    [
+      'answers of functions for Gemini',
+      'gemini',
+      gemini({ functionResponse: { name: 'f', response: { fileData: DATA } } }),
+    ],
+  ])('%s', (_, protocol, body) => expect(thousands(protocol, body)).toBe(402));
+
+  test('a conversation that its vendor is to shorten is read twice', () => {
+    const edits = { context_management: { edits: [{ type: 'compact_20260112' }] } };
+    expect(thousands('anthropic', { ...user({ type: 'text', text: DATA }), ...edits })).toBe(804);
+  });
+
+  test('a tool that the vendor describes has a most of its own', () => {
+    const plain = tokens('anthropic', user('x'));
+    const typed = tokens('anthropic', { ...user('x'), tools: [{ type: 'bash_20250124', name: 'bash' }] });
+    if (plain.kind !== 'tokens' || typed.kind !== 'tokens') throw new Error('refused');
+    expect(typed.input.most - plain.input.most).toBeGreaterThan(2_000);
+  });
+});
+
+test('what holds a document is never cheaper for what stands around it', () => {
+  const pdf = { type: 'document', source: source('application/pdf') };
+  const around = fc.letrec<{ tree: unknown }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      fc.constant(pdf),
+      fc.array(tie('tree'), { minLength: 1, maxLength: 3 }),
+      fc.record({ type: fc.constantFrom('tool_result', 'message', 'x'), content: tie('tree') }),
+      fc.record({ output: tie('tree'), name: fc.string() }),
+    ),
+  })).tree;
+  const holds = (tree: unknown): boolean => JSON.stringify(tree).includes('application/pdf');
+  fc.assert(
+    fc.property(around, (tree) => {
+      fc.pre(holds(tree));
+      const measured = tokens('anthropic', { messages: [{ role: 'user', content: tree }] });
+      return measured.kind === 'tokens' && measured.input.estimate > 1_310_000;
+    }),
+  );
+});

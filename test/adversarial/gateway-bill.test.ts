@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { AdmittedCall } from '../../src/adapters/gateway/admission.ts';
+import { take } from '../../src/adapters/gateway/caps.ts';
+import { measure } from '../../src/adapters/gateway/content.ts';
+import { sumsOf } from '../../src/adapters/gateway/memory-ledger.ts';
+import { createMeter } from '../../src/adapters/gateway/meter.ts';
+import { type CallReservation, planFor } from '../../src/adapters/gateway/plan.ts';
+import { priceBook } from '../../src/adapters/gateway/prices.ts';
+import { bookedRow, settledRow, toldBy } from '../../src/adapters/gateway/rows.ts';
+import { midnightBefore, scopesOf } from '../../src/adapters/gateway/scopes.ts';
+import type { LedgerRow } from '../../src/ports/index.ts';
+import {
+  type Billed,
+  type Caps,
+  expectWithin,
+  mostly,
+  share,
+  USAGES,
+  usageName,
+} from '../adapters/gateway/bills.ts';
+import { message } from '../adapters/gateway/rig.ts';
+
+const DAY = 24 * 3_600_000;
+const UNDER_WAY = 22 * 60_000;
+
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('call' as const),
+      run: fc.constantFrom('r1', 'r2'),
+      spender: fc.constantFrom('A', 'B'),
+      repository: fc.constantFrom('x', 'y'),
+      /** Of the size that calls have in this play. */
+      size: fc.constantFrom(1, 1, 1, 0.5, 0.1),
+      hour: fc.constantFrom(false, false, true),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('end' as const),
+      which: fc.nat(),
+      how: fc.constantFrom(
+        'whole' as const,
+        'whole' as const,
+        'cut' as const,
+        'cut' as const,
+        'unbilled' as const,
+      ),
+      usage: usageName,
+      counts: fc.boolean(),
+      input: mostly(),
+      output: mostly(),
+      cutAt: share(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), which: fc.nat() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('time' as const),
+      ms: fc.constantFrom(60_000, 60_000, UNDER_WAY, DAY),
+    }),
+  },
+);
+const prices = fc.record({
+  input: fc.double({ min: 0.01, max: 30, noNaN: true }),
+  output: fc.double({ min: 0.01, max: 150, noNaN: true }),
+  writes: fc.constantFrom(1, 1.25, 2),
+});
+
+interface UnderWay {
+  readonly row: number;
+  readonly bill: number;
+  readonly call: AdmittedCall;
+  readonly reserved: CallReservation;
+  /** Of the input, as the provider can bill them at most. */
+  readonly tokens: number;
+}
+
+/** The gateway's decisions over one ledger, and a provider that bills as much as it may. */
+function playedOut(caps: Caps, price: { input: number; output: number; writes: number }) {
+  const token = { input: price.input, output: price.output, cacheWrite: price.input * price.writes };
+  const book = priceBook({ 'anthropic/m': token }, {});
+  const dearestInput = Math.max(token.input, token.cacheWrite);
+  const rows: LedgerRow[] = [];
+  const bills: Billed[] = [];
+  const open: UnderWay[] = [];
+  let now = DAY * 400;
+  const bill = (at: number, input: number, output: number) => {
+    const usd = (input * dearestInput + output * token.output) / 1e6;
+    const own = bills[at];
+    if (own) bills[at] = { ...own, usd };
+  };
+  const admitted = (
+    bytes: number,
+    images: number,
+    limit: number | null,
+    hourCache: boolean,
+  ): AdmittedCall => {
+    const image = { type: 'image', source: { type: 'base64', data: 'AAAA' } };
+    const body = { messages: [{ role: 'user', content: Array.from({ length: images }, () => image) }] };
+    const measured = measure('anthropic', body, bytes + JSON.stringify(body).length, true);
+    if (measured.kind === 'forbidden') throw new Error(measured.why);
+    return {
+      kind: 'call',
+      endpoint: { kind: 'generate', protocol: 'anthropic', path: '/messages', query: '' },
+      provider: 'anthropic',
+      access: { key: 'k', baseUrl: 'http://x', official: true, protocols: ['anthropic'] },
+      model: 'm',
+      body,
+      input: measured.input,
+      hourCache,
+      limit: { asked: limit, set: () => {} },
+    };
+  };
+  return {
+    bills,
+    pass: (ms: number) => {
+      now += ms;
+    },
+    start(on: { run: string; spender: string; repository: string }, call: AdmittedCall, tokens: number) {
+      const payer = { runId: on.run, spender: on.spender, repository: on.repository };
+      const grant = { ...payer, capUsd: caps.spender, runCapUsd: caps.run, models: [], ttlMs: 1 };
+      const whose = { ...payer, dayFrom: midnightBefore(now), underWayFrom: now - UNDER_WAY };
+      const dayCaps = { repositoryUsd: caps.repository, everythingUsd: caps.day };
+      const taken = take(scopesOf(grant, dayCaps, sumsOf(rows, whose)), planFor(call, book, now));
+      if (taken.kind !== 'taken') return;
+      const { reservation: reserved } = taken;
+      const row = rows.push(bookedRow(grant, call, reserved, now)) - 1;
+      const of = { ...on, day: midnightBefore(now), usd: 0, most: reserved.usd };
+      open.push({ row, bill: bills.push(of) - 1, call, reserved, tokens });
+      // Until something else is heard of it, it may have cost all.
+      bill(bills.length - 1, tokens, reserved.outputTokens);
+    },
+    crash(which: number) {
+      open.splice(which % Math.max(1, open.length), 1);
+    },
+    end(which: number, end: Extract<Step, { kind: 'end' }>) {
+      const [ended] = open.splice(which % Math.max(1, open.length), 1);
+      if (!ended) return;
+      const { call, reserved, tokens } = ended;
+      const input = end.how === 'unbilled' ? 0 : Math.ceil(end.input * tokens);
+      const output = end.how === 'unbilled' ? 0 : Math.ceil(end.output * reserved.outputTokens);
+      bill(ended.bill, input, output);
+      const meter = createMeter('anthropic', false);
+      const usage = USAGES[end.usage](input, output);
+      const whole = JSON.stringify({ ...message(0, 0), usage });
+      meter.see(Buffer.from(end.how === 'cut' ? whole.slice(0, whole.length * end.cutAt) : whole));
+      const told = toldBy({ status: 200, meter, how: end.how, trouble: null });
+      const counted = end.counts ? Math.max(1, input) : null;
+      const booked = rows[ended.row];
+      if (!booked) return;
+      const grant = { ...booked, models: [], capUsd: 0, runCapUsd: 0, ttlMs: 1 };
+      const when = { startedAt: booked.at, ms: 1 };
+      rows[ended.row] = settledRow(grant, call, reserved, told, counted, book, when);
+    },
+    admitted,
+  };
+}
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Calls of one size, and caps that are some of them: where a cap is many calls or less than one, mistakes are not seen. */
+const play = fc.record({
+  price: prices,
+  bytes: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 3_000, max: 400_000 })),
+  images: fc.constantFrom(0, 0, 0, 1, 2),
+  limit: fc.constantFrom(null, 1, 500, 8_000, 32_000),
+  calls: fc.record({ spender: multiple(), run: multiple(), repository: multiple(), day: multiple() }),
+  steps: fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }),
+});
+function multiple() {
+  return fc.double({ min: 0.2, max: 6, noNaN: true });
+}
+
+test('whatever calls, answers, cuts, crashes and prices come, no cap is passed by more than one call’s most', () => {
+  fc.assert(
+    fc.property(play, ({ price, bytes, images, limit, calls, steps }) => {
+      // A token for each byte, 8,464 for an image, and the largest prompt for tools that is published.
+      const tokensOf = (size: number) => Math.ceil(bytes * size) + images * 8_464 + 530;
+      const one = (tokensOf(1) * price.input * price.writes + (limit ?? 32_000) * price.output) / 1e6;
+      const caps: Caps = {
+        spender: calls.spender * one,
+        run: calls.run * one,
+        repository: calls.repository * one,
+        day: calls.day * one,
+      };
+      const played = playedOut(caps, price);
+      for (const next of steps) {
+        if (next.kind === 'call')
+          played.start(
+            next,
+            played.admitted(Math.ceil(bytes * next.size), images, limit, next.hour),
+            tokensOf(next.size),
+          );
+        if (next.kind === 'end') played.end(next.which, next);
+        if (next.kind === 'crash') played.crash(next.which);
+        if (next.kind === 'time') played.pass(next.ms);
+        expectWithin(caps, played.bills);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
