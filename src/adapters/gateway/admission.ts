@@ -1,19 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { ModelProtocol } from '../../core/model/index.ts';
+import { JSON_LIMITS, type ModelProtocol, parseUntrustedJson } from '../../core/model/index.ts';
+import { type Body, checkBody, isObject, type OutputLimit } from './bodies/index.ts';
 import { type CallEndpoint, type Endpoint, endpointFor, keyInQuery } from './endpoints.ts';
-import { geminiLimit, geminiRequest } from './gemini.ts';
 import { dialectOf, type ProviderAccess, type Providers, providerFor } from './providers.ts';
-import {
-  atListPrice,
-  type Body,
-  forbidden,
-  hasTooManyValues,
-  keepLocalTools,
-  type OutputLimit,
-  outputLimit,
-  parseBody,
-} from './requests.ts';
 import type { Room } from './room.ts';
 
 export const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
@@ -42,10 +33,25 @@ export interface AdmittedCall {
   /** It asks for a cache that is kept for an hour, which is dearer to write. */
   readonly hourCache: boolean;
   readonly limit: OutputLimit;
+  /** Names of fields that were left out because they are on no list. The client chose them. */
+  readonly unknown: readonly string[];
 }
+
+/** Why a call is refused, for counting; closed, so that no client can add to it. */
+export type RefusalKind =
+  | 'key'
+  | 'path'
+  | 'size'
+  | 'json'
+  | 'model'
+  | 'content'
+  | 'limit'
+  | 'budget'
+  | 'ledger';
 
 export interface Refused {
   readonly kind: 'refused';
+  readonly why: RefusalKind;
   readonly protocol: ModelProtocol | null;
   readonly status: number;
   /** For the agent. */
@@ -70,33 +76,38 @@ export async function admit(
   const { method = '', url = '' } = request;
   const endpoint = endpointFor(method, url);
   if (!endpoint && ['GET', 'HEAD'].includes(method)) return { kind: 'probe' };
-  const refuse = (status: number, message: string): Refused => ({
+  const refuse = (why: RefusalKind, status: number, message: string): Refused => ({
     kind: 'refused',
+    why,
     protocol: endpoint?.protocol ?? null,
     status,
     message,
   });
   if (!timingSafeEqual(hashOf(keyOf(request, endpoint)), terms.keyHash))
-    return refuse(403, 'The key is not valid here.');
-  if (now >= terms.expiresAt) return refuse(403, 'The key has expired.');
-  if (!endpoint) return refuse(404, 'Not available through this gateway.');
+    return refuse('key', 403, 'The key is not valid here.');
+  if (now >= terms.expiresAt) return refuse('key', 403, 'The key has expired.');
+  if (!endpoint) return refuse('path', 404, 'Not available through this gateway.');
   if (endpoint.kind === 'models') return { kind: 'models', protocol: endpoint.protocol };
 
-  const bytes = await readBody(request, room);
-  if (!bytes || hasTooManyValues(bytes)) return refuse(413, 'The request is too large.');
-  const sent = parseBody(bytes);
-  if (!sent) return refuse(400, 'The body must be one JSON object, without content-encoding.');
+  const read = await readBody(request, room);
+  if (read.kind === 'refused') return refuse(read.why, read.status, read.message);
+  const { sent } = read;
   const model = endpoint.model ?? sent.model;
   const provider =
     typeof model === 'string' ? providerFor(providers, terms.models, endpoint.protocol, model) : null;
   const access = provider === null ? undefined : providers[provider];
   if (typeof model !== 'string' || provider === null || !access)
-    return refuse(403, 'This model is not available here.');
-  const prepared = cleaned(endpoint.protocol, sent, model, provider, access);
-  if (prepared.kind === 'forbidden') {
-    return refuse(403, `Not available through this gateway: ${prepared.why}.`);
-  }
-  const { body, limit } = prepared;
+    return refuse('model', 403, 'This model is not available here.');
+  const checked = checkBody(sent, {
+    protocol: endpoint.protocol,
+    model,
+    counting: endpoint.kind === 'count',
+    dialect: dialectOf(provider, access),
+  });
+  if (checked.kind === 'invalid') return refuse('limit', 400, checked.why);
+  if (checked.kind === 'forbidden')
+    return refuse('content', 403, `Not available through this gateway: ${checked.why}.`);
+  const { body, limit, unknown } = checked;
   // Written out, a number like 1e20 is five times as long.
   const text = JSON.stringify(body);
   return {
@@ -106,33 +117,11 @@ export async function admit(
     access,
     model,
     body,
-    bytes: Math.max(bytes.length, Buffer.byteLength(text)),
+    bytes: Math.max(read.bytes, Buffer.byteLength(text)),
     hourCache: text.includes('"ttl":"1h"'),
     limit,
+    unknown,
   };
-}
-
-type Cleaned =
-  | { readonly kind: 'may-pass'; readonly body: Body; readonly limit: OutputLimit }
-  | { readonly kind: 'forbidden'; readonly why: string };
-
-function cleaned(
-  protocol: ModelProtocol,
-  sent: Body,
-  model: string,
-  provider: string,
-  access: ProviderAccess,
-): Cleaned {
-  if (protocol === 'gemini') {
-    const made = geminiRequest(sent, model);
-    return made.kind === 'forbidden' ? made : { ...made, limit: geminiLimit(made.body) };
-  }
-  const why = forbidden(protocol, sent);
-  if (why) return { kind: 'forbidden', why };
-  const dialect = dialectOf(provider, access);
-  keepLocalTools(sent);
-  atListPrice(protocol, sent, dialect);
-  return { kind: 'may-pass', body: sent, limit: outputLimit(protocol, sent, dialect) };
 }
 
 /** Clients of each protocol have their own place for it; one that a request names first counts. */
@@ -145,8 +134,53 @@ function keyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
   return String(named ?? (endpoint?.protocol === 'gemini' ? keyInQuery(url) : ''));
 }
 
+type ReadBody =
+  | { readonly kind: 'read'; readonly sent: Body; readonly bytes: number }
+  | (Pick<Refused, 'kind' | 'status' | 'message'> & { readonly why: 'size' | 'json' });
+
+const NOT_JSON = 'The body is not one JSON object in UTF-8. Correct it before you send it again.';
+
+/** All that is looked at in a body before anything walks through it. */
+async function readBody(request: IncomingMessage, room: Room): Promise<ReadBody> {
+  const refuse = (why: 'size' | 'json', status: number, message: string): ReadBody => ({
+    kind: 'refused',
+    why,
+    status,
+    message,
+  });
+  if (!isPlain(request.headers))
+    return refuse('json', 415, 'The body is encoded. Send it uncompressed, as JSON in UTF-8.');
+  const bytes = await receive(request, room);
+  if (!bytes) return refuse('size', 413, 'The request is too large.');
+  if (!isUtf8(bytes)) return refuse('json', 400, NOT_JSON);
+  const parsed = parseUntrustedJson(bytes.toString('utf8'));
+  switch (parsed.kind) {
+    case 'too-many-values':
+      return refuse('size', 413, 'The request is too large: it holds too many values.');
+    case 'too-deep':
+      return refuse(
+        'json',
+        400,
+        `The body is nested more than ${JSON_LIMITS.depth} levels deep. Flatten it.`,
+      );
+    case 'invalid':
+      return refuse('json', 400, NOT_JSON);
+    case 'json':
+      return isObject(parsed.value)
+        ? { kind: 'read', sent: parsed.value, bytes: bytes.length }
+        : refuse('json', 400, NOT_JSON);
+  }
+}
+
+/** Nobody here unpacks or converts anything: what is checked is what was sent. */
+function isPlain(headers: IncomingMessage['headers']): boolean {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  const charset = /charset\s*=\s*"?([^\s";]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  return encoding.toLowerCase() === 'identity' && /^(?:utf-?8|us-ascii)$/i.test(charset);
+}
+
 /** Null when there is no room for it. */
-async function readBody(request: IncomingMessage, room: Room): Promise<Buffer | null> {
+async function receive(request: IncomingMessage, room: Room): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     if (!room.take(chunk.length)) return null;

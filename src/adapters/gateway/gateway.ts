@@ -4,13 +4,14 @@ import { asFault, type RunId, type Usage, type Usd } from '../../core/model/inde
 import { secretsOf } from '../../core/secrets/index.ts';
 import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
 import { openAccounts } from './accounts.ts';
-import { hashOf } from './admission.ts';
+import { hashOf, type RefusalKind } from './admission.ts';
 import type { Ledger } from './bookings.ts';
 import { type LeaseContext, leaseListener } from './lease.ts';
 import { offersOf } from './offers.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
 import { defaultModelsOf, namedModel, type Providers, routeTo } from './providers.ts';
 import { type Answers, openRecall } from './recall.ts';
+import { openRefusalLog } from './refusal-log.ts';
 import { openRooms } from './room.ts';
 import type { DayCaps } from './scopes.ts';
 import { openDoor, prepareSocketFolder, removeStaleSockets } from './sockets.ts';
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   readonly upstreamMostMs?: number;
   /** Where finished answers are kept for whoever starts over; absent: nowhere, and they are paid again. */
   readonly answers?: Answers;
+  /** Told of each call that is refused, for counting. */
+  readonly onRefusal?: (kind: RefusalKind) => void;
   /** Milliseconds that a provider may take to tell what it offers; default ten seconds. */
   readonly offersMs?: number;
 }
@@ -49,7 +52,8 @@ export function openGateway(options: GatewayOptions): Gateway {
   const secrets = secretsOf(Object.values(providers).map(({ key }) => key));
   const silenceMs = options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS;
   const mostMs = options.upstreamMostMs ?? UPSTREAM_MOST_MS;
-  const shared = { providers, book, secrets, clock, log, silenceMs, mostMs };
+  const { onRefusal } = options;
+  const shared = { providers, book, secrets, clock, log, silenceMs, mostMs, onRefusal };
   const leases = new Map<Lease, Grant & { runCapUsd: Usd }>();
   const runCaps = new Map<RunId, Usd>();
   const route: Gateway['route'] = (name, how) => routeTo(providers, book, clock.now(), name, how);
@@ -98,7 +102,16 @@ interface LeaseOptions {
   readonly onUsage: ((usage: Usage) => void) | undefined;
   readonly shared: Pick<
     LeaseContext,
-    'purse' | 'recall' | 'providers' | 'book' | 'secrets' | 'clock' | 'log' | 'silenceMs' | 'mostMs'
+    | 'purse'
+    | 'recall'
+    | 'providers'
+    | 'book'
+    | 'secrets'
+    | 'clock'
+    | 'log'
+    | 'silenceMs'
+    | 'mostMs'
+    | 'onRefusal'
   >;
   readonly dir: string;
   readonly forget: (lease: Lease) => void;
@@ -112,6 +125,7 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
   let lastActivity: number | null = null;
   let closing: Promise<void> | undefined;
   const inFlight = new Set<Promise<void>>();
+  const refusals = openRefusalLog(log, clock, { run: grant.runId, spender: grant.spender });
   const context: LeaseContext = {
     ...shared,
     grant,
@@ -131,7 +145,7 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
         log.error({ run: grant.runId, code: asFault(error).code }, 'A listener for usage failed.');
       }
     },
-    logged: new Set(),
+    refusals,
     inFlight,
     rooms: openRooms(),
   };
@@ -145,6 +159,7 @@ async function openLease({ grant, onUsage, shared, dir, forget }: LeaseOptions):
     await door.close();
     await Promise.all(inFlight);
     await purse.close();
+    refusals.close();
     forget(lease);
   };
   const lease: Lease = {

@@ -2,7 +2,6 @@ import type { Usd } from '../../core/model/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import type { Left, Plan, Reservation } from './caps.ts';
 import type { PriceBook } from './prices.ts';
-import { dialectOf } from './providers.ts';
 
 /** What is set aside for a call: all its input uncached and newly cached, and all the output it may write. */
 export interface CallReservation extends Reservation {
@@ -11,8 +10,6 @@ export interface CallReservation extends Reservation {
 
 /** Code and English have three to four bytes a token; the low end, so that we reserve too much. */
 const BYTES_PER_TOKEN = 3;
-/** Output that we reserve when the request does not say: what current models write in one turn at the very most. */
-const UNSTATED_OUTPUT = 32_000;
 /** Fewer output tokens than this are of no use to an agent: the cap counts as reached. */
 const LEAST_OUTPUT = 256;
 /** While other calls hold money back, waiting for them is better than an answer cut shorter than this. */
@@ -30,7 +27,7 @@ export const freePlan: Plan<CallReservation> = ({ usd }) => (usd > 0 ? NOTHING :
 
 interface Estimate {
   readonly input: number;
-  /** Tokens of output that the request asks for. */
+  /** Tokens of output that the request asks for, or that we allow where it does not say. */
   readonly wanted: number;
   /** A model without a price takes from tokens instead of money. */
   readonly priced: boolean;
@@ -51,7 +48,7 @@ function estimate(call: AdmittedCall, book: PriceBook, at: number): Estimate {
   const plain = cost(0, 0);
   return {
     input,
-    wanted: call.limit.asked ?? UNSTATED_OUTPUT,
+    wanted: call.limit.asked,
     priced: plain !== null,
     inputUsd: plain === null ? 0 : Math.max(plain, cost(input, 0) ?? plain),
     perToken: plain === null ? 0 : ((cost(0, 1000) ?? Number.POSITIVE_INFINITY) - plain) / 1000,
@@ -83,14 +80,4 @@ export function leastFor(call: AdmittedCall, book: PriceBook, at: number): Reser
   const { input, wanted, inputUsd, perToken } = estimate(call, book, at);
   const output = Math.min(wanted, LEAST_OUTPUT);
   return { usd: inputUsd + output * perToken, tokens: input + output };
-}
-
-/**
- * Writes the limit into the request. One that states none is left as it is where we cannot know the model's own
- * maximum, as a number above it is an error there: the relay then cuts the answer.
- */
-export function applyLimit(call: AdmittedCall, reserved: CallReservation): void {
-  const clamped = reserved.outputTokens < (call.limit.asked ?? UNSTATED_OUTPUT);
-  const { original } = dialectOf(call.provider, call.access);
-  if (call.limit.asked !== null || original || clamped) call.limit.set(reserved.outputTokens);
 }
