@@ -21,6 +21,7 @@ export interface Meter {
   see(chunk: Buffer): void;
   /** Characters so far; of an answer that is no stream, its bytes. */
   characters(): number;
+  /** Of its data; comments, by which servers keep a connection open, are none. */
   bytes(): number;
   /** Tokens of output that the provider has told so far; null where it has told none. */
   told(): number | null;
@@ -67,23 +68,26 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
       const line = text.slice(0, end);
       text = text.slice(end + 1);
-      if (line.startsWith('data:')) take(line.slice(5));
+      if (!line.startsWith('data:')) continue;
+      bytes += line.length;
+      take(line.slice(5));
     }
   };
   return {
     stream,
     characters: () => reading.characters,
-    bytes: () => bytes,
+    bytes: () => (stream ? bytes : reading.characters),
     told: () => reading.output,
     final: () => stream && end.final() && reading.input !== null && reading.output !== null,
     ended: () => stream && end.ended(),
     failed: () => failed,
     see(chunk) {
-      bytes += chunk.length;
       text += decoder.write(chunk);
       if (stream) takeLines();
       else reading.characters += chunk.length;
-      if (text.length > MOST_BUFFERED) text = '';
+      if (text.length <= MOST_BUFFERED) return;
+      bytes += text.length;
+      text = '';
     },
     reading() {
       if (stream) return { ...reading };
