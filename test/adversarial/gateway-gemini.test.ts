@@ -89,7 +89,7 @@ describe('a candidate that speaks Gemini', () => {
   });
 
   const functions = { functionDeclarations: [{ name: 'bash', parametersJsonSchema: { type: 'object' } }] };
-  test.each<[string, object, { generationConfig?: object }]>([
+  test.each<[string, object, { tools?: object; generationConfig?: object }]>([
     ['search', { tools: [{ googleSearch: {} }, functions] }, { tools: [functions] }],
     ['search in the other spelling', { tools: [{ google_search: {} }] }, {}],
     ['search in the same tool', { tools: [{ ...functions, googleSearch: {} }] }, { tools: [functions] }],

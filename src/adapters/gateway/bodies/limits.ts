@@ -82,25 +82,48 @@ function chatField(protocol: ModelProtocol, field: string, asked: number | null,
   return asked === null && dialect.original ? 'max_completion_tokens' : field;
 }
 
-/** A budget that is no number below the limit. */
-const exceeds = (budget: unknown, tokens: number): boolean =>
-  budget !== undefined && budget !== null && !(typeof budget === 'number' && budget < tokens);
+/** The smallest budget for thoughts that Anthropic takes. */
+const LEAST_BUDGET = 1_024;
 
-/** Thoughts count as output: a budget for them that does not fit is left out, and with it what presumes it. */
+/**
+ * Thoughts count as output: a budget for them that leaves no room for an answer becomes half of the limit, or nothing
+ * where that is too small.
+ */
+function fitting(budget: unknown, tokens: number): unknown {
+  if (budget === undefined || budget === null) return budget;
+  if (typeof budget === 'number' && budget < tokens) return budget;
+  const half = Math.floor(tokens / 2);
+  return half >= LEAST_BUDGET ? half : null;
+}
+
+/** Undefined stays undefined, as a field that is absent. */
 function fitThinking(body: Body, tokens: number): void {
-  if (isObject(body.thinking) && exceeds(body.thinking.budget_tokens, tokens)) {
-    delete body.thinking;
-    if (isObject(body.context_management)) delete body.context_management;
+  if (isObject(body.thinking)) {
+    const budget = fitting(body.thinking.budget_tokens, tokens);
+    if (budget === null) {
+      delete body.thinking;
+      // Clearing thoughts without thinking is an error.
+      delete body.context_management;
+    } else if (budget !== undefined) body.thinking = { ...body.thinking, budget_tokens: budget };
   }
-  if (isObject(body.reasoning) && exceeds(body.reasoning.max_tokens, tokens)) {
+  if (isObject(body.reasoning)) {
     const { max_tokens, ...rest } = body.reasoning;
-    body.reasoning = rest;
+    const budget = fitting(max_tokens, tokens);
+    body.reasoning = typeof budget === 'number' ? { ...rest, max_tokens: budget } : rest;
   }
-  if (exceeds(body.thinking_budget, tokens)) delete body.thinking_budget;
+  const budget = fitting(body.thinking_budget, tokens);
+  if (typeof budget === 'number') body.thinking_budget = budget;
+  else delete body.thinking_budget;
 }
 
 function withBudget(config: Body, tokens: number): Body {
   const { thinkingConfig, ...rest } = config;
-  if (!isObject(thinkingConfig) || exceeds(thinkingConfig.thinkingBudget, tokens)) return rest;
-  return { ...rest, thinkingConfig };
+  if (!isObject(thinkingConfig)) return rest;
+  const { thinkingBudget, ...thinking } = thinkingConfig;
+  const budget = fitting(thinkingBudget, tokens);
+  if (budget === null) return rest;
+  return {
+    ...rest,
+    thinkingConfig: budget === undefined ? thinking : { ...thinking, thinkingBudget: budget },
+  };
 }
