@@ -65,6 +65,16 @@ export type Admission =
   /** A look at whether anything is here: nothing that an agent wanted was refused. */
   | { readonly kind: 'probe' };
 
+const refusalOf =
+  (protocol: ModelProtocol | null) =>
+  (why: RefusalKind, status: number, message: string): Refused => ({
+    kind: 'refused',
+    why,
+    protocol,
+    status,
+    message,
+  });
+
 /** Decides from the request alone: key, expiry, path, size, model, contents. */
 export async function admit(
   request: IncomingMessage,
@@ -76,13 +86,7 @@ export async function admit(
   const { method = '', url = '' } = request;
   const endpoint = endpointFor(method, url);
   if (!endpoint && ['GET', 'HEAD'].includes(method)) return { kind: 'probe' };
-  const refuse = (why: RefusalKind, status: number, message: string): Refused => ({
-    kind: 'refused',
-    why,
-    protocol: endpoint?.protocol ?? null,
-    status,
-    message,
-  });
+  const refuse = refusalOf(endpoint?.protocol ?? null);
   if (!timingSafeEqual(hashOf(keyOf(request, endpoint)), terms.keyHash))
     return refuse('key', 403, 'The key is not valid here.');
   if (now >= terms.expiresAt) return refuse('key', 403, 'The key has expired.');
