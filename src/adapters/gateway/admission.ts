@@ -95,7 +95,16 @@ export async function admit(
 
   const read = await readBody(request, room);
   if (read.kind === 'refused') return refuse(read.why, read.status, read.message);
-  const { sent } = read;
+  return admitBody(endpoint, read, terms, providers);
+}
+
+function admitBody(
+  endpoint: CallEndpoint,
+  { sent, bytes }: Extract<ReadBody, { kind: 'read' }>,
+  terms: LeaseTerms,
+  providers: Providers,
+): AdmittedCall | Refused {
+  const refuse = refusalOf(endpoint.protocol);
   const model = endpoint.model ?? sent.model;
   const provider =
     typeof model === 'string' ? providerFor(providers, terms.models, endpoint.protocol, model) : null;
@@ -121,7 +130,7 @@ export async function admit(
     access,
     model,
     body,
-    bytes: Math.max(read.bytes, Buffer.byteLength(text)),
+    bytes: Math.max(bytes, Buffer.byteLength(text)),
     hourCache: text.includes('"ttl":"1h"'),
     limit,
     unknown,
