@@ -124,7 +124,11 @@ const PART = byType(
   REMOTE,
 );
 
-const amount = either({ string: text, object: object({ type: text, value: scalar }) });
+const amount = either({
+  string: text,
+  object: object({ type: only('thinking_turns', 'tool_uses', 'input_tokens'), value: scalar }),
+});
+const format = object({ type: only('json_schema'), schema: json, name: text });
 const CLEARING = object({
   type: text,
   keep: amount,
@@ -149,15 +153,19 @@ export const ANTHROPIC: Rule = object({
   temperature: scalar,
   top_k: scalar,
   top_p: scalar,
-  thinking: object({ type: text, budget_tokens: scalar, display: text }),
+  thinking: object({ type: only('enabled', 'disabled', 'adaptive'), budget_tokens: scalar, display: text }),
   output_config: object({
     effort: text,
-    format: object({ type: text, schema: json, name: text }),
-    task_budget: object({ type: text, total: scalar, remaining: scalar }),
+    format,
+    task_budget: object({ type: only('tokens'), total: scalar, remaining: scalar }),
   }),
-  output_format: object({ type: text, schema: json, name: text }),
+  output_format: format,
   tools: tools(TOOLS),
-  tool_choice: object({ type: text, name: text, disable_parallel_tool_use: flag }),
+  tool_choice: object({
+    type: only('auto', 'any', 'tool', 'none'),
+    name: text,
+    disable_parallel_tool_use: flag,
+  }),
   context_management: object({ edits: list(EDIT) }),
   cache_control: cacheControl,
   metadata: object({ user_id: text }),

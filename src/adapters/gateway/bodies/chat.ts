@@ -10,6 +10,7 @@ import {
   list,
   object,
   omit,
+  only,
   type Rule,
   reference,
   refuse,
@@ -63,7 +64,7 @@ const PART: Rule = byType(
   PART_ELSEWHERE,
 );
 
-const CALL = object({
+const CALLED = object({
   id: text,
   index: scalar,
   ...cached,
@@ -72,6 +73,7 @@ const CALL = object({
   // Google's models sign what they thought before a call.
   extra_content: object({ google: object({ thought_signature: text }) }),
 });
+const CALL = byType({ function: CALLED, custom: CALLED }, PART_ELSEWHERE, 'function');
 
 const MESSAGE = object({
   role: text,
@@ -90,7 +92,7 @@ const MESSAGE = object({
   reasoning_opaque: text,
   reasoning_details: list(
     object({
-      type: text,
+      type: only('reasoning.text', 'reasoning.summary', 'reasoning.encrypted'),
       id: text,
       index: scalar,
       format: text,
@@ -113,11 +115,16 @@ const FUNCTION = object({
   parameters: json,
   strict: flag,
 });
-const CUSTOM = object({ ...cached, custom: object({ name: text, description: text, format: json }) });
+const GRAMMAR = object({
+  type: only('text', 'grammar'),
+  grammar: object({ syntax: text, definition: text }),
+});
+const CUSTOM = object({ ...cached, custom: object({ name: text, description: text, format: GRAMMAR }) });
 const TOOLS: ToolTypes = (type) =>
   type === undefined || type === 'function' ? FUNCTION : type === 'custom' ? CUSTOM : undefined;
 
 const named = object({ name: text });
+const CHOICE = only('auto', 'none', 'required', 'any', 'function', 'custom', 'allowed_tools');
 
 /** How the answer is made. */
 const SAMPLING = {
@@ -131,7 +138,7 @@ const SAMPLING = {
   seed: scalar,
   stop: either({ string: text, array: list(text) }),
   response_format: object({
-    type: text,
+    type: only('text', 'json_object', 'json_schema'),
     json_schema: object({ name: text, description: text, schema: json, strict: flag }),
   }),
   verbosity: text,
@@ -141,7 +148,11 @@ const SAMPLING = {
 const THINKING = {
   reasoning_effort: text,
   reasoning: object({ effort: text, max_tokens: scalar, enabled: flag, exclude: flag, summary: text }),
-  thinking: object({ type: text, budget_tokens: scalar, clear_thinking: flag }),
+  thinking: object({
+    type: only('enabled', 'disabled', 'adaptive', 'auto'),
+    budget_tokens: scalar,
+    clear_thinking: flag,
+  }),
   enable_thinking: flag,
   thinking_budget: scalar,
   chat_template_kwargs: object({ enable_thinking: flag, thinking: flag, reasoning_effort: text }),
@@ -207,10 +218,10 @@ export const CHAT: Rule = object({
   tool_choice: either({
     string: text,
     object: object({
-      type: text,
+      type: CHOICE,
       function: named,
       custom: named,
-      allowed_tools: object({ mode: text, tools: list(object({ type: text, function: named })) }),
+      allowed_tools: object({ mode: text, tools: list(object({ type: CHOICE, function: named })) }),
     }),
   }),
   parallel_tool_calls: flag,

@@ -71,7 +71,7 @@ const CUSTOM = object({
   type: text,
   name: text,
   description: text,
-  format: object({ type: text, syntax: text, definition: text }),
+  format: object({ type: only('text', 'grammar'), syntax: text, definition: text }),
   defer_loading: flag,
 });
 const BARE = object({ type: text });
@@ -124,7 +124,7 @@ const ITEM: Rule = byType(
     local_shell_call: object({
       ...call,
       action: object({
-        type: text,
+        type: only('exec'),
         command: list(text),
         env: json,
         timeout_ms: scalar,
@@ -142,10 +142,17 @@ const ITEM: Rule = byType(
       ...call,
       max_output_length: scalar,
       output: list(
-        object({ stdout: text, stderr: text, outcome: object({ type: text, exit_code: scalar }) }),
+        object({
+          stdout: text,
+          stderr: text,
+          outcome: object({ type: only('exit', 'timeout'), exit_code: scalar }),
+        }),
       ),
     }),
-    apply_patch_call: object({ ...call, operation: object({ type: text, path: text, diff: text }) }),
+    apply_patch_call: object({
+      ...call,
+      operation: object({ type: only('create_file', 'update_file', 'delete_file'), path: text, diff: text }),
+    }),
     apply_patch_call_output: object({ ...call, output: parts }),
     tool_search_call: object({ ...call, execution: only('client'), arguments: json }),
     tool_search_output: object({ ...call, execution: only('client'), tools: tools(TOOLS) }),
@@ -155,6 +162,9 @@ const ITEM: Rule = byType(
   ELSEWHERE,
   'message',
 );
+
+/** Tools that may be chosen: those that may be declared. */
+const CHOICE = only('allowed_tools', ...Object.keys(TYPES));
 
 /** Work or memory at the provider, outside of this call. */
 const OUTSIDE = [
@@ -210,17 +220,23 @@ export const RESPONSES: Rule = object({
   reasoning: object({ effort: text, summary: text, generate_summary: text }),
   text: object({
     verbosity: text,
-    format: object({ type: text, name: text, description: text, schema: json, strict: flag }),
+    format: object({
+      type: only('text', 'json_object', 'json_schema'),
+      name: text,
+      description: text,
+      schema: json,
+      strict: flag,
+    }),
   }),
   truncation: text,
   tools: tools(TOOLS),
   tool_choice: either({
     string: text,
     object: object({
-      type: text,
+      type: CHOICE,
       name: text,
       mode: text,
-      tools: list(object({ type: text, name: text })),
+      tools: list(object({ type: CHOICE, name: text })),
     }),
   }),
   parallel_tool_calls: flag,
