@@ -116,7 +116,8 @@ async function openParts(
   const github = found && watchedGitHub(found, eyes);
   const artifacts = artifactsOf(operator);
   const ledger = watchedLedger(store, eyes);
-  const gateway = gatewayOver(operator, { ledger, answers: { store, artifacts } }, log);
+  const onRefusal = (kind: string) => eyes.metrics?.gatewayRefusal(kind);
+  const gateway = gatewayOver(operator, { ledger, answers: { store, artifacts }, onRefusal }, log);
   later(() => gateway.close());
   const room = await watchRoom(operator.data, operator.minFreeDisk, log);
   later(() => room.close());
@@ -168,7 +169,7 @@ async function openRecord(
 
 const gatewayOver = (
   operator: Operator,
-  kept: Pick<GatewayOptions, 'ledger' | 'answers'>,
+  kept: Pick<GatewayOptions, 'ledger' | 'answers' | 'onRefusal'>,
   log: Log,
 ): Gateway =>
   openGateway({

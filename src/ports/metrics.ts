@@ -17,6 +17,8 @@ export interface Metrics {
     readonly tokensIn: number;
     readonly tokensOut: number;
   }): void;
+  /** A model call that the gateway refused. `kind`: what was wrong with it, one of a few words. */
+  gatewayRefusal(kind: string): void;
   /** `kind`: a method of the publisher, or `push`. */
   githubWrite(kind: string, outcome: Asked): void;
   /** What a stage met and could not mend. */

@@ -113,7 +113,8 @@ function playedOut(caps: Caps, price: { input: number; output: number; writes: n
       body,
       input: measured.input,
       hourCache,
-      limit: { asked: limit, set: () => {} },
+      limit: { asked: limit ?? 32_000, set: () => {} },
+      unknown: [],
     };
   };
   return {

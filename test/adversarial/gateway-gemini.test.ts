@@ -89,7 +89,7 @@ describe('a candidate that speaks Gemini', () => {
   });
 
   const functions = { functionDeclarations: [{ name: 'bash', parametersJsonSchema: { type: 'object' } }] };
-  test.each<[string, object, object]>([
+  test.each<[string, object, { tools?: object; generationConfig?: object }]>([
     ['search', { tools: [{ googleSearch: {} }, functions] }, { tools: [functions] }],
     ['search in the other spelling', { tools: [{ google_search: {} }] }, {}],
     ['search in the same tool', { tools: [{ ...functions, googleSearch: {} }] }, { tools: [functions] }],
@@ -113,7 +113,8 @@ describe('a candidate that speaks Gemini', () => {
     expect((await ask(await rig.open(), { path: PATH, body: { contents: hello, ...body } })).status).toBe(
       200,
     );
-    expect(sent()).toEqual({ contents: hello, ...passed });
+    const booked = { maxOutputTokens: 32_000, ...passed.generationConfig };
+    expect(sent()).toEqual({ contents: hello, ...passed, generationConfig: booked });
   });
 
   test('keeps what agents do use: own functions, pictures in the request, any arguments', async () => {

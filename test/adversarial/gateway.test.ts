@@ -326,7 +326,7 @@ describe('a candidate that would borrow the provider’s network or memory', () 
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
     expect((await ask(lease, { path, body: { model: 'm', max_tokens: 9, ...body } })).status).toBe(200);
-    const { model, max_tokens, max_output_tokens, ...sent } = JSON.parse(provider.seen[0]?.body ?? '');
+    const { model, max_tokens, max_output_tokens, store, ...sent } = JSON.parse(provider.seen[0]?.body ?? '');
     expect(sent).toEqual(passed);
     expect(provider.seen[0]?.body).not.toMatch(/web_search|container_auto|server_url/);
   });

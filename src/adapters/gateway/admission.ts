@@ -1,21 +1,12 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { openBodyBytes } from '../../core/bodies/index.ts';
-import type { ModelProtocol } from '../../core/model/index.ts';
+import { JSON_LIMITS, type ModelProtocol, parseUntrustedJson } from '../../core/model/index.ts';
+import { type Body, checkBody, isObject, type OutputLimit } from './bodies/index.ts';
 import { type InputTokens, measure } from './content.ts';
 import { type CallEndpoint, type Endpoint, endpointFor, keyInQuery } from './endpoints.ts';
-import { geminiLimit, geminiRequest } from './gemini.ts';
 import { dialectOf, type ProviderAccess, type Providers, providerFor } from './providers.ts';
-import {
-  atListPrice,
-  type Body,
-  forbidden,
-  hasTooManyValues,
-  keepLocalTools,
-  type OutputLimit,
-  outputLimit,
-  parseBody,
-} from './requests.ts';
 import { MOST_BODY_BYTES, type Room, type Taken } from './room.ts';
 
 export const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
@@ -43,10 +34,27 @@ export interface AdmittedCall {
   /** It asks for a cache that is kept for an hour, which is dearer to write. */
   readonly hourCache: boolean;
   readonly limit: OutputLimit;
+  /** Names of fields that were left out because they are on no list. The client chose them. */
+  readonly unknown: readonly string[];
 }
+
+/** Why a call is refused, for counting; closed, so that no client can add to it. */
+export type RefusalKind =
+  | 'key'
+  | 'path'
+  | 'size'
+  | 'json'
+  | 'model'
+  | 'content'
+  | 'limit'
+  | 'budget'
+  | 'ledger'
+  /** Others use the memory or the money that it needs; it may be tried again. */
+  | 'busy';
 
 export interface Refused {
   readonly kind: 'refused';
+  readonly why: RefusalKind;
   readonly protocol: ModelProtocol | null;
   readonly status: number;
   /** For the agent. */
@@ -60,6 +68,16 @@ export type Admission =
   /** A look at whether anything is here: nothing that an agent wanted was refused. */
   | { readonly kind: 'probe' };
 
+const refusalOf =
+  (protocol: ModelProtocol | null) =>
+  (why: RefusalKind, status: number, message: string): Refused => ({
+    kind: 'refused',
+    why,
+    protocol,
+    status,
+    message,
+  });
+
 /** Decides from the request alone: key, expiry, path, size, model, contents. */
 export async function admit(
   request: IncomingMessage,
@@ -71,38 +89,46 @@ export async function admit(
   const { method = '', url = '' } = request;
   const endpoint = endpointFor(method, url);
   if (!endpoint && ['GET', 'HEAD'].includes(method)) return { kind: 'probe' };
-  const refuse = (status: number, message: string): Refused => ({
-    kind: 'refused',
-    protocol: endpoint?.protocol ?? null,
-    status,
-    message,
-  });
+  const refuse = refusalOf(endpoint?.protocol ?? null);
   if (!timingSafeEqual(hashOf(keyOf(request, endpoint)), terms.keyHash))
-    return refuse(403, 'The key is not valid here.');
-  if (now >= terms.expiresAt) return refuse(403, 'The key has expired.');
-  if (!endpoint) return refuse(404, 'Not available through this gateway.');
+    return refuse('key', 403, 'The key is not valid here.');
+  if (now >= terms.expiresAt) return refuse('key', 403, 'The key has expired.');
+  if (!endpoint) return refuse('path', 404, 'Not available through this gateway.');
   if (endpoint.kind === 'models') return { kind: 'models', protocol: endpoint.protocol };
 
-  const bytes = await readBody(request, room);
-  if (bytes === 'crowded')
-    return refuse(503, 'Too many large requests are being made at once. Try again in a few seconds.');
-  if (bytes === 'too-large' || hasTooManyValues(bytes)) return refuse(413, 'The request is too large.');
-  const sent = parseBody(bytes);
-  if (!sent) return refuse(400, 'The body must be one JSON object, without content-encoding.');
+  const read = await readBody(request, room);
+  if (read.kind === 'refused') return refuse(read.why, read.status, read.message);
+  return admitBody(endpoint, read, terms, providers);
+}
+
+function admitBody(
+  endpoint: CallEndpoint,
+  { sent, bytes }: Extract<ReadBody, { kind: 'read' }>,
+  terms: LeaseTerms,
+  providers: Providers,
+): AdmittedCall | Refused {
+  const refuse = refusalOf(endpoint.protocol);
   const model = endpoint.model ?? sent.model;
   const provider =
     typeof model === 'string' ? providerFor(providers, terms.models, endpoint.protocol, model) : null;
   const access = provider === null ? undefined : providers[provider];
   if (typeof model !== 'string' || provider === null || !access)
-    return refuse(403, 'This model is not available here.');
-  const prepared = cleaned(endpoint.protocol, sent, model, provider, access);
-  if (prepared.kind === 'forbidden') return refuse(403, unavailable(prepared.why));
-  const { body, limit } = prepared;
+    return refuse('model', 403, 'This model is not available here.');
+  const checked = checkBody(sent, {
+    protocol: endpoint.protocol,
+    model,
+    counting: endpoint.kind === 'count',
+    dialect: dialectOf(provider, access),
+  });
+  if (checked.kind === 'invalid') return refuse('limit', 400, checked.why);
+  if (checked.kind === 'forbidden')
+    return refuse('content', 403, unavailable(checked.why));
+  const { body, limit, unknown } = checked;
   // Written out, a number like 1e20 is five times as long.
   const text = JSON.stringify(body);
-  const size = Math.max(bytes.length, Buffer.byteLength(text));
+  const size = Math.max(bytes, Buffer.byteLength(text));
   const measured = measure(endpoint.protocol, body, size, access.official);
-  if (measured.kind === 'forbidden') return refuse(403, unavailable(measured.why));
+  if (measured.kind === 'forbidden') return refuse('content', 403, unavailable(measured.why));
   return {
     kind: 'call',
     endpoint,
@@ -113,33 +139,11 @@ export async function admit(
     input: measured.input,
     hourCache: text.includes('"ttl":"1h"'),
     limit,
+    unknown,
   };
 }
 
 const unavailable = (why: string): string => `Not available through this gateway: ${why}.`;
-
-type Cleaned =
-  | { readonly kind: 'may-pass'; readonly body: Body; readonly limit: OutputLimit }
-  | { readonly kind: 'forbidden'; readonly why: string };
-
-function cleaned(
-  protocol: ModelProtocol,
-  sent: Body,
-  model: string,
-  provider: string,
-  access: ProviderAccess,
-): Cleaned {
-  if (protocol === 'gemini') {
-    const made = geminiRequest(sent, model);
-    return made.kind === 'forbidden' ? made : { ...made, limit: geminiLimit(made.body) };
-  }
-  const why = forbidden(protocol, sent);
-  if (why) return { kind: 'forbidden', why };
-  const dialect = dialectOf(provider, access);
-  keepLocalTools(sent);
-  atListPrice(protocol, sent, dialect);
-  return { kind: 'may-pass', body: sent, limit: outputLimit(protocol, sent, dialect) };
-}
 
 /** Clients of each protocol have their own place for it; one that a request names first counts. */
 function keyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
@@ -151,8 +155,55 @@ function keyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
   return String(named ?? (endpoint?.protocol === 'gemini' ? keyInQuery(url) : ''));
 }
 
+type ReadBody =
+  | { readonly kind: 'read'; readonly sent: Body; readonly bytes: number }
+  | (Pick<Refused, 'kind' | 'status' | 'message'> & { readonly why: 'size' | 'json' | 'busy' });
+
+const NOT_JSON = 'The body is not one JSON object in UTF-8. Correct it before you send it again.';
+
+/** All that is looked at in a body before anything walks through it. */
+async function readBody(request: IncomingMessage, room: Room): Promise<ReadBody> {
+  const refuse = (why: 'size' | 'json' | 'busy', status: number, message: string): ReadBody => ({
+    kind: 'refused',
+    why,
+    status,
+    message,
+  });
+  if (!isPlain(request.headers))
+    return refuse('json', 415, 'The body is encoded. Send it uncompressed, as JSON in UTF-8.');
+  const bytes = await receive(request, room);
+  if (bytes === 'too-large') return refuse('size', 413, 'The request is too large.');
+  if (bytes === 'crowded')
+    return refuse('busy', 503, 'Too many large requests are being made at once. Try again in a few seconds.');
+  if (!isUtf8(bytes)) return refuse('json', 400, NOT_JSON);
+  const parsed = parseUntrustedJson(bytes.toString('utf8'));
+  switch (parsed.kind) {
+    case 'too-many-values':
+      return refuse('size', 413, 'The request is too large: it holds too many values.');
+    case 'too-deep':
+      return refuse(
+        'json',
+        400,
+        `The body is nested more than ${JSON_LIMITS.depth} levels deep. Flatten it.`,
+      );
+    case 'invalid':
+      return refuse('json', 400, NOT_JSON);
+    case 'json':
+      return isObject(parsed.value)
+        ? { kind: 'read', sent: parsed.value, bytes: bytes.length }
+        : refuse('json', 400, NOT_JSON);
+  }
+}
+
+/** Nobody here unpacks or converts anything: what is checked is what was sent. */
+function isPlain(headers: IncomingMessage['headers']): boolean {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  const charset = /charset\s*=\s*"?([^\s";]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  return encoding.toLowerCase() === 'identity' && /^(?:utf-?8|us-ascii)$/i.test(charset);
+}
+
 /** In one block, however small the parts are in which it comes. */
-async function readBody(request: IncomingMessage, room: Room): Promise<Buffer | Exclude<Taken, 'taken'>> {
+async function receive(request: IncomingMessage, room: Room): Promise<Buffer | Exclude<Taken, 'taken'>> {
   const at: { held: number; taken: Taken } = { held: 0, taken: 'taken' };
   const body = openBodyBytes(MOST_BODY_BYTES, (bytes) => {
     at.taken = room.take(bytes - at.held);

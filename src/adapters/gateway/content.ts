@@ -1,6 +1,5 @@
 import type { ModelProtocol } from '../../core/model/index.ts';
-import { camel } from './gemini.ts';
-import { type Body, isObject } from './requests.ts';
+import { type Body, camel, isObject } from './bodies/index.ts';
 
 /** Tokens that the input of a call comes to. */
 export interface InputTokens {

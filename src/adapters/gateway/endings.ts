@@ -1,5 +1,5 @@
 import type { ModelProtocol } from '../../core/model/index.ts';
-import { type Body, isObject } from './requests.ts';
+import { type Body, isObject } from './bodies/index.ts';
 
 /**
  * What an event of a stream says about its end. `finished`: the answer is written, figures may still follow. `closed`:

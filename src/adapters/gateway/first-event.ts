@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { parseUntrustedJson } from '../../core/model/index.ts';
+import { isObject } from './bodies/index.ts';
 import { errorIn } from './endings.ts';
-import { parseBody } from './requests.ts';
 
 /**
  * Looks at what a stream begins with, and leaves it there: HTTP status of an error that is its first event, as vendors
@@ -13,8 +14,8 @@ export async function errorAtFirst(answer: IncomingMessage): Promise<number | nu
   answer.unshift(begun);
   const lines = begun.toString('utf8').split('\n');
   const data = lines.find((line) => line.startsWith('data:'))?.slice('data:'.length);
-  const event = data === undefined ? null : parseBody(Buffer.from(data));
-  return event && errorIn(event);
+  const event = data === undefined ? null : parseUntrustedJson(data);
+  return event?.kind === 'json' && isObject(event.value) ? errorIn(event.value) : null;
 }
 
 /** Null where there are none. */

@@ -4,7 +4,7 @@ import { asFault, type RunId, type Usage, type Usd } from '../../core/model/inde
 import { secretsOf } from '../../core/secrets/index.ts';
 import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
 import { openAccounts } from './accounts.ts';
-import { hashOf } from './admission.ts';
+import { hashOf, type RefusalKind } from './admission.ts';
 import type { Ledger } from './bookings.ts';
 import { openCounter } from './count.ts';
 import { type LeaseContext, leaseListener } from './lease.ts';
@@ -12,6 +12,7 @@ import { offersOf } from './offers.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
 import { defaultModelsOf, namedModel, type Providers, routeTo } from './providers.ts';
 import { type Answers, openRecall } from './recall.ts';
+import { openRefusalLog } from './refusal-log.ts';
 import { openRooms, type SharedRoom } from './room.ts';
 import type { DayCaps } from './scopes.ts';
 import { openDoor, prepareSocketFolder, removeStaleSockets } from './sockets.ts';
@@ -35,6 +36,8 @@ export interface GatewayOptions {
   readonly budgetWaitMs?: number;
   /** Where finished answers are kept for whoever starts over; absent: nowhere, and they are paid again. */
   readonly answers?: Answers;
+  /** Told of each call that is refused, for counting. */
+  readonly onRefusal?: (kind: RefusalKind) => void;
   /** Milliseconds that a provider may take to tell what it offers; default ten seconds. */
   readonly offersMs?: number;
 }
@@ -58,7 +61,8 @@ export function openGateway(options: GatewayOptions): Gateway {
   const mostMs = options.upstreamMostMs ?? UPSTREAM_MOST_MS;
   const room: SharedRoom = { bytes: 0 };
   const counter = openCounter(clock);
-  const shared = { providers, book, counter, secrets, clock, log, silenceMs, mostMs };
+  const { onRefusal } = options;
+  const shared = { providers, book, counter, secrets, clock, log, silenceMs, mostMs, onRefusal };
   const waitMs = options.budgetWaitMs ?? BUDGET_WAIT_MS;
   const accounts = openAccounts({ ...options, waitMs, underWayMs: mostMs + SETTLING_MS });
   const leases = new Map<Lease, Grant & { runCapUsd: Usd }>();
@@ -120,6 +124,7 @@ interface LeaseOptions {
     | 'log'
     | 'silenceMs'
     | 'mostMs'
+    | 'onRefusal'
   >;
   readonly room: SharedRoom;
   readonly dir: string;
@@ -134,6 +139,7 @@ async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOpt
   let lastActivity: number | null = null;
   let closing: Promise<void> | undefined;
   const inFlight = new Set<Promise<void>>();
+  const refusals = openRefusalLog(log, clock, { run: grant.runId, spender: grant.spender });
   const context: LeaseContext = {
     ...shared,
     grant,
@@ -153,7 +159,7 @@ async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOpt
         log.error({ run: grant.runId, code: asFault(error).code }, 'A listener for usage failed.');
       }
     },
-    logged: new Set(),
+    refusals,
     inFlight,
     rooms: openRooms(room),
   };
@@ -167,6 +173,7 @@ async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOpt
     await door.close();
     await Promise.all(inFlight);
     await purse.close();
+    refusals.close();
     forget(lease);
   };
   const lease: Lease = {

@@ -2,13 +2,14 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { ModelProtocol } from '../../core/model/index.ts';
 import type { CapName, Clock, Grant, Log } from '../../ports/index.ts';
 import type { Paid, Purse, Reserved } from './accounts.ts';
-import { type AdmittedCall, admit, type LeaseTerms } from './admission.ts';
+import { type AdmittedCall, admit, type LeaseTerms, type RefusalKind, type Refused } from './admission.ts';
 import type { Counter } from './count.ts';
 import { upstreamUrl } from './endpoints.ts';
-import { applyLimit, type CallReservation, freePlan, leastFor, planFor } from './plan.ts';
+import { type CallReservation, freePlan, leastFor, planFor } from './plan.ts';
 import type { PriceBook } from './prices.ts';
 import { namedModel, type Providers } from './providers.ts';
 import { type Asked, MOST_ANSWER_BYTES, type Recall } from './recall.ts';
+import type { RefusalLog } from './refusal-log.ts';
 import { type Relayed, refuse, relay } from './relay.ts';
 import { waitAfter } from './repeats.ts';
 import type { openRooms, Room } from './room.ts';
@@ -36,8 +37,9 @@ export interface LeaseContext {
   /** Remembers that a model just sent something. */
   readonly alive: () => void;
   readonly settled: () => void;
-  /** Refusals that stand in the log; their texts are ours and few. */
-  readonly logged: Set<string>;
+  readonly refusals: RefusalLog;
+  /** Told of each refusal, for counting. */
+  readonly onRefusal: ((kind: RefusalKind) => void) | undefined;
   /** Calls in flight, so that closing the lease can wait until each is booked. */
   readonly inFlight: Set<Promise<void>>;
   readonly rooms: ReturnType<typeof openRooms>;
@@ -49,8 +51,7 @@ export function leaseListener(context: LeaseContext): RequestListener {
     const call = serve(context, request, response, room).catch((error: unknown) => {
       // A client that went away while it still sent its request; anything else would be a defect of ours.
       const gone = request.destroyed && !request.complete;
-      if (!gone)
-        context.log.error({ ...who(context), error: name(error) }, 'A model call failed inside the gateway.');
+      if (!gone) context.refusals.add('fault', { error: name(error) });
       refuse(response, null, 500, 'The gateway could not handle the request.');
     });
     context.inFlight.add(call);
@@ -61,7 +62,6 @@ export function leaseListener(context: LeaseContext): RequestListener {
   };
 }
 
-const who = ({ grant }: LeaseContext) => ({ run: grant.runId, spender: grant.spender });
 const name = (error: unknown) => (error instanceof Error ? error.name : typeof error);
 
 async function serve(
@@ -80,8 +80,9 @@ async function serve(
     case 'models':
       return answerModels(response, providers, terms.models, admission.protocol);
     case 'refused':
-      return refused(context, response, admission.protocol, admission.status, admission.message);
+      return refused(context, response, admission);
     case 'call':
+      context.refusals.addUnknown(admission.unknown);
       return answer(context, { request, response, call: admission, signal: gone.signal });
   }
 }
@@ -115,18 +116,12 @@ const GEMINI_METHODS = { supportedGenerationMethods: ['generateContent', 'countT
 function refused(
   context: LeaseContext,
   response: ServerResponse,
-  protocol: ModelProtocol | null,
-  status: number,
-  message: string,
-  again: 'retry' | 'give up' = 'give up',
+  { why, protocol, status, message }: Omit<Refused, 'kind'>,
 ): void {
   context.note(message);
-  // Once for each reason: an agent that asks on and on must not fill the log.
-  if (!context.logged.has(message)) {
-    context.logged.add(message);
-    context.log.warn({ ...who(context), status, why: message }, 'The gateway refused a model call.');
-  }
-  refuse(response, protocol, status, message, again);
+  context.onRefusal?.(why);
+  context.refusals.add(why, { status, why: message });
+  refuse(response, protocol, status, message, why === 'busy' ? 'retry' : 'give up');
 }
 
 /** Of a call that counts tokens. */
@@ -187,28 +182,30 @@ async function attempt(
     case 'gone':
       return DONE;
     case 'unrecorded':
-      refused(context, response, protocol, 503, 'Calls cannot be recorded at the moment.');
+      refused(context, response, { why: 'ledger', protocol, status: 503, message: UNRECORDED });
       return DONE;
     case 'busy':
-      refused(context, response, protocol, 503, HELD_BY_OTHERS, 'retry');
+      refused(context, response, { why: 'busy', protocol, status: 503, message: HELD_BY_OTHERS });
       return DONE;
     case 'cap':
-      refused(context, response, protocol, 402, call.input.media ? MEDIA_TOO_DEAR : USED_UP);
+      refused(context, response, { why: 'budget', protocol, status: 402, message: spentOn(call) });
       context.note(
         capSentence(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
         reserved.whose,
       );
       return DONE;
     case 'reserved':
-      if (!counting) applyLimit(call, reserved.reservation);
+      if (!counting) call.limit.set(reserved.reservation.outputTokens);
       return forward(context, exchange, reserved, again);
   }
 }
 
+const UNRECORDED = 'Calls cannot be recorded at the moment.';
 const DONE: Relayed = { kind: 'done' };
 const USED_UP = 'The budget for this work is used up.';
 const MEDIA_TOO_DEAR =
   'The budget for this work does not suffice for this call: its images and documents count with the most that they can cost. Send their text instead.';
+const spentOn = ({ input }: AdmittedCall): string => (input.media ? MEDIA_TOO_DEAR : USED_UP);
 const HELD_BY_OTHERS =
   'Other calls that are still under way hold what is left of the budget for this work. Try again when they have ended.';
 /** Milliseconds between looks for a ledger that cannot be written: five minutes in all. Our default. */

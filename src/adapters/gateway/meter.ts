@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { ModelProtocol } from '../../core/model/index.ts';
+import { type ModelProtocol, parseUntrustedJson } from '../../core/model/index.ts';
+import { isObject, type Body as Json } from './bodies/index.ts';
 import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './endings.ts';
 import type { Tokens } from './prices.ts';
 
@@ -20,6 +21,10 @@ export interface Meter {
   see(chunk: Buffer): void;
   /** Characters so far; of an answer that is no stream, its bytes. */
   characters(): number;
+  /** Of its data; comments, by which servers keep a connection open, are none. */
+  bytes(): number;
+  /** Tokens of output that the provider has told so far; null where it has told none. */
+  told(): number | null;
   /** True once a stream has told its last figures, in and out: whatever happens to it then, they are what it cost. */
   final(): boolean;
   /** True once a stream has said that it is over: agents act on that, and do not wait for its last byte. */
@@ -42,6 +47,7 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   const end = watchEnd();
   let text = '';
   let failed = false;
+  let bytes = 0;
 
   const take = (json: string) => {
     if (json.trim() === CLOSING_LINE) end.see('closed', { figures: false, writes: false });
@@ -62,12 +68,16 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
       const line = text.slice(0, end);
       text = text.slice(end + 1);
-      if (line.startsWith('data:')) take(line.slice(5));
+      if (!line.startsWith('data:')) continue;
+      bytes += line.length;
+      take(line.slice(5));
     }
   };
   return {
     stream,
     characters: () => reading.characters,
+    bytes: () => (stream ? bytes : reading.characters),
+    told: () => reading.output,
     final: () => stream && end.final() && reading.input !== null && reading.output !== null,
     ended: () => stream && end.ended(),
     failed: () => failed,
@@ -75,7 +85,9 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
       text += decoder.write(chunk);
       if (stream) takeLines();
       else reading.characters += chunk.length;
-      if (text.length > MOST_BUFFERED) text = '';
+      if (text.length <= MOST_BUFFERED) return;
+      bytes += text.length;
+      text = '';
     },
     reading() {
       if (stream) return { ...reading };
@@ -86,10 +98,7 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   };
 }
 
-type Json = Readonly<Record<string, unknown>>;
 const object = (value: unknown): Json => (isObject(value) ? value : {});
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const count = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.ceil(value) : 0;
 const length = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
@@ -99,12 +108,9 @@ const length = (value: unknown): number => (typeof value === 'string' ? value.le
  * Google answers with a list of events where no stream was asked for.
  */
 function parse(text: string): readonly Json[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return (Array.isArray(value) ? value : [value]).filter(isObject);
-  } catch {
-    return [];
-  }
+  const parsed = parseUntrustedJson(text);
+  if (parsed.kind !== 'json') return [];
+  return (Array.isArray(parsed.value) ? parsed.value : [parsed.value]).filter(isObject);
 }
 
 type Found = Pick<Reading, 'input' | 'output' | 'reasoning'>;

@@ -1,14 +1,10 @@
 import { Transform } from 'node:stream';
 import type { Clock } from '../../ports/index.ts';
+import { isPastLimit } from './cut.ts';
 import type { Meter } from './meter.ts';
 import type { CallReservation } from './plan.ts';
 import { createRedactor } from './redact.ts';
 
-/**
- * Characters of a stream for each reserved token, and on top, beyond which it is cut. Estimates are rough: code has
- * three to four characters a token, tables and indentation more.
- */
-const MOST_CHARACTERS = { perToken: 6, onTop: 2_000 } as const;
 /** Milliseconds for which the end of an answer is held back while its provider does not close it. Our default. */
 const HELD_MS = 1_000;
 
@@ -20,23 +16,25 @@ export interface PassageParts {
   /** Bytes up to which the answer is recorded; 0: not at all. */
   readonly recordBytes: number;
   readonly seen: () => void;
-  /** The answer came to its end; what it resolves to is waited for before its last bytes go on. */
-  readonly settled: () => Promise<void>;
+  /**
+   * The answer came to its end, or was cut; waited for before its last bytes go on. Resolves to what the client gets
+   * for its end, of a stream, or for the whole of any other answer; null: what came.
+   */
+  readonly settled: (cut: boolean) => Promise<string | null>;
 }
 
 export interface Passage {
+  /** Reads the answer to its end, or to where it passes its limit. */
+  readonly limited: (answer: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
   readonly stream: Transform;
   /** All that was passed on, or would have been; null when it is not recorded. To be asked once, at the end. */
   record(): Buffer | null;
 }
 
-export class TooLong extends Error {
-  override message = 'The answer was longer than what was reserved for it.';
-}
-
 /**
  * Passes bytes on without keys. The end waits for the ledger, so that no answer is complete before it is booked; of one
- * that is recorded everything waits from where it says that it is over, as agents act on that.
+ * that is recorded everything waits from where it says that it is over, as agents act on that; and of one that is no
+ * stream everything waits, as it may still prove too long.
  */
 export function openPassage(parts: PassageParts): Passage {
   const { meter, reserved, secrets, clock, recordBytes, seen, settled } = parts;
@@ -45,11 +43,7 @@ export function openPassage(parts: PassageParts): Passage {
   const held: Buffer[] = [];
   const over = new AbortController();
   let holding = recordBytes > 0;
-  const tokens = reserved?.outputTokens ?? Number.POSITIVE_INFINITY;
-  // An answer that is no stream comes when all of it is written and paid: to cut it would save nothing.
-  const most = meter.stream
-    ? tokens * MOST_CHARACTERS.perToken + MOST_CHARACTERS.onTop
-    : Number.POSITIVE_INFINITY;
+  let cut = false;
   const letGo = () => {
     if (!stream.destroyed) for (const bytes of held.splice(0)) stream.push(bytes);
   };
@@ -64,12 +58,10 @@ export function openPassage(parts: PassageParts): Passage {
   };
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      seen();
-      meter.see(chunk);
-      if (meter.characters() > most) return done(new TooLong());
       const bytes = redactor.push(chunk);
       recorder.add(bytes);
-      if (holding && meter.ended()) hold(bytes);
+      if (!meter.stream) held.push(bytes);
+      else if (holding && meter.ended()) hold(bytes);
       else {
         letGo();
         this.push(bytes);
@@ -80,9 +72,11 @@ export function openPassage(parts: PassageParts): Passage {
       over.abort();
       const rest = redactor.end();
       recorder.add(rest);
-      settled().then(() => {
+      settled(cut).then((instead) => {
+        if (cut && !meter.stream) held.length = 0;
         letGo();
-        done(null, rest);
+        if (instead === null) done(null, rest);
+        else done(null, meter.stream ? Buffer.concat([rest, Buffer.from(instead)]) : Buffer.from(instead));
       }, done);
     },
     destroy(error, done) {
@@ -92,6 +86,21 @@ export function openPassage(parts: PassageParts): Passage {
   });
   return {
     stream,
+    async *limited(answer) {
+      for await (const chunk of answer) {
+        seen();
+        meter.see(chunk);
+        if (!isPastLimit(meter, reserved?.outputTokens ?? null)) {
+          yield chunk;
+          continue;
+        }
+        cut = true;
+        // Up to the end of an event, where there is one, so that the client can read what it gets.
+        const end = chunk.indexOf('\n\n');
+        if (meter.stream && end >= 0) yield chunk.subarray(0, end);
+        return;
+      }
+    },
     record() {
       recorder.add(redactor.end());
       return recorder.taken();

@@ -2,15 +2,12 @@ import type { Usd } from '../../core/model/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import type { Left, Plan, Reservation } from './caps.ts';
 import type { PriceBook, Tokens } from './prices.ts';
-import { dialectOf } from './providers.ts';
 
 /** The most that a call can cost: all its input newly cached where that is dearer, and all the output it may write. */
 export interface CallReservation extends Reservation {
   readonly outputTokens: number;
 }
 
-/** Output that we reserve when the request does not say: what current models write in one turn at the very most. */
-const UNSTATED_OUTPUT = 32_000;
 /** Fewer output tokens than this are of no use to an agent: the cap counts as reached. */
 const LEAST_OUTPUT = 256;
 /** While other calls hold money back, waiting for them is better than an answer cut shorter than this. */
@@ -50,9 +47,6 @@ function priceOf(call: AdmittedCall, book: PriceBook, at: number, input: number)
   };
 }
 
-/** Tokens of output that the request asks for. */
-const wantedOf = (call: AdmittedCall): number => call.limit.asked ?? UNSTATED_OUTPUT;
-
 /**
  * How much to set aside for a call of what is left: the most that it can cost. It goes out when what it probably costs
  * fits, with its output clamped to that; null when not even that does. So it may pass what is left by itself, and as its
@@ -61,7 +55,7 @@ const wantedOf = (call: AdmittedCall): number => call.limit.asked ?? UNSTATED_OU
  */
 export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<CallReservation> {
   const { estimate, most } = call.input;
-  const wanted = wantedOf(call);
+  const wanted = call.limit.asked;
   const probable = priceOf(call, book, at, estimate);
   const highest = priceOf(call, book, at, most);
   const room = ({ usd, tokens }: Left): number => {
@@ -86,16 +80,6 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
 export function leastFor(call: AdmittedCall, book: PriceBook, at: number): Reservation {
   const { estimate } = call.input;
   const { inputUsd, perToken } = priceOf(call, book, at, estimate);
-  const output = Math.min(wantedOf(call), LEAST_OUTPUT);
+  const output = Math.min(call.limit.asked, LEAST_OUTPUT);
   return { usd: inputUsd + output * perToken, tokens: estimate + output };
-}
-
-/**
- * Writes the limit into the request. One that states none is left as it is where we cannot know the model's own
- * maximum, as a number above it is an error there: the relay then cuts the answer.
- */
-export function applyLimit(call: AdmittedCall, reserved: CallReservation): void {
-  const clamped = reserved.outputTokens < (call.limit.asked ?? UNSTATED_OUTPUT);
-  const { original } = dialectOf(call.provider, call.access);
-  if (call.limit.asked !== null || original || clamped) call.limit.set(reserved.outputTokens);
 }

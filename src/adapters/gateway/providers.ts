@@ -1,8 +1,8 @@
 import { Fault, type ModelProtocol } from '../../core/model/index.ts';
 import { PROVIDERS } from '../../core/policy/index.ts';
 import type { ModelRoute } from '../../ports/index.ts';
+import type { Dialect } from './bodies/index.ts';
 import type { PriceBook } from './prices.ts';
-import type { Dialect } from './requests.ts';
 
 /** Where a provider is and how it is paid; the key stays in this process. */
 export interface ProviderAccess {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AdmittedCall } from './admission.ts';
-import { isObject } from './requests.ts';
+import { isObject } from './bodies/index.ts';
 
 /** Fields that tell the provider who asks and where to look in its caches. They change no answer, and clients make them up. */
 const ABOUT_THE_CLIENT: ReadonlySet<string> = new Set([

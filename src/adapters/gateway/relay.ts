@@ -4,10 +4,11 @@ import type { ModelProtocol } from '../../core/model/index.ts';
 import { redactText } from '../../core/secrets/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
+import { CUT, closingEvent } from './cut.ts';
 import { refusalBody } from './endpoints.ts';
 import { errorAtFirst } from './first-event.ts';
 import { createMeter, type Meter } from './meter.ts';
-import { openPassage, TooLong } from './passage.ts';
+import { openPassage } from './passage.ts';
 import type { CallReservation } from './plan.ts';
 import type { Finished } from './recall.ts';
 import { askedToWait, passing } from './repeats.ts';
@@ -185,20 +186,28 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
     seen: () => {
       if (!failed) input.alive();
     },
-    settled: () => settleOnce(wholeEnd(meter, { status, trouble })),
+    async settled(cut) {
+      await settleOnce(cut ? { how: 'cut', status, trouble: CUT } : wholeEnd(meter, { status, trouble }));
+      if (!cut) return null;
+      if (meter.stream) return closingEvent(call.endpoint.protocol);
+      response.writeHead(502, REFUSAL_HEADERS);
+      return refusalBody(call.endpoint.protocol, 502, CUT);
+    },
   });
-  response.writeHead(failed && status < 400 ? 502 : status, headers);
+  response.statusCode = failed && status < 400 ? 502 : status;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (begun.stream) response.flushHeaders();
   // Asked when it happens: a broken answer closes the client's connection too, right after.
   let brokeOff = false;
   answer.once('error', () => {
     brokeOff = !signal.aborted;
   });
   try {
-    await pipeline(answer, passage.stream, response);
-  } catch (error) {
+    await pipeline(answer, passage.limited, passage.stream, response);
+  } catch {
     // What was answered so far is paid for, and the client sees its connection cut.
     const why = late.aborted ? TOO_SLOW : 'The model provider broke off its answer.';
-    await settleOnce(endOf(error, meter, brokeOff ? why : null, { status, trouble }));
+    await settleOnce(endOf(meter, brokeOff ? why : null, { status, trouble }));
   }
 }
 
@@ -212,12 +221,10 @@ function wholeEnd(meter: Meter, end: Pick<Outcome, 'status' | 'trouble'>): End {
 
 /** How an answer ended that did not come to its end; `why`: it was the provider who broke it off. */
 function endOf(
-  error: unknown,
   meter: Meter,
   why: string | null,
   { status, trouble }: Pick<Outcome, 'status' | 'trouble'>,
 ): End {
-  if (error instanceof TooLong) return { how: 'cut', status, trouble: error.message };
   // Some agents hang up at the last event, and what the provider told there is what it bills.
   if (meter.final()) return { how: 'whole', status, trouble };
   return why === null
@@ -247,6 +254,13 @@ function unreadable(answer: IncomingMessage): string | null {
     : null;
 }
 
+const REFUSAL_HEADERS = {
+  'content-type': 'application/json',
+  // Read by the SDKs of both vendors; without it a refused agent asks again for minutes.
+  'x-should-retry': 'false',
+  connection: 'close',
+} as const;
+
 /** Answers with an error in the shape of the protocol. */
 export function refuse(
   response: ServerResponse,
@@ -256,12 +270,7 @@ export function refuse(
   again: 'retry' | 'give up' = 'give up',
 ): void {
   if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    // Read by the SDKs of both vendors; without it a refused agent asks again for minutes.
-    'x-should-retry': String(again === 'retry'),
-    connection: 'close',
-  });
+  response.writeHead(status, { ...REFUSAL_HEADERS, 'x-should-retry': String(again === 'retry') });
   response.end(refusalBody(protocol, status, message));
 }
 

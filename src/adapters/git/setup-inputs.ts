@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
+import { JSON_LIMITS, parseUntrustedJson } from '../../core/model/index.ts';
 import type { SetupResult } from './collect.ts';
 import type { TreeEntry } from './mirrors.ts';
 
@@ -184,13 +185,13 @@ function isPlainLock(part: unknown): boolean {
   return Object.values(part).every(isPlainLock);
 }
 
-/** Undefined for what is no JSON: such a manifest fits no shape. */
+/** Lock files are long. */
+const LOCK_LIMITS = { ...JSON_LIMITS, values: 5_000_000 };
+
+/** Undefined for what is no JSON, or too deep to walk through: such a manifest fits no shape. */
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const read = parseUntrustedJson(text, LOCK_LIMITS);
+  return read.kind === 'json' ? read.value : undefined;
 }
 
 /**

@@ -15,6 +15,10 @@ export const METRICS = {
   },
   runoff_model_tokens_total: { help: 'Tokens to and from models.', labels: ['model', 'direction'] },
   runoff_model_calls_total: { help: 'Model calls, by what came of them.', labels: ['model', 'outcome'] },
+  runoff_gateway_refusals_total: {
+    help: 'Model calls that the gateway refused, by what was wrong with them.',
+    labels: ['kind'],
+  },
   runoff_github_writes_total: { help: 'Writes to GitHub, pushes included.', labels: ['kind', 'outcome'] },
   runoff_faults_total: { help: 'Faults that stages met and could not mend.', labels: ['code'] },
   runoff_candidates_total: { help: "Coders' work on candidates, by how it ended.", labels: ['state'] },

@@ -28,6 +28,7 @@ export function openMetrics({ census }: MetricsOptions): Metrics {
   const dollars = new Counter(of('runoff_model_dollars_total'));
   const tokens = new Counter(of('runoff_model_tokens_total'));
   const calls = new Counter(of('runoff_model_calls_total'));
+  const refusals = new Counter(of('runoff_gateway_refusals_total'));
   const writes = new Counter(of('runoff_github_writes_total'));
   const faults = new Counter(of('runoff_faults_total'));
   const candidates = new Counter(of('runoff_candidates_total'));
@@ -45,6 +46,7 @@ export function openMetrics({ census }: MetricsOptions): Metrics {
       tokens.inc({ model, direction: 'out' }, tokensOut);
       calls.inc({ model, outcome: outcomeOf(status) });
     },
+    gatewayRefusal: (kind) => refusals.inc({ kind }),
     githubWrite: (kind, outcome) => writes.inc({ kind, outcome }),
     fault: (code) => faults.inc({ code }),
     candidate: (state) => candidates.inc({ state }),

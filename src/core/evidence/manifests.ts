@@ -1,3 +1,5 @@
+import { parseUntrustedJson } from '../model/index.ts';
+
 /** A file's parts by name, and which of them decide about tests or build; the others matter if they do in the other version. */
 export interface Parts {
   readonly parts: ReadonlyMap<string, string>;
@@ -78,13 +80,9 @@ export function jsonParts(text: string): Parts | null {
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
-    return isRecord(value) ? value : null;
-  } catch {
-    // The caller tells a base that was broken before from a patch that broke it.
-    return null;
-  }
+  const read = parseUntrustedJson(text.replace(/^\ufeff/, ''));
+  // The caller tells a base that was broken before from a patch that broke it.
+  return read.kind === 'json' && isRecord(read.value) ? read.value : null;
 }
 
 /** The hooks, and every script that one of them starts. */

@@ -98,8 +98,14 @@ describe('a cap', () => {
     });
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
-    await expect(ask(lease, { path, body })).rejects.toThrow();
+    const reply = await ask(lease, { path, body });
+    // The client can read the answer up to where it was cut, and then an error in its own protocol.
+    const events = reply.text.split('\n').filter((line) => line.startsWith('data:'));
+    const read = events.map((line) => JSON.parse(line.slice(5)));
+    expect(read.length).toBeGreaterThan(1);
+    expect(JSON.stringify(read.at(-1))).toContain('more than the output limit of this call allows');
     await provider.aborted;
+    expect(lease.refusal()).toContain('more than the output limit');
     await lease.close();
     expect(rig.ledger.rows).toMatchObject([{ exact: false }]);
     expect(rig.ledger.rows[0]?.tokensOut).toBeLessThan(5_000);

@@ -482,11 +482,11 @@ describe('providers that differ from the others with their protocol', () => {
     expect(sent()).toEqual({ ...body, max_tokens: 500 });
   });
 
-  test('get no limit where we do not know theirs', async () => {
+  test('get a shorter limit where we do not know theirs', async () => {
     const { rig, lease } = await openAt('groq', true);
     await using _ = rig;
     await ask(lease, { path: CHAT, body });
-    expect(sent()).toEqual({ ...body, stream_options: { include_usage: true } });
+    expect(sent()).toEqual({ ...body, stream_options: { include_usage: true }, max_tokens: 8_192 });
   });
 
   test('and the vendor whose protocol it is gets one', async () => {

@@ -105,6 +105,8 @@ describe('figures', () => {
       await ledger.settleCall(await bookRow(ledger, { ...row, status: 0 }), row);
     }
     metrics.githubWrite('comment', 'done');
+    metrics.gatewayRefusal('content');
+    metrics.gatewayRefusal('content');
     await store.transition('r1', 'admitted', 'may start', 2);
 
     expect(await scraped(metrics)).toMatchObject({
@@ -123,6 +125,7 @@ describe('figures', () => {
       [`runoff_model_tokens_total model=${MODEL} direction=out`]: 60,
       [`runoff_model_calls_total model=${MODEL} outcome=done`]: 2,
       [`runoff_model_calls_total model=${MODEL} outcome=limited`]: 1,
+      'runoff_gateway_refusals_total kind=content': 2,
       'runoff_github_writes_total kind=comment outcome=done': 1,
     });
   });

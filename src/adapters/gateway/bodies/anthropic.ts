@@ -1,0 +1,180 @@
+import {
+  byType,
+  bytes,
+  cacheControl,
+  either,
+  flag,
+  isObject,
+  json,
+  list,
+  object,
+  omit,
+  only,
+  type Rule,
+  refuse,
+  scalar,
+  type ToolTypes,
+  text,
+  tool,
+  tools,
+} from './rules.ts';
+
+// Anthropic's Messages, as of its reference in November 2026 and as claude-code, opencode, pi, copilot, qwen and the AI
+// SDK send it (test/adapters/gateway/recorded).
+
+const REMOTE = 'a part that refers to content elsewhere, or that a tool of the provider wrote';
+const encoded = object({ type: text, media_type: text, data: bytes });
+const plain = object({ type: text, media_type: text, data: text });
+const switched = object({ enabled: flag });
+const cached = { type: text, cache_control: cacheControl } as const;
+
+const TEXT = object({ ...cached, text, citations: omit });
+const IMAGE = object({ ...cached, source: byType({ base64: encoded }, REMOTE) });
+const SEARCH_RESULT = object({
+  ...cached,
+  // A name that the client gives; the content stands beside it.
+  source: text,
+  title: text,
+  content: list(byType({ text: TEXT }, REMOTE)),
+  citations: switched,
+});
+const DOCUMENT = object({
+  ...cached,
+  source: byType(
+    {
+      base64: encoded,
+      text: plain,
+      content: object({
+        type: text,
+        content: either({ string: text, array: list(byType({ text: TEXT, image: IMAGE }, REMOTE)) }),
+      }),
+    },
+    REMOTE,
+  ),
+  title: text,
+  context: text,
+  citations: switched,
+});
+const TOOL_REFERENCE = object({ ...cached, tool_name: text, name: text });
+
+const CLIENT_TOOL = object({
+  ...cached,
+  name: text,
+  description: text,
+  input_schema: json,
+  strict: flag,
+  defer_loading: flag,
+  eager_input_streaming: flag,
+  input_examples: list(json),
+  max_characters: scalar,
+  // Any other caller is code that runs at the provider.
+  allowed_callers: list(only('direct')),
+});
+/** The vendor gives the shapes of these, and the client runs them. */
+const VERSIONED = /^(?:bash|text_editor|memory)_\d+$/;
+const TOOLS: ToolTypes = (type) =>
+  type === undefined || type === 'custom' || (typeof type === 'string' && VERSIONED.test(type))
+    ? CLIENT_TOOL
+    : undefined;
+const DEFINITION: Rule = (value, findings) =>
+  tool(TOOLS)(value, findings) ?? refuse('a tool that runs at the provider')(true, findings);
+const CHANGED_TOOL = object({
+  ...cached,
+  tool: byType(
+    { tool_reference: TOOL_REFERENCE, tool_definition: object({ type: text, definition: DEFINITION }) },
+    REMOTE,
+  ),
+});
+
+const PART = byType(
+  {
+    text: TEXT,
+    image: IMAGE,
+    document: DOCUMENT,
+    search_result: SEARCH_RESULT,
+    thinking: object({ ...cached, thinking: text, signature: text }),
+    redacted_thinking: object({ ...cached, data: text }),
+    connector_text: object({ ...cached, connector_text: text, signature: text }),
+    compaction: object({ ...cached, content: text }),
+    tool_use: object({ ...cached, id: text, name: text, input: json, caller: omit }),
+    tool_result: object({
+      ...cached,
+      tool_use_id: text,
+      is_error: flag,
+      content: either({
+        string: text,
+        array: list(
+          byType(
+            {
+              text: TEXT,
+              image: IMAGE,
+              document: DOCUMENT,
+              search_result: SEARCH_RESULT,
+              tool_reference: TOOL_REFERENCE,
+            },
+            REMOTE,
+          ),
+        ),
+      }),
+    }),
+    // Claude Code changes its tools in the middle of a conversation by these.
+    tool_addition: CHANGED_TOOL,
+    tool_removal: CHANGED_TOOL,
+  },
+  REMOTE,
+);
+
+const amount = either({
+  string: text,
+  object: object({ type: only('thinking_turns', 'tool_uses', 'input_tokens'), value: scalar }),
+});
+const format = object({ type: only('json_schema'), schema: json, name: text });
+const CLEARING = object({
+  type: text,
+  keep: amount,
+  trigger: amount,
+  clear_at_least: amount,
+  exclude_tools: list(text),
+  clear_tool_inputs: scalar,
+});
+/** To summarise on the way would be a further answer, beyond the limit that is booked. */
+const EDIT: Rule = (value, findings) =>
+  isObject(value) && /^clear_(?:thinking|tool_uses)_\d+$/.test(String(value.type))
+    ? CLEARING(value, findings)
+    : undefined;
+
+export const ANTHROPIC: Rule = object({
+  model: text,
+  messages: list(object({ role: text, content: either({ string: text, array: list(PART) }) })),
+  system: either({ string: text, array: list(byType({ text: TEXT }, REMOTE)) }),
+  max_tokens: scalar,
+  stop_sequences: list(text),
+  stream: flag,
+  temperature: scalar,
+  top_k: scalar,
+  top_p: scalar,
+  thinking: object({ type: only('enabled', 'disabled', 'adaptive'), budget_tokens: scalar, display: text }),
+  output_config: object({
+    effort: text,
+    format,
+    task_budget: object({ type: only('tokens'), total: scalar, remaining: scalar }),
+  }),
+  output_format: format,
+  tools: tools(TOOLS),
+  tool_choice: object({
+    type: only('auto', 'any', 'tool', 'none'),
+    name: text,
+    disable_parallel_tool_use: flag,
+  }),
+  context_management: object({ edits: list(EDIT) }),
+  cache_control: cacheControl,
+  metadata: object({ user_id: text }),
+  // Servers and containers at the provider, which have a network.
+  mcp_servers: refuse('the field mcp_servers'),
+  container: refuse('the field container'),
+  // Dearer than the listed price, or other models.
+  service_tier: omit,
+  speed: omit,
+  inference_geo: omit,
+  fallbacks: omit,
+});

@@ -1,0 +1,119 @@
+import {
+  BY_REFERENCE,
+  bytes,
+  either,
+  flag,
+  isObject,
+  json,
+  list,
+  object,
+  omit,
+  type Rule,
+  refuse,
+  scalar,
+  type ToolTypes,
+  text,
+  tool,
+} from './rules.ts';
+
+// Google's generateContent, as gemini, pi, opencode and the AI SDK send it (test/adapters/gateway/recorded).
+
+/** Google takes every field in two spellings, so that a rule for one of them would be none. */
+export const camel = (name: string): string =>
+  name.replaceAll(/(?<=[a-z\d])_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const fields = (of: Parameters<typeof object>[0]): Rule => object(of, camel);
+/** Google takes one thing for a list of one. */
+const oneOrMore =
+  (of: Rule): Rule =>
+  (value, findings) =>
+    value === null ? undefined : list(of)(Array.isArray(value) ? value : [value], findings);
+
+const BLOB = fields({ mimeType: text, data: bytes, displayName: text });
+const PART_FIELDS = {
+  text,
+  thought: flag,
+  thoughtSignature: text,
+  inlineData: BLOB,
+  functionCall: fields({ id: text, name: text, args: json }),
+  functionResponse: fields({
+    id: text,
+    name: text,
+    response: json,
+    parts: oneOrMore((value, findings) => PART(value, findings)),
+    willContinue: flag,
+    scheduling: text,
+  }),
+  mediaResolution: either({ string: text, object: fields({ level: text, numTokens: scalar }) }),
+  videoMetadata: omit,
+  partMetadata: omit,
+  fileData: refuse(BY_REFERENCE),
+} as const;
+
+/** A part is what its fields are: one of another kind is refused, not emptied. */
+const PART: Rule = (value, findings) => {
+  const other = isObject(value) && Object.keys(value).some((key) => !Object.hasOwn(PART_FIELDS, camel(key)));
+  return other
+    ? refuse('a part of a message that is on no list')(true, findings)
+    : fields(PART_FIELDS)(value, findings);
+};
+const CONTENT: Rule = fields({ role: text, parts: oneOrMore(PART) });
+
+/** Function declarations only: every other tool runs at Google. One object may hold tools of several kinds. */
+const FUNCTIONS: Rule = (value, findings) => {
+  const kept = fields({
+    functionDeclarations: oneOrMore(
+      fields({
+        name: text,
+        description: text,
+        parameters: json,
+        parametersJsonSchema: json,
+        response: json,
+        responseJsonSchema: json,
+        behavior: text,
+      }),
+    ),
+  })(value, findings);
+  const declared = isObject(kept) ? kept.functionDeclarations : undefined;
+  return Array.isArray(declared) && declared.length > 0 ? kept : undefined;
+};
+const TOOLS: ToolTypes = () => FUNCTIONS;
+
+const GENERATION: Rule = fields({
+  temperature: scalar,
+  topP: scalar,
+  topK: scalar,
+  seed: scalar,
+  maxOutputTokens: scalar,
+  stopSequences: list(text),
+  presencePenalty: scalar,
+  frequencyPenalty: scalar,
+  responseMimeType: text,
+  responseSchema: json,
+  responseJsonSchema: json,
+  _responseJsonSchema: json,
+  thinkingConfig: fields({ includeThoughts: flag, thinkingBudget: scalar, thinkingLevel: text }),
+  mediaResolution: text,
+  // Several answers, or pictures and speech, which have prices of their own.
+  candidateCount: omit,
+  responseModalities: omit,
+  speechConfig: omit,
+  imageConfig: omit,
+});
+
+const CALL = {
+  contents: oneOrMore(CONTENT),
+  systemInstruction: CONTENT,
+  tools: oneOrMore(tool(TOOLS)),
+  toolConfig: fields({ functionCallingConfig: fields({ mode: text, allowedFunctionNames: list(text) }) }),
+  safetySettings: list(fields({ category: text, threshold: text })),
+  generationConfig: GENERATION,
+  cachedContent: refuse('the field cachedContent'),
+  // The path names the model.
+  model: omit,
+  serviceTier: omit,
+  store: omit,
+  labels: omit,
+} as const;
+
+/** Of a request to count tokens, the one that would be made stands inside. */
+export const GEMINI: Rule = fields({ ...CALL, generateContentRequest: fields(CALL) });

@@ -1,0 +1,68 @@
+import type { Clock, Log } from '../../ports/index.ts';
+import type { RefusalKind } from './admission.ts';
+
+/** Milliseconds within which what happens again is counted instead of written. Our default. */
+const WINDOW_MS = 60_000;
+
+/** A refusal, by its kind, or a fault of the gateway itself. */
+export type LoggedKind = RefusalKind | 'fault';
+
+export interface RefusalLog {
+  /** Writes the first of a kind at once; how many followed is one line, when the window is over or the lease closes. */
+  add(kind: LoggedKind, fields: Readonly<Record<string, unknown>>): void;
+  /** Names of fields that were left out of a body that went on, each once. The client chose them. */
+  addUnknown(names: readonly string[]): void;
+  close(): void;
+}
+
+/** Names of fields that one lease may write to the log, and how they look. Our default. */
+const MOST_NAMES = 20;
+const NAME = /^[A-Za-z_]\w{0,39}$/;
+
+const MESSAGES = {
+  refused: 'The gateway refused a model call.',
+  fault: 'A model call failed inside the gateway.',
+} as const;
+
+/** For one lease: an agent that asks on and on must not fill the log. */
+export function openRefusalLog(
+  log: Log,
+  clock: Pick<Clock, 'elapsed'>,
+  whose: Readonly<Record<string, unknown>>,
+): RefusalLog {
+  const windows = new Map<LoggedKind, { readonly since: number; more: number }>();
+  const names = new Set<string>();
+  const write = (kind: LoggedKind, fields: Readonly<Record<string, unknown>>) => {
+    const all = { ...whose, kind, ...fields };
+    if (kind === 'fault') log.error(all, MESSAGES.fault);
+    else log.warn(all, MESSAGES.refused);
+  };
+  const end = (kind: LoggedKind) => {
+    const more = windows.get(kind)?.more ?? 0;
+    windows.delete(kind);
+    if (more > 0) write(kind, { more, withinMs: WINDOW_MS });
+  };
+  return {
+    add(kind, fields) {
+      const window = windows.get(kind);
+      if (window && clock.elapsed() - window.since < WINDOW_MS) {
+        window.more += 1;
+        return;
+      }
+      end(kind);
+      windows.set(kind, { since: clock.elapsed(), more: 0 });
+      write(kind, fields);
+    },
+    addUnknown(found) {
+      const fields = found
+        .filter((field) => NAME.test(field) && !names.has(field))
+        .slice(0, MOST_NAMES - names.size);
+      if (fields.length === 0) return;
+      for (const field of fields) names.add(field);
+      log.info({ ...whose, fields }, 'Fields that are on no list were left out of a model call.');
+    },
+    close() {
+      for (const kind of [...windows.keys()]) end(kind);
+    },
+  };
+}
