@@ -70,6 +70,9 @@ const body = JSON.stringify({
 });
 const signature = `sha256=${createHmac('sha256', github.webhookSecret).update(body).digest('hex')}`;
 
+/** How often signed deliveries were answered with each status; 0: not at all. */
+const statuses = new Map<number, number>();
+
 /** Seconds until a signed delivery was answered with 200; infinite where it was not. */
 async function deliver(): Promise<number> {
   const began = performance.now();
@@ -80,8 +83,10 @@ async function deliver(): Promise<number> {
       headers: { ...headers, 'x-hub-signature-256': signature, connection: 'close' },
       signal: AbortSignal.timeout(10_000),
     });
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     return answer.status === 200 ? (performance.now() - began) / 1_000 : Number.POSITIVE_INFINITY;
   } catch {
+    statuses.set(0, (statuses.get(0) ?? 0) + 1);
     return Number.POSITIVE_INFINITY;
   }
 }
@@ -118,6 +123,7 @@ function attack({ connections, opening: first, bytes }: Attack): () => void {
 
 async function measure(one: Attack): Promise<void> {
   const before = await resident();
+  statuses.clear();
   const end = attack(one);
   const answers: Promise<number>[] = [];
   let peak = before;
@@ -132,7 +138,8 @@ async function measure(one: Attack): Promise<void> {
   const intime = times.filter((seconds) => seconds <= 2).length;
   console.log(
     `${one.name}: ${before.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most: ${(peak / before).toFixed(2)} ×; ` +
-      `${intime} of ${times.length} signed deliveries answered within 2 s (${((100 * intime) / times.length).toFixed(0)}%)`,
+      `${intime} of ${times.length} signed deliveries answered within 2 s (${((100 * intime) / times.length).toFixed(0)}%), ` +
+      `by status: ${JSON.stringify(Object.fromEntries(statuses))}`,
   );
 }
 

@@ -60,6 +60,12 @@ export async function readBody(request: IncomingMessage, { limit, ms, hold }: Re
 
 /** How long the rest of a body that is refused is read and thrown away, milliseconds; our default. */
 const DRAIN_MS = 2_000;
+/**
+ * How much of it: a body that came with its headers, so that an honest sender sees the answer, and no more, since reading
+ * is work. Of one that is too long all that GitHub sends (25 MB). Our defaults.
+ */
+const DRAIN_BYTES = 256 * 2 ** 10;
+const DRAIN_TOO_LONG_BYTES = 32 * 2 ** 20;
 
 export interface BodyRefusal {
   readonly status: number;
@@ -86,9 +92,15 @@ export function refuseBody(
   response.write(`${text}\n`);
   const end = (): void => {
     clearTimeout(timer);
+    request.pause();
     response.end();
     request.socket.destroySoon();
   };
   const timer = setTimeout(end, DRAIN_MS);
+  let left = status === 413 ? DRAIN_TOO_LONG_BYTES : DRAIN_BYTES;
+  request.on('data', (part: Buffer) => {
+    left -= part.length;
+    if (left < 0) end();
+  });
   request.once('end', end).once('close', end).resume();
 }
