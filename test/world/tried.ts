@@ -8,7 +8,6 @@ export const PARTS = [
   'Calls to models break off',
   'GitHub is away',
   'Disks are full',
-  'Clocks are set',
   'Too much at once',
   'Upgrades',
 ] as const;

@@ -22,6 +22,7 @@ import { type Registered, register } from './register.ts';
 import { openResidents } from './residents.ts';
 import { slots } from './slots.ts';
 import { statusOf } from './status.ts';
+import { watchWallClock } from './wall-clock.ts';
 
 /** Milliseconds between two looks at a run somebody waits for. */
 const SETTLED_POLL_MS = 100;
@@ -66,6 +67,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
   );
   let lock: ExecutorLock | null = null;
   let heartbeat: Heartbeat | null = null;
+  let wallClock: ReturnType<typeof watchWallClock> | null = null;
   let flows: Registered | null = null;
 
   function registered(): Registered {
@@ -124,6 +126,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       try {
         heartbeat = await joinOthers(options);
         flows = await launchOnce(given);
+        if (queue !== null) wallClock = watchWallClock(configOf(options).listenQueues ?? [], log);
       } catch (error) {
         await heartbeat?.stop();
         await lock.release();
@@ -171,6 +174,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       flows = null;
       await residents.settle(graceMs);
       await heartbeat?.stop();
+      await wallClock?.stop();
       await DBOS.shutdown({ deregister: true });
       residents.abortAll();
       await lock?.release();
