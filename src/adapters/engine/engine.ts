@@ -173,8 +173,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       if (flows === null) return;
       flows = null;
       await residents.settle(graceMs);
-      await heartbeat?.stop();
-      await wallClock?.stop();
+      await Promise.all([heartbeat?.stop(), wallClock?.stop()]);
       await DBOS.shutdown({ deregister: true });
       residents.abortAll();
       await lock?.release();
