@@ -57,8 +57,7 @@ async function joinOthers(options: DbosEngineOptions): Promise<Heartbeat | null>
 
 /** Durable execution on Postgres. DBOS keeps its state in module variables, so there is one of these in a process. */
 export function openDbosEngine(options: DbosEngineOptions): Engine {
-  const { queue, log, databaseUrl, executorId } = options;
-  const { runsAtOnce = 8, mayBegin } = options;
+  const { queue, log, databaseUrl, executorId, runsAtOnce = 8, mayBegin } = options;
   const line = openLine({ places: runsAtOnce, ...(mayBegin ? { mayBegin } : {}) });
   const residents = openResidents(
     queue === null ? slots(options.directConcurrency ?? 3) : null,
