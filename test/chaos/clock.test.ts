@@ -3,7 +3,6 @@ import { existsSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { tried } from '../world/tried.ts';
 import { allHolds } from './all-holds.ts';
 import { onChaosStage } from './on-chaos-stage.ts';
 
@@ -41,13 +40,6 @@ describe('the clock of the App’s machine is set while a run is at work', () =>
     ['an hour ahead, and back again', ['+1h', '+0']],
     ['an hour back, and ahead again', ['-1h', '+0']],
   ])('%s: it ends as without', async (_name, steps) => {
-    tried({
-      id: 'clock-of-app',
-      part: 'Clocks are set',
-      what: 'The clock of the App is set an hour ahead, or back, and right again, while a run is at work; its database keeps the right time.',
-      held: 'The run ends as without: GitHub takes its tokens, coders keep their time, leases hold, nothing is done twice.',
-      only: 'RUNOFF_TEST_CLOCK=all',
-    });
     expect(existsSync(LIBRARY), 'libfaketime is missing: apt-get install libfaketime').toBe(true);
     const folder = mkdtempSync(join(tmpdir(), 'runoff-clock-'));
     const clock = openWallClock(folder);

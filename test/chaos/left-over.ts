@@ -39,7 +39,7 @@ async function filesOf(data: string): Promise<readonly string[]> {
   for (const folder of EMPTY_AFTERWARDS) {
     const names = await readdir(join(data, folder)).catch(() => []);
     // The one file that all sandboxes share.
-    const left = names.filter((name) => !/^etc-\d+$/.test(name));
+    const left = names.filter((name) => !/^(?:etc-\d+|empty)$/.test(name));
     found.push(...left.map((name) => `file ${folder}/${name}`));
   }
   const all = await readdir(data, { recursive: true }).catch(() => []);

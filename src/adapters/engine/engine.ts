@@ -27,6 +27,7 @@ import { openResidents, type Residents } from './residents.ts';
 import { migrateEngine } from './schema.ts';
 import { slots } from './slots.ts';
 import { statusOf } from './status.ts';
+import { watchWallClock } from './wall-clock.ts';
 
 /** Milliseconds between two looks at a run somebody waits for. */
 const SETTLED_POLL_MS = 100;
@@ -71,23 +72,29 @@ function openDbos(options: DbosEngineOptions, residents: Residents): Dbos {
   const fence = options.among?.fence;
   let pool: pg.Pool | null = null;
   let claims: LostClaims | null = null;
+  let wallClock: ReturnType<typeof watchWallClock> | null = null;
 
   async function begin(given: Flows): Promise<Registered> {
     await migrateEngine(databaseUrl, log);
     pool = openEnginePool(options);
     claims = openLostClaims(pool, log);
-    DBOS.setConfig(configOf(options, pool));
+    const config = configOf(options, pool);
+    DBOS.setConfig(config);
     const found = register(given, residents, queue);
     await launchWith({
       limits: queue === null ? new Map() : limitsOf(queue),
       mayClaim: () => !residents.isStopping() && (fence?.isFresh() ?? true),
       onLost: claims.lost,
     });
-    if (queue !== null) await registerQueues(queue);
+    if (queue !== null) {
+      await registerQueues(queue);
+      wallClock = watchWallClock(config.listenQueues ?? [], log);
+    }
     return found;
   }
 
   async function shutDown(): Promise<void> {
+    await wallClock?.stop();
     claims?.stop();
     await DBOS.shutdown({ deregister: true });
     await pool?.end();
@@ -126,8 +133,7 @@ async function registerQueues(queue: CoderQueue): Promise<void> {
 
 /** Durable execution on Postgres. DBOS keeps its state in module variables, so there is one of these in a process. */
 export function openDbosEngine(options: DbosEngineOptions): Engine {
-  const { queue, log, databaseUrl, executorId } = options;
-  const { runsAtOnce = 8, mayBegin } = options;
+  const { queue, log, databaseUrl, executorId, runsAtOnce = 8, mayBegin } = options;
   const line = openLine({ places: runsAtOnce, ...(mayBegin ? { mayBegin } : {}) });
   const residents = openResidents(
     queue === null ? slots(options.directConcurrency ?? 3) : null,
