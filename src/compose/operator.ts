@@ -31,13 +31,17 @@ const PATHS = ['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PA
 export async function readSettings(from: SettingsFrom): Promise<OperatorSettings> {
   const { env, cwd, envFile, installation = INSTALLATION } = from;
   const given = await absolutePaths(env, cwd, (path) => foreignWorkTree(path, installation));
-  const data = given.RUNOFF_DATA ?? defaultData(env);
-  const file = await findSettingsFile({ cwd, envFile, data, installation });
+  const file =
+    envFile === undefined
+      ? await findSettingsFile({ cwd, data: given.RUNOFF_DATA ?? defaultData(env), installation })
+      : namedFile(resolve(cwd, envFile));
   const set =
     file.path === null
       ? {}
       : await absolutePaths(await readEnvFile(file.path), dirname(file.path), async () => null);
-  const parsed = parseEnvironment(await withPrivateKey({ RUNOFF_DATA: data, ...overFile(set, given) }));
+  const all = overFile(set, given);
+  const data = all.RUNOFF_DATA ?? defaultData(env);
+  const parsed = parseEnvironment(await withPrivateKey({ ...all, RUNOFF_DATA: data }));
   if (parsed.kind === 'ok') return { operator: parsed.operator, file };
   const problems = parsed.problems.map((problem) => `${problem.name}: ${problem.message}`);
   throw new Fault('ENVIRONMENT_INVALID', `The environment cannot be used:\n  ${problems.join('\n  ')}`);
@@ -78,6 +82,8 @@ export function logSettings(log: Log, { path, notices }: SettingsFile): void {
   log.info({ settingsFile: path }, `Operator settings come from ${from}.`);
   for (const notice of notices) log.warn({}, notice);
 }
+
+const namedFile = (path: string): SettingsFile => ({ path, writeTo: path, notices: [] });
 
 /** `set` with absolute paths, and without paths that are empty. */
 async function absolutePaths(

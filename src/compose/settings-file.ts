@@ -1,5 +1,5 @@
 import { lstat, realpath } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { variablesNamedIn } from '../adapters/config/index.ts';
 import { Environment } from '../core/policy/index.ts';
@@ -10,8 +10,6 @@ export const INSTALLATION = fileURLToPath(new URL('../..', import.meta.url)).rep
 export interface Places {
   /** The folder that Runoff was started in. */
   readonly cwd: string;
-  /** What `--env-file` names, relative to `cwd`. */
-  readonly envFile: string | undefined;
   /** The data folder, absolute, as far as it is known without a settings file. */
   readonly data: string;
   /** Runoff's own folder, absolute. */
@@ -28,16 +26,12 @@ export interface SettingsFile {
 }
 
 /**
- * Finds the settings file: the one that is named, else `.env` of the data folder, else `.env` of the installation. Never
+ * Finds the settings file where none is named: `.env` of the data folder, else `.env` of the installation. Never
  * the one of the folder that Runoff is started in, nor one inside a git work tree that is not Runoff's own: people stand
  * in repositories of strangers (docs/decisions/0046).
  */
 export async function findSettingsFile(places: Places): Promise<SettingsFile> {
-  const { cwd, envFile, data, installation } = places;
-  if (envFile !== undefined) {
-    const path = resolve(cwd, envFile);
-    return { path, writeTo: path, notices: [] };
-  }
+  const { cwd, data, installation } = places;
   const notices: string[] = [];
   const found: string[] = [];
   for (const folder of new Set([data, installation])) {

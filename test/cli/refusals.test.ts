@@ -32,3 +32,17 @@ test.each<[string, readonly string[], RegExp]>([
   expect(await runCli(terminal.shell, argv)).toBe(2);
   expect(terminal.said.join('')).toMatch(words);
 });
+
+test.each([
+  ['before the command', ['--env-file', 'my.env', 'doctor', '--json']],
+  ['after it', ['doctor', '--json', '--env-file', 'my.env']],
+])('--env-file %s is known before settings are read', async (_, argv) => {
+  const order: string[] = [];
+  const { shell: bare } = shell();
+  const doctor = async () => {
+    order.push('read');
+    return [];
+  };
+  await runCli({ ...bare, doctor, useEnvFile: (path) => void order.push(path) }, argv);
+  expect(order).toEqual(['my.env', 'read']);
+});

@@ -85,6 +85,12 @@ describe('where settings come from', () => {
     });
   });
 
+  test('a named file may be all that says where the data folder is', async () => {
+    await write(clone, 'RUNOFF_DATA=../state\n', 'mine.env');
+    const { operator } = await readSettings({ env: {}, cwd: clone, installation, envFile: 'mine.env' });
+    expect(operator.data).toBe(join(home, 'state'));
+  });
+
   test.each([
     ['as a folder of the clone', (folder: string) => mkdir(folder, { recursive: true })],
     [
