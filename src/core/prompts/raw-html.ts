@@ -71,7 +71,7 @@ export class RawHtml {
   /** The next block of HTML. Whether `textarea` begins and ends one differs between versions of Markdown. */
   block(piece: string): string {
     const doubtful = piece.search(/<\/?textarea/i);
-    if (doubtful < 0) return this.convert(piece) + this.endOfBlock();
+    if (doubtful < 0) return this.convert(piece) + this.endOfBlock(false);
     const before = this.convert(piece.slice(0, doubtful));
     return this.#ended ? before : before + this.#rest(piece, doubtful).html;
   }
@@ -102,13 +102,12 @@ export class RawHtml {
   }
 
   /** At the end of a block: an element that is dropped and is closed nowhere ends with its block. */
-  endOfBlock(): string {
+  endOfBlock(inLine = true): string {
     const open = this.#dropping.some((name) => (this.#closers.get(name) ?? 0) > 0);
     if (this.#dropping.length === 0 || open) return '';
     // A hidden element that is closed nowhere hides all that follows; a paragraph ends with its block.
-    if (this.#dropping.some((name) => !DROPPED.has(name) && !/^(?:p|rp)$/.test(name)))
-      return this.#rest('', 0).html;
-    return this.#endDropping();
+    const ends = (name: string): boolean => DROPPED.has(name) || name === 'p' || (name === 'rp' && inLine);
+    return this.#dropping.every(ends) ? this.#endDropping() : this.#rest('', 0).html;
   }
 
   #endDropping(): string {

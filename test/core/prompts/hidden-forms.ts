@@ -145,4 +145,5 @@ export const HIDDEN_FORMS: Readonly<Record<string, string>> = {
   '`rp` before an element that ends a paragraph': `<rp>a <summary>${ORDER}`,
   'hidden element that is not closed': `<div hidden>\n\n${ORDER}`,
   'hidden element in a hidden one': `<div hidden><div></div>${ORDER}</div>`,
+  '`rp` on a line of its own': `<rp>\n\n${ORDER}`,
 };
