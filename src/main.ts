@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemRandom } from './adapters/system/index.ts';
-import { runCli, type Screen, type Shell, type Surroundings } from './cli/index.ts';
+import { runCli, type Screen, type Shell, type Surroundings, terminalText } from './cli/index.ts';
 import {
   agentsOf,
   diagnose,
@@ -20,10 +20,13 @@ import type { Operator } from './core/policy/index.ts';
 import { visibleCode } from './core/reports/index.ts';
 import { startFolder } from './process-start.ts';
 
+const outIsTerminal = process.stdout.isTTY === true;
+
 const screen: Screen = {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
-  outIsTerminal: process.stdout.isTTY === true,
+  // A file or another program gets a patch as it is.
+  out: (text) => process.stdout.write(outIsTerminal ? terminalText(text) : text),
+  err: (text) => process.stderr.write(terminalText(text)),
+  outIsTerminal,
   width: process.stderr.isTTY ? (process.stderr.columns ?? 80) : null,
   colour: process.stderr.isTTY === true && !process.env.NO_COLOR,
 };

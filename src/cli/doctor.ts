@@ -1,3 +1,4 @@
+import { jsonText } from './render/index.ts';
 import { EXIT, type Finding, type Shell } from './runtime.ts';
 
 const SIGNS = { ok: 'ok  ', warning: 'note', fault: 'FAIL' } as const;
@@ -6,7 +7,7 @@ const SIGNS = { ok: 'ok  ', warning: 'note', fault: 'FAIL' } as const;
 export async function examineMachine(shell: Shell, json: boolean): Promise<number> {
   const findings = await shell.doctor();
   const faults = findings.filter((finding) => finding.state === 'fault');
-  shell.screen.out(json ? `${JSON.stringify({ findings }, null, 2)}\n` : words(findings, faults.length));
+  shell.screen.out(json ? `${jsonText({ findings })}\n` : words(findings, faults.length));
   return faults.length === 0 ? EXIT.done : EXIT.failed;
 }
 

@@ -23,7 +23,7 @@ import { listWorkers } from './workers.ts';
 export { follow } from './follow.ts';
 export { onPresses } from './interrupts.ts';
 export { printReport } from './print.ts';
-export { jsonText, runJson } from './render/index.ts';
+export { jsonText, runJson, terminalText } from './render/index.ts';
 export { exitCode } from './run.ts';
 export type {
   AgentRow,

@@ -1,6 +1,7 @@
 import { asFault } from '../core/model/index.ts';
 import { type SelectAnswer, SelectRequest } from '../core/selection/index.ts';
 import { type SelectOptions, select } from '../pipeline/index.ts';
+import { jsonLine } from './render/index.ts';
 import { EXIT, type Selecting, type Shell } from './runtime.ts';
 
 export interface SelectFlags extends SelectOptions {
@@ -42,7 +43,7 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
       );
       if (stop.signal.aborted) return;
       count(counts, answer);
-      shell.screen.out(`${JSON.stringify(answer)}\n`);
+      shell.screen.out(`${jsonLine(answer)}\n`);
     }
   };
   try {

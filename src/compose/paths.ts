@@ -1,7 +1,9 @@
-import { join } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../core/model/index.ts';
 import type { Operator } from '../core/policy/index.ts';
+import type { HostFolder } from '../core/reports/index.ts';
 
 /** Folders below the data folder; one process or several may use them at the same time. */
 export interface DataPaths {
@@ -65,3 +67,14 @@ export function defaultData(env: NodeJS.ProcessEnv): string {
     'There is no place for data: neither HOME nor RUNOFF_DATA is set. Set RUNOFF_DATA to a folder for Runoff alone.',
   );
 }
+
+/**
+ * Folders that texts for everybody must not name. `/tmp` and `/root` are left as they are: every machine has them, and
+ * candidates write of their own.
+ */
+export const hostFolders = (data: string): readonly HostFolder[] => [
+  { path: resolve(data), name: '(data folder)' },
+  { path: resolve(import.meta.dirname, '../..'), name: '(installation)' },
+  { path: homedir(), name: '(home)' },
+  { path: tmpdir(), name: '(temporary folder)' },
+];

@@ -22,7 +22,7 @@ import { artifactsOf } from './artifacts.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
 import { openDataFolder } from './data-folder.ts';
 import { type OpenLog, openLog } from './log.ts';
-import { dataPaths } from './paths.ts';
+import { dataPaths, hostFolders } from './paths.ts';
 import { promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
 import { holdQuota, type Quota, watchQuota } from './quota.ts';
@@ -297,6 +297,7 @@ export function openAppGitHub(
     privateKey,
     apiUrl: operator.github.apiUrl,
     gitUrl: operator.github.gitUrl,
+    hostFolders: hostFolders(operator.data),
     log,
     ...extra,
   });

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
+import type { HostFolder } from '../../core/reports/index.ts';
 import type { Fence, GitHub, Log, RepositoryHandle } from '../../ports/index.ts';
 import { OwnApp } from './answers.ts';
 import { openWhereabouts, type Whereabouts } from './calls.ts';
@@ -7,6 +8,7 @@ import { type Api, type ClientOptions, openClient } from './client.ts';
 import { listRepositories } from './installations.ts';
 import { signingKey } from './key.ts';
 import { openPace, type Pace, type PaceParts } from './pace.ts';
+import { withPublicText } from './public-text.ts';
 import { openPublisher } from './publisher.ts';
 import { openReader } from './reader.ts';
 import {
@@ -36,6 +38,8 @@ export interface GitHubOptions {
   readonly backOffMs?: number;
   /** Asked before each write and before a push; absent: nobody takes over from this process. */
   readonly fence?: Fence | undefined;
+  /** Folders of this host, which no text that is published names. Default: none. */
+  readonly hostFolders?: readonly HostFolder[];
   readonly log: Log;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
@@ -91,8 +95,8 @@ export function openGitHub(options: GitHubOptions): GitHub {
         client: withToken(repository, true),
       }),
 
-    publisher: (repository, onWrite = async () => undefined) =>
-      openPublisher({
+    publisher: async (repository, onWrite = async () => undefined) => {
+      const publisher = await openPublisher({
         onWrite,
         appId: options.appId,
         repository,
@@ -105,7 +109,9 @@ export function openGitHub(options: GitHubOptions): GitHub {
         fence: options.fence,
         reads: withToken(repository, true),
         writes: withToken(repository, false),
-      }),
+      });
+      return withPublicText(publisher, options.hostFolders ?? []);
+    },
   };
 }
 

@@ -7,11 +7,22 @@ export {
   type CommentJson,
   type DecisionJson,
   type GitHubParts,
+  jsonLine,
   jsonText,
   type PullJson,
   type RunJson,
   runJson,
 } from './json.ts';
 export { progressLine, renderProgress } from './progress.ts';
-export { clipped, displayWidth, type Paint, padded, painter, shown, type Tone, wrap } from './terminal.ts';
+export {
+  clipped,
+  displayWidth,
+  type Paint,
+  padded,
+  painter,
+  shown,
+  type Tone,
+  terminalText,
+  wrap,
+} from './terminal.ts';
 export { trustText } from './trust.ts';

@@ -238,12 +238,15 @@ function checksJson(evidence: Evidence): readonly CheckJson[] {
 }
 
 /** As text for standard output. What a terminal obeys or nobody sees is written as an escape; the values stay the same. */
-export function jsonText(document: unknown): string {
-  return JSON.stringify(document, null, 2).replace(
-    /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu,
-    (character) =>
-      [...Array(character.length).keys()]
-        .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
-        .join(''),
+export const jsonText = (document: unknown): string => escapedJson(JSON.stringify(document, null, 2));
+
+/** The same on one line. */
+export const jsonLine = (document: unknown): string => escapedJson(JSON.stringify(document));
+
+function escapedJson(json: string): string {
+  return json.replace(/(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu, (character) =>
+    [...Array(character.length).keys()]
+      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
 }

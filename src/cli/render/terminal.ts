@@ -1,4 +1,4 @@
-import { oneLine } from '../../core/reports/index.ts';
+import { oneLine, visibleCode } from '../../core/reports/index.ts';
 
 /** Drawn over two columns by every terminal: East Asian wide and full-width forms, emoji. */
 const WIDE =
@@ -54,6 +54,20 @@ export function wrap(text: string, width: number): readonly string[] {
 
 /** Text of others on a terminal: one line, nothing in it that a terminal obeys or that cannot be seen. */
 export const shown = (text: string, limit = 300): string => oneLine(text, limit);
+
+const ESC = '\u001b';
+/** What we write to a terminal ourselves: colours, and at the beginning of a text the way back over an earlier one. */
+const OWN_SEQUENCES = new RegExp(`(^${ESC}\\[\\d{1,4}A${ESC}\\[J|${ESC}\\[(?:0|1|2|31|32)m)`);
+
+/**
+ * A finished text for a terminal: nothing in it is obeyed but our own colours, and nothing that cannot be seen is left as it
+ * is. Whatever goes to a screen goes through here, so that a text of others that was forgotten on the way does no harm.
+ */
+export const terminalText = (text: string): string =>
+  text
+    .split(OWN_SEQUENCES)
+    .map((part, at) => (at % 2 === 1 ? part : visibleCode(part)))
+    .join('');
 
 export type Tone = 'strong' | 'good' | 'bad' | 'dim';
 const SGR = { strong: 1, good: 32, bad: 31, dim: 2 } as const satisfies Record<Tone, number>;

@@ -36,6 +36,9 @@ export function githubHtml(written: string): string {
   return writer.write(body);
 }
 
+/** A line that begins a fence or HTML, which this parser may take for the head of a table. */
+const OTHER_BLOCK = /`{3}|~{3}|^[\s>*+\-\d.)]*(?:\[\^[^\]]*\]:\s*)?<[!?/A-Za-z]/;
+
 /** Block tokens that stand for the text of their lines; what contains others only holds them. */
 const LEAVES: ReadonlySet<string> = new Set([
   'paragraph_open',
@@ -154,9 +157,9 @@ class Writer {
     let inside = false;
     return tokens
       .map((token) => {
-        // GitHub takes the first line for the beginning of a fence.
+        // GitHub takes the first line for the beginning of a fence or of HTML.
         const doubtful =
-          token.type === 'table_open' && /`{3}|~{3}/.test(this.#lines[token.map?.[0] ?? -1] ?? '');
+          token.type === 'table_open' && OTHER_BLOCK.test(this.#lines[token.map?.[0] ?? -1] ?? '');
         inside = (inside || doubtful) && token.type !== 'table_close';
         if (doubtful) return omitted(this.#lines.slice(...(token.map ?? [])).join('').length);
         return inside ? '' : this.#before(token) + this.#block(token);

@@ -39,6 +39,9 @@ const PLAIN_ATTRIBUTES =
 /** Elements that are hidden or smaller than the text around them. */
 const MAKES_SMALL = /^(?:rp|rt|sub|sup|small|code|tt|samp|kbd|bdo)$/;
 
+const isHidden = (name: string, attributes: string): boolean =>
+  !VOID.has(name) && ALLOWED.has(name) && (/^(?:rp|bdo)$/.test(name) || HIDING.test(attributes));
+
 /** Stands where something was left out: `n` counts its UTF-16 units. Raw HTML cannot write it. */
 export const omitted = (length: number): string => `<x-omitted n="${length}"></x-omitted>`;
 
@@ -60,7 +63,7 @@ export class RawHtml {
     for (const piece of pieces) {
       for (const [, name = ''] of piece.matchAll(/<\/([A-Za-z][A-Za-z0-9-]{0,20})\s*>/g)) {
         const lower = name.toLowerCase();
-        if (DROPPED.has(lower)) this.#closers.set(lower, (this.#closers.get(lower) ?? 0) + 1);
+        this.#closers.set(lower, (this.#closers.get(lower) ?? 0) + 1);
       }
     }
   }
@@ -68,7 +71,7 @@ export class RawHtml {
   /** The next block of HTML. Whether `textarea` begins and ends one differs between versions of Markdown. */
   block(piece: string): string {
     const doubtful = piece.search(/<\/?textarea/i);
-    if (doubtful < 0) return this.convert(piece) + this.endOfBlock();
+    if (doubtful < 0) return this.convert(piece) + this.endOfBlock(false);
     const before = this.convert(piece.slice(0, doubtful));
     return this.#ended ? before : before + this.#rest(piece, doubtful).html;
   }
@@ -76,7 +79,12 @@ export class RawHtml {
   /** The next piece. */
   convert(piece: string, inLine = false): string {
     // Older versions of Markdown see no comment in a line where `--` stands in it, but the tags in it.
-    if (inLine && /^<!--[\s\S]*--[\s\S]*-->$/.test(piece) && piece.includes('<', 1)) {
+    if (
+      inLine &&
+      piece.startsWith('<!--') &&
+      /--|-$|^-?>/.test(piece.slice(4, -3)) &&
+      piece.includes('<', 1)
+    ) {
       return this.#ended ? '' : this.#rest(piece, 0).html;
     }
 
@@ -94,10 +102,12 @@ export class RawHtml {
   }
 
   /** At the end of a block: an element that is dropped and is closed nowhere ends with its block. */
-  endOfBlock(): string {
+  endOfBlock(inLine = true): string {
     const open = this.#dropping.some((name) => (this.#closers.get(name) ?? 0) > 0);
     if (this.#dropping.length === 0 || open) return '';
-    return this.#endDropping();
+    // A hidden element that is closed nowhere hides all that follows; a paragraph ends with its block.
+    const ends = (name: string): boolean => DROPPED.has(name) || name === 'p' || (name === 'rp' && inLine);
+    return this.#dropping.every(ends) ? this.#endDropping() : this.#rest('', 0).html;
   }
 
   #endDropping(): string {
@@ -156,12 +166,12 @@ export class RawHtml {
   #opening([tag, written = '', attributes = '']: RegExpExecArray): string {
     const name = written.toLowerCase();
     if (this.#dropping.length > 0) {
-      if (DROPPED.has(name)) this.#dropping.push(name);
+      if (DROPPED.has(name) || this.#dropping.includes(name)) this.#dropping.push(name);
       // Where GitHub writes the outer tag as text, this one hides what follows even behind its end.
       if (MAKES_SMALL.test(name) || HIDING.test(attributes)) this.#after += `<${name} h>`;
       return '';
     }
-    if (DROPPED.has(name)) {
+    if (DROPPED.has(name) || isHidden(name, attributes)) {
       this.#dropping = [name];
       return `${omitted(tag.length)}<textarea>`;
     }
@@ -171,15 +181,14 @@ export class RawHtml {
     if (!VOID.has(name)) this.#open += 1;
     if (this.#open > MOST_OPEN || this.#tags > MOST_TAGS) return this.#rest('', 0).html;
     const language = name === 'pre' ? /\slang\s*=\s*["']?([\w-]+)/i.exec(attributes)?.[1] : undefined;
-    const hidden = HIDING.test(attributes) || name === 'bdo' ? ' h' : '';
     const kept = language && RENDERED_LANGUAGE.test(language) ? ` lang="${language}"` : '';
     const left = PLAIN_ATTRIBUTES.test(attributes) ? '' : omitted(attributes.length);
-    return `<${name}${hidden}${kept}>${VOID.has(name) || name === 'table' ? '' : left}`;
+    return `<${name}${kept}>${VOID.has(name) || name === 'table' ? '' : left}`;
   }
 
   #closing([tag, written = '']: RegExpExecArray): string {
     const name = written.toLowerCase();
-    if (DROPPED.has(name)) this.#closers.set(name, (this.#closers.get(name) ?? 1) - 1);
+    this.#closers.set(name, (this.#closers.get(name) ?? 1) - 1);
     if (this.#dropping.length > 0) {
       const at = this.#dropping.lastIndexOf(name);
       if (at >= 0) this.#dropping.splice(at, 1);

@@ -6,6 +6,7 @@ export { comparison } from './comparison.ts';
 export { debateWords } from './debate-section.ts';
 export { explanation } from './explanation.ts';
 export { counted, dollars, elapsed, money, plusMinus, shortSha, tokens } from './format.ts';
+export { type HostFolder, withoutHostPaths } from './host-paths.ts';
 export { BODY_LIMIT } from './layout.ts';
 export {
   findMarker,

@@ -60,9 +60,10 @@ export function htmlCode(text: string, limit = 120): string {
 
 /**
  * What backticks would not hold, and what readers of the raw text act on even inside code: bots, and GitHub itself when
- * a body becomes the message of a squashed commit.
+ * a body becomes the message of a squashed commit. `[x]` anywhere in the line of a box ticks it.
  */
-const NOT_IN_BACKTICKS = /[`|\\@#$]|:\/\/|www\.|gh-[0-9]|<!--|-->|\[(?:skip|no|ci|actions)\b|skip-checks/i;
+const NOT_IN_BACKTICKS =
+  /[`|\\@#$]|:\/\/|www\.|gh-[0-9]|<!--|-->|\[(?:[ x]\]|(?:skip|no|ci|actions)\b)|skip-checks/i;
 
 /** Inline code of at most `limit` code points, in backticks where they do. */
 export function code(text: string, limit = 120): string {

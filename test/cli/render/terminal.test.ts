@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clipped, displayWidth, padded, painter, wrap } from '../../../src/cli/render/index.ts';
+import {
+  clipped,
+  displayWidth,
+  jsonLine,
+  padded,
+  painter,
+  terminalText,
+  wrap,
+} from '../../../src/cli/render/index.ts';
 
 test('columns are counted as a terminal draws them', () => {
   expect(displayWidth('abc')).toBe(3);
@@ -37,4 +45,32 @@ test('words are wrapped; one that is too long is cut', () => {
 test('without colour no escape is written', () => {
   expect(painter(false)('bad', 'x')).toBe('x');
   expect(painter(true)('bad', 'x')).toBe('\u001b[31mx\u001b[0m');
+});
+
+describe('a text on its way to the screen', () => {
+  test('holds nothing that a terminal obeys but our own colours and the way back over an earlier block', () => {
+    const own = `\u001b[3A\u001b[J${painter(true)('bad', 'failed')}\n`;
+    expect(terminalText(own)).toBe(own);
+    expect(terminalText('a\u001b]0;x\u0007b\u202ec\u009b2Jd\u001b[2Je\u001b[3A\u001b[Jf\u200b\n')).toBe(
+      'a<U+001B>]0;x<U+0007>b<U+202E>c<U+009B>2Jd<U+001B>[2Je<U+001B>[3A<U+001B>[Jf<U+200B>\n',
+    );
+  });
+
+  test('whatever it is, and twice is as once', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const said = terminalText(`x${text}`);
+        expect(
+          ['0', '1', '2', '31', '32'].reduce((kept, n) => kept.replaceAll(`\u001b[${n}m`, ''), said),
+        ).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u);
+        expect(terminalText(said)).toBe(said);
+      }),
+    );
+  });
+});
+
+test('JSON for a screen is all of it visible, and the same values', () => {
+  const value = { id: 'a\u202eb\u200b\u009b', text: '\u001b[2J' };
+  expect(jsonLine(value)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(JSON.parse(jsonLine(value))).toEqual(value);
 });

@@ -141,4 +141,9 @@ export const HIDDEN_FORMS: Readonly<Record<string, string>> = {
   'unused footnote right behind a quotation': `> a\n[^a]: ${ORDER}`,
   'unused footnote right behind a list': `- a\n[^a]: ${ORDER}`,
   'hidden element in an instruction': `a <?<p hidden>?>${ORDER}`,
+  'table whose head begins a comment': `<!--| - |\n|-|-|\n]]>${ORDER}`,
+  '`rp` before an element that ends a paragraph': `<rp>a <summary>${ORDER}`,
+  'hidden element that is not closed': `<div hidden>\n\n${ORDER}`,
+  'hidden element in a hidden one': `<div hidden><div></div>${ORDER}</div>`,
+  '`rp` on a line of its own': `<rp>\n\n${ORDER}`,
 };
