@@ -61,8 +61,8 @@ async function outlived(aims: readonly Aim[], preys: readonly Prey[]): Promise<v
       const over = new AbortController();
       const watching = killWhenSeen(app.pid, preys, over.signal);
       const issues = await stage.label(1);
-      expect(await stage.play(app, issues)).toBe('over');
-      over.abort();
+      const ended = await stage.play(app, issues).finally(() => over.abort());
+      expect(ended, app.said()).toBe('over');
       expect(await watching).toEqual([]);
       expect(await paths[0]?.missed()).toEqual([]);
       await app.stop();
