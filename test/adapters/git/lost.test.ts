@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openGit } from '../../../src/adapters/git/git.ts';
 import { openLocks } from '../../../src/adapters/git/locks.ts';
+import { tried } from '../../world/tried.ts';
 import { type GitWorld, openGitWorld } from './world.ts';
 
 describe('a git that is lost', () => {
@@ -43,6 +44,12 @@ describe('a git that is lost', () => {
   ] as const;
 
   test.each(LOSSES)('%s twice, is started again', async (_, how) => {
+    tried({
+      id: 'git-lost',
+      part: 'What Runoff starts is killed',
+      what: 'A git, by SIGKILL, SIGTERM, SIGSEGV, inside of a wrapper, or one of its helpers, twice in a row.',
+      held: 'What it left is removed, and it is started again.',
+    });
     const starts = inFront('git', `if [ $n -le 2 ]; then ${how}; fi`);
     let cleared = 0;
     const onKilled = async (): Promise<void> => {
