@@ -16,7 +16,7 @@ import { EXIT, type Needs, type TerminalRuntime } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/policy/index.ts';
 import { openAnnouncer, type World } from '../pipeline/index.ts';
-import type { Engine, Fence, Gateway, GitHub, Log, Store } from '../ports/index.ts';
+import type { Engine, Fence, Gateway, GitHub, Log, Store, Workspaces } from '../ports/index.ts';
 import { codersOf } from './agents.ts';
 import { artifactsOf } from './artifacts.ts';
 import { type Closers, closedOnFailure, openClosers } from './closers.ts';
@@ -91,6 +91,12 @@ function pruneMeanwhile(world: World, quota: Quota, later: Later): void {
 
 type Later = Closers['later'];
 
+/** The workspaces, whose pushes and damages are seen from outside. */
+function openSeenWorkspaces(parts: Parameters<typeof openWorkspaces>[0], eyes: Eyes): Workspaces {
+  const onDamage = (): void => eyes.metrics?.fault('STORED_DATA_DAMAGED');
+  return watchedPushes(openWorkspaces({ ...parts, onDamage }), eyes, systemClock.now);
+}
+
 async function openParts(
   operator: Operator,
   needs: Needs,
@@ -128,14 +134,7 @@ async function openParts(
   const mayBegin = () => sharing === null || room.lacks() === null;
   const engine = openEngine(operator, needs, { databaseUrl, sharing, mayBegin, log, limits });
   later(() => engine.shutdown());
-  const bareWorkspaces = openWorkspaces({
-    dataDir: operator.data,
-    sandbox,
-    owner,
-    log,
-    onDamage: () => eyes.metrics?.fault('STORED_DATA_DAMAGED'),
-  });
-  const workspaces = watchedPushes(bareWorkspaces, eyes, systemClock.now);
+  const workspaces = openSeenWorkspaces({ dataDir: operator.data, sandbox, owner, log }, eyes);
   return {
     ...unchanging(operator),
     store,

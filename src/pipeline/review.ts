@@ -1,5 +1,4 @@
 import { pickOf } from '../core/decision/index.ts';
-import type { TestRun } from '../core/evidence/index.ts';
 import {
   type Author,
   identitiesOf,

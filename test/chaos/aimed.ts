@@ -44,10 +44,12 @@ export async function aimedPath(home: string, aims: readonly Aim[]): Promise<Aim
 }
 
 function counter({ words, nth, after, signal = 'KILL' }: Aim, mark: string): string {
-  const kill = after === undefined ? `kill -${signal} $$` : `(sleep ${after}; kill -${signal} $$) &`;
+  // Nobody shall wait for the pipes of the one that kills.
+  const late = `(sleep ${after}; kill -${signal} $$) < /dev/null > /dev/null 2>&1 &`;
+  const kill = after === undefined ? `kill -${signal} $$;` : late;
   return `case "$*" in "${words}"*)
   n=1; while ! mkdir ${mark}-$n 2> /dev/null; do n=$((n + 1)); done
-  if [ $n -eq ${nth} ]; then mkdir ${mark}-hit; ${kill}; fi ;;
+  if [ $n -eq ${nth} ]; then mkdir ${mark}-hit; ${kill} fi ;;
 esac`;
 }
 

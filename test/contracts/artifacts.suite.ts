@@ -37,7 +37,7 @@ export function artifactsContract(name: string, open: () => Promise<Artifacts>):
     test('what was never put is a fault', async () => {
       const artifacts = await open();
       await expect(artifacts.get({ sha256: 'a'.repeat(64), bytes: 3 })).rejects.toMatchObject({
-        code: 'INTERNAL',
+        code: 'STORED_DATA_DAMAGED',
       });
     });
 
@@ -51,7 +51,7 @@ export function artifactsContract(name: string, open: () => Promise<Artifacts>):
 
       expect(await artifacts.sweep({ keep, before: Date.now() + 60_000 })).toEqual({ files: 1, bytes: 12 });
       expect(await artifacts.get(wanted)).toBe('wanted');
-      await expect(artifacts.get(unwanted)).rejects.toMatchObject({ code: 'INTERNAL' });
+      await expect(artifacts.get(unwanted)).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
       expect(await artifacts.put('unwanted, é')).toEqual(unwanted);
       expect(await artifacts.get(unwanted)).toBe('unwanted, é');
     });
@@ -67,7 +67,7 @@ export function artifactsContract(name: string, open: () => Promise<Artifacts>):
     test('a size that does not fit is a fault', async () => {
       const artifacts = await open();
       const ref = await artifacts.put('abc');
-      await expect(artifacts.get({ ...ref, bytes: 4 })).rejects.toMatchObject({ code: 'INTERNAL' });
+      await expect(artifacts.get({ ...ref, bytes: 4 })).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
     });
   });
 }

@@ -343,7 +343,7 @@ export function memoryArtifacts(): Artifacts {
     async get({ sha256, bytes }) {
       const content = contents.get(sha256);
       if (content === undefined || Buffer.byteLength(content) !== bytes) {
-        throw new Fault('INTERNAL', `The artifact ${sha256} is gone.`);
+        throw new Fault('STORED_DATA_DAMAGED', `The artifact ${sha256} is gone.`);
       }
       return content;
     },

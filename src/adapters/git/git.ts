@@ -138,6 +138,7 @@ export function openGit(settingsFile: string): Git {
 }
 
 async function start(call: GitCall, settingsFile: string): Promise<GitEnd | ChildLost> {
+  if (!existsSync(call.cwd)) return failed(`fatal: there is no folder ${call.cwd}`);
   const env = environment(call, settingsFile);
   const end: { exitCode: number | null; stderr: string; silent: boolean } = {
     exitCode: null,
@@ -165,14 +166,13 @@ async function start(call: GitCall, settingsFile: string): Promise<GitEnd | Chil
   const { exitCode, stderr } = end;
   if (typeof exitCode !== 'number') return { kind: 'lost', how: 'was killed' };
   // The number of the system's error, negative, where there was no process at all.
-  if (exitCode < 0) return notStarted(call, getSystemErrorName(exitCode));
+  if (exitCode < 0) return notStarted(getSystemErrorName(exitCode));
   return lostHelper(exitCode, stderr) ?? { kind: 'done', exitCode, stdout, stderr };
 }
 
 const failed = (stderr: string): GitEnd => ({ kind: 'done', exitCode: 128, stdout: '', stderr });
 
-function notStarted({ cwd }: GitCall, code: string): GitEnd | ChildLost {
-  if (!existsSync(cwd)) return failed(`fatal: there is no folder ${cwd}`);
+function notStarted(code: string): GitEnd | ChildLost {
   const how = `could not be started: ${code}`;
   return mayStartLater(code) ? { kind: 'lost', how } : failed(`fatal: git ${how}`);
 }

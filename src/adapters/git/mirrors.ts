@@ -47,13 +47,6 @@ interface MirrorParts {
 }
 
 export function openMirrors({ git, layout, locks, soundness, onDamage }: MirrorParts): Mirrors {
-  // By its ref, which git writes when all of the commit is there: the commit itself may be what a fetch left behind
-  // that was killed or ran out of space.
-  async function has(mirror: string, sha: Sha): Promise<boolean> {
-    const done = await git({ cwd: mirror, args: ['rev-parse', '--verify', '--quiet', `refs/runoff/${sha}`] });
-    return done.stdout.trim() === sha;
-  }
-
   async function fetchCommit(source: RepositorySource, mirror: string, sha: Sha): Promise<void> {
     const from = await fetchable(source);
     const done = await git({
@@ -79,12 +72,12 @@ export function openMirrors({ git, layout, locks, soundness, onDamage }: MirrorP
     const key = await keyOfSource(source);
     const mirror = layout.mirror(key);
     const whole = (await touch(mirror)) && (await soundness.isAsMarked(mirror));
-    if (whole && (await has(mirror, sha))) return key;
+    if (whole && (await has(git, mirror, sha))) return key;
     return locks.fetching(key, async () => {
       await makeBare(git, mirror, (folder) => soundness.mark(folder));
       if (!(await soundness.isAsMarked(mirror))) await restore(source, mirror);
       await clearCrash(mirror);
-      if (await has(mirror, sha)) return key;
+      if (await has(git, mirror, sha)) return key;
       await fetchCommit(source, mirror, sha);
       await soundness.mark(mirror);
       return key;
@@ -141,10 +134,10 @@ export function openMirrors({ git, layout, locks, soundness, onDamage }: MirrorP
     return done.stdout.split('\0').filter(Boolean).map(treeEntry);
   }
 
-  const using = async <T>(source: RepositorySource, work: (key: string) => Promise<T>): Promise<T> => {
+  async function using<T>(source: RepositorySource, work: (key: string) => Promise<T>): Promise<T> {
     const key = await keyOfSource(source);
     return locks.using(key, () => work(key));
-  };
+  }
 
   return {
     hold,
@@ -239,6 +232,15 @@ export async function clearCrash(mirror: string): Promise<void> {
       if (isLeft) await rm(join(mirror, folder, name), { force: true });
     }
   }
+}
+
+/**
+ * By its ref, which git writes when all of the commit is there: the commit itself may be what a fetch left behind that was
+ * killed or ran out of space.
+ */
+async function has(git: Git, mirror: string, sha: Sha): Promise<boolean> {
+  const done = await git({ cwd: mirror, args: ['rev-parse', '--verify', '--quiet', `refs/runoff/${sha}`] });
+  return done.stdout.trim() === sha;
 }
 
 /** Makes a bare repository unless it is there; `fill` adds to it before anyone sees it. */

@@ -49,10 +49,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const git = openGit(layout.settingsFile);
   const locks = openLocks(layout.locks);
   const soundness = openSoundness(git);
-  const onDamage = (path: string, why: string): void => {
-    log.error({ path, why }, 'Stored data is damaged; it is made again.');
-    options.onDamage?.();
-  };
+  const onDamage = damageTeller(options);
   const diagnose = openDiagnosis({ layout, soundness, onDamage });
   const mirrors = openMirrors({ git, layout, locks, soundness, onDamage });
   const bases = openBases({ git, layout, locks, mirrors, owner, onDamage });
@@ -125,6 +122,13 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     prune: prepared(pruning.prune),
   };
 }
+
+const damageTeller =
+  ({ log, onDamage }: WorkspacesOptions) =>
+  (path: string, why: string): void => {
+    log.error({ path, why }, 'Stored data is damaged; it is made again.');
+    onDamage?.();
+  };
 
 function refused(log: Log, area: string, refusal: Collected & { kind: 'refused' }): Collected {
   log.warn({ area, why: refusal.why }, 'a patch was refused');

@@ -51,7 +51,8 @@ async function isThere(
     await rebuild(world, base, candidate, signal);
     return true;
   } catch (thrown) {
-    if (asFault(thrown).code !== 'INTERNAL' || signal.aborted) throw thrown;
+    const { code } = asFault(thrown);
+    if ((code !== 'INTERNAL' && code !== 'STORED_DATA_DAMAGED') || signal.aborted) throw thrown;
     const { runId, alias } = candidate;
     world.log.warn({ run: runId, candidate: alias, err: thrown }, 'a candidate cannot be taken over');
     return false;

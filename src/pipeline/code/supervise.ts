@@ -60,7 +60,7 @@ export async function writeCandidate(
   alias: Alias,
   how: WritingOptions,
 ): Promise<void> {
-  const { leftMs, signal } = how;
+  const { signal } = how;
   const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
   if (!candidate) throw new Fault('INTERNAL', `Run ${runId} has no candidate ${alias}.`);
   // A shutdown aborts coders like a cancel does; if the flow goes on, it was a shutdown.

@@ -1,0 +1,105 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openGit } from '../../../src/adapters/git/git.ts';
+import { openLocks } from '../../../src/adapters/git/locks.ts';
+import { tried } from '../../world/tried.ts';
+import { type GitWorld, openGitWorld } from './world.ts';
+
+describe('a git that is lost', () => {
+  let world: GitWorld;
+  const path = process.env.PATH ?? '';
+  beforeAll(() => {
+    world = openGitWorld();
+  });
+  afterAll(() => {
+    process.env.PATH = path;
+    world.close();
+  });
+
+  /** A program in front of the real one; `$n` is the number of this start. */
+  function inFront(program: string, script: string): () => number {
+    const folder = world.folder();
+    const starts = join(folder, 'starts');
+    mkdirSync(starts);
+    const count = `n=1; while ! mkdir ${starts}/$n 2> /dev/null; do n=$((n + 1)); done`;
+    const file = join(folder, program);
+    writeFileSync(file, `#!/bin/sh\n${count}\n${script}\nexec /usr/bin/${program} "$@"\n`);
+    chmodSync(file, 0o755);
+    process.env.PATH = `${folder}:${path}`;
+    return () => readdirSync(starts).length;
+  }
+
+  const run = (more: object = {}) =>
+    openGit('/dev/null')({ cwd: world.root, args: ['--version'], ...more } as Parameters<
+      ReturnType<typeof openGit>
+    >[0]);
+
+  const LOSSES = [
+    ['killed', 'kill -KILL $$'],
+    ['ended by SIGTERM', 'kill -TERM $$'],
+    ['ended by SIGSEGV', 'kill -SEGV $$'],
+    ['killed inside of a wrapper', 'exit 137'],
+    ['without its helper', 'echo "error: git-remote-https died of signal 9" >&2; exit 128'],
+  ] as const;
+
+  test.each(LOSSES)('%s twice, is started again', async (_, how) => {
+    tried({
+      id: 'git-lost',
+      part: 'What Runoff starts is killed',
+      what: 'A git, by SIGKILL, SIGTERM, SIGSEGV, inside of a wrapper, or one of its helpers, twice in a row.',
+      held: 'What it left is removed, and it is started again.',
+    });
+    const starts = inFront('git', `if [ $n -le 2 ]; then ${how}; fi`);
+    let cleared = 0;
+    const onKilled = async (): Promise<void> => {
+      cleared += 1;
+    };
+    expect((await run({ onKilled })).stdout).toMatch(/^git version/);
+    expect([starts(), cleared]).toEqual([3, 2]);
+  });
+
+  test('each time is a fault that names it, and that waits', async () => {
+    const starts = inFront('git', 'kill -KILL $$');
+    await expect(run()).rejects.toMatchObject({
+      code: 'PROGRAM_KILLED',
+      message: expect.stringMatching(/^git --version was killed 4 times; .*out of memory/),
+    });
+    expect(starts()).toBe(4);
+  });
+
+  test('once, where its caller must look first, is not started again', async () => {
+    const starts = inFront('git', 'kill -KILL $$');
+    await expect(run({ starts: 'once' })).rejects.toMatchObject({ code: 'PROGRAM_KILLED' });
+    expect(starts()).toBe(1);
+  });
+
+  test('that ends by itself is not started again, whatever it says', async () => {
+    const starts = inFront('git', 'echo "fatal: no" >&2; exit 128');
+    expect(await run()).toMatchObject({ exitCode: 128, stderr: 'fatal: no\n' });
+    expect(starts()).toBe(1);
+  });
+
+  test('that is not there, or whose folder is gone', async () => {
+    process.env.PATH = '/nonexistent';
+    await expect(run()).rejects.toMatchObject({
+      code: 'PROGRAM_KILLED',
+      message: /could not be started: ENOENT/,
+    });
+    process.env.PATH = path;
+    expect(await run({ cwd: join(world.root, 'gone') })).toMatchObject({ exitCode: 128 });
+  });
+
+  test('a lock is taken although flock is killed, and nobody ends it by killing anything', async () => {
+    const folder = world.folder();
+    const starts = inFront('flock', 'if [ $n -le 2 ]; then kill -KILL $$; fi');
+    const [mine, other] = [openLocks(folder), openLocks(folder)];
+    const found = await mine.using('k', async () => {
+      expect(starts()).toBe(3);
+      return other.alone('k', async () => 'alone');
+    });
+    expect(found).toBeNull();
+    expect(await other.alone('k', async () => 'alone')).toBe('alone');
+    expect(existsSync(join(folder, 'k'))).toBe(true);
+  });
+});

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ExecResult, Limits } from '../../../src/ports/index.ts';
+import { openWorkbench, type Workbench } from './workbench.ts';
+
+const LIMITS: Limits = {
+  wallMs: 60_000,
+  memoryBytes: 1e9,
+  diskBytes: 1e9,
+  processes: 50,
+  outputBytes: 10_000,
+};
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly line: string;
+}
+
+/** Processes whose command line holds the mark. */
+function marked(mark: string): readonly Process[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+      if (!/^\d+$/.test(pid) || !line.includes(mark)) return [];
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+      return [{ pid: Number(pid), parent, line }];
+    } catch {
+      // It has just ended.
+      return [];
+    }
+  });
+}
+
+describe('a sandbox that is killed from outside', () => {
+  let bench: Workbench;
+  beforeAll(async () => {
+    bench = await openWorkbench();
+    await bench.sandbox.probe();
+  });
+  afterAll(() => bench.close());
+
+  let count = 0;
+
+  /** Starts a command that says when it is there, and kills one of the processes around it. */
+  function killed(which: (all: readonly Process[]) => Process | undefined): Promise<ExecResult> {
+    count += 1;
+    const mark = `mark-${process.pid}-${count}`;
+    return bench.sandbox.exec({
+      area: bench.area(),
+      argv: ['sh', '-c', `echo up; sleep 20; echo end ${mark}`],
+      limits: LIMITS,
+      onLine(line) {
+        if (line !== 'up') return;
+        const found = which(marked(mark));
+        if (found === undefined) throw new Error('There is no such process.');
+        process.kill(found.pid, 'SIGKILL');
+      },
+    });
+  }
+
+  const isBwrap = ({ line }: Process): boolean => line.startsWith('bwrap\0');
+  const outer = (all: readonly Process[]): Process | undefined =>
+    all.find((one) => isBwrap(one) && !all.some((other) => other.pid === one.parent && isBwrap(other)));
+
+  test('unshare, or bwrap: that is told from the end of its command', async () => {
+    await expect(killed((all) => all.find(({ line }) => line.startsWith('unshare\0')))).rejects.toMatchObject(
+      {
+        code: 'PROGRAM_KILLED',
+        message: expect.stringMatching(/^unshare, which starts a sandbox, was killed/),
+      },
+    );
+    await expect(killed(outer)).rejects.toMatchObject({
+      code: 'PROGRAM_KILLED',
+      message: expect.stringMatching(/^bwrap, which makes a sandbox, was killed/),
+    });
+  });
+
+  const run = (line: string, limits: Partial<Limits> = {}) =>
+    bench.sandbox.exec({ area: bench.area(), argv: ['sh', '-c', line], limits: { ...LIMITS, ...limits } });
+
+  test.each([
+    ['kills itself', 'kill -KILL $$'],
+    ['is killed by its child', '(kill -KILL $$); sleep 20'],
+    [
+      'kills the first process of its namespace, and then itself',
+      'kill -KILL 1; kill -TERM 1; kill -KILL $$',
+    ],
+    ['is ended by a fault of memory', 'kill -SEGV $$'],
+    ['imitates a launcher that was killed', 'echo "unshare: child exit failed" >&2; exit 137'],
+  ])('a command that %s ended by itself', async (_, line) => {
+    expect(await run(line)).toMatchObject({ exitCode: null, stopped: null });
+  });
+
+  test('a command that writes what only a launcher writes is not taken for one', async () => {
+    const line =
+      'echo "bwrap: killed" >&2; for fd in 3 4 5 6 7 8; do echo "{ \\"exit-code\\": 0 }" 2>/dev/null >&$fd; done; exit 3';
+    expect(await run(line)).toMatchObject({ exitCode: 3, stopped: null });
+  });
+
+  test('a command that goes over its memory was stopped for that', async () => {
+    const eat = "node -e 'const a = []; for (;;) a.push(Buffer.alloc(1e7, 1))'";
+    expect(await run(eat, { memoryBytes: 2e8 })).toMatchObject({ exitCode: null, stopped: 'memory' });
+  });
+});
