@@ -109,13 +109,7 @@ async function openParts(
   // Before the database: the sandbox may move this process and its children to a control group.
   const bare = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
-  const { databaseLimits: limits } = options;
-  const { store, sharing } = await openRecord(
-    databaseUrl,
-    needs,
-    { ...options, limits, log, givenUp },
-    later,
-  );
+  const { store, sharing } = await openRecord(databaseUrl, needs, { ...options, log, givenUp }, later);
   const eyes = { store, log, ...(await openEyes(operator, store, needs, later)) };
   const sandbox = watchedSandbox(bare, eyes);
   const found = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
@@ -132,6 +126,7 @@ async function openParts(
   later(() => announcer.idle());
   // A run of the command line has somebody who sees what happens, and waits for nobody.
   const mayBegin = () => sharing === null || room.lacks() === null;
+  const { databaseLimits: limits } = options;
   const engine = openEngine(operator, needs, { databaseUrl, sharing, mayBegin, log, limits });
   later(() => engine.shutdown());
   const workspaces = openSeenWorkspaces({ dataDir: operator.data, sandbox, owner, log }, eyes);
@@ -161,7 +156,7 @@ async function openRecord(
   later: Later,
 ): Promise<{ readonly store: Store; readonly sharing: Sharing | null }> {
   const identity = identityOf(needs);
-  const store = await openStore(databaseUrl, { identity, limits: options.limits });
+  const store = await openStore(databaseUrl, { identity, limits: options.databaseLimits });
   later(() => store.close());
   return { store, sharing: identity ? openSharing(databaseUrl, identity, options, later) : null };
 }

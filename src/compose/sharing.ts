@@ -25,17 +25,17 @@ export interface SharingOptions {
   /** Of all that share the database alike; absent: the engine's own. */
   readonly heartbeat?: HeartbeatOptions | undefined;
   /** Of its connections to the database; absent: those of each part. */
-  readonly limits?: ConnectionLimits | undefined;
+  readonly databaseLimits?: ConnectionLimits | undefined;
 }
 
 /** Closing it asks the others to take over what is unfinished. */
 export function openSharing(
   databaseUrl: string,
   identity: Identity,
-  { log, givenUp, heartbeat, limits }: SharingOptions,
+  { log, givenUp, heartbeat, databaseLimits }: SharingOptions,
   later: Closers['later'],
 ): Sharing {
-  const executors = openExecutors(databaseUrl, identity, limits);
+  const executors = openExecutors(databaseUrl, identity, databaseLimits);
   later(async () => {
     await executors.leave().catch((thrown: unknown) => {
       log.warn({ err: thrown }, 'The others could not be told that this process ends; they will notice.');

@@ -1,16 +1,16 @@
 /** `npm run chaos`: see `HELP`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { endLeftOvers, mayMount, unmountLeftOvers } from './clean-up.ts';
 import { KILLS, KINDS, type Kind } from './plan.ts';
 import type { RoundNews, RoundOptions } from './round.ts';
 import { type Result, writeResult } from './soak-result.ts';
-import { MARK } from './stage.ts';
 
 const HELP = `npm run chaos -- [options]
 
@@ -167,33 +167,6 @@ function settle(
   for (const what of lost) say(`    ${what.slice(0, 600)}`);
 }
 
-/** Ends what a round left that was ended itself: by the mark in its environment, which names a folder below ours. */
-async function endLeftOvers(homes: string): Promise<number> {
-  let ended = 0;
-  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    if (Number(pid) === process.pid) continue;
-    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-    if (!environment.split('\0').some((one) => one.startsWith(`${MARK}=${homes}/`))) continue;
-    try {
-      process.kill(Number(pid), 'SIGKILL');
-      ended += 1;
-    } catch {
-      // It ended by itself.
-    }
-  }
-  return ended;
-}
-
-/** Small disks of rounds that were cut off: those that are mounted below our folder. */
-async function unmountLeftOvers(homes: string): Promise<void> {
-  const mounts = (await readFile('/proc/self/mounts', 'utf8'))
-    .split('\n')
-    .map((line) => line.split(' ')[1] ?? '');
-  for (const dir of mounts.filter((one) => one.startsWith(`${homes}/`))) {
-    await once(spawn('umount', ['--lazy', dir], { stdio: 'ignore' }), 'close');
-  }
-}
-
 async function playAll(options: Options, homes: string): Promise<Tally> {
   const tally: Tally = { faults: new Map(), missed: new Map(), rounds: 0, runs: 0, lost: [] };
   const { minutes, seed, only, kills } = options;
@@ -253,23 +226,6 @@ function report({ seed, minutes }: Options, tally: Tally, tookMs: number): Resul
   return result;
 }
 
-/** A file system can be mounted only by root, and not in every container. */
-async function withoutDisk(only: readonly Kind[]): Promise<readonly Kind[]> {
-  if (!only.includes('disk')) return only;
-  const dir = await mkdtemp(join(tmpdir(), 'runoff-chaos-mount-'));
-  const ended = (command: string, args: readonly string[]) =>
-    new Promise<boolean>((resolve) => {
-      const child = spawn(command, args, { stdio: 'ignore' });
-      child.on('error', () => resolve(false));
-      child.on('close', (code) => resolve(code === 0));
-    });
-  const may = await ended('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', dir]);
-  if (may) await ended('umount', [dir]);
-  else say('disk: nothing may be mounted here, so that no disk is filled.');
-  await rm(dir, { recursive: true, force: true });
-  return may ? only : only.filter((kind) => kind !== 'disk');
-}
-
 async function main(): Promise<number> {
   let options: Options | 'help';
   try {
@@ -289,7 +245,11 @@ async function main(): Promise<number> {
   await mkdir(join(homes, 'furnished'));
   const began = performance.now();
   try {
-    const own = { ...options, only: await withoutDisk(options.only) };
+    const disk = options.only.includes('disk') && (await mayMount());
+    if (!disk && options.only.includes('disk'))
+      say('disk: nothing may be mounted here, so no disk is filled.');
+    const own = { ...options, only: options.only.filter((kind) => kind !== 'disk' || disk) };
+    if (own.only.length === 0) return 2;
     const tally = await playAll(own, homes);
     const result = report(own, tally, performance.now() - began);
     if (options.write) await writeResult(result);

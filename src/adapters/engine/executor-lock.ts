@@ -9,6 +9,8 @@ import { connect, tryLock } from './connection.ts';
 /** Milliseconds that the server gets to notice that an earlier holder was killed. Our default. */
 const PATIENCE_MS = 3_000;
 const LOOK_EVERY_MS = 100;
+/** Milliseconds that our own lost session gets to end when it was told to. Our default. */
+const RETAKE_PATIENCE_MS = 1_000;
 /** Milliseconds between two looks for a server that went away. Our default. */
 const RETAKE_EVERY_MS = 500;
 
@@ -104,7 +106,7 @@ export async function lockExecutor(
       await delay(RETAKE_EVERY_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       // Without a server nothing can be taken, and whoever uses the database says so.
-      const again = await take(url, key, 0, limits, holder.session).catch(() => undefined);
+      const again = await take(url, key, RETAKE_PATIENCE_MS, limits, holder.session).catch(() => undefined);
       if (again) {
         keep(again);
         return;
