@@ -113,7 +113,7 @@ function* partsOf(body: Body): Generator<Body> {
   const open: unknown[] = [body];
   while (open.length > 0) {
     const value = open.pop();
-    if (Array.isArray(value)) open.push(...value);
+    if (Array.isArray(value)) for (const one of value) open.push(one);
     if (!isObject(value)) continue;
     yield value;
     const passed =
