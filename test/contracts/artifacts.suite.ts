@@ -67,7 +67,9 @@ export function artifactsContract(name: string, open: () => Promise<Artifacts>):
     test('a size that does not fit is a fault', async () => {
       const artifacts = await open();
       const ref = await artifacts.put('abc');
-      await expect(artifacts.get({ ...ref, bytes: 4 })).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
+      await expect(artifacts.get({ ...ref, bytes: 4 })).rejects.toMatchObject({
+        code: 'STORED_DATA_DAMAGED',
+      });
     });
   });
 }

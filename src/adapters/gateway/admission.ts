@@ -121,8 +121,7 @@ function admitBody(
     dialect: dialectOf(provider, access),
   });
   if (checked.kind === 'invalid') return refuse('limit', 400, checked.why);
-  if (checked.kind === 'forbidden')
-    return refuse('content', 403, unavailable(checked.why));
+  if (checked.kind === 'forbidden') return refuse('content', 403, unavailable(checked.why));
   const { body, limit, unknown } = checked;
   // Written out, a number like 1e20 is five times as long.
   const text = JSON.stringify(body);

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
-import { upstreamUrl } from './endpoints.ts';
 import { type Body, isObject } from './bodies/index.ts';
+import { upstreamUrl } from './endpoints.ts';
 import { readJson, send } from './upstream.ts';
 
 /** Milliseconds for one question: the row of the call stays at its most for so long. Our default. */
