@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dataPaths } from '../../src/compose/paths.ts';
 import { MARK } from './stage.ts';
+import { ownProcess, send } from './victims.ts';
 
 /** Ends what a round left that was ended itself: by the mark in its environment, which names a folder below ours. */
 export async function endLeftOvers(homes: string): Promise<number> {
@@ -20,6 +22,16 @@ export async function endLeftOvers(homes: string): Promise<number> {
     }
   }
   return ended;
+}
+
+/** Servers of rounds that were cut off: their environment is their own, and a file in the round's folder names them. */
+export async function endDatabases(homes: string): Promise<void> {
+  for (const name of await readdir(homes)) {
+    const file = join(dataPaths(join(homes, name, 'data')).database, 'pg18', 'postmaster.pid');
+    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n', 1)[0]);
+    const server = pid > 0 ? ownProcess(pid, homes) : null;
+    if (server) send(server, 'SIGQUIT');
+  }
 }
 
 /** Small disks of rounds that were cut off: those that are mounted below our folder. */

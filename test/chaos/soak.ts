@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { endLeftOvers, mayMount, unmountLeftOvers } from './clean-up.ts';
+import { endDatabases, endLeftOvers, mayMount, unmountLeftOvers } from './clean-up.ts';
 import { KILLS, KINDS, type Kind } from './plan.ts';
 import type { RoundNews, RoundOptions } from './round.ts';
 import { type Result, writeResult } from './soak-result.ts';
@@ -137,7 +137,7 @@ async function playRound(options: RoundOptions, tally: Tally, going: Set<ChildPr
   const late = setTimeout(() => child.kill('SIGKILL'), MOST_MS);
   await once(child, 'close');
   clearTimeout(late);
-  going.delete(child);
+  if (!going.delete(child)) return;
   settle(
     options,
     tally,
@@ -170,7 +170,8 @@ function settle(
 async function playAll(options: Options, homes: string): Promise<Tally> {
   const tally: Tally = { faults: new Map(), missed: new Map(), rounds: 0, runs: 0, lost: [] };
   const { minutes, seed, only, kills } = options;
-  const keep = options.keep ?? join(tmpdir(), `runoff-chaos-kept-${seed}-${process.pid}`);
+  // Beside the folder of this run, which is removed.
+  const keep = options.keep ?? `${homes}-kept`;
   const until = Date.now() + minutes * 60_000;
   const going = new Set<ChildProcess>();
   let stopped = false;
@@ -178,6 +179,8 @@ async function playAll(options: Options, homes: string): Promise<Tally> {
     say('Stopping: rounds that have begun are cut off.');
     stopped = true;
     for (const child of going) child.kill('SIGKILL');
+    // Nothing is said of how they ended.
+    going.clear();
   });
   const round = (number: number) =>
     playRound(
@@ -257,6 +260,7 @@ async function main(): Promise<number> {
   } finally {
     const ended = await endLeftOvers(homes);
     if (ended > 0) say(`${ended} processes of rounds that were cut off are ended.`);
+    await endDatabases(homes);
     await unmountLeftOvers(homes);
     await rm(homes, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
