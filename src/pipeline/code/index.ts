@@ -8,12 +8,13 @@ import { loadTask, prepareBase } from '../task.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { World } from '../world.ts';
 import { lineUpAgain } from './again.ts';
+import { waitNote } from './ending.ts';
 import { closeStage, codersMsOf, lineUp, within } from './line-up.ts';
-import { waitNote, writeCandidate } from './supervise.ts';
+import { writeCandidate } from './supervise.ts';
 
+export { COLLECTING } from './ending.ts';
 export { sayEnough } from './enough.ts';
 export { codeFurther } from './further.ts';
-export { COLLECTING } from './supervise.ts';
 
 export const CandidateInput = z.strictObject({
   runId: z.string(),

@@ -1,6 +1,5 @@
 import {
   type Alias,
-  asFault,
   type Candidate,
   Fault,
   programKilled,
@@ -8,7 +7,6 @@ import {
   type Task,
 } from '../../core/model/index.ts';
 import { type Times, timesOf, timesWithin } from '../../core/policy/index.ts';
-import { JUDGED_ALL_THE_SAME, tailOf } from '../../core/reports/index.ts';
 import {
   type BaseCheckout,
   type Coder,
@@ -21,10 +19,10 @@ import {
 import { coderOf, routeOf } from '../field.ts';
 import { cancelled, patiently } from '../guard.ts';
 import { rememberAnswers } from '../remember-answers.ts';
-import { storePatch } from '../store-patch.ts';
 import { loadRun, loadTask, prepareBase, repositoryOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
+import { COLLECTING, endingOf, keepIfRoom, keepPatch } from './ending.ts';
 import { enoughSaid, listenForEnough } from './enough.ts';
 import { patienceFor } from './patience.ts';
 import { type Progress, progressOf } from './progress.ts';
@@ -34,15 +32,6 @@ import { taskText } from './task-text.ts';
 /** A lease outlives its coder a little, so that a last call is not refused for the clock. */
 const LEASE_SLACK_MS = 60_000;
 
-/** Exit code of a coder that saw its time limit come, as `timeout` of the coreutils has it. */
-const OUT_OF_TIME = 124;
-
-/** What a candidate's note says between its coder's end and the finished patch. */
-export const COLLECTING = 'its patch is collected';
-
-/** What a candidate's note says while it waits for something outside of it. */
-export const waitNote = ({ message }: Fault, wait: number): string =>
-  `waits ${Math.round(wait / 1000)} s to be tried again: ${message}`;
 interface WritingOptions {
   readonly leftMs: number;
   readonly signal: AbortSignal;
@@ -89,7 +78,8 @@ export async function writeCandidate(
 const mayStopEarly = ({ settings }: Task, { contestant }: Candidate): boolean =>
   settings.adaptive.stopEarly && contestant.round === undefined;
 
-interface Work {
+/** One coder at work, from its open area to the end of its lease. */
+export interface Work {
   readonly world: World;
   readonly task: Task;
   readonly candidate: Candidate;
@@ -132,7 +122,7 @@ async function codeIn(work: Work): Promise<void> {
       throw programKilled(`The agent of candidate ${candidate.alias}`, { kind: 'lost', how: 'was killed' });
     }
     progress.set({ note: COLLECTING, ...used });
-    const ending = why(result, lease)?.replaceAll(lease.key, '[key]') ?? null;
+    const ending = endingOf(result, lease)?.replaceAll(lease.key, '[key]') ?? null;
     progress.set(result.stopped === 'disk' ? await keepIfRoom(work, ending) : await keepPatch(work, ending));
   } finally {
     await lease.close();
@@ -244,71 +234,4 @@ async function inputFor(
     seed,
     ...(argv ? { argv } : {}),
   };
-}
-
-type Kept = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
-
-/** Of a coder that may have filled the disk: whatever is in the way of its patch then is its own, and waiting is no use. */
-async function keepIfRoom(work: Work, ending: string | null): Promise<Kept> {
-  try {
-    return await keepPatch(work, ending, (_world, _signal, keep) => keep());
-  } catch (thrown) {
-    if (asFault(thrown).code !== 'DISK_FULL') throw thrown;
-    return { state: 'failed', note: ending ?? 'it filled the disk' };
-  }
-}
-
-async function keepPatch(
-  { world, base, area, given, progress, signal }: Work,
-  ending: string | null,
-  waiting: typeof patiently = patiently,
-): Promise<Kept> {
-  const say = async (fault: Fault, wait: number) => progress.set({ note: waitNote(fault, wait) });
-  const collect = () => world.workspaces.collect(base, area, signal);
-  const collected = await waiting(world, signal, collect, say);
-  if (given?.kind === 'repair' && collected.kind === 'patch' && collected.patch.tree === given.tree) {
-    return { state: 'failed', note: ending ?? 'left its patch as it was' };
-  }
-  switch (collected.kind) {
-    case 'empty':
-      return { state: 'failed', note: ending ?? 'ended without changing a file' };
-    case 'refused':
-      return { state: 'failed', note: `its patch was refused: ${collected.why}` };
-    case 'patch':
-      return {
-        state: 'coded',
-        note: ending ? `${ending.replace(/\.$/, '')}; ${JUDGED_ALL_THE_SAME}` : 'done',
-        patch: await waiting(world, signal, () => storePatch(world.artifacts, collected.patch), say),
-      };
-  }
-}
-
-/** One clause for people when the coder did not end well; null when it did. */
-function why(result: ExecResult, lease: Lease): string | null {
-  const refusal = lease.refusal();
-  if (refusal) return `ended after its last call was refused: ${refusal}`;
-  switch (result.stopped) {
-    case 'wall':
-      return `stopped after ${Math.round(result.ms / 1000)} s, its time limit`;
-    case 'silence':
-      return 'stopped: no output for too long';
-    case 'memory':
-    case 'disk':
-      return `stopped: it used more ${result.stopped} than it may`;
-    case 'cancelled':
-    case null:
-      if (result.exitCode === OUT_OF_TIME) return 'stopped by itself, shortly before its time limit';
-      return result.exitCode === 0
-        ? null
-        : `ended with exit code ${result.exitCode ?? 'none'}${lastWords(result)}`;
-  }
-}
-
-/** Characters of what an agent said last. */
-const MOST_LAST_WORDS = 200;
-
-/** The last line that an agent wrote, best where errors go; nothing where it said nothing. */
-function lastWords({ stdout, stderr }: ExecResult): string {
-  const last = tailOf(stderr, 1) || tailOf(stdout, 1);
-  return last === '' ? '' : `: ${last.slice(0, MOST_LAST_WORDS)}`;
 }
