@@ -29,7 +29,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 RUNOFF_DATA=/data RUNOFF_AGENTS=/
 ARG AGENTS=""
 RUN install -d -m 0755 /opt/agents \
   && if [ -n "$AGENTS" ]; then \
-    RUNOFF_DATA=/tmp/install /app/node_modules/.bin/node /app/src/main.ts agents install $AGENTS \
+    RUNOFF_DATA=/tmp/install /app/node_modules/.bin/node -- /app/src/main.ts agents install $AGENTS \
     && rm -rf /tmp/install /root/.npm && chmod -R a+rX,go-w /opt/agents; \
   fi
 USER node
@@ -40,5 +40,5 @@ EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=6s --start-period=30s --retries=3 \
   CMD ["/app/node_modules/.bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node directly, not npm: npm would not pass SIGTERM on.
-ENTRYPOINT ["/app/node_modules/.bin/node", "--max-semi-space-size=2", "/app/src/main.ts"]
+ENTRYPOINT ["/app/node_modules/.bin/node", "--max-semi-space-size=2", "--", "/app/src/main.ts"]
 CMD ["serve"]

@@ -13,7 +13,7 @@ import { memoryLedger, openGateway } from '../src/adapters/gateway/index.ts';
 import { openWorkspaces } from '../src/adapters/git/index.ts';
 import { openBubblewrap, prepareToolchain } from '../src/adapters/sandbox/index.ts';
 import { systemClock } from '../src/adapters/system/index.ts';
-import { NO_USAGE, type Usage } from '../src/core/model/index.ts';
+import type { Usage } from '../src/core/model/index.ts';
 import { type ScriptedModels, startScriptedModels } from '../src/demo/scripted-models/index.ts';
 import {
   type BaseCheckout,

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const LAUNCHER = join(ROOT, 'bin', 'runoff.mjs');
+
+let home = '';
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'runoff-launcher-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+/** Runs `bin/runoff.mjs` as a shell does: by its first line, with the Node that PATH finds. */
+function runoff(cwd: string, ...argv: readonly string[]) {
+  const env = { PATH: process.env.PATH, HOME: home };
+  const { status, stderr } = spawnSync(LAUNCHER, argv, { cwd, env, encoding: 'utf8' });
+  return { status, stderr };
+}
+
+describe('--env-file belongs to Runoff: Node has an option of the same name and must not take it', () => {
+  test.each([
+    ['before the command', ['--env-file', 'gone.env', 'runs']],
+    ['after it', ['runs', '--env-file=gone.env']],
+  ])('%s: a file that does not exist is named in a sentence of ours', (_, argv) => {
+    const { status, stderr } = runoff(home, ...argv);
+    expect(stderr).toContain(`There is no settings file ${join(home, 'gone.env')}.`);
+    expect(stderr).not.toContain('node: ');
+    expect(status).toBe(1);
+  });
+
+  test('a folder in its place is refused in a sentence of ours', () => {
+    const { status, stderr } = runoff(home, '--env-file', home, 'runs');
+    expect(stderr).toContain(`${home} cannot be read (EISDIR).`);
+    expect(stderr).not.toContain('node: ');
+    expect(status).toBe(1);
+  });
+
+  test.each(['package.json', 'Dockerfile', 'deploy/runoff.service'])('%s starts Runoff with `--`', (path) => {
+    const starts = readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .filter((line) => /\bnode\b.*src\/main\.ts/.test(line));
+    expect(starts.length).toBeGreaterThan(0);
+    expect(starts.filter((line) => !/"--", |-- \S*src\/main\.ts/.test(line))).toEqual([]);
+  });
+});
