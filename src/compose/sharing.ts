@@ -35,7 +35,7 @@ export function openSharing(
   { log, givenUp, heartbeat, databaseLimits }: SharingOptions,
   later: Closers['later'],
 ): Sharing {
-  const executors = openExecutors(databaseUrl, identity, databaseLimits);
+  const executors = openExecutors(databaseUrl, identity, { limits: databaseLimits });
   later(async () => {
     await executors.leave().catch((thrown: unknown) => {
       log.warn({ err: thrown }, 'The others could not be told that this process ends; they will notice.');

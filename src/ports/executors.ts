@@ -39,8 +39,9 @@ export interface Executors {
   /** Asks the others to take over at once. */
   leave(): Promise<void>;
   /**
-   * Gives up every other process without a sign of life for `staleMs`, and none while the database itself has not been
-   * up for that long. `handOn` moves their work: until it is through, none of them can come back under its name; where
+   * Gives up every other process that has left, or whose sign of life this process has seen unchanged for `staleMs` by
+   * its own monotonic clock, under one and the same start of the database server: so it is found by the second call at
+   * the earliest. `handOn` moves their work: until it is through, none of them can come back under its name; where
    * it rejects, they are given up all the same, and the next call finds them again. Returns their ids.
    */
   bury(staleMs: number, handOn: (ids: readonly string[]) => Promise<void>): Promise<readonly string[]>;

@@ -36,13 +36,21 @@ const JOIN_LIMITS: ConnectionLimits = { ...LIMITS, silenceMs: 30_000, statementM
 /** Milliseconds between two looks for the end of a burial. */
 const BURIAL_POLL_MS = 100;
 
+export interface ExecutorsOptions {
+  /** Default: short ones, see `BEAT_LIMITS`. */
+  readonly limits?: ConnectionLimits | undefined;
+  /** Milliseconds by a clock that never jumps. Default: the system's. */
+  readonly elapsed?: (() => number) | undefined;
+}
+
 /** The processes that share the work, as the one of this identity sees them. The schema must be up to date. */
 export function openExecutors(
   url: string,
   { id, incarnation }: Identity,
-  limits: ConnectionLimits = BEAT_LIMITS,
+  { limits = BEAT_LIMITS, elapsed = () => performance.now() }: ExecutorsOptions = {},
 ): Executors {
   const { db, close } = connect(url, { poolSize: CONNECTIONS, name: 'runoff heartbeat', limits });
+  const unchanged = openObservations(elapsed);
   return {
     async join(facts, at) {
       const self = { id, incarnation };
@@ -80,7 +88,7 @@ export function openExecutors(
         db.connection().execute(async (held) => {
           if (!(await tryLock(held))) return [];
           try {
-            return await buryAll(held, id, staleMs, handOn);
+            return await buryAll(held, await findSilent(held, id, staleMs, unchanged), handOn);
           } finally {
             await sql`select pg_advisory_unlock(${BURYING})`.execute(held);
           }
@@ -138,25 +146,78 @@ async function tryLock(held: Db): Promise<boolean> {
   return rows[0]?.mine ?? false;
 }
 
+/** A sign of life as it stands in a row, with the server's start: what was silent while the server was away is no sign. */
+interface Sign {
+  readonly id: string;
+  readonly sign: string;
+  /** Left by itself, or given up already. */
+  readonly gone: boolean;
+}
+
+/** Milliseconds for which each sign of life has been the same, by the clock of this process. */
+type Observations = (table: string, signs: readonly Sign[]) => (sign: Sign) => number;
+
+/**
+ * Whether a process is silent is measured here and not by comparing times: the clock of the database server, by which
+ * they are written, can be set while everybody is alive.
+ */
+function openObservations(elapsed: () => number): Observations {
+  const tables = new Map<string, ReadonlyMap<string, { readonly sign: string; readonly since: number }>>();
+  return (table, signs) => {
+    const at = elapsed();
+    const before = tables.get(table);
+    const now = new Map(
+      signs.map(({ id, sign }) => {
+        const known = before?.get(id);
+        return [id, known?.sign === sign ? known : { sign, since: at }];
+      }),
+    );
+    tables.set(table, now);
+    return ({ id }) => at - (now.get(id)?.since ?? at);
+  };
+}
+
+interface Silent {
+  readonly current: readonly Sign[];
+  readonly former: readonly Sign[];
+}
+
+const signOf = sql<string>`concat_ws(' ', seen, pg_postmaster_start_time())`;
+
+async function findSilent(
+  db: Db,
+  own: string,
+  staleMs: number,
+  unchangedFor: Observations,
+): Promise<Silent> {
+  const silentAmong = (table: string, signs: readonly Sign[]): readonly Sign[] => {
+    const unchanged = unchangedFor(table, signs);
+    return signs.filter((sign) => sign.gone || unchanged(sign) >= staleMs);
+  };
+  const { rows } = await sql<Sign>`
+    select id, concat_ws(' ', incarnation, ${signOf}) as sign,
+      seen = '-infinity' or incarnation = ${TOMBSTONE} as gone
+    from runoff.executor where id <> ${own}`.execute(db);
+  const current = silentAmong('executor', rows);
+  if (!(await hasFormer(db))) return { current, former: [] };
+  const { rows: formerRows } = await sql<Sign>`
+    select executor_id as id, ${signOf} as sign, seen = '-infinity' as gone from ${sql.table(FORMER)}`.execute(
+    db,
+  );
+  return { current, former: silentAmong(FORMER, formerRows) };
+}
+
 /**
  * They are given up first, and for good: whoever moves their flows need not fear that they write meanwhile. Where moving
  * fails, the stone stays, and the next look moves them.
  */
 async function buryAll(
   db: Db,
-  own: string,
-  staleMs: number,
+  { current, former }: Silent,
   handOn: Parameters<Executors['bury']>[1],
 ): Promise<readonly string[]> {
-  const [silent, former] = await inTransaction(db, async (tx) => {
-    const found = await silentFor(tx, staleMs, own);
-    if (found.length > 0) {
-      const stones = tx.updateTable('runoff.executor').set({ incarnation: TOMBSTONE });
-      await stones.where('id', 'in', found).execute();
-    }
-    return [found, await formerSilentFor(tx, staleMs)] as const;
-  });
-  const all = [...silent, ...former];
+  const silent = current.length === 0 ? [] : await giveUp(db, current);
+  const all = [...silent, ...former.map(({ id }) => id)];
   if (all.length === 0) return [];
   await handOn(all);
   await inTransaction(db, async (tx) => {
@@ -165,42 +226,38 @@ async function buryAll(
       .where('id', 'in', all)
       .where('incarnation', '=', TOMBSTONE)
       .execute();
-    if (former.length > 0)
-      await sql`delete from ${sql.table(FORMER)}
-        where executor_id in (${sql.join(former)}) and seen < ${longAgo(staleMs)}`.execute(tx);
+    for (const { id, sign } of former)
+      await sql`delete from ${sql.table(FORMER)} where executor_id = ${id} and ${signOf} = ${sign}`.execute(
+        tx,
+      );
   });
   return all;
 }
 
-const longAgo = (staleMs: number) => sql<Date>`clock_timestamp() - ${staleMs} * interval '1 millisecond'`;
-
-/** After an outage of the database everybody was silent, and nobody is dead. */
-const wasUp = (staleMs: number) =>
-  sql<boolean>`(seen = '-infinity' or pg_postmaster_start_time() < ${longAgo(staleMs)})`;
-
-/** One that writes just now, or that another is burying, is left to the next look: nobody waits here. */
-async function silentFor(tx: Tx, staleMs: number, own: string): Promise<readonly string[]> {
-  const rows = await tx
-    .selectFrom('runoff.executor')
-    .select('id')
-    .where('id', '<>', own)
-    .where('seen', '<', longAgo(staleMs))
-    .where(wasUp(staleMs))
-    .forUpdate()
-    .skipLocked()
-    .execute();
-  return rows.map((row) => row.id);
+/**
+ * Puts a tombstone in the place of those that gave no sign of life since. One that writes just now is left to the next
+ * look: nobody waits here.
+ */
+function giveUp(db: Db, silent: readonly Sign[]): Promise<readonly string[]> {
+  return inTransaction(db, async (tx) => {
+    const same = sql.join(silent.map(({ id, sign }) => sql`(${id}, ${sign})`));
+    const found = await tx
+      .selectFrom('runoff.executor')
+      .select('id')
+      .where(sql<boolean>`(id, concat_ws(' ', incarnation, ${signOf})) in (${same})`)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    const ids = found.map(({ id }) => id);
+    if (ids.length > 0) {
+      const stones = tx.updateTable('runoff.executor').set({ incarnation: TOMBSTONE });
+      await stones.where('id', 'in', ids).execute();
+    }
+    return ids;
+  });
 }
 
-async function formerSilentFor(tx: Tx, staleMs: number): Promise<readonly string[]> {
-  if (!(await hasFormer(tx))) return [];
-  const { rows } = await sql<{ executor_id: string }>`
-    select executor_id from ${sql.table(FORMER)}
-    where seen < ${longAgo(staleMs)} and ${wasUp(staleMs)}`.execute(tx);
-  return rows.map((row) => row.executor_id);
-}
-
-async function hasFormer(tx: Tx): Promise<boolean> {
+async function hasFormer(tx: Db | Tx): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     select to_regclass(${FORMER}) is not null as found`.execute(tx);
   return rows[0]?.found ?? false;

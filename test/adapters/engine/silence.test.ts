@@ -24,7 +24,7 @@ let mayCode: PromiseWithResolvers<void>;
 
 async function openEngine(ownLimits: typeof limits | undefined): Promise<void> {
   const databaseUrl = proxy.url;
-  executors = openExecutors(databaseUrl, { id: 'box-1', incarnation: 'a' }, ownLimits);
+  executors = openExecutors(databaseUrl, { id: 'box-1', incarnation: 'a' }, { limits: ownLimits });
   fence = openFence({
     executors,
     clock: systemClock,

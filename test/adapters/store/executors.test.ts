@@ -10,7 +10,9 @@ const GIVEN_UP = { name: 'Fault', code: 'GIVEN_UP' };
 
 let database: TestDatabase;
 let opened: { close(): Promise<void> }[];
+let elapsed: number;
 beforeEach(async () => {
+  elapsed = 5_000;
   database = await freshDatabase();
   opened = [await openStore(database.url)];
 });
@@ -19,17 +21,17 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** A process of this name, joined, with its store. */
+/** A process of this name, joined, with its store; its monotonic clock is the test's. */
 async function process(id: string, incarnation = 'first'): Promise<{ self: Executors; store: Store }> {
   const identity = { id, incarnation };
   const store = await openStore(database.url, { identity });
-  const self = openExecutors(database.url, identity);
+  const self = openExecutors(database.url, identity, { elapsed: () => elapsed });
   opened.push(store, self);
   await self.join(FACTS, 1_000);
   return { self, store };
 }
 
-/** As if it had been silent for two minutes, in a database that has been up for long. */
+/** As if it had left, so that it is given up at the next look; the connections of its process stay open. */
 const silence = (id: string) =>
   database.query(`update runoff.executor set seen = '-infinity' where id = $1`, [id]);
 
@@ -123,6 +125,77 @@ describe('processes that share the work', () => {
   });
 });
 
+const MINUTE = 60_000;
+const noneFound = async () => expect.unreachable();
+
+describe('whether a process is silent', () => {
+  test('is measured by the monotonic clock of the process that looks, from when it first saw the sign of life', async () => {
+    const { self } = await process('app-a');
+    const { self: other } = await process('app-b');
+    // However old it is by then: who looks may itself have been away.
+    await database.query(`update runoff.executor set seen = seen - interval '1 day' where id = 'app-b'`);
+    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    elapsed += MINUTE - 1;
+    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    await other.beat();
+    elapsed += 1;
+    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    elapsed += MINUTE;
+    expect(await self.bury(MINUTE, async () => undefined)).toEqual(['app-b']);
+    expect(await other.beat()).toBe('given up');
+  });
+
+  // What stands in the rows then seems older, or newer, than it is.
+  test.each([
+    ['ahead', '-1 hour'],
+    ['back', '1 hour'],
+  ])(
+    'does not depend on the clock of the database: set an hour %s, the living live and the dead are found',
+    async (_way, shift) => {
+      tried({
+        id: 'database-clock',
+        part: 'Clocks are set',
+        what: 'The clock of the database server is set an hour ahead or back while several processes share the work.',
+        held: 'None that lives is given up, and one that died is given up after a minute as ever.',
+      });
+      const { self } = await process('app-a');
+      const { self: living } = await process('app-b');
+      await process('app-c');
+      expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+      await database.query(`update runoff.executor set seen = seen + interval '${shift}'`);
+      expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+      elapsed += MINUTE / 2;
+      await living.beat();
+      expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+      elapsed += MINUTE / 2;
+      expect(await self.bury(MINUTE, async () => undefined)).toEqual(['app-c']);
+      expect(await living.beat()).toBe('alive');
+      expect(await self.beat()).toBe('alive');
+    },
+  );
+
+  test('is asked anew when the server was restarted: after an outage everybody was silent', async () => {
+    // The name comes before the server's own in the search path of these connections.
+    await database.query('create schema pretended');
+    const startedAt = (at: string) =>
+      database.query(`create or replace function pretended.pg_postmaster_start_time() returns timestamptz
+        language sql as $$ select '${at}'::timestamptz $$`);
+    await startedAt('2026-01-01');
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c search_path=pretended,pg_catalog');
+    const self = openExecutors(url.href, { id: 'app-a', incarnation: 'first' }, { elapsed: () => elapsed });
+    opened.push(self);
+    await self.join(FACTS, 1_000);
+    await process('app-b');
+    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    await startedAt('2026-01-02');
+    elapsed += MINUTE;
+    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    elapsed += MINUTE;
+    expect(await self.bury(MINUTE, async () => undefined)).toEqual(['app-b']);
+  });
+});
+
 describe('beside a process of an older version, which signs elsewhere', () => {
   const former = async (...ids: readonly string[]) => {
     await database.query('create schema runoff_engine');
@@ -136,6 +209,9 @@ describe('beside a process of an older version, which signs elsewhere', () => {
     await former('app-a', 'app-old');
     const { self } = await process('app-a');
     expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
+    elapsed += MINUTE;
+    await database.query('update runoff_engine.executor set seen = clock_timestamp()');
+    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
     expect(await database.query('select executor_id from runoff_engine.executor')).toEqual([
       { executor_id: 'app-old' },
     ]);
@@ -143,8 +219,10 @@ describe('beside a process of an older version, which signs elsewhere', () => {
 
   test('an older one that died is given up by a newer one', async () => {
     await former('app-old');
-    await database.query(`update runoff_engine.executor set seen = '-infinity'`);
     const { self } = await process('app-a');
+    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
+    elapsed += MINUTE;
     expect(await self.bury(60_000, async () => undefined)).toEqual(['app-old']);
+    expect(await database.query('select executor_id from runoff_engine.executor')).toEqual([]);
   });
 });

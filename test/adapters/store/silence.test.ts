@@ -97,7 +97,7 @@ describe('signs of life while the way to the database is silent', () => {
   let givenUp = 0;
   beforeEach(async () => {
     givenUp = 0;
-    own = openExecutors(proxy.url, { id: 'box-1', incarnation: 'a' }, limits);
+    own = openExecutors(proxy.url, { id: 'box-1', incarnation: 'a' }, { limits });
     fence = openFence({
       executors: own,
       clock: { now: () => time.ms, elapsed: () => time.ms },
