@@ -5,6 +5,7 @@ import type { Paid, Purse, Reserved } from './accounts.ts';
 import { type AdmittedCall, admit, type LeaseTerms, type RefusalKind, type Refused } from './admission.ts';
 import type { Counter } from './count.ts';
 import { upstreamUrl } from './endpoints.ts';
+import { unlistedBetas } from './headers.ts';
 import { type CallReservation, freePlan, leastFor, planFor } from './plan.ts';
 import type { PriceBook } from './prices.ts';
 import { namedModel, type Providers } from './providers.ts';
@@ -82,7 +83,7 @@ async function serve(
     case 'refused':
       return refused(context, response, admission);
     case 'call':
-      context.refusals.addUnknown(admission.unknown);
+      context.refusals.addUnknown([...admission.unknown, ...unlistedBetas(request.headers)]);
       return answer(context, { request, response, call: admission, signal: gone.signal });
   }
 }
