@@ -15,7 +15,8 @@ export const BETAS: Readonly<Record<string, string>> = {
   'thinking-display-updates-2026-08-18': 'how thoughts are shown, which changes no figure',
   'redact-thinking-2026-02-12': 'how thoughts are shown, which changes no figure',
   'advanced-tool-use-2025-11-20': 'tools that are loaded later; callers other than the model are refused',
-  'tool-search-tool-2025-10-19': 'tools that are loaded later; the search that runs at the provider is left out',
+  'tool-search-tool-2025-10-19':
+    'tools that are loaded later; the search that runs at the provider is left out',
   'effort-2025-11-24': 'how much the model writes, within the limit that is booked',
   'task-budgets-2026-03-13': 'how much the model writes, within the limit that is booked',
   'mid-conversation-tool-changes-2026-07-01': 'tools in messages, which are checked as the others are',

@@ -14,7 +14,7 @@ import type { RefusalLog } from './refusal-log.ts';
 import { type Relayed, refuse, relay } from './relay.ts';
 import { waitAfter } from './repeats.ts';
 import type { openRooms, Room } from './room.ts';
-import { bookedRow, inputIsMissing, settledRow, toldBy } from './rows.ts';
+import { bookedRow, inputIsMissing, loweredRow, settledRow, toldBy } from './rows.ts';
 import { capSentence } from './sentences.ts';
 
 /** What the handler of one lease works with. */
@@ -263,6 +263,10 @@ async function forward(
     recordBytes: asked === null ? 0 : MOST_ANSWER_BYTES,
     again,
     alive: context.alive,
+    learned: (input) => {
+      const row = free ? null : loweredRow(grant, call, paid, input, book);
+      if (row) void context.purse.lower(paid, row);
+    },
     settle: async (outcome) => {
       context.note(outcome.trouble);
       if (free) return;
