@@ -49,6 +49,7 @@ async function tellWrite(eyes: Eyes, write: Write, when: When, repositoryId?: nu
 /** The same GitHub, each of whose writes is counted, traced and audited. */
 export const watchedGitHub = (github: GitHub, eyes: Eyes): GitHub => ({
   appId: github.appId,
+  asPublished: (text) => github.asPublished(text),
   repositories: () => github.repositories(),
   reader: (repository) => github.reader(repository),
   publisher: (repository) =>

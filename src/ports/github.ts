@@ -234,6 +234,8 @@ export interface ExternalWrite {
 export interface GitHub {
   /** Own App id, to know our comments by. */
   readonly appId: number;
+  /** A text as publishers write it, for comparing what GitHub shows with our record: no folder of this host is in it. */
+  asPublished(text: string): string;
   /** Every repository that the App is installed on now, at most 1,000; suspended installations are left out. */
   repositories(): Promise<readonly InstalledRepository[]>;
   reader(repository: RepositoryHandle): Promise<GitHubReader>;

@@ -31,6 +31,10 @@ export interface EditEvent {
 
 const ignored = (why: string): Heeded => ({ kind: 'ignored', why });
 
+/** What an edit did to a text of ours, which stands on GitHub without folders of this host. */
+const tickOnGitHub = (world: World, ours: string, edited: string): Tick =>
+  tickIn(requireGitHub(world).asPublished(ours), edited);
+
 const isOurs = (world: World, { performedByAppId, sender }: EditEvent): boolean =>
   !sender.isBot && world.github !== undefined && performedByAppId === world.github.appId;
 
@@ -50,7 +54,7 @@ export async function editOfChoice(world: World, event: EditEvent): Promise<Choi
   if (!isOurs(world, event)) return null;
   const run = await chooser(world, event);
   const texts = run ? await choiceTexts(world, run.id) : [];
-  const ticks = texts.map((text) => tickIn(text, event.body));
+  const ticks = texts.map((text) => tickOnGitHub(world, text, event.body));
   if (!run || ticks.length === 0 || ticks.some(({ kind }) => kind === 'untouched')) return null;
   const tick = ticks.find(({ kind }) => kind === 'ticked');
   const alias = tick?.kind === 'ticked' ? choicesOf(await viewOf(world, run))[tick.box - 1] : undefined;
@@ -130,9 +134,9 @@ async function heed(world: World, run: OnGitHub, inquiry: Inquiry, event: EditEv
 }
 
 async function tickOf(world: World, run: OnGitHub, inquiry: Inquiry, edited: string): Promise<Tick> {
-  const tick = tickIn(await questionText(world, run, inquiry), edited);
+  const tick = tickOnGitHub(world, await questionText(world, run, inquiry), edited);
   if (tick.kind !== 'other') return tick;
-  const before = tickIn(await firstQuestionText(world, run, inquiry), edited);
+  const before = tickOnGitHub(world, await firstQuestionText(world, run, inquiry), edited);
   return before.kind === 'ticked' ? before : tick;
 }
 

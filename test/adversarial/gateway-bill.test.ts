@@ -7,7 +7,7 @@ import { sumsOf } from '../../src/adapters/gateway/memory-ledger.ts';
 import { createMeter } from '../../src/adapters/gateway/meter.ts';
 import { type CallReservation, planFor } from '../../src/adapters/gateway/plan.ts';
 import { priceBook } from '../../src/adapters/gateway/prices.ts';
-import { bookedRow, settledRow, toldBy } from '../../src/adapters/gateway/rows.ts';
+import { bookedRow, loweredRow, settledRow, toldBy } from '../../src/adapters/gateway/rows.ts';
 import { midnightBefore, scopesOf } from '../../src/adapters/gateway/scopes.ts';
 import type { LedgerRow } from '../../src/ports/index.ts';
 import {
@@ -56,6 +56,10 @@ const step = fc.oneof(
       cutAt: share(),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('begin' as const), which: fc.nat(), input: mostly() }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), which: fc.nat() }) },
   {
     weight: 1,
@@ -78,6 +82,8 @@ interface UnderWay {
   readonly reserved: CallReservation;
   /** Of the input, as the provider can bill them at most. */
   readonly tokens: number;
+  /** What its stream told at the beginning that it bills. */
+  readonly said: number | null;
 }
 
 /** The gateway's decisions over one ledger, and a provider that bills as much as it may. */
@@ -132,18 +138,35 @@ function playedOut(caps: Caps, price: { input: number; output: number; writes: n
       const { reservation: reserved } = taken;
       const row = rows.push(bookedRow(grant, call, reserved, now)) - 1;
       const of = { ...on, day: midnightBefore(now), usd: 0, most: reserved.usd };
-      open.push({ row, bill: bills.push(of) - 1, call, reserved, tokens });
+      open.push({ row, bill: bills.push(of) - 1, call, reserved, tokens, said: null });
       // Until something else is heard of it, it may have cost all.
       bill(bills.length - 1, tokens, reserved.outputTokens);
     },
     crash(which: number) {
       open.splice(which % Math.max(1, open.length), 1);
     },
+    begin(which: number, part: number) {
+      const at = which % Math.max(1, open.length);
+      const begun = open[at];
+      const booked = begun && rows[begun.row];
+      if (!begun || !booked || begun.said !== null) return;
+      const { call, reserved } = begun;
+      const said = Math.ceil(part * begun.tokens);
+      const meter = createMeter('anthropic', true);
+      const message = { usage: { input_tokens: 0, cache_creation_input_tokens: said, output_tokens: 1 } };
+      meter.see(Buffer.from(`data: ${JSON.stringify({ type: 'message_start', message })}\n`));
+      const told = meter.input();
+      const grant = { ...booked, models: [], capUsd: 0, runCapUsd: 0, ttlMs: 1 };
+      const row = told && loweredRow(grant, call, { reservation: reserved, at: booked.at }, told, book);
+      if (row) rows[begun.row] = row;
+      open[at] = { ...begun, said };
+      bill(begun.bill, said, reserved.outputTokens);
+    },
     end(which: number, end: Extract<Step, { kind: 'end' }>) {
       const [ended] = open.splice(which % Math.max(1, open.length), 1);
       if (!ended) return;
-      const { call, reserved, tokens } = ended;
-      const input = end.how === 'unbilled' ? 0 : Math.ceil(end.input * tokens);
+      const { call, reserved, tokens, said } = ended;
+      const input = end.how === 'unbilled' ? 0 : (said ?? Math.ceil(end.input * tokens));
       const output = end.how === 'unbilled' ? 0 : Math.ceil(end.output * reserved.outputTokens);
       bill(ended.bill, input, output);
       const meter = createMeter('anthropic', false);
@@ -197,6 +220,7 @@ test('whatever calls, answers, cuts, crashes and prices come, no cap is passed b
             tokensOf(next.size),
           );
         if (next.kind === 'end') played.end(next.which, next);
+        if (next.kind === 'begin') played.begin(next.which, next.input);
         if (next.kind === 'crash') played.crash(next.which);
         if (next.kind === 'time') played.pass(next.ms);
         expectWithin(caps, played.bills);

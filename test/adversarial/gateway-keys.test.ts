@@ -47,7 +47,7 @@ describe('the real keys', () => {
       'proxy-authorization': 'Basic eA==',
       forwarded: 'for=1.2.3.4',
       host: 'attacker.example',
-      'anthropic-beta': 'some-beta',
+      'anthropic-beta': 'effort-2025-11-24',
     };
     await ask(lease, { headers: smuggled });
     await ask(lease, { path: CHAT, headers: smuggled });
@@ -59,7 +59,7 @@ describe('the real keys', () => {
     expect(gemini?.authorization).toBeUndefined();
     expect(gemini?.['x-api-key']).toBeUndefined();
     expect(gpt?.['x-goog-api-key']).toBeUndefined();
-    expect(claude).toMatchObject({ 'x-api-key': ANTHROPIC_KEY, 'anthropic-beta': 'some-beta' });
+    expect(claude).toMatchObject({ 'x-api-key': ANTHROPIC_KEY, 'anthropic-beta': 'effort-2025-11-24' });
     expect(gpt?.authorization).toBe(`Bearer ${OPENAI_KEY}`);
     expect(claude?.authorization).toBeUndefined();
     expect(gpt?.['x-api-key']).toBeUndefined();

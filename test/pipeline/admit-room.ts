@@ -185,6 +185,7 @@ export function admitRoom() {
   const artifacts = memoryArtifacts();
   const github = {
     appId: APP,
+    asPublished: (text: string) => text,
     reader: async () => reader,
     publisher: async () => publisherOf(now, written),
     repositories: unused,

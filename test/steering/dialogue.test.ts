@@ -1,7 +1,18 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Engine } from '../../src/ports/index.ts';
 import { type EditEvent, openSteering } from '../../src/steering/index.ts';
-import { APP, asking, mallory, mona, placeAt, RUN, type Said, sayTo } from './pretend.ts';
+import {
+  APP,
+  asking,
+  HOST_FOLDER,
+  mallory,
+  mona,
+  placeAt,
+  question,
+  RUN,
+  type Said,
+  sayTo,
+} from './pretend.ts';
 
 const engines: Engine[] = [];
 afterEach(async () => {
@@ -225,6 +236,17 @@ describe('a tick', () => {
     await s.world.announcer.idle();
     expect(await s.replies()).toMatchObject([{ kind: 'answer', option: 3, by: { id: mona.id } }]);
     expect(s.ask.body).toContain('`mona` answered: down');
+  });
+
+  test('answers a question that quotes a folder of this host, which its comment does not name', async () => {
+    const text = `Is ${HOST_FOLDER}/areas/x meant?`;
+    const options = ['yes', `no, ${HOST_FOLDER}/areas/y`];
+    const s = await scene({}, [{ ...question, text, options, assume: 'yes' }]);
+    expect(s.ask.body).toContain('(data folder)/areas/x');
+    expect(s.ask.body).not.toContain(HOST_FOLDER);
+    expect((await s.edit(s.tick(s.ask.body, 2))).kind).toBe('heard');
+    await s.goesOn();
+    expect(await s.replies()).toMatchObject([{ kind: 'answer', option: 2 }]);
   });
 
   test('approves a plan', async () => {

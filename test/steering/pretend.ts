@@ -1,3 +1,4 @@
+import { publicText, withPublicText } from '../../src/adapters/github/public-text.ts';
 import type { NewReply } from '../../src/core/dialogue/index.ts';
 import {
   type Brief,
@@ -26,6 +27,8 @@ import { memoryStore } from '../world/memory-store.ts';
 import { inPages } from '../world/pages.ts';
 import { silent } from '../world/silent.ts';
 
+/** Of the host: texts on GitHub do not name it. */
+export const HOST_FOLDER = '/srv/runoff/data';
 export const RUN = 'r0000000000';
 export const APP = 77;
 export const ORIGIN: GitHubOrigin = {
@@ -78,7 +81,8 @@ export function pretendGitHub() {
       return right;
     },
   } as unknown as GitHubReader;
-  const publisher = {
+  const asPublished = publicText([{ path: HOST_FOLDER, name: '(data folder)' }]);
+  const texts = {
     async react(target: object, reaction: string) {
       if ('comment' in target) reactions.push(`${target.comment} ${reaction}`);
     },
@@ -97,8 +101,10 @@ export function pretendGitHub() {
     async setLabels() {},
     async close() {},
   } as unknown as Publisher;
+  const publisher = withPublicText(texts, asPublished);
   const github: GitHub = {
     appId: APP,
+    asPublished,
     repositories: async () => [],
     reader: async () => reader,
     publisher: async () => publisher,

@@ -230,6 +230,7 @@ export function pretendedGitHub(repositories: readonly Repository[]): GitHub {
   };
   return {
     appId: APP,
+    asPublished: (text) => text,
     repositories: async () => repositories.map(({ handle, installedAt }) => ({ ...handle, installedAt })),
     reader: async (handle) => readerOf(find(handle)),
     publisher: async (handle) => publisherOf(find(handle)),

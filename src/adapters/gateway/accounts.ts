@@ -38,6 +38,11 @@ export interface Purse {
     booking: Booking<R> | null,
     signal: AbortSignal,
   ): Promise<Reserved<R>>;
+  /**
+   * Writes a lower most over what was booked for a call that is still under way, so that others need not wait for the
+   * difference. To be called before `settle`, whose figures stay: both are written in this order. Never rejects.
+   */
+  lower(paid: Paid<Reservation>, row: LedgerRow): Promise<void>;
   /** Writes what the call came to over what was booked, its answer with it. Never rejects. */
   settle(paid: Paid<Reservation>, row: LedgerRow, answer?: KeptAnswer | null): Promise<void>;
   close(): Promise<void>;
@@ -122,6 +127,12 @@ function openPurse(desk: Desk, payer: Payer, own: Tally, forget: () => void): Pu
         const woken = AbortSignal.any([signal, patience, AbortSignal.timeout(LOOK_MS)]);
         await settlements.next(answer.seen, woken);
       }
+    },
+
+    async lower({ call }, row) {
+      if (call === null) return;
+      await bookings.settle(call, row);
+      settlements.tell();
     },
 
     async settle({ call }, row, answer = null) {

@@ -5,6 +5,7 @@ import type { Paid, Purse, Reserved } from './accounts.ts';
 import { type AdmittedCall, admit, type LeaseTerms, type RefusalKind, type Refused } from './admission.ts';
 import type { Counter } from './count.ts';
 import { upstreamUrl } from './endpoints.ts';
+import { unlistedBetas } from './headers.ts';
 import { type CallReservation, freePlan, leastFor, planFor } from './plan.ts';
 import type { PriceBook } from './prices.ts';
 import { namedModel, type Providers } from './providers.ts';
@@ -13,7 +14,7 @@ import type { RefusalLog } from './refusal-log.ts';
 import { type Relayed, refuse, relay } from './relay.ts';
 import { waitAfter } from './repeats.ts';
 import type { openRooms, Room } from './room.ts';
-import { bookedRow, inputIsMissing, settledRow, toldBy } from './rows.ts';
+import { bookedRow, inputIsMissing, loweredRow, settledRow, toldBy } from './rows.ts';
 import { capSentence } from './sentences.ts';
 
 /** What the handler of one lease works with. */
@@ -82,7 +83,7 @@ async function serve(
     case 'refused':
       return refused(context, response, admission);
     case 'call':
-      context.refusals.addUnknown(admission.unknown);
+      context.refusals.addUnknown([...admission.unknown, ...unlistedBetas(request.headers)]);
       return answer(context, { request, response, call: admission, signal: gone.signal });
   }
 }
@@ -262,6 +263,10 @@ async function forward(
     recordBytes: asked === null ? 0 : MOST_ANSWER_BYTES,
     again,
     alive: context.alive,
+    learned: (input) => {
+      const row = free ? null : loweredRow(grant, call, paid, input, book);
+      if (row) void context.purse.lower(paid, row);
+    },
     settle: async (outcome) => {
       context.note(outcome.trouble);
       if (free) return;

@@ -4,10 +4,13 @@ import { isObject, type Body as Json } from './bodies/index.ts';
 import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './endings.ts';
 import type { Tokens } from './prices.ts';
 
+/** Input as a provider counted it. */
+export type InputTold = Omit<Tokens, 'output'>;
+
 /** What an answer says it used. */
 export interface Reading {
   /** Input as the provider counted it; null when it did not say. */
-  readonly input: Omit<Tokens, 'output'> | null;
+  readonly input: InputTold | null;
   /** Output as the provider counted it at the end; null when it did not say. */
   readonly output: number | null;
   /** Part of `output`; 0 when the provider did not say. */
@@ -27,6 +30,8 @@ export interface Meter {
   told(): number | null;
   /** True once a stream has told its last figures, in and out: whatever happens to it then, they are what it cost. */
   final(): boolean;
+  /** Of a stream: what the provider has told of the input so far; null before it did, and where it told no figure. */
+  input(): InputTold | null;
   /** True once a stream has said that it is over: agents act on that, and do not wait for its last byte. */
   ended(): boolean;
   /** The answer broke off with an error that the provider told in it. */
@@ -81,6 +86,7 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
     final: () => stream && end.final() && reading.input !== null && reading.output !== null,
     ended: () => stream && end.ended(),
     failed: () => failed,
+    input: () => (stream && reading.input && reading.input.input > 0 ? reading.input : null),
     see(chunk) {
       text += decoder.write(chunk);
       if (stream) takeLines();

@@ -15,6 +15,7 @@ export interface PassageParts {
   readonly clock: Pick<Clock, 'sleep'>;
   /** Bytes up to which the answer is recorded; 0: not at all. */
   readonly recordBytes: number;
+  /** Called for each chunk, when the meter has seen it. */
   readonly seen: () => void;
   /**
    * The answer came to its end, or was cut; waited for before its last bytes go on. Resolves to what the client gets
@@ -88,8 +89,8 @@ export function openPassage(parts: PassageParts): Passage {
     stream,
     async *limited(answer) {
       for await (const chunk of answer) {
-        seen();
         meter.see(chunk);
+        seen();
         if (!isPastLimit(meter, reserved?.outputTokens ?? null)) {
           yield chunk;
           continue;

@@ -10,14 +10,14 @@ export type LoggedKind = RefusalKind | 'fault';
 export interface RefusalLog {
   /** Writes the first of a kind at once; how many followed is one line, when the window is over or the lease closes. */
   add(kind: LoggedKind, fields: Readonly<Record<string, unknown>>): void;
-  /** Names of fields that were left out of a body that went on, each once. The client chose them. */
+  /** Names of fields and of beta features that were left out of a call that went on, each once. The client chose them. */
   addUnknown(names: readonly string[]): void;
   close(): void;
 }
 
 /** Names of fields that one lease may write to the log, and how they look. Our default. */
 const MOST_NAMES = 20;
-const NAME = /^[A-Za-z_]\w{0,39}$/;
+const NAME = /^[A-Za-z_][\w-]{0,59}$/;
 
 const MESSAGES = {
   refused: 'The gateway refused a model call.',
@@ -59,7 +59,10 @@ export function openRefusalLog(
         .slice(0, MOST_NAMES - names.size);
       if (fields.length === 0) return;
       for (const field of fields) names.add(field);
-      log.info({ ...whose, fields }, 'Fields that are on no list were left out of a model call.');
+      log.info(
+        { ...whose, fields },
+        'Fields or beta features that are on no list were left out of a model call.',
+      );
     },
     close() {
       for (const kind of [...windows.keys()]) end(kind);

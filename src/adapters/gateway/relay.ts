@@ -7,7 +7,7 @@ import type { AdmittedCall } from './admission.ts';
 import { CUT, closingEvent } from './cut.ts';
 import { refusalBody } from './endpoints.ts';
 import { errorAtFirst } from './first-event.ts';
-import { createMeter, type Meter } from './meter.ts';
+import { createMeter, type InputTold, type Meter } from './meter.ts';
 import { openPassage } from './passage.ts';
 import type { CallReservation } from './plan.ts';
 import type { Finished } from './recall.ts';
@@ -48,6 +48,8 @@ export interface RelayInput {
   readonly again: (askedMs: number | null) => number | null;
   /** Called whenever the model sent something that was not an error. */
   readonly alive: () => void;
+  /** Called once at most, before `settle`: the provider has told at the beginning of a stream what the input came to. */
+  readonly learned: (input: InputTold) => void;
   /** Called once, before the end of the answer reaches the client. Must not reject. */
   readonly settle: (outcome: Outcome) => Promise<void>;
 }
@@ -177,6 +179,7 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
       ...(record && isComplete(record, meter) ? { finished: { status, headers, body: record } } : {}),
     });
   });
+  let learned = false;
   const passage = openPassage({
     meter,
     reserved: input.reserved,
@@ -184,7 +187,12 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
     clock: input.clock,
     recordBytes: failed ? 0 : input.recordBytes,
     seen: () => {
-      if (!failed) input.alive();
+      if (failed) return;
+      input.alive();
+      const told = learned ? null : meter.input();
+      if (!told) return;
+      learned = true;
+      input.learned(told);
     },
     async settled(cut) {
       await settleOnce(cut ? { how: 'cut', status, trouble: CUT } : wholeEnd(meter, { status, trouble }));

@@ -1,6 +1,6 @@
 import type { Grant, LedgerRow } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
-import type { Reading } from './meter.ts';
+import type { InputTold, Reading } from './meter.ts';
 import { type CallReservation, dearest } from './plan.ts';
 import type { PriceBook, Tokens } from './prices.ts';
 import type { Outcome } from './relay.ts';
@@ -30,6 +30,27 @@ export const bookedRow = (
   ms: 0,
   at,
 });
+
+/**
+ * A call under way whose input is known: it holds that, and all the output it may still write. Null where that is not less
+ * than what is booked. Only Anthropic itself is taken at its word: its first event tells what it bills for the input
+ * (https://platform.claude.com/docs/en/build-with-claude/streaming), and what would add to it on the way, hosted tools and
+ * summaries, is on no list for bodies.
+ */
+export function loweredRow(
+  grant: Grant,
+  call: AdmittedCall,
+  { reservation, at }: { readonly reservation: CallReservation; readonly at: number },
+  input: InputTold,
+  book: PriceBook,
+): LedgerRow | null {
+  if (!call.access.official || call.endpoint.protocol !== 'anthropic') return null;
+  const { outputTokens } = reservation;
+  const usd = book.cost(call.provider, call.model, { ...input, output: outputTokens }, at) ?? reservation.usd;
+  const tokens = input.input + outputTokens;
+  if (usd > reservation.usd || tokens > reservation.tokens) return null;
+  return bookedRow(grant, call, { usd, tokens, outputTokens }, at);
+}
 
 /** An outcome, and what its answer told. */
 export interface Told {

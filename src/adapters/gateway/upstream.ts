@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { ModelProtocol } from '../../core/model/index.ts';
+import { acceptHeader, anthropicHeaders } from './headers.ts';
 
 /**
  * Milliseconds for one call from its first byte to its last, however it trickles: the longest answers that models write
@@ -15,14 +16,12 @@ export interface UpstreamCall {
   readonly protocol: ModelProtocol;
   readonly key: string;
   readonly payload: Buffer;
-  /** Of the client; nearly all are dropped, its authorisation above all. */
+  /** Of the client; headers.ts says what of them goes up. */
   readonly headers: http.IncomingHttpHeaders;
   readonly silenceMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Headers of the client that mean something to a provider and cannot redirect, authorise or encode anything. */
-const PASSED_UP = ['accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'];
 /** Headers of the provider that an agent uses. */
 const PASSED_DOWN = [
   'content-type',
@@ -57,15 +56,9 @@ export function send(call: UpstreamCall): Promise<IncomingMessage> {
 }
 
 function headersUp(call: UpstreamCall): http.OutgoingHttpHeaders {
-  const passed = Object.fromEntries(
-    PASSED_UP.flatMap((name) => {
-      const value = call.headers[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
   return {
-    ...(call.protocol === 'anthropic' ? ANTHROPIC_VERSION : {}),
-    ...passed,
+    ...(call.protocol === 'anthropic' ? anthropicHeaders(call.headers) : {}),
+    ...acceptHeader(call.headers),
     ...authorization(call.protocol, call.key),
     'accept-encoding': 'identity',
     'content-type': 'application/json',
@@ -73,9 +66,6 @@ function headersUp(call: UpstreamCall): http.OutgoingHttpHeaders {
     'user-agent': 'runoff',
   };
 }
-
-/** Its protocol asks for one; that of a client is passed on. */
-const ANTHROPIC_VERSION = { 'anthropic-version': '2023-06-01' };
 
 function authorization(protocol: ModelProtocol, key: string): http.OutgoingHttpHeaders {
   if (protocol === 'anthropic') return { 'x-api-key': key };
@@ -102,7 +92,7 @@ export async function fetchJson(question: JsonQuestion): Promise<JsonAnswer> {
   const start = url.protocol === 'https:' ? https.get : http.get;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const headers = {
-    ...(protocol === 'anthropic' ? ANTHROPIC_VERSION : {}),
+    ...(protocol === 'anthropic' ? anthropicHeaders({}) : {}),
     ...authorization(protocol, key),
     accept: 'application/json',
     'accept-encoding': 'identity',

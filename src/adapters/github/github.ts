@@ -8,7 +8,7 @@ import { type Api, type ClientOptions, openClient } from './client.ts';
 import { listRepositories } from './installations.ts';
 import { signingKey } from './key.ts';
 import { openPace, type Pace, type PaceParts } from './pace.ts';
-import { withPublicText } from './public-text.ts';
+import { publicText, withPublicText } from './public-text.ts';
 import { openPublisher } from './publisher.ts';
 import { openReader } from './reader.ts';
 import {
@@ -67,6 +67,8 @@ export function openGitHub(options: GitHubOptions): GitHub {
     (token: string): Api =>
       openClient(client, { kind: 'token', token }, { repeat, queue: queueOf(repository) });
 
+  const asPublished = publicText(options.hostFolders ?? []);
+
   function minter(repository: RepositoryHandle, rights: Rights): () => Promise<Token> {
     const app = shared.app(queueOf(repository));
     const pace = shared.pace(repository.installationId);
@@ -75,6 +77,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
 
   return {
     appId: options.appId,
+    asPublished,
 
     repositories: () =>
       listRepositories({
@@ -110,7 +113,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
         reads: withToken(repository, true),
         writes: withToken(repository, false),
       });
-      return withPublicText(publisher, options.hostFolders ?? []);
+      return withPublicText(publisher, asPublished);
     },
   };
 }

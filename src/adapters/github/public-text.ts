@@ -1,9 +1,12 @@
 import { type HostFolder, withoutHostPaths } from '../../core/reports/index.ts';
 import type { Publisher } from '../../ports/index.ts';
 
+/** How each text is written: the same text comes to the same words, so that both sides of a comparison can be made so. */
+export const publicText = (folders: readonly HostFolder[]): ((text: string) => string) =>
+  withoutHostPaths(folders);
+
 /** A publisher whose texts name no folder of this host, whoever wrote them. */
-export function withPublicText(publisher: Publisher, folders: readonly HostFolder[]): Publisher {
-  const clean = withoutHostPaths(folders);
+export function withPublicText(publisher: Publisher, clean: (text: string) => string): Publisher {
   return {
     ...publisher,
     comment: (issue, body) => publisher.comment(issue, clean(body)),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withPublicText } from '../../../src/adapters/github/public-text.ts';
+import { publicText, withPublicText } from '../../../src/adapters/github/public-text.ts';
 import type { CheckRun, Publisher } from '../../../src/ports/index.ts';
 
 const FOLDER = '/srv/runoff/data';
@@ -12,7 +12,8 @@ test('whatever text a publisher sends names no folder of this host', async () =>
     return undefined as never;
   };
   const texts = { comment: keep, editComment: keep, openDraftPull: keep, editPull: keep, showCheck: keep };
-  const publisher = withPublicText(texts as unknown as Publisher, [{ path: FOLDER, name: '(data folder)' }]);
+  const clean = publicText([{ path: FOLDER, name: '(data folder)' }]);
+  const publisher = withPublicText(texts as unknown as Publisher, clean);
   const check: CheckRun = {
     headSha: '0'.repeat(40),
     externalId: 'r7k2m9q4xa',
