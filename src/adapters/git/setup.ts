@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { BaseCheckout, ExecResult, Sandbox, WorkArea, Workspaces } from '../../ports/index.ts';
 import { type Areas, SETUP_AREA } from './areas.ts';
@@ -12,7 +12,7 @@ import type { Locks } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { looksOfLayer, openSetupCache, type Place } from './setup-cache.ts';
 import { rootsOf } from './setup-inputs.ts';
-import { writeMark } from './soundness.ts';
+import { isWhole, writeMark } from './soundness.ts';
 import { isFull, removeTree } from './tools.ts';
 import { shareWork, takeTurns } from './turns.ts';
 
@@ -30,6 +30,8 @@ const TAIL = 4_000;
 
 export interface SetupLayers {
   install: Install;
+  /** Whether the layers of a base that setup left are as they were left. */
+  areWhole(base: BaseCheckout): Promise<boolean>;
   /** What setup changed in a base with a layer; null for one without. */
   traces(base: BaseCheckout): Promise<SetupTraces | null>;
 }
@@ -113,6 +115,14 @@ export function openSetup(parts: SetupParts): SetupLayers {
     install(base, setup, signal) {
       const wanted = [base.repositoryKey, base.sha, keyOf(setup.command)].join('/');
       return once(wanted, () => locks.using(base.repositoryKey, () => find(base, setup, signal)), signal);
+    },
+
+    async areWhole({ repositoryKey, layers }) {
+      const ours = layers
+        .map((files) => dirname(files))
+        .filter((one) => dirname(one) === layout.layers(repositoryKey));
+      const whole = await Promise.all(ours.map((layer) => isWhole(layer, () => looksOfLayer(layer))));
+      return whole.every(Boolean);
     },
 
     async traces(base) {
