@@ -1,4 +1,4 @@
-import { type Alias, Fault, type PatchSummary, type RunId } from '../core/model/index.ts';
+import { type Alias, Fault, type PatchSummary, programKilled, type RunId } from '../core/model/index.ts';
 import { tailOf } from '../core/reports/index.ts';
 import { type BaseCheckout, DEFAULT_LIMITS, type WorkArea } from '../ports/index.ts';
 import { cancelled } from './guard.ts';
@@ -23,6 +23,8 @@ export async function applyTo(
   });
   if (result.stopped === 'cancelled') throw cancelled();
   if (result.exitCode === 0) return null;
+  if (result.exitCode === null && result.stopped === null)
+    throw programKilled('`git apply` in a sandbox', { kind: 'lost', how: 'was killed' });
   return tailOf(result.stderr, 3) || `exit code ${result.exitCode ?? 'none'}`;
 }
 

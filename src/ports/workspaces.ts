@@ -74,6 +74,8 @@ export interface Workspaces {
   listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
   /** Makes the mirror and the prepared checkout, or finds the one made before. */
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
+  /** Whether the files of a prepared checkout, and of what `setup` installed over it, are still as they were left. */
+  isWhole(base: BaseCheckout): Promise<boolean>;
   /**
    * Runs the repository's own setup command on the base checkout, in a sandbox, once for each (commit, command), and
    * keeps what it wrote as a layer for all candidates. No candidate and no issue text is near it. `failed` says why.

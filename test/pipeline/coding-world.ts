@@ -125,6 +125,7 @@ function workspacesOf({ tree }: Script, aliasOf: (id: string) => Alias) {
   const base = { sha: '0'.repeat(40), repositoryKey: 'k', lower: '/l', layers: [] };
   return {
     prepare: async () => base,
+    isWhole: async () => true,
     open: async (_: unknown, id: string) => ({ id }),
     remove: async () => {},
     async collect(_: unknown, { id }: { id: string }) {

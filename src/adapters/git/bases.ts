@@ -28,6 +28,8 @@ export type BaseFacts = z.infer<typeof BaseFacts>;
 export interface Bases {
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
   facts(base: BaseCheckout): Promise<BaseFacts>;
+  /** As of the port, without layers. */
+  isWhole(base: BaseCheckout): Promise<boolean>;
 }
 
 interface BaseParts {
@@ -69,6 +71,11 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
         });
         return { sha, repositoryKey: key, lower: join(path, 'lower'), layers: [] };
       }),
+
+    isWhole({ repositoryKey, sha }) {
+      const path = layout.base(repositoryKey, sha);
+      return isWhole(path, () => looksOfBase(path));
+    },
 
     async facts(base) {
       const file = join(layout.base(base.repositoryKey, base.sha), 'facts.json');

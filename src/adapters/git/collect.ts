@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, programKilled } from '../../core/model/index.ts';
 import {
   type BaseCheckout,
   DEFAULT_LIMITS,
@@ -167,11 +167,15 @@ async function writeLists(folder: string, { facts, traces }: Known): Promise<voi
 }
 
 /** Why the candidate cannot be collected; null when it was. Thrown is what is not the candidate's doing. */
+const KILLED = { kind: 'lost', how: 'was killed' } as const;
+
 async function refusal(result: ExecResult, out: string, limits: CollectLimits): Promise<string | null> {
   if (result.stopped === 'cancelled') throw abortError();
   if (result.stopped === 'wall') return 'Its files could not be read in time.';
   if (result.stopped !== null) return `Reading its files was stopped (${result.stopped}).`;
   if (result.exitCode === 0) return null;
+  // No process of a candidate runs beside the collector, so that nobody but the machine can have sent a signal.
+  if (result.exitCode === null) throw programKilled('What reads the files of a candidate', KILLED);
   if (result.exitCode === REFUSED_EXIT) {
     const word = await readBounded(join(out, 'refused'), WORD_BYTES);
     return refusalSentence(word?.toString('latin1') ?? '', limits);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { BaseCheckout, ExecResult, Sandbox, WorkArea, Workspaces } from '../../ports/index.ts';
 import { type Areas, SETUP_AREA } from './areas.ts';
@@ -12,19 +12,26 @@ import type { Locks } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { looksOfLayer, openSetupCache, type Place } from './setup-cache.ts';
 import { rootsOf } from './setup-inputs.ts';
-import { writeMark } from './soundness.ts';
+import { isWhole, writeMark } from './soundness.ts';
 import { isFull, removeTree } from './tools.ts';
 import { shareWork, takeTurns } from './turns.ts';
 
 type Install = Workspaces['install'];
 type Setup = Parameters<Install>[1];
 type Installed = Awaited<ReturnType<Install>>;
+/** `bySignal`: a signal that Runoff did not send ended the command. */
+type Tried = Installed & { readonly bySignal?: true };
+
+/** Fresh areas in which a setup is tried that signals end, our default: the machine may have sent the first ones. */
+const MOST_TRIES = 3;
 
 /** Characters of output that are kept of a setup that failed. */
 const TAIL = 4_000;
 
 export interface SetupLayers {
   install: Install;
+  /** Whether the layers of a base that setup left are as they were left. */
+  areWhole(base: BaseCheckout): Promise<boolean>;
   /** What setup changed in a base with a layer; null for one without. */
   traces(base: BaseCheckout): Promise<SetupTraces | null>;
 }
@@ -54,7 +61,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
   const inTurn = takeTurns();
   const cache = openSetupCache(parts);
 
-  async function installIn(job: Job): Promise<Installed> {
+  async function installIn(job: Job): Promise<Tried> {
     const { base, setup, area, signal } = job;
     const place = await cache.placeFor(base, setup.command, area, signal);
     if (place.shared === null) return run(job, place);
@@ -67,7 +74,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
     );
   }
 
-  async function run(job: Job, place: Place): Promise<Installed> {
+  async function run(job: Job, place: Place): Promise<Tried> {
     const { base, setup, area, signal } = job;
     const result = await sandbox.exec({
       area,
@@ -77,11 +84,11 @@ export function openSetup(parts: SetupParts): SetupLayers {
       ...(signal ? { signal } : {}),
     });
     if (result.stopped === 'cancelled') throw abortError();
-    const why = failure(setup.command, result);
-    if (why !== null && (await isFull(layout.areas))) {
+    const failed = failure(setup.command, result);
+    if (failed !== null && (await isFull(layout.areas))) {
       throw new Fault('DISK_FULL', `There was no space left while ${setup.command.slice(0, 120)} ran.`);
     }
-    if (why !== null) return { kind: 'failed', why, tail: tailOf(result) };
+    if (failed !== null) return failed;
     const wrote = await parts.collector.traces(base, area, await parts.bases.facts(base), signal);
     const roots = place.shared === null ? null : rootsOf(wrote, place.tracked, place);
     const id = roots === null || place.shared === null ? place.own : place.shared;
@@ -93,11 +100,14 @@ export function openSetup(parts: SetupParts): SetupLayers {
   async function find(base: BaseCheckout, setup: Setup, signal: AbortSignal | undefined): Promise<Installed> {
     const found = ready(base, await cache.find(base, setup.command));
     if (found) return found;
-    const area = await areas.open(base, `${SETUP_AREA}${randomBytes(8).toString('hex')}`);
-    try {
-      return await installIn({ base, setup, area, signal });
-    } finally {
-      await areas.remove(area.id);
+    for (let left = MOST_TRIES - 1; ; left -= 1) {
+      const area = await areas.open(base, `${SETUP_AREA}${randomBytes(8).toString('hex')}`);
+      try {
+        const installed = await installIn({ base, setup, area, signal });
+        if (!installed.bySignal || left === 0) return installed;
+      } finally {
+        await areas.remove(area.id);
+      }
     }
   }
 
@@ -105,6 +115,14 @@ export function openSetup(parts: SetupParts): SetupLayers {
     install(base, setup, signal) {
       const wanted = [base.repositoryKey, base.sha, keyOf(setup.command)].join('/');
       return once(wanted, () => locks.using(base.repositoryKey, () => find(base, setup, signal)), signal);
+    },
+
+    async areWhole({ repositoryKey, layers }) {
+      const ours = layers
+        .map((files) => dirname(files))
+        .filter((one) => dirname(one) === layout.layers(repositoryKey));
+      const whole = await Promise.all(ours.map((layer) => isWhole(layer, () => looksOfLayer(layer))));
+      return whole.every(Boolean);
     },
 
     async traces(base) {
@@ -147,12 +165,17 @@ const withLayer = (base: BaseCheckout, layer: string): Installed => ({
   base: { ...base, layers: [join(layer, 'files')] },
 });
 
-function failure(command: string, result: ExecResult): string | null {
-  const name = `\`${command.split('\n')[0]?.slice(0, 120)}\``;
+function failure(command: string, result: ExecResult): Tried | null {
+  const failed = (how: string) =>
+    ({
+      kind: 'failed',
+      why: `\`${command.split('\n')[0]?.slice(0, 120)}\` ${how}.`,
+      tail: tailOf(result),
+    }) as const;
   if (result.stopped !== null)
-    return `${name} was stopped after ${Math.round(result.ms / 1000)} s (${result.stopped}).`;
-  if (result.exitCode === null) return `${name} was ended by a signal.`;
-  return result.exitCode === 0 ? null : `${name} ended with exit code ${result.exitCode}.`;
+    return failed(`was stopped after ${Math.round(result.ms / 1000)} s (${result.stopped})`);
+  if (result.exitCode === null) return { ...failed('was ended by a signal'), bySignal: true };
+  return result.exitCode === 0 ? null : failed(`ended with exit code ${result.exitCode}`);
 }
 
 const tailOf = (result: ExecResult): string => `${result.stdout}\n${result.stderr}`.trim().slice(-TAIL);

@@ -109,6 +109,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     readFile: prepared(mirrors.readFile),
     listFiles: prepared(mirrors.listFiles),
     prepare: prepared(bases.prepare),
+    isWhole: prepared(async (base) => (await bases.isWhole(base)) && (await setup.areWhole(base))),
     install: prepared(setup.install),
     open: prepared(areas.open),
     collect: using(collect),

@@ -88,6 +88,14 @@ export const DEADLY_SIGNALS = [2, 4, 5, 6, 7, 8, 9, 11, 13, 15, 24, 25, 31];
 const SHORT =
   /Resource temporarily unavailable|Cannot allocate memory|Too many open files|Text file busy|No child processes/;
 
+/** What unshare (util-linux) says when its child was killed, however early. */
+const CHILD_KILLED =
+  /^unshare: (?:child exit|waitpid|signal handler reset|sigprocmask unblock|child kill) failed/m;
+
+/** What mount (util-linux) says of an overlay of which a lower folder is not there. */
+const LAYER_GONE = /^mount: [^\n]*special device overlay does not exist/m;
+const LAYER_REPLACED = 'could not be set up: a folder that it stands on is gone, or is just being made again';
+
 const NOT_STARTED = /^bwrap: execvp [^\n]*: ([^\n:]+)\n/;
 
 /** What starts a sandbox, where nothing tells which program of it was killed. */
@@ -105,9 +113,10 @@ function launcherLost({ reported, code, entered, begun, refused }: BoxEnd, stder
   if (signal !== null) return { kind: 'lost', how: `was killed by signal ${signal}` };
   if (NOT_STARTED.test(stderr)) return null;
   // `unshare` has done its work by then: what it complains of is the end of its child.
-  if (begun || (entered && /^unshare: /m.test(stderr))) {
+  if (begun || (entered && /^unshare: /m.test(stderr)) || CHILD_KILLED.test(stderr)) {
     return { kind: 'lost', program: 'bwrap, which makes a sandbox,', how: 'was killed' };
   }
+  if (LAYER_GONE.test(stderr)) return { kind: 'lost', program: 'The sandbox', how: LAYER_REPLACED };
   return SHORT.test(stderr) ? { kind: 'lost', how: `could not start (${lastLines(stderr)})` } : null;
 }
 

@@ -94,8 +94,11 @@ async function sayWait(
     world.log.warn({ run: runId, candidate: alias, err: thrown }, 'why a candidate waits could not be kept');
   }
 }
-/** How often a coder starts over that was ended by a signal from nobody knows where; our default. */
-const MOST_RESTARTS = 1;
+/**
+ * How often a coder starts over that was ended by a signal from nobody knows where; our default. It costs time only: the
+ * answers that it had are given to it again.
+ */
+const MOST_RESTARTS = 4;
 
 /** Two who agree can only spare a third one its work. */
 const FEWEST_WATCHED = 3;

@@ -1,5 +1,5 @@
 import { lackedNames, type TestRun } from '../../core/evidence/index.ts';
-import type { RunId, Task } from '../../core/model/index.ts';
+import { Fault, type RunId, type Task } from '../../core/model/index.ts';
 import {
   plainCommand,
   type ReportPlan,
@@ -121,8 +121,16 @@ export async function runCommand(
   });
   if (result.stopped === 'cancelled') throw cancelled();
   if (area.repeatable && result.exitCode === null && result.stopped === null) throw new EndedBySignal();
+  if (result.exitCode !== 0 && !(await bench.world.workspaces.isWhole(bench.base))) throw baseDamaged();
   return result;
 }
+
+/** What a command met on files that are not the repository's says nothing about anybody. */
+const baseDamaged = (): Fault =>
+  new Fault(
+    'STORED_DATA_DAMAGED',
+    'The checkout that the checks stand on is not as it was prepared; it is made again.',
+  );
 
 /** Applies patch text inside the sandbox; null when it applied, else git's own words. */
 export async function applyPatch(bench: Bench, area: WorkArea, text: string): Promise<string | null> {

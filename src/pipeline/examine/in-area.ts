@@ -2,38 +2,39 @@ import { asFault } from '../../core/model/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import type { Bench } from './execute.ts';
 
-/** Fresh areas in all in which the same work is tried while its sandboxes are killed from outside; our default. */
-const MOST_AREAS = 3;
+/**
+ * Fresh areas in all in which the same work is tried while its sandboxes are killed, or its commands ended by signals; our
+ * default. What ends all of them by a signal does so by itself.
+ */
+const MOST_AREAS = 5;
 
-/** An area whose work can be done once more in another one. */
+/** An area whose work can be done again in another one. */
 export interface CheckArea extends WorkArea {
-  readonly repeatable?: true;
+  readonly repeatable?: boolean;
 }
 
 /** A signal that Runoff did not send ended a command: the command itself, the machine, or a person may have. */
 export class EndedBySignal extends Error {}
 
 /**
- * Opens a fresh area and does the work in it; the area stays. Where a command in it was ended by a signal, the work is done
- * once more in another area, and what comes of that counts: one that kills itself does so again. Where the sandbox itself
- * was killed, which no command in it can do, it is done again a few times.
+ * Opens a fresh area and does the work in it; the area stays. Where the sandbox was killed, or a signal ended a command in
+ * it, the work is done again in another area. In the last of them the end of a command by a signal is its result; a
+ * sandbox that is killed there as well rejects with PROGRAM_KILLED.
  */
 export async function inKeptArea<T>(
   bench: Pick<Bench, 'world' | 'base'>,
   id: string,
   work: (area: WorkArea) => Promise<T>,
 ): Promise<{ readonly area: WorkArea; readonly result: T }> {
-  let repeatable = true;
-  for (let left = MOST_AREAS; ; left -= 1) {
-    const opened = await bench.world.workspaces.open(bench.base, id);
-    const area: CheckArea = repeatable ? { ...opened, repeatable } : opened;
+  for (let left = MOST_AREAS - 1; ; left -= 1) {
+    const area = await bench.world.workspaces.open(bench.base, id);
+    const check: CheckArea = { ...area, repeatable: left > 0 };
     try {
-      return { area: opened, result: await work(area) };
+      return { area, result: await work(check) };
     } catch (thrown) {
-      await bench.world.workspaces.remove(opened);
-      const killed = asFault(thrown).code === 'PROGRAM_KILLED' && left > 1;
-      if (!(thrown instanceof EndedBySignal) && !killed) throw thrown;
-      if (thrown instanceof EndedBySignal) repeatable = false;
+      await bench.world.workspaces.remove(area);
+      const killed = thrown instanceof EndedBySignal || asFault(thrown).code === 'PROGRAM_KILLED';
+      if (!killed || left === 0) throw thrown;
     }
   }
 }

@@ -35,10 +35,18 @@ async function run({ files, command, env = {}, skip = [], limits }: Input): Prom
   try {
     for (const each of skip) await journal.avoid(each);
     const fates: (readonly unknown[])[] = [];
+    let killedBefore = false;
     for (let starts = 1; ; starts += 1) {
       const wallMs = most.wallMs - (performance.now() - started);
       const ending = await supervise(command, env, journal, { ...most, wallMs });
       const unfinished = ending.kind === 'late' ? [] : await journal.unfinished();
+      // The machine may have killed it: only what happens a second time is held against the code.
+      if (!killedBefore && endedEarly(ending, unfinished)) {
+        killedBefore = true;
+        starts -= 1;
+        for (const begun of unfinished) await journal.forget(begun);
+        continue;
+      }
       for (const begun of unfinished) fates.push(...(await settle(journal, ending, begun)));
       if (unfinished.length > 0 && starts <= most.restarts) continue;
       const lines = [...(await journal.lines(most.bytes)), ...fates];
@@ -50,6 +58,10 @@ async function run({ files, command, env = {}, skip = [], limits }: Input): Prom
 }
 
 const codeOf = (ending: Ending): number | null => (ending.kind === 'exit' ? ending.code : null);
+
+/** By a signal, or with a variant under way. */
+const endedEarly = (ending: Ending, unfinished: readonly Begun[]): boolean =>
+  ending.kind === 'exit' && (unfinished.length > 0 || ending.code === null || ending.code > 128);
 
 function endOf(ending: Ending, unfinished: readonly Begun[]): Output['ended'] {
   if (ending.kind === 'late') return 'late';
