@@ -156,8 +156,8 @@ describe('when the app is killed', () => {
     const onLine = (): void => {
       for (const pid of processesWith(id)) endIfThere(pid);
     };
-    const killed = await bench.sandbox.exec(shell(bench.area(), `echo up; sleep ${id}`, { onLine }));
-    expect(killed).toMatchObject({ exitCode: null, stopped: null });
+    const killed = bench.sandbox.exec(shell(bench.area(), `echo up; sleep ${id}`, { onLine }));
+    await expect(killed).rejects.toMatchObject({ code: 'PROGRAM_KILLED' });
     await nobodyLeft(id);
     expect(processesWith(other)).not.toEqual([]);
     stop.abort();

@@ -32,7 +32,7 @@ test('a delivery that nothing takes is answered with 503 while GitHub still wait
   });
   const probot = new Probot({ appId: 1, privateKey, secret: SECRET, logLevel: 'fatal' });
   const middleware = await createNodeMiddleware(
-    (bot) => app(silentWorld, {} as Steering)(answeredInTime(bot, 200)),
+    (bot) => app(silentWorld, silentWorld as unknown as Steering)(answeredInTime(bot, 200)),
     { probot, webhooksPath: HOOKS },
   );
   const server = createServer((request, response) => void middleware(request, response));
