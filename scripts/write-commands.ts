@@ -66,7 +66,7 @@ On the words that the issue has when the command is written, however late its tu
 
 ## Who is heard
 
-People with write permission on the repository, as GitHub says at that moment, by their account's number. Triage, read and authors of forks are not enough, whatever the issue or pull request is; bots and Apps, this one included, are never heard. Whoever is not heard gets no answer. While GitHub does not tell, the command waits, at most an hour; it never counts as allowed. A refusal stands for a minute: whoever is given the right meanwhile waits as long, and gives the command again.
+People with write permission on the repository, as GitHub says at that moment, by their account's number. Triage, read and authors of forks are not enough, whatever the issue or pull request is; bots and Apps, this one included, are never heard. Whoever is not heard gets no answer. While GitHub does not tell, the command waits, at most an hour; it never counts as allowed. A refusal is remembered for a minute: whoever is given the right meanwhile waits for that long, and then gives the command again.
 
 ## Picking
 

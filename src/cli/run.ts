@@ -73,7 +73,7 @@ async function agreedChecks(
       `The checks of ${path} were not run: nobody has agreed to them on this machine, and nobody is here to be asked.`,
     );
   }
-  if (!(await confirm('Run them here, now and later? [y/N] '))) return 'declined';
+  if (!(await confirm('Run them here, in this and in later runs? [y/N] '))) return 'declined';
   await trusted.keep(path, exposure);
   return exposure.digest;
 }

@@ -67,7 +67,9 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
       secret: webhookSecretOf(operator),
       take: watchedWebhook(world, async (request, response) => {
         if ((await start.promise) === 'launched') return (await webhook(request, response)) === true;
-        response.writeHead(503, { 'content-type': 'text/plain' }).end('Runoff does not start.\n');
+        response
+          .writeHead(503, { 'content-type': 'text/plain' })
+          .end('Runoff could not start. Redeliver this once it runs.\n');
         return true;
       }),
     },

@@ -44,7 +44,8 @@ const HEADERS: readonly (readonly [name: string, form: RegExp])[] = [
 /** Decided by the headers alone, before a byte of the body is read. Null: it may be a delivery. */
 function refusalByHeaders(request: IncomingMessage, parts: DeliveryParts): BodyRefusal | null {
   const { headers, method } = request;
-  if (method !== 'POST') return { status: 405, text: 'Deliveries are posted.', headers: { allow: 'POST' } };
+  if (method !== 'POST')
+    return { status: 405, text: 'Deliveries must be sent with POST.', headers: { allow: 'POST' } };
   if (!parts.webhook) {
     return { status: 503, text: 'The GitHub App is not set up yet.', headers: { 'retry-after': '60' } };
   }

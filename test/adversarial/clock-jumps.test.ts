@@ -7,6 +7,7 @@ import { openAnnouncer, sayLine, type World } from '../../src/pipeline/index.ts'
 import type { GitHub } from '../../src/ports/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
+import { tried } from '../world/tried.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -43,6 +44,12 @@ test.each([
   ['an hour ahead', HOUR],
   ['an hour back', -HOUR],
 ])('somebody sets the clock %s', async (_, off) => {
+  tried({
+    id: 'clock-set',
+    part: 'Clocks are set',
+    what: 'The clock is set an hour ahead or back while a coder works, a comment is edited and GitHub has asked for a pause.',
+    held: 'Limits of time and silence, the pace of edits and writes, and the pause last as long as before.',
+  });
   // A coder's progress and silence.
   const clock = jumpy();
   const times = timesOf({ candidate: 100, silence: 20, extendWhileProgressing: true }, 1_000);
@@ -86,6 +93,12 @@ test.each([
   ['ahead', HOUR],
   ['back', -HOUR],
 ])('on a machine whose clock is an hour %s, a limit of GitHub ends when GitHub said', async (_, off) => {
+  tried({
+    id: 'clock-wrong',
+    part: 'Clocks are set',
+    what: 'The clock of the machine is an hour ahead or back when GitHub says until when its limit lasts.',
+    held: 'It is waited for exactly as long as by the clock of GitHub.',
+  });
   const clock = jumpy();
   clock.jump(off);
   const pace = openPace({ ...clock, spaced: false });
@@ -100,6 +113,12 @@ test.each([
 });
 
 test('whoever waits in line is told again after five minutes, also when the clock was set back', async () => {
+  tried({
+    id: 'clock-set-in-line',
+    part: 'Clocks are set',
+    what: 'The clock is set back by an hour while a run waits for its place.',
+    held: 'Its status is brought up to date after five minutes, as always.',
+  });
   const clock = jumpy();
   const store = memoryStore();
   const where = { installationId: 1, repositoryId: 42, owner: 'acme', name: 'shop', issue: 1 };

@@ -23,7 +23,9 @@ export function watchWallClock(queues: readonly string[], log: Log): { stop(): P
     await executor.deactivateEventReceivers();
     await dispatching;
     dispatching = wfQueueRunner.dispatchLoop(executor, [...queues]);
-    dispatching.catch((error: unknown) => log.error({ err: error }, 'The queues are no longer looked at.'));
+    dispatching.catch((error: unknown) =>
+      log.error({ err: error }, 'The engine stopped polling its queues. Restart Runoff.'),
+    );
   }
 
   const timer = setInterval(() => {
@@ -31,9 +33,12 @@ export function watchWallClock(queues: readonly string[], log: Log): { stop(): P
     const back = last - now;
     last = now;
     if (back < STEP_MS) return;
-    log.warn({ backMs: Math.round(back) }, 'The clock was set back; the queues are looked at anew.');
+    log.warn({ backMs: Math.round(back) }, 'The clock was set back; polling of the queues is started again.');
     working = working.then(restart).catch((error: unknown) => {
-      log.error({ err: error }, 'The queues could not be looked at anew after the clock was set back.');
+      log.error(
+        { err: error },
+        'Polling of the queues could not be started again after the clock was set back. Restart Runoff.',
+      );
     });
   }, LOOK_EVERY_MS);
   timer.unref();

@@ -27,7 +27,10 @@ export const FAULTS = {
       'Check ARTIFACTS_URL and, for s3://, S3_ENDPOINT, S3_REGION and the access key. `runoff doctor` tries the store.',
   },
   SETTINGS_INVALID: { retry: 'no', advice: 'Correct the named line and start the run again.' },
-  ENVIRONMENT_INVALID: { retry: 'no', advice: 'Correct what is named above; `.env.example` describes each variable.' },
+  ENVIRONMENT_INVALID: {
+    retry: 'no',
+    advice: 'Correct what is named above; `.env.example` describes each variable.',
+  },
   MODEL_KEY_MISSING: {
     retry: 'no',
     advice:

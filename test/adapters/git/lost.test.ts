@@ -91,6 +91,12 @@ describe('a git that is lost', () => {
   });
 
   test('a lock is taken although flock is killed, and nobody ends it by killing anything', async () => {
+    tried({
+      id: 'flock-killed',
+      part: 'What Runoff starts is killed',
+      what: 'The program flock, twice in a row, while it takes a lock.',
+      held: 'It is started again, and the lock holds until whoever took it gives it back.',
+    });
     const folder = world.folder();
     const starts = inFront('flock', 'if [ $n -le 2 ]; then kill -KILL $$; fi');
     const [mine, other] = [openLocks(folder), openLocks(folder)];

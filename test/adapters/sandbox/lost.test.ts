@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecResult, Limits } from '../../../src/ports/index.ts';
+import { tried } from '../../world/tried.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
 const LIMITS: Limits = {
@@ -65,6 +66,12 @@ describe('a sandbox that is killed from outside', () => {
     all.find((one) => isBwrap(one) && !all.some((other) => other.pid === one.parent && isBwrap(other)));
 
   test('unshare, or bwrap: that is told from the end of its command', async () => {
+    tried({
+      id: 'launcher-killed',
+      part: 'What Runoff starts is killed',
+      what: 'The launcher of a sandbox (unshare or bwrap), while its command runs.',
+      held: 'It is told from the end of the command, and the fault names the program that was killed.',
+    });
     await expect(killed((all) => all.find(({ line }) => line.startsWith('unshare\0')))).rejects.toMatchObject(
       {
         code: 'PROGRAM_KILLED',
