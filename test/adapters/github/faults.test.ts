@@ -3,6 +3,7 @@ import nock from 'nock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type GitHubOptions, openGitHub } from '../../../src/adapters/github/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
+import { timeRefusal } from '../../../src/demo/local-github/app-token.ts';
 import type { Log } from '../../../src/ports/index.ts';
 import { tried } from '../../world/tried.ts';
 
@@ -434,21 +435,6 @@ describe('the clock of this machine is set', () => {
     },
   );
 });
-
-/** In GitHub's words (octokit/auth-app.js, `isNotTimeSkewError`) why it refuses a signature at this time; null: it does not. */
-function timeRefusal(authorization: string, now: number): string | null {
-  const [, claims = ''] = authorization.split('.');
-  const { iat, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<
-    'iat' | 'exp',
-    number
-  >;
-  if (exp > now + 600) return "'Expiration time' claim ('exp') is too far in the future";
-  if (exp < now)
-    return "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires";
-  if (iat > now)
-    return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
-  return null;
-}
 
 describe('rate limits', () => {
   const secondary = { message: 'You have exceeded a secondary rate limit.' };
