@@ -20,7 +20,27 @@ export interface ClientOptions {
   readonly throttle: boolean;
   /** Milliseconds before the first repetition of a read; the next two wait 4 and 9 times as long. */
   readonly backOffMs: number;
+  /** Another number after each time that the wall clock was set back; see `openClockEpochs`. */
+  clockEpoch(): number;
   readonly log: Log;
+}
+
+/** Milliseconds that a clock must be set back for it to count: a slower clock is none that was set. Our default. */
+const CLOCK_STEP_MS = 1_000;
+
+/**
+ * The library's queues (bottleneck) plan the next call by the wall clock: set back by an hour, they would send nothing
+ * for an hour. A client that is opened afterwards gets queues of its own, named by the number that is returned here.
+ */
+export function openClockEpochs(now: () => number, elapsed: () => number): () => number {
+  let epoch = 0;
+  let latest = now() - elapsed();
+  return () => {
+    const offset = now() - elapsed();
+    if (latest - offset >= CLOCK_STEP_MS) epoch += 1;
+    if (latest - offset >= CLOCK_STEP_MS || offset > latest) latest = offset;
+    return epoch;
+  };
 }
 
 type Credentials =
@@ -57,7 +77,11 @@ export function openClient(
     // What is sent once is a write, and the installation's pace has waited for its turn.
     throttle:
       options.throttle && use.repeat
-        ? { id: use.queue, onRateLimit: onLimit, onSecondaryRateLimit: onLimit }
+        ? {
+            id: `${use.queue}, clock ${options.clockEpoch()}`,
+            onRateLimit: onLimit,
+            onSecondaryRateLimit: onLimit,
+          }
         : { enabled: false },
     retry: {
       enabled: use.repeat,

@@ -4,7 +4,7 @@ import type { HostFolder } from '../../core/reports/index.ts';
 import type { Fence, GitHub, Log, RepositoryHandle } from '../../ports/index.ts';
 import { OwnApp } from './answers.ts';
 import { openWhereabouts, type Whereabouts } from './calls.ts';
-import { type Api, type ClientOptions, openClient } from './client.ts';
+import { type Api, type ClientOptions, openClient, openClockEpochs } from './client.ts';
 import { listRepositories } from './installations.ts';
 import { signingKey } from './key.ts';
 import { openPace, type Pace, type PaceParts } from './pace.ts';
@@ -51,13 +51,14 @@ export interface GitHubOptions {
 
 /** GitHub through an App's installation tokens. Nothing is sent before the first use. Faults: ENVIRONMENT_INVALID. */
 export function openGitHub(options: GitHubOptions): GitHub {
-  const now = options.now ?? Date.now;
+  const now = options.now ?? (() => Date.now());
   const elapsed = options.elapsed ?? options.now ?? (() => performance.now());
   const client: ClientOptions = {
     apiUrl: serverUrl(options.apiUrl, 'The address of the GitHub API'),
     fetch: options.fetch ?? fetch,
     throttle: options.throttle ?? true,
     backOffMs: options.backOffMs ?? 1000,
+    clockEpoch: openClockEpochs(now, elapsed),
     log: options.log,
   };
   const gitUrl = serverUrl(options.gitUrl, 'The address of GitHub');
@@ -70,9 +71,9 @@ export function openGitHub(options: GitHubOptions): GitHub {
   const asPublished = publicText(options.hostFolders ?? []);
 
   function minter(repository: RepositoryHandle, rights: Rights): () => Promise<Token> {
-    const app = shared.app(queueOf(repository));
     const pace = shared.pace(repository.installationId);
-    return () => mint({ app, pace, repository, rights, now, lacksChecks: shared.lacksChecks });
+    const { lacksChecks } = shared;
+    return () => mint({ app: shared.app(queueOf(repository)), pace, repository, rights, now, lacksChecks });
   }
 
   return {

@@ -184,12 +184,7 @@ interface Silent {
 
 const signOf = sql<string>`concat_ws(' ', seen, pg_postmaster_start_time())`;
 
-async function findSilent(
-  db: Db,
-  own: string,
-  staleMs: number,
-  unchangedFor: Observations,
-): Promise<Silent> {
+async function findSilent(db: Db, own: string, staleMs: number, unchangedFor: Observations): Promise<Silent> {
   const silentAmong = (table: string, signs: readonly Sign[]): readonly Sign[] => {
     const unchanged = unchangedFor(table, signs);
     return signs.filter((sign) => sign.gone || unchanged(sign) >= staleMs);

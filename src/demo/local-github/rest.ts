@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { timeRefusal } from './app-token.ts';
 import { graphqlRoutes } from './graphql.ts';
 import type { Holder, Inside, Repository } from './inside.ts';
 import { installationRefusal, isInstalled } from './installations.ts';
@@ -47,6 +48,8 @@ export async function restAnswer(inside: Inside, call: RestCall): Promise<Answer
   const holder = token === undefined ? undefined : validHolder(inside, token);
   const isAppToken = token?.startsWith('eyJ') === true && APP_PATHS.test(path);
   if (token !== undefined && !holder && !isAppToken) return refused(401, 'Bad credentials');
+  const mistimed = isAppToken ? timeRefusal(token, Date.now() / 1000) : null;
+  if (mistimed !== null) return refused(401, mistimed);
   const moved = redirect(inside, {
     method: call.method,
     path,

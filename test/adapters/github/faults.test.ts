@@ -3,6 +3,7 @@ import nock from 'nock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type GitHubOptions, openGitHub } from '../../../src/adapters/github/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
+import { timeRefusal } from '../../../src/demo/local-github/app-token.ts';
 import type { Log } from '../../../src/ports/index.ts';
 import { tried } from '../../world/tried.ts';
 
@@ -360,6 +361,79 @@ describe('server errors', () => {
       message: 'GitHub did not answer when asked to comment on #7: socket hang up.',
     });
   });
+});
+
+describe('the clock of this machine is set', () => {
+  const RealDate = Date;
+  const realNow = () => RealDate.now();
+  afterEach(() => {
+    globalThis.Date = RealDate;
+  });
+  const set = (ms: number) => {
+    class SetDate extends RealDate {
+      constructor(...given: []) {
+        super(...((given.length === 0 ? [SetDate.now()] : given) as []));
+      }
+      static override now() {
+        return RealDate.now() + ms;
+      }
+    }
+    globalThis.Date = SetDate as DateConstructor;
+  };
+  const HOUR = 60 * 60_000;
+
+  test('an hour back, twice, and ahead: calls are sent at once, not when the clock is where it was', async () => {
+    tried({
+      id: 'github-clock',
+      part: 'Clocks are set',
+      what: 'The clock of the App’s machine is set an hour back, two hours back and ahead again between calls of GitHub.',
+      held: 'Issues are read and tokens asked for at once, and not an hour later.',
+    });
+    const github = open({ throttle: true });
+    mints(READ_TOKEN, READER_RIGHTS);
+    const alice = await github.reader(HANDLE);
+    nock(API).get(ISSUE_PATH).times(4).reply(200, ISSUE);
+    // By the clock that is set ahead the token is old.
+    mints(READ_TOKEN, READER_RIGHTS);
+    for (const offset of [0, -HOUR, -2 * HOUR, HOUR]) {
+      set(offset);
+      expect(await alice.issue(7)).toMatchObject({ number: 7 });
+    }
+    set(-HOUR);
+    mints(WRITE_TOKEN, PUBLISHER_RIGHTS);
+    const bot = await github.publisher(HANDLE);
+    nock(API).post(COMMENTS_PATH).reply(201, COMMENT);
+    await bot.comment(7, 'x');
+  });
+
+  test.each([
+    ['ahead', HOUR],
+    ['back', -HOUR],
+  ])(
+    'an hour %s: a signature that GitHub refuses for its time is made again by the time of GitHub',
+    async (_, ms) => {
+      tried({
+        id: 'github-signature-clock',
+        part: 'Clocks are set',
+        what: 'The clock of the App’s machine is an hour ahead or behind when a token is asked for.',
+        held: 'GitHub refuses the signature; it is made once more by the time that GitHub answers with.',
+      });
+      set(ms);
+      const answers: number[] = [];
+      const judged: typeof fetch = async (input, init) => {
+        if (!String(input).endsWith('/access_tokens')) return fetch(input, init);
+        const now = realNow() / 1000;
+        const why = timeRefusal(new Headers(init?.headers).get('authorization') ?? '', now);
+        const [status, body] = why === null ? [201, minted(READ_TOKEN)] : [401, { message: why }];
+        answers.push(status);
+        return Response.json(body, { status, headers: { date: new Date(realNow()).toUTCString() } });
+      };
+      nock(API).get(ISSUE_PATH).reply(200, ISSUE);
+      const alice = await open({ fetch: judged }).reader(HANDLE);
+      expect(await alice.issue(7)).toMatchObject({ number: 7 });
+      expect(answers).toEqual([401, 201]);
+    },
+  );
 });
 
 describe('rate limits', () => {
