@@ -1,5 +1,6 @@
-#!/usr/bin/env node
-// Starts Runoff on the Node 24 that it ships with, whatever Node the host has.
+#!/usr/bin/env -S node --
+// Starts Runoff on the Node 24 that it ships with, whatever Node the host has. `--` stands before the program wherever Node
+// is started: Node would take an `--env-file` behind it for its own, and run what NODE_OPTIONS in that file names.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,6 +13,8 @@ if (node === process.execPath && Number(process.versions.node.split('.')[0]) < 2
   process.stderr.write(`Runoff is not set up yet. First: npm run setup (in ${root})\n`);
   process.exit(1);
 }
-const child = spawn(node, [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' });
+const child = spawn(node, ['--', join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
+  stdio: 'inherit',
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));

@@ -77,7 +77,7 @@ export async function atTerminal(
     return { child, ended: output(child) };
   };
   const begin = (argv: readonly string[], input: 'ignore' | 'pipe') =>
-    open(process.execPath, [MAIN, ...named, ...argv], input);
+    open(process.execPath, ['--', MAIN, ...named, ...argv], input);
   const start = (...argv: readonly string[]) => begin(argv, 'ignore');
   const git = simpleGit(repository);
   try {
@@ -87,7 +87,7 @@ export async function atTerminal(
       asked: models.requests,
       start,
       startAtTerminal: (...argv) => {
-        const words = [process.execPath, MAIN, ...named, ...argv].map(quoted).join(' ');
+        const words = [process.execPath, '--', MAIN, ...named, ...argv].map(quoted).join(' ');
         return open('script', ['--quiet', '--return', '--command', words, '/dev/null'], 'pipe');
       },
       runoff: (...argv) => start(...argv).ended,
