@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --
-// Starts Runoff on the Node 24 that it ships with, whatever Node the host has. Without `--`, here and below, Node would
-// take --env-file for an option of its own, wherever it stands.
+// Starts Runoff on the Node 24 that it ships with, whatever Node the host has. `--` stands before the program wherever Node
+// is started: Node would take an `--env-file` behind it for its own, and run what NODE_OPTIONS in that file names.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

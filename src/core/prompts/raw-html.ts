@@ -39,6 +39,10 @@ const PLAIN_ATTRIBUTES =
 /** Elements that are hidden or smaller than the text around them. */
 const MAKES_SMALL = /^(?:rp|rt|sub|sup|small|code|tt|samp|kbd|bdo)$/;
 
+/** Elements before which a browser ends an open paragraph: what is open in them does not end with it. */
+const ENDS_PARAGRAPH =
+  /^(?:h[1-6]|pre|div|p|ol|ul|li|dl|dt|dd|table|blockquote|hr|summary|details|figure|figcaption|center|section)$/;
+
 const isHidden = (name: string, attributes: string): boolean =>
   !VOID.has(name) && ALLOWED.has(name) && (/^(?:rp|bdo)$/.test(name) || HIDING.test(attributes));
 
@@ -56,6 +60,8 @@ export class RawHtml {
   #dropping: string[] = [];
   #after = '';
   #ended = false;
+  /** A tag of this block ended the paragraph that the block is. */
+  #pastParagraph = false;
   #open = 0;
   #tags = 0;
 
@@ -103,10 +109,13 @@ export class RawHtml {
 
   /** At the end of a block: an element that is dropped and is closed nowhere ends with its block. */
   endOfBlock(inLine = true): string {
+    const past = this.#pastParagraph;
+    this.#pastParagraph = false;
     const open = this.#dropping.some((name) => (this.#closers.get(name) ?? 0) > 0);
     if (this.#dropping.length === 0 || open) return '';
     // A hidden element that is closed nowhere hides all that follows; a paragraph ends with its block.
-    const ends = (name: string): boolean => DROPPED.has(name) || name === 'p' || (name === 'rp' && inLine);
+    const ends = (name: string): boolean =>
+      DROPPED.has(name) || name === 'p' || (name === 'rp' && inLine && !past);
     return this.#dropping.every(ends) ? this.#endDropping() : this.#rest('', 0).html;
   }
 
@@ -165,6 +174,7 @@ export class RawHtml {
 
   #opening([tag, written = '', attributes = '']: RegExpExecArray): string {
     const name = written.toLowerCase();
+    this.#pastParagraph ||= ENDS_PARAGRAPH.test(name);
     if (this.#dropping.length > 0) {
       if (DROPPED.has(name) || this.#dropping.includes(name)) this.#dropping.push(name);
       // Where GitHub writes the outer tag as text, this one hides what follows even behind its end.
@@ -188,6 +198,7 @@ export class RawHtml {
 
   #closing([tag, written = '']: RegExpExecArray): string {
     const name = written.toLowerCase();
+    this.#pastParagraph ||= name === 'p';
     this.#closers.set(name, (this.#closers.get(name) ?? 1) - 1);
     if (this.#dropping.length > 0) {
       const at = this.#dropping.lastIndexOf(name);

@@ -21,10 +21,39 @@ export interface Seen {
  */
 export function seenMarkdown(text: string): Seen {
   const omissions = new Omissions();
+  return { text: shownOn(text, omissions), note: omissions.note() };
+}
+
+function shownOn(text: string, omissions: Omissions): string {
   const whole = text.toWellFormed();
   const shown = pageText(githubHtml(whole.slice(0, MOST_TEXT)), omissions);
   const cut = whole.length > MOST_TEXT ? `\n\n${omissions.leave(whole.length - MOST_TEXT)}` : '';
-  return { text: shown + cut, note: omissions.note() };
+  return shown + cut;
+}
+
+/**
+ * A text of ours that quotes several texts of others, each in lines that begin with `>` and apart from the next one by a
+ * line that does not (core/brief/pull-task.ts): each is a page of its own on GitHub, so that a tag that is not closed, or a
+ * definition, in one of them says nothing about the others.
+ */
+export function seenQuotes(text: string): Seen {
+  const omissions = new Omissions();
+  const parts: { readonly quoted: boolean; readonly lines: string[] }[] = [];
+  for (const line of text.split('\n')) {
+    const quoted = line.startsWith('>');
+    const last = parts.at(-1);
+    if (last?.quoted === quoted) last.lines.push(line);
+    else parts.push({ quoted, lines: [line] });
+  }
+  const shown = parts.map(({ quoted, lines }) => {
+    if (!quoted) return omissions.shown(lines.join('\n'));
+    const page = shownOn(lines.map((line) => line.replace(/^> ?/, '')).join('\n'), omissions);
+    return page
+      .split('\n')
+      .map((line) => `> ${line}`.trimEnd())
+      .join('\n');
+  });
+  return { text: shown.join('\n'), note: omissions.note() };
 }
 
 /** Text that is shown as it stands, such as a title or a file: characters that nobody sees are left out. */
@@ -41,11 +70,12 @@ const withNote = ({ text, note }: Seen): string => (note === null ? text : `${te
  */
 export function seenTask(task: Task): Task {
   const see = task.origin.kind === 'github' ? seenMarkdown : seenPlain;
+  const quotes = task.origin.kind === 'github' && task.origin.work !== undefined;
   const { instructions } = task;
   return {
     ...task,
     title: seenPlain(task.title).text,
-    body: withNote(see(task.body)),
+    body: withNote((quotes ? seenQuotes : see)(task.body)),
     comments: task.comments.map(({ author, body }) => ({ author, body: withNote(see(body)) })),
     ...(instructions
       ? { instructions: { ...instructions, text: withNote(seenPlain(instructions.text)) } }

@@ -146,4 +146,6 @@ export const HIDDEN_FORMS: Readonly<Record<string, string>> = {
   'hidden element that is not closed': `<div hidden>\n\n${ORDER}`,
   'hidden element in a hidden one': `<div hidden><div></div>${ORDER}</div>`,
   '`rp` on a line of its own': `<rp>\n\n${ORDER}`,
+  '`rp` in a line, in an element that ended its paragraph': `See<div><rp>\n\n${ORDER}`,
+  '`rp` in a line, behind the end of its paragraph': `See</p><rp>\n\n${ORDER}`,
 };
