@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { tried } from '../world/tried.ts';
 import { type Aim, type Aimed, aimedPath, killWhenSeen, type Prey } from './aimed.ts';
 import { allHolds } from './all-holds.ts';
 import { onChaosStage } from './on-chaos-stage.ts';
@@ -46,6 +47,16 @@ const AMBIGUOUS: readonly Prey[] = [
   { name: 'the command of a test run', begins: ['sh', '-c'], holds: 'node --test' },
 ];
 
+/** A push, a fetch and a lock, a test run and a coder. */
+const SAMPLE = {
+  aims: [git('push', 1, { after: 0.02 }), git('ls-remote', 1), git('fetch', 1), ...LOCKS.slice(0, 1)],
+  preys: PREYS.filter(({ name }) => name === 'bwrap of a test run' || name === 'unshare of a coder'),
+};
+
+/** Milliseconds that a run takes at most that is killed so often, on a busy machine. */
+const PATIENCE_MS = 540_000;
+const LIMIT_MS = PATIENCE_MS + 60_000;
+
 /** One run that meets all of these kills, and ends as without any. */
 async function outlived(aims: readonly Aim[], preys: readonly Prey[]): Promise<void> {
   const paths: Aimed[] = [];
@@ -67,16 +78,40 @@ async function outlived(aims: readonly Aim[], preys: readonly Prey[]): Promise<v
       await app.stop();
       await allHolds(stage, issues);
     },
-    { env },
+    { env, patienceMs: PATIENCE_MS },
   );
 }
 
-describe('a run whose children are killed', () => {
+describe('a run whose children are killed', { timeout: LIMIT_MS }, () => {
+  test('git and flock on the host, and sandboxes of tests and coders', async () => {
+    tried({
+      id: 'child-killed',
+      part: 'What Runoff starts is killed',
+      what: 'In one run: `git push`, `git ls-remote`, `git fetch`, `flock`, bwrap around a test run, unshare around a coder.',
+      held: 'Each is started again, or its work is done again; the run ends as without a kill, and no answer is paid twice.',
+    });
+    await outlived(SAMPLE.aims, SAMPLE.preys);
+  });
+
   test.runIf(ALL_OF_THEM)('one of each kind, all in the same run', async () => {
+    tried({
+      id: 'child-of-each-kind-killed',
+      part: 'What Runoff starts is killed',
+      what: 'Seventeen calls of git and flock, and six sandboxes, in one run.',
+      held: 'The run ends as without a kill.',
+      only: 'RUNOFF_TEST_CHAOS=all',
+    });
     await outlived([...PUSHES, ...OTHERS, ...LOCKS], PREYS);
   });
 
   test.runIf(ALL_OF_THEM)('the first process of a sandbox, and a command in it', async () => {
+    tried({
+      id: 'command-of-sandbox-killed',
+      part: 'What Runoff starts is killed',
+      what: 'The first process of a sandbox with a test run, that of one with a coder, and the command of a test run.',
+      held: 'The run ends as without a kill, with the same winner.',
+      only: 'RUNOFF_TEST_CHAOS=all',
+    });
     await outlived([], AMBIGUOUS);
   });
 

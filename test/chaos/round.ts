@@ -51,6 +51,9 @@ const LOOK_EVERY_MS = 20;
 /** Short, so that a round does not consist of waiting; those of a user are longer (docs/operations.md). */
 const LIMITS_HERE = { ...LIMITS, connectMs: 6_000, silenceMs: 3_000, statementMs: 2_500, lockMs: 2_500 };
 
+/** An outage is tried again every half a minute, and a run may meet several of them, one after the other. */
+const PATIENCE_MS = 600_000;
+
 const run = promisify(execFile);
 const DISK_MB = 900;
 
@@ -136,7 +139,12 @@ const plan = planOf(options.seed, options.round, new Set(options.only));
 await tell({ what: 'begins', setting: plan.setting });
 try {
   const { furnished, keepAt } = options;
-  await onStage((stage) => play(stage, plan), { ...STAGES[plan.setting], furnished, keepAt });
+  await onStage((stage) => play(stage, plan), {
+    ...STAGES[plan.setting],
+    patienceMs: PATIENCE_MS,
+    furnished,
+    keepAt,
+  });
 } catch (thrown) {
   if (!(thrown instanceof Lost)) {
     const { message, stack } = thrown as Error;

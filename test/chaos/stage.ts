@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { simpleGit } from 'simple-git';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/adapters/database/index.ts';
 import type { ConnectionLimits } from '../../src/adapters/postgres/index.ts';
@@ -19,11 +18,15 @@ import { furnishFrom } from '../world/furnished.ts';
 import type { AppOptions, Death } from './app.ts';
 import { type AppProcess, type Program, startProcess } from './process.ts';
 import { issueNumbered, makeTinyRepository, TINY_SCRIPTS } from './repository.ts';
+import { addressOf, ask, postmaster } from './stage-database.ts';
 
 export const OWNER = 'alice';
 export const PLACE = { owner: OWNER, name: 'tiny' } as const;
 
-/** Milliseconds that all runs of a round may take together, restarts included: ten times what they do here. */
+/**
+ * Milliseconds that all runs may take together from the last fault on, restarts included: ten times what they do here, and
+ * less than a test may take.
+ */
 const PATIENCE_MS = 240_000;
 const LOOK_EVERY_MS = 100;
 
@@ -61,6 +64,8 @@ export interface StageOptions {
   readonly keepAt?: string;
   /** Called with the home folder, before anything lies in it; what it returns is called before it is removed. */
   readonly furnishHome?: (home: string) => Promise<() => Promise<void>>;
+  /** Milliseconds that `play` waits at most. Default: four minutes. */
+  readonly patienceMs?: number;
   /** The App leads only: workers do the work. */
   readonly withWorkers?: boolean;
   /** Variables of the App's environment besides the usual ones. */
@@ -121,7 +126,7 @@ export async function onStage(work: (stage: Stage) => Promise<void>, options: St
       },
       afterwards: (look) => (server ? look().finally(server.stop) : onStoppedDatabase(data, look)),
       postmaster: () => postmaster(data),
-      play: (app, issues) => play(app, issues, query),
+      play: (app, issues) => play(app, issues, query, options.patienceMs),
       start: processes.start,
       worker: processes.worker,
     });
@@ -241,34 +246,6 @@ async function label(github: LocalGitHub, before: number, count: number): Promis
   return issues;
 }
 
-/** A connection of its own each time: the server may have been killed since. */
-async function ask(data: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: await addressOf(data) });
-  // A server that is killed says so here as well.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-async function addressOf(data: string): Promise<string> {
-  const text = await readFile(join(dataPaths(data).database, 'pg.json'), 'utf8');
-  const { password, port } = JSON.parse(text) as { password: string; port: number };
-  return `postgresql://runoff:${password}@127.0.0.1:${port}/runoff`;
-}
-
-async function postmaster(data: string): Promise<number | null> {
-  const file = join(dataPaths(data).database, 'pg18', 'postmaster.pid');
-  const text = await readFile(file, 'utf8').catch(() => '');
-  const pid = Number(text.split('\n', 1)[0]);
-  if (!pid) return null;
-  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  return line.includes(dataPaths(data).database) ? pid : null;
-}
-
 /** An end is said in the background, at the latest after the next start. */
 const RUNS = `
   select issue, run.state, intent.result = 'true' as said
@@ -278,12 +255,13 @@ async function play(
   app: AppProcess,
   issues: readonly number[],
   query: Stage['query'],
+  patienceMs = PATIENCE_MS,
 ): Promise<'over' | 'dead'> {
   let dead = false;
   void app.ended.then(() => {
     dead = true;
   });
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + patienceMs;
   for (;;) {
     // Between a kill of the server and its return there is nobody to ask.
     const runs = await query(RUNS).catch(() => []);
@@ -293,7 +271,7 @@ async function play(
     if (dead) return 'dead';
     if (over) return 'over';
     if (performance.now() > until)
-      throw new Error(`The runs are ${JSON.stringify(runs)} after ${PATIENCE_MS} ms. ${app.said()}`);
+      throw new Error(`The runs are ${JSON.stringify(runs)} after ${patienceMs} ms. ${app.said()}`);
     await delay(LOOK_EVERY_MS);
   }
 }

@@ -1,9 +1,11 @@
+import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { readTestReport } from '../../src/adapters/reports/index.ts';
 import { installSyntaxCheck } from '../../src/adapters/syntax/index.ts';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
+import type { ArtifactRef } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import {
   type Bench,
@@ -29,6 +31,8 @@ export interface RoomOptions {
   readonly build?: string;
   readonly asked?: string;
   readonly remember?: Remember;
+  /** Stands in front of the real sandbox. */
+  readonly exec?: (spec: ExecSpec, real: Sandbox['exec']) => ReturnType<Sandbox['exec']>;
 }
 
 /** A repository whose candidates are examined in a real sandbox, and a list of what was executed. */
@@ -42,6 +46,10 @@ export interface Room {
     candidates: Readonly<Record<string, Files>>,
     families?: Readonly<Record<string, string>>,
   ): Promise<Readonly<Record<string, Evidence>>>;
+  /** Makes the checkout again where it is damaged. */
+  prepare(): Promise<unknown>;
+  /** Cuts off all of an artifact but its first byte. */
+  truncate(artifact: ArtifactRef): Promise<void>;
   /** Ids of the areas in which tests ran, without the run's, in order. */
   readonly tested: readonly string[];
 }
@@ -77,10 +85,16 @@ async function openRoom(
   const { path, sha } = repositories.repository(options.files);
   const source = { kind: 'local', path } as const;
   const tested: string[] = [];
-  const sandbox = watching(workbench.sandbox, (area) => tested.push(area.slice(`${runId}-x-`.length)));
+  const { exec = (spec, real) => real(spec) } = options;
+  const inFront: Sandbox = {
+    probe: () => workbench.sandbox.probe(),
+    exec: (spec) => exec(spec, (given) => workbench.sandbox.exec(given)),
+  };
+  const sandbox = watching(inFront, (area) => tested.push(area.slice(`${runId}-x-`.length)));
   const { owner, root } = workbench;
   const workspaces = openWorkspaces({ dataDir: join(root, 'data'), sandbox, owner, log: silent });
-  const artifacts = openArtifacts(join(root, 'artifacts'));
+  const folder = join(root, 'artifacts');
+  const artifacts = openArtifacts(folder);
   const checks = { test: options.test ?? NODE_TEST, ...(options.build ? { build: options.build } : {}) };
   const bench = await benchOver(
     {
@@ -105,6 +119,8 @@ async function openRoom(
   return {
     bench,
     tested,
+    prepare: () => workspaces.prepare(source, sha),
+    truncate: ({ sha256 }) => truncate(join(folder, sha256.slice(0, 2), sha256.slice(2)), 1),
     base: () => testBase(bench),
     async examine(onBase, candidates, families = {}) {
       const entries: Entry[] = [];

@@ -80,18 +80,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     }
   };
 
-  let ready: Promise<void> | null = null;
-  // What went wrong may have been mended by the next call, so only success is remembered.
-  const prepareLayout = async (): Promise<void> => {
-    ready ??= makeLayout(layout, owner);
-    const mine = ready;
-    try {
-      await mine;
-    } catch (error) {
-      if (ready === mine) ready = null;
-      throw error;
-    }
-  };
+  const prepareLayout = onceDone(() => makeLayout(layout, owner));
   const prepared = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => {
     return async (...args: A): Promise<R> => {
       try {
@@ -121,6 +110,21 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     remove: prepared((area) => areas.remove(area.id)),
     sweep: prepared(areas.sweep),
     prune: prepared(pruning.prune),
+  };
+}
+
+/** Does it once for all callers. What went wrong may have been mended by the next call, so only success is remembered. */
+function onceDone(work: () => Promise<void>): () => Promise<void> {
+  let ready: Promise<void> | null = null;
+  return async () => {
+    ready ??= work();
+    const mine = ready;
+    try {
+      await mine;
+    } catch (error) {
+      if (ready === mine) ready = null;
+      throw error;
+    }
   };
 }
 
