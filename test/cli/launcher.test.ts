@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -36,6 +36,20 @@ describe('--env-file belongs to Runoff: Node has an option of the same name and 
     expect(stderr).toContain(`${home} cannot be read (EISDIR).`);
     expect(stderr).not.toContain('node: ');
     expect(status).toBe(1);
+  });
+
+  test.each([
+    ['before the command', ['--env-file', 'my.env', 'doctor', '--help']],
+    ['after it', ['doctor', '--help', '--env-file=my.env']],
+  ])('%s: what NODE_OPTIONS in the file names is not run', (_, argv) => {
+    const trace = join(home, 'ran');
+    writeFileSync(
+      join(home, 'payload.cjs'),
+      `require('node:fs').writeFileSync(${JSON.stringify(trace)}, '')`,
+    );
+    writeFileSync(join(home, 'my.env'), `NODE_OPTIONS=--require ${join(home, 'payload.cjs')}\n`);
+    expect(runoff(home, ...argv).status).toBe(0);
+    expect(existsSync(trace)).toBe(false);
   });
 
   test.each(['package.json', 'Dockerfile', 'deploy/runoff.service'])('%s starts Runoff with `--`', (path) => {
