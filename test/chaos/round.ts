@@ -71,7 +71,8 @@ const STAGES: Readonly<Record<Setting, Omit<StageOptions, 'furnished'>>> = {
   embedded: {},
   apart: { databaseApart: true, databaseLimits: LIMITS_HERE },
   workers: { databaseApart: true, databaseLimits: LIMITS_HERE, withWorkers: true },
-  disk: { furnishHome: smallDisk },
+  // Less is free from the start than runs are begun with by default.
+  disk: { furnishHome: smallDisk, env: async () => ({ MIN_FREE_DISK: '0' }) },
 };
 
 /** The App, and in its setting the worker: started, and started anew when they were ended. */

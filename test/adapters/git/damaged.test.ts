@@ -280,8 +280,11 @@ describe('stored copies that are damaged', () => {
     const { workspaces, source, shas, dataDir, told } = await mirrored();
     const [sha = ''] = shas;
     const base = await workspaces.prepare(source, sha);
+    expect(await workspaces.isWhole(base)).toBe(true);
     spoil(join(base.lower, '..'));
+    expect(await workspaces.isWhole(base)).toBe(false);
     const again = await workspaces.prepare(source, sha);
+    expect(await workspaces.isWhole(again)).toBe(true);
     const area = await workspaces.open(again, 'run-A');
     const seen = await world.run(area, 'cat a.txt; ls; wc -c < b/c.txt; git status --porcelain');
     expect(seen.stdout).toBe('one\na.txt\nb\n10001\n');
@@ -310,8 +313,12 @@ describe('stored copies that are damaged', () => {
       if (made.kind !== 'ready') throw new Error(made.why);
       return made.base;
     };
-    const [layer = ''] = (await installed()).layers;
+    const base = await installed();
+    const [layer = ''] = base.layers;
+    const withAnArea = { ...base, layers: [join(layer, '../../../elsewhere'), layer] };
+    expect(await workspaces.isWhole(withAnArea)).toBe(true);
     spoil(join(layer, '..'));
+    expect(await workspaces.isWhole(withAnArea)).toBe(false);
     const area = await workspaces.open(await installed(), 'run-A');
     expect((await world.run(area, 'cat deps/lib')).stdout).toBe('lib\n');
   });

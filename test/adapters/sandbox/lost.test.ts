@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecResult, Limits } from '../../../src/ports/index.ts';
 import { tried } from '../../world/tried.ts';
@@ -98,6 +99,19 @@ describe('a sandbox that is killed from outside', () => {
     ['imitates a launcher that was killed', 'echo "unshare: child exit failed" >&2; exit 137'],
   ])('a command that %s ended by itself', async (_, line) => {
     expect(await run(line)).toMatchObject({ exitCode: null, stopped: null });
+  });
+
+  test('whose lower folder is gone has not begun, and runs when it is there again', async () => {
+    const area = bench.area();
+    const [lower = ''] = area.lowers;
+    await rename(lower, `${lower}.aside`);
+    const spec = { area, argv: ['true'], limits: LIMITS } as const;
+    await expect(bench.sandbox.exec(spec)).rejects.toMatchObject({
+      code: 'PROGRAM_KILLED',
+      message: expect.stringContaining('a folder that it stands on is gone'),
+    });
+    await rename(`${lower}.aside`, lower);
+    expect(await bench.sandbox.exec(spec)).toMatchObject({ exitCode: 0 });
   });
 
   test('a command that writes what only a launcher writes is not taken for one', async () => {
