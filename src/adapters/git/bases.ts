@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Sha } from '../../core/model/index.ts';
+import { Fault, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitCall, Owner } from './git.ts';
@@ -27,6 +27,7 @@ export type BaseFacts = z.infer<typeof BaseFacts>;
 
 export interface Bases {
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
+  /** Fault: STORED_DATA_DAMAGED where it is not there, also for the moment in which it is made again. */
   facts(base: BaseCheckout): Promise<BaseFacts>;
   /** As of the port, without layers. */
   isWhole(base: BaseCheckout): Promise<boolean>;
@@ -79,7 +80,16 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
 
     async facts(base) {
       const file = join(layout.base(base.repositoryKey, base.sha), 'facts.json');
-      return BaseFacts.parse(JSON.parse(await readFile(file, 'utf8')));
+      try {
+        return BaseFacts.parse(JSON.parse(await readFile(file, 'utf8')));
+      } catch (cause) {
+        // Damaged, or somebody else has just set it aside and is making it again.
+        throw new Fault(
+          'STORED_DATA_DAMAGED',
+          'The checkout of the repository is damaged on the machine that runs Runoff.',
+          { cause },
+        );
+      }
     },
   };
 }

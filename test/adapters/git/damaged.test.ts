@@ -4,6 +4,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -239,6 +240,18 @@ describe('stored copies that are damaged', () => {
       sha,
     );
     expect(pushed).toEqual({ kind: 'pushed' });
+  });
+
+  test('a checkout that somebody else is making again is damaged for the moment, and no fault of the candidate', async () => {
+    const { workspaces, source, shas } = await mirrored();
+    const base = await workspaces.prepare(source, shas[1] ?? '');
+    const area = await workspaces.open(base, 'run-A');
+    await world.run(area, 'echo mine > a.txt');
+    const checkout = join(base.lower, '..');
+    renameSync(checkout, `${checkout}.damaged`);
+    await expect(workspaces.collect(base, area)).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
+    expect(await workspaces.prepare(source, shas[1] ?? '')).toMatchObject({ lower: base.lower });
+    expect(await workspaces.collect(base, area)).toMatchObject({ kind: 'patch' });
   });
 
   test('trees of candidates: what is damaged is set aside, and said not to be there', async () => {
