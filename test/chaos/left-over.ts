@@ -20,13 +20,15 @@ export async function leftOverButDatabase(
 
 /** Processes that name the folder, or see it in their file system: sandboxes have it as mounts only. */
 async function processesOf(home: string): Promise<readonly string[]> {
-  const name = basename(home);
+  const [name, disk] = [basename(home), join(home, 'data')];
   const found: string[] = [];
   for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
     if (Number(pid) === process.pid) continue;
     const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
     const line = (await read('cmdline')).replaceAll('\0', ' ');
-    if (`${line}${await read('mountinfo')}`.includes(name)) found.push(`process ${line.slice(0, 200)}`);
+    // Every process of this machine sees a disk that a round mounted below its home.
+    const mounts = (await read('mountinfo')).split('\n').filter((one) => one.split(' ')[4] !== disk);
+    if ([line, ...mounts].some((one) => one.includes(name))) found.push(`process ${line.slice(0, 200)}`);
   }
   return found;
 }

@@ -4,6 +4,7 @@ import type { ModelProtocol } from '../../core/model/index.ts';
 import { redactText } from '../../core/secrets/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
+import { closed } from './closed.ts';
 import { CUT, closingEvent } from './cut.ts';
 import { refusalBody } from './endpoints.ts';
 import { errorAtFirst } from './first-event.ts';
@@ -176,7 +177,9 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
       ...end,
       meter,
       how: failed ? 'unbilled' : end.how,
-      ...(record && isComplete(record, meter) ? { finished: { status, headers, body: record } } : {}),
+      ...(record && isComplete(record, meter)
+        ? { finished: { status, headers, body: closed(record, meter, call.endpoint.protocol) } }
+        : {}),
     });
   });
   let learned = false;

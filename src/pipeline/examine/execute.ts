@@ -1,5 +1,5 @@
 import { lackedNames, type TestRun } from '../../core/evidence/index.ts';
-import { Fault, type RunId, type Task } from '../../core/model/index.ts';
+import { Fault, programKilled, type RunId, type Task } from '../../core/model/index.ts';
 import {
   plainCommand,
   type ReportPlan,
@@ -275,6 +275,9 @@ async function readReport(
   if (report.source !== 'file') return onStream;
   const limits = { ...checkLimits(bench.task), wallMs: READ_MS, outputBytes: REPORT_BYTES };
   const file = await runCommand(bench, area, { argv: ['cat', report.file], limits });
+  // No process of a candidate is there any more, so that it can only have been killed from outside.
+  if (file.exitCode === null && file.stopped === null)
+    throw programKilled('What reads a report of tests', { kind: 'lost', how: 'was killed' });
   if (file.exitCode === 0) return file.truncated ? null : file.stdout;
   return report.orStdout ? onStream : null;
 }

@@ -3,8 +3,8 @@ import type { WorkArea } from '../../ports/index.ts';
 import type { Bench } from './execute.ts';
 
 /**
- * Fresh areas in all in which the same work is tried while its sandboxes are killed, or its commands ended by signals; our
- * default. What ends all of them by a signal does so by itself.
+ * Fresh areas in which the same work is tried while its commands are ended by signals, and as many for sandboxes that are
+ * killed; our default. Commands that signals end in all of them end so by themselves.
  */
 const MOST_AREAS = 5;
 
@@ -26,15 +26,17 @@ export async function inKeptArea<T>(
   id: string,
   work: (area: WorkArea) => Promise<T>,
 ): Promise<{ readonly area: WorkArea; readonly result: T }> {
-  for (let left = MOST_AREAS - 1; ; left -= 1) {
+  const left = { signals: MOST_AREAS - 1, kills: MOST_AREAS - 1 };
+  for (;;) {
     const area = await bench.world.workspaces.open(bench.base, id);
-    const check: CheckArea = { ...area, repeatable: left > 0 };
+    const check: CheckArea = { ...area, repeatable: left.signals > 0 };
     try {
       return { area, result: await work(check) };
     } catch (thrown) {
       await bench.world.workspaces.remove(area);
-      const killed = thrown instanceof EndedBySignal || asFault(thrown).code === 'PROGRAM_KILLED';
-      if (!killed || left === 0) throw thrown;
+      if (thrown instanceof EndedBySignal) left.signals -= 1;
+      else if (asFault(thrown).code !== 'PROGRAM_KILLED' || left.kills === 0) throw thrown;
+      else left.kills -= 1;
     }
   }
 }

@@ -9,7 +9,7 @@ import { freshDatabase } from '../../world/database.ts';
 import { memoryArtifacts, memoryStore } from '../../world/memory-store.ts';
 import { tried } from '../../world/tried.ts';
 import { ask, begin, json, message, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
-import { hangUpAfter, PROTOCOLS } from './streams.ts';
+import { hangUpAfter, PROTOCOLS, stalls } from './streams.ts';
 
 /** What a run paid for once is given to whoever starts over in it. */
 let provider: Provider;
@@ -21,7 +21,7 @@ const kept = () => {
 };
 const user = (content: unknown) => ({ ...PROMPT, messages: [{ role: 'user', content }] });
 
-describe.each(PROTOCOLS)('an answer of %s', (_, { call, before, last, after }) => {
+describe.each(PROTOCOLS)('an answer of %s', (name, { call, before, last, after }) => {
   test('is given again byte for byte, and costs nothing, after a restart', async () => {
     provider = await startProvider((_body, response) => {
       sse(response, ...before, last, ...after);
@@ -52,6 +52,20 @@ describe.each(PROTOCOLS)('an answer of %s', (_, { call, before, last, after }) =
     await inProcess(where, (lease) => hangUpAfter(events, lease, call));
     const again = await inProcess(where, (lease) => ask(lease, call));
     for (const event of [...before, last]) expect(again.text).toContain(JSON.stringify(event));
+    expect(provider.seen).toHaveLength(1);
+  });
+
+  test('of which the client took the last figures and was killed is kept with its end', async () => {
+    provider = await stalls([...before, last]);
+    const where = kept();
+    await inProcess(where, async (lease) => {
+      await hangUpAfter(before.length + 1, lease, call);
+      await provider.aborted;
+    });
+    const again = await inProcess(where, (lease) => ask(lease, call));
+    const closing = { anthropic: '"message_stop"', 'openai-chat': '[DONE]' }[String(name)];
+    for (const event of [...before, last]) expect(again.text).toContain(JSON.stringify(event));
+    if (closing) expect(again.text).toContain(closing);
     expect(provider.seen).toHaveLength(1);
   });
 
