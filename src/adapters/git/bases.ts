@@ -25,6 +25,9 @@ export const BYTE_FOR_BYTE = '* -text -ident !eol !filter !working-tree-encoding
 const BaseFacts = z.object({ tree: z.string().regex(/^[0-9a-f]{40}$/), links: z.array(z.string()) });
 export type BaseFacts = z.infer<typeof BaseFacts>;
 
+/** Without a path: people may see it, and the log has the path. */
+export const DAMAGED_CHECKOUT = 'The checkout of the repository is damaged on the machine that runs Runoff.';
+
 export interface Bases {
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
   /** Fault: STORED_DATA_DAMAGED where it is not there, also for the moment in which it is made again. */
@@ -84,11 +87,7 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
         return BaseFacts.parse(JSON.parse(await readFile(file, 'utf8')));
       } catch (cause) {
         // Damaged, or somebody else has just set it aside and is making it again.
-        throw new Fault(
-          'STORED_DATA_DAMAGED',
-          'The checkout of the repository is damaged on the machine that runs Runoff.',
-          { cause },
-        );
+        throw new Fault('STORED_DATA_DAMAGED', DAMAGED_CHECKOUT, { cause });
       }
     },
   };

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asFault, type Sha } from '../../core/model/index.ts';
+import { asFault, Fault, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
 import { openAreas } from './areas.ts';
-import { openBases } from './bases.ts';
+import { DAMAGED_CHECKOUT, openBases } from './bases.ts';
 import { openBin } from './bin.ts';
 import { openCandidateStore } from './candidate-store.ts';
 import { COLLECT_LIMITS, type CollectLimits, openCollector } from './collect.ts';
@@ -63,10 +63,21 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const using = <A extends readonly unknown[], R>(work: (base: BaseCheckout, ...args: A) => Promise<R>) =>
     prepared((base: BaseCheckout, ...args: A) => locks.using(base.repositoryKey, () => work(base, ...args)));
 
+  const isWhole = async (base: BaseCheckout): Promise<boolean> =>
+    (await bases.isWhole(base)) && (await setup.areWhole(base));
+
+  /** What an area stands on may be damaged: then it is no fault of the candidate, and another checkout is made by `prepare`. */
+  const blameCheckout = async (base: BaseCheckout, error: unknown): Promise<unknown> =>
+    !isAbortError(error) && asFault(error).code === 'INTERNAL' && !(await isWhole(base))
+      ? new Fault('STORED_DATA_DAMAGED', DAMAGED_CHECKOUT, { cause: error })
+      : error;
+
   const collect: Workspaces['collect'] = async (base, area, signal) => {
     if (signal?.aborted) throw abortError();
     const known = { facts: await bases.facts(base), traces: await setup.traces(base) };
-    const gathered = await collector.gather(base, area, known, signal);
+    const gathered = await collector
+      .gather(base, area, known, signal)
+      .catch(async (error: unknown) => Promise.reject(await blameCheckout(base, error)));
     if (gathered.kind === 'refused') return refused(log, area.id, gathered);
     const scratch = join(layout.area(area.id), 'scratch');
     await removeTree(scratch);
@@ -98,7 +109,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     readFile: prepared(mirrors.readFile),
     listFiles: prepared(mirrors.listFiles),
     prepare: prepared(bases.prepare),
-    isWhole: prepared(async (base) => (await bases.isWhole(base)) && (await setup.areWhole(base))),
+    isWhole: prepared(isWhole),
     install: prepared(setup.install),
     open: prepared(areas.open),
     collect: using(collect),

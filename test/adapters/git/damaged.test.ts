@@ -254,6 +254,19 @@ describe('stored copies that are damaged', () => {
     expect(await workspaces.collect(base, area)).toMatchObject({ kind: 'patch' });
   });
 
+  test('a checkout that loses an object while a coder works is damaged, and no fault of the candidate', async () => {
+    const { workspaces, source, shas } = await mirrored();
+    const base = await workspaces.prepare(source, shas[2] ?? '');
+    const area = await workspaces.open(base, 'run-A');
+    await world.run(area, 'echo mine > a.txt');
+    rmSync(join(base.lower, '.git/objects'), { recursive: true });
+    await expect(workspaces.collect(base, area)).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
+    const again = await workspaces.prepare(source, shas[2] ?? '');
+    const another = await workspaces.open(again, 'run-B');
+    await world.run(another, 'echo mine > a.txt');
+    expect(await workspaces.collect(again, another)).toMatchObject({ kind: 'patch' });
+  });
+
   test('trees of candidates: what is damaged is set aside, and said not to be there', async () => {
     const { workspaces, source, shas, dataDir } = await mirrored();
     const base = await workspaces.prepare(source, shas[0] ?? '');
