@@ -65,19 +65,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 
   const isWhole = async (base: BaseCheckout): Promise<boolean> =>
     (await bases.isWhole(base)) && (await setup.areWhole(base));
-
-  /** What an area stands on may be damaged: then it is no fault of the candidate, and another checkout is made by `prepare`. */
-  const blameCheckout = async (base: BaseCheckout, error: unknown): Promise<unknown> =>
-    !isAbortError(error) && asFault(error).code === 'INTERNAL' && !(await isWhole(base))
-      ? new Fault('STORED_DATA_DAMAGED', DAMAGED_CHECKOUT, { cause: error })
-      : error;
-
   const collect: Workspaces['collect'] = async (base, area, signal) => {
     if (signal?.aborted) throw abortError();
     const known = { facts: await bases.facts(base), traces: await setup.traces(base) };
-    const gathered = await collector
-      .gather(base, area, known, signal)
-      .catch(async (error: unknown) => Promise.reject(await blameCheckout(base, error)));
+    const gathering = () => collector.gather(base, area, known, signal);
+    const gathered = await unlessDamaged(() => isWhole(base), gathering);
     if (gathered.kind === 'refused') return refused(log, area.id, gathered);
     const scratch = join(layout.area(area.id), 'scratch');
     await removeTree(scratch);
@@ -122,6 +114,16 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     sweep: prepared(areas.sweep),
     prune: prepared(pruning.prune),
   };
+}
+
+/** What an area stands on may be damaged: then it is no fault of the candidate, and `prepare` makes another checkout. */
+async function unlessDamaged<T>(isWhole: () => Promise<boolean>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isAbortError(error) || asFault(error).code !== 'INTERNAL' || (await isWhole())) throw error;
+    throw new Fault('STORED_DATA_DAMAGED', DAMAGED_CHECKOUT, { cause: error });
+  }
 }
 
 /** Does it once for all callers. What went wrong may have been mended by the next call, so only success is remembered. */
