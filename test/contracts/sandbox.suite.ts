@@ -78,7 +78,10 @@ export function sandboxContract(
       test('is a fault of the catalogue when the area is not there', async () => {
         const area = world.area();
         const broken = { ...area, lowers: [join(area.upper, 'missing')] };
-        await expect(exec(broken, ['true'])).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
+        await expect(exec(broken, ['true'])).rejects.toMatchObject({
+          // A checkout that is being made again is back in a moment, which a backend may know.
+          code: expect.stringMatching(/^(?:SANDBOX_UNAVAILABLE|PROGRAM_KILLED)$/),
+        });
       });
 
       test('is what the line callback threw, and the command is stopped', async () => {
