@@ -1,3 +1,4 @@
+import { issueNumbered } from './repository.ts';
 import type { Stage } from './stage.ts';
 
 /** Calls of one run whose answers were paid for, where nobody was killed: the plan, and each turn of its coders. */
@@ -7,17 +8,36 @@ const CALLS_OF_A_RUN: Readonly<Record<string, number>> = {
   'anthropic/scripted-wren as coder': 3,
 };
 
+/** In the result of a tool that could not write. */
+const DISK_FULL = /ENOSPC|no space left on device/i;
+
+export interface PaidCalls {
+  readonly query: Stage['query'];
+  readonly models: {
+    readonly requests: readonly Pick<Stage['models']['requests'][number], 'model' | 'body' | 'usage'>[];
+  };
+}
+
 /**
  * What was paid for more often than without a kill, by the ledger: calls that ended with an answer. Calls that were cut
- * off are booked by their estimates, and not counted here.
+ * off are booked by their estimates, and not counted here; nor are questions that nobody asks without a fault: a coder
+ * whose tool met a full disk tells its model so, and starts over when there is room.
  */
-export async function paidAgain({ query }: Pick<Stage, 'query'>): Promise<readonly string[]> {
+export async function paidAgain({ query, models }: PaidCalls): Promise<readonly string[]> {
   const rows = await query(
-    `select run_id, model || ' as ' || case spender when 'brief' then 'brief' else 'coder' end as what, count(*)::int as calls
-       from runoff.gateway_call where exact and status = 200 group by 1, 2 order by 2, 1`,
+    `select run.issue, model, case spender when 'brief' then 'brief' else 'coder' end as spender, count(*)::int as calls
+       from runoff.gateway_call join runoff.run on run.id = run_id
+      where exact and status = 200 group by run.id, 2, 3 order by 1, 2, 3`,
   );
-  return rows.flatMap(({ what, calls }) => {
-    const more = Number(calls) - (CALLS_OF_A_RUN[String(what)] ?? 0);
+  return rows.flatMap(({ issue, model, spender, calls }) => {
+    const what = `${model} as ${spender}`;
+    const { title } = issueNumbered(Number(issue));
+    const ofFullDisks = models.requests.filter(
+      ({ model: asked, body, usage }) =>
+        usage !== null && `anthropic/${asked}` === model && body.includes(title) && DISK_FULL.test(body),
+    );
+    const distinct = new Set(ofFullDisks.map(({ body }) => body)).size;
+    const more = Number(calls) - (CALLS_OF_A_RUN[what] ?? 0) - distinct;
     return more > 0 ? [`${what}: ${more} more`] : [];
   });
 }
