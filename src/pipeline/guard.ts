@@ -30,6 +30,9 @@ export const OUTAGES: ReadonlySet<FaultCode> = new Set([
   'PROGRAM_KILLED',
 ]);
 
+/** Outages that lasted for all of these waits: work that is waited for around them is not begun anew. */
+const WAITED_OUT = new WeakSet<Fault>();
+
 /** What fails, for the log; the fault itself is beside it. */
 function whatFails({ code }: Fault): string {
   if (code === 'DISK_FULL') return 'the disk is full';
@@ -60,8 +63,9 @@ export async function patiently<T>(
       return await work();
     } catch (thrown) {
       const fault = asFault(thrown);
+      if (wait === null && OUTAGES.has(fault.code)) WAITED_OUT.add(fault);
       const brief = fault.code === 'STORED_DATA_DAMAGED' && wait !== null && wait <= REMAKING_MS;
-      if (wait === null || !(OUTAGES.has(fault.code) || brief)) throw thrown;
+      if (wait === null || WAITED_OUT.has(fault) || !(OUTAGES.has(fault.code) || brief)) throw thrown;
       world.log.warn({ err: thrown, wait }, `${whatFails(fault)}; tried again later`);
       await onWait(fault, wait);
       await world.clock.sleep(wait, signal);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
+import { Settings, timesOf } from '../../src/core/policy/index.ts';
 import { gatherEvidence, readBaseRun } from '../../src/pipeline/examine/index.ts';
 import type { ExecSpec } from '../../src/ports/index.ts';
 import { found } from '../core/adaptive/sample.ts';
@@ -145,14 +146,17 @@ describe('a coder that a signal ends', () => {
   const ended = { stopped: null, stdout: '', stderr: '', truncated: false, ms: 1 } as const;
 
   /** A coder that is killed so many times; the other one is not. */
-  async function killed(times: number) {
+  async function killed(times: number, afterMs = 0) {
     const asked: string[] = [];
+    let elapsed = 0;
     const A: Doing = async ({ stdin = '' }) => {
       asked.push(stdin);
+      elapsed += afterMs;
       return { ...ended, exitCode: asked.length > times ? 0 : null };
     };
     const script = { settings: { candidates: 2 }, coders: { A }, found: () => found('A', {}) };
-    const { world } = await codingWorld(script);
+    const stage = await codingWorld(script);
+    const world = { ...stage.world, clock: { ...stage.world.clock, elapsed: () => elapsed } };
     await played(memoryEngine(), flowsOf(world, script));
     const candidates = await world.store.candidates(RUN);
     return { asked, one: candidates.find(({ alias }) => alias === 'A') };
@@ -168,6 +172,13 @@ describe('a coder that a signal ends', () => {
   test('each time: then it ended so by itself, and what it left is judged', async () => {
     const { asked, one } = await killed(Number.POSITIVE_INFINITY);
     expect(asked).toHaveLength(5);
+    expect(one).toMatchObject({ state: 'coded', note: expect.stringContaining('ended with exit code none') });
+  });
+
+  test('that kills itself shortly before its time is over works for less than twice that time', async () => {
+    const { mostMs } = timesOf(Settings.parse({}).timeout, 7_200);
+    const { asked, one } = await killed(Number.POSITIVE_INFINITY, mostMs * 0.9);
+    expect(asked).toHaveLength(2);
     expect(one).toMatchObject({ state: 'coded', note: expect.stringContaining('ended with exit code none') });
   });
 });

@@ -16,4 +16,10 @@ test('an outage is waited out for a quarter of an hour, and nothing stands still
   expect(minutes).toBeGreaterThan(14);
   expect(minutes).toBeLessThan(16);
   expect(Math.max(...waits)).toBeLessThanOrEqual(30_000);
+
+  const { length } = waits;
+  waits.length = 0;
+  const around = () => patiently(world, new AbortController().signal, away);
+  await expect(patiently(world, new AbortController().signal, around)).rejects.toThrow('It is away.');
+  expect(waits).toHaveLength(length);
 });

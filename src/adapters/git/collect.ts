@@ -166,9 +166,9 @@ async function writeLists(folder: string, { facts, traces }: Known): Promise<voi
   for (const [name, content] of Object.entries(lists)) await writeFile(join(folder, name), content);
 }
 
-/** Why the candidate cannot be collected; null when it was. Thrown is what is not the candidate's doing. */
 const KILLED = { kind: 'lost', how: 'was killed' } as const;
 
+/** Why the candidate cannot be collected; null when it was. Thrown is what is not the candidate's doing. */
 async function refusal(result: ExecResult, out: string, limits: CollectLimits): Promise<string | null> {
   if (result.stopped === 'cancelled') throw abortError();
   if (result.stopped === 'wall') return 'Its files could not be read in time.';

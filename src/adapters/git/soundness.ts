@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { inflate } from 'node:zlib';
+import { pipeline } from 'node:stream/promises';
+import { createInflate } from 'node:zlib';
 import { saidBy } from './faults.ts';
 import type { Git } from './git.ts';
 import { exists, hasCode, isSha, namesIn, touch } from './layout.ts';
@@ -15,8 +15,6 @@ const MARK = 'runoff-mark';
 const SETTINGS = ['config', 'HEAD'] as const;
 /** Where the refs of our bare repositories are. */
 const REFS = 'refs/runoff';
-
-const inflated = promisify(inflate);
 
 /**
  * Whether our bare repositories are as we left them. A mark is cheap: contents of the small files; size, time of change and
@@ -140,12 +138,27 @@ async function wrongLooseObject(repository: string): Promise<string | null> {
     for (const name of await namesIn(join(objects, folder))) {
       if (PASSING.test(name)) continue;
       const path = join(objects, folder, name);
-      const content = await inflated(await readFile(path)).catch(() => null);
-      const hash = content && createHash('sha1').update(content).digest('hex');
-      if (hash !== `${folder}${name}`) return `objects/${folder}/${name} is not what its name says`;
+      if ((await hashOfLooseObject(path)) !== `${folder}${name}`) {
+        return `objects/${folder}/${name} is not what its name says`;
+      }
     }
   }
   return null;
+}
+
+/** Null where it cannot be unpacked. Never in memory as a whole: a small file can unpack to gigabytes. */
+async function hashOfLooseObject(path: string): Promise<string | null> {
+  const file = await open(path);
+  const hash = createHash('sha1');
+  try {
+    await pipeline(file.createReadStream(), createInflate(), async (content: AsyncIterable<Buffer>) => {
+      for await (const chunk of content) hash.update(chunk);
+    });
+    return hash.digest('hex');
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) throw error;
+    return null;
+  }
 }
 
 /** Notes what a repository, a checkout or a layer looks like. A note that is cut off is no note: then everything is looked at. */

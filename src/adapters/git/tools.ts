@@ -3,13 +3,7 @@ import { createHash } from 'node:crypto';
 import { stat, statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import {
-  type ChildLost,
-  Fault,
-  mayStartLater,
-  RESTART_WAITS_MS,
-  restarting,
-} from '../../core/model/index.ts';
+import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
 import type { Owner } from './git.ts';
 
 const run = promisify(execFile);
@@ -17,23 +11,26 @@ const MAX_OUTPUT = 2 ** 20;
 
 /**
  * Runs one of the operating system's own tools over a tree, for at most `timeout` milliseconds, 0 for as long as it takes.
- * They, and not our own walk, because a coder can nest folders deeper than any path a Node call takes.
+ * They, and not our own walk, because a coder can nest folders deeper than any path a Node call takes. Rejects with
+ * PROGRAM_KILLED where the tool is killed again and again.
  */
-async function tool(
+async function tool(file: string, args: readonly string[], owner: Owner, timeout = 0): Promise<ToolEnd> {
+  return restarting<ToolEnd | ChildLost>(file, sleep, () => toolOnce(file, args, owner, timeout));
+}
+
+interface ToolEnd {
+  readonly kind: 'ended';
+  readonly ok: boolean;
+  readonly out: string;
+  readonly said: string;
+}
+
+async function toolOnce(
   file: string,
   args: readonly string[],
   owner: Owner,
-  timeout = 0,
-): Promise<{ ok: boolean; out: string; said: string }> {
-  for (const wait of [...RESTART_WAITS_MS, null]) {
-    const end = await toolOnce(file, args, owner, timeout);
-    if (!end.lost || wait === null) return end;
-    await sleep(wait);
-  }
-  throw new Fault('INTERNAL', 'The last try returns.');
-}
-
-async function toolOnce(file: string, args: readonly string[], owner: Owner, timeout: number) {
+  timeout: number,
+): Promise<ToolEnd | ChildLost> {
   try {
     const { stdout } = await run(file, args, {
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
@@ -42,12 +39,13 @@ async function toolOnce(file: string, args: readonly string[], owner: Owner, tim
       timeout,
       ...(owner ? { uid: owner.uid, gid: owner.gid } : {}),
     });
-    return { ok: true, out: stdout, said: '', lost: false };
+    return { kind: 'ended', ok: true, out: stdout, said: '' };
   } catch (error) {
     const { stdout = '', message, code, signal, killed } = error as ExecFileException;
     // `killed`: by us, when its time was over.
-    const lost = (signal != null && !killed) || mayStartLater(String(code));
-    return { ok: false, out: String(stdout), said: message, lost };
+    if (signal != null && !killed) return { kind: 'lost', how: `was killed by ${signal}` };
+    if (mayStartLater(String(code))) return { kind: 'lost', how: `could not be started: ${code}` };
+    return { kind: 'ended', ok: false, out: String(stdout), said: message };
   }
 }
 

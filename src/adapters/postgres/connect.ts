@@ -21,7 +21,7 @@ export interface PoolOptions extends ConnectOptions {
 /** Milliseconds without traffic after which the kernel asks a peer whether it is there. Our default. */
 const KEEP_ALIVE_MS = 15_000;
 /** Milliseconds between two signs of life of a connection that only listens or holds a lock. Our default. */
-export const SIGN_OF_LIFE_MS = 10_000;
+const SIGN_OF_LIFE_MS = 10_000;
 
 function configOf(url: string, { name, limits = LIMITS, settings }: ConnectOptions): pg.ClientConfig {
   return {

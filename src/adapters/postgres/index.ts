@@ -1,2 +1,2 @@
 export { type ConnectOptions, newClient, openClient, openPool, type PoolOptions } from './connect.ts';
-export { type ConnectionLimits, LIMITS, LONG_WORK, withSettings } from './limits.ts';
+export { type ConnectionLimits, LIMITS, LONG_WORK } from './limits.ts';

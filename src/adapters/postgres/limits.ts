@@ -58,7 +58,9 @@ export function withSettings(
     ['statement_timeout', limits.statementMs],
     ['lock_timeout', limits.lockMs],
   ];
-  const added = bounds.flatMap(([name, value]) => (given.includes(name) ? [] : [`-c ${name}=${value}`]));
+  // Whole names: `deadlock_timeout` sets no `lock_timeout`.
+  const isGiven = (name: string): boolean => new RegExp(`\\b${name}\\b`).test(given);
+  const added = bounds.flatMap(([name, value]) => (isGiven(name) ? [] : [`-c ${name}=${value}`]));
   const named = Object.entries(own).map(([name, value]) => `-c ${name}=${escaped(value)}`);
   address.searchParams.set('options', [given, ...added, ...named].join(' ').trim());
   return address.href;

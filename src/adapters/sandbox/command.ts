@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
-import { Fault, mayStartLater, RESTART_WAITS_MS } from '../../core/model/index.ts';
+import { mayStartLater, retryLost } from '../../core/model/index.ts';
 import { asOwner, type Owner } from './owner.ts';
 
 /** Where the host's own programs are looked for; the operator's PATH is not trusted with it. */
@@ -22,12 +22,12 @@ export async function runCommand(
   argv: readonly [string, ...string[]],
   owner: Owner | null,
 ): Promise<CommandEnd> {
-  for (const wait of [...RESTART_WAITS_MS, null]) {
-    const { lost, ...end } = await runOnce(argv, owner);
-    if (!lost || wait === null) return end;
-    await sleep(wait);
-  }
-  throw new Fault('INTERNAL', 'The last try returns.');
+  const { lost: _, ...end } = await retryLost(
+    sleep,
+    () => runOnce(argv, owner),
+    ({ lost }) => lost,
+  );
+  return end;
 }
 
 async function runOnce([file, ...args]: readonly [string, ...string[]], owner: Owner | null) {

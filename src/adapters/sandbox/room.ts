@@ -9,10 +9,10 @@ export const BYTES_A_FILE = 4096;
 
 /** The space on a file system at one moment. */
 export interface Room {
-  /** Room for bytes and for files, as bytes: any use of either makes it less. */
+  /** Free bytes and `BYTES_A_FILE` for each file that can still be made, added up: it falls with either. */
   readonly bytes: number;
-  /** Bytes until the first of the two runs out. */
-  readonly first: number;
+  /** The smaller of the two, in bytes. */
+  readonly scarcest: number;
   readonly full: boolean;
 }
 
@@ -21,21 +21,21 @@ export async function roomIn(folder: string): Promise<Room> {
   const { bavail, bsize, files, ffree } = await statfs(folder);
   return {
     bytes: bavail * bsize + ffree * BYTES_A_FILE,
-    first: Math.min(bavail * bsize, files > 0 ? ffree * BYTES_A_FILE : Number.POSITIVE_INFINITY),
+    scarcest: Math.min(bavail * bsize, files > 0 ? ffree * BYTES_A_FILE : Number.POSITIVE_INFINITY),
     full: bavail * bsize < FULL_BYTES || (files > 0 && ffree === 0),
   };
 }
 
 /**
- * Who filled a disk that is full? The command, when it holds more than half of what was free when it began: then it is
- * stopped for it. Else somebody else, and nothing that the command does from here on says anything about it: fault DISK_FULL,
- * so that it is run again when there is room.
+ * Who filled a disk that is full? The command, when it holds more than half of what was free when it began: it is stopped
+ * for that. Otherwise somebody else did, and what the command does on a full disk says nothing about it: fault DISK_FULL, so
+ * that it is run again when there is room.
  */
 export function blame(before: Room, written: number): 'disk' {
-  if (!before.full && written > Math.max(FULL_BYTES, before.first / 2)) return 'disk';
+  if (!before.full && written > Math.max(FULL_BYTES, before.scarcest / 2)) return 'disk';
   const megabytes = (bytes: number): string => `${Math.round(Math.max(0, bytes) / 1e6)} MB`;
   throw new Fault(
     'DISK_FULL',
-    `The disk of this machine was full while a command ran, which itself had written ${megabytes(written)} of the ${megabytes(before.first)} that were free before.`,
+    `The disk of this machine was full while a command ran, which itself had written ${megabytes(written)} of the ${megabytes(before.scarcest)} that were free before.`,
   );
 }

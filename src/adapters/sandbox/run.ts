@@ -6,9 +6,8 @@ import type { Launch } from './launch.ts';
 import { INSIDE } from './layout.ts';
 import type { Owner } from './owner.ts';
 import type { ProcessTable } from './processes.ts';
-import { roomIn } from './room.ts';
 import { type Supervised, supervise } from './supervise.ts';
-import { lastLook, watch } from './watchdog.ts';
+import { diskBefore, lastLook, watch } from './watchdog.ts';
 
 export interface RunInput {
   readonly spec: ExecSpec;
@@ -56,10 +55,7 @@ function resultOf({ end, stopped, ...rest }: Supervised<BoxEnd>, outOfMemory: bo
 
 async function follow(input: RunInput): Promise<Supervised<BoxEnd>> {
   const { spec, launch, filter, owner, table, givenBytes, group } = input;
-  const folders = [spec.area.upper, spec.area.home, ...(spec.out === undefined ? [] : [spec.out])] as const;
-  const room = await roomIn(folders[0]);
-  // What reads an area is our own: it never counts as having filled the disk.
-  const disk = { folders, givenBytes, room: spec.readOnly ? { ...room, full: true } : room };
+  const disk = await diskBefore(spec, givenBytes);
   const box = startBox(launch, spec.stdin, { filter, door: group?.door ?? null }, owner);
   const memoryBytes = group === null ? spec.limits.memoryBytes : null;
   return await supervise(

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
+import type { ExecSpec } from '../../ports/index.ts';
 import { runCommand } from './command.ts';
 import type { Owner } from './owner.ts';
 import { type Init, memoryBytes, type ProcessTable, sharedBytes } from './processes.ts';
@@ -16,17 +17,34 @@ const WALK_EVERY_MS = 15_000;
 /** A smaller loss of free space is not worth a walk. */
 const SMALLEST_STEP = 2 ** 20;
 
-export interface Watched {
-  readonly init: Init;
-  /** Null when the kernel holds memory to its limit. */
-  readonly memoryBytes: number | null;
-  readonly diskBytes: number;
+/** Where a command writes, and the space that was there before it began. */
+export interface WatchedDisk {
   /** Folders whose content counts, the first on the file system that is watched for its free space. */
   readonly folders: readonly [string, ...string[]];
   /** Bytes in `folders` that were not written by the sandbox. */
   readonly givenBytes: number;
-  /** The space before the command began, on the file system of the first folder. */
+  /** On the file system of the first folder. */
   readonly room: Room;
+}
+
+export interface Watched extends WatchedDisk {
+  readonly init: Init;
+  /** Null when the kernel holds memory to its limit. */
+  readonly memoryBytes: number | null;
+  readonly diskBytes: number;
+}
+
+/** Looks at the disk before a command begins. What only reads an area is our own program: it is never blamed for a full disk. */
+export async function diskBefore(
+  { area, out, readOnly }: Pick<ExecSpec, 'area' | 'out' | 'readOnly'>,
+  givenBytes: number,
+): Promise<WatchedDisk> {
+  const room = await roomIn(area.upper);
+  return {
+    folders: [area.upper, area.home, ...(out === undefined ? [] : [out])],
+    givenBytes,
+    room: readOnly ? { ...room, full: true } : room,
+  };
 }
 
 /**
@@ -110,7 +128,7 @@ async function watchDisk(
 
 /** The last look, when the command has ended: what it met on a full disk says nothing about it. */
 export async function lastLook(
-  { folders, givenBytes, room: before }: Pick<Watched, 'folders' | 'givenBytes' | 'room'>,
+  { folders, givenBytes, room: before }: WatchedDisk,
   owner: Owner | null,
 ): Promise<'disk' | null> {
   if (!(await roomIn(folders[0])).full) return null;

@@ -12,7 +12,7 @@ export interface ChildLost {
 }
 
 /** Milliseconds before a lost child is started again, so four tries in all; our default. What lasts longer is an outage. */
-export const RESTART_WAITS_MS: readonly number[] = [100, 500, 2_000];
+const RESTART_WAITS_MS: readonly number[] = [100, 500, 2_000];
 
 /**
  * Why a program may not start now and start a moment later: no memory, process or descriptor is free, or the file is
@@ -26,22 +26,32 @@ export const mayStartLater = (code: string | undefined): boolean => code !== und
 export const signalIn = (exitCode: number): number | null =>
   exitCode > 128 && exitCode <= 128 + 64 ? exitCode - 128 : null;
 
+/** Does work that a child process does, again where the child was lost, four times in all. Whatever the last try gives counts. */
+export async function retryLost<T>(
+  sleep: (ms: number) => Promise<unknown>,
+  work: () => Promise<T>,
+  lost: (end: T) => boolean,
+): Promise<T> {
+  for (const wait of RESTART_WAITS_MS) {
+    const end = await work();
+    if (!lost(end)) return end;
+    await sleep(wait);
+  }
+  return work();
+}
+
 /**
- * Does work that a child process does, again where the child was lost, four times in all. The work must be safe to repeat.
- * Rejects with PROGRAM_KILLED, which a stage waits out like any outage.
+ * The same for work that gives a `ChildLost`, which must be safe to repeat. Rejects with PROGRAM_KILLED, which a stage waits
+ * out like any outage.
  */
 export async function restarting<T extends { readonly kind: string }>(
   program: string,
   sleep: (ms: number) => Promise<unknown>,
   work: () => Promise<T | ChildLost>,
 ): Promise<Exclude<T, ChildLost>> {
-  for (const wait of [...RESTART_WAITS_MS, null]) {
-    const end = await work();
-    if (!isLost(end)) return end as Exclude<T, ChildLost>;
-    if (wait === null) throw programKilled(program, end, RESTART_WAITS_MS.length + 1);
-    await sleep(wait);
-  }
-  throw new Fault('INTERNAL', 'The last try returns or rejects.');
+  const end = await retryLost(sleep, work, isLost);
+  if (isLost(end)) throw programKilled(program, end, RESTART_WAITS_MS.length + 1);
+  return end as Exclude<T, ChildLost>;
 }
 
 const isLost = (end: { readonly kind: string }): end is ChildLost => end.kind === 'lost';

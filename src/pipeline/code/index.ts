@@ -71,9 +71,16 @@ export async function codeOne(world: World, context: FlowContext, input: Candida
   return context.step('write', async (signal) => {
     // A coder can kill itself as often as it wants to; the machine does not come back for the same one.
     let restarts = 0;
-    const mayRestart = (): boolean => ++restarts <= MOST_RESTARTS;
+    let workedMs = 0;
+    const mayRestart = (ms: number, mostMs: number): boolean => {
+      if (restarts === MOST_RESTARTS || workedMs + ms >= Math.min(mostMs, leftMs)) return false;
+      restarts += 1;
+      workedMs += ms;
+      return true;
+    };
     // Whoever starts over finds what its models said already.
-    const write = () => writeCandidate(world, runId, alias, { leftMs, signal, mayRestart });
+    const write = () =>
+      writeCandidate(world, runId, alias, { leftMs: leftMs - workedMs, signal, mayRestart });
     await patiently(world, signal, write, (fault, wait) => sayWait(world, { runId, alias }, fault, wait));
     return null;
   });
@@ -94,9 +101,10 @@ async function sayWait(
     world.log.warn({ run: runId, candidate: alias, err: thrown }, 'why a candidate waits could not be kept');
   }
 }
+
 /**
- * How often a coder starts over that was ended by a signal from nobody knows where; our default. It costs time only: the
- * answers that it had are given to it again.
+ * How often a coder starts over that was ended by a signal from nobody knows where; our default. It costs time only, since
+ * the answers that it had are given to it again: less than one more time limit, and none beyond what its run has left.
  */
 const MOST_RESTARTS = 4;
 

@@ -35,8 +35,11 @@ const LEASE_SLACK_MS = 60_000;
 interface WritingOptions {
   readonly leftMs: number;
   readonly signal: AbortSignal;
-  /** Asked when a signal that Runoff did not send ended the coder: whether it may start over. */
-  readonly mayRestart: () => boolean;
+  /**
+   * Asked when a signal that Runoff did not send ended the coder, after `ms` milliseconds of at most `mostMs`: whether it
+   * may start over.
+   */
+  readonly mayRestart: (ms: number, mostMs: number) => boolean;
 }
 
 /**
@@ -90,7 +93,7 @@ export interface Work {
   /** Milliseconds that its run may work from here on. */
   readonly leftMs: number;
   readonly signal: AbortSignal;
-  readonly mayRestart: () => boolean;
+  readonly mayRestart: WritingOptions['mayRestart'];
 }
 
 async function codeIn(work: Work): Promise<void> {
@@ -117,7 +120,7 @@ async function codeIn(work: Work): Promise<void> {
       result.exitCode === null &&
       result.stopped === null &&
       lease.refusal() === null &&
-      work.mayRestart()
+      work.mayRestart(used.ms, usual.mostMs)
     ) {
       throw programKilled(`The agent of candidate ${candidate.alias}`, { kind: 'lost', how: 'was killed' });
     }

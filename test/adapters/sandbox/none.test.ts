@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openUnguarded } from '../../../src/adapters/sandbox/index.ts';
 import { onHost } from '../../../src/adapters/sandbox/none/paths.ts';
 import type { Sandbox } from '../../../src/ports/index.ts';
@@ -40,6 +40,19 @@ describe('without a sandbox', () => {
     const probe = await sandbox.probe();
     expect(probe).toMatchObject({ kind: 'ready', backend: 'none' });
     expect(probe.kind === 'ready' && probe.weaker[0]).toMatch(/^Nothing holds a candidate back: /);
+  });
+
+  // A file system that can be filled takes a mount, and so root.
+  test.runIf(process.getuid?.() === 0)('what only reads an area is not blamed for a full disk', async () => {
+    const area = bench.area();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=4m,uid=${bench.owner?.uid ?? 0}`, 'tmpfs', area.upper]);
+    onTestFinished(() => void execFileSync('umount', ['-l', area.upper]));
+    const fill = ['sh', '-c', 'cat /dev/zero > big'] as const;
+    const filling = (readOnly: boolean) =>
+      sandbox.exec({ area, argv: fill, limits: limited({ diskBytes: 1e9 }), readOnly });
+    expect(await filling(false)).toMatchObject({ exitCode: null, stopped: 'disk' });
+    rmSync(join(area.upper, 'big'));
+    await expect(filling(true)).rejects.toMatchObject({ code: 'DISK_FULL' });
   });
 
   test('a command reads what its user may read, and it is never root', async () => {

@@ -6,10 +6,9 @@ import type { ExecResult } from '../../../ports/index.ts';
 import { inheritedDescriptors } from '../inherited.ts';
 import type { Owner } from '../owner.ts';
 import { type Init, isAlive, type ProcessTable } from '../processes.ts';
-import { roomIn } from '../room.ts';
 import { DEADLY_SIGNALS } from '../run.ts';
 import { supervise } from '../supervise.ts';
-import { lastLook, watch } from '../watchdog.ts';
+import { diskBefore, lastLook, watch } from '../watchdog.ts';
 import { findFirst } from './first.ts';
 import { type ContainerInput, containerArgs } from './flags.ts';
 import type { Lifeline } from './lifeline.ts';
@@ -50,9 +49,8 @@ interface ContainerEnd {
 /** Runs a command in a container of its own to its end, within its limits, and removes the container. */
 export async function runContainer(input: ContainerRun): Promise<ExecResult> {
   const { spec, table, owner, givenBytes } = input;
-  const folders = [spec.area.upper, spec.area.home, ...(spec.out === undefined ? [] : [spec.out])] as const;
   const { memoryBytes, diskBytes } = spec.limits;
-  const disk = { folders, givenBytes, room: await roomIn(folders[0]) };
+  const disk = await diskBefore(spec, givenBytes);
   const container = startContainer(input);
   const { end, stopped, ...rest } = await supervise(
     {

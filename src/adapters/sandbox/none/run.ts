@@ -7,10 +7,9 @@ import { inheritedDescriptors } from '../inherited.ts';
 import { asOwner, type Owner } from '../owner.ts';
 import { findInit } from '../processes.ts';
 import { readCeilings } from '../rlimits.ts';
-import { roomIn } from '../room.ts';
 import { DEADLY_SIGNALS } from '../run.ts';
 import { supervise } from '../supervise.ts';
-import { lastLook, watch } from '../watchdog.ts';
+import { diskBefore, lastLook, watch } from '../watchdog.ts';
 import { type Tree, threadsOf } from './tree.ts';
 
 export interface UnguardedRun {
@@ -53,9 +52,8 @@ exec "$@" ${LIFE}<&-`;
 /** Runs a command as a plain process to its end, within limits that it could leave if it wanted to. */
 export async function runUnguarded(input: UnguardedRun): Promise<ExecResult> {
   const { spec, tree, owner, givenBytes } = input;
-  const folders = [spec.area.upper, spec.area.home, ...(spec.out === undefined ? [] : [spec.out])] as const;
   const { memoryBytes, diskBytes } = spec.limits;
-  const disk = { folders, givenBytes, room: await roomIn(folders[0]) };
+  const disk = await diskBefore(spec, givenBytes);
   const child = start(input);
   const { stdout, stderr } = child;
   if (!stdout || !stderr)
