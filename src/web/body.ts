@@ -76,7 +76,8 @@ export interface BodyRefusal {
 
 /**
  * Answers and closes the connection. What the sender still writes is thrown away for a moment first: closing at once
- * would reset the connection, and the answer would be lost on its way.
+ * would reset the connection, and the answer would be lost on its way. A body that has arrived whole ends at once: until
+ * then it takes room from others.
  */
 export function refuseBody(
   request: IncomingMessage,
@@ -103,4 +104,5 @@ export function refuseBody(
     if (left < 0) end();
   });
   request.once('end', end).once('close', end).resume();
+  if (request.readableEnded) end();
 }
