@@ -22,7 +22,7 @@ const MOST_ENTRIES = 10_000;
 export interface Senders {
   /** Whether one more command or label of theirs may be stored. It is counted. */
   admits(place: RepositoryHandle, by: Actor): boolean;
-  /** Something was not stored: it is counted, and the log says so. */
+  /** Counts something that was not stored, and logs it once a minute, with how many there were the last time. */
   dropped(place: RepositoryHandle): void;
   /** May they write there now? A refusal is kept for a minute. Faults: GITHUB_UNAVAILABLE. */
   mayWrite(place: RepositoryHandle, by: Actor): Promise<boolean>;
@@ -56,10 +56,10 @@ export function openSenders(world: World): Senders {
       return wasWriter(place, by) || timesIn(stored, key(place, by)) <= MOST_A_MINUTE;
     },
     dropped({ repositoryId }) {
-      const before = dropped.get(String(repositoryId))?.times ?? 0;
+      const lastCount = dropped.get(String(repositoryId))?.times ?? 0;
       if (timesIn(dropped, String(repositoryId)) > 1) return;
       world.log.warn(
-        { repository: repositoryId, before },
+        { repository: repositoryId, lastCount },
         'commands or labels by people without write permission were not stored; logged once a minute at most',
       );
     },
