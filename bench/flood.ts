@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startLocalGitHub } from '../src/demo/local-github/index.ts';
+import { appEnvironment, startLocalGitHub } from '../src/demo/local-github/index.ts';
 import { makeSampleRepository } from '../src/demo/sample-repository.ts';
 
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 320);
@@ -35,10 +35,7 @@ const child = spawn(process.execPath, [MAIN, 'serve'], {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
     RUNOFF_DATA: join(home, 'data'),
-    APP_ID: String(github.appId),
-    PRIVATE_KEY: github.privateKey,
-    WEBHOOK_SECRET: github.webhookSecret,
-    GITHUB_API_URL: github.apiUrl,
+    ...appEnvironment(github),
     HOST: '127.0.0.1',
     PORT: '0',
     ANTHROPIC_API_KEY: 'never-used',
@@ -70,7 +67,7 @@ const body = JSON.stringify({
 });
 const signature = `sha256=${createHmac('sha256', github.webhookSecret).update(body).digest('hex')}`;
 
-/** How often signed deliveries were answered with each status; 0: not at all. */
+/** Count of signed deliveries by the status of their answer; 0: none came. */
 const statuses = new Map<number, number>();
 
 /** Seconds until a signed delivery was answered with 200; infinite where it was not. */
@@ -112,7 +109,7 @@ interface Attack {
   readonly bytes: number;
 }
 
-/** Sends from a process of its own, so that the measure is not of our own haste; the answer of this ends it. */
+/** Sends from a process of its own, so that sending does not slow down what is measured; returns what ends it. */
 function attack({ connections, opening: first, bytes }: Attack): () => void {
   const file = fileURLToPath(new URL('flood-sender.ts', import.meta.url));
   const sender = spawn(process.execPath, [file, JSON.stringify({ port, connections, first, bytes })], {

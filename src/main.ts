@@ -1,3 +1,5 @@
+import './process-start.ts';
+
 import { readFileSync } from 'node:fs';
 import { access, constants, readFile, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';

@@ -1,4 +1,5 @@
-// Imported first, for its effect: packages read the environment and the current folder while they are loaded.
+// main.ts imports it before anything else, for its effect: packages read the environment and the current folder while they
+// are loaded.
 import { delimiter, isAbsolute } from 'node:path';
 
 /** The folder that Runoff was started in: paths on the command line are relative to it. */

@@ -145,7 +145,7 @@ interface RunFlags {
   readonly timeout?: number;
   readonly budget?: number;
   readonly ask: boolean;
-  readonly trustChecks: boolean;
+  readonly trustChecks?: boolean;
   readonly json?: boolean;
 }
 
@@ -168,8 +168,7 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
     )
     .option(
       '--trust-checks',
-      "run the repository's set-up, build and tests also where the sandbox is weaker or they reach hosts",
-      false,
+      "agree to the repository's set-up, build and test commands without being asked, for this run: where the sandbox is weaker than the full one, or they may reach hosts",
     )
     .addOption(jsonOption())
     .action(async (prompt: string | undefined, flags: RunFlags, command: Command) => {
@@ -179,7 +178,7 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
       const options = {
         repo,
         json: json ?? false,
-        trustChecks: flags.trustChecks,
+        trustChecks: flags.trustChecks ?? false,
         overrides: overridesOf(flags, shell.screen),
         ...(file ? { file } : {}),
       };

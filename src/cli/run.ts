@@ -22,7 +22,7 @@ export interface RunOptions {
   readonly base?: string;
   readonly overrides: Overrides;
   readonly json: boolean;
-  /** Whatever checks this repository has. */
+  /** The person agrees to whatever checks this repository has, for this run (`--trust-checks`). */
   readonly trustChecks: boolean;
 }
 

@@ -14,7 +14,12 @@ import { Fault } from '../core/model/index.ts';
 import { parseEnvironment } from '../core/policy/index.ts';
 import type { World } from '../pipeline/index.ts';
 import type { Fence } from '../ports/index.ts';
-import { type LocalGitHub, type LocalGitHubOptions, startLocalGitHub } from './local-github/index.ts';
+import {
+  appEnvironment,
+  type LocalGitHub,
+  type LocalGitHubOptions,
+  startLocalGitHub,
+} from './local-github/index.ts';
 import { SCRIPTED_PRICES, SCRIPTS } from './sample/index.ts';
 import { makeSampleRepository } from './sample-repository.ts';
 import { type Scripts, startScriptedModels } from './scripted-models/index.ts';
@@ -128,10 +133,7 @@ const environmentOf = (
   options: TheatreOptions,
 ): Readonly<Record<string, string>> => ({
   RUNOFF_DATA: join(home, 'data'),
-  APP_ID: String(github.appId),
-  PRIVATE_KEY: github.privateKey,
-  WEBHOOK_SECRET: github.webhookSecret,
-  GITHUB_API_URL: github.apiUrl,
+  ...appEnvironment(github),
   HOST: '127.0.0.1',
   PORT: '0',
   ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',

@@ -14,7 +14,14 @@ import { watched } from './watched.ts';
 import { mostWorkMs, stagesWithin, workTimeOf } from './work-time.ts';
 import type { World } from './world.ts';
 
-export { type Exposure, exposureOfLocal, mayWrite, Overrides, RunRequest } from './admit/index.ts';
+export {
+  type Exposure,
+  exposureOfLocal,
+  isLikelyWriter,
+  mayWrite,
+  Overrides,
+  RunRequest,
+} from './admit/index.ts';
 export type { DebateNews } from './brief/index.ts';
 export { cancelRun, closeUnpicked } from './cancel.ts';
 export { COLLECTING } from './code/index.ts';

@@ -5,9 +5,9 @@ import type { CommandRecord } from '../ports/index.ts';
 export const STARTS: ReadonlySet<Command['name']> = new Set(['run', 'retry', 'review', 'fix']);
 
 export interface LaneWork {
-  /** Whether the command waits for nobody's permission but its own: its sender is likely to be a writer. */
-  isLikely(command: CommandRecord): boolean;
-  /** Whether somebody unlikely may write after all. Where not, the command is settled. Never rejects. */
+  /** Whether its sender is probably a writer, so that it needs no check in the lane of unknown people first. */
+  isLikelyAllowed(command: CommandRecord): boolean;
+  /** Whether a sender of whom that is not known may write; if not, the command is settled. Never rejects. */
   check(command: CommandRecord): Promise<boolean>;
   /** Whether a run that is not over is at work where the command was given. Never rejects. */
   isAtWork(command: CommandRecord): Promise<boolean>;
@@ -36,12 +36,13 @@ interface Lane {
 }
 
 /**
- * Three lanes for each repository. People who are not known to be writers are checked in a lane of their own, so that no
- * writer waits for them. `cancel` has one as well: while a run is at work in its conversation, it waits only for what was
- * asked for before it there and starts a run, so that it can be cancelled. Where none is, it can only end the waiting for a
- * pick, and takes turns with picks. All else is done one at a time.
+ * Three lanes for each repository:
+ * - `unknown`: senders who are not known to be writers are checked here, so that no writer waits for them.
+ * - `cancels`: a cancel waits only for earlier commands of its conversation that start a run, so that it cancels that run
+ *   too. Where no run is at work, all it can end is a run that waits for a pick, so it takes turns with picks.
+ * - `main`: everything else, one at a time.
  *
- * Nothing that has begun waits for a lane, and a cancel does what it would wait for itself: so no two wait for each other.
+ * No deadlock: a command that has begun waits for no lane, and a cancel executes the commands it would have to wait for.
  */
 export function openLanes(work: LaneWork): Lanes {
   const repositories = new Map<number, Repository>();
@@ -80,7 +81,7 @@ export function openLanes(work: LaneWork): Lanes {
       await ahead(main, (other) => isPick(other) && before(one)(other), isPick);
     await attend(one);
   }
-  /** Does what waits, in its order, and waits for what has begun. */
+  /** Takes what `waits` out of the lane and executes it in order; first waits for the current one where it `goesOn`. */
   async function ahead(lane: Lane, waits: (one: Waiting) => boolean, goesOn: (one: Waiting) => boolean) {
     const { current } = lane;
     const pulled = lane.waiting.filter(waits);
@@ -91,7 +92,10 @@ export function openLanes(work: LaneWork): Lanes {
   function put(one: Waiting, lane: Lane, at: Repository, how: typeof inMain): void {
     lane.waiting.push(one);
     lane.working ??= drain(lane, (next) => how(next, at)).then(() => {
-      if (!lanesOf(at).some(({ working }) => working)) repositories.delete(one.command.place.repositoryId);
+      const { repositoryId } = one.command.place;
+      // Meanwhile another lane that ended may have removed it, and a new command have opened it anew.
+      if (repositories.get(repositoryId) !== at) return;
+      if (!lanesOf(at).some(({ working }) => working)) repositories.delete(repositoryId);
     });
   }
   const admit = (one: Waiting, at: Repository): void =>
@@ -104,7 +108,7 @@ export function openLanes(work: LaneWork): Lanes {
       const at = repositoryOf(command);
       const name = parseCommand(command.text)?.name ?? null;
       const one = { command, name, begun: false, over: Promise.withResolvers<void>() };
-      if (work.isLikely(command)) admit(one, at);
+      if (work.isLikelyAllowed(command)) admit(one, at);
       else put(one, at.unknown, at, check);
     },
     async idle() {
@@ -133,7 +137,7 @@ async function drain(lane: Lane, how: (one: Waiting) => Promise<void>): Promise<
     lane.waiting.sort(byTime);
     lane.current = lane.waiting.shift() ?? null;
     if (!lane.current) {
-      // Before anything else happens: what is added from now on begins anew.
+      // Without an await in between: a command that is added from now on starts the lane again.
       lane.working = null;
       return;
     }

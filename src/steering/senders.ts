@@ -3,34 +3,30 @@ import { handleOf, mayWrite, requireGitHub, type World } from '../pipeline/index
 import type { RepositoryHandle } from '../ports/index.ts';
 
 /**
- * Milliseconds for which a refusal is not asked for again. Our default: whoever is given the right waits a minute at most.
- * A grant is never kept: the right is read when something is done (I4).
+ * Milliseconds for which a refusal stands before GitHub is asked again. Our default: whoever is given write permission
+ * meanwhile waits a minute at most. A grant is never kept: permission is read when a command is obeyed (I4).
  */
 const REFUSED_MS = 60_000;
-/** Milliseconds for which somebody counts as a writer where it matters only who waits for whom. Our default. */
+/** Milliseconds for which somebody still counts as a writer in deciding who waits for whom. Our default. */
 const WRITER_MS = 10 * 60_000;
-/** Things that one person can have stored in a repository in a minute before GitHub has said that they may write there. Our default. */
+/**
+ * Commands and labels that are stored in a minute of one person in a repository, before GitHub has said that they may
+ * write there. Our default.
+ */
 const MOST_A_MINUTE = 20;
 const MINUTE_MS = 60_000;
-/** People who are remembered; beyond that the longest known are forgotten. Our default. */
-const MOST_PEOPLE = 10_000;
+/** Entries of each memory; beyond that the oldest are forgotten. Our default. */
+const MOST_ENTRIES = 10_000;
 
-/**
- * GitHub's words beside a comment for somebody who may be a writer. They decide whose turn comes first, nothing else: a
- * member may have no right here, and one whose membership is private does not have the word.
- */
-const LIKELY: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
-export const isLikely = (association: string | undefined): boolean => LIKELY.has(association ?? '');
-
-/** What this process remembers for a short time of people who send something. Nothing of it lets anybody do anything. */
+/** What this process remembers for a short time about people who send commands and labels. None of it grants anything. */
 export interface Senders {
-  /** Whether one more thing of theirs may be stored. */
+  /** Whether one more command or label of theirs may be stored. It is counted. */
   admits(place: RepositoryHandle, by: Actor): boolean;
-  /** Something was not stored: it is counted, and the log says so. */
+  /** Counts something that was not stored, and logs it once a minute, with how many there were the last time. */
   dropped(place: RepositoryHandle): void;
-  /** May they write there now? A refusal of the last minute stands. Faults: GITHUB_UNAVAILABLE. */
+  /** May they write there now? A refusal is kept for a minute. Faults: GITHUB_UNAVAILABLE. */
   mayWrite(place: RepositoryHandle, by: Actor): Promise<boolean>;
-  /** Were they allowed to write lately? For whose turn comes first only. */
+  /** Were they allowed to write lately? Only for deciding whose turn comes first. */
   wasWriter(place: RepositoryHandle, by: Actor): boolean;
 }
 
@@ -60,11 +56,11 @@ export function openSenders(world: World): Senders {
       return wasWriter(place, by) || timesIn(stored, key(place, by)) <= MOST_A_MINUTE;
     },
     dropped({ repositoryId }) {
-      const before = dropped.get(String(repositoryId))?.times ?? 0;
+      const lastCount = dropped.get(String(repositoryId))?.times ?? 0;
       if (timesIn(dropped, String(repositoryId)) > 1) return;
       world.log.warn(
-        { repository: repositoryId, before },
-        'commands or labels of people who may not write there were not stored; this is said once a minute at most',
+        { repository: repositoryId, lastCount },
+        'commands or labels by people without write permission were not stored; logged once a minute at most',
       );
     },
     async mayWrite(place, by) {
@@ -88,7 +84,7 @@ function openMemory<T>() {
       entries.delete(key);
       entries.set(key, value);
       for (const oldest of entries.keys()) {
-        if (entries.size <= MOST_PEOPLE) break;
+        if (entries.size <= MOST_ENTRIES) break;
         entries.delete(oldest);
       }
     },

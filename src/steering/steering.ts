@@ -1,11 +1,11 @@
 import { parseCommand } from '../core/commands/index.ts';
 import type { RunId } from '../core/model/index.ts';
-import type { World } from '../pipeline/index.ts';
+import { isLikelyWriter, type World } from '../pipeline/index.ts';
 import type { CommandPlace, NewCommand } from '../ports/index.ts';
 import { attend, isAllowed, isAtWork } from './attend.ts';
 import { type LabelEvent, labelled, type Taken } from './labelled.ts';
 import { openLanes, STARTS } from './lanes.ts';
-import { isLikely, openSenders } from './senders.ts';
+import { openSenders } from './senders.ts';
 import type { Speaker } from './speaker.ts';
 import { type EditEvent, editOfChoice, restoreChoice, tickedQuestion } from './ticked.ts';
 
@@ -55,9 +55,9 @@ const ignored = (why: string): Heeded => ({ kind: 'ignored', why });
 export function openSteering(world: World): Steering {
   const senders = openSenders(world);
   const lanes = openLanes({
-    // Only who may write can edit a comment of ours, and so tick a box in it.
-    isLikely: ({ association, ticked, place, by }) =>
-      ticked !== undefined || isLikely(association) || senders.wasWriter(place, by),
+    // Only people who may write can edit a comment of ours, and so tick a box in it.
+    isLikelyAllowed: ({ association, ticked, place, by }) =>
+      ticked !== undefined || isLikelyWriter(association) || senders.wasWriter(place, by),
     check: (command) => isAllowed(world, senders, command),
     isAtWork: (command) => isAtWork(world, command),
     attend: (command) => attend(world, senders, command),

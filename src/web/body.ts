@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HeldBody, openBodyBytes } from '../core/bodies/index.ts';
 
-/** `dropped`: its room was needed for others, or there was none; `late`: it took too long. */
+/** `dropped`: there was no memory for it, or others needed it; `late`: it took too long. */
 export type Body =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   | { readonly kind: 'too-long' }
@@ -13,7 +13,7 @@ export interface Reading {
   readonly limit: number;
   /** Milliseconds until it must have arrived whole, from now on. */
   readonly ms: number;
-  /** Its place in the memory that all bodies share; `dropped` is called when that is taken away. */
+  /** Reserves its share of the memory of all bodies; `dropped` is called when it is taken away. */
   readonly hold: (dropped: () => void) => HeldBody;
 }
 
@@ -76,7 +76,8 @@ export interface BodyRefusal {
 
 /**
  * Answers and closes the connection. What the sender still writes is thrown away for a moment first: closing at once
- * would reset the connection, and the answer would be lost on its way.
+ * would reset the connection, and the answer would be lost on its way. A body that has arrived whole ends at once: until
+ * then it takes room from others.
  */
 export function refuseBody(
   request: IncomingMessage,
@@ -103,4 +104,5 @@ export function refuseBody(
     if (left < 0) end();
   });
   request.once('end', end).once('close', end).resume();
+  if (request.readableEnded) end();
 }

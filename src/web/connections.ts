@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { type Holding, toDrop } from '../core/bodies/index.ts';
 
 /**
- * Who is at the other end, as far as memory and connections are shared out: the address, of IPv6 the network of 64 bits
- * that one customer has. Behind a reverse proxy all senders are one.
+ * The sender, for sharing out memory and connections: the IPv4 address, or the /64 network of the IPv6 address, which is
+ * what one customer has. Behind a reverse proxy all senders are one.
  */
 export function senderOf({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string {
   const four = /(?:^|:)(\d+\.\d+\.\d+\.\d+)$/.exec(remoteAddress)?.[1];
@@ -16,13 +16,14 @@ export function senderOf({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>):
 }
 
 export interface Connections {
-  /** Whoever is being answered is not disconnected; the answer of this ends it. */
+  /** Keeps the connection from being closed for others while a request is answered; returns what ends that. */
   busy(socket: Socket): () => void;
 }
 
 /**
- * Keeps at most so many connections. One more closes another: the oldest of the address that has the most, unless a whole
- * request has come by it and waits for its answer. Where all do, it is the new one.
+ * Keeps at most `most` connections. Node's own `maxConnections` would refuse the newest, and so GitHub. Here one more closes
+ * the oldest of the sender that has the most; never one whose request has arrived whole and waits for its answer, and where
+ * all do, the new one.
  */
 export function limitConnections(server: Server, most: number): Connections {
   interface Entry extends Holding {

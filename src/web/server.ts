@@ -146,10 +146,11 @@ async function route(
     if (!(await deliver(site.deliveries, request, response))) send(response, notFound(), request.method);
     return;
   }
-  // Nobody here reads another body: Node would read it all to keep the connection.
-  if (request.method !== 'GET' && request.method !== 'HEAD') response.setHeader('connection', 'close');
-  if (request.method !== 'GET' && request.method !== 'HEAD')
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    // No other body is read here: to keep the connection, Node would read it all.
+    response.setHeader('connection', 'close');
     return send(response, notFound(), request.method);
+  }
   if (path === '/healthz') return sendHealth(site, response);
   if (path === '/metrics' && site.figures && (await sendFigures(site.figures, request, response))) return;
   if (path === '/') return send(response, frontPage(), request.method);

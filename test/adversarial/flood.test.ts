@@ -157,6 +157,14 @@ test('a body whose signature is another one reaches nobody', async () => {
   expect(reached).toEqual([]);
 });
 
+test('a whole body whose signature is another one takes room from nobody once it is refused', async () => {
+  const { url, port } = await start({ bodiesLimitBytes: 64 * KIB });
+  const forged = open(port, head({ ...PLAUSIBLE, 'content-length': 50 * KIB }) + 'x'.repeat(50 * KIB));
+  await expect.poll(() => forged.answer).toContain('The signature does not match the body.');
+  expect((await honest(url, 'honest')).status).toBe(200);
+  expect(titles).toEqual(['honest']);
+});
+
 test('idle connections make room for whoever comes, and one that is being answered is kept', async () => {
   const go = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();

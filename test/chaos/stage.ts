@@ -9,7 +9,7 @@ import type { ConnectionLimits } from '../../src/adapters/postgres/index.ts';
 import { dataPaths } from '../../src/compose/paths.ts';
 import { isOver } from '../../src/core/lifecycle/index.ts';
 import type { RunState } from '../../src/core/model/index.ts';
-import { type LocalGitHub, startLocalGitHub } from '../../src/demo/local-github/index.ts';
+import { appEnvironment, type LocalGitHub, startLocalGitHub } from '../../src/demo/local-github/index.ts';
 import { SCRIPTED_PRICES } from '../../src/demo/sample/index.ts';
 import { type ScriptedModels, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
 import { LABEL } from '../../src/pipeline/index.ts';
@@ -224,10 +224,7 @@ const environment = (home: string, github: LocalGitHub, models: ScriptedModels):
   HOME: home,
   [MARK]: home,
   RUNOFF_DATA: join(home, 'data'),
-  APP_ID: String(github.appId),
-  PRIVATE_KEY: github.privateKey,
-  WEBHOOK_SECRET: github.webhookSecret,
-  GITHUB_API_URL: github.apiUrl,
+  ...appEnvironment(github),
   PORT: '0',
   ANTHROPIC_API_KEY: 'scripted-key-for-anthropic',
   ANTHROPIC_BASE_URL: models.url,

@@ -60,3 +60,26 @@ describe('--env-file belongs to Runoff: Node has an option of the same name and 
     expect(starts.filter((line) => !/"--", |-- \S*src\/main\.ts/.test(line))).toEqual([]);
   });
 });
+
+test('the start folder is left before any package is loaded', () => {
+  const preload = `import { createRequire } from 'node:module';
+    const { cache } = createRequire('/');
+    const leave = process.chdir;
+    process.chdir = (folder) => {
+      const loaded = Object.keys(cache).filter((path) => cache[path].loaded && path.includes('/node_modules/'));
+      process.stderr.write(JSON.stringify({ folder, loaded }));
+      leave(folder);
+    };`;
+  const { stderr } = spawnSync(
+    process.execPath,
+    [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(preload)}`,
+      '--',
+      join(ROOT, 'src', 'main.ts'),
+      '--version',
+    ],
+    { cwd: home, env: { PATH: process.env.PATH, HOME: home }, encoding: 'utf8' },
+  );
+  expect(JSON.parse(stderr)).toEqual({ folder: '/', loaded: [] });
+});

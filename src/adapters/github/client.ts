@@ -20,17 +20,17 @@ export interface ClientOptions {
   readonly throttle: boolean;
   /** Milliseconds before the first repetition of a read; the next two wait 4 and 9 times as long. */
   readonly backOffMs: number;
-  /** Another number after each time that the wall clock was set back; see `openClockEpochs`. */
+  /** A number that is raised whenever the wall clock was set back; see `openClockEpochs`. */
   clockEpoch(): number;
   readonly log: Log;
 }
 
-/** Milliseconds that a clock must be set back for it to count: a slower clock is none that was set. Our default. */
+/** Milliseconds by which the wall clock must fall back to count as set back: drift and small corrections do not. Our default. */
 const CLOCK_STEP_MS = 1_000;
 
 /**
- * The library's queues (bottleneck) plan the next call by the wall clock: set back by an hour, they would send nothing
- * for an hour. A client that is opened afterwards gets queues of its own, named by the number that is returned here.
+ * The library's queues (bottleneck) schedule the next call by the wall clock: set back by an hour, they would send nothing
+ * for an hour. A client that is opened afterwards gets new queues, named by the number that this returns.
  */
 export function openClockEpochs(now: () => number, elapsed: () => number): () => number {
   let epoch = 0;
@@ -102,7 +102,7 @@ export function openClient(
  */
 const MOST_ANSWER_BYTES = 64 * 2 ** 20;
 
-/** The same answer, which breaks off where it is longer: the library collects it whole. */
+/** The same answer, cut off with an error beyond the limit: the library would collect it whole. */
 function bounded(answer: Response): Response {
   if (!answer.body) return answer;
   let bytes = 0;

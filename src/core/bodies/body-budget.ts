@@ -1,15 +1,15 @@
 import { type Holding, toDrop } from './fair-share.ts';
 
-/** The memory that all bodies share which are being read or worked on. */
+/** The memory shared by all bodies that are being read or worked on. */
 export interface BodyBudget {
-  /** A body begins to arrive. `dropped` is called when its room is given to others; nothing of it counts any more then. */
+  /** A body begins to arrive. `dropped` is called when its memory is given to others; it no longer counts then. */
   open(sender: string, dropped: () => void): HeldBody;
   /** Bytes that are held now. */
   readonly held: number;
 }
 
 export interface HeldBody {
-  /** Says how many bytes it holds in all. False: there is no room for it, and nothing of it counts any more. */
+  /** Says how many bytes it holds in all. False: there is no room for it, and it no longer counts. */
   hold(bytes: number): boolean;
   /** It has arrived whole and is being worked on: from now on it is not dropped. */
   keep(): void;

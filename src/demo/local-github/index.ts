@@ -2,7 +2,7 @@ export type { Client, Place, ShownCheck, ShownComment, ShownPull } from './clien
 export type { Commit } from './commits.ts';
 export { Refusal } from './emulator.ts';
 export type { Faults, Mishap } from './faults.ts';
-export { startLocalGitHub } from './start.ts';
+export { appEnvironment, startLocalGitHub } from './start.ts';
 export type {
   Delivery,
   LocalGitHub,

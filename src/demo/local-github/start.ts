@@ -174,3 +174,11 @@ async function describeApp(inside: Inside): Promise<JsonObject> {
   const { installations_count, ...rest } = objectAt({ app }, 'app');
   return { ...rest, owner: simpleUser(account) };
 }
+
+/** The environment variables that make Runoff the App of this GitHub. */
+export const appEnvironment = ({ appId, privateKey, webhookSecret, apiUrl }: LocalGitHub) => ({
+  APP_ID: String(appId),
+  PRIVATE_KEY: privateKey,
+  WEBHOOK_SECRET: webhookSecret,
+  GITHUB_API_URL: apiUrl,
+});

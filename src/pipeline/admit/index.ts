@@ -15,7 +15,7 @@ import { settle } from './settle.ts';
 
 export { enlist } from './enlist.ts';
 export { type Exposure, exposureOfLocal } from './exposure.ts';
-export { mayWrite, permit } from './permit.ts';
+export { isLikelyWriter, mayWrite, permit } from './permit.ts';
 export { Overrides, RunRequest } from './request.ts';
 
 /** Where the task starts and what was said about it, before settings are known. */

@@ -52,6 +52,14 @@ async function rightOf(reader: GitHubReader, actor: Actor): Promise<'write' | 'l
   }
 }
 
+/**
+ * GitHub's author associations of people who probably may write. Only for deciding who is looked up first: a member may
+ * have no write permission here, and somebody whose membership is private is not named a member.
+ */
+const LIKELY_WRITERS: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
+export const isLikelyWriter = (association: string | undefined): boolean =>
+  LIKELY_WRITERS.has(association ?? '');
+
 /** May this person start and steer runs now? A refusal means no (I4). Faults: GITHUB_UNAVAILABLE. */
 export const mayWrite = async (reader: GitHubReader, actor: Actor): Promise<boolean> =>
   (await rightOf(reader, actor)) === 'write';

@@ -1,22 +1,14 @@
 import type { Actor } from '../../core/model/index.ts';
 import { counted } from '../../core/reports/index.ts';
 import type { GitHubReader } from '../../ports/index.ts';
-import { mayWrite } from './permit.ts';
+import { isLikelyWriter, mayWrite } from './permit.ts';
 
 /** Comments by writers that a task takes, the newest. Our default. */
 const MOST_COMMENTS = 200;
 /** Pages of 100 that are read of one list: GitHub takes no more than 2,500 comments on an issue. */
 const MOST_PAGES = 25;
-/**
- * People whose permission is looked up for one task: those who belong to the repository by GitHub's own word beside their
- * comment, and all others. Our defaults.
- */
+/** People whose permission is looked up for one task: likely writers (`isLikelyWriter`), and all others. Our defaults. */
 const MOST_LOOKED_UP = { likely: 60, others: 30 } as const;
-/**
- * GitHub's words for somebody who may be a writer. They decide who is looked up first, and nothing else: a member may
- * have no right here, and one whose membership is private does not have the word.
- */
-const LIKELY: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
 interface Said {
   readonly author: Actor;
@@ -26,7 +18,7 @@ interface Said {
   readonly updatedAt: number;
 }
 
-/** What people with the right to write said, found among whatever strangers add to it. */
+/** What people with write permission said, found among whatever strangers add to it. */
 export interface WritersWords {
   /**
    * What was said before a moment, bots and later edits left out (I5), by authors who may write to the repository now
@@ -71,7 +63,7 @@ export function openWritersWords(reader: GitHubReader): WritersWords {
   };
 }
 
-/** Each person is looked up once, those who are likely to be writers first, and strangers take no look-up from them. */
+/** Looks each person up once, likely writers first; they have look-ups of their own, which strangers cannot use up. */
 function openPeople(reader: GitHubReader) {
   const known = new Map<number, boolean>();
   const unasked = new Set<number>();
@@ -79,7 +71,7 @@ function openPeople(reader: GitHubReader) {
 
   async function lookUpOne({ author, association }: Said): Promise<void> {
     if (known.has(author.id)) return;
-    const kind = LIKELY.has(association) ? 'likely' : 'others';
+    const kind = isLikelyWriter(association) ? 'likely' : 'others';
     if (left[kind] === 0) {
       unasked.add(author.id);
       return;
@@ -91,7 +83,7 @@ function openPeople(reader: GitHubReader) {
   return {
     async lookUp(said: readonly Said[]): Promise<void> {
       const newestFirst = said.toReversed();
-      for (const one of newestFirst) if (LIKELY.has(one.association)) await lookUpOne(one);
+      for (const one of newestFirst) if (isLikelyWriter(one.association)) await lookUpOne(one);
       for (const one of newestFirst) await lookUpOne(one);
     },
     mayWrite: ({ id }: Actor): boolean => known.get(id) === true,
