@@ -112,7 +112,7 @@ interface Attack {
   readonly bytes: number;
 }
 
-/** Sends from a process of its own, so that the measure is not of our own haste; the answer of this ends it. */
+/** Sends from a process of its own, so that sending costs the measuring process nothing; returns what ends it. */
 function attack({ connections, opening: first, bytes }: Attack): () => void {
   const file = fileURLToPath(new URL('flood-sender.ts', import.meta.url));
   const sender = spawn(process.execPath, [file, JSON.stringify({ port, connections, first, bytes })], {
