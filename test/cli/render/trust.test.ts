@@ -12,9 +12,9 @@ const exposure = (change: Partial<Exposure>): Exposure => ({
 });
 
 test('names every host that the checks may reach', () => {
-  const hosts = ['registry.npmjs.org', 'pypi.org:443', 'files.example.test'];
+  const hosts = ['packages.example.test', 'mirror.example.test:443', 'files.example.test'];
   expect(trustText('/srv/lists', exposure({ hosts }))).toContain(
-    'They may reach these hosts: registry.npmjs.org, pypi.org:443, files.example.test\n',
+    'They may reach these hosts: packages.example.test, mirror.example.test:443, files.example.test\n',
   );
 });
 
