@@ -104,7 +104,10 @@ async function settle(world: World, senders: Senders, command: CommandRecord): P
 async function sayItIsSeen(world: World, publisher: Publisher, command: CommandRecord): Promise<void> {
   await react(world, publisher, command, 'eyes').catch((thrown: unknown) => {
     // It is set with the next one: what was asked for comes first.
-    world.log.warn({ err: thrown }, 'a command is obeyed before it is said to be seen');
+    world.log.warn(
+      { err: thrown },
+      'the reaction that a command was seen could not be set; it is obeyed, and the reaction set with its outcome',
+    );
   });
 }
 

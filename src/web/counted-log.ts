@@ -10,7 +10,7 @@ export function countedLog(log: Log): (message: string, why: string) => void {
     const times = counts.get(message) ?? 0;
     counts.delete(message);
     if (times === 0) return;
-    log.warn({ times }, `${message} (so often within the last minute)`);
+    log.warn({ times }, `${message} (${times} more within the last minute)`);
     wait(message);
   }
   function wait(message: string): void {

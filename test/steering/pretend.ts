@@ -1,4 +1,4 @@
-import { publicText, withPublicText } from '../../src/adapters/github/public-text.ts';
+import { withPublicText } from '../../src/adapters/github/public-text.ts';
 import type { NewReply } from '../../src/core/dialogue/index.ts';
 import {
   type Brief,
@@ -8,6 +8,7 @@ import {
   type Task,
 } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
+import { withoutHostPaths } from '../../src/core/reports/index.ts';
 import { agree } from '../../src/pipeline/agree.ts';
 import { guard, type StageRunner } from '../../src/pipeline/guard.ts';
 import type { World } from '../../src/pipeline/index.ts';
@@ -81,7 +82,7 @@ export function pretendGitHub() {
       return right;
     },
   } as unknown as GitHubReader;
-  const asPublished = publicText([{ path: HOST_FOLDER, name: '(data folder)' }]);
+  const asPublished = withoutHostPaths([{ path: HOST_FOLDER, name: '(data folder)' }]);
   const texts = {
     async react(target: object, reaction: string) {
       if ('comment' in target) reactions.push(`${target.comment} ${reaction}`);

@@ -55,7 +55,7 @@ async function take(
     }
     const { rows } = await client.query<Session>(SESSION);
     const [session] = rows;
-    if (!session) throw new Fault('INTERNAL', 'A session of the database does not know itself.');
+    if (!session) throw new Fault('INTERNAL', 'The database server does not list the session that asked it.');
     return { client, session };
   } catch (error) {
     await client.end();

@@ -52,7 +52,7 @@ const IMAGE_TOKENS: Readonly<Record<ModelProtocol, number>> = {
 /** One image elsewhere: the most of any rule that we know, as the one that holds is not known. */
 const UNKNOWN_IMAGE_TOKENS = IMAGE_TOKENS['openai-chat'];
 
-type Kind = 'image' | 'document' | 'sound or film';
+type Kind = 'image' | 'document' | 'audio or video';
 
 /** Fields that hold JSON of the agent's own, in which no provider looks for content. */
 const ARBITRARY = [
@@ -80,8 +80,8 @@ export function measure(protocol: ModelProtocol, body: Body, bytes: number, offi
   for (const part of partsOf(body)) {
     tools += typedTools(part);
     const kind = kindOf(part);
-    if (kind === 'sound or film')
-      return { kind: 'forbidden', why: 'sound and film, which have prices of their own' };
+    if (kind === 'audio or video')
+      return { kind: 'forbidden', why: 'audio and video, which have prices of their own' };
     if (kind === 'document') documents += 1;
     if (kind === 'image') {
       images += 1;
@@ -133,7 +133,7 @@ function kindOf(part: Body): Kind | null {
   const keys = Object.keys(part).map(camel);
   const type = typeof part.type === 'string' ? part.type : '';
   if (/audio|video/.test(type) || keys.some((key) => ['inputAudio', 'audioUrl', 'videoUrl'].includes(key)))
-    return 'sound or film';
+    return 'audio or video';
   const inline = part.inlineData ?? part.inline_data;
   if (inline !== undefined) return kindOfInline(inline);
   if (/image|screenshot/.test(type) || keys.includes('imageUrl')) return 'image';
@@ -150,7 +150,7 @@ const FILES = ['fileData', 'fileId', 'fileUrl', 'documentUrl'];
 function kindOfInline(inline: unknown): Kind | null {
   const data = isObject(inline) ? inline : {};
   const mime = String(data.mimeType ?? data.mime_type ?? '').toLowerCase();
-  if (/^(audio|video)\//.test(mime)) return 'sound or film';
+  if (/^(audio|video)\//.test(mime)) return 'audio or video';
   if (/^image\//.test(mime)) return 'image';
   return /^text\/plain\b/.test(mime) ? null : 'document';
 }

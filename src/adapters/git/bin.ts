@@ -34,7 +34,10 @@ export function openBin(layout: Layout, log: Log, remove: (path: string) => Prom
       try {
         await remove(trash);
       } catch (error) {
-        log.warn({ err: error, path: trash }, 'What is not needed any more could not be removed yet.');
+        log.warn(
+          { err: error, path: trash },
+          'A folder that is no longer needed could not be removed; a later sweep tries again.',
+        );
       } finally {
         queued.delete(trash);
       }

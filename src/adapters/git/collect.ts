@@ -175,7 +175,8 @@ async function refusal(result: ExecResult, out: string, limits: CollectLimits): 
   if (result.stopped !== null) return `Reading its files was stopped (${result.stopped}).`;
   if (result.exitCode === 0) return null;
   // No process of a candidate runs beside the collector, so that nobody but the machine can have sent a signal.
-  if (result.exitCode === null) throw programKilled('What reads the files of a candidate', KILLED);
+  if (result.exitCode === null)
+    throw programKilled('The program that reads the files of a candidate', KILLED);
   if (result.exitCode === REFUSED_EXIT) {
     const word = await readBounded(join(out, 'refused'), WORD_BYTES);
     return refusalSentence(word?.toString('latin1') ?? '', limits);

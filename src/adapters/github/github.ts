@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
-import type { HostFolder } from '../../core/reports/index.ts';
+import { type HostFolder, withoutHostPaths } from '../../core/reports/index.ts';
 import type { Fence, GitHub, Log, RepositoryHandle } from '../../ports/index.ts';
 import { OwnApp } from './answers.ts';
 import { openWhereabouts, type Whereabouts } from './calls.ts';
@@ -8,7 +8,7 @@ import { type Api, type ClientOptions, openClient, openClockEpochs } from './cli
 import { listRepositories } from './installations.ts';
 import { signingKey } from './key.ts';
 import { openPace, type Pace, type PaceParts } from './pace.ts';
-import { publicText, withPublicText } from './public-text.ts';
+import { withPublicText } from './public-text.ts';
 import { openPublisher } from './publisher.ts';
 import { openReader } from './reader.ts';
 import {
@@ -68,7 +68,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
     (token: string): Api =>
       openClient(client, { kind: 'token', token }, { repeat, queue: queueOf(repository) });
 
-  const asPublished = publicText(options.hostFolders ?? []);
+  const asPublished = withoutHostPaths(options.hostFolders ?? []);
 
   function minter(repository: RepositoryHandle, rights: Rights): () => Promise<Token> {
     const pace = shared.pace(repository.installationId);

@@ -1,11 +1,6 @@
-import { type HostFolder, withoutHostPaths } from '../../core/reports/index.ts';
 import type { Publisher } from '../../ports/index.ts';
 
-/** How each text is written: the same text comes to the same words, so that both sides of a comparison can be made so. */
-export const publicText = (folders: readonly HostFolder[]): ((text: string) => string) =>
-  withoutHostPaths(folders);
-
-/** A publisher whose texts name no folder of this host, whoever wrote them. */
+/** A publisher that sends each text as `clean` writes it, whoever wrote it first. */
 export function withPublicText(publisher: Publisher, clean: (text: string) => string): Publisher {
   return {
     ...publisher,

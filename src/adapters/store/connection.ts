@@ -99,7 +99,7 @@ const GAVE_WAY: Readonly<Record<string, string>> = {
   '57014': 'the statement took longer than its limit',
   '55P03': 'a lock was held by others for longer than its limit',
   '40001': 'another transaction changed the same rows',
-  '40P01': 'it and another transaction waited for each other',
+  '40P01': 'it was in a deadlock with another transaction',
 };
 
 /** The fault behind what `pg` rejected with. Its messages name hosts and users, never a password. */

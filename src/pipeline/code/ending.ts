@@ -9,7 +9,7 @@ import type { Work } from './supervise.ts';
 const OUT_OF_TIME = 124;
 
 /** What a candidate's note says between its coder's end and the finished patch. */
-export const COLLECTING = 'its patch is collected';
+export const COLLECTING = 'its patch is being collected';
 
 /** What a candidate's note says while it waits for something outside of it. */
 export const waitNote = ({ message }: Fault, wait: number): string =>

