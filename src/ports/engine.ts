@@ -85,7 +85,7 @@ export interface Engine {
   launch(flows: Flows): Promise<void>;
   /** Idempotent by id: a second start of the same id joins the first. Returns when the start is durable. */
   start(id: RunId, input: unknown): Promise<void>;
-  /** Waits for the end of a run, however it ends. */
+  /** Waits for the end of a run, however it ends, and of those of its steps that still work in this process. */
   settled(id: RunId): Promise<Exclude<FlowStatus, { kind: 'running' }>>;
   status(id: RunId): Promise<FlowStatus>;
   /** Cancels a run and its candidates: running steps get their signal, no further step starts. */

@@ -307,6 +307,35 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         expect(later).toEqual([]);
       });
 
+      test('a cancelled run is settled when the last of the steps that ran side by side has cleaned up', async () => {
+        const started = [gate(), gate()];
+        const clean = gate();
+        const done: string[] = [];
+        const engine = await launched(async ({ step }) => {
+          await Promise.all([
+            step('plan', async (signal) => {
+              started[0]?.open();
+              await untilAborted(signal);
+              throw signal.reason;
+            }),
+            step('build', async (signal) => {
+              started[1]?.open();
+              await untilAborted(signal);
+              await clean.opened;
+              done.push('cleaned up');
+              throw signal.reason;
+            }),
+          ]);
+        });
+        await engine.start('r1', null);
+        await Promise.all(started.map((one) => one.opened));
+        await engine.cancel('r1');
+        const settled = engine.settled('r1').then((status) => [status, ...done]);
+        await expect.poll(() => engine.status('r1')).toEqual({ kind: 'cancelled' });
+        clean.open();
+        expect(await settled).toEqual([{ kind: 'cancelled' }, 'cleaned up']);
+      });
+
       test('a run that catches the end of its step does not go on either', async () => {
         const started = gate();
         const later: string[] = [];

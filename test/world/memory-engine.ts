@@ -66,7 +66,8 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
   const line = openLine({ places: options.runsAtOnce ?? 8 });
   const signals = new Map<string, AbortController>();
   const ends = new Map<string, { readonly promise: Promise<void>; readonly settle: () => void }>();
-  const steps = new Set<Promise<unknown>>();
+  /** Under way, each with the id of its flow. */
+  const steps = new Map<Promise<unknown>, string>();
   const waiting: (() => void)[] = [];
   /** Rings for whoever waits for a signal of a flow. */
   const bells = new Map<string, Set<() => void>>();
@@ -88,6 +89,12 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     ends.set(id, end);
     return end;
   }
+
+  /** Waits for the steps of a flow and its children that are under way. */
+  const stepsOf = (id: string) =>
+    Promise.allSettled(
+      [...steps].flatMap(([step, flow]) => (flow === id || journal.get(flow)?.parent === id ? [step] : [])),
+    );
 
   function finish(record: FlowRecord, status: Ended): void {
     if (record.status.kind === 'running') Object.assign(record, { status, endedAt: Date.now() });
@@ -155,7 +162,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       return outcome;
     }
     async function inFlight<T>(step: Promise<T>): Promise<T> {
-      steps.add(step);
+      steps.set(step, record.id);
       return step.finally(() => steps.delete(step));
     }
     async function begun(place: number, name: string, work: (signal: AbortSignal) => Promise<unknown>) {
@@ -283,8 +290,8 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     },
     async settled(id) {
       const now = await status(id);
-      if (now.kind !== 'running') return now;
-      await endOf(id).promise;
+      if (now.kind !== 'unknown') await endOf(id).promise;
+      await stepsOf(id);
       const then = await status(id);
       if (then.kind === 'running')
         throw new Fault('INTERNAL', `The engine was shut down while run ${id} was going on.`);
@@ -328,7 +335,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       for (const id of bells.keys()) ring(id);
       const { promise: patience, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);
-      await Promise.race([Promise.allSettled(steps), patience]);
+      await Promise.race([Promise.allSettled(steps.keys()), patience]);
       clearTimeout(timer);
       flows = null;
       for (const controller of signals.values()) controller.abort(new Error('Runoff is shutting down.'));

@@ -184,7 +184,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       for (;;) {
         if (residents.isStopping()) throw shutDown(id);
         const now = await status(id);
-        if (now.kind !== 'running') return now;
+        if (now.kind !== 'running' && !residents.isWorking(id)) return now;
         await delay(SETTLED_POLL_MS);
       }
     },

@@ -22,8 +22,8 @@ export interface Host {
   isOurs(): Promise<boolean>;
   /** The flow's place among those that are worked on here. */
   readonly ticket: Ticket;
-  /** The engine waits for this before it shuts down. */
-  track<T>(step: Promise<T>): Promise<T>;
+  /** The engine waits for this step before it shuts down, and before it calls the flow settled. It never rejects. */
+  track(step: Promise<void>): void;
   startChild(id: string, parent: string, child: ChildInput): Promise<WorkflowHandle<unknown>>;
 }
 
@@ -76,7 +76,7 @@ export function flowContext(id: string, host: Host): FlowContext {
     const signal = stepSignal();
     await host.ticket.resume(signal);
     if (host.isStopping()) return frozen();
-    void host.track(ended);
+    host.track(ended);
     try {
       const value = plain(`The result of step \`${name}\``, await work(signal));
       return { ok: true, ...(value === undefined ? {} : { value }) };

@@ -28,7 +28,7 @@ async function pass(id: string, host: Host, flow: Flow, input: unknown): Promise
 
 /** Makes DBOS workflows of the two flows. The names stand in the database: they are never changed. */
 export function register(flows: Flows, residents: Residents, queue: CoderQueue | null): Registered {
-  const { places, line, isStopping, isOurs, track } = residents;
+  const { places, line, isStopping, isOurs } = residents;
 
   const run: FlowFunction = DBOS.registerWorkflow(
     async (input: unknown, parent: string | null) => {
@@ -36,7 +36,7 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
       return residents.host(id, parent, async (signal) => {
         const ticket = openTicket(line, id);
         try {
-          return await pass(id, hostOf(signal, ticket), flows.run, input);
+          return await pass(id, hostOf(id, signal, ticket), flows.run, input);
         } finally {
           ticket.leave();
         }
@@ -52,7 +52,7 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
         await places?.take(signal);
         try {
           if (isStopping()) return await frozen<FlowResult>();
-          return await pass(id, hostOf(signal, openTicket(line, id)), flows.candidate, input);
+          return await pass(id, hostOf(id, signal, openTicket(line, id)), flows.candidate, input);
         } finally {
           places?.give();
         }
@@ -65,7 +65,7 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
     async (input: unknown, parent: string | null) => {
       const id = DBOS.workflowID ?? '';
       return residents.host(id, parent, (signal) =>
-        pass(id, hostOf(signal, openTicket(line, id)), flows.examination, input),
+        pass(id, hostOf(id, signal, openTicket(line, id)), flows.examination, input),
       );
     },
     { name: 'examination', maxRecoveryAttempts: MAX_RESTARTS },
@@ -85,12 +85,12 @@ export function register(flows: Flows, residents: Residents, queue: CoderQueue |
     return DBOS.startWorkflow(children[flow], { workflowID: id, ...where })(input, parent);
   }
 
-  const hostOf = (signal: AbortSignal, ticket: Ticket): Host => ({
+  const hostOf = (id: string, signal: AbortSignal, ticket: Ticket): Host => ({
     signal,
     ticket,
     isStopping,
     isOurs,
-    track,
+    track: (step) => residents.track(id, step),
     startChild,
   });
   return { run, candidate, examination };
