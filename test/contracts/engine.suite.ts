@@ -330,8 +330,10 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         await engine.start('r1', null);
         await Promise.all(started.map((one) => one.opened));
         await engine.cancel('r1');
-        const settled = engine.settled('r1').then((status) => [status, ...done]);
         await expect.poll(() => engine.status('r1')).toEqual({ kind: 'cancelled' });
+        const settled = engine.settled('r1').then((status) => [status, ...done]);
+        // Long enough for a look at the status to end before the step does.
+        for (const _ of [1, 2, 3]) await engine.status('r1');
         clean.open();
         expect(await settled).toEqual([{ kind: 'cancelled' }, 'cleaned up']);
       });
