@@ -30,8 +30,12 @@ export const OUTAGES: ReadonlySet<FaultCode> = new Set([
   'PROGRAM_KILLED',
 ]);
 
-/** Outages that lasted for all of these waits: work that is waited for around them is not begun anew. */
-const WAITED_OUT = new WeakSet<Fault>();
+/** An outage that lasted for all of these waits: a wait around it does not begin the work anew. */
+class LongOutage extends Fault {
+  constructor({ code, message, cause }: Fault) {
+    super(code, message, { cause });
+  }
+}
 
 /** What fails, for the log; the fault itself is beside it. */
 function whatFails({ code }: Fault): string {
@@ -63,9 +67,11 @@ export async function patiently<T>(
       return await work();
     } catch (thrown) {
       const fault = asFault(thrown);
-      if (wait === null && OUTAGES.has(fault.code)) WAITED_OUT.add(fault);
-      const brief = fault.code === 'STORED_DATA_DAMAGED' && wait !== null && wait <= REMAKING_MS;
-      if (wait === null || WAITED_OUT.has(fault) || !(OUTAGES.has(fault.code) || brief)) throw thrown;
+      if (fault instanceof LongOutage) throw fault;
+      const isOutage = OUTAGES.has(fault.code);
+      if (wait === null) throw isOutage ? new LongOutage(fault) : thrown;
+      const isRemade = fault.code === 'STORED_DATA_DAMAGED' && wait <= REMAKING_MS;
+      if (!isOutage && !isRemade) throw thrown;
       world.log.warn({ err: thrown, wait }, `${whatFails(fault)}; tried again later`);
       await onWait(fault, wait);
       await world.clock.sleep(wait, signal);
