@@ -37,7 +37,8 @@ const SETTINGS = stringify({
   ],
   evaluator: ['evidence'],
   checks: { build: 'true', test: 'node --test' },
-  budget: { run: 2, candidate: 0.5 },
+  // A call that a kill cuts off is booked at the most that it can have cost, and there are many.
+  budget: { run: 10, candidate: 5 },
 });
 
 const BRIEF: Brief = {

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
@@ -83,6 +83,22 @@ describe('checks whose work is lost', () => {
     expect([A?.survivor, B?.survivor]).toEqual([false, true]);
     expect(times).toBe(5);
   });
+
+  test.each([1, 3])(
+    'by processes of run %i of the base tests alone do not make it broken or its tests flaky',
+    async (which) => {
+      let runs = 0;
+      const exec: RoomOptions['exec'] = async (spec, real) => {
+        if (isTest(spec)) runs += 1;
+        if (isTest(spec) && runs === which)
+          await writeFile(join(spec.area.upper, 'add.js'), 'process.exit(1);\n');
+        return real(spec);
+      };
+      const onBase = await (await house.room({ files: FILES, exec })).base();
+      expect(onBase).toMatchObject({ tests: base.tests, runs: 2 });
+      expect(onBase.flaky).toBeUndefined();
+    },
+  );
 
   test('to a checkout that is damaged meanwhile, are done on a new one', async () => {
     tried({

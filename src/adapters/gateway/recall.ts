@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { asFault } from '../../core/model/index.ts';
+import { type ArtifactRef, asFault } from '../../core/model/index.ts';
 import type { Artifacts, Clock, Grant, KeptAnswer, Log, Store } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import { questionOf } from './question.ts';
@@ -28,7 +28,7 @@ export interface Asked {
 export interface Recall {
   /** The finished answer to this call, once; null where it has to be paid. Never rejects. */
   take(call: AdmittedCall): Promise<{ readonly asked: Asked; readonly answer: Finished | null }>;
-  /** Writes the body down; what stands in the ledger's transaction, or null where it cannot be kept. Never rejects. */
+  /** Stores the body, and waits for a while where the disk is full; null where it cannot be kept. Never rejects. */
   keep(asked: Asked, answer: Finished): Promise<KeptAnswer | null>;
 }
 
@@ -37,7 +37,13 @@ export const MOST_ANSWER_BYTES = 8 * 2 ** 20;
 const MOST_LEASE_BYTES = 128 * 2 ** 20;
 
 type Whose = Pick<Grant, 'runId' | 'spender'>;
-type Parts = Answers & { readonly clock: Pick<Clock, 'now'>; readonly log: Log };
+type Parts = Answers & { readonly clock: Pick<Clock, 'now' | 'sleep'>; readonly log: Log };
+
+/**
+ * Milliseconds between tries to store an answer on a disk that is full; meanwhile the coder does not get its end. Our
+ * default: 30 seconds in all, less than a coder waits for a slow answer.
+ */
+const FULL_DISK_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 14_500];
 
 /** Reads once what is there: nobody else asks for this spender while the lease is open. Rejects when it cannot be read. */
 export async function openRecall({ artifacts, store, clock, log }: Parts, whose: Whose): Promise<Recall> {
@@ -53,6 +59,18 @@ export async function openRecall({ artifacts, store, clock, log }: Parts, whose:
     served.set(question, number + 1);
     return number;
   };
+
+  async function put(body: string): Promise<ArtifactRef> {
+    for (const wait of FULL_DISK_WAITS_MS) {
+      try {
+        return await artifacts.put(body);
+      } catch (error) {
+        if (asFault(error).code !== 'DISK_FULL') throw error;
+        await clock.sleep(wait);
+      }
+    }
+    return artifacts.put(body);
+  }
 
   return {
     async take(call) {
@@ -76,7 +94,7 @@ export async function openRecall({ artifacts, store, clock, log }: Parts, whose:
       if (!isUtf8(body) || bytes + body.length > MOST_LEASE_BYTES) return null;
       bytes += body.length;
       try {
-        const kept = await artifacts.put(body.toString('utf8'));
+        const kept = await put(body.toString('utf8'));
         return { question, number: number ?? next(question), status, headers, body: kept, at: clock.now() };
       } catch (error) {
         const { code } = asFault(error);

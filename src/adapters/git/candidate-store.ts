@@ -1,11 +1,11 @@
 import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { Sha } from '../../core/model/index.ts';
+import type { Fault, Sha } from '../../core/model/index.ts';
 import type { CollectedPatch } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE } from './bases.ts';
 import { type CollectLimits, type Gathered, type Known, rawEntries, tooBig, tooMany } from './collect.ts';
 import { gitFault, isNoSpace } from './faults.ts';
-import type { Git } from './git.ts';
+import type { Git, GitDone } from './git.ts';
 import { besides, checkedSha, exists, isSha, type Layout, touch } from './layout.ts';
 import { makeBare } from './mirrors.ts';
 import { patchText, rawDiff } from './patch-text.ts';
@@ -14,7 +14,14 @@ import { withoutSetup } from './setup-traces.ts';
 export type Admitted =
   | { readonly kind: 'patch'; readonly patch: CollectedPatch }
   | { readonly kind: 'empty' }
-  | { readonly kind: 'refused'; readonly why: string };
+  | Refusal;
+
+interface Refusal {
+  readonly kind: 'refused';
+  readonly why: string;
+  /** What git said, where the content may be sound and our own copy of the repository damaged. */
+  readonly fault?: Fault;
+}
 
 /** One bare repository per mirror with what candidates brought; it borrows the mirror's objects, never the reverse. */
 export interface CandidateStore {
@@ -38,6 +45,12 @@ const ODD_NAME = 'It has a file name that is not valid UTF-8.';
 const ODD_LINK = 'It has a symbolic link whose target is not valid UTF-8.';
 const SUBMODULE = 'It adds or moves a submodule.';
 
+const refuse = (why: string): Refusal => ({ kind: 'refused', why });
+const corrupt = (what: string, done: GitDone): Refusal => ({
+  ...refuse(CORRUPT),
+  fault: gitFault(what, done),
+});
+
 export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimits): CandidateStore {
   async function at(key: string): Promise<string> {
     const path = layout.objects(key);
@@ -54,26 +67,27 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
   }
 
   /** Null when the content is sound, else why not. */
-  async function unpack(quarantine: Git, cwd: string, tree: string, pack: Buffer): Promise<string | null> {
-    if (!isSha(tree)) return CORRUPT;
+  async function unpack(quarantine: Git, cwd: string, tree: string, pack: Buffer): Promise<Refusal | null> {
+    if (!isSha(tree)) return refuse(CORRUPT);
+    const what = "Taking in a candidate's content";
     const done = await quarantine({
       cwd,
       args: ['index-pack', '--stdin', '--strict', `--max-input-size=${limits.packBytes}`],
       input: pack,
     });
-    if (isNoSpace(done.stderr)) throw gitFault("Taking in a candidate's content", done);
-    if (done.exitCode !== 0) return CORRUPT;
+    if (isNoSpace(done.stderr)) throw gitFault(what, done);
+    if (done.exitCode !== 0) return corrupt(what, done);
     const type = await quarantine({ cwd, args: ['cat-file', '-t', tree] });
-    return type.stdout.trim() === 'tree' ? null : CORRUPT;
+    return type.stdout.trim() === 'tree' ? null : corrupt(what, type);
   }
 
   /** Null when the changes may be shown, else why not. */
-  async function objection(quarantine: Git, cwd: string, raw: Buffer): Promise<string | null> {
+  async function objection(quarantine: Git, cwd: string, raw: Buffer): Promise<Refusal | null> {
     const entries = rawEntries(raw);
-    if (entries.length > limits.files) return tooMany(entries.length, limits.files);
-    if (entries.some((entry) => entry.newMode === '160000')) return SUBMODULE;
+    if (entries.length > limits.files) return refuse(tooMany(entries.length, limits.files));
+    if (entries.some((entry) => entry.newMode === '160000')) return refuse(SUBMODULE);
     if (entries.some((entry) => !Buffer.from(entry.path.toString('utf8')).equals(entry.path)))
-      return ODD_NAME;
+      return refuse(ODD_NAME);
     const oids = entries
       .flatMap((entry) => [entry.oldMode === '160000' ? '' : entry.oldOid, entry.newOid])
       .filter((oid) => !/^0*$/.test(oid));
@@ -86,10 +100,10 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
     let bytes = 0;
     for (const line of sizes.stdout.trim().split('\n')) {
       const [type, size] = line.split(' ');
-      if (type !== 'blob') return CORRUPT;
+      if (type !== 'blob') return corrupt('Measuring a patch', sizes);
       bytes += Number(size);
     }
-    return bytes > limits.contentBytes ? tooBig(limits.contentBytes) : null;
+    return bytes > limits.contentBytes ? refuse(tooBig(limits.contentBytes)) : null;
   }
 
   return {
@@ -101,17 +115,17 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       const objects = join(scratch, 'objects');
       const quarantine = quarantined(git, objects, join(cwd, 'objects'));
       await mkdir(join(objects, 'pack'), { recursive: true });
-      const why = await unpack(quarantine, cwd, gathered.tree, gathered.pack);
-      if (why !== null) return { kind: 'refused', why };
+      const refusal = await unpack(quarantine, cwd, gathered.tree, gathered.pack);
+      if (refusal !== null) return refusal;
       const tree = traces
         ? await withoutSetup(quarantine, cwd, { base: facts.tree, tree: gathered.tree, traces, scratch })
         : gathered.tree;
       if (tree === facts.tree) return { kind: 'empty' };
       const raw = await rawDiff(quarantine, cwd, { base: facts.tree, tree, scratch });
       const objected = await objection(quarantine, cwd, raw);
-      if (objected !== null) return { kind: 'refused', why: objected };
+      if (objected !== null) return objected;
       const text = await patchText(quarantine, cwd, { base: facts.tree, tree, raw, scratch });
-      if (text === null) return { kind: 'refused', why: ODD_LINK };
+      if (text === null) return refuse(ODD_LINK);
       await moveObjects(objects, join(cwd, 'objects'));
       await claim(cwd, areaId, tree);
       return { kind: 'patch', patch: { tree, raw: raw.toString('utf8'), text } };

@@ -77,7 +77,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     try {
       const from = { areaId: area.id, scratch };
       const admitted = await store.admit(base.repositoryKey, gathered, known, from);
-      return admitted.kind === 'refused' ? refused(log, area.id, admitted) : admitted;
+      if (admitted.kind !== 'refused') return admitted;
+      const { why, fault } = admitted;
+      const cause = fault && (await diagnose(fault));
+      if (cause !== fault) throw cause;
+      return refused(log, area.id, { kind: 'refused', why });
     } finally {
       await removeTree(scratch);
     }

@@ -189,12 +189,28 @@ describe('who is given an answer', () => {
     expect(asked).toBe(2);
   });
 
-  test('a full disk costs the memory of an answer, not the answer', async () => {
+  /** What is kept goes to a disk that is full for so many tries. */
+  const onFullDisk = (where: Where, tries: number): Where => {
+    const { artifacts } = where.answers;
+    let left = tries;
+    const put = async (text: string) => {
+      left -= 1;
+      if (left >= 0) throw new Error('ENOSPC: no space left on device, write');
+      return artifacts.put(text);
+    };
+    return { ...where, answers: { ...where.answers, artifacts: { ...artifacts, put } } };
+  };
+
+  test('an answer waits to be kept where the disk is full for a while', async () => {
     const where = kept();
-    const full = { ...where.answers.artifacts, put: () => Promise.reject(new Error('ENOSPC')) };
-    const reply = await inProcess({ ...where, answers: { ...where.answers, artifacts: full } }, (lease) =>
-      ask(lease),
-    );
+    expect((await inProcess(onFullDisk(where, 5), (lease) => ask(lease))).status).toBe(200);
+    await inProcess(where, (lease) => ask(lease));
+    expect(asked).toBe(1);
+  });
+
+  test('a disk that stays full costs the memory of an answer, not the answer', async () => {
+    const where = kept();
+    const reply = await inProcess(onFullDisk(where, 1_000), (lease) => ask(lease));
     expect(reply.status).toBe(200);
     expect(await where.ledger.keptAnswers('r1', 'A')).toEqual([]);
     expect(await where.ledger.usage('r1')).toMatchObject({ calls: 1 });

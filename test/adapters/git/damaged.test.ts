@@ -267,6 +267,23 @@ describe('stored copies that are damaged', () => {
     expect(await workspaces.collect(again, another)).toMatchObject({ kind: 'patch' });
   });
 
+  test.each([
+    ['what the candidate left as it is', (path: string) => path.endsWith('.pack')],
+    ['what the candidate changed', (path: string) => !path.includes('/pack/')],
+  ])(
+    'a mirror that loses %s while a coder works is damaged, and no fault of the candidate',
+    async (_, isLost) => {
+      const { workspaces, source, shas, mirror } = await mirrored();
+      const base = await workspaces.prepare(source, shas[2] ?? '');
+      const area = await workspaces.open(base, 'run-A');
+      await world.run(area, 'echo mine > a.txt');
+      for (const path of filesBelow(join(mirror, 'objects'))) if (isLost(path)) rmSync(path);
+      await expect(workspaces.collect(base, area)).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
+      const again = await workspaces.prepare(source, shas[2] ?? '');
+      expect(await workspaces.collect(again, area)).toMatchObject({ kind: 'patch' });
+    },
+  );
+
   test('trees of candidates: what is damaged is set aside, and said not to be there', async () => {
     const { workspaces, source, shas, dataDir } = await mirrored();
     const base = await workspaces.prepare(source, shas[0] ?? '');
