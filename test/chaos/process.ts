@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { AppOptions, Happening } from './app.ts';
 
@@ -9,6 +11,8 @@ export type Program = 'app' | 'worker';
 
 /** Our default: a start takes a second or two; on a busy machine ten times that. */
 const PATIENCE_MS = 60_000;
+/** In which Node writes its report. */
+const REPORT_MS = 2_000;
 
 export interface AppProcess {
   readonly pid: number;
@@ -40,7 +44,8 @@ export function startProcess(
   logFile?: string,
 ): AppProcess {
   const file = fileURLToPath(new URL(`${program}.ts`, import.meta.url));
-  const child = spawn(process.execPath, [file, JSON.stringify(options)], {
+  const reports = logFile ? [`--report-directory=${dirname(logFile)}`, '--report-on-signal'] : [];
+  const child = spawn(process.execPath, [...reports, file, JSON.stringify(options)], {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -93,6 +98,11 @@ export function startProcess(
       child.kill('SIGTERM');
       const late = new Promise<'late'>((resolve) => setTimeout(resolve, PATIENCE_MS, 'late').unref());
       if ((await Promise.race([ended, late])) === 'late') {
+        // With a log, Node's report says which connections and timers are open.
+        if (logFile) {
+          child.kill('SIGUSR2');
+          await delay(REPORT_MS);
+        }
         child.kill('SIGKILL');
         throw new Error(`The ${program} did not stop within ${PATIENCE_MS} ms. It said: ${said}`);
       }
