@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { ISSUE } from '../src/demo/sample/index.ts';
 import { MAINTAINER, openTheatre, REPOSITORY, type Theatre } from '../src/demo/stage.ts';
-import { COLLECTING, LABEL } from '../src/pipeline/index.ts';
+import { COLLECTING, LABEL } from '../src/runs/index.ts';
 
 const FILES = 30_000;
 const RUNS = 3;

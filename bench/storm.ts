@@ -3,7 +3,7 @@
 // the process in which App, GitHub and models run.
 import { setTimeout as wait } from 'node:timers/promises';
 import { MAINTAINER, openTheatre, REPOSITORY } from '../src/demo/stage.ts';
-import { inLine, LABEL } from '../src/pipeline/index.ts';
+import { inLine, LABEL } from '../src/runs/index.ts';
 
 const LABELS = Number(process.env.LABELS ?? 200);
 const MINUTE_MS = 60_000;

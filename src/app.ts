@@ -1,8 +1,8 @@
 import type { Context, Probot } from 'probot';
+import { gone, type Heeded, pullClosed, type Steering, withdrawn } from './commands/index.ts';
 import { Fault, type FaultCode, isSameLabel } from './core/model/index.ts';
-import { LABEL, RUNNING_LABEL, type World } from './pipeline/index.ts';
 import type { CommandPlace } from './ports/index.ts';
-import { gone, type Heeded, pullClosed, type Steering, withdrawn } from './steering/index.ts';
+import { LABEL, RUNNING_LABEL, type World } from './runs/index.ts';
 
 /** The Probot application: GitHub's events in, runs and their steering out. Every decision is elsewhere. */
 export const app =

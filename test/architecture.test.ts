@@ -44,12 +44,12 @@ describe('the rules', () => {
       'src/core/model/index.ts':
         "import type { one } from '../../ports/index.ts';\nexport type One = typeof one;\n",
       'src/ports/index.ts': one,
-      'src/web/index.ts': "export { one } from '../adapters/git/index.ts';\n",
+      'src/server/index.ts': "export { one } from '../adapters/git/index.ts';\n",
       'src/adapters/git/index.ts': one,
     });
     expect(said).toEqual([
       'src/core/model/index.ts:1: core may not import ports (src/ports/index.ts)',
-      'src/web/index.ts:1: web may not import adapters (src/adapters/git/index.ts)',
+      'src/server/index.ts:1: server may not import adapters (src/adapters/git/index.ts)',
     ]);
   });
 
@@ -57,13 +57,13 @@ describe('the rules', () => {
     const said = await judge({
       'src/adapters/git/index.ts': one,
       'src/adapters/store/index.ts': "export const lazily = () => import('../git/index.ts');\n",
-      'src/pipeline/code/index.ts': one,
-      'src/pipeline/judge/index.ts': "export type One = typeof import('../code/index.ts');\n",
-      'src/pipeline/index.ts': "export * from './code/index.ts';\nexport * from './judge/index.ts';\n",
+      'src/runs/code/index.ts': one,
+      'src/runs/judge/index.ts': "export type One = typeof import('../code/index.ts');\n",
+      'src/runs/index.ts': "export * from './code/index.ts';\nexport * from './judge/index.ts';\n",
     });
     expect(said).toEqual([
       'src/adapters/store/index.ts:1: an adapter may not import another one (adapters/git)',
-      'src/pipeline/judge/index.ts:1: the stage judge may not import the stage code',
+      'src/runs/judge/index.ts:1: the stage judge may not import the stage code',
     ]);
   });
 
@@ -71,7 +71,7 @@ describe('the rules', () => {
     const said = await judge({
       'src/core/model/index.ts':
         "import { readFileSync } from 'node:fs';\nexport const read = readFileSync;\n",
-      'src/pipeline/index.ts':
+      'src/runs/index.ts':
         'export const a = () => Date.now() + Math.random();\nexport const b = () => [new Date(), new Date(0)];\n' +
         'export const c = () => process.env.HOME;\nexport const d = (world: { fetch(): void }) => world.fetch();\n',
       'src/adapters/git/index.ts':
@@ -79,10 +79,10 @@ describe('the rules', () => {
     });
     expect(said).toEqual([
       'src/core/model/index.ts:1: core may not import node:fs; that is for an adapter behind a port',
-      'src/pipeline/index.ts:1: pipeline may not use Date.now; take it through a port',
-      'src/pipeline/index.ts:1: pipeline may not use Math.random; take it through a port',
-      'src/pipeline/index.ts:2: pipeline may not use new Date(); take it through a port',
-      'src/pipeline/index.ts:3: pipeline may not use process.env; take it through a port',
+      'src/runs/index.ts:1: runs may not use Date.now; take it through a port',
+      'src/runs/index.ts:1: runs may not use Math.random; take it through a port',
+      'src/runs/index.ts:2: runs may not use new Date(); take it through a port',
+      'src/runs/index.ts:3: runs may not use process.env; take it through a port',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { answerOf, replyOf, type Command as Saying } from '../core/commands/index.ts';
 import { Fault, type RunId } from '../core/model/index.ts';
-import { flows, reply } from '../pipeline/index.ts';
+import { flows, reply } from '../runs/index.ts';
 import { viewById } from './follow.ts';
 import { jsonText } from './render/index.ts';
 import { EXIT, type Shell } from './runtime.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Debate } from '../core/debate/index.ts';
 import { Fault, type Usd } from '../core/model/index.ts';
-import { type DebateNews, debateText } from '../pipeline/index.ts';
+import { type DebateNews, debateText } from '../runs/index.ts';
 import { dollars, jsonOption, names, whole } from './options.ts';
 import { debateJson, debateNews, debateReport, jsonText, roundLine } from './render/index.ts';
 import { EXIT, type Shell } from './runtime.ts';

@@ -1,7 +1,7 @@
 import { isOver } from '../core/lifecycle/index.ts';
 import { Fault, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
-import { viewOf, type World } from '../pipeline/index.ts';
+import { viewOf, type World } from '../runs/index.ts';
 import { progressLine, renderProgress } from './render/index.ts';
 import type { Screen } from './runtime.ts';
 

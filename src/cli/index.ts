@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { codersOf } from '../core/commands/index.ts';
 import { asFault, type Fault, type FaultCode } from '../core/model/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
-import type { Overrides } from '../pipeline/index.ts';
+import type { Overrides } from '../runs/index.ts';
 import { installAgents, listAgents } from './agents.ts';
 import { addAnswers } from './answer.ts';
 import { addAudit } from './audit.ts';

@@ -1,7 +1,7 @@
 import { isOver } from '../core/lifecycle/index.ts';
 import { Fault, RUN_STATES, type RunId } from '../core/model/index.ts';
 import { nth, type RunView, visibleCode } from '../core/reports/index.ts';
-import { cancelRun, diffsOf, flows, viewOf, type World } from '../pipeline/index.ts';
+import { cancelRun, diffsOf, flows, viewOf, type World } from '../runs/index.ts';
 import { viewById } from './follow.ts';
 import { printReport } from './print.ts';
 import { jsonText, renderProgress, runJson, shown } from './render/index.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { aliasOf } from '../core/commands/index.ts';
 import { type Alias, Fault, type RunId } from '../core/model/index.ts';
-import { pickHere } from '../pipeline/index.ts';
+import { pickHere } from '../runs/index.ts';
 import { viewById } from './follow.ts';
 import { jsonOption } from './options.ts';
 import { branchMerge, jsonText } from './render/index.ts';

@@ -1,5 +1,5 @@
 import type { RunView } from '../core/reports/index.ts';
-import { diffsOf, type World } from '../pipeline/index.ts';
+import { diffsOf, type World } from '../runs/index.ts';
 import { finalReport } from './render/index.ts';
 import type { Screen } from './runtime.ts';
 

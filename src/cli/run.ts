@@ -9,7 +9,7 @@ import {
   startLocalRun,
   startRun,
   type World,
-} from '../pipeline/index.ts';
+} from '../runs/index.ts';
 import { follow, viewById } from './follow.ts';
 import { printReport } from './print.ts';
 import { jsonText, runJson, trustText } from './render/index.ts';

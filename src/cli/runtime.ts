@@ -1,6 +1,6 @@
 import type { ModelProtocol } from '../core/model/index.ts';
-import type { Exposure, Retired, SelectTools, World } from '../pipeline/index.ts';
 import type { Pruned } from '../ports/index.ts';
+import type { Exposure, Retired, SelectTools, World } from '../runs/index.ts';
 
 /** A world that is open: the database runs, and the sandbox is proven where flows are executed. `close` leaves nothing behind. */
 export interface Runtime {

@@ -1,6 +1,6 @@
 import { asFault } from '../core/model/index.ts';
 import { type SelectAnswer, SelectRequest } from '../core/selection/index.ts';
-import { type SelectOptions, select } from '../pipeline/index.ts';
+import { type SelectOptions, select } from '../runs/index.ts';
 import { jsonLine } from './render/index.ts';
 import { EXIT, type Selecting, type Shell } from './runtime.ts';
 

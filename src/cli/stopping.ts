@@ -1,5 +1,5 @@
 import type { RunId } from '../core/model/index.ts';
-import { cancelRun, type World } from '../pipeline/index.ts';
+import { cancelRun, type World } from '../runs/index.ts';
 import { onPresses } from './interrupts.ts';
 import { EXIT, type Runtime, type Surroundings } from './runtime.ts';
 

@@ -1,5 +1,5 @@
 import type { RunId, RunState } from '../core/model/index.ts';
-import type { World } from '../pipeline/index.ts';
+import type { World } from '../runs/index.ts';
 
 /** Milliseconds between two looks at runs whose candidates other machines work on. Our default. */
 const EVERY_MS = 10_000;

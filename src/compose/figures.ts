@@ -1,6 +1,6 @@
 import type { Operator } from '../core/policy/index.ts';
-import type { World } from '../pipeline/index.ts';
-import type { WebOptions } from '../web/index.ts';
+import type { World } from '../runs/index.ts';
+import type { WebOptions } from '../server/index.ts';
 
 /** /metrics of a web server, for whoever has the operator's token; without one there is no such page. */
 export function figuresOf(

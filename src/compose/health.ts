@@ -1,5 +1,5 @@
 import type { Runtime } from '../cli/index.ts';
-import type { Health } from '../web/index.ts';
+import type { Health } from '../server/index.ts';
 
 /** Anybody can read it, so it says which part is down, and the log says why. */
 export async function healthOf({ world }: Runtime): Promise<Health> {

@@ -40,15 +40,15 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 /** Files of our own that are not code of the app. */
 export const OWN = {
-  planner: here('../pipeline/brief/planner.md'),
-  critic: here('../pipeline/brief/critic.md'),
-  synthesiser: here('../pipeline/brief/synthesiser.md'),
-  judge: here('../pipeline/judge/judge.md'),
-  neutral: here('../pipeline/examine/neutral.md'),
-  distinguish: here('../pipeline/examine/distinguish.md'),
-  reviewer: here('../pipeline/examine/reviewer.md'),
-  coderPrompts: here('../pipeline/code/prompts'),
-  personas: here('../pipeline/personas'),
+  planner: here('../runs/brief/planner.md'),
+  critic: here('../runs/brief/critic.md'),
+  synthesiser: here('../runs/brief/synthesiser.md'),
+  judge: here('../runs/judge/judge.md'),
+  neutral: here('../runs/examine/neutral.md'),
+  distinguish: here('../runs/examine/distinguish.md'),
+  reviewer: here('../runs/examine/reviewer.md'),
+  coderPrompts: here('../runs/code/prompts'),
+  personas: here('../runs/personas'),
   appManifest: here('../../app.yml'),
   package: here('../../package.json'),
 } as const;

@@ -1,7 +1,7 @@
 import { systemRandom } from '../adapters/system/index.ts';
 import type { PrunedByHand } from '../cli/index.ts';
 import type { Operator } from '../core/policy/index.ts';
-import { flows, retire } from '../pipeline/index.ts';
+import { flows, retire } from '../runs/index.ts';
 import { openRuntime } from './runtime.ts';
 import { pruneUnused } from './upkeep.ts';
 

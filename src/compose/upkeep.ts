@@ -1,4 +1,6 @@
+import { lookForEndedChoices, lookForLabels, lookForWithdrawn, type Steering } from '../commands/index.ts';
 import { heldSince, LONG_UNUSED } from '../core/policy/index.ts';
+import type { Pruned } from '../ports/index.ts';
 import {
   type Keep,
   reconcile,
@@ -7,9 +9,7 @@ import {
   sayLine,
   sweepEnded,
   type World,
-} from '../pipeline/index.ts';
-import type { Pruned } from '../ports/index.ts';
-import { lookForEndedChoices, lookForLabels, lookForWithdrawn, type Steering } from '../steering/index.ts';
+} from '../runs/index.ts';
 import { watchElsewhere } from './elsewhere.ts';
 
 /** Milliseconds between two looks for runs that lost their flow, or areas that lost their run. Our default. */

@@ -1,5 +1,5 @@
-import type { World } from '../pipeline/index.ts';
-import type { WebhookMiddleware } from '../web/index.ts';
+import type { World } from '../runs/index.ts';
+import type { WebhookMiddleware } from '../server/index.ts';
 
 /** What the App subscribes to, and what GitHub sends every App; anybody may send anything else. */
 const EVENTS: ReadonlySet<string> = new Set([

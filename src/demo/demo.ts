@@ -13,7 +13,7 @@ import {
 } from '../cli/index.ts';
 import { Fault, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
-import { LABEL } from '../pipeline/index.ts';
+import { LABEL } from '../runs/index.ts';
 import { ISSUE } from './sample/index.ts';
 import { MAINTAINER, openTheatre, REPOSITORY, type Theatre } from './stage.ts';
 

@@ -12,8 +12,8 @@ import {
 } from '../compose/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { parseEnvironment } from '../core/policy/index.ts';
-import type { World } from '../pipeline/index.ts';
 import type { Fence } from '../ports/index.ts';
+import type { World } from '../runs/index.ts';
 import {
   appEnvironment,
   type LocalGitHub,

@@ -2,10 +2,10 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { startApp } from '../../src/compose/serve.ts';
 import type { RunId } from '../../src/core/model/index.ts';
 import { parseEnvironment } from '../../src/core/policy/index.ts';
-import { admit, enlist, permit, RunRequest } from '../../src/pipeline/admit/index.ts';
-import type { World } from '../../src/pipeline/index.ts';
 import type { Flows } from '../../src/ports/index.ts';
-import { admitRoom, NOON } from '../pipeline/admit-room.ts';
+import { admit, enlist, permit, RunRequest } from '../../src/runs/admit/index.ts';
+import type { World } from '../../src/runs/index.ts';
+import { admitRoom, NOON } from '../runs/admit-room.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 
 export const SECRET = 'a-secret-of-this-test-only-0123456789';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
-import { permit } from '../../src/pipeline/admit/index.ts';
-import { guard } from '../../src/pipeline/guard.ts';
-import { admitRoom, comment, mallory, mona, NOON, ORIGIN, remark, tria } from '../pipeline/admit-room.ts';
+import { permit } from '../../src/runs/admit/index.ts';
+import { guard } from '../../src/runs/guard.ts';
+import { admitRoom, comment, mallory, mona, NOON, ORIGIN, remark, tria } from '../runs/admit-room.ts';
 
 type Room = ReturnType<typeof admitRoom>;
 const labelAgain = ({ now }: Room) => now.unlabelled.clear();

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { startWeb, type Web, type WebLimits } from '../../src/web/index.ts';
-import { delivery, HOOKS, labelled, memoryLog, probotMiddleware, SECRET, sign } from '../web/delivery.ts';
+import { startWeb, type Web, type WebLimits } from '../../src/server/index.ts';
+import { delivery, HOOKS, labelled, memoryLog, probotMiddleware, SECRET, sign } from '../server/delivery.ts';
 
 const KIB = 1_024;
 

@@ -4,9 +4,9 @@ import type { Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import { seenMarkdown, seenPlain } from '../../src/core/prompts/index.ts';
 import { visible } from '../../src/core/reports/index.ts';
-import { taskText } from '../../src/pipeline/code/task-text.ts';
-import type { World } from '../../src/pipeline/index.ts';
-import { loadTask } from '../../src/pipeline/task.ts';
+import { taskText } from '../../src/runs/code/task-text.ts';
+import type { World } from '../../src/runs/index.ts';
+import { loadTask } from '../../src/runs/task.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
 const RUN = 'r7k2m9q4xa';

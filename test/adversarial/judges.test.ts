@@ -3,16 +3,7 @@ import { openModel } from '../../src/adapters/models/index.ts';
 import { blind, type Competitor, identitiesOf, leaksIn, questionOf } from '../../src/core/judging/index.ts';
 import { json, openRig, PRICE, startProvider } from '../adapters/gateway/rig.ts';
 import { AUTHORS, adding, candidate, changing, NOTHING_RAN } from '../core/judging/sample.ts';
-import {
-  always,
-  cite,
-  openCourt,
-  poolOf,
-  prefers,
-  type Ruling,
-  type Seen,
-  saying,
-} from '../pipeline/court.ts';
+import { always, cite, openCourt, poolOf, prefers, type Ruling, type Seen, saying } from '../runs/court.ts';
 
 const IDENTITIES = identitiesOf(Object.values(AUTHORS));
 const RIGHT = candidate('A', ['if (input.length === 0) return 0;', 'return parse(input);'], AUTHORS.claude);

@@ -21,8 +21,8 @@ import {
   unknownReply,
   visibleCode,
 } from '../../src/core/reports/index.ts';
-import { findOwn } from '../../src/pipeline/own-comment.ts';
 import type { CommentFacts, GitHub, GitHubReader } from '../../src/ports/index.ts';
+import { findOwn } from '../../src/runs/own-comment.ts';
 import { CORPUS, hostile, poisoned, poisonedDiffs } from '../core/reports/hostile.ts';
 import { scan } from '../core/reports/scanner.ts';
 import { inPages } from '../world/pages.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NeutralTest, NO_ADMISSION, type WrittenTest } from '../../src/core/neutral/index.ts';
-import { admitTests, type Survivor } from '../../src/pipeline/examine/admit.ts';
-import { distinguish } from '../../src/pipeline/examine/distinguish.ts';
-import { writeNeutralTests } from '../../src/pipeline/examine/neutral.ts';
+import { admitTests, type Survivor } from '../../src/runs/examine/admit.ts';
+import { distinguish } from '../../src/runs/examine/distinguish.ts';
+import { writeNeutralTests } from '../../src/runs/examine/neutral.ts';
 import { neutralTest } from '../core/neutral/sample.ts';
 import {
   csv,
@@ -14,7 +14,7 @@ import {
   RIGHT,
   type Room,
   testFile,
-} from '../pipeline/neutral-room.ts';
+} from '../runs/neutral-room.ts';
 
 const wish = (id: string, text: string): NeutralTest => neutralTest(id, { text });
 const EMPTY = wish('empty', expecting('', []));

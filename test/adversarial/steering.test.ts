@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadOnGitHub } from '../../src/pipeline/index.ts';
-import { shownOn } from '../../src/pipeline/publish/heads.ts';
-import { labelled, withdrawn } from '../../src/steering/index.ts';
-import { NOON } from '../pipeline/admit-room.ts';
-import { APP, mallory, mona, RUN } from '../steering/pretend.ts';
-import { openPull } from '../steering/repository.ts';
-import { ada, atWork, boxes, type Scene, scene, shown, tick } from '../steering/scene.ts';
+import { labelled, withdrawn } from '../../src/commands/index.ts';
+import { loadOnGitHub } from '../../src/runs/index.ts';
+import { shownOn } from '../../src/runs/publish/heads.ts';
+import { APP, mallory, mona, RUN } from '../commands/pretend.ts';
+import { openPull } from '../commands/repository.ts';
+import { ada, atWork, boxes, type Scene, scene, shown, tick } from '../commands/scene.ts';
+import { NOON } from '../runs/admit-room.ts';
 import { type AppRoom, appRoom, comments, issues, MONA } from './app-room.ts';
 
 const bob = { id: 9, login: 'bob', isBot: false };

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
-import { inLine } from '../../src/pipeline/index.ts';
+import { inLine } from '../../src/runs/index.ts';
 import { tried } from '../world/tried.ts';
 import { type AppRoom, appRoom, comments, issues } from './app-room.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { comment, mallory, mona, NOON } from '../pipeline/admit-room.ts';
+import { comment, mallory, mona, NOON } from '../runs/admit-room.ts';
 import { type AppRoom, appRoom, comments, issues, MONA } from './app-room.ts';
 
 let room: AppRoom;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/compose/index.ts';
 import { serve } from '../../src/compose/serve.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import { NOON } from '../pipeline/admit-room.ts';
+import { NOON } from '../runs/admit-room.ts';
 import { type AppRoom, appRoom, comments, headersOf, issues, SECRET, sign } from './app-room.ts';
 
 let room: AppRoom;

@@ -4,26 +4,24 @@ import type { Source } from './read-sources.ts';
 const MAY_IMPORT = {
   core: [],
   ports: ['core'],
-  pipeline: ['core', 'ports'],
-  steering: ['core', 'ports', 'pipeline'],
-  arena: ['core', 'ports', 'pipeline'],
+  runs: ['core', 'ports'],
+  commands: ['core', 'ports', 'runs'],
   adapters: ['core', 'ports'],
-  app: ['core', 'ports', 'pipeline', 'steering', 'arena'],
-  web: ['core', 'ports', 'pipeline', 'steering', 'arena'],
-  cli: ['core', 'ports', 'pipeline', 'steering', 'arena'],
-  compose: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'app', 'web', 'cli'],
-  demo: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'app', 'web', 'cli', 'compose'],
+  app: ['core', 'ports', 'runs', 'commands'],
+  server: ['core', 'ports', 'runs', 'commands'],
+  cli: ['core', 'ports', 'runs', 'commands'],
+  compose: ['core', 'ports', 'runs', 'commands', 'adapters', 'app', 'server', 'cli'],
+  demo: ['core', 'ports', 'runs', 'commands', 'adapters', 'app', 'server', 'cli', 'compose'],
   'process-start': [],
   main: [
     'process-start',
     'core',
     'ports',
-    'pipeline',
-    'steering',
-    'arena',
+    'runs',
+    'commands',
     'adapters',
     'app',
-    'web',
+    'server',
     'cli',
     'compose',
     'demo',
@@ -31,11 +29,11 @@ const MAY_IMPORT = {
 } as const satisfies Record<string, readonly string[]>;
 
 /** Layers that decide: what they need of clock, chance, files and network comes through ports. */
-const WITHOUT_NODE: ReadonlySet<string> = new Set(['core', 'ports', 'pipeline', 'steering', 'arena']);
+const WITHOUT_NODE: ReadonlySet<string> = new Set(['core', 'ports', 'runs', 'commands']);
 
 /** Who may import a package, besides types of `probot` in `app.ts`. A package without a row may not be imported. */
 export const OWNERS: Readonly<Record<string, readonly string[]>> = {
-  zod: ['core', 'ports', 'pipeline', 'steering', 'arena', 'adapters', 'web', 'cli'],
+  zod: ['core', 'ports', 'runs', 'commands', 'adapters', 'server', 'cli'],
   // Compares texts, and does nothing else.
   diff: ['core'],
   // Read text of others as GitHub's page shows it; no effect on anything.
@@ -107,7 +105,7 @@ function placeOf(path: string): { readonly layer: string; readonly place: string
   return { layer, place: layer === 'adapters' ? `${layer}/${second}` : layer };
 }
 
-const stageOf = (path: string): string | null => /^src\/pipeline\/([^/]+)\/./.exec(path)?.[1] ?? null;
+const stageOf = (path: string): string | null => /^src\/runs\/([^/]+)\/./.exec(path)?.[1] ?? null;
 
 function layers(source: Source): readonly string[] {
   const from = placeOf(source.path);

@@ -23,8 +23,11 @@ const query = async () => [
 ];
 const MORE = ['anthropic/scripted-wren as coder: 1 more'];
 
-test('an answer to a question that only a full disk brought up is not paid again', async () => {
-  expect(await paidAgain({ query, models: { requests: [FULL, DONE] } })).toEqual([]);
+test.each([
+  ['a full disk', FULL],
+  ['a killed tool', turn('killed by SIGKILL')],
+])('an answer to a question that only %s brought up is not paid again', async (_, request) => {
+  expect(await paidAgain({ query, models: { requests: [request, DONE] } })).toEqual([]);
 });
 
 test.each([

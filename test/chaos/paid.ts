@@ -8,8 +8,8 @@ const CALLS_OF_A_RUN: Readonly<Record<string, number>> = {
   'anthropic/scripted-wren as coder': 3,
 };
 
-/** In the result of a tool that could not write. */
-const DISK_FULL = /ENOSPC|no space left on device/i;
+/** In the result of a tool that could not write, or that was killed. */
+const TOOL_FAILED = /ENOSPC|no space left on device|killed by SIG/i;
 
 export interface PaidCalls {
   readonly query: Stage['query'];
@@ -21,7 +21,7 @@ export interface PaidCalls {
 /**
  * What was paid for more often than without a kill, by the ledger: calls that ended with an answer. Calls that were cut
  * off are booked by their estimates, and not counted here; nor are questions that nobody asks without a fault: a coder
- * whose tool met a full disk tells its model so, and starts over when there is room.
+ * whose tool was killed or met a full disk tells its model so.
  */
 export async function paidAgain({ query, models }: PaidCalls): Promise<readonly string[]> {
   const rows = await query(
@@ -32,11 +32,11 @@ export async function paidAgain({ query, models }: PaidCalls): Promise<readonly 
   return rows.flatMap(({ issue, model, spender, calls }) => {
     const what = `${model} as ${spender}`;
     const { title } = issueNumbered(Number(issue));
-    const ofFullDisks = models.requests.filter(
+    const afterFaults = models.requests.filter(
       ({ model: asked, body, usage }) =>
-        usage !== null && `anthropic/${asked}` === model && body.includes(title) && DISK_FULL.test(body),
+        usage !== null && `anthropic/${asked}` === model && body.includes(title) && TOOL_FAILED.test(body),
     );
-    const distinct = new Set(ofFullDisks.map(({ body }) => body)).size;
+    const distinct = new Set(afterFaults.map(({ body }) => body)).size;
     const more = Number(calls) - (CALLS_OF_A_RUN[what] ?? 0) - distinct;
     return more > 0 ? [`${what}: ${more} more`] : [];
   });

@@ -12,7 +12,7 @@ import type { RunState } from '../../src/core/model/index.ts';
 import { appEnvironment, type LocalGitHub, startLocalGitHub } from '../../src/demo/local-github/index.ts';
 import { SCRIPTED_PRICES } from '../../src/demo/sample/index.ts';
 import { type ScriptedModels, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
-import { LABEL } from '../../src/pipeline/index.ts';
+import { LABEL } from '../../src/runs/index.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../world/database-proxy.ts';
 import { furnishFrom } from '../world/furnished.ts';
 import type { AppOptions, Death } from './app.ts';

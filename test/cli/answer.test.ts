@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runCli, type Shell } from '../../src/cli/index.ts';
 import type { NewReply } from '../../src/core/dialogue/index.ts';
 import type { Question } from '../../src/core/model/index.ts';
-import type { World } from '../../src/pipeline/index.ts';
+import type { World } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
 const RUN = 'r0000000001';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCli, type Shell } from '../../src/cli/index.ts';
-import type { World } from '../../src/pipeline/index.ts';
+import type { World } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
 const AT = Date.UTC(2026, 0, 2, 12);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { follow, type Screen } from '../../src/cli/index.ts';
-import type { World } from '../../src/pipeline/index.ts';
 import type { FlowStatus } from '../../src/ports/index.ts';
+import type { World } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
 const screen: Screen = { out: () => {}, err: () => {}, outIsTerminal: false, width: null, colour: false };

@@ -6,7 +6,7 @@ import { watchedLedger } from '../../src/compose/seen.ts';
 import type { Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import { statusComment, statusReply } from '../../src/core/reports/index.ts';
-import { viewOf, type World } from '../../src/pipeline/index.ts';
+import { viewOf, type World } from '../../src/runs/index.ts';
 import { freshDatabase } from '../world/database.ts';
 import { bookRow } from '../world/ledger.ts';
 

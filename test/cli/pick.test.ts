@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runCli, type Shell } from '../../src/cli/index.ts';
 import type { Origin } from '../../src/core/model/index.ts';
-import type { World } from '../../src/pipeline/index.ts';
+import type { World } from '../../src/runs/index.ts';
 import { candidate, evidence, judged, RUN } from '../core/reports/sample.ts';
 import { memoryStore } from '../world/memory-store.ts';
 

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { createNodeMiddleware, Probot } from 'probot';
 import { expect, test } from 'vitest';
 import { app } from '../../src/app.ts';
+import type { Steering } from '../../src/commands/index.ts';
 import { answeredInTime } from '../../src/compose/answered-in-time.ts';
-import type { World } from '../../src/pipeline/index.ts';
-import type { Steering } from '../../src/steering/index.ts';
-import { delivery, HOOKS, SECRET } from '../web/delivery.ts';
+import type { World } from '../../src/runs/index.ts';
+import { delivery, HOOKS, SECRET } from '../server/delivery.ts';
 
 /** Every part of it is asked and never answers. */
 const silentWorld = new Proxy(() => undefined, {

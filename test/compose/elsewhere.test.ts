@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { watchElsewhere } from '../../src/compose/elsewhere.ts';
 import { untaken } from '../../src/compose/untaken.ts';
 import type { Candidate, RunState } from '../../src/core/model/index.ts';
-import type { World } from '../../src/pipeline/index.ts';
 import type { ExecutorRecord } from '../../src/ports/index.ts';
+import type { World } from '../../src/runs/index.ts';
 import { silent } from '../world/silent.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -5,8 +5,8 @@ import { openDbosEngine } from '../../src/adapters/engine/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
 import { openLog } from '../../src/compose/index.ts';
 import { type Operator, parseEnvironment } from '../../src/core/policy/index.ts';
-import { watched } from '../../src/pipeline/watched.ts';
 import type { Flows } from '../../src/ports/index.ts';
+import { watched } from '../../src/runs/watched.ts';
 import { freshDatabase } from '../world/database.ts';
 import { memoryStore } from '../world/memory-store.ts';
 

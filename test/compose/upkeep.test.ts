@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { pruneUnused, startUpkeep } from '../../src/compose/upkeep.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import type { World } from '../../src/pipeline/index.ts';
 import type { Log, RepositoryHandle, RunRecord, Workspaces } from '../../src/ports/index.ts';
+import type { World } from '../../src/runs/index.ts';
 import { silent } from '../world/silent.ts';
 
 const DAY = 24 * 60 * 60_000;

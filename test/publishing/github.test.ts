@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { reconcile } from '../../src/pipeline/index.ts';
-import { gone } from '../../src/steering/index.ts';
+import { gone } from '../../src/commands/index.ts';
+import { reconcile } from '../../src/runs/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
 import { tried } from '../world/tried.ts';
 import { ALICE, furnished, openRoom, type Room } from './room.ts';

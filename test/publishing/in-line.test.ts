@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openGitHub } from '../../src/adapters/github/index.ts';
-import { LABEL, openAnnouncer } from '../../src/pipeline/index.ts';
+import { LABEL, openAnnouncer } from '../../src/runs/index.ts';
 import { openGitHubWorld } from '../world/github.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { sayLastWords } from '../../src/pipeline/index.ts';
-import { withdrawn } from '../../src/steering/index.ts';
+import { withdrawn } from '../../src/commands/index.ts';
+import { sayLastWords } from '../../src/runs/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
 import { git } from '../world/github.ts';
 import { overRest } from './refs.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retire, type World } from '../../src/pipeline/index.ts';
+import { retire, type World } from '../../src/runs/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
 import { ALICE, furnished, NOON, openRoom, type Room } from './room.ts';
 import { branchesOf } from './standing.ts';

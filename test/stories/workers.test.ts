@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { MAINTAINER, REPOSITORY, type Theatre } from '../../src/demo/stage.ts';
-import { cancelRun } from '../../src/pipeline/index.ts';
+import { cancelRun } from '../../src/runs/index.ts';
 import { furnish } from '../world/data-folder.ts';
 import { freshDatabase } from '../world/database.ts';
 import { onStage } from '../world/theatre.ts';

@@ -23,7 +23,7 @@ const REVIEW = {
   verdict: 'pass',
 };
 
-// Its parts are in every run (`test/pipeline/neutral-*`); the whole takes a minute.
+// Its parts are in every run (`test/runs/neutral-*`); the whole takes a minute.
 test.runIf(process.env.RUNOFF_TEST_STORIES === 'all')(
   'nobody adds a test: a writer that saw no candidate writes some, and what is executed decides',
   () => {

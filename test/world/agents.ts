@@ -221,7 +221,7 @@ async function workIn(room: Room, posted: Posted): Promise<Work> {
   };
 }
 
-/** As the supervisor of `src/pipeline/code` starts a coder. */
+/** As the supervisor of `src/runs/code` starts a coder. */
 async function runCoder(
   { sandbox }: Room,
   { job, coder, area }: Posted,

@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../../src/adapters/database/index.ts';
 import { openRuntime } from '../../src/compose/index.ts';
 import { dataPaths } from '../../src/compose/paths.ts';
 import { parseEnvironment } from '../../src/core/policy/index.ts';
-import { flows } from '../../src/pipeline/index.ts';
+import { flows } from '../../src/runs/index.ts';
 
 const run = promisify(execFile);
 

@@ -12,7 +12,7 @@ import {
   type Theatre,
   type TheatreOptions,
 } from '../../src/demo/stage.ts';
-import { LABEL, viewOf } from '../../src/pipeline/index.ts';
+import { LABEL, viewOf } from '../../src/runs/index.ts';
 import { openGitHubContract } from '../contracts/github/contract.ts';
 import { furnish } from './data-folder.ts';
 

@@ -28,7 +28,7 @@ function providerEnvironment({ protocol, gateway: { url, key } }: CoderInput): R
   }
 }
 
-/** The contestant's words. `pipeline/field.ts` refuses a contestant without them. */
+/** The contestant's words. `runs/field.ts` refuses a contestant without them. */
 export function wordsOf(input: CoderInput): readonly [string, ...string[]] {
   if (!input.argv) throw new Error('A coder that runs any program was started without one.');
   return input.argv;

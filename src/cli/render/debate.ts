@@ -7,7 +7,7 @@ import {
 } from '../../core/debate/index.ts';
 import type { Usd } from '../../core/model/index.ts';
 import { counted, money, STOP_WORDS, tokens, visibleCode } from '../../core/reports/index.ts';
-import type { DebateNews } from '../../pipeline/index.ts';
+import type { DebateNews } from '../../runs/index.ts';
 import { shown } from './terminal.ts';
 
 export interface EndedDebate {

@@ -1,5 +1,5 @@
 import { visibleCode } from '../../core/reports/index.ts';
-import type { Exposure } from '../../pipeline/index.ts';
+import type { Exposure } from '../../runs/index.ts';
 import { shown } from './terminal.ts';
 
 /** What a person must know before the checks of a repository run with less than the full sandbox. */

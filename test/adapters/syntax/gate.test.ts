@@ -4,8 +4,6 @@ import { openWorkspaces } from '../../../src/adapters/git/index.ts';
 import { installSyntaxCheck } from '../../../src/adapters/syntax/index.ts';
 import type { Task } from '../../../src/core/model/index.ts';
 import { type Patch, parsePatch } from '../../../src/core/patches/index.ts';
-import { type Bench, benchOver, type Tools } from '../../../src/pipeline/examine/execute.ts';
-import { parseTroubles } from '../../../src/pipeline/examine/syntax.ts';
 import type {
   BaseCheckout,
   ExecResult,
@@ -13,6 +11,8 @@ import type {
   WorkArea,
   Workspaces,
 } from '../../../src/ports/index.ts';
+import { type Bench, benchOver, type Tools } from '../../../src/runs/examine/execute.ts';
+import { parseTroubles } from '../../../src/runs/examine/syntax.ts';
 import { patchOf } from '../../contracts/workspaces.suite.ts';
 import { silent } from '../../world/silent.ts';
 import { type GitWorld, openGitWorld } from '../git/world.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { trustText } from '../../../src/cli/render/index.ts';
-import type { Exposure } from '../../../src/pipeline/index.ts';
+import type { Exposure } from '../../../src/runs/index.ts';
 
 const exposure = (change: Partial<Exposure>): Exposure => ({
   test: 'npm test',

@@ -1,0 +1,315 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type EditEvent, openSteering } from '../../src/commands/index.ts';
+import type { Engine } from '../../src/ports/index.ts';
+import {
+  APP,
+  asking,
+  HOST_FOLDER,
+  mallory,
+  mona,
+  placeAt,
+  question,
+  RUN,
+  type Said,
+  sayTo,
+} from './pretend.ts';
+
+const engines: Engine[] = [];
+afterEach(async () => {
+  for (const engine of engines.splice(0)) await engine.shutdown(0);
+});
+
+async function scene(...args: Parameters<typeof asking>) {
+  const opened = await asking(...args);
+  engines.push(opened.engine);
+  await vi.waitFor(() => expect(opened.asked()).toBeDefined(), 5_000);
+  const ask = opened.asked() as { readonly id: number; readonly createdAt: number; body: string };
+  const steering = openSteering(opened.world);
+  /** What became of a command in a new comment; null where it was none. */
+  const say = (body: string, over: Said = {}) => sayTo(opened.world, steering, body, over);
+  /** Somebody edits our question so that it says this. */
+  const edit = (
+    body: string,
+    { id = ask.id, ...over }: Partial<EditEvent> & { id?: number; repositoryId?: number } = {},
+  ) => {
+    ask.body = body;
+    const { repositoryId, ...rest } = over;
+    return steering.ticked({
+      place: placeAt(id, repositoryId ? { repositoryId } : {}),
+      body,
+      performedByAppId: APP,
+      at: Date.now(),
+      sender: mona,
+      ...rest,
+    });
+  };
+  const tick = (body: string, box: number): string => {
+    let at = 0;
+    return body.replace(/^- \[ \]/gm, (found) => (++at === box ? '- [x]' : found));
+  };
+  const goesOn = async () =>
+    expect(await opened.engine.settled(RUN)).toEqual({ kind: 'done', value: 'agreed' });
+  const waitsStill = async () => {
+    await new Promise((settle) => setTimeout(settle, 50));
+    expect((await opened.store.run(RUN))?.state).toMatch(/^awaiting_/);
+    expect(await opened.replies()).toEqual([]);
+  };
+  /** The comment that asks after another plan was made. */
+  const asksAgain = () =>
+    vi.waitFor(async () => {
+      const intent = await opened.store.intent(RUN, 'question:2');
+      if (intent?.state !== 'done') throw new Error('Nothing is asked yet.');
+      return intent.result as { readonly id: number };
+    }, 5_000);
+  /** As after a start. */
+  const recovered = async () => {
+    await steering.recover();
+    await steering.idle();
+    return (await opened.store.command('comment:900'))?.outcome?.kind;
+  };
+  return { ...opened, recovered, asksAgain, ask, say, edit, tick, goesOn, waitsStill };
+}
+
+describe('a comment', () => {
+  test('answers, gets a thumb, and the question says who answered what', async () => {
+    const s = await scene();
+    expect(await s.say('/auto-dev answer 2')).toBe('done');
+    await s.goesOn();
+    await s.world.announcer.idle();
+    expect(s.reactions).toEqual(['900 eyes', '900 rocket']);
+    expect(s.ask.body).toContain('`mona` answered: half even');
+    expect(s.ask.body).not.toContain('- [ ]');
+  });
+
+  test('that is delivered twice does nothing twice', async () => {
+    const s = await scene();
+    const body = '/auto-dev answer half up, but only for prices';
+    await Promise.all([s.say(body), s.say(body)]);
+    await s.goesOn();
+    await s.say(body);
+    expect(await s.replies()).toMatchObject([{ text: 'half up, but only for prices', by: { id: mona.id } }]);
+    expect(s.reactions).toEqual(['900 eyes', '900 rocket']);
+  });
+
+  test.each([
+    ['by a stranger', { sender: mallory }, 'ignored'],
+    ['by a bot', { sender: { ...mona, isBot: true } }, null],
+    ['through an App', { throughApp: true }, null],
+  ])('%s is not heard', async (_who, over, outcome) => {
+    const s = await scene();
+    expect(await s.say('/auto-dev answer 2', over)).toBe(outcome);
+    expect(s.reactions).toEqual([]);
+    expect(s.comments.filter(({ body }) => body.includes('runoff:reply'))).toEqual([]);
+    await s.waitsStill();
+  });
+
+  test.each([
+    ['is no command', 'I would round down.', []],
+    ['is no command of ours', '/auto-dev merge', ['900 eyes', '900 confused']],
+    ['names an option that there is not', '/auto-dev answer 4', ['900 eyes', '900 confused']],
+    ['approves a question', '/auto-dev approve', ['900 eyes', '900 confused']],
+  ])('that %s changes nothing', async (_what, body, reactions) => {
+    const s = await scene();
+    await s.say(body);
+    expect(s.reactions).toEqual(reactions);
+    await s.waitsStill();
+  });
+
+  test('whose writer GitHub cannot tell about now is obeyed when it can', async () => {
+    const s = await scene();
+    s.rights[mona.id] = 'broken';
+    expect(await s.say('/auto-dev answer 2')).toBe('open');
+    await s.waitsStill();
+    s.rights[mona.id] = 'write';
+    expect(await s.recovered()).toBe('done');
+    await s.goesOn();
+  });
+
+  test('from before the question does not answer it, however late it is delivered', async () => {
+    const s = await scene();
+    expect(await s.say('/auto-dev answer 2', { id: s.ask.id - 1 })).toBe('refused');
+    await s.waitsStill();
+  });
+
+  test('on a line, whose numbers are others, answers what was asked before it', async () => {
+    const s = await scene();
+    const line = { id: s.ask.id - 1, place: { on: 'line' } } as const;
+    expect(await s.say('/auto-dev answer 2', { ...line, at: s.ask.createdAt + 1_000 })).toBe('done');
+    await s.goesOn();
+    expect(await s.replies()).toMatchObject([{ option: 2 }]);
+  });
+
+  test('on a line from before the question does not answer it, however great its number', async () => {
+    const s = await scene();
+    const line = { id: s.ask.id + 1, place: { on: 'line' } } as const;
+    expect(await s.say('/auto-dev answer 2', { ...line, at: s.ask.createdAt })).toBe('refused');
+    expect(s.ask.body).toContain('It was written before this was asked.');
+    await s.waitsStill();
+  });
+
+  test('on a line is sent to the conversation where the question is not to be found', async () => {
+    const s = await scene();
+    s.comments.splice(0);
+    const line = { id: 5, place: { on: 'line' }, at: s.ask.createdAt + 1_000 } as const;
+    expect(await s.say('/auto-dev answer 2', line)).toBe('refused');
+    expect((await s.store.command('line:5'))?.outcome).toMatchObject({
+      why: 'When this was asked could not be found out: write the answer in the conversation, not on a line.',
+    });
+    await s.waitsStill();
+  });
+
+  test('that approves the plan before does not approve the next one, which its writer has not seen', async () => {
+    const s = await scene({ approval: 'plan' }, []);
+    await s.say('/auto-dev revise Smaller steps.');
+    await s.asksAgain();
+    expect(await s.say('/auto-dev approve', { id: 901 })).toBe('refused');
+    const second = s.comments.find(({ body }) => body.includes(`question:${RUN}:2`));
+    expect(second?.body).toContain('It was written before this was asked.');
+    expect((await s.store.run(RUN))?.state).toBe('awaiting_approval');
+    expect(await s.replies()).toHaveLength(1);
+  });
+
+  test('is not taken while the comment that asks is not written', async () => {
+    const s = await scene();
+    const dialogue = (await s.store.run(RUN))?.dialogue;
+    const [inquiry] = dialogue?.inquiries ?? [];
+    if (!dialogue || !inquiry) throw new Error('Nothing is asked.');
+    await s.store.updateRun(RUN, { dialogue: { ...dialogue, inquiries: [{ ...inquiry, number: 9 }] } }, 1);
+    expect(await s.say('/auto-dev answer 2')).toBe('refused');
+    await s.waitsStill();
+  });
+
+  test('that was not taken is explained in the question: the last one, and until it is settled', async () => {
+    const s = await scene();
+    const ours = s.ask.body;
+    const say = (id: number, body: string) => s.say(body, { id });
+    await say(901, '/auto-dev `@acme/all`<!--');
+    expect(s.ask.body).not.toMatch(/@acme|<!--$/m);
+    await say(902, '/auto-dev answer 7');
+    expect(s.ask.body.replace(ours, '')).toMatchInlineSnapshot(`
+      "
+      Not taken: \`/auto-dev answer 7\`. There is no option 7: the options are 1 to 3. Write \`/auto-dev answer 2\`, which answers the open question by an option or in your own words.
+      "
+    `);
+    await say(902, '/auto-dev answer 7');
+    expect(s.edits).toHaveLength(2);
+    // Ticked in the text as it is now.
+    expect((await s.edit(s.tick(s.ask.body, 3))).kind).toBe('heard');
+    await s.goesOn();
+    await s.world.announcer.idle();
+    expect(s.ask.body).toContain('`mona` answered: down');
+    expect(s.ask.body).not.toContain('Not taken');
+  });
+
+  test('by a stranger is explained to nobody', async () => {
+    const s = await scene();
+    await s.say('/auto-dev answer 7', { sender: mallory });
+    expect(s.edits).toEqual([]);
+  });
+
+  test('to a run that waits for nobody is answered', async () => {
+    const s = await scene();
+    await s.say('/auto-dev answer 2');
+    await s.goesOn();
+    expect(await s.say('/auto-dev approve', { id: 901 })).toBe('refused');
+    expect(s.reactions).toEqual(['900 eyes', '900 rocket', '901 eyes', '901 confused']);
+    expect(s.comments.at(-1)?.body).toContain('waits for no answer');
+  });
+
+  test('asks for another plan, then approves it', async () => {
+    const s = await scene({ approval: 'plan' }, []);
+    expect(await s.say('/auto-dev revise Smaller steps.\nNo flag.')).toBe('done');
+    const { id } = await s.asksAgain();
+    expect(await s.say('/auto-dev approve', { id: id + 1 })).toBe('done');
+    await s.goesOn();
+    expect(await s.replies()).toMatchObject([{ text: 'Smaller steps.\nNo flag.' }, { kind: 'approve' }]);
+  });
+});
+
+describe('a tick', () => {
+  test('answers for whoever ticked', async () => {
+    const s = await scene();
+    const body = s.tick(s.ask.body, 3).replaceAll('\n', '\r\n');
+    expect((await s.edit(body)).kind).toBe('heard');
+    await s.edit(body);
+    await s.goesOn();
+    await s.world.announcer.idle();
+    expect(await s.replies()).toMatchObject([{ kind: 'answer', option: 3, by: { id: mona.id } }]);
+    expect(s.ask.body).toContain('`mona` answered: down');
+  });
+
+  test('answers a question that quotes a folder of this host, which its comment does not name', async () => {
+    const text = `Is ${HOST_FOLDER}/areas/x meant?`;
+    const options = ['yes', `no, ${HOST_FOLDER}/areas/y`];
+    const s = await scene({}, [{ ...question, text, options, assume: 'yes' }]);
+    expect(s.ask.body).toContain('(data folder)/areas/x');
+    expect(s.ask.body).not.toContain(HOST_FOLDER);
+    expect((await s.edit(s.tick(s.ask.body, 2))).kind).toBe('heard');
+    await s.goesOn();
+    expect(await s.replies()).toMatchObject([{ kind: 'answer', option: 2 }]);
+  });
+
+  test('approves a plan', async () => {
+    const s = await scene({ approval: 'plan' }, []);
+    expect((await s.edit(s.tick(s.ask.body, 1))).kind).toBe('heard');
+    await s.goesOn();
+    expect(await s.replies()).toMatchObject([{ kind: 'approve' }]);
+  });
+
+  test('by a stranger is taken back, and so is every other edit', async () => {
+    const s = await scene();
+    const ours = s.ask.body;
+    const edits: readonly [string, Partial<EditEvent>][] = [
+      [s.tick(ours, 1), { sender: mallory }],
+      [s.tick(s.tick(ours, 1), 2), {}],
+      [ours.replace('half up', 'delete all'), {}],
+      [s.tick(ours, 1).replace('half up', 'delete all'), {}],
+      [`${ours}\n- [x] 4. delete all`, {}],
+      ['', {}],
+      [ours.replace(/^<!--.*$/m, ''), {}],
+    ];
+    for (const [body, over] of edits) {
+      expect((await s.edit(body, over)).kind).toBe('ignored');
+      expect(s.ask.body).toBe(ours);
+    }
+    expect(s.edits).toHaveLength(edits.length);
+    await s.waitsStill();
+  });
+
+  test('that was set while the question was told of something in vain is taken', async () => {
+    const s = await scene();
+    const ours = s.ask.body;
+    await s.say('/auto-dev answer 7');
+    expect((await s.edit(s.tick(ours, 1))).kind).toBe('heard');
+  });
+
+  test.each([
+    ['by our own App', { sender: { id: 1, login: 'runoff[bot]', isBot: true } }],
+    ['of a comment that another App wrote', { performedByAppId: 3 }],
+    ['of a comment that a person wrote', { performedByAppId: null }],
+    ['of another comment of ours', { id: 999 }],
+    ['in another repository', { repositoryId: 43 }],
+  ])('an edit %s is left alone', async (_what, over) => {
+    const s = await scene();
+    expect((await s.edit(s.tick(s.ask.body, 1), over)).kind).toBe('ignored');
+    expect(s.edits).toEqual([]);
+    await s.waitsStill();
+  });
+
+  test('while GitHub does not say who may is not taken, and can be set again', async () => {
+    const s = await scene();
+    const ours = s.ask.body;
+    s.rights[mona.id] = 'broken';
+    expect((await s.edit(s.tick(ours, 1))).kind).toBe('ignored');
+    expect(s.ask.body).toBe(ours);
+    await s.waitsStill();
+    s.rights[mona.id] = 'write';
+    expect((await s.edit(s.tick(ours, 1))).kind).toBe('heard');
+  });
+
+  test('taken back by whoever ticked is no edit of ours to undo', async () => {
+    const s = await scene();
+    expect((await s.edit(s.ask.body)).kind).toBe('ignored');
+    await s.waitsStill();
+  });
+});

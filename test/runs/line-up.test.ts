@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { priorityOf } from '../../src/core/queue/index.ts';
+import type { ChildInput, FlowContext } from '../../src/ports/index.ts';
+import { lineUp } from '../../src/runs/code/line-up.ts';
+import { examineAll } from '../../src/runs/examination.ts';
+import { workTimeOf } from '../../src/runs/work-time.ts';
+import { found } from '../core/adaptive/sample.ts';
+import { codingWorld, RUN } from './coding-world.ts';
+
+const PLACE = {
+  alias: 'A',
+  ordinal: 0,
+  contestant: { agent: 'builtin', model: 'anthropic/m', prompt: 'plain' },
+} as const;
+
+/** Notes what a run asks the engine for. */
+function noting(children: ChildInput[]): FlowContext {
+  return {
+    patched: async () => true,
+    step: (_name: string, work: (signal: AbortSignal) => Promise<unknown>) =>
+      work(new AbortController().signal),
+    async fanOut(inputs: readonly ChildInput[]) {
+      children.push(...inputs);
+      return inputs.map(() => ({ kind: 'done', value: { kind: 'ok', value: 'examined' } }));
+    },
+  } as unknown as FlowContext;
+}
+
+test.each([
+  ['label', 1],
+  ['command', 0],
+] as const)(
+  'candidates and their examination stand where a run stood that a %s started',
+  async (trigger, priority) => {
+    const { world } = await codingWorld({ found: (alias) => found(alias, undefined) });
+    const line = { share: 'github-1', priority: priorityOf(trigger), since: 0 };
+    await world.store.updateRun(RUN, { line }, 0);
+    const children: ChildInput[] = [];
+    const context = noting(children);
+    await context.fanOut(await lineUp(world, { runId: RUN, origin: { kind: 'local', path: '/' } }, [PLACE]));
+    const baseRun = { sha256: 'aa', bytes: 2 };
+    await examineAll(world, context, { runId: RUN, baseRun }, workTimeOf(1_000), async () => false);
+    expect(children.map(({ key, priority }) => [key, priority])).toEqual([
+      ['A', priority],
+      ['examination', priority],
+    ]);
+  },
+);

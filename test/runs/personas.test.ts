@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { Settings } from '../../src/core/policy/index.ts';
+import { requirePersonas } from '../../src/runs/field.ts';
+import type { World } from '../../src/runs/index.ts';
+
+const persona = { spec: 'spec', code: 'code' };
+const world = {
+  prompts: { personas: new Map(['product', 'qa', 'security'].map((name) => [name, persona])) },
+} as unknown as World;
+
+const named = (agents: readonly string[]) => () =>
+  requirePersonas(world, Settings.parse({ critics: { agents } }).critics.agents);
+
+test('settings may name the critics that there are', () => {
+  expect(() => requirePersonas(world, Settings.parse({}).critics.agents)).not.toThrow();
+  expect(named(['security'])).not.toThrow();
+});
+
+test('a critic that nobody wrote is a fault of the settings, with the name that was probably meant', () => {
+  expect(named(['qa', 'secuirty'])).toThrow(
+    expect.objectContaining({
+      code: 'SETTINGS_INVALID',
+      message:
+        'There is no persona "secuirty" for a critic; known: product, qa, security. Did you mean security?',
+    }),
+  );
+  expect(named(['lawyer'])).toThrow(/known: product, qa, security\.$/);
+});

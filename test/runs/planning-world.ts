@@ -1,0 +1,146 @@
+import type { Brief, Task } from '../../src/core/model/index.ts';
+import { Fault } from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/policy/index.ts';
+import type { World } from '../../src/runs/index.ts';
+import { bookRow } from '../world/ledger.ts';
+import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent.ts';
+import { answered, askedAs, type Say } from './debate-room.ts';
+
+export const RUN = 'r0000000000';
+/** US dollars of one call. */
+const PRICE = 0.01;
+
+export interface Call {
+  readonly spender: string;
+  readonly prompt: string;
+  readonly repairs?: number;
+}
+
+export interface Planned {
+  /** `null`: no answer. */
+  readonly planner: (call: Call) => (Brief & { read?: string[] }) | null;
+  readonly critics?: Say;
+  readonly settings?: object;
+  readonly body?: string;
+}
+
+const FILES: Readonly<Record<string, string>> = {
+  'README.md': '# Tally',
+  'src/csv.js': 'export const parse = (text) => text.split(",");',
+  'test/csv.test.js': 'test();',
+};
+
+/** A world in which a run was admitted and its brief is all there is to do. Models are functions, and cost a cent a call. */
+export async function planningWorld({ planner, critics, settings = {}, body = 'They break.' }: Planned) {
+  const store = memoryStore();
+  const asked: Call[] = [];
+  const persona = { spec: 'Look.', code: 'Look.' };
+  let nonce = 0;
+  const world = {
+    store,
+    artifacts: memoryArtifacts(),
+    workspaces: {
+      listFiles: async () => Object.keys(FILES),
+      readFile: async (_: unknown, __: unknown, path: string) => FILES[path] ?? null,
+    },
+    coders: new Map([['builtin', { name: 'builtin', protocols: ['anthropic', 'openai-chat'] }]]),
+    gateway: {
+      route: (model: string) => ({ protocol: 'anthropic', model }),
+      estimate: () => 0.5,
+      async open({
+        spender,
+        capUsd,
+        models,
+      }: {
+        spender: string;
+        capUsd: number;
+        models: readonly string[];
+      }) {
+        if (capUsd < PRICE) throw new Fault('BUDGET_TOO_SMALL', `The budget of ${spender} does not suffice.`);
+        let usage = await store.usage(RUN, spender);
+        const spend = async () => {
+          await bookRow(store, rowOf(spender));
+          usage = await store.usage(RUN, spender);
+        };
+        return {
+          spender,
+          model: models[0],
+          spend,
+          usage: () => usage,
+          refusal: () => null,
+          capReached: () => null,
+          async close() {},
+        };
+      },
+    },
+    model: {
+      async ask(question: { lease: unknown; prompt: string; repairs?: number }) {
+        const { spender, model, spend } = question.lease as {
+          spender: string;
+          model: string;
+          spend(): Promise<void>;
+        };
+        const { prompt, repairs } = question;
+        asked.push({ spender, prompt, ...(repairs === undefined ? {} : { repairs }) });
+        await spend();
+        const said =
+          spender === 'brief' ? planner({ spender, prompt }) : heard(critics, spender, model, prompt);
+        return said === null
+          ? { kind: 'failed', why: 'The model gave no answer.' }
+          : { kind: 'answer', value: said };
+      },
+    },
+    clock: { now: () => 1_000, elapsed: () => performance.now(), sleep: async () => {} },
+    random: { nonce: () => `nonce${++nonce}` },
+    log: silent,
+    defaults: { models: ['anthropic/claude-sonnet-5', 'openai/gpt-5.5'] },
+    prompts: {
+      planner: 'Plan.',
+      critic: 'Criticise.',
+      synthesiser: 'Answer.',
+      personas: new Map(['qa', 'product', 'security'].map((name) => [name, persona])),
+      coder: new Map([['plain', 'Do it.']]),
+    },
+    announcer: { soon() {}, async finish() {}, async idle() {} },
+  } as unknown as World;
+  await admitted(world, Settings.parse({ checks: { test: 'npm test' }, ...settings }), body);
+  return { world, asked };
+}
+
+const heard = (critics: Say | undefined, spender: string, model: string, prompt: string) =>
+  answered(critics?.(askedAs(spender, { model, prompt, instructions: '' })) ?? null);
+
+const rowOf = (spender: string) => ({
+  runId: RUN,
+  spender,
+  repository: 'local-/',
+  model: 'm',
+  tokensIn: 100,
+  tokensOut: 10,
+  tokensCached: 0,
+  tokensReasoning: 0,
+  usd: PRICE,
+  exact: true,
+  status: 200,
+  ms: 1,
+  at: 0,
+});
+
+async function admitted({ store }: World, settings: Settings, body: string): Promise<void> {
+  const origin = { kind: 'local', path: '/' } as const;
+  const task: Task = {
+    runId: RUN,
+    origin,
+    title: 'Notes break the import',
+    body,
+    comments: [{ author: 'mona', body: 'It is RFC 4180.' }],
+    base: { ref: 'main', sha: '0'.repeat(40) },
+    settings,
+    lowered: [],
+    instructions: { path: 'AGENTS.md', text: 'Use tabs.' },
+  };
+  await store.createRun({ id: RUN, origin, title: task.title, request: {}, at: 0 });
+  await store.updateRun(RUN, { task }, 0);
+  await store.transition(RUN, 'admitted', 'the run may start', 0);
+}

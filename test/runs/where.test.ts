@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { SandboxProbe } from '../../src/ports/index.ts';
+import type { World } from '../../src/runs/index.ts';
+import { noteSandbox } from '../../src/runs/where.ts';
+import { memoryStore } from '../world/memory-store.ts';
+
+const STRONG: SandboxProbe = { kind: 'ready', backend: 'bubblewrap', detail: 'strong', weaker: [] };
+const NONE: SandboxProbe = { kind: 'ready', backend: 'none', detail: 'plain', weaker: ['Nothing holds.'] };
+
+async function noted(...probes: readonly SandboxProbe[]) {
+  const store = memoryStore();
+  const origin = { kind: 'local', path: '/r' } as const;
+  await store.createRun({ id: 'r1', origin, title: 't', request: {}, at: 1 });
+  for (const probe of probes) {
+    const world = { store, sandbox: { probe: async () => probe }, clock: { now: () => 1 } };
+    await noteSandbox(world as unknown as World, 'r1');
+  }
+  return (await store.run('r1'))?.sandbox;
+}
+
+test('a run that goes on where nothing holds a candidate never claims a sandbox again', async () => {
+  expect(await noted(STRONG, NONE)).toMatchObject({ backend: 'none', weaker: ['Nothing holds.'] });
+  expect(await noted(NONE, STRONG)).toMatchObject({ backend: 'none', weaker: ['Nothing holds.'] });
+});
+
+test('in the same sandbox nothing is repeated', async () => {
+  expect(await noted(STRONG, STRONG)).toEqual({ backend: 'bubblewrap', detail: 'strong', weaker: [] });
+});
+
+test('without a sandbox the run goes no further', async () => {
+  const missing: SandboxProbe = { kind: 'missing', why: 'No bwrap.', remedy: 'Install it.' };
+  await expect(noted(missing)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
+});

@@ -1,0 +1,191 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Evidence } from '../../src/core/evidence/index.ts';
+import type { ChildInput, Clock, Engine, FlowContext, Flows } from '../../src/ports/index.ts';
+import { code } from '../../src/runs/code/index.ts';
+import { examineAll, examineHere } from '../../src/runs/examination.ts';
+import type { Guarded } from '../../src/runs/guard.ts';
+import type { World } from '../../src/runs/index.ts';
+import { guardWithin, stagesWithin, workTimeOf } from '../../src/runs/work-time.ts';
+import { type Journal, memoryEngine, newJournal } from '../world/memory-engine.ts';
+import { silent } from '../world/silent.ts';
+import { codingWorld, flowsOf, played, RUN } from './coding-world.ts';
+
+const MINUTE = 60_000;
+const cleanSignal = new AbortController().signal;
+const cleanUp: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanUp.splice(0)) await clean();
+});
+
+/** A clock that only `advance` moves. */
+function handClock() {
+  let at = 0;
+  const sleepers = new Set<{ readonly until: number; readonly wake: () => void }>();
+  const clock: Clock = {
+    now: () => at,
+    elapsed: () => at,
+    sleep: (ms, signal) =>
+      new Promise((wake) => {
+        sleepers.add({ until: at + ms, wake });
+        signal?.addEventListener('abort', () => wake());
+      }),
+  };
+  const advance = (ms: number): void => {
+    at += ms;
+    for (const { until, wake } of sleepers) if (until <= at) wake();
+  };
+  return { clock, advance };
+}
+
+const hourly = (clock: Clock) =>
+  ({ clock, log: silent, ceilings: { runSeconds: 3_600 } }) as unknown as World;
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, fail) => signal.addEventListener('abort', () => fail(signal.reason)));
+
+function opened(journal: Journal): Engine {
+  const engine = memoryEngine({ journal });
+  cleanUp.push(() => engine.shutdown(0));
+  return engine;
+}
+
+test('what a run worked before a crash counts, the days in which no process was there do not', async () => {
+  const { clock, advance } = handClock();
+  const world = hourly(clock);
+  let judging = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const flows: Flows = {
+    async run(context) {
+      const time = workTimeOf(60 * MINUTE);
+      const stage = stagesWithin(world, context, time);
+      await stage('brief', async () => advance(40 * MINUTE));
+      const judged = await stage('judge', (signal) => {
+        begun.push('judge');
+        judging.resolve();
+        return untilAborted(signal);
+      });
+      return [judged, await stage('review', async () => begun.push('review'))];
+    },
+    candidate: async () => null,
+    examination: async () => null,
+  };
+  const journal = newJournal();
+  const first = opened(journal);
+  await first.launch(flows);
+  await first.start(RUN, {});
+  await judging.promise;
+  await first.shutdown(0);
+
+  advance(48 * 60 * MINUTE);
+  judging = Promise.withResolvers<void>();
+  const second = opened(journal);
+  await second.launch(flows);
+  await judging.promise;
+  advance(19 * MINUTE);
+  await new Promise((settle) => setImmediate(settle));
+  expect(await second.status(RUN)).toEqual({ kind: 'running' });
+  advance(MINUTE);
+
+  const tooLong = { kind: 'fault', fault: expect.objectContaining({ code: 'RUN_TOO_LONG' }) };
+  expect(await second.settled(RUN)).toEqual({ kind: 'done', value: [tooLong, tooLong] });
+  expect(begun).toEqual(['judge', 'judge']);
+});
+
+test('a cancelled step is cancelled, and is not said to have taken too long', async () => {
+  const cancel = new AbortController();
+  const { clock, advance } = handClock();
+  const within = { signal: cancel.signal, leftMs: MINUTE };
+  const ended = guardWithin(hourly(clock), 'judge', within, untilAborted);
+  cancel.abort();
+  advance(2 * MINUTE);
+  await expect(ended).rejects.toThrow('cancelled');
+});
+
+describe('what is counted', () => {
+  const remembered = (...results: readonly unknown[]) => {
+    const left = [...results];
+    return { step: async () => left.shift() } as unknown as FlowContext;
+  };
+  const world = hourly(handClock().clock);
+  const ok = { kind: 'ok', value: null };
+
+  test('of stages side by side the longest', async () => {
+    const time = workTimeOf(60 * MINUTE);
+    const context = remembered({ ...ok, elapsed: 10 * MINUTE }, { ...ok, elapsed: 25 * MINUTE });
+    const stage = stagesWithin(world, context, time);
+    const both = [stage('brief', async () => null), stage('base', async () => null)];
+    expect(await Promise.all(both)).toEqual([ok, ok]);
+    expect(time.left()).toBe(35 * MINUTE);
+  });
+
+  test('nothing for what an older version remembered without its time', async () => {
+    const time = workTimeOf(60 * MINUTE);
+    await stagesWithin(world, remembered(ok), time)('brief', async () => null);
+    expect(time.left()).toBe(60 * MINUTE);
+  });
+
+  test('an examination on another machine by its work; the next one gets what is left', async () => {
+    const children: ChildInput[] = [];
+    const examined = { kind: 'ok', value: 'examined' };
+    const context = {
+      patched: async () => true,
+      step: async () => ({ kind: 'ok', value: { partition: 'p' } }),
+      async fanOut(inputs: readonly ChildInput[]) {
+        children.push(...inputs);
+        return [{ kind: 'done', value: { ...examined, elapsed: 40 * MINUTE } }];
+      },
+    } as unknown as FlowContext;
+    const baseRun = { sha256: 'aa', bytes: 2 };
+    const rounds = [true, true, false];
+    const end = await examineAll(world, context, { runId: RUN, baseRun }, workTimeOf(60 * MINUTE), async () =>
+      Boolean(rounds.shift()),
+    );
+    expect(end).toEqual(examined);
+    expect(children.map(({ input }) => (input as { leftMs: number }).leftMs)).toEqual([
+      60 * MINUTE,
+      20 * MINUTE,
+      0,
+    ]);
+    const here = { step: (_: string, work: (signal: AbortSignal) => unknown) => work(cleanSignal) };
+    const last = await examineHere(world, here as FlowContext, { runId: RUN, baseRun, leftMs: 0 });
+    expect(last).toMatchObject({ kind: 'fault', fault: { code: 'RUN_TOO_LONG' } });
+  });
+});
+
+test('coders get no more time than their run has left, and what the longest took is gone', async () => {
+  const { clock, advance } = handClock();
+  const walls: number[] = [];
+  const script = {
+    settings: { candidates: 1, timeout: { candidate: '1h' } },
+    found: () => ({}) as Evidence,
+    coders: {
+      A: async ({ limits }: { limits: { wallMs: number } }) => {
+        walls.push(limits.wallMs);
+        advance(limits.wallMs);
+        return 'done' as const;
+      },
+    },
+  };
+  const { world: usual } = await codingWorld(script);
+  const world: World = { ...usual, clock };
+  const engine = opened(newJournal());
+  const ends: Guarded<unknown>[] = [];
+  await played(engine, {
+    ...flowsOf(world, script),
+    async run(context) {
+      const time = workTimeOf(10 * MINUTE);
+      const stage = stagesWithin(world, context, time);
+      await stage('brief', async () => advance(4 * MINUTE));
+      ends.push(await code(world, context, { runId: RUN, time }, stage, async () => null));
+      ends.push(await stage('judge', async () => expect.unreachable()));
+      return null;
+    },
+  });
+  expect(walls).toEqual([6 * MINUTE]);
+  expect((await world.store.candidates(RUN)).map(({ state, ms }) => [state, ms])).toEqual([
+    ['coded', 6 * MINUTE],
+  ]);
+  expect(ends).toMatchObject([
+    { kind: 'ok', value: 'coded' },
+    { kind: 'fault', fault: { code: 'RUN_TOO_LONG' } },
+  ]);
+});

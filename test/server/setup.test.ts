@@ -1,0 +1,383 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import nock from 'nock';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import {
+  fileKeeper,
+  openSetup,
+  type Setup,
+  type SetupOptions,
+  startWeb,
+  type Web,
+} from '../../src/server/index.ts';
+import { HOOKS, memoryLog } from './delivery.ts';
+
+const { privateKey: PEM } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
+});
+const APP = {
+  id: 4711,
+  slug: 'runoff-acme',
+  name: 'Runoff <acme>',
+  html_url: 'http://git.test/apps/runoff-acme',
+  client_id: 'Iv1.0123456789abcdef',
+  client_secret: 'CANARY-CLIENT-SECRET',
+  webhook_secret: 'e340154128314309424b7c8e90325147d99fdafa',
+  pem: PEM,
+};
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+const json =
+  (status: number, body: unknown): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+
+/** What GitHub does: a code of the right form is exchanged once, after that it is unknown. */
+interface GitHubSide {
+  readonly apiUrl: string;
+  readonly calls: readonly string[];
+  answer: Answer;
+  close(): Promise<void>;
+}
+
+async function startGitHub(): Promise<GitHubSide> {
+  const calls: string[] = [];
+  const side = { answer: json(201, APP) };
+  const server = createServer((request, response) => {
+    calls.push(`${request.method} ${request.url}`);
+    side.answer(request, response);
+    side.answer = json(404, { message: 'Not Found' });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(side, {
+    apiUrl: `http://127.0.0.1:${port}/api/v3`,
+    calls,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise<void>((resolve) => void server.close(() => resolve()));
+    },
+  });
+}
+
+let folder: string;
+let github: GitHubSide;
+let log: ReturnType<typeof memoryLog>;
+let setup: Setup;
+let web: Web;
+let keyFile: string;
+let envFile: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'runoff-setup-'));
+  keyFile = join(folder, 'data', 'app.pem');
+  envFile = join(folder, '.env');
+  github = await startGitHub();
+  log = memoryLog();
+});
+afterEach(async () => {
+  await web.close(0);
+  await github.close();
+  nock.cleanAll();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function usual(): Promise<SetupOptions> {
+  const nonces = Array.from({ length: 100 }, (_, index) => `nonce${String(index).padStart(27, '0')}`);
+  return {
+    appFile: parse(await readFile('app.yml', 'utf8')),
+    gitUrl: 'http://git.test',
+    apiUrl: github.apiUrl,
+    publicUrl: 'https://runoff.example/',
+    webhooksPath: HOOKS,
+    keeper: fileKeeper({ dataFolder: join(folder, 'data'), envFile }),
+    fetch,
+    random: { nonce: () => nonces.shift() ?? 'spent' },
+    log,
+  };
+}
+
+async function begin(change: Partial<SetupOptions> = {}): Promise<void> {
+  await serve({ ...(await usual()), ...change });
+}
+
+async function serve(options: SetupOptions): Promise<void> {
+  setup = openSetup(options);
+  const health = async () => ({ ok: false, detail: { app: 'not set up' } });
+  web = await startWeb({ host: '127.0.0.1', port: 0, webhooksPath: HOOKS, health, setup: setup.pages, log });
+}
+
+const see = async (url: string): Promise<{ status: number; html: string; headers: Headers }> => {
+  const answer = await fetch(url);
+  return { status: answer.status, html: await answer.text(), headers: answer.headers };
+};
+const readHtml = (html: string): string =>
+  html
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
+/** The form as a browser reads it. */
+async function openForm(
+  query = '',
+): Promise<{ action: URL; state: string; manifest: Record<string, unknown> }> {
+  const { html } = await see(`${setup.link(web.url)}${query}`);
+  const action = new URL(readHtml(/<form method="post" action="([^"]*)"/.exec(html)?.[1] ?? ''));
+  const manifest = JSON.parse(readHtml(/name="manifest" value="([^"]*)"/.exec(html)?.[1] ?? ''));
+  return { action, state: action.searchParams.get('state') ?? '', manifest };
+}
+const comeBack = (state: string, code = 'a180b1a3d263c81bc6441d7b990bae27d4c10679') =>
+  see(`${web.url}/setup/callback?code=${code}&state=${state}`);
+const written = async (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
+
+describe('registering', () => {
+  test('the form takes the whole manifest to GitHub, and the answer is kept for the next start', async () => {
+    await writeFile(envFile, '# mine\nOPENAI_API_KEY=sk-1\nAPP_ID=\n');
+    await begin();
+    const { action, state, manifest } = await openForm();
+    expect(`${action.origin}${action.pathname}`).toBe('http://git.test/settings/apps/new');
+    expect(manifest).toMatchObject({
+      name: 'Runoff',
+      public: false,
+      url: 'https://runoff.example',
+      hook_attributes: { url: `https://runoff.example${HOOKS}` },
+      redirect_url: `${web.url}/setup/callback`,
+      default_permissions: {
+        metadata: 'read',
+        contents: 'write',
+        issues: 'write',
+        checks: 'write',
+        statuses: 'read',
+        pull_requests: 'write',
+      },
+      default_events: ['issues', 'issue_comment', 'pull_request_review_comment', 'pull_request'],
+    });
+
+    const done = await comeBack(state);
+    expect(done.status).toBe(200);
+    expect(done.html).toContain('href="http://git.test/apps/runoff-acme/installations/new"');
+    expect(done.html).toContain('Runoff &lt;acme&gt;');
+    expect(github.calls).toEqual([
+      'POST /api/v3/app-manifests/a180b1a3d263c81bc6441d7b990bae27d4c10679/conversions',
+    ]);
+
+    expect(await written(keyFile)).toBe(PEM);
+    expect(await written(envFile)).toBe(
+      `# mine\nOPENAI_API_KEY=sk-1\nAPP_ID=4711\nWEBHOOK_SECRET=${APP.webhook_secret}\nPRIVATE_KEY_PATH=${keyFile}\n`,
+    );
+    expect([(await stat(keyFile)).mode & 0o777, (await stat(envFile)).mode & 0o777]).toEqual([0o600, 0o600]);
+    await setup.done;
+
+    const everywhere = `${JSON.stringify(log.lines)}${done.html}${await written(envFile)}`;
+    expect(everywhere).not.toContain(APP.client_secret);
+    expect(`${JSON.stringify(log.lines)}${done.html}`).not.toMatch(/PRIVATE KEY-|e340154128314309/);
+  });
+
+  test('for an organisation, the form goes to its settings', async () => {
+    await begin();
+    const { action } = await openForm('&organization=acme-corp');
+    expect(action.pathname).toBe('/organizations/acme-corp/settings/apps/new');
+    const odd = await see(`${setup.link(web.url)}&organization=..%2F..%2Fevil`);
+    expect([odd.status, odd.html.includes('evil')]).toEqual([400, false]);
+  });
+
+  test('the form may leave for GitHub, but its address with the token may not', async () => {
+    await begin();
+    const { headers } = await see(setup.link(web.url));
+    expect(headers.get('content-security-policy')).not.toContain('form-action');
+    expect(headers.get('referrer-policy')).toBe('strict-origin');
+  });
+
+  test('an earlier key is kept aside', async () => {
+    await begin();
+    await comeBack((await openForm()).state);
+    await web.close(0);
+    github.answer = json(201, { ...APP, id: 4712 });
+    await begin();
+    await comeBack((await openForm()).state);
+    expect([await written(`${keyFile}.old`), await written(keyFile)]).toEqual([PEM, PEM]);
+    expect(parseEnv((await written(envFile)) ?? '')).toMatchObject({ APP_ID: '4712' });
+  });
+
+  test('works against api.github.com as it does against an Enterprise server', async () => {
+    const api = nock('https://api.github.com').post('/app-manifests/abc/conversions').reply(201, APP);
+    await begin({ apiUrl: 'https://api.github.com', gitUrl: 'https://github.com' });
+    const { action, state } = await openForm();
+    expect(action.origin).toBe('https://github.com');
+    expect((await comeBack(state, 'abc')).status).toBe(200);
+    expect(api.isDone()).toBe(true);
+  });
+});
+
+describe('who may', () => {
+  test('without the token of the terminal, or with another, there is no form', async () => {
+    await begin();
+    for (const query of ['', '?token=', '?token=nonce', `?token=${'0'.repeat(32)}`]) {
+      const answer = await see(`${web.url}/setup${query}`);
+      expect([answer.status, answer.html.includes('<form')]).toEqual([403, false]);
+    }
+  });
+
+  test('an answer with a state that was not given out exchanges nothing', async () => {
+    await begin();
+    await openForm();
+    for (const state of ['', 'guess', new URL(setup.link(web.url)).searchParams.get('token') ?? '']) {
+      expect((await comeBack(state)).status).toBe(403);
+    }
+    expect([github.calls, await written(envFile)]).toEqual([[], null]);
+  });
+
+  test('a state is good for one answer, also when two come at once', async () => {
+    await begin();
+    github.answer = json(500, {});
+    const { state } = await openForm();
+    const both = await Promise.all([comeBack(state), comeBack(state)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([403, 502]);
+    expect(github.calls).toHaveLength(1);
+  });
+
+  test('when it is done, neither the link nor another answer does anything', async () => {
+    await begin();
+    const [first, second] = [await openForm(), await openForm()];
+    expect((await comeBack(first.state)).status).toBe(200);
+    expect([(await comeBack(second.state)).status, (await see(setup.link(web.url))).status]).toEqual([
+      410, 410,
+    ]);
+    expect(github.calls).toHaveLength(1);
+  });
+
+  test('neither the token nor a code reaches the log', async () => {
+    await begin();
+    github.answer = json(500, {});
+    await comeBack((await openForm()).state, 'CANARY-CODE');
+    expect(log.lines).toHaveLength(1);
+    expect(JSON.stringify(log.lines)).not.toMatch(/CANARY-CODE|nonce0/);
+  });
+});
+
+describe('what can go wrong', () => {
+  const cases: readonly { name: string; answer: Answer; status: number; says: RegExp }[] = [
+    {
+      name: 'an expired or used code',
+      answer: json(404, { message: 'Not Found' }),
+      status: 410,
+      says: /used before, or is older than an hour/,
+    },
+    {
+      name: 'a failing GitHub',
+      answer: json(500, {}),
+      status: 502,
+      says: /refused the code with status 500/,
+    },
+    {
+      name: 'an answer without a key',
+      answer: json(201, { ...APP, pem: '' }),
+      status: 502,
+      says: /lacks what an App needs \(pem\)/,
+    },
+    {
+      name: 'an App without a webhook secret',
+      answer: json(201, { ...APP, webhook_secret: null }),
+      status: 502,
+      says: /lacks .*\(webhook_secret\)/,
+    },
+    {
+      name: 'an address that a browser would run',
+      answer: json(201, { ...APP, html_url: 'javascript:alert(1)' }),
+      status: 502,
+      says: /lacks .*\(html_url\)/,
+    },
+    {
+      name: 'an answer that is no JSON',
+      answer: (_, response) => void response.writeHead(201).end('<html>'),
+      status: 502,
+      says: /did not answer as it should/,
+    },
+    {
+      name: 'a redirect',
+      answer: (_, response) => void response.writeHead(302, { location: 'http://git.test/' }).end(),
+      status: 502,
+      says: /did not answer as it should/,
+    },
+    {
+      name: 'a broken connection',
+      answer: (request) => void request.socket.destroy(),
+      status: 502,
+      says: /did not answer as it should/,
+    },
+  ];
+  test.each(cases)(
+    '$name: nothing is written, a sentence says so, and it can be tried again',
+    async ({ answer, status, says }) => {
+      await begin();
+      github.answer = answer;
+      const failed = await comeBack((await openForm()).state);
+      expect(failed.status).toBe(status);
+      expect(readHtml(failed.html)).toMatch(says);
+      expect([await written(envFile), await written(keyFile)]).toEqual([null, null]);
+      github.answer = json(201, APP);
+      expect((await comeBack((await openForm()).state)).status).toBe(200);
+    },
+  );
+
+  test('a code that is none, or none at all, is not sent to GitHub', async () => {
+    await begin();
+    const odd = await comeBack((await openForm()).state, '..%2F..%2Fuser');
+    const none = await see(`${web.url}/setup/callback?state=${(await openForm()).state}`);
+    expect([odd.status, none.status, github.calls]).toEqual([400, 400, []]);
+  });
+
+  test('without an address for GitHub the page asks for one, and then goes on with it', async () => {
+    const { publicUrl: _, ...rest } = await usual();
+    await serve(rest);
+    const asking = await see(setup.link(web.url));
+    expect([asking.status, asking.html.includes('method="post"')]).toEqual([200, false]);
+    expect(asking.html).toContain('name="publicUrl"');
+    const { manifest } = await openForm('&publicUrl=https%3A%2F%2Fbox.example%2Frunoff%2F%3Fx');
+    expect(manifest).toMatchObject({ hook_attributes: { url: `https://box.example/runoff${HOOKS}` } });
+  });
+
+  test.each(['box.example', 'ftp://box.example', 'https://me:pw@box.example', 'javascript:alert(1)'])(
+    'the address %s is not taken',
+    async (address) => {
+      await begin();
+      const answer = await see(`${setup.link(web.url)}&publicUrl=${encodeURIComponent(address)}`);
+      expect([answer.status, answer.html.includes('method="post"')]).toEqual([400, false]);
+    },
+  );
+
+  test('an address of this machine is pointed out', async () => {
+    await begin({ publicUrl: 'http://localhost:3000' });
+    expect((await see(setup.link(web.url))).html).toContain('on this machine only');
+  });
+
+  test('folders that cannot be written are said before GitHub is asked', async () => {
+    await writeFile(join(folder, 'file'), '');
+    await begin({ keeper: fileKeeper({ dataFolder: join(folder, 'file', 'data'), envFile }) });
+    const answer = await see(setup.link(web.url));
+    expect([answer.status, answer.html.includes('cannot be written')]).toEqual([500, true]);
+  });
+
+  test('a key that is lost after registration says how to get another', async () => {
+    const keeper = {
+      check: async () => null,
+      keep: () => Promise.reject(new Error('no space left on device')),
+    };
+    await begin({ keeper });
+    const answer = await comeBack((await openForm()).state);
+    expect(answer.status).toBe(500);
+    expect(answer.html).toContain('no space left on device');
+    expect(answer.html).toContain('href="http://git.test/apps/runoff-acme"');
+  });
+});
