@@ -7,6 +7,7 @@ import {
   mayStartLater,
   programKilled,
   restarting,
+  retryLost,
   signalIn,
 } from '../../core/model/index.ts';
 import type { GitCredential } from '../../ports/index.ts';
@@ -124,12 +125,18 @@ export function openGit(settingsFile: string): Git {
   return async (call) => {
     const program = `git ${call.args[0]}`;
     let killed = false;
-    const { kind: _, ...done } = await restarting<GitEnd | ChildLost>(program, sleep, async () => {
-      if (killed) await call.onKilled?.();
-      const end = await start(call, settingsFile);
-      killed = end.kind === 'lost';
-      if (call.starts === 'once' && end.kind === 'lost') throw programKilled(program, end);
-      return end;
+    const run = () =>
+      restarting<GitEnd | ChildLost>(program, sleep, async () => {
+        if (killed) await call.onKilled?.();
+        const end = await start(call, settingsFile);
+        killed = end.kind === 'lost';
+        if (call.starts === 'once' && end.kind === 'lost') throw programKilled(program, end);
+        return end;
+      });
+    // Whatever it still says the fourth time is its answer: what it reads from may be damaged.
+    const { kind: _, ...done } = await retryLost(sleep, run, (end) => {
+      killed = lostOtherEnd(call, end);
+      return killed;
     });
     // Git does not always say why a write failed.
     const full = done.exitCode !== 0 && existsSync(call.cwd) && (await isFull(call.cwd));
@@ -192,6 +199,22 @@ function lostHelper(exitCode: number, stderr: string): ChildLost | null {
   const own = exitCode === USAGE ? null : signalIn(exitCode);
   return own === null || own === PIPE ? null : { kind: 'lost', how: `was killed by signal ${own}` };
 }
+
+const OTHER_END_GONE =
+  /^fatal: (?:Could not read from remote|the remote end hung up|early EOF|protocol error)/m;
+
+/**
+ * Whether a fetch from a folder lost the git that it starts to read there: that one may be killed before it becomes a program
+ * of its own, and then nobody says by what.
+ */
+const lostOtherEnd = ({ args, login, starts }: GitCall, { exitCode, stderr }: GitEnd): boolean =>
+  exitCode === 128 &&
+  args[0] === 'fetch' &&
+  starts !== 'once' &&
+  !login &&
+  args.some((argument) => argument.startsWith('/')) &&
+  OTHER_END_GONE.test(stderr) &&
+  !stderr.includes('does not appear to be a git repository');
 
 function environment(call: GitCall, settingsFile: string): Record<string, string> {
   const settings = Object.entries(call.config ?? {});

@@ -59,6 +59,24 @@ describe('a git that is lost', () => {
     expect([starts(), cleared]).toEqual([3, 2]);
   });
 
+  const CUT = 'echo "fatal: Could not read from remote repository." >&2; exit 128';
+
+  test('without the git that reads the other folder, which nobody names, is started again', async () => {
+    const starts = inFront('git', `if [ $n -le 2 ]; then ${CUT}; fi`);
+    const fetch = { args: ['fetch', '--dry-run', world.root, 'HEAD'] };
+    expect(await run(fetch)).not.toMatchObject({ stderr: expect.stringContaining('Could not read') });
+    expect(starts()).toBeGreaterThanOrEqual(3);
+  });
+
+  test.each([
+    ['that stays so', ['fetch', '/repository', 'HEAD'], 4],
+    ['from another machine', ['fetch', 'https://git.example/repository', 'HEAD'], 1],
+  ])('a fetch %s gives what git says of it', async (_, args, times) => {
+    const starts = inFront('git', CUT);
+    expect(await run({ args })).toMatchObject({ exitCode: 128, stderr: /Could not read from remote/ });
+    expect(starts()).toBe(times);
+  });
+
   test('each time is a fault that names it, and that waits', async () => {
     const starts = inFront('git', 'kill -KILL $$');
     await expect(run()).rejects.toMatchObject({
