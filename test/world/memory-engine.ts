@@ -1,5 +1,4 @@
-import { openLine } from '../../src/adapters/engine/line.ts';
-import { openTicket, type Ticket } from '../../src/adapters/engine/ticket.ts';
+import { openLine, openTicket, type Ticket } from '../../src/adapters/engine/run-queue.ts';
 import { Fault, type RunId } from '../../src/core/model/index.ts';
 import type {
   ChildInput,

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
-import type { Account } from './account.ts';
-import type { Binaries } from './binaries.ts';
+import type { Account, Binaries } from './install.ts';
 
 /** Owner of everything in the embedded database. */
 export const SUPERUSER = 'runoff';

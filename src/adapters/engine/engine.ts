@@ -1,15 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DBOS, Error as DbosErrors } from '@dbos-inc/dbos-sdk';
+import { DBOS, Error as DbosErrors, type WorkflowStatus } from '@dbos-inc/dbos-sdk';
 import type pg from 'pg';
 import { Fault, type RunId } from '../../core/model/index.ts';
 import type { Engine, FlowStatus, Flows } from '../../ports/index.ts';
-import { launchWith } from './claims.ts';
-import { withLaunchLock } from './connection.ts';
-import { type ExecutorLock, lockExecutor } from './executor-lock.ts';
-import { forgetEnded } from './forget.ts';
-import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
-import { openLine } from './line.ts';
-import { type LostClaims, openLostClaims } from './lost-claims.ts';
 import {
   type CoderQueue,
   configOf,
@@ -17,17 +10,17 @@ import {
   EXAMINATION_QUEUE,
   EXAMINATIONS,
   limitsOf,
+  migrateEngine,
   openEnginePool,
   QUEUE_POLL_MS,
   RUN_QUEUE,
-} from './options.ts';
-import { plain } from './plain.ts';
-import { type Registered, register } from './register.ts';
-import { openResidents, type Residents } from './residents.ts';
-import { migrateEngine } from './schema.ts';
-import { slots } from './slots.ts';
-import { statusOf } from './status.ts';
-import { watchWallClock } from './wall-clock.ts';
+} from './dbos-config.ts';
+import { type LostClaims, launchWith, openLostClaims, watchWallClock } from './dbos-internals.ts';
+import { type FlowResult, plain } from './flow.ts';
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
+import { type ExecutorLock, lockExecutor, withLaunchLock } from './locks.ts';
+import { openLine, slots } from './run-queue.ts';
+import { openResidents, type Registered, type Residents, register } from './workflows.ts';
 
 /** Milliseconds between two looks at a run somebody waits for. */
 const SETTLED_POLL_MS = 100;
@@ -216,4 +209,50 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       await lock?.release();
     },
   };
+}
+
+function whyFailed(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The port's words for what DBOS says of a flow; null when it knows of none. */
+export function statusOf(found: WorkflowStatus | null): FlowStatus {
+  if (found === null) return { kind: 'unknown' };
+  switch (found.status) {
+    case 'SUCCESS':
+      return { kind: 'done', value: (found.output as FlowResult | undefined)?.value };
+    case 'CANCELLED':
+      return { kind: 'cancelled' };
+    case 'ERROR':
+      return { kind: 'failed', why: whyFailed(found.error) };
+    case 'MAX_RECOVERY_ATTEMPTS_EXCEEDED':
+      return { kind: 'failed', why: 'It was restarted too often without coming to an end.' };
+    default:
+      return { kind: 'running' };
+  }
+}
+
+/** Runs that are removed by one statement. */
+const AT_ONCE = 200;
+
+/** Removes the engine's rows of runs that ended before a moment, milliseconds since 1970 UTC; how many runs they were. */
+export async function forgetEnded(before: number): Promise<number> {
+  const completedBefore = new Date(before).toISOString();
+  let gone = 0;
+  for (;;) {
+    const found = await DBOS.listWorkflows({
+      workflowName: 'run',
+      completedBefore,
+      status: ['SUCCESS', 'ERROR', 'CANCELLED'],
+      limit: AT_ONCE,
+      loadInput: false,
+      loadOutput: false,
+    });
+    if (found.length === 0) return gone;
+    await DBOS.deleteWorkflows(
+      found.map(({ workflowID }) => workflowID),
+      true,
+    );
+    gone += found.length;
+  }
 }

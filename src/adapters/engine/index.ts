@@ -1,5 +1,4 @@
-export { LAUNCH_LOCK } from './connection.ts';
+export { type CoderQueue, type DbosEngineOptions, prepareEngineSchema } from './dbos-config.ts';
 export { openDbosEngine } from './engine.ts';
-export { type FenceOptions, type HeartbeatOptions, type OwnFence, openFence } from './fence.ts';
-export type { CoderQueue, DbosEngineOptions } from './options.ts';
-export { prepareEngineSchema } from './schema.ts';
+export { type FenceOptions, type HeartbeatOptions, type OwnFence, openFence } from './heartbeat.ts';
+export { LAUNCH_LOCK } from './locks.ts';

@@ -1,2 +1,231 @@
-export { type ConnectOptions, newClient, openClient, openPool, type PoolOptions } from './connect.ts';
-export { type ConnectionLimits, LIMITS, LONG_WORK } from './limits.ts';
+import pg from 'pg';
+
+export interface ConnectOptions {
+  /** As the server shows it. */
+  readonly name: string;
+  /** Absent: our defaults. */
+  readonly limits?: ConnectionLimits | undefined;
+  /** Further settings of its sessions, e.g. who it is. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface PoolOptions extends ConnectOptions {
+  /** Connections at most. They are opened on demand and closed after ten idle seconds. */
+  readonly size: number;
+  /** How values of columns are read; absent: as `pg` does. */
+  readonly types?: pg.CustomTypesConfig;
+}
+
+/** Milliseconds without traffic after which the kernel asks a peer whether it is there. Our default. */
+const KEEP_ALIVE_MS = 15_000;
+/** Milliseconds between two signs of life of a connection that only listens or holds a lock. Our default. */
+const SIGN_OF_LIFE_MS = 10_000;
+
+function configOf(url: string, { name, limits = LIMITS, settings }: ConnectOptions): pg.ClientConfig {
+  return {
+    connectionString: withSettings(url, limits, settings),
+    application_name: name,
+    connectionTimeoutMillis: limits.connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  };
+}
+
+/** One that waits for notifications has no query under way: its death would not be noticed. */
+function askListeners(client: pg.Client, everyMs: number): void {
+  const query = client.query.bind(client) as (...given: readonly unknown[]) => unknown;
+  let listens = false;
+  client.query = ((...given: readonly unknown[]) => {
+    if (!listens && /^\s*listen\s/i.test(String(given[0]))) {
+      listens = true;
+      askForLife(client, everyMs);
+    }
+    return query(...given);
+  }) as typeof client.query;
+}
+
+/** A pool none of whose connections waits longer than its limits. */
+export function openPool(url: string, options: PoolOptions): pg.Pool {
+  const { size, types, limits = LIMITS } = options;
+  const pool = new pg.Pool({ ...configOf(url, options), max: size, ...(types ? { types } : {}) });
+  // An idle connection broke: the pool drops it by itself, and the next query says so if there is no server.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    // The pool stops listening when it closes a connection; one that breaks just then must not end the process.
+    client.on('error', () => undefined);
+    cutWhenSilent(client, limits.silenceMs);
+    askListeners(client, Math.min(SIGN_OF_LIFE_MS, limits.silenceMs));
+  });
+  return pool;
+}
+
+/** A connection that is not made yet. */
+export function newClient(url: string, options: ConnectOptions): pg.Client {
+  const { limits = LIMITS } = options;
+  const client = new pg.Client(configOf(url, options));
+  // What goes wrong is told by the query it happens to; without a listener it would end the process.
+  client.on('error', () => undefined);
+  cutWhenSilent(client, limits.silenceMs);
+  return client;
+}
+
+/** A connection of its own; rejects as `pg` does. With `holds` it is asked for signs of life. */
+export async function openClient(
+  url: string,
+  options: ConnectOptions & { readonly holds?: boolean },
+): Promise<pg.Client> {
+  const { limits = LIMITS, holds = false } = options;
+  const client = newClient(url, options);
+  await client.connect();
+  if (holds) askForLife(client, Math.min(SIGN_OF_LIFE_MS, limits.silenceMs));
+  return client;
+}
+
+/**
+ * How long a connection to Postgres waits, in milliseconds. A server that is there and does not answer (a firewall that
+ * drops packets, a frozen process, a storage that hangs) looks like a slow one: only time tells.
+ */
+export interface ConnectionLimits {
+  /** For a connection to be made, and for a free one of a pool. */
+  readonly connectMs: number;
+  /** Without a byte from the server while a query is under way; then the connection is cut, and its queries fail with ETIMEDOUT. */
+  readonly silenceMs: number;
+  /** For one statement, kept by the server itself: it must not go on with what nobody waits for. 0: none. */
+  readonly statementMs: number;
+  /** For a lock that others hold, kept by the server. 0: none. */
+  readonly lockMs: number;
+  /** For a transaction that stands still, kept by the server: a frozen process must not keep its locks. */
+  readonly idleInTransactionMs: number;
+}
+
+/** Our defaults. The server gives up before the connection is cut, so that a slow server says why. */
+export const LIMITS: ConnectionLimits = {
+  connectMs: 10_000,
+  silenceMs: 15_000,
+  statementMs: 12_000,
+  lockMs: 10_000,
+  idleInTransactionMs: 10_000,
+};
+
+/** For work that may take long on a large database: migrations, indexes, retention. Our default. */
+export const LONG_WORK: ConnectionLimits = {
+  ...LIMITS,
+  silenceMs: 3_600_000,
+  statementMs: 0,
+  lockMs: 0,
+  idleInTransactionMs: 600_000,
+};
+
+/** Settings of the session that let the server notice within half a minute that a client is gone without a word. */
+const NOTICE_GONE = [
+  ['tcp_keepalives_idle', 15],
+  ['tcp_keepalives_interval', 5],
+  ['tcp_keepalives_count', 3],
+  ['tcp_user_timeout', 30_000],
+] as const;
+
+/** A space would begin the next option. */
+const escaped = (value: string): string => value.replaceAll(/[\\\s]/g, '\\$&');
+
+/** The address with these settings for its sessions. What it sets itself stays as it is: that is the operator's will. */
+export function withSettings(
+  url: string,
+  limits: ConnectionLimits,
+  own: Readonly<Record<string, string>> = {},
+): string {
+  const address = new URL(url);
+  const given = address.searchParams.get('options') ?? '';
+  const bounds: readonly (readonly [string, number])[] = [
+    ...NOTICE_GONE,
+    ['idle_in_transaction_session_timeout', limits.idleInTransactionMs],
+    ['statement_timeout', limits.statementMs],
+    ['lock_timeout', limits.lockMs],
+  ];
+  // Whole names: `deadlock_timeout` sets no `lock_timeout`.
+  const isGiven = (name: string): boolean => new RegExp(`\\b${name}\\b`).test(given);
+  const added = bounds.flatMap(([name, value]) => (isGiven(name) ? [] : [`-c ${name}=${value}`]));
+  const named = Object.entries(own).map(([name, value]) => `-c ${name}=${escaped(value)}`);
+  address.searchParams.set('options', [given, ...added, ...named].join(' ').trim());
+  return address.href;
+}
+
+/** Milliseconds that a goodbye may take; a server that is silent does not say it. Our default. */
+const CLOSE_MS = 2_000;
+/** Milliseconds in which bytes that came while this process could not run are read before the limit counts. Our default. */
+const CATCH_UP_MS = 500;
+
+interface Counted {
+  readonly bytesRead?: number;
+}
+
+/** What `pg` fails queries with: the code is that of a peer that does not answer, which everybody takes for an outage. */
+const silent = (ms: number): Error =>
+  Object.assign(new Error(`nothing came for ${ms} ms`), { code: 'ETIMEDOUT' });
+
+/**
+ * Cuts a connection on which a query is under way and nothing comes from the server for `silenceMs`. `pg` has a limit for
+ * a query (`query_timeout`), which fails that query and leaves the connection, with those behind it, waiting for ever.
+ * To be called before the first query.
+ */
+export function cutWhenSilent(client: pg.Client, silenceMs: number): void {
+  const { connection } = client;
+  const read = (): number => (connection.stream as Counted).bytesRead ?? 0;
+  let timer: NodeJS.Timeout | null = null;
+  let before = 0;
+
+  function stop(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  }
+  function listen(): void {
+    before = read();
+    timer = setTimeout(suspect, silenceMs);
+  }
+  function suspect(): void {
+    if (read() === before) timer = setTimeout(cutOrListen, CATCH_UP_MS);
+    else listen();
+  }
+  function cutOrListen(): void {
+    if (read() !== before) {
+      listen();
+      return;
+    }
+    timer = null;
+    connection.stream.destroy(silent(silenceMs));
+  }
+
+  const query = client.query.bind(client) as (...given: readonly unknown[]) => unknown;
+  client.query = ((...given: readonly unknown[]) => {
+    if (timer === null) listen();
+    return query(...given);
+  }) as typeof client.query;
+  client.on('drain', stop);
+  client.on('end', stop);
+  cutWhenNotClosed(client);
+}
+
+/** Whoever closes a connection does not wait for a server that says nothing. */
+function cutWhenNotClosed(client: pg.Client): void {
+  const end = client.end.bind(client) as (...given: readonly unknown[]) => unknown;
+  let ended = false;
+  client.once('end', () => {
+    ended = true;
+  });
+  client.end = ((...given: readonly unknown[]) => {
+    if (!ended) {
+      const timer = setTimeout(() => client.connection.stream.destroy(), CLOSE_MS);
+      client.once('end', () => clearTimeout(timer));
+    }
+    return end(...given);
+  }) as typeof client.end;
+}
+
+/**
+ * Asks a connection that only listens, or only holds a lock, for a sign of life: one that is silent is cut, which
+ * everybody who waits on it is told as its end.
+ */
+export function askForLife(client: pg.Client, everyMs: number): void {
+  const timer = setInterval(() => void client.query('select 1').catch(() => undefined), everyMs);
+  timer.unref();
+  client.once('end', () => clearInterval(timer));
+}

@@ -3,10 +3,8 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, mayStartLater } from '../../core/model/index.ts';
-import { HOST_PATH } from './command.ts';
-import { inheritedDescriptors } from './inherited.ts';
+import { asOwner, HOST_PATH, inheritedDescriptors, type Owner } from './host-programs.ts';
 import { FD, type Launch } from './launch.ts';
-import { asOwner, type Owner } from './owner.ts';
 import { findInit, hasEnded, type Init, isAlive } from './processes.ts';
 
 /** Milliseconds in which a killed box must be gone, promised by the port. */

@@ -1,23 +1,20 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChildLost, Fault, restarting } from '../../core/model/index.ts';
+import { type ChildLost, Fault, programKilled, restarting, signalIn } from '../../core/model/index.ts';
 import type { ExecResult, ExecSpec, Sandbox } from '../../ports/index.ts';
-import { openCopies } from './copies.ts';
-import { type Delegation, findControlGroups, type GroupHost } from './delegation.ts';
+import { folder, openCopies, openToOwner, writeBelow } from './areas.ts';
+import { type BoxEnd, startBox } from './box.ts';
+import { type ControlGroup, type Delegation, findControlGroups, type GroupHost } from './control-groups.ts';
 import { type Dialler, openEgress, publicInternet } from './egress.ts';
-import { prepareEtc } from './etc.ts';
-import { writeBelow } from './homefiles.ts';
-import { launch, type Variant } from './launch.ts';
-import type { Owner } from './owner.ts';
+import { INSIDE, makeViews, prepareEtc } from './filesystem.ts';
+import { type Owner, readCeilings } from './host-programs.ts';
+import { type Launch, launch, type Variant } from './launch.ts';
 import { findVariant } from './probe.ts';
-import { openProcessTable } from './processes.ts';
+import { openProcessTable, type ProcessTable } from './processes.ts';
 import { NEVER_STARTED, provenSandbox } from './proven.ts';
-import { readCeilings } from './rlimits.ts';
-import { LAUNCHER, type Ran, run } from './run.ts';
 import { seccompFilter } from './seccomp.ts';
+import { DEADLY_SIGNALS, type Supervised, supervise } from './supervise.ts';
 import type { Architecture } from './syscalls.ts';
-import { makeViews } from './views.ts';
+import { diskBefore, lastLook, watch } from './watchdog.ts';
 
 export interface BubblewrapOptions {
   /** Folder made by `prepareToolchain`, seen as /opt/runoff. */
@@ -98,18 +95,116 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   );
 }
 
-export function folder(scratch: string, name: string): string {
-  const path = join(scratch, name);
-  mkdirSync(path, { recursive: true, mode: 0o755 });
-  return path;
+export interface RunInput {
+  readonly spec: ExecSpec;
+  readonly launch: Launch;
+  readonly filter: Buffer;
+  readonly owner: Owner | null;
+  readonly table: ProcessTable;
+  /** Bytes in the area that the command did not write, because the area is a copy. */
+  readonly givenBytes: number;
+  /** Holds the limits of memory and processes; null: memory is watched. The caller made it, and `run` closes it. */
+  readonly group: ControlGroup | null;
 }
 
-/** A command may close its own folders (chmod 0) to make the next command's set-up fail; their owner opens them again. */
-export function openToOwner({ area }: ExecSpec): void {
-  for (const path of [area.upper, area.home]) {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined)
-      throw new Fault('SANDBOX_UNAVAILABLE', `The area's folder ${path} does not exist.`);
-    if ((found.mode & 0o700) !== 0o700) chmodSync(path, found.mode | 0o700);
+/** How a launch ended. */
+export interface Ran {
+  readonly kind: 'ended';
+  readonly result: ExecResult;
+}
+
+/**
+ * Runs a launch to its end within its limits; lost when its launcher was before the command began, so that it can be tried
+ * again. Rejects with PROGRAM_KILLED where it was killed later: nobody knows what the command did until then.
+ */
+export async function run(input: RunInput): Promise<Ran | ChildLost> {
+  const { group } = input;
+  if (group === null) return resultOf(await follow(input), false);
+  let followed: Supervised<BoxEnd>;
+  try {
+    followed = await follow(input);
+  } catch (thrown) {
+    await group.close();
+    throw thrown;
   }
+  return resultOf(followed, (await group.close()).outOfMemory);
+}
+
+function resultOf({ end, stopped, ...rest }: Supervised<BoxEnd>, outOfMemory: boolean): Ran | ChildLost {
+  const reason = stopped ?? (outOfMemory ? 'memory' : null);
+  const lost = reason === null ? launcherLost(end, rest.stderr) : null;
+  if (lost?.kind === 'lost' && end.begun) throw programKilled(LAUNCHER, lost);
+  if (lost !== null) return lost;
+  const code = reason === null ? exitCode(end, rest.stderr) : null;
+  return { kind: 'ended', result: { exitCode: code, stopped: reason, ...rest } };
+}
+
+async function follow(input: RunInput): Promise<Supervised<BoxEnd>> {
+  const { spec, launch, filter, owner, table, givenBytes, group } = input;
+  const disk = await diskBefore(spec, givenBytes);
+  const box = startBox(launch, spec.stdin, { filter, door: group?.door ?? null }, owner);
+  const memoryBytes = group === null ? spec.limits.memoryBytes : null;
+  return await supervise(
+    {
+      ...box,
+      kill() {
+        box.kill();
+        group?.kill();
+      },
+      async watch(over) {
+        const init = await box.init;
+        if (init === null) return null;
+        const watched = { ...disk, init, memoryBytes, diskBytes: spec.limits.diskBytes };
+        return await watch(watched, table, owner, over);
+      },
+      lastLook: () => lastLook(disk, owner),
+    },
+    spec,
+  );
+}
+
+/** What programs say of a machine that is short of something now. */
+const SHORT =
+  /Resource temporarily unavailable|Cannot allocate memory|Too many open files|Text file busy|No child processes/;
+
+/** What unshare (util-linux) says when its child was killed, however early. */
+const CHILD_KILLED =
+  /^unshare: (?:child exit|waitpid|signal handler reset|sigprocmask unblock|child kill) failed/m;
+
+/** What mount (util-linux) says of an overlay of which a lower folder is not there. */
+const LAYER_GONE = /^mount: [^\n]*special device overlay does not exist/m;
+const LAYER_REPLACED = 'could not be set up: a folder that it stands on is gone, or is just being made again';
+
+const NOT_STARTED = /^bwrap: execvp [^\n]*: ([^\n:]+)\n/;
+
+/** What starts a sandbox, where nothing tells which program of it was killed. */
+export const LAUNCHER = 'The launcher of a sandbox (unshare, bwrap)';
+
+/**
+ * Whether a program of the launcher was killed, or could not be started for want of something. The command itself is not
+ * asked: how it ended is reported on a descriptor that it does not have, and where that report is there, all else was alive.
+ */
+function launcherLost({ reported, code, entered, begun, refused }: BoxEnd, stderr: string): ChildLost | null {
+  if (reported !== null) return null;
+  if (refused !== null) return { kind: 'lost', how: `could not be started: ${refused}` };
+  if (code === null) return { kind: 'lost', program: 'unshare, which starts a sandbox,', how: 'was killed' };
+  const signal = signalIn(code);
+  if (signal !== null) return { kind: 'lost', how: `was killed by signal ${signal}` };
+  if (NOT_STARTED.test(stderr)) return null;
+  // `unshare` has done its work by then: what it complains of is the end of its child.
+  if (begun || (entered && /^unshare: /m.test(stderr)) || CHILD_KILLED.test(stderr)) {
+    return { kind: 'lost', program: 'bwrap, which makes a sandbox,', how: 'was killed' };
+  }
+  if (LAYER_GONE.test(stderr)) return { kind: 'lost', program: 'The sandbox', how: LAYER_REPLACED };
+  return SHORT.test(stderr) ? { kind: 'lost', how: `could not start (${lastLines(stderr)})` } : null;
+}
+
+const lastLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('; ');
+
+function exitCode({ reported, code }: BoxEnd, stderr: string): number | null {
+  if (reported !== null) return DEADLY_SIGNALS.includes(reported - 128) ? null : reported;
+  const notStarted = NOT_STARTED.exec(stderr);
+  if (notStarted !== null) return notStarted[1] === 'No such file or directory' ? 127 : 126;
+  const why = lastLines(stderr) || `the launcher ended with code ${code}`;
+  throw new Fault('SANDBOX_UNAVAILABLE', `The sandbox could not be set up for ${INSIDE.repo}: ${why}`);
 }

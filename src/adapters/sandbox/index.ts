@@ -1,5 +1,5 @@
 export { type BubblewrapOptions, openBubblewrap } from './bubblewrap.ts';
 export { type ContainerOptions, openContainer } from './container/index.ts';
-export { openUnguarded, type UnguardedOptions } from './none/index.ts';
-export type { Owner } from './owner.ts';
+export type { Owner } from './host-programs.ts';
 export { prepareToolchain, type Toolchain } from './toolchain.ts';
+export { openUnguarded, type UnguardedOptions } from './unsandboxed/index.ts';

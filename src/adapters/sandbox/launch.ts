@@ -2,10 +2,8 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { normalize } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
-import { PUBLIC_ETC, SYNTHETIC_ETC } from './etc.ts';
-import { INSIDE, INSIDE_PATH } from './layout.ts';
-import type { Ceilings } from './rlimits.ts';
-import type { View } from './views.ts';
+import { INSIDE, INSIDE_PATH, PUBLIC_ETC, SYNTHETIC_ETC, type View } from './filesystem.ts';
+import type { Ceilings } from './host-programs.ts';
 
 /**
  * Descriptors of a launch besides the three standard ones. `seccomp` and `options` are read by bubblewrap, JSON lines

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asFault } from '../../core/model/index.ts';
-import { DEFAULT_LIMITS, type ExecResult, type ExecSpec, type WorkArea } from '../../ports/index.ts';
-import { runCommand } from './command.ts';
-import type { Delegation } from './delegation.ts';
+import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../ports/index.ts';
+import { makeArea, removeArea } from './areas.ts';
+import type { Delegation } from './control-groups.ts';
+import { type Owner, runCommand } from './host-programs.ts';
 import type { Variant } from './launch.ts';
-import type { Owner } from './owner.ts';
 import { SYSCALLS } from './syscalls.ts';
-import { onlyWeaker, STRONG, variantsOf, WEAKER_STEPS, weaknesses } from './variants.ts';
 
 export type Finding =
   | {
@@ -170,29 +169,6 @@ async function refusalOnce(trial: Trial, variant: Variant): Promise<string | nul
   }
 }
 
-export function makeArea(root: string, owner: Owner | null): WorkArea {
-  const area: WorkArea = {
-    id: 'probe',
-    lowers: [join(root, 'lower')],
-    upper: join(root, 'upper'),
-    work: join(root, 'work'),
-    merged: join(root, 'merged'),
-    home: join(root, 'home'),
-  };
-  for (const path of [...area.lowers, area.upper, area.work, area.merged, area.home]) {
-    mkdirSync(path, { recursive: true, mode: 0o755 });
-    if (owner !== null) chownSync(path, owner.uid, owner.gid);
-  }
-  return area;
-}
-
-export function removeArea(root: string): void {
-  // The kernel makes these folders, closed to everyone.
-  const closed = [join(root, 'work', 'work'), join(root, 'work', 'home', 'work')];
-  for (const path of closed) if (existsSync(path)) chmodSync(path, 0o700);
-  rmSync(root, { recursive: true, force: true });
-}
-
 /** Kernel settings that turn user namespaces off, each with the value that does. */
 const SWITCHES = [
   { file: 'user/max_user_namespaces', off: '0', mend: 'sudo sysctl -w user.max_user_namespaces=15000' },
@@ -226,3 +202,52 @@ function remedyFor(why: string): string {
 
 const inUnit = (): boolean =>
   existsSync('/run/systemd/system') && /\.service(?:\/|$)/m.test(readFileSync('/proc/self/cgroup', 'utf8'));
+
+/** How a command sees processes and is kept from namespaces, the strongest first. */
+type Step = Pick<Variant, 'proc' | 'lockNamespaces'>;
+
+export const STRONG: Step = { proc: 'own', lockNamespaces: true };
+
+/** In the order in which they are tried where the strong step is refused. */
+export const WEAKER_STEPS: readonly Step[] = [
+  { proc: 'outer', lockNamespaces: true },
+  { proc: 'outer', lockNamespaces: false },
+];
+
+/** All ways to take a step: control groups before watchdogs, overlay mounts before copies. */
+export function variantsOf(
+  step: Step,
+  host: { readonly groups: boolean; readonly overlay: boolean },
+): readonly Variant[] {
+  const either = (possible: boolean): readonly boolean[] => (possible ? [true, false] : [false]);
+  return either(host.groups).flatMap((group) =>
+    either(host.overlay).flatMap((overlay) =>
+      [true, false].map((hostname) => ({ ...step, group, overlay, hostname })),
+    ),
+  );
+}
+
+/** What a command can do in this variant that it could not in the strong one, as reports say it. */
+export function weaknesses({ proc, lockNamespaces }: Step): readonly string[] {
+  return [
+    ...(proc === 'own'
+      ? []
+      : [
+          'Commands in the sandbox see the names and arguments of other processes of this host or container, though not their environment or memory.',
+        ]),
+    ...(lockNamespaces
+      ? []
+      : ['Only the system call filter keeps commands in the sandbox from making namespaces of their own.']),
+  ];
+}
+
+/** For a host on which only a weaker step works, and the operator did not allow it. */
+export const onlyWeaker = (): { readonly why: string; readonly remedy: string } => ({
+  why: 'A sandbox cannot have a /proc of its own here: parts of the outer one are covered or read-only, as container engines and some options of systemd make them.',
+  remedy: `${uncover()} Or set RUNOFF_SANDBOX_WEAKER=true: commands then see the names and arguments of all processes, and every report says so.`,
+});
+
+const uncover = (): string =>
+  existsSync('/run/systemd/system')
+    ? 'Take options that cover parts of /proc out of the unit, such as ProtectProc= and ProcSubset=.'
+    : 'Start the container with --security-opt systempaths=unconfined (Podman: --security-opt unmask=ALL).';

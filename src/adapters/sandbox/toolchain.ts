@@ -5,9 +5,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
-import { runCommand } from './command.ts';
-import { INSIDE } from './layout.ts';
-import type { Owner } from './owner.ts';
+import { INSIDE } from './filesystem.ts';
+import { type Owner, runCommand } from './host-programs.ts';
 
 export interface Toolchain {
   /** Give it to `openBubblewrap` as `toolchain`. */

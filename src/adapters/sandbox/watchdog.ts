@@ -1,11 +1,10 @@
+import { statfs } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
-import { runCommand } from './command.ts';
-import type { Owner } from './owner.ts';
-import { type Init, memoryBytes, type ProcessTable, sharedBytes } from './processes.ts';
-import { BYTES_A_FILE, blame, type Room, roomIn } from './room.ts';
-import { unlinkedFiles } from './unlinked.ts';
+import type { Owner } from './host-programs.ts';
+import type { Init, ProcessTable } from './processes.ts';
+import { BYTES_A_FILE, bytesIn, memoryBytes, sharedBytes, unlinkedFiles } from './usage.ts';
 
 /** Milliseconds between two looks at memory and at disk, our defaults. */
 const MEMORY_EVERY_MS = 200;
@@ -135,30 +134,38 @@ export async function lastLook(
   return blame(before, (await bytesIn(folders, owner)) - givenBytes);
 }
 
-/** `du` twice: it does not print both at once. */
-const DU_SCRIPT = `du --summarize --one-file-system --block-size=1 -- "$@"
-du --summarize --one-file-system --inodes -- "$@"`;
+/** Less than this, and programs begin to fail for want of space. */
+const FULL_BYTES = 2 ** 20;
+
+/** The space on a file system at one moment. */
+export interface Room {
+  /** Free bytes and `BYTES_A_FILE` for each file that can still be made, added up: it falls with either. */
+  readonly bytes: number;
+  /** The smaller of the two, in bytes. */
+  readonly scarcest: number;
+  readonly full: boolean;
+}
+
+/** The space on the file system of a folder. */
+export async function roomIn(folder: string): Promise<Room> {
+  const { bavail, bsize, files, ffree } = await statfs(folder);
+  return {
+    bytes: bavail * bsize + ffree * BYTES_A_FILE,
+    scarcest: Math.min(bavail * bsize, files > 0 ? ffree * BYTES_A_FILE : Number.POSITIVE_INFINITY),
+    full: bavail * bsize < FULL_BYTES || (files > 0 && ffree === 0),
+  };
+}
 
 /**
- * Bytes that the files in some folders take on disk, and some for each file, by `du`: it follows no link and reaches
- * folders deeper than a path can name. It runs as root of a user namespace of its own, so that no folder can be closed to it; where the host
- * has no such namespaces, a closed folder counts as without end.
+ * Who filled a disk that is full? The command, when it holds more than half of what was free when it began: it is stopped
+ * for that. Otherwise somebody else did, and what the command does on a full disk says nothing about it: fault DISK_FULL, so
+ * that it is run again when there is room.
  */
-export async function bytesIn(folders: readonly [string, ...string[]], owner: Owner | null): Promise<number> {
-  const du = ['sh', '-c', DU_SCRIPT, 'sh', ...folders] as const;
-  const whole = await runCommand(['unshare', '--user', '--map-root-user', '--', ...du], owner);
-  const end = whole.stdout === '' ? await runCommand(du, owner) : whole;
-  // Without a namespace a folder can be closed to us, and then nobody knows what is in it.
-  if (/cannot (?:read directory|access)[^\n]*Permission denied/.test(end.stderr))
-    return Number.POSITIVE_INFINITY;
-  // Files that vanish meanwhile make du complain and exit 1 although its sums are good.
-  const sums = [...end.stdout.matchAll(/^(\d+)\t/gm)].map(([, found]) => Number(found));
-  if (sums.length !== 2 * folders.length) {
-    throw new Fault(
-      'SANDBOX_UNAVAILABLE',
-      `The disk use of a sandbox could not be measured: ${end.stderr.trim()}`,
-    );
-  }
-  const total = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
-  return total(sums.slice(0, folders.length)) + total(sums.slice(folders.length)) * BYTES_A_FILE;
+export function blame(before: Room, written: number): 'disk' {
+  if (!before.full && written > Math.max(FULL_BYTES, before.scarcest / 2)) return 'disk';
+  const megabytes = (bytes: number): string => `${Math.round(Math.max(0, bytes) / 1e6)} MB`;
+  throw new Fault(
+    'DISK_FULL',
+    `The disk of this machine was full while a command ran, which itself had written ${megabytes(written)} of the ${megabytes(before.scarcest)} that were free before.`,
+  );
 }

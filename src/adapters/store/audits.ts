@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { RUN_STATES, type RunState } from '../../core/model/index.ts';
 import type { AuditEntry, AuditPlace, AuditRecord, Store } from '../../ports/index.ts';
-import { hasBegun } from './lookups.ts';
-import { json, text } from './rows.ts';
-import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
+import { type Db, inStatement, inTransaction, type Tx } from './connection.ts';
+import { hasBegun, json, text } from './rows.ts';
 
 /** UTF-16 units of what a person wrote that the audit keeps: the command itself, not the talk around it. Our default. */
 const MOST_TEXT = 500;

@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, type RunId } from '../../core/model/index.ts';
 import type { CommandRecord, Store } from '../../ports/index.ts';
 import { addAudit } from './audits.ts';
+import { type Db, inStatement, inTransaction, lockRun, type Tx } from './connection.ts';
 import { json, text } from './rows.ts';
 import type { CommandTable } from './schema.ts';
-import { type Db, inStatement, inTransaction } from './transaction.ts';
 
 /** Inbox and audit of what people asked for on GitHub. */
 export function commands(db: Db) {
@@ -76,3 +76,102 @@ const commandOfRow = (row: Selectable<CommandTable>): CommandRecord => ({
   ...(row.run_id === null ? {} : { runId: row.run_id }),
   ...(row.settled_at === null ? {} : { settledAt: row.settled_at }),
 });
+
+/** What people said to runs. */
+export function replies(db: Db) {
+  return {
+    addReply: (runId, key, reply) =>
+      inTransaction(db, async (tx) => {
+        // Replies to one run come one after the other: without the lock two would take the same number.
+        await lockRun(tx, runId);
+        const said = await tx
+          .selectFrom('runoff.reply')
+          .select(({ fn, eb }) => [
+            fn.coalesce(fn.max('number'), eb.lit(0)).as('last'),
+            fn.coalesce(fn.agg<boolean>('bool_or', [eb('key', '=', key)]), eb.lit(false)).as('known'),
+          ])
+          .where('run_id', '=', runId)
+          .executeTakeFirstOrThrow();
+        if (said.known) return null;
+        const inserted = await tx
+          .insertInto('runoff.reply')
+          .values({ run_id: runId, number: said.last + 1, key, reply: json(reply) })
+          .returning(['number', 'reply'])
+          .executeTakeFirstOrThrow();
+        return { ...inserted.reply, number: inserted.number };
+      }),
+
+    replies: (runId) =>
+      inTransaction(db, async (tx) =>
+        (
+          await tx
+            .selectFrom('runoff.reply')
+            .select(['number', 'reply'])
+            .where('run_id', '=', runId)
+            .orderBy('number')
+            .execute()
+        ).map(({ number, reply }) => ({ ...reply, number })),
+      ),
+  } satisfies Partial<Store>;
+}
+
+/** What people voted for and picked. */
+export function picks(db: Db) {
+  return {
+    vote: (runId, vote) =>
+      inTransaction(db, async (tx) => {
+        const row = { run_id: runId, user_id: vote.by.id, vote: json(vote), at: vote.at };
+        await tx
+          .insertInto('runoff.vote')
+          .values(row)
+          .onConflict((conflict) =>
+            conflict
+              .columns(['run_id', 'user_id'])
+              .doUpdateSet({ vote: row.vote, at: row.at })
+              // A vote that is told late is no later one.
+              .where('runoff.vote.at', '<=', row.at),
+          )
+          .execute();
+      }),
+
+    votes: (runId) =>
+      inTransaction(db, async (tx) =>
+        (
+          await tx
+            .selectFrom('runoff.vote')
+            .select('vote')
+            .where('run_id', '=', runId)
+            .orderBy('at')
+            .orderBy('user_id')
+            .execute()
+        ).map(({ vote }) => vote),
+      ),
+
+    addPick: (runId, pick) =>
+      inTransaction(db, async (tx) => {
+        // Picks of one run come one after the other: without the lock two would take the same number.
+        await lockRun(tx, runId);
+        const made = await picksOf(tx, runId);
+        const known = made.find(({ key }) => key === pick.key);
+        if (known) return known;
+        const inserted = await tx
+          .insertInto('runoff.pick')
+          .values({ run_id: runId, number: made.length + 1, key: pick.key, pick: json(pick) })
+          .returning(['number', 'pick'])
+          .executeTakeFirstOrThrow();
+        return { ...inserted.pick, number: inserted.number };
+      }),
+
+    picks: (runId) => inTransaction(db, (tx) => picksOf(tx, runId)),
+  } satisfies Partial<Store>;
+}
+
+async function picksOf(tx: Tx, runId: RunId) {
+  const rows = await tx
+    .selectFrom('runoff.pick')
+    .select(['number', 'pick'])
+    .where('run_id', '=', runId)
+    .orderBy('number')
+    .execute();
+  return rows.map(({ number, pick }) => ({ ...pick, number }));
+}

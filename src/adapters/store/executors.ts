@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { ExecutorFacts, ExecutorRecord, Executors, Identity, Store } from '../../ports/index.ts';
 import { type ConnectionLimits, LIMITS } from '../postgres/index.ts';
-import { connect } from './connection.ts';
+import { connect, type Db, inStatement, inTransaction, type Tx } from './connection.ts';
 import { json } from './rows.ts';
-import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
 
 /** Beats are told apart from the store's work, and from burying others, so that they never wait behind it. */
 const CONNECTIONS = 2;

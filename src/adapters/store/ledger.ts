@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Fault } from '../../core/model/index.ts';
-import type { Booker, LedgerRow, LedgerSums, Store } from '../../ports/index.ts';
-import { keepAnswer } from './model-answers.ts';
-import { ownerOf, rowOfCall, text } from './rows.ts';
-import { type Db, inStatement, inTransaction, type Tx } from './transaction.ts';
+import type { Booker, KeptAnswer, LedgerRow, LedgerSums, Store } from '../../ports/index.ts';
+import { type Db, inStatement, inTransaction, type Tx } from './connection.ts';
+import { json, ownerOf, rowOfCall, text } from './rows.ts';
 
 /** Any fixed number that no other advisory lock of ours has. All calls count against the cap of the day, so one for all. */
 const BOOKING_LOCK = 7_346_048;
@@ -81,4 +80,57 @@ async function settle(db: Db, call: number, row: LedgerRow): Promise<void> {
   const update = db.updateTable('runoff.gateway_call').set(rowOfCall(row)).where('id', '=', call);
   const { numUpdatedRows } = await update.executeTakeFirst();
   if (numUpdatedRows === 0n) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
+}
+
+/** Answers of models that a run paid for. */
+export function modelAnswers(db: Db) {
+  return {
+    async keptAnswers(runId, spender) {
+      const rows = await inStatement(
+        db
+          .selectFrom('runoff.model_answer')
+          .select(['question', 'number', 'answer', 'body', 'at'])
+          .where('run_id', '=', runId)
+          .where('spender', '=', text(spender))
+          .execute(),
+      );
+      return rows.map(({ answer, ...row }) => ({ ...row, ...answer }));
+    },
+  } satisfies Partial<Store>;
+}
+
+/** Within the transaction that settles its call. A later answer under the same number is there because the body of the earlier one is gone. */
+export async function keepAnswer(tx: Tx, { runId, spender }: LedgerRow, answer: KeptAnswer): Promise<void> {
+  const { question, number, status, headers, body, at } = answer;
+  const kept = { answer: json({ status, headers }), body: json(body), at };
+  await tx
+    .insertInto('runoff.model_answer')
+    .values({ run_id: runId, spender: text(spender), question, number, ...kept })
+    .onConflict((conflict) => conflict.columns(['run_id', 'spender', 'question', 'number']).doUpdateSet(kept))
+    .execute();
+}
+
+/** Answers of models that are kept outside runs. */
+export function answers(db: Db) {
+  return {
+    kept: (scope, key) =>
+      inTransaction(db, async (tx) => {
+        const row = await tx
+          .selectFrom('runoff.answer')
+          .select('artifact')
+          .where('scope', '=', scope)
+          .where('key', '=', key)
+          .executeTakeFirst();
+        return row?.artifact ?? null;
+      }),
+
+    keep: (scope, key, answer) =>
+      inTransaction(db, async (tx) => {
+        await tx
+          .insertInto('runoff.answer')
+          .values({ scope, key, artifact: json(answer) })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      }),
+  } satisfies Partial<Store>;
 }

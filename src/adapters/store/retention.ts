@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { isFinal } from '../../core/lifecycle/index.ts';
 import { RUN_STATES } from '../../core/model/index.ts';
 import type { Expiry, Retention } from '../../ports/index.ts';
-import { type Db, inTransaction, type Tx } from './transaction.ts';
+import { type Db, inTransaction, type Tx } from './connection.ts';
 
 const FINAL = RUN_STATES.filter(isFinal);
 /** The run's own work is over, whatever people may still do with its result. */

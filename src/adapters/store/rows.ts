@@ -60,6 +60,9 @@ export function ownerOf({ kind }: Whose, run: string) {
   }
 }
 
+/** Whether a `run` has begun its first stage. */
+export const hasBegun = sql<boolean>`exists (select from runoff.stage_timing where run_id = run.id)`;
+
 export interface NewRun {
   readonly id: RunId;
   readonly origin: Origin;

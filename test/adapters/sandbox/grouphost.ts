@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type GroupHost, THIS_HOST } from '../../../src/adapters/sandbox/delegation.ts';
+import { type GroupHost, THIS_HOST } from '../../../src/adapters/sandbox/control-groups.ts';
 
 /** A folder of plain files that behaves as the kernel's control groups do, as far as Runoff relies on it. */
 export interface PretendGroups {

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { writeBelow } from '../../../src/adapters/sandbox/homefiles.ts';
+import { writeBelow } from '../../../src/adapters/sandbox/areas.ts';
 
 const AS_ROOT = process.getuid?.() === 0;
 const OWNER = AS_ROOT ? { uid: 64190, gid: 64190 } : null;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { capture, lines } from '../../../src/adapters/sandbox/output.ts';
+import { capture, lines } from '../../../src/adapters/sandbox/supervise.ts';
 
 /** A text, and the byte positions at which it arrives in pieces. */
 const chunked = fc

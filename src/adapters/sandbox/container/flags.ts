@@ -1,12 +1,12 @@
-import { readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
+import { INSIDE, prepareEtc, writeOnce } from '../filesystem.ts';
+import type { Ceilings } from '../host-programs.ts';
 import { KERNEL_OBJECTS, mountPoint, segmentPages } from '../launch.ts';
-import { INSIDE } from '../layout.ts';
-import type { Ceilings } from '../rlimits.ts';
 import type { Engine } from './engine.ts';
-import type { ContainerFiles } from './files.ts';
 
 /** How containers are made here, found out by the probe. */
 export interface Setup {
@@ -162,3 +162,33 @@ function mounts({ spec, toolchain, files, lifeline, egress }: ContainerInput): r
     ...binds.flatMap(({ from, to }) => bind(from, mountPoint(to), true)),
   ];
 }
+
+export interface ContainerFiles {
+  /** Folder of the synthetic /etc. */
+  readonly etc: string;
+  readonly entry: string;
+}
+
+const ENTRY = readFileSync(join(import.meta.dirname, 'entry.mjs'), 'utf8');
+
+/**
+ * Writes what every container sees of /etc, and its entry, below `scratch` once. Copies, because Runoff may be installed
+ * where the sandboxes' user cannot read. Ids differ from the default sandbox's: engines map users their own way.
+ */
+export function prepareContainerFiles(scratch: string, uid: number, gid: number): ContainerFiles {
+  const given = prepareEtc(scratch);
+  const files: Record<string, string> = {
+    ...Object.fromEntries(readdirSync(given).map((name) => [name, readFileSync(join(given, name), 'utf8')])),
+    passwd: `${unlessRoot(uid, 'root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n')}agent:x:${uid}:${gid}:agent:/home/agent:/bin/sh\n`,
+    group: `${unlessRoot(gid, 'root:x:0:\n')}agent:x:${gid}:\n`,
+    // Without a network there is no resolver; the engine would show the host's.
+    'resolv.conf': '',
+    'entry.mjs': ENTRY,
+  };
+  const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12);
+  const folder = join(scratch, `container-${digest}`);
+  writeOnce(folder, files);
+  return { etc: folder, entry: join(folder, 'entry.mjs') };
+}
+
+const unlessRoot = (id: number, line: string): string => (id === 0 ? '' : line);

@@ -1,1 +1,81 @@
-export { type ContainerOptions, openContainer } from './container.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
+import { folder, openCopies, openToOwner, writeBelow } from '../areas.ts';
+import { type Dialler, openEgress, publicInternet } from '../egress.ts';
+import { type Owner, readCeilings } from '../host-programs.ts';
+import { openProcessTable, startedAt } from '../processes.ts';
+import { provenSandbox } from '../proven.ts';
+import { type EngineName, LABEL, nameOf, sweep } from './engine.ts';
+import { prepareContainerFiles, type Setup } from './flags.ts';
+import { openLifeline, orderOf } from './lifeline.ts';
+import { findSetup } from './probe.ts';
+import { runContainer } from './run.ts';
+
+export interface ContainerOptions {
+  /** Default: podman if it works, else docker. */
+  readonly engine?: EngineName;
+  /** Image of the containers, already on this machine: glibc, a shell, git, and what the repositories' tests need. */
+  readonly image: string;
+  /** Folder made by `prepareToolchain`, seen as /opt/runoff. */
+  readonly toolchain: string;
+  /** The ordinary user all commands run as when Runoff is root; null when Runoff itself is an ordinary user. */
+  readonly owner: Owner | null;
+  /** Folder for the sandbox's own files; made when absent. `owner` must be able to reach it, nobody else writes it. */
+  readonly scratch: string;
+  /** Tests only: where `egress` names lead. Default: the public internet. */
+  readonly dialler?: Dialler;
+  /** Tells where the engine keeps its things (HOME, DOCKER_HOST, …). Default: this process's environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The sandbox as one container for each command, made by rootless podman, podman as root, or docker. Linux. */
+export function openContainer(options: ContainerOptions): Sandbox {
+  const { owner, scratch, toolchain, image, dialler = publicInternet } = options;
+  const table = openProcessTable(() => performance.now());
+  const copies = openCopies(scratch, owner);
+  const app = `${process.pid}-${startedAt(process.pid) ?? '0'}`;
+  const place = createHash('sha256').update(scratch).digest('hex').slice(0, 16);
+
+  const execAs = async (spec: ExecSpec, setup: Setup): Promise<ExecResult> => {
+    openToOwner(spec);
+    writeBelow(spec.area.home, spec.files ?? {}, owner);
+    const givenBytes = await copies.ensure(spec.area);
+    const own = join(folder(scratch, 'containers'), randomBytes(6).toString('hex'));
+    mkdirSync(own, { mode: 0o711 });
+    if (owner !== null) chownSync(own, owner.uid, owner.gid);
+    const egress = spec.egress?.length
+      ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
+      : null;
+    const line = await openLifeline(own, orderOf(spec, egress !== null));
+    try {
+      return await runContainer({
+        spec,
+        setup,
+        image,
+        name: nameOf(app),
+        labels: [`${LABEL}=${place}`],
+        toolchain,
+        files: prepareContainerFiles(scratch, setup.uid, setup.gid),
+        lifeline: line.socket,
+        egress: egress?.socket ?? null,
+        ceilings: readCeilings(),
+        line,
+        owner,
+        table,
+        givenBytes,
+      });
+    } finally {
+      await line.close();
+      await egress?.close();
+      rmSync(own, { recursive: true, force: true });
+    }
+  };
+
+  return provenSandbox(
+    'container',
+    () => findSetup({ ...options, exec: execAs, sweep: (engine) => sweep(engine, place) }),
+    (spec, { setup }) => execAs(spec, setup),
+  );
+}

@@ -2,7 +2,9 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Order } from './order.ts';
+import type { ExecSpec } from '../../../ports/index.ts';
+import { INSIDE, INSIDE_PATH } from '../filesystem.ts';
+import { commandLine } from '../launch.ts';
 
 /** First and only line of a container's entry: how the kernel names the IPC namespace that all of its processes share. */
 const Hello = z.object({ namespace: z.string().regex(/^ipc:\[\d+\]$/) });
@@ -95,3 +97,24 @@ const listen = (server: Server, path: string): Promise<void> =>
     server.once('error', reject);
     server.listen(path, resolve);
   });
+
+/** What a container's entry is told to run. It comes by a socket: nothing of it is in the engine's argv or records. */
+export interface Order {
+  readonly argv: readonly string[];
+  /** The command's whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string | null;
+}
+
+export const orderOf = (spec: ExecSpec, egress: boolean): Order => ({
+  argv: commandLine(spec, egress),
+  env: {
+    PATH: INSIDE_PATH,
+    HOME: INSIDE.home,
+    USER: 'agent',
+    TMPDIR: '/tmp',
+    LANG: 'C.UTF-8',
+    ...spec.env,
+  },
+  stdin: spec.stdin ?? null,
+});

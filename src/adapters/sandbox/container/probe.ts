@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { asFault } from '../../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../../ports/index.ts';
-import type { Owner } from '../owner.ts';
-import { makeArea, removeArea } from '../probe.ts';
+import { makeArea, removeArea } from '../areas.ts';
+import type { Owner } from '../host-programs.ts';
 import { ENGINES, type Engine, type EngineName, findEngine } from './engine.ts';
 import type { Setup } from './flags.ts';
 

@@ -1,15 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult } from '../../../ports/index.ts';
-import { inheritedDescriptors } from '../inherited.ts';
-import type { Owner } from '../owner.ts';
-import { type Init, isAlive, type ProcessTable } from '../processes.ts';
-import { DEADLY_SIGNALS } from '../run.ts';
-import { supervise } from '../supervise.ts';
+import { inheritedDescriptors, type Owner } from '../host-programs.ts';
+import { findInit, type Init, isAlive, type ProcessTable } from '../processes.ts';
+import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
 import { diskBefore, lastLook, watch } from '../watchdog.ts';
-import { findFirst } from './first.ts';
 import { type ContainerInput, containerArgs } from './flags.ts';
 import type { Lifeline } from './lifeline.ts';
 
@@ -213,5 +211,21 @@ async function gone(init: Init | null): Promise<void> {
       throw new Fault('INTERNAL', `Process ${init.pid} of a container did not end within ten seconds.`);
     }
     await sleep(5);
+  }
+}
+
+/** Among processes that share a container, as the host counts them, the one that is number 1 inside; null: none is. */
+export function findFirst(pids: readonly number[]): Init | null {
+  const pid = pids.find((candidate) => numberInside(candidate) === 1);
+  return pid === undefined ? null : findInit(pid);
+}
+
+function numberInside(pid: number): number | null {
+  try {
+    const line = /^NSpid:\t(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return line === undefined ? null : Number(line.split('\t').at(-1));
+  } catch {
+    // It has just ended.
+    return null;
   }
 }

@@ -1,0 +1,143 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { Fault } from '../../core/model/index.ts';
+import type { Log } from '../../ports/index.ts';
+import { newClient } from '../postgres/index.ts';
+
+/** Milliseconds before the second try, doubled for each further one up to the most; our defaults. */
+const FIRST_PAUSE_MS = 250;
+const MOST_PAUSE_MS = 30_000;
+
+export interface Revival {
+  /** The connection of now; a broken one while the server is away. */
+  presence(): Presence;
+  /** Starts nothing any more, and waits for what was being started. */
+  end(): Promise<void>;
+}
+
+export interface RevivalParts {
+  /** Opens our connection; `onLost` is told when it breaks. */
+  readonly connect: (onLost: (why: string) => void) => Promise<Presence>;
+  /**
+   * Brings the server back, or finds that another process did, and connects; null when somebody stopped it on purpose.
+   * One process at a time does this.
+   */
+  readonly reopen: (connect: () => Promise<Presence>) => Promise<Presence | null>;
+  readonly log?: Log;
+}
+
+/**
+ * Keeps a connection to the server, and brings the server back when it dies: on the port it had, so that every pool
+ * finds it again at the address it knows. Tried until `end`.
+ */
+export async function keepUp({ connect, reopen, log }: RevivalParts): Promise<Revival> {
+  const ended = new AbortController();
+  const { signal } = ended;
+  let reviving: Promise<void> = Promise.resolve();
+  const connected = () => connect(lost);
+
+  async function once(): Promise<void> {
+    const again = await reopen(connected);
+    if (again === null) {
+      log?.error({}, 'Somebody stopped the embedded database. Start Runoff again to go on.');
+      return;
+    }
+    presence = again;
+    log?.info({}, 'The embedded database is back.');
+  }
+
+  async function revive(): Promise<void> {
+    for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, MOST_PAUSE_MS)) {
+      try {
+        await once();
+        return;
+      } catch (error) {
+        log?.warn({ err: error, pause }, 'The embedded database could not be brought back yet.');
+      }
+      await delay(pause, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  function lost(why: string): void {
+    if (signal.aborted) return;
+    log?.warn({ why }, 'The embedded database went away; it is brought back.');
+    reviving = revive();
+  }
+
+  let presence = await connected();
+  return {
+    presence: () => presence,
+    async end() {
+      ended.abort();
+      await reviving;
+    },
+  };
+}
+
+/** Our open connection to the server; see `announce`. */
+export interface Presence {
+  isOpen(): boolean;
+  query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  end(): Promise<void>;
+}
+
+/** `@types/pg` lacks these two. */
+interface Referenced {
+  ref(): void;
+  unref(): void;
+}
+
+/**
+ * Shows the server, and so every other process, that this process uses it: a connection that the kernel closes
+ * however we end. It keeps this process alive only while a query is under way. `onLost` is told once when it breaks.
+ */
+export async function announce(url: string, onLost: (why: string) => void): Promise<Presence> {
+  const client = newClient(url, { name: `runoff ${process.pid}` }) as pg.Client & Referenced;
+  let ending = false;
+  let open = false;
+  let why = 'the connection ended';
+  client.on('error', (error) => {
+    why = error.message;
+  });
+  client.on('end', () => {
+    if (open && !ending) onLost(why);
+    open = false;
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new Fault(
+      'DATABASE_UNAVAILABLE',
+      `The embedded database does not let us in: ${(error as Error).message}.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  open = true;
+  client.unref();
+  let last: Promise<unknown> = Promise.resolve();
+  async function ask<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[]) {
+    client.ref();
+    try {
+      return (await client.query<Row>(sql, [...values])).rows;
+    } finally {
+      client.unref();
+    }
+  }
+  return {
+    isOpen: () => open,
+    // One after the other: a connection answers one question at a time.
+    query<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
+      const answer = last.then(() => ask<Row>(sql, values));
+      last = answer.catch(() => undefined);
+      return answer;
+    },
+    async end() {
+      ending = true;
+      client.ref();
+      // A server that went away has closed the connection for us.
+      await client.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import type { ExecSpec, WorkArea } from '../../ports/index.ts';
+import { type Owner, runCommand } from './host-programs.ts';
+import { bytesIn } from './usage.ts';
+
+/**
+ * The stand-in for overlay mounts: `upper` is filled with a copy of the layers and used as it is. A later area that
+ * names this `upper` as a layer gets the whole tree from it and from no layer below, so deletions carry as well; only
+ * those in a layer that was moved since do not.
+ */
+export interface Copies {
+  /** Fills the area unless that was done before; returns the bytes that the copy takes. */
+  ensure(area: WorkArea): Promise<number>;
+}
+
+export function openCopies(scratch: string, owner: Owner | null): Copies {
+  const underWay = new Map<string, Promise<number>>();
+  const marks = join(scratch, 'copies');
+
+  // The mark lies where no sandbox can reach it, and names the folder's inode: an area made anew is filled anew.
+  const markOf = (upper: string): string => {
+    const { ino, birthtimeMs } = statSync(upper);
+    const key = createHash('sha256').update(`${upper}\0${ino}\0${birthtimeMs}`).digest('hex');
+    return join(marks, key);
+  };
+  // What stands in the way is removed first: it may be read-only, or a link that would be written through.
+  const cp = ['cp', '-a', '--remove-destination', '--reflink=auto', '--'] as const;
+  const fill = async (area: WorkArea, mark: string): Promise<number> => {
+    const whole = area.lowers.findIndex((layer) => existsSync(layer) && existsSync(markOf(layer)));
+    const layers = whole < 0 ? area.lowers : area.lowers.slice(0, whole + 1);
+    for (const layer of layers.toReversed()) {
+      const copy = await runCommand([...cp, `${layer}/.`, area.upper], owner);
+      if (copy.code !== 0) {
+        throw new Fault('SANDBOX_UNAVAILABLE', `${layer} could not be copied: ${copy.stderr.trim()}`);
+      }
+    }
+    const bytes = await bytesIn([area.upper], owner);
+    mkdirSync(marks, { recursive: true });
+    writeFileSync(mark, String(bytes));
+    return bytes;
+  };
+
+  return {
+    async ensure(area) {
+      const mark = markOf(area.upper);
+      if (existsSync(mark)) return Number(readFileSync(mark, 'utf8'));
+      const filling = underWay.get(mark) ?? fill(area, mark).finally(() => underWay.delete(mark));
+      underWay.set(mark, filling);
+      return await filling;
+    },
+  };
+}
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const ENTER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+/** Never an existing file: that one may be a link, or have a second name elsewhere. */
+const MAKE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+
+/**
+ * Writes files below a folder that a command may have written before: every step goes through a descriptor of the folder
+ * that the last step entered and follows no link, so nothing outside can be reached however the folder is changed
+ * meanwhile. Files are new, their owner's, and nobody else's to read. Throws INTERNAL for a path that is not a plain
+ * relative one, SANDBOX_UNAVAILABLE when something stands in the way.
+ */
+export function writeBelow(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+  owner: Owner | null,
+): void {
+  const entries = Object.entries(files).map(([path, text]) => ({ parts: partsOf(path), text }));
+  for (const { parts, text } of entries) {
+    try {
+      write(folder, parts, text, owner);
+    } catch (thrown) {
+      const { code } = thrown as NodeJS.ErrnoException;
+      throw new Fault(
+        'SANDBOX_UNAVAILABLE',
+        `${parts.join('/')} cannot be written below a command's HOME (${code}): a link, a file or a closed folder stands in its way.`,
+      );
+    }
+  }
+}
+
+function partsOf(path: string): readonly string[] {
+  const parts = path.split('/');
+  if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..')) {
+    throw new Fault('INTERNAL', `${JSON.stringify(path)} is no path below a command's HOME.`);
+  }
+  return parts;
+}
+
+/** A name in the folder behind a descriptor; Node has no openat. */
+const at = (fd: number, name: string): string => `/proc/self/fd/${fd}/${name}`;
+
+function write(folder: string, parts: readonly string[], text: string, owner: Owner | null): void {
+  let here = openSync(folder, ENTER);
+  try {
+    for (const name of parts.slice(0, -1)) {
+      const next = enter(here, name, owner);
+      closeSync(here);
+      here = next;
+    }
+    const file = make(at(here, parts.at(-1) ?? ''));
+    try {
+      // The mode of openSync is cut by the umask.
+      fchmodSync(file, 0o600);
+      if (owner !== null) fchownSync(file, owner.uid, owner.gid);
+      writeFileSync(file, text);
+    } finally {
+      closeSync(file);
+    }
+  } finally {
+    closeSync(here);
+  }
+}
+
+function enter(fd: number, name: string, owner: Owner | null): number {
+  let made = false;
+  try {
+    mkdirSync(at(fd, name), { mode: 0o700 });
+    made = true;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+  }
+  const entered = openSync(at(fd, name), ENTER);
+  if (made && owner !== null) fchownSync(entered, owner.uid, owner.gid);
+  return entered;
+}
+
+function make(path: string): number {
+  try {
+    return openSync(path, MAKE, 0o600);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+    unlinkSync(path);
+    return openSync(path, MAKE, 0o600);
+  }
+}
+
+export function folder(scratch: string, name: string): string {
+  const path = join(scratch, name);
+  mkdirSync(path, { recursive: true, mode: 0o755 });
+  return path;
+}
+
+/** A command may close its own folders (chmod 0) to make the next command's set-up fail; their owner opens them again. */
+export function openToOwner({ area }: ExecSpec): void {
+  for (const path of [area.upper, area.home]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined)
+      throw new Fault('SANDBOX_UNAVAILABLE', `The area's folder ${path} does not exist.`);
+    if ((found.mode & 0o700) !== 0o700) chmodSync(path, found.mode | 0o700);
+  }
+}
+
+export function makeArea(root: string, owner: Owner | null): WorkArea {
+  const area: WorkArea = {
+    id: 'probe',
+    lowers: [join(root, 'lower')],
+    upper: join(root, 'upper'),
+    work: join(root, 'work'),
+    merged: join(root, 'merged'),
+    home: join(root, 'home'),
+  };
+  for (const path of [...area.lowers, area.upper, area.work, area.merged, area.home]) {
+    mkdirSync(path, { recursive: true, mode: 0o755 });
+    if (owner !== null) chownSync(path, owner.uid, owner.gid);
+  }
+  return area;
+}
+
+export function removeArea(root: string): void {
+  // The kernel makes these folders, closed to everyone.
+  const closed = [join(root, 'work', 'work'), join(root, 'work', 'home', 'work')];
+  for (const path of closed) if (existsSync(path)) chmodSync(path, 0o700);
+  rmSync(root, { recursive: true, force: true });
+}

@@ -1,0 +1,268 @@
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../core/model/index.ts';
+import type { Limits } from '../../ports/index.ts';
+import { runCommand } from './host-programs.ts';
+import { startedAt } from './processes.ts';
+
+/** Where control groups are found, and how they are changed; tests give a folder of plain files. */
+export interface GroupHost extends GroupFolders {
+  /** Folder with `cgroup` and `mountinfo` of this process. */
+  readonly proc: string;
+}
+
+export const THIS_HOST: GroupHost = {
+  proc: '/proc/self',
+  pid: process.pid,
+  mkdir: (path) => mkdirSync(path, { mode: 0o755 }),
+  rmdir: rmdirSync,
+  put,
+};
+
+export type Delegation =
+  | { readonly kind: 'ready'; readonly groups: ControlGroups }
+  | { readonly kind: 'none'; readonly why: string };
+
+/** Both are needed: one without the other would leave a limit that nothing holds. */
+const CONTROLLERS = ['memory', 'pids'] as const;
+/** Where Runoff itself goes: the kernel takes no process beside child groups that have limits. */
+const OWN_GROUP = 'app';
+/** Looks at who is left in the group before we give up on emptying it, our default. */
+const ROUNDS = 10;
+
+/**
+ * Finds out whether our own control group (version 2) is ours to divide, moves this process and its children into a leaf
+ * of it, and turns on limits for the others. Never rejects: without delegation there is a reason.
+ */
+export async function findControlGroups(host: GroupHost = THIS_HOST): Promise<Delegation> {
+  try {
+    const root = ownGroup(host);
+    const why = root === null ? 'this host has none of version 2' : await notOurs(root, host);
+    if (root === null || why !== null) return { kind: 'none', why: why ?? '' };
+    moveAside(root, host);
+    const turnOn = CONTROLLERS.map((name) => `+${name}`).join(' ');
+    host.put(join(root, 'cgroup.subtree_control'), turnOn);
+    return { kind: 'ready', groups: openControlGroups(root, host) };
+  } catch (thrown) {
+    return { kind: 'none', why: (thrown as Error).message };
+  }
+}
+
+/** The folder of the group that was given to us: our own, or the one above once we have moved aside in it. */
+function ownGroup({ proc }: GroupHost): string | null {
+  const own = /^0::(\/.*)$/m.exec(readFileSync(join(proc, 'cgroup'), 'utf8'))?.[1];
+  // Fields of proc(5): … root, mount point, options, optional fields, a hyphen, type.
+  const mount = /^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 /m.exec(readFileSync(join(proc, 'mountinfo'), 'utf8'));
+  const [shown, mountedAt] = [mount?.[1], mount?.[2]];
+  if (own === undefined || shown === undefined || mountedAt === undefined) return null;
+  const top = shown === '/' ? '' : shown;
+  if (own !== top && !own.startsWith(`${top}/`)) return null;
+  const folder = join(mountedAt, own.slice(top.length));
+  return basename(folder) === OWN_GROUP ? dirname(folder) : folder;
+}
+
+/** Why the group is not ours to divide; null when it is. */
+async function notOurs(root: string, host: GroupHost): Promise<string | null> {
+  const missing = CONTROLLERS.filter((name) => !words(join(root, 'cgroup.controllers')).includes(name));
+  if (missing.length > 0) return `no ${missing.join(' and ')} controller in ours`;
+  const files = ['', 'cgroup.procs', 'cgroup.subtree_control'];
+  if (!files.every((name) => writable(join(root, name)))) return 'ours is not delegated';
+  if (processesIn(root).some((pid) => !isOurs(pid, host.pid))) return 'other programs are in ours';
+  return process.getuid?.() === 0 ? await notDelegatedToRoot(root) : null;
+}
+
+const words = (file: string): readonly string[] => readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);
+
+function writable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Root may write everywhere, but systemd takes back what it did not delegate: limits would go without a word. */
+async function notDelegatedToRoot(root: string): Promise<string | null> {
+  if (!existsSync('/run/systemd/system')) return null;
+  const unit = root.split('/').findLast((part) => /\.(?:service|scope)$/.test(part));
+  if (unit === undefined) return null;
+  const show = ['systemctl', 'show', '--property=Delegate', '--value', '--', unit] as const;
+  const { stdout } = await runCommand(show, null);
+  return stdout.trim() === 'yes' ? null : `${unit} has no Delegate=yes`;
+}
+
+const processesIn = (group: string): readonly number[] => words(join(group, 'cgroup.procs')).map(Number);
+
+/** This process or one that descends from it. A process of another process namespace shows as 0 and is not. */
+function isOurs(pid: number, own: number): boolean {
+  for (let at = pid; at > 1; at = parentOf(at)) if (at === own) return true;
+  return pid === own;
+}
+
+function parentOf(pid: number): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return 0;
+  }
+}
+
+function moveAside(root: string, host: GroupHost): void {
+  const leaf = join(root, OWN_GROUP);
+  if (!existsSync(leaf)) host.mkdir(leaf);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const left = processesIn(root);
+    if (left.length === 0) return;
+    for (const pid of left) moveIfThere(leaf, pid, host);
+  }
+  throw new Error('our control group does not become empty');
+}
+
+function moveIfThere(leaf: string, pid: number, host: GroupHost): void {
+  try {
+    host.put(join(leaf, 'cgroup.procs'), String(pid));
+  } catch (thrown) {
+    // It ended between two looks.
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH' || startedAt(pid) !== null) throw thrown;
+  }
+}
+
+/** One command's control group. */
+export interface ControlGroup {
+  /** Descriptor, open with our rights: a process that writes 0 to it is in the group from then on. */
+  readonly door: number;
+  /** Ends every process in it. */
+  kill(): void;
+  /** Ends what is left and removes the group. Rejects with a fault when a process does not end. */
+  close(): Promise<{ readonly outOfMemory: boolean }>;
+}
+
+export interface ControlGroups {
+  /** Throws SANDBOX_UNAVAILABLE when a limit cannot be set. */
+  open(limits: Pick<Limits, 'memoryBytes' | 'processes'>): ControlGroup;
+}
+
+/** How control groups are changed. */
+export interface GroupFolders {
+  /** This process. */
+  readonly pid: number;
+  mkdir(path: string): void;
+  rmdir(path: string): void;
+  /** Writes a control file. */
+  put(file: string, text: string): void;
+}
+
+/** The launcher's: `unshare`, the watcher, bubblewrap and the first process of either namespace. */
+const OWN_PROCESSES = 5;
+/** Milliseconds in which killed processes must be gone, promised by the port. */
+const GONE_MS = 10_000;
+const NAME = /^box-(\d+)-(\d+)-/;
+
+/** Writes a control file. It is never made: a file that is not there is a limit that the kernel does not know. */
+export function put(file: string, text: string): void {
+  const fd = openSync(file, constants.O_WRONLY);
+  try {
+    writeSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Makes groups in a group that was delegated to us; what a killed Runoff left there is removed. */
+export function openControlGroups(root: string, host: GroupFolders): ControlGroups {
+  removeLeftovers(root, host);
+  const prefix = `box-${host.pid}-${startedAt(host.pid) ?? '0'}`;
+  return {
+    open(limits) {
+      const folder = join(root, `${prefix}-${randomBytes(6).toString('hex')}`);
+      try {
+        host.mkdir(folder);
+        setLimits(folder, limits, host);
+        return groupIn(folder, openSync(join(folder, 'cgroup.procs'), constants.O_WRONLY), host);
+      } catch (thrown) {
+        if (existsSync(folder)) host.rmdir(folder);
+        throw new Fault(
+          'SANDBOX_UNAVAILABLE',
+          `No control group with the limits of a command can be made: ${(thrown as Error).message}`,
+        );
+      }
+    },
+  };
+}
+
+function setLimits(
+  folder: string,
+  { memoryBytes, processes }: Pick<Limits, 'memoryBytes' | 'processes'>,
+  { put }: GroupFolders,
+): void {
+  put(join(folder, 'memory.max'), String(memoryBytes));
+  // Absent where the kernel counts no swap.
+  if (existsSync(join(folder, 'memory.swap.max'))) put(join(folder, 'memory.swap.max'), '0');
+  // A tree that lost one process to the limit is not left half alive.
+  put(join(folder, 'memory.oom.group'), '1');
+  put(join(folder, 'pids.max'), String(processes + OWN_PROCESSES));
+}
+
+function groupIn(folder: string, door: number, host: GroupFolders): ControlGroup {
+  const kill = (): void => {
+    // Linux before 5.14 has no such file; the end of the sandbox's first process ends the others there.
+    if (existsSync(join(folder, 'cgroup.kill'))) host.put(join(folder, 'cgroup.kill'), '1');
+  };
+  return {
+    door,
+    kill,
+    async close() {
+      closeSync(door);
+      const events = readFileSync(join(folder, 'memory.events'), 'utf8');
+      kill();
+      const deadline = performance.now() + GONE_MS;
+      while (!removed(folder, host)) {
+        if (performance.now() > deadline) {
+          throw new Fault(
+            'INTERNAL',
+            `Processes of a sandbox are left in ${folder} ten seconds after SIGKILL.`,
+          );
+        }
+        await sleep(2);
+      }
+      return { outOfMemory: Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0) > 0 };
+    },
+  };
+}
+
+/** False while a process is still on its way out. */
+function removed(folder: string, host: GroupFolders): boolean {
+  try {
+    host.rmdir(folder);
+    return true;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EBUSY') return false;
+    throw thrown;
+  }
+}
+
+function removeLeftovers(root: string, host: GroupFolders): void {
+  for (const name of readdirSync(root)) {
+    const [, pid, start] = NAME.exec(name) ?? [];
+    if (pid === undefined || startedAt(Number(pid)) === start) continue;
+    const folder = join(root, name);
+    if (existsSync(join(folder, 'cgroup.kill'))) host.put(join(folder, 'cgroup.kill'), '1');
+    // Busy: its processes are on their way out, and the next start finds it empty.
+    removed(folder, host);
+  }
+}

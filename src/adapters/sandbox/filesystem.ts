@@ -1,0 +1,174 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { ExecSpec } from '../../ports/index.ts';
+import type { Owner } from './host-programs.ts';
+
+/** Where things lie inside a sandbox. /repo, /home/agent and /out are the only folders of the host it may write. */
+export const INSIDE = {
+  repo: '/repo',
+  home: '/home/agent',
+  out: '/out',
+  toolchain: '/opt/runoff',
+  node: '/opt/runoff/bin/node',
+  bridge: '/opt/runoff/bridge.mjs',
+  gateway: '/run/runoff/gateway.sock',
+  egress: '/run/runoff/egress.sock',
+} as const;
+
+/** The host's own programs come first, so that a repository is tested with what the operator installed. */
+export const INSIDE_PATH = '/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin';
+
+/** What a sandbox sees of /etc instead of the host's: no accounts, no names, no time zone (so UTC). */
+const FILES: Readonly<Record<string, string>> = {
+  passwd: [
+    'root:x:0:0:root:/nonexistent:/usr/sbin/nologin',
+    'agent:x:1000:1000:agent:/home/agent:/bin/sh',
+    'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
+    '',
+  ].join('\n'),
+  group: ['root:x:0:', 'agent:x:1000:', 'nogroup:x:65534:', ''].join('\n'),
+  hosts: ['127.0.0.1 localhost sandbox', '::1 localhost ip6-localhost', ''].join('\n'),
+  'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files', 'services: files', ''].join('\n'),
+  // /repo belongs to another uid than its readers in some mounts, which git takes for a trap.
+  gitconfig: [
+    '[safe]',
+    '\tdirectory = *',
+    '[user]',
+    '\tname = agent',
+    '\temail = agent@sandbox.invalid',
+    '[init]',
+    '\tdefaultBranch = main',
+    '',
+  ].join('\n'),
+};
+
+/** Public host files that programs in /usr need in order to run; absent ones are skipped. */
+export const PUBLIC_ETC = [
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/pki/tls/certs',
+  '/etc/pki/ca-trust/extracted',
+  '/etc/ca-certificates/extracted',
+  '/etc/crypto-policies',
+  '/etc/services',
+  '/etc/protocols',
+  '/etc/mime.types',
+  '/etc/fonts',
+] as const;
+
+export const SYNTHETIC_ETC = Object.keys(FILES);
+
+/** Writes the synthetic files below `scratch` once and returns their folder. */
+export function prepareEtc(scratch: string): string {
+  const folder = join(scratch, 'etc-1');
+  writeOnce(folder, FILES);
+  return folder;
+}
+
+/** Makes a folder of files that sandboxes read, whole or not at all, unless it is there: its name tells its content. */
+export function writeOnce(folder: string, files: Readonly<Record<string, string>>): void {
+  if (existsSync(folder)) return;
+  const building = `${folder}-${randomBytes(6).toString('hex')}`;
+  mkdirSync(building, { recursive: true, mode: 0o755 });
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(building, name), text, { mode: 0o644 });
+  try {
+    renameSync(building, folder);
+  } catch (thrown) {
+    rmSync(building, { recursive: true, force: true });
+    // Another process was faster; what it wrote is the same.
+    if (!existsSync(folder)) throw thrown;
+  }
+}
+
+/**
+ * A folder of the host that a sandbox sees through an overlay mount. /proc/self/mountinfo tells every process from where
+ * in its file system a bound folder comes; of an overlay mount it tells the options only, in the words they were given
+ * in. Those are names of links here, so that no path of the host is among them.
+ */
+export interface View {
+  /** Options of the mount: `lowerdir`, `upperdir` and `workdir` are names in the area's folder for the mount. */
+  readonly options: string;
+  /** Where it is mounted: over the folder itself. */
+  readonly at: string;
+  /** What cannot be mounted so is bound as it is: its path shows, and nothing else is lost. */
+  readonly optional: boolean;
+}
+
+export interface Shown {
+  readonly spec: ExecSpec;
+  /** Folder of the synthetic /etc. */
+  readonly etc: string;
+  /** Host folder to see as /opt/runoff. */
+  readonly toolchain: string;
+  /** An empty folder: a read-only overlay mount needs two layers. */
+  readonly empty: string;
+  readonly owner: Owner | null;
+}
+
+/**
+ * The overlay mounts of one run, and the links that name their layers, made in the folder that the area's mount covers.
+ * What our own programs read in a read-only run is bound as it is.
+ */
+export function makeViews({ spec, etc, toolchain, empty, owner }: Shown): readonly View[] {
+  const { area } = spec;
+  const names = new Map<string, string>();
+  const name = (path: string): string => {
+    const known = names.get(path) ?? createHash('sha256').update(path).digest('hex').slice(0, 12);
+    if (!names.has(path)) linkOnce(path, join(area.merged, known));
+    names.set(path, known);
+    return known;
+  };
+  const through = (at: string, layers: Layers, optional = false): View => ({
+    options: [...optionsOf(layers, name), 'userxattr', 'nosuid', 'nodev'].join(','),
+    at,
+    optional,
+  });
+  if (spec.readOnly) return [through(area.merged, { lowers: [area.upper, ...area.lowers] })];
+  const work = join(area.work, 'home');
+  ownFolder(work, owner);
+  const folders = [etc, toolchain, ...(spec.binds ?? []).map(({ from }) => from)];
+  return [
+    ...folders.filter(isFolder).map((path) => through(path, { lowers: [path, empty] }, true)),
+    through(area.home, { lowers: [empty], upper: area.home, work }),
+    through(area.merged, { lowers: area.lowers, upper: area.upper, work: area.work }),
+  ];
+}
+
+interface Layers {
+  readonly lowers: readonly string[];
+  readonly upper?: string;
+  readonly work?: string;
+}
+
+const optionsOf = ({ lowers, upper, work }: Layers, name: (path: string) => string): readonly string[] => [
+  `lowerdir=${lowers.map(name).join(':')}`,
+  ...(upper === undefined ? [] : [`upperdir=${name(upper)}`]),
+  ...(work === undefined ? [] : [`workdir=${name(work)}`]),
+];
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+/** The name comes from the path, so a link that is there already is the same. */
+function linkOnce(path: string, link: string): void {
+  if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(path, link);
+}
+
+function ownFolder(path: string, owner: Owner | null): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return;
+  mkdirSync(path, { mode: 0o755 });
+  if (owner !== null) chownSync(path, owner.uid, owner.gid);
+}

@@ -1,1 +1,0 @@
-export { openUnguarded, type UnguardedOptions } from './unguarded.ts';

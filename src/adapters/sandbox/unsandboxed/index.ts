@@ -1,0 +1,224 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { asFault, Fault } from '../../../core/model/index.ts';
+import {
+  DEFAULT_LIMITS,
+  type ExecResult,
+  type ExecSpec,
+  type Sandbox,
+  type SandboxProbe,
+} from '../../../ports/index.ts';
+import { folder, makeArea, openCopies, openToOwner, removeArea, writeBelow } from '../areas.ts';
+import { type Dialler, openEgress, publicInternet } from '../egress.ts';
+import { INSIDE, INSIDE_PATH } from '../filesystem.ts';
+import type { Owner } from '../host-programs.ts';
+import { commandLine, mountPoint } from '../launch.ts';
+import { NEVER_STARTED } from '../proven.ts';
+import { growTree, runUnguarded } from './run.ts';
+
+export interface UnguardedOptions {
+  /** Folder made by `prepareToolchain`. */
+  readonly toolchain: string;
+  /** The ordinary user all commands run as when Runoff is root; null when Runoff itself is an ordinary user. */
+  readonly owner: Owner | null;
+  /** Folder for the backend's own files; made when absent. `owner` must be able to reach it, nobody else writes it. */
+  readonly scratch: string;
+  /** Tests only: where `egress` names lead. Default: the public internet. */
+  readonly dialler?: Dialler;
+}
+
+/** Commands as plain processes: no sandbox at all, for an operator who asked for that by name. Linux. */
+export function openUnguarded(options: UnguardedOptions): Sandbox {
+  const { owner, scratch, toolchain, dialler = publicInternet } = options;
+  const copies = openCopies(scratch, owner);
+  const ports = openPorts();
+
+  const execHere = async (spec: ExecSpec): Promise<ExecResult> => {
+    for (const { to } of spec.binds ?? []) mountPoint(to);
+    // Refuses a port that no sandbox could listen on, before anything is made.
+    commandLine(spec, false);
+    openToOwner(spec);
+    const givenBytes = await copies.ensure(spec.area);
+    const temporary = join(folder(scratch, 'tmp'), randomBytes(6).toString('hex'));
+    mkdirSync(temporary, { mode: 0o700 });
+    if (owner !== null) chownSync(temporary, owner.uid, owner.gid);
+    const port = spec.gateway === undefined ? null : await ports.take(spec.gateway.port);
+    const egress = spec.egress?.length
+      ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
+      : null;
+    try {
+      const places = placesOf(spec, { toolchain, temporary, egress: egress?.socket ?? null, port });
+      const here = (text: string): string => onHost(text, places);
+      const moved: ExecSpec =
+        spec.gateway === undefined || port === null ? spec : { ...spec, gateway: { ...spec.gateway, port } };
+      writeBelow(spec.area.home, mapValues(spec.files ?? {}, here), owner);
+      const env = { USER: 'agent', TMPDIR: temporary, LANG: 'C.UTF-8', ...mapValues(spec.env ?? {}, here) };
+      return await runUnguarded({
+        spec,
+        argv: commandLine(moved, egress !== null).map(here),
+        env: { PATH: hostPath(places), HOME: spec.area.home, ...env },
+        stdin: spec.stdin ?? null,
+        tree: growTree(randomInt),
+        owner,
+        givenBytes,
+      });
+    } finally {
+      await egress?.close();
+      if (port !== null) ports.release(port);
+      rmSync(temporary, { recursive: true, force: true });
+    }
+  };
+
+  return {
+    probe: () => probe(options, execHere),
+    async exec(spec) {
+      const never = reasonAgainst(owner);
+      if (never !== null) throw new Fault('SANDBOX_UNAVAILABLE', `${never.why} To mend it: ${never.remedy}`);
+      return spec.signal?.aborted ? NEVER_STARTED : await execHere(spec);
+    },
+  };
+}
+
+const mapValues = (
+  values: Readonly<Record<string, string>>,
+  change: (value: string) => string,
+): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+
+interface Ports {
+  /** The wanted port if nobody listens there, else another; nobody gets it again before its release. */
+  take(wanted: number): Promise<number>;
+  release(port: number): void;
+}
+
+/** Commands share this machine's ports, so that two gateways cannot be at the same one. */
+function openPorts(): Ports {
+  const taken = new Set<number>();
+  return {
+    async take(wanted) {
+      for (let port = wanted; ; port = 0) {
+        if (taken.has(port)) continue;
+        const free = await listenOnce(port);
+        if (free === null || taken.has(free)) continue;
+        taken.add(free);
+        return free;
+      }
+    },
+    release: (port) => taken.delete(port),
+  };
+}
+
+/** The port that could be listened on, by now free again; null when somebody else does. */
+function listenOnce(port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen(port, '127.0.0.1', () => {
+      const found = (server.address() as AddressInfo).port;
+      server.close(() => resolve(found));
+    });
+  });
+}
+
+function reasonAgainst(owner: Owner | null): { readonly why: string; readonly remedy: string } | null {
+  if (process.platform !== 'linux') {
+    return {
+      why: `Commands can only be followed to their end on Linux; this is ${process.platform}.`,
+      remedy: 'Run Runoff in a Linux virtual machine or container.',
+    };
+  }
+  if (owner === null && process.getuid?.() === 0) {
+    return {
+      why: 'Runoff runs as root without an ordinary user for its commands.',
+      remedy: 'Start Runoff as an ordinary user.',
+    };
+  }
+  return null;
+}
+
+async function probe(
+  { owner, scratch }: UnguardedOptions,
+  exec: (spec: ExecSpec) => Promise<ExecResult>,
+): Promise<SandboxProbe> {
+  const never = reasonAgainst(owner);
+  if (never !== null) return { kind: 'missing', ...never };
+  const root = join(scratch, `probe-${randomBytes(6).toString('hex')}`);
+  const remedy =
+    'sudo apt-get install util-linux   (and set RUNOFF_DATA to a folder that other users may enter)';
+  try {
+    const area = makeArea(root, owner);
+    const argv = ['/opt/runoff/bin/node', '--version'] as const;
+    const result = await exec({ area, argv, limits: { ...DEFAULT_LIMITS, wallMs: 60_000 } });
+    if (result.exitCode !== 0)
+      return { kind: 'missing', why: result.stderr.trim() || 'A trial failed.', remedy };
+    const user = owner === null ? 'the same user as Runoff' : `user ${owner.uid}`;
+    const detail = `no sandbox: plain processes of ${user}, full copies, limits by watchdogs`;
+    return { kind: 'ready', backend: 'none', detail, weaker: weaknesses(owner) };
+  } catch (thrown) {
+    return { kind: 'missing', why: asFault(thrown).message, remedy };
+  } finally {
+    removeArea(root);
+  }
+}
+
+const weaknesses = (owner: Owner | null): readonly string[] => [
+  'Nothing holds a candidate back: its commands are ordinary processes of this machine, with its network and every file that their user may read or write.',
+  owner === null
+    ? "They run as Runoff's own user, so that they can read its keys and change its data and every other candidate."
+    : 'All candidates run as one user, so that each can read, change and stop the others.',
+  'Limits are for accidents: a command that wants to can escape the watch and outlive its run.',
+];
+
+/** What stands for a path or address of the sandbox on a host that has no such place. */
+export type Places = readonly (readonly [inside: string, outside: string])[];
+
+/** Where the places of a sandbox lie on this host for one command. */
+export function placesOf(
+  spec: ExecSpec,
+  host: {
+    readonly toolchain: string;
+    /** A folder of the command's own, since /tmp is everybody's here. */
+    readonly temporary: string;
+    readonly egress: string | null;
+    readonly port: number | null;
+  },
+): Places {
+  const { area, gateway, out, binds = [] } = spec;
+  return [
+    [INSIDE.repo, area.upper],
+    [INSIDE.home, area.home],
+    [INSIDE.toolchain, host.toolchain],
+    ['/tmp', host.temporary],
+    ...(out === undefined ? [] : [[INSIDE.out, out] as const]),
+    ...(gateway === undefined ? [] : [[INSIDE.gateway, gateway.socket] as const]),
+    ...(gateway === undefined || host.port === null
+      ? []
+      : [[`127.0.0.1:${gateway.port}`, `127.0.0.1:${host.port}`] as const]),
+    ...(host.egress === null ? [] : [[INSIDE.egress, host.egress] as const]),
+    ...binds.map(({ from, to }) => [to, from] as const),
+  ];
+}
+
+/**
+ * Puts the host's places where a text names those of a sandbox: `/repo/src` and `cd /repo;`, but neither `/repository` nor
+ * `/srv/repo` nor `$HOME/repo`. A text that glues the name to something else (`"$X"/repo`) is beyond it.
+ */
+export function onHost(text: string, places: Places): string {
+  const outside = new Map(places);
+  // The longest first: /run/runoff/x before a bind at /run/runoff.
+  const names = [...outside.keys()].toSorted((a, b) => b.length - a.length);
+  const inside = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+  const whole = new RegExp(
+    `(?<![\\w.~/})*$-]|\\d)(?:${inside})(?![\\w-]|\\.\\w)|(?<=//)127\\.0\\.0\\.1:\\d+(?!\\d)`,
+    'g',
+  );
+  return text.replace(whole, (name) => outside.get(name) ?? name);
+}
+
+/** The PATH of every sandbox, with this host's toolchain. */
+export const hostPath = (places: Places): string =>
+  INSIDE_PATH.split(':')
+    .map((folder) => onHost(folder, places))
+    .join(':');

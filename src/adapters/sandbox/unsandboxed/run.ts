@@ -1,0 +1,244 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../../core/model/index.ts';
+import type { ExecResult, ExecSpec } from '../../../ports/index.ts';
+import { asOwner, inheritedDescriptors, type Owner, readCeilings } from '../host-programs.ts';
+import { findInit, type ProcessTable } from '../processes.ts';
+import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
+import { diskBefore, lastLook, watch } from '../watchdog.ts';
+
+export interface UnguardedRun {
+  readonly spec: ExecSpec;
+  /** Command and environment in the host's own places. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string | null;
+  readonly tree: Tree;
+  readonly owner: Owner | null;
+  /** Bytes in the area that the command did not write, because the area is a copy. */
+  readonly givenBytes: number;
+}
+
+const LIFE = 3;
+/** Descriptors a process may have open, our default: as many as in the default sandbox. */
+const OPEN_FILES = 8192;
+/** The watcher and the bridge with its threads count too. */
+const OWN_PROCESSES = 16;
+
+/**
+ * Leaves a watcher, then becomes the command. When Runoff dies, by whatever signal, the watcher ends all that has the
+ * command's mark, and then the group.
+ */
+const GUARD = `{
+  mark=$1
+  read -r _ <&${LIFE}
+  for _ in 1 2 3 4 5; do
+    for file in $(grep -lse "^Max msgqueue size  *$mark " /proc/[0-9]*/limits); do
+      pid=\${file#/proc/}
+      kill -KILL "\${pid%/limits}"
+    done
+    sleep 0.2
+  done
+  kill -KILL 0
+} > /dev/null 2>&1 < /dev/null &
+shift
+exec "$@" ${LIFE}<&-`;
+
+/** Runs a command as a plain process to its end, within limits that it could leave if it wanted to. */
+export async function runUnguarded(input: UnguardedRun): Promise<ExecResult> {
+  const { spec, tree, owner, givenBytes } = input;
+  const { memoryBytes, diskBytes } = spec.limits;
+  const disk = await diskBefore(spec, givenBytes);
+  const child = start(input);
+  const { stdout, stderr } = child;
+  if (!stdout || !stderr)
+    throw new Fault('SANDBOX_UNAVAILABLE', 'No command can be started: Runoff has too many files open.');
+  const { end, stopped, ...rest } = await supervise(
+    {
+      stdout,
+      stderr,
+      ended: ended(child, tree),
+      kill: () => killGroup(child),
+      async watch(over) {
+        const init = findInit(child.pid ?? 0);
+        if (init === null) return null;
+        return await watch({ ...disk, init, memoryBytes, diskBytes }, tree.table, owner, over);
+      },
+      lastLook: () => lastLook(disk, owner),
+    },
+    spec,
+  );
+  const exitCode = stopped !== null || end === null || DEADLY_SIGNALS.includes(end - 128) ? null : end;
+  return { exitCode, stopped, ...rest };
+}
+
+function start({ spec, argv, env, stdin, tree, owner }: UnguardedRun): ChildProcess {
+  const { limits, area } = spec;
+  const ceilings = readCeilings();
+  // The kernel counts all processes of a user, not those of a command.
+  const others = threadsOf(owner?.uid ?? process.getuid?.() ?? 0);
+  const files = Math.min(OPEN_FILES, ceilings.files);
+  const stdio: ('ignore' | 'pipe')[] = [stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'];
+  for (const fd of inheritedDescriptors()) stdio[fd] ??= 'ignore';
+  const rlimits = [
+    `--msgqueue=${tree.mark}:${tree.mark}`,
+    '--core=0',
+    `--nofile=${files}:${files}`,
+    `--fsize=${Math.min(limits.diskBytes, ceilings.fileBytes)}`,
+    `--nproc=${Math.min(others + limits.processes + OWN_PROCESSES, ceilings.processes)}`,
+  ];
+  const child = spawn(
+    '/bin/sh',
+    ['-c', GUARD, 'sh', String(tree.mark), 'prlimit', ...rlimits, '--', ...argv],
+    {
+      cwd: area.upper,
+      env,
+      stdio: Array.from(stdio, (use) => use ?? 'ignore'),
+      // A group of its own can be killed as one, and an interrupt from the terminal does not reach it.
+      detached: true,
+      ...asOwner(owner),
+    },
+  );
+  // A reader that left early is no fault; why it left shows in its exit code.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(stdin);
+  return child;
+}
+
+async function ended(child: ChildProcess, tree: Tree): Promise<number | null> {
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(new Fault('SANDBOX_UNAVAILABLE', `The command could not be started: ${error.message}`)),
+    );
+    child.once('exit', resolve);
+  });
+  // The group first: it holds the watcher, which would start to end the rest its own way.
+  signalGroup(child);
+  await tree.end();
+  await groupGone(child);
+  (child.stdio as readonly (Writable | Readable | null | undefined)[])[LIFE]?.destroy();
+  await closed;
+  return code;
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.exitCode === null && child.signalCode === null) signalGroup(child);
+}
+
+/** False where nobody is left in the group. */
+function signalGroup(child: ChildProcess): boolean {
+  if (child.pid === undefined) return false;
+  try {
+    return process.kill(-child.pid, 'SIGKILL');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+    return false;
+  }
+}
+
+/** Milliseconds for which killed processes of the group are waited for: long beside an exit, short where none reaps them. */
+const GROUP_MS = 200;
+
+/** The watcher was there before the mark, so that only its group knows it: killed, it takes a moment to be gone. */
+async function groupGone(child: ChildProcess): Promise<void> {
+  const until = performance.now() + GROUP_MS;
+  while (signalGroup(child) && performance.now() < until) await sleep(2);
+}
+
+/**
+ * All processes of one command are known by a mark that children inherit and no ordinary program changes, whatever becomes
+ * of their parent, group or session: a limit of POSIX message queues (bytes) that no other process has.
+ */
+export interface Tree {
+  readonly mark: number;
+  /** For the watchdog; whatever namespace it asks for, it gets the tree. */
+  readonly table: ProcessTable;
+  /** Ends all of them, and those that they start meanwhile. Rejects with a fault when some do not end. */
+  end(): Promise<void>;
+}
+
+/** The kernel's default limit. */
+const USUAL_MARK = 819_200;
+/** Milliseconds in which killed processes must be gone, promised by the port. */
+const GONE_MS = 10_000;
+/** Milliseconds for which one look at /proc serves. */
+const FRESH_MS = 100;
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // It has just ended.
+    return '';
+  }
+}
+
+const pids = (): readonly string[] => readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+
+const markOf = (pid: string): number | null => {
+  const value = /^Max msgqueue size +(\d+)/m.exec(read(`/proc/${pid}/limits`))?.[1];
+  return value === undefined ? null : Number(value);
+};
+
+/** By /proc/PID/status. Where only the first thread has ended, the others go on. */
+const hasEnded = (status: string): boolean =>
+  /^State:\s+[ZX]/m.test(status) && !/^Threads:\s+(?:[2-9]|\d\d)/m.test(status);
+
+/** `random` gives a number from 0 up to its argument, without that. */
+export function growTree(random: (below: number) => number): Tree {
+  const ceiling = Math.min(markOf('self') ?? USUAL_MARK, USUAL_MARK);
+  const taken = new Set(pids().map(markOf));
+  let mark = ceiling - 1 - random(Math.floor(ceiling / 2));
+  while (taken.has(mark)) mark = ceiling - 1 - random(Math.floor(ceiling / 2));
+
+  const alive = (): readonly number[] =>
+    pids()
+      .filter((pid) => markOf(pid) === mark && !hasEnded(read(`/proc/${pid}/status`)))
+      .map(Number);
+  let takenAt = Number.NEGATIVE_INFINITY;
+  let latest: readonly number[] = [];
+  return {
+    mark,
+    table: {
+      within() {
+        if (performance.now() - takenAt > FRESH_MS) {
+          latest = alive();
+          takenAt = performance.now();
+        }
+        return latest;
+      },
+    },
+    async end() {
+      const deadline = performance.now() + GONE_MS;
+      for (let left = alive(); left.length > 0; left = alive()) {
+        if (performance.now() > deadline) {
+          throw new Fault(
+            'INTERNAL',
+            `Processes of a command did not end within ten seconds: ${left.join(', ')}.`,
+          );
+        }
+        for (const pid of left) kill(pid);
+        await sleep(5);
+      }
+    },
+  };
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+  }
+}
+
+/** Processes and threads of a user, as its limit counts them. */
+export function threadsOf(uid: number): number {
+  return pids()
+    .map((pid) => read(`/proc/${pid}/status`))
+    .filter((status) => Number(/^Uid:\t(\d+)/m.exec(status)?.[1]) === uid)
+    .reduce((sum, status) => sum + Number(/^Threads:\t(\d+)/m.exec(status)?.[1] ?? 1), 0);
+}

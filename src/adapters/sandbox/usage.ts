@@ -1,0 +1,205 @@
+import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { Fault } from '../../core/model/index.ts';
+import { type Owner, runCommand } from './host-programs.ts';
+import { whileAlive } from './processes.ts';
+
+/** Sum in bytes of the named `Name:  123 kB` lines of a /proc file. */
+function kilobytesIn(text: string, names: readonly string[]): number {
+  const found = [...text.matchAll(new RegExp(`^(?:${names.join('|')}):\\s+(\\d+) kB`, 'gm'))];
+  return found.reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0);
+}
+
+const MEMORY_FOLDERS = ['/tmp', '/dev/shm'] as const;
+
+/**
+ * The sandbox's own in-memory folders, by a way that leads to them from the host. While a sandbox is being set up, and
+ * for its launcher always, the same path still leads to the host's folder: its device tells.
+ */
+export function memoryFolders(
+  pids: readonly number[],
+): readonly { readonly path: string; readonly device: number }[] {
+  const deviceOf = (path: string): number | null => whileAlive(() => statSync(path).dev, null);
+  return MEMORY_FOLDERS.flatMap((folder) => {
+    const ofHost = deviceOf(folder);
+    for (const pid of pids) {
+      const path = `/proc/${pid}/root${folder}`;
+      const device = deviceOf(path);
+      if (device !== null && device !== ofHost) return [{ path, device }];
+    }
+    return [];
+  });
+}
+
+/** Bytes that files in the sandbox's own in-memory folders hold. */
+function tmpfsBytes(pids: readonly number[]): number {
+  const sizes = memoryFolders(pids).map(({ path }) =>
+    whileAlive(() => {
+      const { blocks, bfree, bsize } = statfsSync(path);
+      return (blocks - bfree) * bsize;
+    }, 0),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/**
+ * Bytes of memory that processes share without a name (`mmap` of no file). It stays when the process that filled it ends,
+ * as long as any maps it, though it shows in nobody's resident size then. Each counts whole: nothing tells how much of it
+ * was touched.
+ */
+export async function sharedBytes(pids: readonly number[]): Promise<number> {
+  const ends = new Map<string, number>();
+  for (const pid of pids) {
+    const text = whileAlive(() => readFileSync(`/proc/${pid}/maps`, 'utf8'), '');
+    for (const [, from, to, offset, object] of text.matchAll(SHARED)) {
+      const end = Number(`0x${offset}`) + Number(`0x${to}`) - Number(`0x${from}`);
+      ends.set(object ?? '', Math.max(end, ends.get(object ?? '') ?? 0));
+    }
+    // A process can have maps of some megabytes, and a sandbox hundreds of such processes.
+    await setImmediate();
+  }
+  return [...ends.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** A line of /proc/PID/maps: addresses, offset, device and inode of shared memory without a name. */
+const SHARED = /^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) (\S+ \d+) +\/dev\/zero \(deleted\)$/gm;
+
+/** What a full queue of a socket may hold: net.core.wmem_default of Linux. */
+const SOCKET_BYTES = 212_992;
+/** Sockets that count nothing: test suites open some hundreds. Our default. */
+const FREE_SOCKETS = 512;
+
+/**
+ * Bytes that the sockets of the sandbox's own network may hold: kernel memory that no process shows. Nothing tells how
+ * full they are, so each beyond a number counts whole.
+ */
+function socketBytes(pids: readonly number[]): number {
+  const networkOf = (pid: number | 'self'): string | null =>
+    whileAlive(() => readlinkSync(`/proc/${pid}/ns/net`), null);
+  const ours = networkOf('self');
+  // The launcher's own processes are in the host's network.
+  const pid = pids.findLast((one) => ![ours, null].includes(networkOf(one)));
+  if (pid === undefined) return 0;
+  const text = whileAlive(() => readFileSync(`/proc/${pid}/net/sockstat`, 'utf8'), '');
+  const used = Number(/^sockets: used (\d+)/m.exec(text)?.[1] ?? 0);
+  return Math.max(0, used - FREE_SOCKETS) * SOCKET_BYTES;
+}
+
+/**
+ * Bytes of memory a sandbox holds, `shared` of them in memory without a name. Exact sharing is costly to read, so it is
+ * only read once the plain sum of resident sizes, which counts a shared page for each of its users, is over `limit`.
+ */
+export async function memoryBytes(pids: readonly number[], shared: number, limit: number): Promise<number> {
+  const files = tmpfsBytes(pids) + socketBytes(pids);
+  const sum = (...names: readonly string[]): number =>
+    pids.reduce(
+      (total, pid) =>
+        total +
+        kilobytesIn(
+          whileAlive(() => readFileSync(`/proc/${pid}/status`, 'utf8'), ''),
+          names,
+        ),
+      0,
+    );
+  // Page tables: touching a page in each 2 MiB of nothing takes one page of them each, and none that is resident.
+  const plain = files + shared + sum('VmRSS', 'VmSwap', 'VmPTE');
+  if (plain <= limit) return plain;
+  let [own, inShared] = [sum('VmPTE'), 0];
+  for (const pid of pids) {
+    const text = whileAlive(() => readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), '');
+    own += kilobytesIn(text, ['Pss', 'SwapPss']);
+    inShared += kilobytesIn(text, ['Pss_Shmem']);
+    await setImmediate();
+  }
+  // What is both shared and resident counts once. Kernels before 5.3 do not tell, and it counts twice.
+  return files + own + Math.max(0, shared - inShared);
+}
+
+/** Descriptors examined before other work gets a turn. */
+const DESCRIPTORS_AT_ONCE = 256;
+
+/** Files without a name: no walk of the folders can see them. Those in memory apart. */
+export interface Unlinked {
+  readonly bytes: number;
+  /** Files held in a way that does not tell their size. */
+  readonly unmeasured: number;
+}
+
+/** What processes hold of files without a name: open, mapped, or on their way through a socket. */
+export async function unlinkedFiles(pids: readonly number[]): Promise<Unlinked> {
+  const inMemory = new Set(memoryFolders(pids).map(({ device }) => device));
+  const sizes = new Map<string, number>();
+  let [unmeasured, examined] = [0, 0];
+  const count = (path: string): void => {
+    const file = whileAlive(() => statSync(path), null);
+    if (file?.isSocket()) unmeasured += onTheirWay(path.replace('/fd/', '/fdinfo/'));
+    if (!file?.isFile() || file.nlink > 0 || inMemory.has(file.dev)) return;
+    sizes.set(`${file.dev}:${file.ino}`, file.blocks * 512);
+  };
+  for (const pid of pids) {
+    for (const fd of whileAlive(() => readdirSync(`/proc/${pid}/fd`), [])) {
+      count(`/proc/${pid}/fd/${fd}`);
+      examined += 1;
+      if (examined % DESCRIPTORS_AT_ONCE === 0) await setImmediate();
+    }
+    for (const { path, device } of mapped(pid)) {
+      // Only root may follow these.
+      if (process.getuid?.() === 0) count(path);
+      else if (!inMemory.has(device)) unmeasured += 1;
+    }
+    await setImmediate();
+  }
+  return { bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0), unmeasured };
+}
+
+/** Descriptors that wait in a socket, and are perhaps nowhere else; kernels before 5.8 do not tell. */
+const onTheirWay = (fdinfo: string): number =>
+  Number(/^scm_fds:\s+(\d+)/m.exec(whileAlive(() => readFileSync(fdinfo, 'utf8'), ''))?.[1] ?? 0);
+
+/** Files that a process maps and that have no name any more; those of the kernel's own making count as memory. */
+function mapped(pid: number): readonly { readonly path: string; readonly device: number }[] {
+  const text = whileAlive(() => readFileSync(`/proc/${pid}/maps`, 'utf8'), '');
+  return [...text.matchAll(MAPPED)].map(([, from, to, major, minor]) => ({
+    path: `/proc/${pid}/map_files/${from}-${to}`,
+    device: makedev(Number(`0x${major}`), Number(`0x${minor}`)),
+  }));
+}
+
+/** A line of /proc/PID/maps: addresses, offset, device and inode of a file without a name. */
+const MAPPED =
+  /^0*([0-9a-f]+)-0*([0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) [1-9]\d* +(?!\/dev\/zero|\/SYSV|\/\[aio\]).* \(deleted\)$/gm;
+
+/** As stat(2) gives it. */
+const makedev = (major: number, minor: number): number =>
+  (minor % 256) + major * 256 + Math.floor(minor / 256) * 2 ** 20;
+
+/** What a file counts besides its content: file systems run out of files too (ext4 has one for each 16 KiB). Our default. */
+export const BYTES_A_FILE = 4096;
+
+/** `du` twice: it does not print both at once. */
+const DU_SCRIPT = `du --summarize --one-file-system --block-size=1 -- "$@"
+du --summarize --one-file-system --inodes -- "$@"`;
+
+/**
+ * Bytes that the files in some folders take on disk, and some for each file, by `du`: it follows no link and reaches
+ * folders deeper than a path can name. It runs as root of a user namespace of its own, so that no folder can be closed to it; where the host
+ * has no such namespaces, a closed folder counts as without end.
+ */
+export async function bytesIn(folders: readonly [string, ...string[]], owner: Owner | null): Promise<number> {
+  const du = ['sh', '-c', DU_SCRIPT, 'sh', ...folders] as const;
+  const whole = await runCommand(['unshare', '--user', '--map-root-user', '--', ...du], owner);
+  const end = whole.stdout === '' ? await runCommand(du, owner) : whole;
+  // Without a namespace a folder can be closed to us, and then nobody knows what is in it.
+  if (/cannot (?:read directory|access)[^\n]*Permission denied/.test(end.stderr))
+    return Number.POSITIVE_INFINITY;
+  // Files that vanish meanwhile make du complain and exit 1 although its sums are good.
+  const sums = [...end.stdout.matchAll(/^(\d+)\t/gm)].map(([, found]) => Number(found));
+  if (sums.length !== 2 * folders.length) {
+    throw new Fault(
+      'SANDBOX_UNAVAILABLE',
+      `The disk use of a sandbox could not be measured: ${end.stderr.trim()}`,
+    );
+  }
+  const total = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+  return total(sums.slice(0, folders.length)) + total(sums.slice(folders.length)) * BYTES_A_FILE;
+}

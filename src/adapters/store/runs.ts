@@ -1,0 +1,193 @@
+import { sql } from 'kysely';
+import { isFinal, isOver } from '../../core/lifecycle/index.ts';
+import { Fault, RUN_STATES, type RunState } from '../../core/model/index.ts';
+import type { Store } from '../../ports/index.ts';
+import { type Db, inStatement, inTransaction, type Tx, unknownRun } from './connection.ts';
+import { hasBegun, type NewRun, ownerOf, rowOfNewRun, rowOfRunPatch, runOfRow } from './rows.ts';
+
+const OVER = RUN_STATES.filter(isOver);
+const LIVING = RUN_STATES.filter((state) => !isFinal(state));
+
+/** As the port says. */
+const MOST_AT_A_THREAD = 50;
+/** In the words of the index `run_of_pull`. */
+const isPull = (number: number) =>
+  sql<boolean>`(outcome ->> 'kind' = 'pull' and (outcome ->> 'number')::integer = ${number})`;
+
+async function insertRun(tx: Tx, run: NewRun): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('runoff.run')
+    .values(rowOfNewRun(run))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+async function withStages(tx: Tx, rows: readonly Parameters<typeof runOfRow>[0][]) {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const stages = await tx.selectFrom('runoff.stage_timing').selectAll().where('run_id', 'in', ids).execute();
+  return rows.map((row) => runOfRow(row, stages));
+}
+
+export function runs(db: Db) {
+  const all = (tx: Tx) => tx.selectFrom('runoff.run').selectAll();
+  return {
+    createRun: (run) => inTransaction(db, (tx) => insertRun(tx, run)),
+
+    acceptDelivery: (delivery, run) =>
+      inTransaction(db, async (tx) => {
+        const taken = await tx
+          .insertInto('runoff.delivery')
+          .values({
+            id: delivery.id,
+            event: delivery.event,
+            semantic_key: delivery.semanticKey,
+            run_id: delivery.runId,
+            at: run.at,
+          })
+          .onConflict((conflict) => conflict.doNothing())
+          .returning('id')
+          .executeTakeFirst();
+        if (taken === undefined) return false;
+        if (await insertRun(tx, { id: delivery.runId, ...run })) return true;
+        throw new Fault('INTERNAL', `Delivery ${delivery.id} asks for run ${delivery.runId}, which exists.`);
+      }),
+
+    run: (id) =>
+      inTransaction(
+        db,
+        async (tx) => (await withStages(tx, await all(tx).where('id', '=', id).execute()))[0] ?? null,
+      ),
+
+    runs: (limit) =>
+      inTransaction(db, async (tx) =>
+        withStages(
+          tx,
+          await all(tx).orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute(),
+        ),
+      ),
+
+    livingRuns: (repositoryId, issue) =>
+      inTransaction(db, async (tx) =>
+        withStages(
+          tx,
+          await all(tx)
+            .where('repository_id', '=', repositoryId)
+            .where('issue', '=', issue)
+            .where('state', 'in', LIVING)
+            .orderBy('created_at')
+            .orderBy('id')
+            .execute(),
+        ),
+      ),
+
+    runsAt: (repositoryId, thread) =>
+      inTransaction(db, async (tx) =>
+        withStages(
+          tx,
+          await all(tx)
+            .where('repository_id', '=', repositoryId)
+            .where(({ eb, or }) => or([eb('issue', '=', thread), isPull(thread)]))
+            .orderBy('created_at', 'desc')
+            .orderBy('id', 'desc')
+            .limit(MOST_AT_A_THREAD)
+            .execute(),
+        ),
+      ),
+
+    endedWithout: (key, since, limit) =>
+      inTransaction(db, async (tx) => {
+        const spokenOf = sql<boolean>`(task is not null or (line is not null and run.state = 'cancelled'))`;
+        const fulfilled = sql<boolean>`exists (
+          select from runoff.intent
+          where scope = run.id and key = ${key} and intent.state = 'done' and result = 'true'::jsonb)`;
+        const found = tx
+          .selectFrom('runoff.run as run')
+          .selectAll()
+          .where('repository_id', 'is not', null)
+          .where('run.state', 'in', OVER)
+          .where('updated_at', '>=', since)
+          .where(spokenOf)
+          .where(({ not }) => not(fulfilled));
+        return withStages(tx, await found.orderBy('updated_at').orderBy('id').limit(limit).execute());
+      }),
+
+    unfinished: () =>
+      inTransaction(db, async (tx) =>
+        withStages(
+          tx,
+          await all(tx).where('state', 'in', LIVING).orderBy('created_at').orderBy('id').execute(),
+        ),
+      ),
+
+    idsIn: async (states) => {
+      const found = db.selectFrom('runoff.run').select('id').where('state', '=', sql<string>`any(${states})`);
+      const rows = await inStatement(found.orderBy('created_at').orderBy('id').execute());
+      return rows.map(({ id }) => id);
+    },
+
+    updateRun: (id, patch, at) =>
+      inTransaction(db, async (tx) => {
+        const { numUpdatedRows } = await tx
+          .updateTable('runoff.run')
+          .set(rowOfRunPatch(patch, at))
+          .where('id', '=', id)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) throw unknownRun(id);
+      }),
+  } satisfies Partial<Store>;
+}
+
+/** In which somebody works on a run. */
+const AT_WORK: readonly RunState[] = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
+
+/** What admission and intake ask about all runs. */
+export function lookups(db: Db) {
+  return {
+    async lined() {
+      const rows = await inStatement(
+        db
+          .selectFrom('runoff.run as run')
+          .where('run.state', 'in', AT_WORK)
+          .where('run.repository_id', 'is not', null)
+          .where('run.line', 'is not', null)
+          .select(['run.id', 'run.line', 'run.state', hasBegun.as('begun')])
+          .execute(),
+      );
+      const known = rows.flatMap(({ line, ...row }) => (line === null ? [] : [{ ...row, line }]));
+      const waits = ({ state, begun }: (typeof known)[number]) => state === 'queued' && !begun;
+      return {
+        waiting: known.filter(waits).map(({ id, line }) => ({ id, ...line, returning: false })),
+        placed: known.filter((one) => !waits(one)).map(({ line }) => ({ share: line.share })),
+      };
+    },
+
+    async startedSince(at, whose) {
+      const count = db
+        .selectFrom('runoff.run')
+        .where('created_at', '>=', at)
+        .where('repository_id', 'is not', null)
+        .where('task', 'is not', null)
+        .where(ownerOf(whose, 'runoff.run'), '=', whose.id)
+        .select(sql<number>`count(*)`.as('runs'));
+      return (await inStatement(count.executeTakeFirstOrThrow())).runs;
+    },
+
+    async labelSeen(repositoryId, issue, at) {
+      const prefix = `labeled:${repositoryId}:${issue}:`;
+      // Other keys may begin alike one day; only a time is read as a number.
+      const time = sql<number | null>`
+        case when semantic_key ~ '^labeled:[0-9]+:[0-9]+:[0-9]{1,15}$'
+             then split_part(semantic_key, ':', 4)::bigint end`;
+      const found = db
+        .selectFrom('runoff.delivery')
+        .where('semantic_key', 'like', `${prefix}%`)
+        .where(time, '>=', at)
+        .select('id')
+        .limit(1);
+      return (await inStatement(found.executeTakeFirst())) !== undefined;
+    },
+  } satisfies Partial<Store>;
+}
