@@ -13,7 +13,7 @@ class StoriesFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'packages/**/*.test.ts'],
     reporters: ['default', new ReliabilityReporter()],
     globalSetup: ['test/setup/database.ts', 'test/setup/data-folder.ts'],
     pool: 'forks',

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { appEnvironment, startLocalGitHub } from '../src/demo/local-github/index.ts';
+import { appEnvironment, startLocalGitHub } from '@runoff/local-github';
 import { makeSampleRepository } from '../src/demo/sample-repository.ts';
 
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 320);

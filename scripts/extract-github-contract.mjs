@@ -1,5 +1,5 @@
 // Cuts the operations and webhooks that Runoff uses out of GitHub's own machine-readable descriptions, as plain JSON
-// Schema, into test/contracts/github/. The descriptions are 400 MB on disk, so they are no dependency of this package.
+// Schema, into packages/local-github/contract/. The descriptions are 400 MB on disk, so they are no dependency of this package.
 //
 // To refresh, or to add an operation to the lists below, in an empty folder outside this repository:
 //
@@ -129,7 +129,7 @@ const DROPPED = new Set([
 const VERBATIM = new Set(['const', 'enum', 'format', 'pattern', 'required', 'type']);
 
 const from = join(process.argv[2] ?? '.', 'node_modules', '@octokit');
-const to = new URL('../test/contracts/github/', import.meta.url);
+const to = new URL('../packages/local-github/contract/', import.meta.url);
 const readJson = (...path) => JSON.parse(readFileSync(join(from, ...path), 'utf8'));
 
 /** OpenAPI 3.0 schema to JSON Schema 2020-12; the names of components it refers to are added to `used`. */

@@ -50,7 +50,12 @@ interface Locked {
 
 describe('what npm installs', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> };
-  const locked = Object.entries(packages).filter(([path]) => path !== '');
+  /** The packages of this repository stand in the lock file too, as themselves and as links. */
+  const isOwn = ([path, { resolved, link }]: [string, Locked]): boolean =>
+    path === '' ||
+    path.startsWith('packages/') ||
+    (link === true && resolved?.startsWith('packages/') === true);
+  const locked = Object.entries(packages).filter((entry) => !isOwn(entry));
 
   test.each(tracked.filter((path) => /(?:^|\/)package\.json$/.test(path)))(
     '%s names exact versions only',

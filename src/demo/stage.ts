@@ -2,6 +2,12 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  appEnvironment,
+  type LocalGitHub,
+  type LocalGitHubOptions,
+  startLocalGitHub,
+} from '@runoff/local-github';
+import {
   closedOnFailure,
   openAppGitHub,
   openClosers,
@@ -14,12 +20,6 @@ import { Fault } from '../core/model/index.ts';
 import { parseEnvironment } from '../core/policy/index.ts';
 import type { Fence } from '../ports/index.ts';
 import type { World } from '../runs/index.ts';
-import {
-  appEnvironment,
-  type LocalGitHub,
-  type LocalGitHubOptions,
-  startLocalGitHub,
-} from './local-github/index.ts';
 import { SCRIPTED_PRICES, SCRIPTS } from './sample/index.ts';
 import { makeSampleRepository } from './sample-repository.ts';
 import { type Scripts, startScriptedModels } from './scripted-models/index.ts';

@@ -62,10 +62,10 @@ export type Forbidden =
 // Only the syntax matters here: no library and no imported module is read, which takes milliseconds, not seconds.
 const SYNTAX_ONLY = JSON.stringify({
   compilerOptions: { module: 'nodenext', noEmit: true, noLib: true, noResolve: true, types: [] },
-  include: ['src'],
+  include: ['src', 'packages/*/src'],
 });
 
-/** Reads all TypeScript files below `src` with TypeScript's own parser. */
+/** Reads all TypeScript files below `src`, and those of the packages of the workspace, with TypeScript's own parser. */
 export function readSources(root: string): readonly Source[] {
   const config = join(root, 'tsconfig.json');
   const readFile = (name: string): string | undefined => (name === config ? SYNTAX_ONLY : undefined);
@@ -75,7 +75,7 @@ export function readSources(root: string): readonly Source[] {
     if (!project) throw new Error(`TypeScript found no project in ${root}.`);
     const own = project.program
       .getSourceFileNames()
-      .filter((name) => name.startsWith(join(root, 'src', '/')));
+      .filter((name) => /^(?:src|packages\/[^/]+\/src)\//.test(relative(root, name)));
     return own.sort().map((name) => {
       const file = project.program.getSourceFile(name);
       if (!file) throw new Error(`TypeScript did not give the syntax tree of ${name}.`);

@@ -9,7 +9,7 @@ import type { ConnectionLimits } from '../../src/adapters/postgres/index.ts';
 import { dataPaths } from '../../src/compose/paths.ts';
 import { isOver } from '../../src/core/lifecycle/index.ts';
 import type { RunState } from '../../src/core/model/index.ts';
-import { appEnvironment, type LocalGitHub, startLocalGitHub } from '../../src/demo/local-github/index.ts';
+import { appEnvironment, type LocalGitHub, startLocalGitHub } from '@runoff/local-github';
 import { SCRIPTED_PRICES } from '../../src/demo/sample/index.ts';
 import { type ScriptedModels, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
 import { LABEL } from '../../src/runs/index.ts';

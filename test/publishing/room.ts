@@ -13,7 +13,7 @@ import { fail, publish } from '../../src/runs/publish/index.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { patchOf } from '../contracts/workspaces.suite.ts';
 import { candidate, evidence, judged } from '../core/reports/sample.ts';
-import { type GitHubWorld, openGitHubWorld } from '../world/github.ts';
+import { type GitHubWorld, openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
 import { type Line, openLine } from './line.ts';

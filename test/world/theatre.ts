@@ -13,7 +13,7 @@ import {
   type TheatreOptions,
 } from '../../src/demo/stage.ts';
 import { LABEL, viewOf } from '../../src/runs/index.ts';
-import { openGitHubContract } from '../contracts/github/contract.ts';
+import { openGitHubContract } from '@runoff/local-github/contract';
 import { furnish } from './data-folder.ts';
 
 export interface Stage {

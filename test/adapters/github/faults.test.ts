@@ -3,7 +3,7 @@ import nock from 'nock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type GitHubOptions, openGitHub } from '../../../src/adapters/github/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
-import { timeRefusal } from '../../../src/demo/local-github/app-token.ts';
+import { tokenTimeError } from '../../../packages/local-github/src/emulator.ts';
 import type { Log } from '../../../src/ports/index.ts';
 import { tried } from '../../world/tried.ts';
 
@@ -423,7 +423,7 @@ describe('the clock of this machine is set', () => {
       const judged: typeof fetch = async (input, init) => {
         if (!String(input).endsWith('/access_tokens')) return fetch(input, init);
         const now = realNow() / 1000;
-        const why = timeRefusal(new Headers(init?.headers).get('authorization') ?? '', now);
+        const why = tokenTimeError(new Headers(init?.headers).get('authorization') ?? '', now);
         const [status, body] = why === null ? [201, minted(READ_TOKEN)] : [401, { message: why }];
         answers.push(status);
         return Response.json(body, { status, headers: { date: new Date(realNow()).toUTCString() } });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openGitHub } from '../../../src/adapters/github/index.ts';
 import type { ReactionTarget } from '../../../src/ports/index.ts';
-import type { Violation } from '../../contracts/github/contract.ts';
+import type { Violation } from '@runoff/local-github/contract';
 import { type GitHubBench, githubContract } from '../../contracts/github.suite.ts';
-import { type GitHubWorld, git, openGitHubWorld } from '../../world/github.ts';
+import { type GitHubWorld, git, openGitHubWorld } from '../../../packages/local-github/test/github-world.ts';
 import { silent } from '../../world/silent.ts';
 
 const seen = new Set<string>();

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Refusal } from '../../src/demo/local-github/index.ts';
-import { type GitHubWorld, git, openGitHubWorld } from '../world/github.ts';
+import { ApiError } from '../src/index.ts';
+import { type GitHubWorld, git, openGitHubWorld } from './github-world.ts';
 
 let world: GitHubWorld;
 let folder: string;
@@ -51,7 +51,7 @@ describe('a call that fails', () => {
     const alice = world.github.as('alice');
     const issue = await alice.openIssue(world.repository, { title: 'Broken' });
     world.github.faults.add({ method: 'POST', path: COMMENTS, after: true });
-    await expect(alice.comment(world.repository, issue, 'x')).rejects.toBeInstanceOf(Refusal);
+    await expect(alice.comment(world.repository, issue, 'x')).rejects.toBeInstanceOf(ApiError);
     expect(await alice.comments(world.repository, issue)).toMatchObject([{ body: 'x' }]);
   });
 

@@ -1,39 +1,39 @@
-import type { Commit } from './commits.ts';
-import { Refusal } from './emulator.ts';
-import type { Json, JsonObject } from './json.ts';
+import { ApiError } from './emulator.ts';
+import type { Commit } from './push.ts';
+import type { Json, JsonObject } from './state.ts';
 
-export interface Place {
+export interface RepositoryName {
   readonly owner: string;
   readonly name: string;
 }
 
-/** What one user does on GitHub. A refusal rejects with a Refusal. */
+/** What one user does on GitHub. A refusal rejects with an ApiError. */
 export interface Client extends RestClient {
   /** Pushes one commit to a branch, which is made where there is none; resolves with its SHA. */
-  push(at: Place, commit: Commit): Promise<string>;
+  push(at: RepositoryName, commit: Commit): Promise<string>;
   /** Copies a repository to this user's account, where the App is not installed. */
-  fork(at: Place): Promise<Place>;
+  fork(at: RepositoryName): Promise<RepositoryName>;
 }
 
 /** What goes over REST. */
 export interface RestClient {
   request(method: string, path: string, body?: JsonObject): Promise<Json>;
   openIssue(
-    at: Place,
+    at: RepositoryName,
     issue: { readonly title: string; readonly body?: string; readonly labels?: readonly string[] },
   ): Promise<number>;
-  closeIssue(at: Place, number: number): Promise<void>;
-  reopenIssue(at: Place, number: number): Promise<void>;
+  closeIssue(at: RepositoryName, number: number): Promise<void>;
+  reopenIssue(at: RepositoryName, number: number): Promise<void>;
   /** Issues and pull requests share their numbers. */
-  addLabel(at: Place, number: number, label: string): Promise<void>;
-  removeLabel(at: Place, number: number, label: string): Promise<void>;
+  addLabel(at: RepositoryName, number: number, label: string): Promise<void>;
+  removeLabel(at: RepositoryName, number: number, label: string): Promise<void>;
   /** Resolves with the comment's id. */
-  comment(at: Place, number: number, body: string): Promise<number>;
-  editComment(at: Place, id: number, body: string): Promise<void>;
-  comments(at: Place, number: number): Promise<readonly ShownComment[]>;
-  pulls(at: Place): Promise<readonly ShownPull[]>;
+  comment(at: RepositoryName, number: number, body: string): Promise<number>;
+  editComment(at: RepositoryName, id: number, body: string): Promise<void>;
+  comments(at: RepositoryName, number: number): Promise<readonly CommentSummary[]>;
+  pulls(at: RepositoryName): Promise<readonly PullSummary[]>;
   openPull(
-    at: Place,
+    at: RepositoryName,
     pull: {
       /** A branch, or `login:branch` of a fork. */
       readonly head: string;
@@ -42,24 +42,24 @@ export interface RestClient {
       readonly body?: string;
     },
   ): Promise<number>;
-  closePull(at: Place, number: number): Promise<void>;
-  reopenPull(at: Place, number: number): Promise<void>;
+  closePull(at: RepositoryName, number: number): Promise<void>;
+  reopenPull(at: RepositoryName, number: number): Promise<void>;
   /** A comment on a line of what a pull request changes, or on a file; resolves with its id. */
   commentOnLine(
-    at: Place,
+    at: RepositoryName,
     pull: number,
     comment: { readonly path: string; readonly line?: number; readonly body: string },
   ): Promise<number>;
-  /** The words of a review as a whole; resolves with its id. Default: no verdict, just a comment. */
+  /** The text of a review as a whole; resolves with its id. Default: no verdict, just a comment. */
   review(
-    at: Place,
+    at: RepositoryName,
     pull: number,
     body: string,
     event?: 'COMMENT' | 'APPROVE' | 'REQUEST_CHANGES',
   ): Promise<number>;
   /** A check run of another App, which on GitHub only Apps can make; resolves with its id. */
   check(
-    at: Place,
+    at: RepositoryName,
     sha: string,
     check: {
       readonly name: string;
@@ -69,24 +69,24 @@ export interface RestClient {
     },
   ): Promise<number>;
   /** All check runs of a commit, the newest first. */
-  checks(at: Place, sha: string): Promise<readonly ShownCheck[]>;
+  checks(at: RepositoryName, sha: string): Promise<readonly CheckSummary[]>;
   status(
-    at: Place,
+    at: RepositoryName,
     sha: string,
     status: { readonly context: string; readonly state: string; readonly description?: string },
   ): Promise<void>;
   /** On GitHub this takes a GraphQL mutation; the stand-in takes it as an edit. */
-  readyForReview(at: Place, number: number): Promise<void>;
-  mergePull(at: Place, number: number): Promise<void>;
+  readyForReview(at: RepositoryName, number: number): Promise<void>;
+  mergePull(at: RepositoryName, number: number): Promise<void>;
 }
 
-export interface ShownComment {
+export interface CommentSummary {
   readonly id: number;
   readonly body: string;
   readonly user: { readonly id: number; readonly login: string; readonly type: string };
 }
 
-export interface ShownCheck {
+export interface CheckSummary {
   readonly id: number;
   readonly name: string;
   readonly external_id: string | null;
@@ -95,7 +95,7 @@ export interface ShownCheck {
   readonly output: { readonly title: string | null; readonly summary: string | null };
 }
 
-export interface ShownPull {
+export interface PullSummary {
   readonly number: number;
   readonly title: string;
   readonly body: string | null;
@@ -121,14 +121,14 @@ export function clientFor(apiUrl: string, token: string, send: typeof fetch = fe
     });
     const text = await answer.text();
     const data = (text === '' ? null : JSON.parse(text)) as Json;
-    if (!answer.ok) throw new Refusal(`${method} ${path}`, answer.status, data);
+    if (!answer.ok) throw new ApiError(`${method} ${path}`, answer.status, data);
     return data;
   };
   const request: RestClient['request'] = (method, path, body) => call(send, method, path, body);
   // The shapes are GitHub's; the contract checks of the tests hold the server to them.
   const read = async <T>(method: string, path: string, body?: JsonObject): Promise<T> =>
     (await request(method, path, body)) as T;
-  const repo = (at: Place): string => `/repos/${at.owner}/${at.name}`;
+  const repo = (at: RepositoryName): string => `/repos/${at.owner}/${at.name}`;
   const done = async (method: string, path: string, body?: JsonObject): Promise<void> => {
     await request(method, path, body);
   };
@@ -165,13 +165,13 @@ type Read = <T>(method: string, path: string, body?: JsonObject) => Promise<T>;
 /** What people and programs say about the code of a pull request. */
 function reviewing(
   read: Read,
-  repo: (at: Place) => string,
+  repo: (at: RepositoryName) => string,
 ): Pick<RestClient, 'commentOnLine' | 'review' | 'check' | 'checks' | 'status'> {
   const made = async (path: string, body: JsonObject): Promise<number> =>
     (await read<{ id: number }>('POST', path, body)).id;
   return {
     commentOnLine: async (at, pull, { path, line, body }) => {
-      const { head } = await read<ShownPull>('GET', `${repo(at)}/pulls/${pull}`);
+      const { head } = await read<PullSummary>('GET', `${repo(at)}/pulls/${pull}`);
       const where = line === undefined ? { subject_type: 'file' } : { line, side: 'RIGHT' };
       return made(`${repo(at)}/pulls/${pull}/comments`, { body, commit_id: head.sha, path, ...where });
     },
@@ -182,7 +182,7 @@ function reviewing(
     },
     checks: async (at, sha) => {
       const path = `${repo(at)}/commits/${sha}/check-runs?filter=all&per_page=100`;
-      return (await read<{ check_runs: ShownCheck[] }>('GET', path)).check_runs;
+      return (await read<{ check_runs: CheckSummary[] }>('GET', path)).check_runs;
     },
     status: async (at, sha, status) => {
       await read('POST', `${repo(at)}/statuses/${sha}`, { ...status });

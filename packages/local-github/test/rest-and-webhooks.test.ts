@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Delivery } from '../../src/demo/local-github/index.ts';
-import { type GitHubWorld, openGitHubWorld } from '../world/github.ts';
+import type { Delivery } from '../src/index.ts';
+import { type GitHubWorld, openGitHubWorld } from './github-world.ts';
 
 interface Received {
   readonly headers: Readonly<Record<string, unknown>>;
@@ -308,7 +308,7 @@ describe('pages', () => {
   });
 });
 
-test("everything that was asked, answered and delivered fits GitHub's own descriptions", async () => {
+test("everything that was request, answered and delivered fits GitHub's own descriptions", async () => {
   await world.github.settled();
   expect(world.contract.violations).toEqual([]);
 });

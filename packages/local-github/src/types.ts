@@ -1,6 +1,6 @@
-import type { Client, Place } from './client.ts';
-import type { Faults } from './faults.ts';
-import type { JsonObject } from './json.ts';
+import type { Client, RepositoryName } from './client.ts';
+import type { Faults } from './server.ts';
+import type { JsonObject } from './state.ts';
 
 /** GitHub's words for what a collaborator may do, as its collaborators route takes them. */
 export type Role = 'admin' | 'maintain' | 'push' | 'triage' | 'pull';
@@ -94,11 +94,11 @@ export interface LocalGitHub {
   token(login: string): string;
   handle(owner: string, name: string): LocalHandle;
   /** Changes what a collaborator may do from now on; null makes an outsider of them. */
-  setRole(at: Place, login: string, role: Role | null): Promise<void>;
+  setRole(at: RepositoryName, login: string, role: Role | null): Promise<void>;
   /** Gives a repository another name; the old one redirects to it, for git too. */
-  rename(at: Place, name: string): Promise<void>;
+  rename(at: RepositoryName, name: string): Promise<void>;
   /** Makes a repository read-only for everybody, or writable again. */
-  setArchived(at: Place, archived: boolean): Promise<void>;
+  setArchived(at: RepositoryName, archived: boolean): Promise<void>;
   /**
    * Refuses pushes to branches that match a shell pattern such as `auto-dev/*`, in all repositories that there are, with
    * this message after GitHub's words for a broken rule.
@@ -110,7 +110,7 @@ export interface LocalGitHub {
   /** The owner removes the App for good. */
   uninstall(installationId?: number): Promise<void>;
   /** The owner takes one repository out of the installation, or puts it back. */
-  setInstalled(at: Place, installed: boolean): Promise<void>;
+  setInstalled(at: RepositoryName, installed: boolean): Promise<void>;
   /** The bare repository on disk. */
   directory(owner: string, name: string): string;
   /** Sends a delivery again under its GUID, as GitHub does on request. */

@@ -4,8 +4,8 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startLocalGitHub } from '../../src/demo/local-github/index.ts';
-import { commitFiles, type GitHubWorld, git, openGitHubWorld } from '../world/github.ts';
+import { startLocalGitHub } from '../src/index.ts';
+import { commitFiles, type GitHubWorld, git, openGitHubWorld } from './github-world.ts';
 
 let world: GitHubWorld;
 let scratch: string;
@@ -267,7 +267,7 @@ describe('a local GitHub', () => {
   });
 });
 
-test("everything that was asked, answered and delivered fits GitHub's own descriptions", async () => {
+test("everything that was request, answered and delivered fits GitHub's own descriptions", async () => {
   await world.github.settled();
   expect(world.contract.violations).toEqual([]);
 });

@@ -1,9 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Holder, hasRole, type Inside, type Repository } from './inside.ts';
-import { type Json, objectAt } from './json.ts';
+import {
+  type GitHubState,
+  hasRole,
+  type Json,
+  objectAt,
+  type Repository,
+  type TokenHolder,
+} from './state.ts';
 import type { Role } from './types.ts';
 
-export interface Answer {
+export interface RestResponse {
   readonly status: number;
   /** Absent for an answer without a body. */
   readonly data?: Json;
@@ -11,7 +17,7 @@ export interface Answer {
 }
 
 /** A REST call whose token is known to be good, or that has none. */
-export interface Asked {
+export interface RestRequest {
   readonly method: string;
   /** Without the base path. */
   readonly path: string;
@@ -19,20 +25,24 @@ export interface Asked {
   /** The address that links must name. */
   readonly front: string;
   readonly token: string | undefined;
-  readonly holder: Holder | undefined;
+  readonly holder: TokenHolder | undefined;
   readonly body: string;
   /** Lets the emulator answer, with another body where one is given. */
-  pass(body?: Json): Promise<Answer>;
+  pass(body?: Json): Promise<RestResponse>;
 }
 
 /** What the emulator has not, or has wrong. Undefined lets the emulator answer after all. */
 export interface Route {
   readonly method: string;
   readonly pattern: RegExp;
-  answer(inside: Inside, asked: Asked, ...groups: readonly string[]): Promise<Answer | undefined>;
+  answer(
+    state: GitHubState,
+    request: RestRequest,
+    ...groups: readonly string[]
+  ): Promise<RestResponse | undefined>;
 }
 
-export const refused = (status: number, message: string, errors?: Json): Answer => ({
+export const errorResponse = (status: number, message: string, errors?: Json): RestResponse => ({
   status,
   data: {
     message,
@@ -42,17 +52,17 @@ export const refused = (status: number, message: string, errors?: Json): Answer 
   },
 });
 
-export const forbidden = (): Answer => refused(403, 'Resource not accessible by this account');
+export const forbidden = (): RestResponse => errorResponse(403, 'Resource not accessible by this account');
 
 /** A list as one page of it, with GitHub's links to the next and the last. */
-export function onePage(asked: Asked, items: readonly Json[]): Answer {
-  const size = Number(asked.query.get('per_page') ?? 30);
-  const page = Number(asked.query.get('page') ?? 1);
+export function paginate(request: RestRequest, items: readonly Json[]): RestResponse {
+  const size = Number(request.query.get('per_page') ?? 30);
+  const page = Number(request.query.get('page') ?? 1);
   const last = Math.max(1, Math.ceil(items.length / size));
   const to = (target: number, rel: string): string => {
-    const query = new URLSearchParams(asked.query);
+    const query = new URLSearchParams(request.query);
     query.set('page', String(target));
-    return `<${asked.front}${asked.path}?${query}>; rel="${rel}"`;
+    return `<${request.front}${request.path}?${query}>; rel="${rel}"`;
   };
   const links = page < last ? [to(page + 1, 'next'), to(last, 'last')] : [];
   return {
@@ -63,20 +73,24 @@ export function onePage(asked: Asked, items: readonly Json[]): Answer {
 }
 
 /** May whoever asks do what takes this role? Rights of installation tokens are the emulator's to check. */
-export const mayAct = (repository: Repository, asked: Asked, least: Role): boolean =>
-  asked.holder?.permissions !== undefined ||
-  (asked.holder !== undefined && hasRole(repository, asked.holder.login, least));
+export const hasAccess = (repository: Repository, request: RestRequest, least: Role): boolean =>
+  request.holder?.permissions !== undefined ||
+  (request.holder !== undefined && hasRole(repository, request.holder.login, least));
 
 /** Passes an edit on, and keeps what was there before for the webhook that will tell of it. */
-export async function passEdit(inside: Inside, asked: Asked, before: Json): Promise<Answer> {
-  const address = `${inside.front}${asked.path}`;
-  const earlier = inside.edited.get(address);
+export async function passEdit(
+  state: GitHubState,
+  request: RestRequest,
+  before: Json,
+): Promise<RestResponse> {
+  const address = `${state.baseUrl}${request.path}`;
+  const earlier = state.edited.get(address);
   // Kept first, because the webhook may be on its way before the answer is.
-  inside.edited.set(address, objectAt({ before }, 'before'));
-  const answer = await asked.pass();
+  state.edited.set(address, objectAt({ before }, 'before'));
+  const answer = await request.pass();
   if (answer.status < 300) return answer;
-  if (earlier) inside.edited.set(address, earlier);
-  else inside.edited.delete(address);
+  if (earlier) state.edited.set(address, earlier);
+  else state.edited.delete(address);
   return answer;
 }
 
@@ -85,18 +99,18 @@ export function repositoryRoute(
   method: string,
   tail: string,
   answer: (
-    inside: Inside,
-    asked: Asked,
+    state: GitHubState,
+    request: RestRequest,
     repository: Repository,
     ...groups: readonly string[]
-  ) => Promise<Answer | undefined>,
+  ) => Promise<RestResponse | undefined>,
 ): Route {
   return {
     method,
     pattern: new RegExp(`^/repos/([^/]+/[^/]+)${tail}$`),
-    answer: async (inside, asked, fullName = '', ...groups) => {
-      const repository = inside.repositories.get(fullName);
-      return repository ? answer(inside, asked, repository, ...groups) : undefined;
+    answer: async (state, request, fullName = '', ...groups) => {
+      const repository = state.repositories.get(fullName);
+      return repository ? answer(state, request, repository, ...groups) : undefined;
     },
   };
 }

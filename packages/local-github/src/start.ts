@@ -3,15 +3,23 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { APP, appJwt, type Emulator, FIRST_INSTALLATION, startEmulator } from './emulator.ts';
-import { publicFace } from './face.ts';
-import { openFaults } from './faults.ts';
-import { type Front, openFront, type Served } from './front.ts';
 import { bareDirectory, copyBare, currentBranch } from './git.ts';
-import { type HookRelay, openHooks } from './hooks.ts';
-import { type Holder, type Inside, oneAtATime, ownerToken, type Repository } from './inside.ts';
-import { type JsonObject, numberAt, objectAt, textAt } from './json.ts';
-import { simpleUser, takeOver } from './push.ts';
+import { publicApi } from './pages.ts';
+import { importPush, simpleUser } from './push.ts';
+import { createFaults, type LocalServer, type ServedState, startServer } from './server.ts';
+import {
+  createMutex,
+  type GitHubState,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  ownerToken,
+  type Repository,
+  type TokenHolder,
+  textAt,
+} from './state.ts';
 import type { LocalGitHub, LocalGitHubOptions, LocalRepository } from './types.ts';
+import { openWebhookRelay, type WebhookRelay } from './webhooks.ts';
 
 /**
  * A GitHub on 127.0.0.1: REST, App authentication, webhooks and git over HTTP, with a few pages to look at.
@@ -44,15 +52,15 @@ async function start(
     branchOf.set(repository, await currentBranch(directory));
   }
 
-  let served: Served | undefined;
-  const front = await openFront(options.port ?? 0, () => served);
+  let served: ServedState | undefined;
+  const front = await startServer(options.port ?? 0, () => served);
   undo.push(() => front.close());
   const hookPath = `/_hooks/${randomUUID()}`;
   const secrets = {
     webhook: randomBytes(32).toString('hex'),
     userTokens: new Map(options.users.map((login) => [login, `ghp_${randomBytes(18).toString('hex')}`])),
   };
-  const relay = openHooks({
+  const relay = openWebhookRelay({
     secret: secrets.webhook,
     appId: APP.id,
     url: options.webhookUrl,
@@ -79,16 +87,16 @@ async function start(
   });
   undo.push(() => emulator.close());
 
-  const inside = await furnish({ options, front, emulator, relay, owners, root, secrets });
-  served = { inside, relay, hookPath };
-  return publicFace({ inside, secrets, close, fetch: options.fetch });
+  const state = await furnish({ options, front, emulator, relay, owners, root, secrets });
+  served = { state, relay, hookPath };
+  return publicApi({ state, secrets, close, fetch: options.fetch });
 }
 
 interface Furnishing {
   readonly options: LocalGitHubOptions;
-  readonly front: Front;
+  readonly front: LocalServer;
   readonly emulator: Emulator;
-  readonly relay: HookRelay;
+  readonly relay: WebhookRelay;
   readonly owners: readonly string[];
   readonly root: string;
   readonly secrets: { readonly userTokens: ReadonlyMap<string, string> };
@@ -105,18 +113,18 @@ const nothingYet = () => ({
   uninstalled: new Set<number>(),
   withdrawn: new Set<number>(),
   rules: [],
-  faults: openFaults(),
+  faults: createFaults(),
   edited: new Map(),
 });
 
 /** Brings the repositories, roles and the App's account into the emulator. */
-async function furnish(f: Furnishing): Promise<Inside> {
+async function furnish(f: Furnishing): Promise<GitHubState> {
   const repositories = new Map<string, Repository>();
-  const tokens = new Map<string, Holder>();
+  const tokens = new Map<string, TokenHolder>();
   for (const [login, token] of f.secrets.userTokens) tokens.set(token, { login });
   const app: JsonObject = {};
-  const inside: Inside = {
-    front: f.front.url,
+  const state: GitHubState = {
+    baseUrl: f.front.url,
     emulator: f.emulator,
     root: f.root,
     repositories,
@@ -139,38 +147,38 @@ async function furnish(f: Furnishing): Promise<Inside> {
       installationId: FIRST_INSTALLATION + f.owners.indexOf(owner),
       collaborators: new Map(Object.entries(f.options.collaborators ?? {})),
       imported: new Set(),
-      inTurn: oneAtATime(),
+      inTurn: createMutex(),
     };
     repositories.set(fullName, repository);
-    await takeOver(inside, repository, {}, ownerToken(inside, repository));
+    await importPush(state, repository, {}, ownerToken(state, repository));
     for (const [login, permission] of repository.collaborators) {
       const path = `/repos/${fullName}/collaborators/${login}`;
-      await f.emulator.call('PUT', path, ownerToken(inside, repository), { permission });
+      await f.emulator.call('PUT', path, ownerToken(state, repository), { permission });
     }
   }
-  await createBot(inside);
-  Object.assign(app, await describeApp(inside));
-  return inside;
+  await createBot(state);
+  Object.assign(app, await describeApp(state));
+  return state;
 }
 
 /** The emulator makes the App's own account at its first write; so let it write the empty blob. */
-async function createBot(inside: Inside): Promise<void> {
-  const jwt = appJwt(inside.emulator.privateKey);
-  for (const repository of inside.repositories.values()) {
+async function createBot(state: GitHubState): Promise<void> {
+  const jwt = appJwt(state.emulator.privateKey);
+  for (const repository of state.repositories.values()) {
     const path = `/app/installations/${repository.installationId}/access_tokens`;
-    const minted = await inside.emulator.call('POST', path, jwt, {});
+    const minted = await state.emulator.call('POST', path, jwt, {});
     const blob = { content: '', encoding: 'utf-8' };
     const blobs = `/repos/${repository.fullName}/git/blobs`;
-    await inside.emulator.call('POST', blobs, textAt(minted, 'token'), blob);
+    await state.emulator.call('POST', blobs, textAt(minted, 'token'), blob);
   }
 }
 
 /** The App as comments of its own name it. */
-async function describeApp(inside: Inside): Promise<JsonObject> {
-  const [first] = inside.repositories.values();
+async function describeApp(state: GitHubState): Promise<JsonObject> {
+  const [first] = state.repositories.values();
   const owner = first?.owner ?? '';
-  const app = await inside.emulator.call('GET', '/app', appJwt(inside.emulator.privateKey));
-  const account = await inside.emulator.call('GET', `/users/${owner}`, inside.emulator.ownToken(owner));
+  const app = await state.emulator.call('GET', '/app', appJwt(state.emulator.privateKey));
+  const account = await state.emulator.call('GET', `/users/${owner}`, state.emulator.ownToken(owner));
   const { installations_count, ...rest } = objectAt({ app }, 'app');
   return { ...rest, owner: simpleUser(account) };
 }

@@ -2,16 +2,16 @@ import { createHash, createSign } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:net';
 import { createEmulator } from 'emulate';
-import type { Json } from './json.ts';
+import { isObject, type Json } from './state.ts';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
 /** A refusal of the emulator, with its answer. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   readonly status: number;
   readonly data: Json;
   constructor(call: string, status: number, data: Json) {
@@ -23,11 +23,11 @@ export class Refusal extends Error {
 }
 
 /** The answer of a call, or null where the emulator has no such thing. */
-export async function found(call: Promise<Json>): Promise<Json> {
+export async function okOrThrow(call: Promise<Json>): Promise<Json> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return null;
+    if (error instanceof ApiError && error.status === 404) return null;
     throw error;
   }
 }
@@ -37,7 +37,12 @@ export interface Emulator {
   /** A token of this user for our own bookkeeping. */
   ownToken(login: string): string;
   /** One call as it is, whatever the answer. */
-  raw(method: string, path: string, headers: IncomingHttpHeaders, body?: Buffer | string): Promise<RawAnswer>;
+  raw(
+    method: string,
+    path: string,
+    headers: IncomingHttpHeaders,
+    body?: Buffer | string,
+  ): Promise<RawResponse>;
   /** One JSON call; rejects with a Refusal. */
   call(method: string, path: string, token: string, body?: unknown): Promise<Json>;
   close(): Promise<void>;
@@ -125,7 +130,7 @@ export async function startEmulator(seed: EmulatorSeed): Promise<Emulator> {
       };
       const answer = await raw(method, path, headers, payload);
       const data = (answer.body.length > 0 ? JSON.parse(answer.body.toString()) : null) as Json;
-      if (answer.status >= 400) throw new Refusal(`${method} ${path}`, answer.status, data);
+      if (answer.status >= 400) throw new ApiError(`${method} ${path}`, answer.status, data);
       return data;
     },
     close: async () => {
@@ -206,4 +211,34 @@ export function appJwt(privateKey: string): string {
   const now = Math.floor(Date.now() / 1000);
   const unsigned = `${part({ alg: 'RS256', typ: 'JWT' })}.${part({ iat: now - 60, exp: now + 300, iss: String(APP.id) })}`;
   return `${unsigned}.${createSign('RSA-SHA256').update(unsigned).sign(privateKey, 'base64url')}`;
+}
+
+/** Seconds that GitHub lets an App's own token be good for. */
+const LONGEST_S = 600;
+
+/**
+ * GitHub's words for an App's own token whose times do not fit `now` (seconds since 1970); null where they do. Clients
+ * know a clock that is set wrong by these words (octokit/auth-app.js, `isNotTimeSkewError`).
+ */
+export function tokenTimeError(token: string, now: number): string | null {
+  const claims = claimsOf(token);
+  if (claims === null) return null;
+  const { iat, exp } = claims;
+  if (exp > now + LONGEST_S) return "'Expiration time' claim ('exp') is too far in the future";
+  if (exp < now)
+    return "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires";
+  if (iat > now)
+    return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
+  return null;
+}
+
+/** Null for what is no token at all: whoever checks its signature refuses it. */
+function claimsOf(token: string): { readonly iat: number; readonly exp: number } | null {
+  try {
+    const data = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Json;
+    if (!isObject(data) || typeof data.iat !== 'number' || typeof data.exp !== 'number') return null;
+    return { iat: data.iat, exp: data.exp };
+  } catch {
+    return null;
+  }
 }

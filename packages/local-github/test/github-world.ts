@@ -3,13 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  type Delivery,
-  type LocalGitHub,
-  type Role,
-  startLocalGitHub,
-} from '../../src/demo/local-github/index.ts';
-import { type GitHubContract, openGitHubContract } from '../contracts/github/contract.ts';
+import { type GitHubContract, openGitHubContract } from '../contract/contract.ts';
+import { type Delivery, type LocalGitHub, type Role, startLocalGitHub } from '../src/index.ts';
 
 const run = promisify(execFile);
 

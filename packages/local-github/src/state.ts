@@ -1,10 +1,9 @@
 import type { Emulator } from './emulator.ts';
-import type { FaultList } from './faults.ts';
-import type { JsonObject } from './json.ts';
+import type { FaultList } from './server.ts';
 import type { Delivery, Minimised, Reaction, Role } from './types.ts';
 
 /** Whose token it is and what it may do. */
-export interface Holder {
+export interface TokenHolder {
   readonly login: string;
   /** Rights of an installation token; a user's token has all of its user's. */
   readonly permissions?: Readonly<Record<string, string>>;
@@ -48,7 +47,7 @@ export interface StoredStatus {
   readonly shown: JsonObject;
 }
 
-export interface Hooks {
+export interface WebhookQueue {
   readonly deliveries: readonly Delivery[];
   /** Starts a delivery; what goes wrong on our side is thrown by `settled`. */
   deliver(event: string, payload: JsonObject): void;
@@ -66,9 +65,9 @@ export interface StoredPullEvent {
 }
 
 /** What the parts of the local GitHub share. */
-export interface Inside {
+export interface GitHubState {
   /** `http://127.0.0.1:<port>` */
-  readonly front: string;
+  readonly baseUrl: string;
   readonly emulator: Emulator;
   /** Where the bare repositories are. */
   readonly root: string;
@@ -76,7 +75,7 @@ export interface Inside {
   readonly repositories: Map<string, Repository>;
   /** Ids of renamed repositories by their old full names. */
   readonly formerNames: Map<string, number>;
-  readonly tokens: Map<string, Holder>;
+  readonly tokens: Map<string, TokenHolder>;
   readonly reactions: StoredReaction[];
   readonly minimised: Minimised[];
   readonly statuses: StoredStatus[];
@@ -95,10 +94,13 @@ export interface Inside {
   readonly edited: Map<string, JsonObject>;
   /** The App as comments name it. */
   readonly app: JsonObject;
-  readonly hooks: Hooks;
+  readonly hooks: WebhookQueue;
 }
 
 const RANK = { pull: 0, triage: 1, push: 2, maintain: 3, admin: 4 } as const satisfies Record<Role, number>;
+
+export const repositoryById = (state: GitHubState, id: number): Repository | undefined =>
+  [...state.repositories.values()].find((repository) => repository.id === id);
 
 /** A user's role in a repository; null for an outsider. */
 export const roleOf = (repository: Repository, login: string): Role | null =>
@@ -112,15 +114,58 @@ export function hasRole(repository: Repository, login: string, least: Role): boo
 export const isRole = (name: string): name is Role => name in RANK;
 
 /** A token of the repository's owner for our own bookkeeping. */
-export const ownerToken = (inside: Inside, repository: Repository): string =>
-  inside.emulator.ownToken(repository.owner);
+export const ownerToken = (state: GitHubState, repository: Repository): string =>
+  state.emulator.ownToken(repository.owner);
 
 /** Runs jobs one after the other, each when the one before has ended. */
-export function oneAtATime(): <T>(job: () => Promise<T>) => Promise<T> {
+export function createMutex(): <T>(job: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (job) => {
     const next = last.then(job, job);
     last = next;
     return next;
   };
+}
+
+export type Json = string | number | boolean | null | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json | undefined;
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The object in a text; an empty object where the text is empty, not JSON, or JSON of another kind. */
+export function objectIn(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The string at a path of keys; empty where there is none. */
+export function textAt(value: unknown, ...keys: readonly string[]): string {
+  const found = at(value, ...keys);
+  return typeof found === 'string' ? found : '';
+}
+
+export function numberAt(value: unknown, ...keys: readonly string[]): number | undefined {
+  const found = at(value, ...keys);
+  return typeof found === 'number' ? found : undefined;
+}
+
+export function listAt(value: unknown, ...keys: readonly string[]): readonly Json[] {
+  const found = at(value, ...keys);
+  return Array.isArray(found) ? found : [];
+}
+
+export function objectAt(value: unknown, ...keys: readonly string[]): JsonObject {
+  const found = at(value, ...keys);
+  return isObject(found) ? found : {};
+}
+
+function at(value: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), value);
 }

@@ -1,32 +1,41 @@
-import { found } from './emulator.ts';
+import { okOrThrow } from './emulator.ts';
 import { branches, git } from './git.ts';
-import { type Inside, ownerToken, type Repository } from './inside.ts';
-import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from './json.ts';
+import {
+  type GitHubState,
+  isObject,
+  type Json,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  ownerToken,
+  type Repository,
+  textAt,
+} from './state.ts';
 
 /** Puts right, in place, what GitHub always sends and the emulator leaves out or gets wrong. */
-export async function repaired(inside: Inside, value: Json): Promise<Json> {
+export async function fixResponse(state: GitHubState, value: Json): Promise<Json> {
   if (Array.isArray(value)) {
-    for (const item of value) await repaired(inside, item);
+    for (const item of value) await fixResponse(state, item);
   } else if (isObject(value)) {
     for (const [key, inner] of Object.entries(value)) {
-      if (typeof inner === 'string') value[key] = repairedText(inside, key, inner);
-      else if (inner !== undefined) await repaired(inside, inner);
+      if (typeof inner === 'string') value[key] = repairedText(state, key, inner);
+      else if (inner !== undefined) await fixResponse(state, inner);
     }
     repairRepository(value);
-    repairCheckRun(inside, value);
+    repairCheckRun(state, value);
     repairReview(value);
     repairEvent(value);
-    repairComment(inside, value);
+    repairComment(state, value);
     // The emulator's mail address of a bot is none that a mail server takes.
     if (value.type === 'Bot' && 'email' in value) value.email = null;
-    await repairPull(inside, value);
+    await repairPull(state, value);
   }
   return value;
 }
 
 /** A bot's login has brackets, which a URL may not. */
-const repairedText = (inside: Inside, key: string, text: string): string =>
-  key.endsWith('url') && text.startsWith(inside.front)
+const repairedText = (state: GitHubState, key: string, text: string): string =>
+  key.endsWith('url') && text.startsWith(state.baseUrl)
     ? text.replaceAll('[', '%5B').replaceAll(']', '%5D')
     : text;
 
@@ -38,12 +47,12 @@ function repairRepository(value: JsonObject): void {
   value.subscribers_count ??= 0;
 }
 
-function repairCheckRun(inside: Inside, value: JsonObject): void {
+function repairCheckRun(state: GitHubState, value: JsonObject): void {
   if (!isObject(value.output) || !('annotations_count' in value.output) || !value.url) return;
   value.output.annotations_url = `${textAt(value, 'url')}/annotations`;
   value.details_url ??= value.html_url;
-  const others = { ...inside.app, ...OTHER_APP };
-  value.app = inside.ownChecks.has(numberAt(value, 'id') ?? 0) ? inside.app : others;
+  const others = { ...state.app, ...OTHER_APP };
+  value.app = state.ownChecks.has(numberAt(value, 'id') ?? 0) ? state.app : others;
 }
 
 /** Whose the check runs are that a user stands in for. */
@@ -77,23 +86,23 @@ function repairEvent(value: JsonObject): void {
     if (value[part] === null) delete value[part];
 }
 
-function repairComment(inside: Inside, value: JsonObject): void {
+function repairComment(state: GitHubState, value: JsonObject): void {
   if (!('issue_url' in value) || !('performed_via_github_app' in value)) return;
-  const byApp = textAt(value, 'user', 'login') === `${textAt(inside.app, 'slug')}[bot]`;
-  if (byApp) value.performed_via_github_app = inside.app;
+  const byApp = textAt(value, 'user', 'login') === `${textAt(state.app, 'slug')}[bot]`;
+  if (byApp) value.performed_via_github_app = state.app;
   // The emulator writes a comment twice to create it, and dates the second time as an edit.
-  if (!inside.edited.has(textAt(value, 'url'))) value.updated_at = value.created_at;
+  if (!state.edited.has(textAt(value, 'url'))) value.updated_at = value.created_at;
 }
 
 /** An open pull request follows its branch, and counts what the branch has over its base. */
-async function repairPull(inside: Inside, value: JsonObject): Promise<void> {
+async function repairPull(state: GitHubState, value: JsonObject): Promise<void> {
   if ('merged_at' in value && 'head' in value) value.active_lock_reason ??= null;
-  const repository = inside.repositories.get(textAt(value, 'head', 'repo', 'full_name'));
+  const repository = state.repositories.get(textAt(value, 'head', 'repo', 'full_name'));
   if (!repository || value.state !== 'open' || !isObject(value.head) || !isObject(value.base)) return;
   const tip = (await branches(repository.directory))[`refs/heads/${textAt(value.head, 'ref')}`];
   if (tip === undefined) return;
   value.head.sha = tip;
-  value.statuses_url = `${inside.front}/repos/${repository.fullName}/statuses/${tip}`;
+  value.statuses_url = `${state.baseUrl}/repos/${repository.fullName}/statuses/${tip}`;
   objectAt(value, '_links', 'statuses').href = value.statuses_url;
   if (!('changed_files' in value)) return;
   const base = `refs/heads/${textAt(value.base, 'ref')}`;
@@ -107,17 +116,17 @@ async function repairPull(inside: Inside, value: JsonObject): Promise<void> {
 }
 
 /** A webhook as GitHub would name and fill it. */
-export async function repairedEvent(
-  inside: Inside,
+export async function fixWebhookPayload(
+  state: GitHubState,
   event: string,
   payload: JsonObject,
 ): Promise<{ readonly event: string; readonly payload: JsonObject }> {
-  await repaired(inside, payload);
-  const repository = inside.repositories.get(textAt(payload, 'repository', 'full_name'));
+  await fixResponse(state, payload);
+  const repository = state.repositories.get(textAt(payload, 'repository', 'full_name'));
   if (!repository) return { event, payload };
-  await completeLabel(inside, repository, payload);
-  if (event === 'issue_comment') await markPull(inside, repository, objectAt(payload, 'issue'));
-  if (payload.action === 'edited') describeEdit(inside, payload);
+  await completeLabel(state, repository, payload);
+  if (event === 'issue_comment') await markPull(state, repository, objectAt(payload, 'issue'));
+  if (payload.action === 'edited') describeEdit(state, payload);
   if (event === 'pull_request') {
     return { event, payload: { number: numberAt(payload, 'pull_request', 'number'), ...payload } };
   }
@@ -132,38 +141,38 @@ export async function repairedEvent(
   return { event, payload };
 }
 
-async function completeLabel(inside: Inside, repository: Repository, payload: JsonObject): Promise<void> {
+async function completeLabel(state: GitHubState, repository: Repository, payload: JsonObject): Promise<void> {
   if (!isObject(payload.label) || 'id' in payload.label) return;
   const name = encodeURIComponent(textAt(payload.label, 'name'));
   const path = `/repos/${repository.fullName}/labels/${name}`;
-  payload.label = await inside.emulator.call('GET', path, ownerToken(inside, repository));
+  payload.label = await state.emulator.call('GET', path, ownerToken(state, repository));
 }
 
 /** What an edited text said before, which the emulator does not tell. */
-function describeEdit(inside: Inside, payload: JsonObject): void {
+function describeEdit(state: GitHubState, payload: JsonObject): void {
   const now = objectAt(payload, ['comment', 'pull_request', 'issue'].find((key) => key in payload) ?? '');
-  const before = inside.edited.get(textAt(now, 'url')) ?? {};
+  const before = state.edited.get(textAt(now, 'url')) ?? {};
   const changed = ['title', 'body'].filter((key) => key in now && textAt(now, key) !== textAt(before, key));
   payload.changes = Object.fromEntries(changed.map((key) => [key, { from: textAt(before, key) }]));
 }
 
 /** Every pull request is an issue too, and says so; the emulator's does not. */
-async function markPull(inside: Inside, repository: Repository, issue: JsonObject): Promise<void> {
-  const pull = await pullAt(inside, repository, numberAt(issue, 'number') ?? 0);
+async function markPull(state: GitHubState, repository: Repository, issue: JsonObject): Promise<void> {
+  const pull = await pullAt(state, repository, numberAt(issue, 'number') ?? 0);
   if (pull) Object.assign(issue, issueSideOf(pull));
 }
 
 /** A pull request as REST shows it; null when there is none with this number. */
 export async function pullAt(
-  inside: Inside,
+  state: GitHubState,
   repository: Repository,
   number: number,
 ): Promise<JsonObject | null> {
   const path = `/repos/${repository.fullName}/pulls/${number}`;
-  const token = ownerToken(inside, repository);
-  const pull = await found(inside.emulator.call('GET', path, token));
+  const token = ownerToken(state, repository);
+  const pull = await okOrThrow(state.emulator.call('GET', path, token));
   if (!isObject(pull)) return null;
-  await repaired(inside, pull);
+  await fixResponse(state, pull);
   return pull;
 }
 

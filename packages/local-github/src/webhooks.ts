@@ -1,13 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Hooks } from './inside.ts';
-import { type JsonObject, textAt } from './json.ts';
+import { type JsonObject, textAt, type WebhookQueue } from './state.ts';
 import type { Delivery } from './types.ts';
 
 /** GitHub waits as long for an answer. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-export interface HookOptions {
+export interface WebhookOptions {
   readonly secret: string;
   readonly appId: number;
   readonly url: () => string | undefined;
@@ -16,13 +15,13 @@ export interface HookOptions {
   readonly inbox: URL;
 }
 
-export interface HookRelay extends Hooks {
+export interface WebhookRelay extends WebhookQueue {
   /** Tells that an event of the emulator has arrived; call it before anything asynchronous. */
   arrived(work: Promise<unknown>): void;
 }
 
 /** Signs, numbers and sends webhooks as GitHub does, and knows when none is under way. */
-export function openHooks(options: HookOptions): HookRelay {
+export function openWebhookRelay(options: WebhookOptions): WebhookRelay {
   const deliveries: Delivery[] = [];
   const underWay = new Set<Promise<unknown>>();
   const failures: unknown[] = [];
