@@ -21,6 +21,11 @@ const ON_ITS_WAY_MS = 60_000;
  */
 const SAME_DEED_MS = 60_000;
 /**
+ * Milliseconds by which the time of a label event may be later than that of the issue in its webhook: they are two records
+ * of GitHub's. Our default.
+ */
+const EVENT_SKEW_MS = 5_000;
+/**
  * Milliseconds for which a label without its webhook is still taken: as long as GitHub lets a delivery be sent again. Who
  * set one earlier does not expect a run any more.
  */
@@ -142,7 +147,7 @@ async function takeLost(
 ): Promise<void> {
   const { installationId, repositoryId, owner, name } = repository;
   if (world.clock.now() - set.at < ON_ITS_WAY_MS) return;
-  if (await world.store.labelSeen(repositoryId, issue.number, set.at)) return;
+  if (await world.store.labelSeen(repositoryId, issue.number, set.at - EVENT_SKEW_MS)) return;
   if (touchedAt - set.at > SAME_DEED_MS) {
     world.log.warn(
       { repository: repositoryId, issue: issue.number },

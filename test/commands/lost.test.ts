@@ -66,6 +66,15 @@ describe('a label without its webhook', () => {
     expect(s.engine.started).toHaveLength(1);
   });
 
+  test('is the one of its webhook, whose issue was changed a moment before by the clock of GitHub', async () => {
+    const s = scene();
+    await webhook(s, START);
+    labelStands(s, START + 2_000);
+    s.later(2 * MINUTE);
+    await lookForLabels(s.world);
+    expect(s.engine.started).toHaveLength(1);
+  });
+
   test('that is set again after a run starts another one', async () => {
     const s = scene();
     await webhook(s, START);

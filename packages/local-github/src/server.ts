@@ -35,6 +35,8 @@ export async function startServer(port: number, served: () => ServedState | unde
     handling.add(work);
     void work.finally(() => handling.delete(work));
   });
+  // Node closes an idle connection after 5 seconds: on a busy machine just when a client sends its next call on it.
+  server.keepAliveTimeout = 10 * 60_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
