@@ -82,7 +82,7 @@ const REFUSED = /^(08...|28...|3D000|53300|57P0.|25P0[34])$/;
 const BROKEN =
   /connection terminated|timeout exceeded when trying to connect|connection error|driver has already been destroyed|after calling end/i;
 const NO_SUCH_RUN = '23503';
-/** Ours, of `runoff.fence()` in the migration `machines`. */
+/** Ours, of the database's function `runoff.fence()`. */
 const GIVEN_UP = 'RF001';
 /** SQLSTATEs of a server that answers and cannot write: an outage, which runs wait out; nothing of it was kept. */
 const SHORT: Readonly<Record<string, string>> = {

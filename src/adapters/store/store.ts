@@ -5,7 +5,7 @@ import { commands, picks, replies } from './commands.ts';
 import { asDatabaseFault, connect } from './connection.ts';
 import { executorList } from './executors.ts';
 import { answers, ledger, modelAnswers } from './ledger.ts';
-import { isMigrated, migrate } from './migrate.ts';
+import { isMigrated, migrate } from './migrations/index.ts';
 import { intents, progress } from './progress.ts';
 import { retention } from './retention.ts';
 import { lookups, runs } from './runs.ts';

@@ -1,0 +1,257 @@
+import { sql } from 'kysely';
+
+/** Tables that only a process may write which has not expired. */
+const FENCED_TABLES = [
+  'runoff.run',
+  'runoff.candidate',
+  'runoff.transition',
+  'runoff.stage_timing',
+  'runoff.delivery',
+  'runoff.intent',
+  'runoff.answer',
+  'runoff.reply',
+  'runoff.command',
+  'runoff.vote',
+  'runoff.pick',
+];
+
+/** Runs, and what happens in them. */
+const runs = [
+  sql`
+    create table runoff.run (
+      id            text primary key,
+      origin        jsonb not null,
+      repository_id bigint,
+      issue         integer,
+      state         text not null,
+      title         text not null,
+      request       jsonb not null,
+      created_at    bigint not null,
+      updated_at    bigint not null,
+      line          jsonb,
+      task          jsonb,
+      debate        jsonb,
+      brief         jsonb,
+      dialogue      jsonb,
+      neutral       jsonb,
+      evidence      jsonb,
+      ranking       jsonb,
+      judgement     jsonb,
+      decision      jsonb,
+      review        jsonb,
+      outcome       jsonb,
+      trouble       jsonb,
+      checks        jsonb,
+      sandbox       jsonb
+    )`,
+  sql`create index run_newest on runoff.run (created_at desc, id desc)`,
+  sql`create index run_of_issue on runoff.run (repository_id, issue) where repository_id is not null`,
+  sql`create index run_state on runoff.run (state)`,
+  sql`
+    create index run_of_pull on runoff.run (repository_id, ((outcome ->> 'number')::integer))
+     where outcome ->> 'kind' = 'pull'`,
+  sql`
+    create table runoff.candidate (
+      run_id        text not null references runoff.run (id) on delete cascade,
+      alias         text not null,
+      ordinal       integer not null,
+      contestant    jsonb not null,
+      state         text not null,
+      patch         jsonb,
+      usage         jsonb not null,
+      ms            double precision not null,
+      note          text not null,
+      coder_version text,
+      primary key (run_id, alias)
+    )`,
+  sql`
+    create table runoff.transition (
+      id         bigint generated always as identity primary key,
+      run_id     text not null references runoff.run (id) on delete cascade,
+      from_state text not null,
+      to_state   text not null,
+      cause      text not null,
+      at         bigint not null
+    )`,
+  sql`create index transition_of_run on runoff.transition (run_id, id)`,
+  sql`
+    create table runoff.stage_timing (
+      run_id     text not null references runoff.run (id) on delete cascade,
+      stage      text not null,
+      started_at bigint not null,
+      ended_at   bigint,
+      primary key (run_id, stage)
+    )`,
+];
+
+/** Calls of models and their answers. None refers to a run: what was paid for is kept even where the run is gone or never was. */
+const modelCalls = [
+  sql`
+    create table runoff.gateway_call (
+      id               bigint generated always as identity primary key,
+      run_id           text not null,
+      spender          text not null,
+      repository       text not null default '',
+      model            text not null,
+      tokens_in        bigint not null,
+      tokens_out       bigint not null,
+      tokens_cached    bigint not null,
+      tokens_reasoning bigint not null default 0,
+      usd              double precision not null,
+      exact            boolean not null,
+      status           integer not null,
+      ms               double precision not null,
+      at               bigint not null
+    )`,
+  sql`create index gateway_call_of_run on runoff.gateway_call (run_id, spender)`,
+  // The sums of a day are read before every call: from the index alone.
+  sql`create index gateway_call_of_day on runoff.gateway_call (at) include (usd)`,
+  sql`create index gateway_call_of_repository on runoff.gateway_call (repository, at) include (usd)`,
+  // For expiry.
+  sql`create index gateway_call_at on runoff.gateway_call (at)`,
+  sql`
+    create table runoff.model_answer (
+      run_id   text not null,
+      spender  text not null,
+      question text not null,
+      number   integer not null,
+      answer   jsonb not null,
+      body     jsonb not null,
+      at       bigint not null,
+      primary key (run_id, spender, question, number)
+    )`,
+  // Answers to work that is no run, such as a debate of a file.
+  sql`
+    create table runoff.answer (
+      scope    text not null,
+      key      text not null,
+      artifact jsonb not null,
+      primary key (scope, key)
+    )`,
+];
+
+/** Webhooks that were accepted, and writes to GitHub. */
+const exchange = [
+  // Checked at commit: the delivery is written first, because it decides whether there is a run at all.
+  sql`
+    create table runoff.delivery (
+      id           text primary key,
+      event        text not null,
+      semantic_key text not null unique,
+      run_id       text not null references runoff.run (id) on delete cascade deferrable initially deferred,
+      at           bigint not null
+    )`,
+  // For keys that begin alike, whatever the order of letters is in this database.
+  sql`create index delivery_by_key on runoff.delivery (semantic_key text_pattern_ops)`,
+  // `scope` is a run, or a command: the answer to one that concerns no run is written exactly once all the same.
+  sql`
+    create table runoff.intent (
+      scope  text not null,
+      key    text not null,
+      state  text not null check (state in ('planned', 'done')),
+      result jsonb,
+      primary key (scope, key)
+    )`,
+];
+
+/** What people ask, answer, vote for and choose; and the audit of it. */
+const people = [
+  // No reference to run: who asked for what, and the outcome, is kept even where the run is gone.
+  sql`
+    create table runoff.command (
+      id            text primary key,
+      repository_id bigint not null,
+      comment       bigint not null,
+      at            bigint not null,
+      heard         jsonb not null,
+      outcome       jsonb,
+      run_id        text,
+      settled_at    bigint
+    )`,
+  sql`create index command_open on runoff.command (at, comment) where outcome is null`,
+  sql`create index command_of_repository on runoff.command (repository_id, at desc, comment desc)`,
+  sql`
+    create table runoff.reply (
+      run_id text not null references runoff.run (id) on delete cascade,
+      number integer not null,
+      key    text not null,
+      reply  jsonb not null,
+      primary key (run_id, number),
+      unique (run_id, key)
+    )`,
+  sql`
+    create table runoff.vote (
+      run_id  text not null references runoff.run (id) on delete cascade,
+      user_id bigint not null,
+      vote    jsonb not null,
+      at      bigint not null,
+      primary key (run_id, user_id)
+    )`,
+  sql`
+    create table runoff.pick (
+      run_id text not null references runoff.run (id) on delete cascade,
+      number integer not null,
+      key    text not null,
+      pick   jsonb not null,
+      primary key (run_id, number),
+      unique (run_id, key)
+    )`,
+  // No references: an audit outlives its subject.
+  sql`
+    create table runoff.audit (
+      id            bigint generated always as identity primary key,
+      at            bigint not null,
+      kind          text not null,
+      repository_id bigint,
+      run_id        text,
+      entry         jsonb not null
+    )`,
+  sql`create index audit_of_run on runoff.audit (run_id, id) where run_id is not null`,
+  sql`create index audit_of_repository on runoff.audit (repository_id, id) where repository_id is not null`,
+];
+
+/** The processes that share the work. One that expired can write nothing any more (docs/decisions/0036). */
+const executors = [
+  sql`
+    create table runoff.executor (
+      id          text primary key,
+      incarnation text not null,
+      role        text not null,
+      facts       jsonb not null,
+      started_at  bigint not null,
+      seen        timestamptz not null
+    )`,
+  // A process names itself in its connections; one that does not is not checked. A key share lets its own heartbeats
+  // pass while it writes, but not its expiry.
+  sql`
+      create function runoff.fence() returns trigger language plpgsql as $$
+      begin
+        if coalesce(current_setting('runoff.incarnation', true), '') <> '' then
+          perform 1 from runoff.executor
+            where id = current_setting('runoff.executor', true)
+              and incarnation = current_setting('runoff.incarnation', true)
+            for key share;
+          if not found then
+            raise exception 'executor % was given up', current_setting('runoff.executor', true)
+              using errcode = 'RF001';
+          end if;
+        end if;
+        return null;
+      end $$`,
+  ...FENCED_TABLES.map(
+    (table) => sql`
+    create trigger fence before insert or update or delete on ${sql.table(table)}
+      for each statement execute function runoff.fence()`,
+  ),
+  // A call that was booked is settled by whoever booked it: the money is spent.
+  sql`
+    create trigger fence before insert on runoff.gateway_call
+      for each statement execute function runoff.fence()`,
+];
+
+/** Times are milliseconds since 1970 UTC. Money is US dollars. */
+export const initial = {
+  version: 1,
+  name: 'initial',
+  up: [...runs, ...modelCalls, ...exchange, ...people, ...executors],
+};
