@@ -4,15 +4,15 @@ import type { ChildInput, FlowContext } from '../ports/index.ts';
 import { examine } from './examine/index.ts';
 import { type Guarded, guard } from './guard.ts';
 import { loadRun, loadTask, priorityIn, repositoryOf } from './task.ts';
-import { guardWithin, mostWorkMs, type Timed, type WorkTime } from './work-time.ts';
+import { guardWithin, type Timed, type WorkTime } from './work-time.ts';
 import type { World } from './world.ts';
 
 export const ExaminationInput = z.strictObject({
   runId: z.string(),
   /** The test run on the base commit. */
   baseRun: z.strictObject({ sha256: z.string(), bytes: z.number() }),
-  /** Milliseconds that the run may work from here on; absent in flows of older versions: nobody asks. */
-  leftMs: z.number().optional(),
+  /** Milliseconds that the run may work from here on. */
+  leftMs: z.number(),
 });
 export type ExaminationInput = z.infer<typeof ExaminationInput>;
 
@@ -20,7 +20,7 @@ export type ExaminationInput = z.infer<typeof ExaminationInput>;
 export const examineHere = (
   world: World,
   context: FlowContext,
-  { runId, baseRun, leftMs = mostWorkMs(world) }: ExaminationInput,
+  { runId, baseRun, leftMs }: ExaminationInput,
 ): Promise<Timed<Guarded<'examined'>>> =>
   context.step('examine', (signal) =>
     guardWithin(world, 'examine', { signal, leftMs }, (within) => examine(world, runId, baseRun, within)),

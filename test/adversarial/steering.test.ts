@@ -189,7 +189,16 @@ describe('case 16: the author of a fork has no say', () => {
     for (const to of ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'] as const)
       await room.store.transition(run, to, 'test', 1);
     const branch = `auto-dev/7/${run}/B`;
-    const outcome = { kind: 'pull', number: 11, url: 'x', branch, branches: {}, comparisonUrl: 'x' } as const;
+    const headSha = 'b'.repeat(40);
+    const outcome = {
+      kind: 'pull',
+      number: 11,
+      url: 'x',
+      branch,
+      headSha,
+      branches: {},
+      comparisonUrl: 'x',
+    } as const;
     await room.store.updateRun(run, { outcome }, 1);
     const close = (id: number) =>
       room.deliver(

@@ -171,6 +171,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
           number,
           url: `https://github.test/p/${number}`,
           branch: 'auto-dev/7/r1/A',
+          headSha: 'b'.repeat(40),
           branches: { A: 'auto-dev/7/r1/A' },
           comparisonUrl: 'https://github.test/c/1',
         });

@@ -2,7 +2,7 @@ import type { Evidence } from '../../src/core/evidence/index.ts';
 import { type Alias, Fault, type Task, type Usage } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/policy/index.ts';
 import type { Engine, ExecResult, ExecSpec, Flows, Sandbox, Store } from '../../src/ports/index.ts';
-import { code, codeFurther, codeOne } from '../../src/runs/code/index.ts';
+import { type CandidateInput, code, codeFurther, codeOne } from '../../src/runs/code/index.ts';
 import { guard } from '../../src/runs/guard.ts';
 import type { World } from '../../src/runs/index.ts';
 import { mostWorkMs, workTimeOf } from '../../src/runs/work-time.ts';
@@ -184,7 +184,7 @@ export function flowsOf(
       return null;
     },
     examination: async () => null,
-    candidate: (context, input) => codeOne(world, context, input as { runId: string; alias: string }),
+    candidate: (context, input) => codeOne(world, context, input as CandidateInput),
   };
 }
 

@@ -112,13 +112,10 @@ async function registerQueues(queue: CoderQueue): Promise<void> {
   const { name, perWorker, perPartition } = queue;
   await DBOS.registerQueue(RUN_QUEUE, { minPollingIntervalMs: QUEUE_POLL_MS });
   await DBOS.registerQueue(EXAMINATION_QUEUE, {
-    workerConcurrency: EXAMINATIONS,
     partitionConcurrency: perPartition,
     minPollingIntervalMs: QUEUE_POLL_MS,
   });
   await DBOS.registerQueue(name, {
-    // For processes of older versions; a newer one has its own, see `launchWith`.
-    workerConcurrency: Math.max(1, perWorker),
     partitionConcurrency: perPartition,
     minPollingIntervalMs: QUEUE_POLL_MS,
   });

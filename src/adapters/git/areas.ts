@@ -145,13 +145,9 @@ async function standOn(lowers: readonly string[]): Promise<void> {
   }
 }
 
-/** What a crash, or another process, left half removed; older versions put it beside the folder of areas. */
-async function trashIn(layout: Layout): Promise<readonly string[]> {
-  const folders = [layout.areas, join(layout.areas, '..')];
-  const found = folders.map(async (folder) =>
-    (await namesIn(folder)).filter(isTrash).map((name) => join(folder, name)),
-  );
-  return (await Promise.all(found)).flat();
+/** What a crash, or another process, left half removed. */
+async function trashIn({ areas }: Layout): Promise<readonly string[]> {
+  return (await namesIn(areas)).filter(isTrash).map((name) => join(areas, name));
 }
 
 /** What a crash left half made. Of a repository that nobody uses now, however young it is. */

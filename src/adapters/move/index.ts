@@ -7,7 +7,6 @@ import {
   copySequences,
   copyTable,
   hasRows,
-  makeFormer,
   SCHEMAS,
   sumOf,
   type Table,
@@ -171,7 +170,6 @@ export async function moveDatabase(options: MoveOptions): Promise<readonly Moved
       await refuseUnlessEmpty(to);
       if (dryRun) return countAll(from);
       for (const url of [options.from, options.to]) await prepare(url);
-      await makeFormer(from, to);
       await holdLaunches(from, options.launchLock, 'source');
       await holdLaunches(to, options.launchLock, 'destination');
       await refuseWhileUsed(from, 'source');

@@ -8,26 +8,11 @@ export interface Table {
   readonly columns: readonly string[];
 }
 
-/** What a move takes: the product's tables, the engine's, and its signs of life. */
-export const SCHEMAS = ['runoff', 'dbos', 'runoff_engine'] as const;
+/** What a move copies: our tables, and the engine's. */
+export const SCHEMAS = ['runoff', 'dbos'] as const;
 
 /** Written by the migrations of each database itself, and compared instead of copied. */
 export const VERSIONS: ReadonlySet<string> = new Set(['runoff.migration', 'dbos.dbos_migrations']);
-
-/**
- * Makes at the destination what only versions made that kept their signs of life in a table of the engine's: whose work
- * was left unfinished is found by it.
- */
-export async function makeFormer(from: pg.ClientBase, to: pg.ClientBase): Promise<void> {
-  const { rows } = await from.query<{ found: boolean }>(
-    `select to_regclass('runoff_engine.executor') is not null as found`,
-  );
-  if (!rows[0]?.found) return;
-  await to.query(
-    `create schema if not exists runoff_engine;
-     create table if not exists runoff_engine.executor (executor_id text primary key, seen timestamptz not null)`,
-  );
-}
 
 /** All tables, those that others refer to first. */
 export async function tablesOf(client: pg.ClientBase): Promise<readonly Table[]> {

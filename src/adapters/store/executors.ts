@@ -14,9 +14,6 @@ const BURYING = 7_346_004;
 /** Instead of the incarnation of a process that was given up, until its work is moved. None is called so. */
 const TOMBSTONE = 'given up';
 
-/** Where processes of older versions give their signs of life; there is none where no such version ever ran. */
-const FORMER = 'runoff_engine.executor';
-
 /**
  * Shorter than those of the store: a sign of life is one row, and one that is lost must be given again before others take
  * over. Our default.
@@ -124,9 +121,6 @@ function joined(
       .values({ id, ...row })
       .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
       .execute();
-    // Else a process of an older version would miss it there, and take what this one works on.
-    if (await hasFormer(tx))
-      await sql`delete from ${sql.table(FORMER)} where executor_id = ${id}`.execute(tx);
     return true;
   });
 }
@@ -154,51 +148,41 @@ interface Sign {
 }
 
 /** Milliseconds for which each sign of life has been the same, by the clock of this process. */
-type Observations = (table: string, signs: readonly Sign[]) => (sign: Sign) => number;
+type Observations = (signs: readonly Sign[]) => (sign: Sign) => number;
 
 /**
  * Whether a process is silent is measured here and not by comparing times: the clock of the database server, by which
  * they are written, can be set while everybody is alive.
  */
 function openObservations(elapsed: () => number): Observations {
-  const tables = new Map<string, ReadonlyMap<string, { readonly sign: string; readonly since: number }>>();
-  return (table, signs) => {
+  let seen: ReadonlyMap<string, { readonly sign: string; readonly since: number }> = new Map();
+  return (signs) => {
     const at = elapsed();
-    const before = tables.get(table);
     const now = new Map(
       signs.map(({ id, sign }) => {
-        const known = before?.get(id);
+        const known = seen.get(id);
         return [id, known?.sign === sign ? known : { sign, since: at }];
       }),
     );
-    tables.set(table, now);
+    seen = now;
     return ({ id }) => at - (now.get(id)?.since ?? at);
   };
 }
 
-interface Silent {
-  readonly current: readonly Sign[];
-  readonly former: readonly Sign[];
-}
-
 const signOf = sql<string>`concat_ws(' ', seen, pg_postmaster_start_time())`;
 
-async function findSilent(db: Db, own: string, staleMs: number, unchangedFor: Observations): Promise<Silent> {
-  const silentAmong = (table: string, signs: readonly Sign[]): readonly Sign[] => {
-    const unchanged = unchangedFor(table, signs);
-    return signs.filter((sign) => sign.gone || unchanged(sign) >= staleMs);
-  };
+async function findSilent(
+  db: Db,
+  own: string,
+  staleMs: number,
+  unchangedFor: Observations,
+): Promise<readonly Sign[]> {
   const { rows } = await sql<Sign>`
     select id, concat_ws(' ', incarnation, ${signOf}) as sign,
       seen = '-infinity' or incarnation = ${TOMBSTONE} as gone
     from runoff.executor where id <> ${own}`.execute(db);
-  const current = silentAmong('executor', rows);
-  if (!(await hasFormer(db))) return { current, former: [] };
-  const { rows: formerRows } = await sql<Sign>`
-    select executor_id as id, ${signOf} as sign, seen = '-infinity' as gone from ${sql.table(FORMER)}`.execute(
-    db,
-  );
-  return { current, former: silentAmong(FORMER, formerRows) };
+  const unchanged = unchangedFor(rows);
+  return rows.filter((sign) => sign.gone || unchanged(sign) >= staleMs);
 }
 
 /**
@@ -207,25 +191,15 @@ async function findSilent(db: Db, own: string, staleMs: number, unchangedFor: Ob
  */
 async function buryAll(
   db: Db,
-  { current, former }: Silent,
+  silent: readonly Sign[],
   handOn: Parameters<Executors['bury']>[1],
 ): Promise<readonly string[]> {
-  const silent = current.length === 0 ? [] : await giveUp(db, current);
-  const all = [...silent, ...former.map(({ id }) => id)];
-  if (all.length === 0) return [];
-  await handOn(all);
-  await inTransaction(db, async (tx) => {
-    await tx
-      .deleteFrom('runoff.executor')
-      .where('id', 'in', all)
-      .where('incarnation', '=', TOMBSTONE)
-      .execute();
-    for (const { id, sign } of former)
-      await sql`delete from ${sql.table(FORMER)} where executor_id = ${id} and ${signOf} = ${sign}`.execute(
-        tx,
-      );
-  });
-  return all;
+  const ids = silent.length === 0 ? [] : await giveUp(db, silent);
+  if (ids.length === 0) return [];
+  await handOn(ids);
+  const stones = db.deleteFrom('runoff.executor').where('id', 'in', ids).where('incarnation', '=', TOMBSTONE);
+  await inStatement(stones.execute());
+  return ids;
 }
 
 /**
@@ -249,12 +223,6 @@ function giveUp(db: Db, silent: readonly Sign[]): Promise<readonly string[]> {
     }
     return ids;
   });
-}
-
-async function hasFormer(tx: Db | Tx): Promise<boolean> {
-  const { rows } = await sql<{ found: boolean }>`
-    select to_regclass(${FORMER}) is not null as found`.execute(tx);
-  return rows[0]?.found ?? false;
 }
 
 /** All of them, for people. */

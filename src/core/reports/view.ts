@@ -46,8 +46,8 @@ export type OutcomeView =
       readonly number: number;
       readonly url: string;
       readonly branch: string;
-      /** The commit that we pushed there last; absent in records of older versions. */
-      readonly headSha?: Sha;
+      /** The commit that we pushed there last. */
+      readonly headSha: Sha;
       readonly branches: Readonly<Record<Alias, string>>;
       readonly comparisonUrl: string;
     }

@@ -7,7 +7,6 @@ import type { RunRequest } from './request.ts';
 /** Puts a run that may start into the line, where everybody can see it, and says where it stands in there. */
 export async function enlist(world: World, request: RunRequest): Promise<Standing> {
   const { origin, state } = await loadRun(world, request.runId);
-  // A run on GitHub from a record of an older version was asked for by a label.
   const asked = origin.kind === 'local' ? 'local' : (request.trigger ?? 'label');
   const line: Standing = {
     share: repositoryOf(origin),

@@ -27,7 +27,7 @@ export const RunRequest = z.strictObject({
   overrides: Overrides.default({}),
   /** Local runs: the digest of the exposed checks that the person who starts the run has agreed to. */
   trustedChecks: z.string().optional(),
-  /** What started it on GitHub. Absent in records of older versions. */
+  /** What started it on GitHub; absent for a local run. */
   trigger: z.enum(['label', 'command']).optional(),
   /**
    * `again`: this candidate's contestant is tried once more beside what the candidates of `run` left, on that run's base

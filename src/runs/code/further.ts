@@ -15,7 +15,7 @@ import type { StageRunner } from '../guard.ts';
 import { loadRun, loadTask } from '../task.ts';
 import type { WorkTime } from '../work-time.ts';
 import type { World } from '../world.ts';
-import { closeStage, codersMsOf, lineUp, type Place, within } from './line-up.ts';
+import { closeStage, lineUp, type Place, within } from './line-up.ts';
 
 /**
  * Codes a further round where the evidence asks for one: repairs, one more candidate, a synthesis. Its candidates run in
@@ -34,7 +34,7 @@ export async function codeFurther(
   const took = time.begin();
   const results = await context.fanOut<null>(within(time.left(), lined.value));
   const closed = await stage('code', () => closeStage(world, runId, lined.value, results));
-  if (closed.kind === 'ok') took(codersMsOf(closed.value));
+  if (closed.kind === 'ok') took(closed.value.codersMs);
   return true;
 }
 

@@ -9,7 +9,7 @@ import type { WorkTime } from '../work-time.ts';
 import type { World } from '../world.ts';
 import { lineUpAgain } from './again.ts';
 import { waitNote } from './ending.ts';
-import { closeStage, codersMsOf, lineUp, within } from './line-up.ts';
+import { closeStage, lineUp, within } from './line-up.ts';
 import { writeCandidate } from './supervise.ts';
 
 export { COLLECTING } from './ending.ts';
@@ -19,8 +19,8 @@ export { codeFurther } from './further.ts';
 export const CandidateInput = z.strictObject({
   runId: z.string(),
   alias: z.string(),
-  /** Milliseconds that its run may work from here on; absent in flows of older versions: nobody asks. */
-  leftMs: z.number().optional(),
+  /** Milliseconds that its run may work from here on. */
+  leftMs: z.number(),
 });
 export type CandidateInput = z.infer<typeof CandidateInput>;
 
@@ -61,13 +61,13 @@ export async function code(
   const [results] = await Promise.all([coding, watching]);
   const closed = await stage('code', () => closeStage(world, runId, inputs, results));
   if (closed.kind === 'fault') return closed;
-  took(codersMsOf(closed.value));
+  took(closed.value.codersMs);
   return { kind: 'ok', value: 'coded' };
 }
 
 /** One candidate's own flow: a single step, so that a finished candidate is never coded twice. */
 export async function codeOne(world: World, context: FlowContext, input: CandidateInput): Promise<null> {
-  const { runId, alias, leftMs = Number.POSITIVE_INFINITY } = input;
+  const { runId, alias, leftMs } = input;
   return context.step('write', async (signal) => {
     // A coder can kill itself as often as it wants to; the machine does not come back for the same one.
     let restarts = 0;

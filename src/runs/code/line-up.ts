@@ -35,18 +35,13 @@ export async function lineUp(
 export const noteOf = ({ round }: Contestant, note: string): string =>
   round ? `${roundWords(round)}: ${note}` : note;
 
-/** How long the coders of a line-up worked; older flows remember but a word here. */
-export type CodersEnd = { readonly codersMs: number } | 'coded';
-
-export const codersMsOf = (end: CodersEnd): number => (end === 'coded' ? 0 : end.codersMs);
-
 /** Every coder of a line-up has ended: what a fault stopped is noted, and the run moves on. Milliseconds of the longest. */
 export async function closeStage(
   world: World,
   runId: RunId,
   inputs: readonly ChildInput[],
   results: readonly ChildResult<null>[],
-): Promise<CodersEnd> {
+): Promise<{ readonly codersMs: number }> {
   const candidates = await world.store.candidates(runId);
   for (const [i, result] of results.entries()) {
     const candidate = candidates.find((c) => c.alias === inputs[i]?.key);

@@ -40,8 +40,7 @@ export async function isHeadOfOurs(
   sha: Sha,
 ): Promise<boolean> {
   if (outcome?.kind !== 'pull') return false;
-  // Records of older versions do not say: the lease of the push decides.
-  if (outcome.headSha === undefined || outcome.headSha === sha) return true;
+  if (outcome.headSha === sha) return true;
   return (await store.intent(id, headKey(sha))) !== null;
 }
 
@@ -51,7 +50,7 @@ export async function shownOn(
   { id, outcome, origin }: RunRecord & { readonly origin: GitHubOrigin },
 ): Promise<Alias | null> {
   if (outcome?.kind !== 'pull') return null;
-  const head = outcome.headSha ? await store.intent(id, headKey(outcome.headSha)) : null;
+  const head = await store.intent(id, headKey(outcome.headSha));
   if (head?.state === 'done') return head.result as Alias;
   const prefix = `auto-dev/${origin.issue}/${id}/`;
   return outcome.branch.startsWith(prefix) ? outcome.branch.slice(prefix.length) : null;

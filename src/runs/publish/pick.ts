@@ -184,7 +184,7 @@ async function advance(
     // Done before a crash, and somebody has picked again since.
     return outcome;
   }
-  const head = await headFor(desk, run, { outcome, at: pull.headSha, planned, next });
+  const head = await headFor(desk, run, { at: pull.headSha, planned, next });
   if (pull.headSha !== head.sha) {
     await planHead(store, run.id, next.key, head);
     const refusal = await push(desk, outcome.branch, head.sha, head.onto);
@@ -200,33 +200,20 @@ async function advance(
 async function headFor(
   { world, commits }: Desk,
   run: OnGitHubRun,
-  {
-    outcome,
-    at,
-    planned,
-    next,
-  }: {
-    readonly outcome: PullOutcome;
-    readonly at: Sha;
-    readonly planned: Head | null;
-    readonly next: Advance;
-  },
+  { at, planned, next }: { readonly at: Sha; readonly planned: Head | null; readonly next: Advance },
 ): Promise<Head> {
   if (planned && (planned.sha === at || planned.onto === at)) return planned;
   const { alias, message } = next;
   const patch = (await world.store.candidates(run.id)).find((one) => one.alias === alias)?.patch;
   if (!patch) throw new Fault('INTERNAL', `Candidate ${alias} has no patch although it was picked.`);
-  // Records of older versions do not say where the branch was: there it is where we opened it.
-  const onto = outcome.headSha ? at : commits.byAlias.get(outcome.branch.split('/').at(-1) ?? '');
-  if (!onto) throw new Fault('INTERNAL', `The head of ${outcome.branch} is not known.`);
-  const spec = { base: onto, tree: patch.tree, message, author: AUTHOR, at: Math.floor(next.at / 1000) };
-  return { sha: await world.workspaces.commit(commits.base, spec), onto, alias };
+  const spec = { base: at, tree: patch.tree, message, author: AUTHOR, at: Math.floor(next.at / 1000) };
+  return { sha: await world.workspaces.commit(commits.base, spec), onto: at, alias };
 }
 
 async function refreshPull(desk: Desk, outcome: PullOutcome): Promise<void> {
   const { view, diffs } = await viewForPublishing(desk, outcome);
   await show(desk, 'comparison', outcome.number, comparison(view, diffs));
-  if (outcome.headSha) await showCheck(desk, view, outcome.headSha);
+  await showCheck(desk, view, outcome.headSha);
   await refreshIssue(desk);
 }
 
@@ -258,7 +245,7 @@ export async function releaseCi(
     const moved = await advance(desk, run, outcome, { ...wish, alias, message });
     if (typeof moved === 'string') return refused(moved);
     const { view } = await viewForPublishing(desk, moved);
-    if (moved.headSha) await showCheck(desk, view, moved.headSha);
+    await showCheck(desk, view, moved.headSha);
     return done(
       `A commit without the skip marker was pushed to #${moved.number}: the repository's workflows start now.`,
     );

@@ -103,19 +103,6 @@ test('every row arrives as it was, numbering goes on, and the source stays as it
   expect(await to.query('select max(id)::int as last from runoff.transition')).toEqual([{ last: 451 }]);
 });
 
-test('a database in which an older version kept its signs of life moves with them', async () => {
-  const [from, to] = [await fresh(), await fresh()];
-  await fill(from);
-  await from.query(
-    `create schema runoff_engine;
-     create table runoff_engine.executor (executor_id text primary key, seen timestamptz not null);
-     insert into runoff_engine.executor values ('app-gone', now())`,
-  );
-  expect(await move(from, to)).toContainEqual({ table: 'runoff_engine.executor', rows: 1 });
-  const all = 'select * from runoff_engine.executor';
-  expect(await to.query(all)).toEqual(await from.query(all));
-});
-
 test('a destination that does not answer is named as such', async () => {
   const from = await fresh();
   const nowhere = { ...from, url: 'postgres://x@127.0.0.1:1/none' };

@@ -195,34 +195,3 @@ describe('whether a process is silent', () => {
     expect(await self.bury(MINUTE, async () => undefined)).toEqual(['app-b']);
   });
 });
-
-describe('beside a process of an older version, which signs elsewhere', () => {
-  const former = async (...ids: readonly string[]) => {
-    await database.query('create schema runoff_engine');
-    await database.query(
-      'create table runoff_engine.executor (executor_id text primary key, seen timestamptz not null)',
-    );
-    for (const id of ids) await database.query('insert into runoff_engine.executor values ($1, now())', [id]);
-  };
-
-  test('a newer one of the same name is not missed there, and a living older one is left alone', async () => {
-    await former('app-a', 'app-old');
-    const { self } = await process('app-a');
-    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
-    elapsed += MINUTE;
-    await database.query('update runoff_engine.executor set seen = clock_timestamp()');
-    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
-    expect(await database.query('select executor_id from runoff_engine.executor')).toEqual([
-      { executor_id: 'app-old' },
-    ]);
-  });
-
-  test('an older one that died is given up by a newer one', async () => {
-    await former('app-old');
-    const { self } = await process('app-a');
-    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
-    elapsed += MINUTE;
-    expect(await self.bury(60_000, async () => undefined)).toEqual(['app-old']);
-    expect(await database.query('select executor_id from runoff_engine.executor')).toEqual([]);
-  });
-});

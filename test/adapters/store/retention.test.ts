@@ -22,6 +22,7 @@ const PULL: RunOutcome = {
   number: 12,
   url: 'https://github.test/p/12',
   branch: 'auto-dev/7/r/A',
+  headSha: 'b'.repeat(40),
   branches: {},
   comparisonUrl: 'https://github.test/c/1',
 };

@@ -186,6 +186,7 @@ export const published = (change: Partial<RunView> = {}): RunView =>
       number: 8,
       url: 'https://github.test/acme/lists/pull/8',
       branch: `auto-dev/7/${RUN}/B`,
+      headSha: 'b'.repeat(40),
       branches: Object.fromEntries(['A', 'B', 'C', 'D'].map((a) => [a, `auto-dev/7/${RUN}/${a}`])),
       comparisonUrl: 'https://github.test/acme/lists/pull/8#issuecomment-1',
     },
