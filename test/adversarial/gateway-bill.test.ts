@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AdmittedCall } from '../../src/adapters/gateway/admission.ts';
-import { take } from '../../src/adapters/gateway/caps.ts';
-import { measure } from '../../src/adapters/gateway/content.ts';
-import { sumsOf } from '../../src/adapters/gateway/memory-ledger.ts';
+import {
+  type CallReservation,
+  midnightBefore,
+  planFor,
+  scopesOf,
+  take,
+} from '../../src/adapters/gateway/caps.ts';
+import { measure } from '../../src/adapters/gateway/input-tokens.ts';
+import { bookedRow, loweredRow, settledRow, sumsOf, toldBy } from '../../src/adapters/gateway/ledger.ts';
 import { createMeter } from '../../src/adapters/gateway/meter.ts';
-import { type CallReservation, planFor } from '../../src/adapters/gateway/plan.ts';
 import { priceBook } from '../../src/adapters/gateway/prices.ts';
-import { bookedRow, loweredRow, settledRow, toldBy } from '../../src/adapters/gateway/rows.ts';
-import { midnightBefore, scopesOf } from '../../src/adapters/gateway/scopes.ts';
 import type { LedgerRow } from '../../src/ports/index.ts';
 import {
   type Billed,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { BETAS } from '../../src/adapters/gateway/headers.ts';
+import { BETAS } from '../../src/adapters/gateway/upstream.ts';
 import { ask, json, message, openRig, type Provider, startProvider } from '../adapters/gateway/rig.ts';
 
 let provider: Provider;

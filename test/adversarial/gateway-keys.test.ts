@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createRedactor } from '../../src/adapters/gateway/redact.ts';
+import { createRedactor } from '../../src/adapters/gateway/answer-stream.ts';
 import {
   ANTHROPIC_KEY,
   ask,

@@ -1,4 +1,4 @@
-import { withPublicText } from '../../src/adapters/github/public-text.ts';
+import { withPublicText } from '../../src/adapters/github/index.ts';
 import type { Speaker, Steering } from '../../src/commands/index.ts';
 import type { NewReply } from '../../src/core/dialogue/index.ts';
 import {

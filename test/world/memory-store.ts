@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sumsOf } from '../../src/adapters/gateway/memory-ledger.ts';
+import { sumsOf } from '../../src/adapters/gateway/ledger.ts';
 import type { Reply } from '../../src/core/dialogue/index.ts';
 import { isFinal, isOver, move } from '../../src/core/lifecycle/index.ts';
 import {

@@ -4,8 +4,7 @@ import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { Fault } from '../../core/model/index.ts';
 import { suggest } from '../../core/policy/index.ts';
-import { AGENTS, type InstallableAgent } from './catalogue.ts';
-import { installedVersion, programFile } from './installed.ts';
+import { AGENTS, type InstallableAgent, installedVersion, programFile } from './catalogue.ts';
 import { npmInstall } from './npm.ts';
 
 export interface InstallRequest {

@@ -1,21 +1,15 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
-import { asFault, type RunId, type Usage, type Usd } from '../../core/model/index.ts';
+import { asFault, type RunId, type Usd } from '../../core/model/index.ts';
 import { secretsOf } from '../../core/secrets/index.ts';
-import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
-import { openAccounts } from './accounts.ts';
-import { hashOf, type RefusalKind } from './admission.ts';
-import type { Ledger } from './bookings.ts';
-import { openCounter } from './count.ts';
-import { type LeaseContext, leaseListener } from './lease.ts';
-import { offersOf } from './offers.ts';
+import type { Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
+import type { RefusalKind, SharedRoom } from './admission.ts';
+import { type Answers, openRecall } from './answer-cache.ts';
+import { openAccounts } from './budgets.ts';
+import type { DayCaps } from './caps.ts';
+import { openLease, prepareSocketFolder, removeStaleSockets } from './lease.ts';
+import type { Ledger } from './ledger.ts';
 import { priceBook, type TokenPrice } from './prices.ts';
-import { defaultModelsOf, namedModel, type Providers, routeTo } from './providers.ts';
-import { type Answers, openRecall } from './recall.ts';
-import { openRefusalLog } from './refusal-log.ts';
-import { openRooms, type SharedRoom } from './room.ts';
-import type { DayCaps } from './scopes.ts';
-import { openDoor, prepareSocketFolder, removeStaleSockets } from './sockets.ts';
+import { defaultModelsOf, namedModel, offersOf, type Providers, routeTo } from './providers.ts';
+import { openCounter } from './token-count.ts';
 import { UPSTREAM_MOST_MS, UPSTREAM_SILENCE_MS } from './upstream.ts';
 
 export interface GatewayOptions {
@@ -107,86 +101,4 @@ export function openGateway(options: GatewayOptions): Gateway {
       await Promise.all([...leases.keys()].map((lease) => lease.close()));
     },
   };
-}
-
-interface LeaseOptions {
-  readonly grant: Grant;
-  readonly onUsage: ((usage: Usage) => void) | undefined;
-  readonly shared: Pick<
-    LeaseContext,
-    | 'purse'
-    | 'recall'
-    | 'providers'
-    | 'book'
-    | 'counter'
-    | 'secrets'
-    | 'clock'
-    | 'log'
-    | 'silenceMs'
-    | 'mostMs'
-    | 'onRefusal'
-  >;
-  readonly room: SharedRoom;
-  readonly dir: string;
-  readonly forget: (lease: Lease) => void;
-}
-
-async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOptions): Promise<Lease> {
-  const { purse, clock, log } = shared;
-  const key = `gw-${randomBytes(32).toString('base64url')}`;
-  let refusal: string | null = null;
-  let cap: CapName | null = null;
-  let lastActivity: number | null = null;
-  let closing: Promise<void> | undefined;
-  const inFlight = new Set<Promise<void>>();
-  const refusals = openRefusalLog(log, clock, { run: grant.runId, spender: grant.spender });
-  const context: LeaseContext = {
-    ...shared,
-    grant,
-    terms: { keyHash: hashOf(key), expiresAt: clock.elapsed() + grant.ttlMs, models: grant.models },
-    note: (why, reached) => {
-      refusal = why;
-      cap = reached ?? null;
-    },
-    alive: () => {
-      lastActivity = clock.elapsed();
-    },
-    settled: () => {
-      try {
-        onUsage?.(purse.usage());
-      } catch (error) {
-        // The listener's fault must not cut an answer that is paid for.
-        log.error({ run: grant.runId, code: asFault(error).code }, 'A listener for usage failed.');
-      }
-    },
-    refusals,
-    inFlight,
-    rooms: openRooms(room),
-  };
-  // Calls come by the socket, from outside: what is logged of them belongs to the work that opened the lease.
-  const listener = AsyncLocalStorage.bind(leaseListener(context));
-  const door = await openDoor(dir, listener).catch(async (error: unknown) => {
-    await purse.close();
-    throw error;
-  });
-  const shut = async () => {
-    await door.close();
-    await Promise.all(inFlight);
-    await purse.close();
-    refusals.close();
-    forget(lease);
-  };
-  const lease: Lease = {
-    socket: door.path,
-    key,
-    usage: () => purse.usage(),
-    refusal: () => refusal,
-    capReached: () => cap,
-    lastActivity: () => lastActivity,
-    close() {
-      closing ??= shut();
-      return closing;
-    },
-  };
-  return lease;
 }

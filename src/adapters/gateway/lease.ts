@@ -1,287 +1,164 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { ModelProtocol } from '../../core/model/index.ts';
-import type { CapName, Clock, Grant, Log } from '../../ports/index.ts';
-import type { Paid, Purse, Reserved } from './accounts.ts';
-import { type AdmittedCall, admit, type LeaseTerms, type RefusalKind, type Refused } from './admission.ts';
-import type { Counter } from './count.ts';
-import { upstreamUrl } from './endpoints.ts';
-import { unlistedBetas } from './headers.ts';
-import { type CallReservation, freePlan, leastFor, planFor } from './plan.ts';
-import type { PriceBook } from './prices.ts';
-import { namedModel, type Providers } from './providers.ts';
-import { type Asked, MOST_ANSWER_BYTES, type Recall } from './recall.ts';
-import type { RefusalLog } from './refusal-log.ts';
-import { type Relayed, refuse, relay } from './relay.ts';
-import { waitAfter } from './repeats.ts';
-import type { openRooms, Room } from './room.ts';
-import { bookedRow, inputIsMissing, loweredRow, settledRow, toldBy } from './rows.ts';
-import { capSentence } from './sentences.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { chmod, readdir, rm } from 'node:fs/promises';
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { asFault, Fault, type Usage } from '../../core/model/index.ts';
+import type { CapName, Grant, Lease } from '../../ports/index.ts';
+import { hashOf, openRooms, type SharedRoom } from './admission.ts';
+import { type LeaseContext, leaseListener } from './calls.ts';
+import { openRefusalLog } from './refusal-log.ts';
 
-/** What the handler of one lease works with. */
-export interface LeaseContext {
+interface LeaseOptions {
   readonly grant: Grant;
-  readonly terms: LeaseTerms;
-  readonly purse: Purse;
-  readonly providers: Providers;
-  readonly book: PriceBook;
-  readonly counter: Counter;
-  readonly secrets: readonly string[];
-  readonly silenceMs: number;
-  /** Milliseconds for one call to a provider. */
-  readonly mostMs: number;
-  /** What this spender was answered before; null where nothing is kept. */
-  readonly recall: Recall | null;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Remembers why the last call was refused; null when it was not. */
-  readonly note: (refusal: string | null, cap?: CapName) => void;
-  /** Remembers that a model just sent something. */
-  readonly alive: () => void;
-  readonly settled: () => void;
-  readonly refusals: RefusalLog;
-  /** Told of each refusal, for counting. */
-  readonly onRefusal: ((kind: RefusalKind) => void) | undefined;
-  /** Calls in flight, so that closing the lease can wait until each is booked. */
-  readonly inFlight: Set<Promise<void>>;
-  readonly rooms: ReturnType<typeof openRooms>;
+  readonly onUsage: ((usage: Usage) => void) | undefined;
+  readonly shared: Pick<
+    LeaseContext,
+    | 'purse'
+    | 'recall'
+    | 'providers'
+    | 'book'
+    | 'counter'
+    | 'secrets'
+    | 'clock'
+    | 'log'
+    | 'silenceMs'
+    | 'mostMs'
+    | 'onRefusal'
+  >;
+  readonly room: SharedRoom;
+  readonly dir: string;
+  readonly forget: (lease: Lease) => void;
 }
 
-export function leaseListener(context: LeaseContext): RequestListener {
-  return (request, response) => {
-    const room = context.rooms.enter();
-    const call = serve(context, request, response, room).catch((error: unknown) => {
-      // A client that went away while it still sent its request; anything else would be a defect of ours.
-      const gone = request.destroyed && !request.complete;
-      if (!gone) context.refusals.add('fault', { error: name(error) });
-      refuse(response, null, 500, 'The gateway could not handle the request.');
-    });
-    context.inFlight.add(call);
-    void call.then(() => {
-      room.leave();
-      context.inFlight.delete(call);
-    });
+export async function openLease({ grant, onUsage, shared, room, dir, forget }: LeaseOptions): Promise<Lease> {
+  const { purse, clock, log } = shared;
+  const key = `gw-${randomBytes(32).toString('base64url')}`;
+  let refusal: string | null = null;
+  let cap: CapName | null = null;
+  let lastActivity: number | null = null;
+  let closing: Promise<void> | undefined;
+  const inFlight = new Set<Promise<void>>();
+  const refusals = openRefusalLog(log, clock, { run: grant.runId, spender: grant.spender });
+  const context: LeaseContext = {
+    ...shared,
+    grant,
+    terms: { keyHash: hashOf(key), expiresAt: clock.elapsed() + grant.ttlMs, models: grant.models },
+    note: (why, reached) => {
+      refusal = why;
+      cap = reached ?? null;
+    },
+    alive: () => {
+      lastActivity = clock.elapsed();
+    },
+    settled: () => {
+      try {
+        onUsage?.(purse.usage());
+      } catch (error) {
+        // The listener's fault must not cut an answer that is paid for.
+        log.error({ run: grant.runId, code: asFault(error).code }, 'A listener for usage failed.');
+      }
+    },
+    refusals,
+    inFlight,
+    rooms: openRooms(room),
   };
-}
-
-const name = (error: unknown) => (error instanceof Error ? error.name : typeof error);
-
-async function serve(
-  context: LeaseContext,
-  request: IncomingMessage,
-  response: ServerResponse,
-  room: Room,
-): Promise<void> {
-  const { clock, terms, providers } = context;
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  const admission = await admit(request, terms, providers, clock.elapsed(), room);
-  switch (admission.kind) {
-    case 'probe':
-      return refuse(response, null, 404, 'Not available through this gateway.');
-    case 'models':
-      return answerModels(response, providers, terms.models, admission.protocol);
-    case 'refused':
-      return refused(context, response, admission);
-    case 'call':
-      context.refusals.addUnknown([...admission.unknown, ...unlistedBetas(request.headers)]);
-      return answer(context, { request, response, call: admission, signal: gone.signal });
-  }
-}
-
-/** Google's clients call what they find on their list; for the others one list stands for two protocols. */
-function answerModels(
-  response: ServerResponse,
-  providers: Providers,
-  granted: readonly string[],
-  protocol: ModelProtocol,
-): void {
-  const speaks = (provider: string) => providers[provider]?.protocols.includes('gemini') ?? false;
-  const ids = granted
-    .map(namedModel)
-    .filter(({ provider }) => protocol !== 'gemini' || speaks(provider))
-    .map(({ model }) => model);
-  const answer =
-    protocol === 'gemini'
-      ? { models: ids.map((id) => ({ name: `models/${id}`, displayName: id, ...GEMINI_METHODS })) }
-      : {
-          object: 'list',
-          data: ids.map((id) => ({ id, object: 'model', type: 'model', display_name: id })),
-          has_more: false,
-        };
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(answer));
-}
-
-const GEMINI_METHODS = { supportedGenerationMethods: ['generateContent', 'countTokens'] };
-
-function refused(
-  context: LeaseContext,
-  response: ServerResponse,
-  { why, protocol, status, message }: Omit<Refused, 'kind'>,
-): void {
-  context.note(message);
-  context.onRefusal?.(why);
-  context.refusals.add(why, { status, why: message });
-  refuse(response, protocol, status, message, why === 'busy' ? 'retry' : 'give up');
-}
-
-/** Of a call that counts tokens. */
-const NO_COST = { usd: 0, tokens: 0 };
-
-/** What a call comes with. */
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly call: AdmittedCall;
-  /** Aborts when the client goes away. */
-  readonly signal: AbortSignal;
-  /** Under what its answer is kept; null where none is. */
-  readonly asked: Asked | null;
-}
-
-/** From what was answered before, or from the provider. */
-async function answer(context: LeaseContext, exchange: Omit<Exchange, 'asked'>): Promise<void> {
-  const { call, response } = exchange;
-  const recalled = call.endpoint.kind === 'generate' ? await context.recall?.take(call) : undefined;
-  if (!recalled?.answer) return pay(context, { ...exchange, asked: recalled?.asked ?? null });
-  const { status, headers, body } = recalled.answer;
-  context.note(null);
-  context.alive();
-  response.writeHead(status, headers);
-  response.end(body);
-}
-
-/** Makes the call, and makes it again where that may help. */
-async function pay(context: LeaseContext, exchange: Exchange): Promise<void> {
-  const { clock, terms } = context;
-  const { signal } = exchange;
-  for (let tries = 1; ; tries += 1) {
-    const again = (askedMs: number | null): number | null => {
-      const wait = waitAfter(tries, askedMs);
-      return wait !== null && clock.elapsed() + wait < terms.expiresAt ? wait : null;
-    };
-    const relayed = await attempt(context, exchange, again);
-    if (relayed.kind === 'done') return;
-    await clock.sleep(relayed.afterMs, signal);
-    if (signal.aborted) return;
-  }
-}
-
-/** Reserves and books, forwards, settles. */
-async function attempt(
-  context: LeaseContext,
-  exchange: Exchange,
-  again: (askedMs: number | null) => number | null,
-): Promise<Relayed> {
-  const { grant, book, clock } = context;
-  const { response, call } = exchange;
-  const { protocol, kind } = call.endpoint;
-  const startedAt = clock.now();
-  const counting = kind === 'count';
-  const reserved = await reserve(context, exchange, startedAt);
-  switch (reserved.kind) {
-    case 'gone':
-      return DONE;
-    case 'unrecorded':
-      refused(context, response, { why: 'ledger', protocol, status: 503, message: UNRECORDED });
-      return DONE;
-    case 'busy':
-      refused(context, response, { why: 'busy', protocol, status: 503, message: HELD_BY_OTHERS });
-      return DONE;
-    case 'cap':
-      refused(context, response, { why: 'budget', protocol, status: 402, message: spentOn(call) });
-      context.note(
-        capSentence(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
-        reserved.whose,
-      );
-      return DONE;
-    case 'reserved':
-      if (!counting) call.limit.set(reserved.reservation.outputTokens);
-      return forward(context, exchange, reserved, again);
-  }
-}
-
-const UNRECORDED = 'Calls cannot be recorded at the moment.';
-const DONE: Relayed = { kind: 'done' };
-const USED_UP = 'The budget for this work is used up.';
-const MEDIA_TOO_DEAR =
-  'The budget for this work does not suffice for this call: its images and documents count with the most that they can cost. Send their text instead.';
-const spentOn = ({ input }: AdmittedCall): string => (input.media ? MEDIA_TOO_DEAR : USED_UP);
-const HELD_BY_OTHERS =
-  'Other calls that are still under way hold what is left of the budget for this work. Try again when they have ended.';
-/** Milliseconds between looks for a ledger that cannot be written: five minutes in all. Our default. */
-const RECORD_WAITS_MS = [500, 1_500, 3_000, 5_000, 10_000, ...Array.from({ length: 19 }, () => 15_000)];
-
-/** Waits for a ledger that is away for a moment: nothing has gone out yet, and an agent that is refused gives up. */
-async function reserve(
-  { grant, purse, book, clock }: LeaseContext,
-  { call, signal }: Exchange,
-  startedAt: number,
-): Promise<Reserved<CallReservation>> {
-  const once = () =>
-    call.endpoint.kind === 'count'
-      ? purse.reserve(freePlan, null, signal)
-      : purse.reserve(
-          planFor(call, book, startedAt),
-          (reservation, at) => bookedRow(grant, call, reservation, at),
-          signal,
-        );
-  for (const wait of RECORD_WAITS_MS) {
-    const reserved = await once();
-    if (reserved.kind !== 'unrecorded') return reserved;
-    await clock.sleep(wait, signal);
-    if (signal.aborted) return { kind: 'gone' };
-  }
-  return once();
-}
-
-async function forward(
-  context: LeaseContext,
-  { request, response, call, signal, asked }: Exchange,
-  paid: Paid<CallReservation>,
-  again: (askedMs: number | null) => number | null,
-): Promise<Relayed> {
-  const { endpoint, access } = call;
-  const { grant, book, clock, recall } = context;
-  const free = paid.call === null;
-  const began = clock.elapsed();
-  return relay({
-    call,
-    reserved: free ? null : paid.reservation,
-    upstream: {
-      url: upstreamUrl(access.baseUrl, endpoint.protocol, endpoint.path, endpoint.query),
-      protocol: endpoint.protocol,
-      key: access.key,
-      headers: request.headers,
-      silenceMs: context.silenceMs,
-    },
-    secrets: context.secrets,
-    response,
-    signal,
-    clock,
-    mostMs: context.mostMs,
-    recordBytes: asked === null ? 0 : MOST_ANSWER_BYTES,
-    again,
-    alive: context.alive,
-    learned: (input) => {
-      const row = free ? null : loweredRow(grant, call, paid, input, book);
-      if (row) void context.purse.lower(paid, row);
-    },
-    settle: async (outcome) => {
-      context.note(outcome.trouble);
-      if (free) return;
-      const told = toldBy(outcome);
-      const { finished } = outcome;
-      const kept = finished && asked && recall ? await recall.keep(asked, finished) : null;
-      const ms = clock.elapsed() - began;
-      const counted = inputIsMissing(told) ? await context.counter({ call, headers: request.headers }) : null;
-      const when = { startedAt: paid.at, ms };
-      await context.purse.settle(
-        paid,
-        settledRow(grant, call, paid.reservation, told, counted, book, when),
-        kept,
-      );
-      context.settled();
-    },
+  // Calls come by the socket, from outside: what is logged of them belongs to the work that opened the lease.
+  const listener = AsyncLocalStorage.bind(leaseListener(context));
+  const door = await openDoor(dir, listener).catch(async (error: unknown) => {
+    await purse.close();
+    throw error;
   });
+  const shut = async () => {
+    await door.close();
+    await Promise.all(inFlight);
+    await purse.close();
+    refusals.close();
+    forget(lease);
+  };
+  const lease: Lease = {
+    socket: door.path,
+    key,
+    usage: () => purse.usage(),
+    refusal: () => refusal,
+    capReached: () => cap,
+    lastActivity: () => lastActivity,
+    close() {
+      closing ??= shut();
+      return closing;
+    },
+  };
+  return lease;
+}
+
+/** The kernel's limit for the address of a unix socket is 108 bytes (unix(7)); a sandbox may add a prefix. */
+const LONGEST_PATH = 99;
+const NAME = /^gw-[0-9a-f]{12}\.sock$/;
+const socketName = () => `gw-${randomBytes(6).toString('hex')}.sock`;
+/** Bounds the memory that one sandbox can make us use, together with the limit of a body. */
+const MOST_CONNECTIONS = 24;
+/** Milliseconds for the headers and for a whole request: a sandbox sends from the same machine. Our defaults. */
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 2_000,
+} as const;
+
+/** Makes the folder of sockets, which others may enter but not list. */
+export function prepareSocketFolder(dir: string): void {
+  const bytes = Buffer.byteLength(join(dir, socketName()));
+  if (bytes > LONGEST_PATH) {
+    throw new Fault(
+      'ENVIRONMENT_INVALID',
+      `The gateway's sockets cannot lie in ${dir}: a socket's path would have ${bytes} bytes, and ${LONGEST_PATH} are possible. Choose a data folder with a shorter path.`,
+    );
+  }
+  mkdirSync(dir, { recursive: true, mode: 0o711 });
+}
+
+/** Removes sockets on which nobody listens: what a process that was killed left behind. */
+export async function removeStaleSockets(dir: string): Promise<void> {
+  const names = (await readdir(dir)).filter((name) => NAME.test(name));
+  for (const path of names.map((name) => join(dir, name))) {
+    if (!(await isAlive(path))) await rm(path, { force: true });
+  }
+}
+
+function isAlive(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(path);
+  socket.on('connect', () => resolve(true));
+  socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
+  return promise.finally(() => socket.destroy());
+}
+
+export interface Door {
+  readonly path: string;
+  /** Cuts all connections and removes the socket. */
+  close(): Promise<void>;
+}
+
+/** A server on a fresh socket that any user may connect to: in a sandbox the caller has another uid. */
+export async function openDoor(dir: string, listener: RequestListener): Promise<Door> {
+  const path = join(dir, socketName());
+  const server: Server = createServer(TIMEOUTS, listener);
+  server.maxConnections = MOST_CONNECTIONS;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(path, resolve);
+  await promise;
+  await chmod(path, 0o666);
+  return {
+    path,
+    async close() {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      server.closeAllConnections();
+      await closed.promise;
+      await rm(path, { force: true });
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type ModelProtocol, parseUntrustedJson } from '../../core/model/index.ts';
 import { isObject, type Body as Json } from './bodies/index.ts';
-import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './endings.ts';
 import type { Tokens } from './prices.ts';
+import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './stream-events.ts';
 
 /** Input as a provider counted it. */
 export type InputTold = Omit<Tokens, 'output'>;

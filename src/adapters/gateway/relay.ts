@@ -4,16 +4,13 @@ import type { ModelProtocol } from '../../core/model/index.ts';
 import { redactText } from '../../core/secrets/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
-import { closed } from './closed.ts';
-import { CUT, closingEvent } from './cut.ts';
+import type { Finished } from './answer-cache.ts';
+import { CUT, closed, closingEvent, openPassage } from './answer-stream.ts';
+import type { CallReservation } from './caps.ts';
 import { refusalBody } from './endpoints.ts';
-import { errorAtFirst } from './first-event.ts';
 import { createMeter, type InputTold, type Meter } from './meter.ts';
-import { openPassage } from './passage.ts';
-import type { CallReservation } from './plan.ts';
-import type { Finished } from './recall.ts';
-import { askedToWait, passing } from './repeats.ts';
-import { headersDown, neverSent, Silent, send, type UpstreamCall } from './upstream.ts';
+import { errorAtFirst } from './stream-events.ts';
+import { askedToWait, headersDown, neverSent, passing, Silent, send, type UpstreamCall } from './upstream.ts';
 
 /** How a call went, for the ledger. */
 export interface Outcome {

@@ -3,8 +3,8 @@ import { Fault, type Sha } from '../../core/model/index.ts';
 import type { BranchDeletion, RepositoryHandle } from '../../ports/index.ts';
 import { Pull, Ref } from './answers.ts';
 import type { Calls } from './calls.ts';
+import { PAGE } from './client.ts';
 import { unless } from './faults.ts';
-import { PAGE } from './pages.ts';
 
 /** As the branches of candidates are named: nothing else may ever be deleted. */
 const CANDIDATES = /^auto-dev\/\d+\/r[0-9a-z]{10}\/[A-Z]+$/;

@@ -1,9 +1,9 @@
 import { Fault } from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
 import { Repository } from './answers.ts';
+import type { Token, TokenCache } from './app.ts';
 import type { Api } from './client.ts';
 import { statusOf } from './faults.ts';
-import type { Token, TokenCache } from './tokens.ts';
 
 /** A repository's name as paths take it. */
 export interface Place {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CheckRun, FailedCheck } from '../../ports/index.ts';
 import { CheckRunAnswer, Status } from './answers.ts';
 import type { Calls } from './calls.ts';
-import { PAGE, pagesOf } from './pages.ts';
+import { PAGE, pagesOf } from './client.ts';
 
 const OWN_NAME = 'auto-dev';
 const MAX_FAILED = 30;

@@ -1,13 +1,13 @@
 import { Fault, isSameLabel } from '../../core/model/index.ts';
 import type { ExternalWrite, Fence, Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
 import { Comment, Issue, NodeId, Pull, PullWithSource, pullFacts } from './answers.ts';
+import { openTokenCache, type Token } from './app.ts';
 import { deleteBranch } from './branches.ts';
 import { openCalls, type Whereabouts } from './calls.ts';
 import { showCheck } from './checks.ts';
 import type { Api } from './client.ts';
 import { statusOf, unless } from './faults.ts';
 import type { Pace } from './pace.ts';
-import { openTokenCache, type Token } from './tokens.ts';
 
 const OWN_PREFIX = 'auto-dev';
 const OWN_BRANCH = /^auto-dev\/\S+$/;

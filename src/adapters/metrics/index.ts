@@ -1,2 +1,118 @@
-export { METRICS } from './catalogue.ts';
-export { type MetricsOptions, openMetrics } from './metrics.ts';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Census, Metrics } from '../../ports/index.ts';
+
+/** What is counted: name → what it means and what tells its values apart. `docs/operations-metrics.md` lists the same. */
+export const METRICS = {
+  runoff_runs: { help: 'Runs in the database, by state.', labels: ['state'] },
+  runoff_in_line: { help: 'Runs that may start and wait for a place.', labels: [] },
+  runoff_coders_waiting: { help: 'Candidates of living runs whose coder has not begun.', labels: [] },
+  runoff_executors: { help: 'Processes that gave a sign of life lately, by role.', labels: ['role'] },
+  runoff_stage_seconds: { help: 'How long steps of runs took, seconds.', labels: ['stage'] },
+  runoff_webhook_seconds: {
+    help: 'How long deliveries took until they were answered, seconds.',
+    labels: ['event', 'status'],
+  },
+  runoff_model_dollars_total: {
+    help: 'US dollars that models cost, as the ledger has them.',
+    labels: ['model'],
+  },
+  runoff_model_tokens_total: { help: 'Tokens to and from models.', labels: ['model', 'direction'] },
+  runoff_model_calls_total: { help: 'Model calls, by what came of them.', labels: ['model', 'outcome'] },
+  runoff_gateway_refusals_total: {
+    help: 'Model calls that the gateway refused, by what was wrong with them.',
+    labels: ['kind'],
+  },
+  runoff_github_writes_total: { help: 'Writes to GitHub, pushes included.', labels: ['kind', 'outcome'] },
+  runoff_faults_total: { help: 'Faults that stages met and could not mend.', labels: ['code'] },
+  runoff_candidates_total: { help: "Coders' work on candidates, by how it ended.", labels: ['state'] },
+} as const satisfies Readonly<Record<string, { readonly help: string; readonly labels: readonly string[] }>>;
+
+export type MetricName = keyof typeof METRICS;
+
+export interface MetricsOptions {
+  /** Read at each scrape. */
+  readonly census: () => Promise<Census>;
+}
+
+/** Seconds. Ours: a step takes from milliseconds (a replayed look) to the two hours of the longest coder. */
+const STAGE_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 1800, 3600, 7200];
+/** Seconds. GitHub waits ten for an answer; we mean to answer within two. */
+const WEBHOOK_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+/** Values of a label that somebody else chooses (a repository's settings name models) before the rest is one: our default. */
+const MOST_VALUES = 60;
+
+/** Figures of one process, in a registry of its own. */
+export function openMetrics({ census }: MetricsOptions): Metrics {
+  const registers = [new Registry()];
+  const [registry = new Registry()] = registers;
+  collectDefaultMetrics({ register: registry });
+  const of = (name: MetricName) => {
+    const { help, labels } = METRICS[name];
+    return { name, help, labelNames: [...labels], registers };
+  };
+  const stages = new Histogram({ ...of('runoff_stage_seconds'), buckets: STAGE_BUCKETS });
+  const webhooks = new Histogram({ ...of('runoff_webhook_seconds'), buckets: WEBHOOK_BUCKETS });
+  const dollars = new Counter(of('runoff_model_dollars_total'));
+  const tokens = new Counter(of('runoff_model_tokens_total'));
+  const calls = new Counter(of('runoff_model_calls_total'));
+  const refusals = new Counter(of('runoff_gateway_refusals_total'));
+  const writes = new Counter(of('runoff_github_writes_total'));
+  const faults = new Counter(of('runoff_faults_total'));
+  const candidates = new Counter(of('runoff_candidates_total'));
+  const count = openGauges(of);
+  const [event, modelName] = [bounded(), bounded()];
+
+  return {
+    stage: (name, seconds) => stages.observe({ stage: name }, seconds),
+    webhook: (name, status, seconds) =>
+      webhooks.observe({ event: event(name), status: String(status) }, seconds),
+    modelCall: ({ model: name, status, usd, tokensIn, tokensOut }) => {
+      const model = modelName(name);
+      dollars.inc({ model }, usd);
+      tokens.inc({ model, direction: 'in' }, tokensIn);
+      tokens.inc({ model, direction: 'out' }, tokensOut);
+      calls.inc({ model, outcome: outcomeOf(status) });
+    },
+    gatewayRefusal: (kind) => refusals.inc({ kind }),
+    githubWrite: (kind, outcome) => writes.inc({ kind, outcome }),
+    fault: (code) => faults.inc({ code }),
+    candidate: (state) => candidates.inc({ state }),
+    async exposition() {
+      count(await census());
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+/** What is read from the store, as of one moment. */
+function openGauges(of: (name: MetricName) => ConstructorParameters<typeof Gauge>[0]) {
+  const runs = new Gauge(of('runoff_runs'));
+  const inLine = new Gauge(of('runoff_in_line'));
+  const waiting = new Gauge(of('runoff_coders_waiting'));
+  const executors = new Gauge(of('runoff_executors'));
+  return (found: Census): void => {
+    runs.reset();
+    for (const [state, number] of Object.entries(found.runs)) runs.set({ state }, number);
+    inLine.set(found.inLine);
+    waiting.set(found.codersWaiting);
+    executors.reset();
+    for (const [role, number] of Object.entries(found.executors)) executors.set({ role }, number);
+  };
+}
+
+/** As HTTP has it, in words: 402 is ours, for a call that was booked and not sent. */
+function outcomeOf(status: number): string {
+  if (status >= 200 && status < 300) return 'done';
+  if (status === 402) return 'not-sent';
+  if (status === 429) return 'limited';
+  if (status >= 500) return 'provider-failed';
+  return status === 0 ? 'cut' : 'refused';
+}
+
+function bounded(): (value: string) => string {
+  const known = new Set<string>();
+  return (value) => {
+    if (known.size < MOST_VALUES) known.add(value);
+    return known.has(value) ? value : 'other';
+  };
+}

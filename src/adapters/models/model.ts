@@ -1,3 +1,6 @@
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
@@ -12,7 +15,6 @@ import {
 } from 'ai';
 import { z } from 'zod';
 import type { Answer, Lease, Model, ModelRoute, Question } from '../../ports/index.ts';
-import { socketFetch } from './socket-fetch.ts';
 
 /** How often a model is shown what was wrong with its answer. Our default. */
 const REPAIRS = 2;
@@ -136,4 +138,36 @@ function reason<T>(error: unknown, { lease, signal }: Question<T>): string {
     return `The model provider answered with HTTP ${cause.statusCode}.`;
   }
   return 'The model gave no answer.';
+}
+
+/** A `fetch` whose every request goes to one unix socket, whatever host its URL names. */
+export function socketFetch(socketPath: string): typeof fetch {
+  return async (input, init) => {
+    const asked = new Request(input, init);
+    const url = new URL(asked.url);
+    const body = Buffer.from(await asked.arrayBuffer());
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const sent = request(
+      {
+        socketPath,
+        path: url.pathname + url.search,
+        method: asked.method,
+        headers: { ...Object.fromEntries(asked.headers), 'content-length': body.length },
+        signal: asked.signal,
+        agent: false,
+      },
+      (answer) => {
+        const headers = new Headers(
+          Object.entries(answer.headers).flatMap(([name, value]): [string, string][] =>
+            typeof value === 'string' ? [[name, value]] : [],
+          ),
+        );
+        const status = answer.statusCode ?? 502;
+        resolve(new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers }));
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+    return promise;
+  };
 }

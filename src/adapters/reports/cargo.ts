@@ -1,6 +1,5 @@
 import type { TestOutcome } from '../../core/evidence/index.ts';
-import { Outcomes } from './ids.ts';
-import { linesOf } from './lines.ts';
+import { linesOf, Outcomes } from './outcomes.ts';
 
 /**
  * What `cargo test` writes, both streams in one: cargo names each target, the target's own runner names its tests

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TestOutcome } from '../../core/evidence/index.ts';
-import { Outcomes } from './ids.ts';
+import { Outcomes } from './outcomes.ts';
 
 const Event = z.object({
   Action: z.string(),

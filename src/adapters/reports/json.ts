@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TestOutcome } from '../../core/evidence/index.ts';
-import { Outcomes, relative } from './ids.ts';
+import { Outcomes, relative } from './outcomes.ts';
 
 const Jest = z.object({
   testResults: z.array(

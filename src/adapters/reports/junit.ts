@@ -1,7 +1,7 @@
 import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
 import type { TestOutcome } from '../../core/evidence/index.ts';
-import { Outcomes, relative } from './ids.ts';
+import { Outcomes, relative } from './outcomes.ts';
 
 /** `describe` in `describe`; deeper is not a report that people's tests make. */
 const MOST_NESTED = 60;

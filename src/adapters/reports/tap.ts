@@ -1,6 +1,5 @@
 import type { TestOutcome } from '../../core/evidence/index.ts';
-import { Outcomes, relative } from './ids.ts';
-import { linesOf } from './lines.ts';
+import { linesOf, Outcomes, relative } from './outcomes.ts';
 
 /**
  * TAP 12 to 14, with subtests and YAML diagnostics (testanything.org, tap-version-14-specification), as tape, tap, ava,

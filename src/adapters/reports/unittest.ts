@@ -1,6 +1,5 @@
 import type { TestOutcome } from '../../core/evidence/index.ts';
-import { Outcomes } from './ids.ts';
-import { linesOf } from './lines.ts';
+import { linesOf, Outcomes } from './outcomes.ts';
 
 /**
  * What `python -m unittest -v` writes to standard error (Lib/unittest/runner.py in python/cpython). A test is a line

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claudeCodeCoder } from '../../../src/adapters/coders/claude-code/index.ts';
+import { claudeCodeCoder } from '../../../src/adapters/coders/claude-code.ts';
 import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = claudeCodeCoder('/data/agents');

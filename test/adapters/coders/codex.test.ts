@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codexCoder } from '../../../src/adapters/coders/codex/index.ts';
+import { codexCoder } from '../../../src/adapters/coders/codex.ts';
 import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = codexCoder('/data/agents');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { copilotCoder } from '../../../src/adapters/coders/copilot/index.ts';
+import { copilotCoder } from '../../../src/adapters/coders/copilot.ts';
 import type { CoderInput } from '../../../src/ports/index.ts';
 import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 

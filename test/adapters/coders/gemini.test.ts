@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { geminiCoder } from '../../../src/adapters/coders/gemini/index.ts';
+import { geminiCoder } from '../../../src/adapters/coders/gemini.ts';
 import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = geminiCoder('/data/agents');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { opencodeCoder } from '../../../src/adapters/coders/opencode/index.ts';
+import { opencodeCoder } from '../../../src/adapters/coders/opencode.ts';
 import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = opencodeCoder('/data/agents');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { piCoder } from '../../../src/adapters/coders/pi/index.ts';
+import { piCoder } from '../../../src/adapters/coders/pi.ts';
 import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 
 const coder = piCoder('/data/agents');

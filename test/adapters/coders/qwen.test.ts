@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { qwenCoder } from '../../../src/adapters/coders/qwen/index.ts';
+import { qwenCoder } from '../../../src/adapters/coders/qwen.ts';
 import type { CoderInput } from '../../../src/ports/index.ts';
 import { coderContract, smallInput } from '../../contracts/coder.suite.ts';
 

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { editRepoFile, writeRepoFile } from '../../../src/adapters/coders/builtin/files.ts';
-import { createClip } from '../../../src/adapters/coders/builtin/output.ts';
-import { runShell, type ShellOptions } from '../../../src/adapters/coders/builtin/shell.ts';
+import {
+  createClip,
+  editRepoFile,
+  runShell,
+  type ShellOptions,
+  writeRepoFile,
+} from '../../../src/adapters/coders/builtin/tools.ts';
 
 let home: string;
 let root: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openAccounts } from '../../../src/adapters/gateway/accounts.ts';
+import { openAccounts } from '../../../src/adapters/gateway/budgets.ts';
 import { tried } from '../../world/tried.ts';
 import {
   ask,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { measure } from '../../../src/adapters/gateway/content.ts';
+import { measure } from '../../../src/adapters/gateway/input-tokens.ts';
 import type { ModelProtocol } from '../../../src/core/model/index.ts';
 
 const DATA = 'A'.repeat(400_000);

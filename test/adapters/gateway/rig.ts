@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { type GatewayOptions, openGateway } from '../../../src/adapters/gateway/index.ts';
-import { sumsOf } from '../../../src/adapters/gateway/memory-ledger.ts';
+import { sumsOf } from '../../../src/adapters/gateway/ledger.ts';
 import { Fault } from '../../../src/core/model/index.ts';
 import type { Booker, Gateway, Grant, Lease, LedgerRow, LedgerSums, Log } from '../../../src/ports/index.ts';
 

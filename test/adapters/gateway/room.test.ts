@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openRooms } from '../../../src/adapters/gateway/room.ts';
+import { openRooms } from '../../../src/adapters/gateway/admission.ts';
 
 const MIB = 2 ** 20;
 

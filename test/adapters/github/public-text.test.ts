@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withPublicText } from '../../../src/adapters/github/public-text.ts';
+import { withPublicText } from '../../../src/adapters/github/index.ts';
 import { withoutHostPaths } from '../../../src/core/reports/index.ts';
 import type { CheckRun, Publisher } from '../../../src/ports/index.ts';
 

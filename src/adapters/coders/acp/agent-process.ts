@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { Readable, Transform, type TransformCallback, Writable } from 'node:stream';
 import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk';
-import { killGroup } from '../kill-group.ts';
-import { shown } from '../lines.ts';
+import { killGroup } from '../inside.ts';
+import { shown } from '../progress.ts';
 
 export interface AgentProcess {
   readonly stream: Stream;

@@ -1,2 +1,45 @@
-export { bundleAcpCoder } from './bundle.ts';
-export { ACP_PATH, acpCoder, acpLaunch, readAcp } from './coder.ts';
+import { fileURLToPath } from 'node:url';
+import { MODEL_PROTOCOLS } from '../../../core/model/index.ts';
+import type { Coder, CoderInput, CoderLaunch } from '../../../ports/index.ts';
+import { bundleCoder, sourceHash } from '../bundle.ts';
+import { NODE } from '../catalogue.ts';
+import { programEnvironment, wordsOf } from '../command.ts';
+import { readProgress } from '../progress.ts';
+
+/** Where the bundled program is seen inside the sandbox. */
+export const ACP_PATH = '/opt/runoff/coders/acp.mjs';
+
+/** Any agent that speaks the Agent Client Protocol, named by the contestant and led by a program of ours. */
+export function acpCoder(): Coder {
+  return {
+    name: 'acp',
+    protocols: MODEL_PROTOCOLS,
+    wantsArgv: true,
+    experimental: true,
+    launch: (input) => ({ ...acpLaunch(input, wordsOf(input)), env: programEnvironment(input) }),
+    read: readAcp,
+    version: acpVersion,
+    trial: () => ({ argv: [NODE, ACP_PATH, '--version'], env: {} }),
+  };
+}
+
+/** Starts an agent under our program, which prints the progress that `readAcp` reads. */
+export const acpLaunch = (
+  { wallSeconds, prompt }: CoderInput,
+  agent: readonly [string, ...string[]],
+): Pick<CoderLaunch, 'argv' | 'stdin'> => ({
+  argv: [NODE, ACP_PATH, `--wall-seconds=${wallSeconds}`, '--', ...agent],
+  stdin: prompt,
+});
+
+export const readAcp: Coder['read'] = readProgress;
+
+/** Says which sources of ours it was made from; the agent behind it has a version of its own. */
+export const acpVersion = async (): Promise<string> =>
+  `acp ${(await sourceHash(import.meta.dirname)).slice(0, 12)}`;
+
+/** Writes the program that runs inside the sandbox to `outFile`, unless it is there already. */
+export async function bundleAcpCoder(outFile: string): Promise<void> {
+  const entry = fileURLToPath(new URL('main.ts', import.meta.url));
+  await bundleCoder({ entry, outFile, define: { ACP_VERSION: await acpVersion() } });
+}

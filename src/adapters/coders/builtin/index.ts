@@ -1,2 +1,48 @@
-export { bundleBuiltinCoder } from './bundle.ts';
-export { BUILTIN_PATH, builtinCoder } from './coder.ts';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { MODEL_PROTOCOLS } from '../../../core/model/index.ts';
+import type { Coder } from '../../../ports/index.ts';
+import { bundleCoder, sourceHash } from '../bundle.ts';
+import { NODE } from '../catalogue.ts';
+import { readProgress } from '../progress.ts';
+
+/** Where the bundled program is seen inside the sandbox. */
+export const BUILTIN_PATH = '/opt/runoff/coders/builtin.mjs';
+
+/** Our own agent: a loop over bash, write and edit, for any model of the gateway. */
+export function builtinCoder(): Coder {
+  return {
+    name: 'builtin',
+    protocols: MODEL_PROTOCOLS,
+    wantsArgv: false,
+    experimental: false,
+    launch: ({ protocol, model, wallSeconds, prompt, seed }) => ({
+      argv: [
+        NODE,
+        BUILTIN_PATH,
+        `--protocol=${protocol}`,
+        `--model=${model}`,
+        `--wall-seconds=${wallSeconds}`,
+        `--seed=${seed}`,
+      ],
+      env: {},
+      stdin: prompt,
+    }),
+    read: readProgress,
+    version: builtinVersion,
+    trial: () => ({ argv: [NODE, BUILTIN_PATH, '--version'], env: {} }),
+  };
+}
+
+const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** Says which sources it was made from: it has no releases of its own. */
+export const builtinVersion = async (): Promise<string> =>
+  `builtin ${(await sourceHash(import.meta.dirname)).slice(0, 12)}`;
+
+/** Writes the program that runs inside the sandbox to `outFile`, unless it is there already. */
+export async function bundleBuiltinCoder(outFile: string): Promise<void> {
+  const instructions = await readFile(beside('instructions.md'), 'utf8');
+  const define = { BUILTIN_INSTRUCTIONS: instructions, BUILTIN_VERSION: await builtinVersion() };
+  await bundleCoder({ entry: beside('main.ts'), outFile, define });
+}

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { tool } from 'ai';
 import { z } from 'zod';
-import { editRepoFile, writeRepoFile } from './files.ts';
-import { runShell } from './shell.ts';
+import { killGroup } from '../inside.ts';
 
 /** Characters of a command's output that the model sees. Our default, tune on dev data. */
 const OUTPUT_CHARACTERS = 12_000;
@@ -51,5 +54,144 @@ export function toolsFor({ root, signal, onOutput }: ToolContext) {
       inputSchema: z.object({ path: z.string().min(1), old: z.string(), new: z.string() }),
       execute: ({ path, old, new: fresh }) => editRepoFile(root, path, old, fresh),
     }),
+  };
+}
+
+/** Creates or overwrites a file of the repository. Returns what happened, for the model. */
+export async function writeRepoFile(root: string, path: string, content: string): Promise<string> {
+  const file = await inRepository(root, path);
+  if (!file) return `error: ${path} is outside of the repository`;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, content);
+  return `wrote ${relative(root, file)}`;
+}
+
+/** Replaces the one occurrence of a text in a file of the repository. Returns what happened, for the model. */
+export async function editRepoFile(root: string, path: string, old: string, fresh: string): Promise<string> {
+  const file = await inRepository(root, path);
+  if (!file) return `error: ${path} is outside of the repository`;
+  if (old === '') return 'error: old is empty; use write to make a file';
+  const text = await readFile(file, 'utf8');
+  const count = text.split(old).length - 1;
+  if (count !== 1) return `error: old occurs ${count} times in ${path}; it must occur exactly once`;
+  // A function, as `$&` in a replacement text would be expanded.
+  await writeFile(
+    file,
+    text.replace(old, () => fresh),
+  );
+  return `edited ${relative(root, file)}`;
+}
+
+/**
+ * The real path of a file that is or would be in the repository; null when it would lie outside, also by way of a
+ * symbolic link. The sandbox is the wall; this keeps an honest model from writing where its work would be lost.
+ */
+async function inRepository(root: string, path: string): Promise<string | null> {
+  const realRoot = await realpath(root);
+  const wanted = resolve(realRoot, path);
+  if (!within(realRoot, wanted)) return null;
+  const existing = await deepestExisting(wanted);
+  const real = await realpath(existing).catch(() => null);
+  if (real === null || !within(realRoot, real)) return null;
+  const file = resolve(real, relative(existing, wanted));
+  return file === realRoot ? null : file;
+}
+
+const within = (root: string, path: string) => path === root || path.startsWith(root + sep);
+
+async function deepestExisting(path: string): Promise<string> {
+  const there = await lstat(path).then(
+    () => true,
+    () => false,
+  );
+  return there || dirname(path) === path ? path : deepestExisting(dirname(path));
+}
+
+export interface ShellOptions {
+  readonly cwd: string;
+  readonly timeoutSeconds: number;
+  /** Characters of output that are kept, standard error included. */
+  readonly outputCharacters: number;
+  readonly signal: AbortSignal;
+  readonly onOutput: () => void;
+}
+
+/** How long output is read after the command has ended, when something it started holds the pipe. */
+const DRAIN_MS = 500;
+
+/**
+ * Runs a command in bash and returns its output and how it ended. The command and all it left running in its group
+ * are dead afterwards. It does not see our key: it could spend the budget with it.
+ */
+export async function runShell(command: string, options: ShellOptions): Promise<string> {
+  const { GW_KEY: _key, GW_URL: _url, ...env } = process.env;
+  const child = spawn('bash', ['-c', command], {
+    cwd: options.cwd,
+    env: { ...env, CI: '1', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', NO_COLOR: '1' },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const clip = createClip(options.outputCharacters);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8');
+    stream.on('data', (text: string) => {
+      clip.add(text);
+      options.onOutput();
+    });
+  }
+  const ended = Promise.withResolvers<string>();
+  const closed = Promise.withResolvers<void>();
+  child.on('error', (error) => ended.resolve(`could not be started: ${error.message}`));
+  child.on('exit', (code, signal) =>
+    ended.resolve(code === null ? `killed by ${signal}` : `exit code ${code}`),
+  );
+  child.on('close', () => closed.resolve());
+
+  let stopped: string | null = null;
+  const stop = (why: string) => {
+    stopped ??= why;
+    killGroup(child.pid);
+  };
+  const timer = setTimeout(
+    () => stop(`stopped after ${options.timeoutSeconds} s`),
+    options.timeoutSeconds * 1000,
+  );
+  const onAbort = () => stop('stopped: the time for the whole task is over');
+  options.signal.addEventListener('abort', onAbort);
+  if (options.signal.aborted) onAbort();
+  const end = await ended.promise;
+  clearTimeout(timer);
+  options.signal.removeEventListener('abort', onAbort);
+  killGroup(child.pid);
+  await Promise.race([closed.promise, sleep(DRAIN_MS)]);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  return `${clip.text()}\n[${stopped ?? end}]`.trimStart();
+}
+
+/** Keeps the first and the last half of a text of any length. */
+export interface Clip {
+  add(text: string): void;
+  text(): string;
+}
+
+/** `most`: characters that are kept. */
+export function createClip(most: number): Clip {
+  const half = Math.floor(most / 2);
+  let head = '';
+  let tail = '';
+  let dropped = 0;
+  return {
+    add(text) {
+      const room = half - head.length;
+      head += text.slice(0, room);
+      tail += text.slice(Math.max(0, room));
+      const over = tail.length - half;
+      if (over <= 0) return;
+      dropped += over;
+      tail = tail.slice(over);
+    },
+    text: () =>
+      dropped === 0 ? head + tail : `${head}\n[… ${dropped} characters left out …]\n${tail}`.toWellFormed(),
   };
 }

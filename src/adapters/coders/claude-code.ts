@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import { installedAgent } from './catalogue.ts';
+import { json, shown, shownCall } from './progress.ts';
+
+/** Claude Code by Anthropic, headless. Flags and variables: `claude --help` and docs of 2.1.329. */
+export function claudeCodeCoder(agentsFolder: string): Coder {
+  const { start, binds, version } = installedAgent(agentsFolder, 'claude-code');
+  return {
+    name: 'claude-code',
+    protocols: ['anthropic'],
+    wantsArgv: false,
+    experimental: false,
+    launch: (input) => ({
+      argv: [...start, ...flags(input)],
+      env: environment(input),
+      stdin: input.prompt,
+      binds,
+    }),
+    read: readLine,
+    version,
+    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+  };
+}
+
+const flags = ({ model }: CoderInput): readonly string[] => [
+  '--print',
+  '--output-format=stream-json',
+  '--verbose',
+  `--model=${model}`,
+  // The sandbox is the wall; nobody is there to be asked.
+  '--permission-mode=bypassPermissions',
+  // Nothing from the repository: settings, hooks, MCP servers, skills and commands.
+  '--setting-sources=',
+  '--strict-mcp-config',
+  '--disable-slash-commands',
+  '--no-session-persistence',
+];
+
+/** No telemetry, error reports, feature flags, update or title. */
+const QUIET = {
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+  CLAUDE_CODE_DISABLE_TERMINAL_TITLE: '1',
+  // Without it, it refuses to skip permissions where the sandbox's user has the number 0.
+  IS_SANDBOX: '1',
+} as const;
+
+const environment = ({ model, gateway }: CoderInput): Readonly<Record<string, string>> => ({
+  ...QUIET,
+  ANTHROPIC_BASE_URL: gateway.url,
+  ANTHROPIC_API_KEY: gateway.key,
+  // Side jobs and subagents ask for other models, which the gateway refuses.
+  ANTHROPIC_SMALL_FAST_MODEL: model,
+  ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+  ANTHROPIC_DEFAULT_SONNET_MODEL: model,
+  ANTHROPIC_DEFAULT_OPUS_MODEL: model,
+  ANTHROPIC_DEFAULT_FABLE_MODEL: model,
+  CLAUDE_CODE_SUBAGENT_MODEL: model,
+  // The prompt holds the instructions of the base commit; those in the working tree may be a candidate's own.
+  CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
+  // It goes on with 429 and 5xx ten times by itself. Our default, tune on dev data.
+  CLAUDE_CODE_MAX_RETRIES: '5',
+});
+
+const Block = z.union([
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('tool_use'), name: z.string(), input: z.unknown() }),
+  z.object({ type: z.string() }),
+]);
+/** The lines of `--output-format=stream-json` that say what happens; others are left out. */
+const Line = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(Block) }) }),
+  z.object({ type: z.literal('result'), is_error: z.boolean(), result: z.string().optional() }),
+]);
+
+/** Each block of a message comes in a line of its own. */
+export function readLine(line: string): CoderEvent | null {
+  const parsed = Line.safeParse(json(line));
+  if (!parsed.success) return null;
+  if (parsed.data.type === 'result') {
+    const { is_error, result } = parsed.data;
+    return { kind: 'end', ok: !is_error, text: shown(result ?? '') };
+  }
+  for (const block of parsed.data.message.content) {
+    if ('name' in block) return { kind: 'step', text: shownCall(block.name, block.input) };
+    if ('text' in block) return { kind: 'step', text: shown(block.text) };
+  }
+  return null;
+}

@@ -1,1 +1,0 @@
-export { claudeCodeCoder } from './coder.ts';

@@ -1,1 +1,0 @@
-export { codexCoder } from './coder.ts';

@@ -1,2 +1,0 @@
-export { commandCoder } from './coder.ts';
-export { namedCoder } from './named.ts';

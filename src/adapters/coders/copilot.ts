@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import type { ModelProtocol } from '../../core/model/index.ts';
+import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import { installedAgent } from './catalogue.ts';
+import { json, shown, shownCall } from './progress.ts';
+
+/** GitHub Copilot CLI with a model of the gateway instead of GitHub's. Flags and variables: its help, 1.0.102. */
+export function copilotCoder(agentsFolder: string): Coder {
+  const { start, binds, version } = installedAgent(agentsFolder, 'copilot');
+  return {
+    name: 'copilot',
+    protocols: ['anthropic', 'openai-responses', 'openai-chat'],
+    wantsArgv: false,
+    experimental: false,
+    launch: (input) => ({
+      argv: [...start, ...FLAGS],
+      env: environment(input),
+      // A task that begins with `/` would be taken for one of its commands.
+      stdin: `Task:\n\n${input.prompt}`,
+      binds,
+    }),
+    read: readLine,
+    version,
+    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+  };
+}
+
+/**
+ * The tools of skills, subagents and its own database: with them it tells the model of skills and agents that files of
+ * the repository define.
+ */
+const WITHOUT_TOOLS = [
+  'skill',
+  'task',
+  'read_agent',
+  'list_agents',
+  'write_agent',
+  'sql',
+  'session_store_sql',
+  'fetch_copilot_cli_documentation',
+  'web_fetch',
+  'web_search',
+];
+
+/** Without `--trust-folder` it takes no hooks, MCP servers or settings from the repository. */
+const FLAGS = [
+  // The sandbox is the wall; nobody is there to be asked.
+  '--allow-all',
+  '--no-ask-user',
+  '--output-format=json',
+  '--stream=off',
+  '--no-color',
+  '--log-level=none',
+  // AGENTS.md and its kin: the prompt holds those of the base commit.
+  '--no-custom-instructions',
+  '--disable-builtin-mcps',
+  '--no-bash-env',
+  '--no-experimental',
+  '--no-remote',
+  '--no-remote-export',
+  '--no-auto-update',
+  '--disable-client-telemetry',
+  // Commands of the model do not see the key.
+  '--secret-env-vars=COPILOT_PROVIDER_API_KEY,GW_KEY',
+  `--excluded-tools=${WITHOUT_TOOLS.join(',')}`,
+] as const;
+
+/** No login, telemetry or update; only `true` itself turns `COPILOT_ALLOW_ALL` into trust, so it is not set at all. */
+const QUIET = { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' } as const;
+
+const environment = (input: CoderInput): Readonly<Record<string, string>> => ({
+  ...QUIET,
+  ...provider(input.protocol, input.gateway.url),
+  COPILOT_PROVIDER_API_KEY: input.gateway.key,
+  COPILOT_MODEL: input.model,
+});
+
+function provider(protocol: ModelProtocol, url: string): Readonly<Record<string, string>> {
+  const openai = { COPILOT_PROVIDER_TYPE: 'openai', COPILOT_PROVIDER_BASE_URL: `${url}/v1` };
+  switch (protocol) {
+    case 'openai-responses':
+      return { ...openai, COPILOT_PROVIDER_WIRE_API: 'responses' };
+    case 'openai-chat':
+      return { ...openai, COPILOT_PROVIDER_WIRE_API: 'completions' };
+    case 'anthropic':
+      return { COPILOT_PROVIDER_TYPE: 'anthropic', COPILOT_PROVIDER_BASE_URL: url };
+    case 'gemini':
+      throw new Error('Copilot does not speak gemini.');
+  }
+}
+
+/** Lines of `--output-format=json`, 1.0.102: a few of its many types. */
+const Line = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('assistant.message'), data: z.object({ content: z.string() }) }),
+  z.object({
+    type: z.literal('tool.execution_start'),
+    data: z.object({ toolName: z.string(), arguments: z.unknown().optional() }),
+  }),
+  z.object({ type: z.literal('session.error'), data: z.object({ message: z.string() }) }),
+  z.object({ type: z.literal('result'), exitCode: z.number() }),
+]);
+
+export function readLine(line: string): CoderEvent | null {
+  const parsed = Line.safeParse(json(line));
+  if (!parsed.success) return null;
+  const event = parsed.data;
+  switch (event.type) {
+    case 'assistant.message':
+      return event.data.content.trim() ? { kind: 'step', text: shown(event.data.content) } : null;
+    case 'tool.execution_start':
+      return { kind: 'step', text: shownCall(event.data.toolName, event.data.arguments) };
+    case 'session.error':
+      return { kind: 'step', text: shown(event.data.message) };
+    case 'result':
+      return {
+        kind: 'end',
+        ok: event.exitCode === 0,
+        text: event.exitCode === 0 ? 'Done.' : `Copilot ended with exit code ${event.exitCode}.`,
+      };
+  }
+}

@@ -1,1 +1,0 @@
-export { copilotCoder } from './coder.ts';

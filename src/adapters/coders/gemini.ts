@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import { installedAgent } from './catalogue.ts';
+import { json, shown, shownCall } from './progress.ts';
+
+/** Gemini CLI by Google, headless. Flags and variables: its bundled docs of 0.61.0. */
+export function geminiCoder(agentsFolder: string): Coder {
+  const { start, binds, version } = installedAgent(agentsFolder, 'gemini');
+  return {
+    name: 'gemini',
+    protocols: ['gemini'],
+    wantsArgv: false,
+    experimental: false,
+    launch: (input) => ({
+      argv: [...start, '--output-format=stream-json', `--model=${input.model}`],
+      env: environment(input),
+      // A task that begins with `/` would be taken for one of its commands.
+      stdin: `Task:\n\n${input.prompt}`,
+      files: HOME_FILES,
+      binds,
+    }),
+    read: readLine,
+    version,
+    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+  };
+}
+
+const QUIET = {
+  GEMINI_TELEMETRY_ENABLED: 'false',
+  // It would start itself once more only to have a bigger heap.
+  GEMINI_CLI_NO_RELAUNCH: 'true',
+  GEMINI_SANDBOX: 'false',
+  /**
+   * Nothing from the repository: settings, hooks, MCP servers, `.env`, skills, policies and GEMINI.md. What it asks in
+   * such a folder is answered by the policy among its files.
+   */
+  GEMINI_CLI_TRUST_WORKSPACE: 'false',
+} as const;
+
+const environment = ({ model, gateway }: CoderInput): Readonly<Record<string, string>> => ({
+  ...QUIET,
+  GEMINI_API_KEY: gateway.key,
+  GOOGLE_GEMINI_BASE_URL: gateway.url,
+  // Its settings name the model for side jobs by this variable: a name in them would itself be expanded.
+  GEMINI_MODEL: model,
+});
+
+/**
+ * Side jobs that ask for models of their own, which the gateway refuses. Names: `modelConfigs.aliases` in the bundled
+ * docs/reference/configuration.md of 0.61.0.
+ */
+const SIDE_JOBS = [
+  'summarizer-default',
+  'summarizer-shell',
+  'edit-corrector',
+  'llm-edit-fixer',
+  'next-speaker-checker',
+  'loop-detection',
+  'loop-detection-double-check',
+  'context-snapshotter',
+  'agent-history-provider-summarizer',
+  'chat-compression-default',
+  'chat-compression-3-pro',
+  'chat-compression-3-flash',
+  'chat-compression-3.1-flash-lite',
+  'chat-compression-2.5-pro',
+  'chat-compression-2.5-flash',
+  'chat-compression-2.5-flash-lite',
+] as const;
+
+const SETTINGS = {
+  security: {
+    auth: { selectedType: 'gemini-api-key' },
+    // Where this is on, it refuses to work headless in a folder that is not trusted.
+    folderTrust: { enabled: false },
+    // Commands of the model do not see the key.
+    environmentVariableRedaction: { enabled: true },
+  },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+  hooksConfig: { enabled: false },
+  skills: { enabled: false },
+  // Subagents ask for models of their own, and a repository may define some.
+  experimental: { enableAgents: false },
+  modelConfigs: {
+    customOverrides: SIDE_JOBS.map((job) => ({
+      match: { model: job },
+      modelConfig: { model: '$GEMINI_MODEL' },
+    })),
+  },
+} as const;
+
+/**
+ * The sandbox is the wall, and nobody is there to be asked. `argsPattern` keeps it from asking about git, which it does
+ * in folders that are not trusted (`applyShellHeuristics` in 0.61.0). Denied tools are not shown to the model: they need
+ * the network, or models and skills that are not there.
+ */
+const POLICY = `[[rule]]
+toolName = "*"
+decision = "allow"
+priority = 990
+
+[[rule]]
+toolName = "run_shell_command"
+argsPattern = "."
+decision = "allow"
+priority = 995
+allowRedirection = true
+
+[[rule]]
+toolName = ["google_web_search", "web_fetch", "invoke_agent", "activate_skill", "enter_plan_mode", "ask_user"]
+decision = "deny"
+priority = 999
+`;
+
+/** Its settings, which no file of the repository overrides, since the folder is not trusted. */
+export const HOME_FILES: Readonly<Record<string, string>> = {
+  '.gemini/settings.json': `${JSON.stringify(SETTINGS, null, 2)}\n`,
+  '.gemini/policies/runoff.toml': POLICY,
+};
+
+/** Lines of `--output-format=stream-json`, 0.61.0. Its text comes in pieces, which say nothing one by one. */
+const Line = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('tool_use'), tool_name: z.string(), parameters: z.unknown().optional() }),
+  z.object({ type: z.literal('error'), message: z.string() }),
+  z.object({
+    type: z.literal('result'),
+    status: z.string(),
+    error: z.object({ message: z.string() }).optional(),
+  }),
+]);
+
+export function readLine(line: string): CoderEvent | null {
+  const parsed = Line.safeParse(json(line));
+  if (!parsed.success) return null;
+  const event = parsed.data;
+  switch (event.type) {
+    case 'tool_use':
+      return { kind: 'step', text: shownCall(event.tool_name, event.parameters) };
+    case 'error':
+      return { kind: 'step', text: shown(event.message) };
+    case 'result':
+      return { kind: 'end', ok: event.status === 'success', text: shown(event.error?.message ?? 'Done.') };
+  }
+}

@@ -1,1 +1,0 @@
-export { geminiCoder } from './coder.ts';

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import type { ModelProtocol } from '../../core/model/index.ts';
+import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import { installedAgent } from './catalogue.ts';
+import { json, shown, shownCall } from './progress.ts';
+
+/** Packages of the AI SDK that opencode has built in. */
+const PROVIDER = {
+  'openai-chat': '@ai-sdk/openai-compatible',
+  anthropic: '@ai-sdk/anthropic',
+  'openai-responses': '@ai-sdk/openai',
+} as const satisfies Partial<Record<ModelProtocol, string>>;
+
+/** opencode by Anomaly, headless. Flags: `opencode run --help` of 1.18.33; settings: its config schema. */
+export function opencodeCoder(agentsFolder: string): Coder {
+  const { start, binds, version } = installedAgent(agentsFolder, 'opencode');
+  return {
+    name: 'opencode',
+    protocols: Object.keys(PROVIDER) as (keyof typeof PROVIDER)[],
+    wantsArgv: false,
+    experimental: false,
+    launch: (input) => ({
+      argv: [...start, ...FLAGS],
+      env: { ...QUIET, OPENCODE_CONFIG_CONTENT: config(input) },
+      stdin: input.prompt,
+      binds,
+    }),
+    read: readLine,
+    version,
+    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+  };
+}
+
+const FLAGS = [
+  'run',
+  '--format=json',
+  // The sandbox is the wall; nobody is there to be asked.
+  '--auto',
+  // Without plugins, which it would fetch.
+  '--pure',
+  // Without one, a model is asked for it.
+  '--title=candidate',
+  '--model=gateway/model',
+] as const;
+
+/**
+ * No settings and instructions from the repository, nothing downloaded. Plugins in the base commit's `.opencode/plugin`
+ * are loaded by 1.18.33 all the same, and no switch prevents it: like the repository's tests, they run in the sandbox.
+ */
+const QUIET = {
+  OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+  OPENCODE_DISABLE_CLAUDE_CODE: '1',
+  OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+  OPENCODE_DISABLE_SHARE: '1',
+} as const;
+
+function config({ protocol, model, gateway }: CoderInput): string {
+  const text = JSON.stringify({
+    autoupdate: false,
+    share: 'disabled',
+    snapshot: false,
+    permission: 'allow',
+    model: 'gateway/model',
+    small_model: 'gateway/model',
+    enabled_providers: ['gateway'],
+    provider: {
+      gateway: {
+        name: 'gateway',
+        npm: PROVIDER[protocol as keyof typeof PROVIDER],
+        env: ['GW_KEY'],
+        options: { baseURL: `${gateway.url}/v1` },
+        models: { model: { id: model, name: model, limit: LIMIT, tool_call: true } },
+      },
+    },
+  });
+  // It puts variables and files in place of `{env:…}` and `{file:…}` before it parses the JSON.
+  return text.replaceAll('{env:', '\\u007benv:').replaceAll('{file:', '\\u007bfile:');
+}
+
+/** Tokens, where it is not told a model's own: it shortens the conversation by them. Our default. */
+const LIMIT = { context: 200_000, output: 32_000 } as const;
+
+const ToolPart = z.object({ tool: z.string(), state: z.object({ input: z.unknown() }) });
+const Failure = z.object({ name: z.string(), data: z.object({ message: z.string() }).optional() });
+/** The lines of `opencode run --format=json` that say what happens; others are left out. */
+const Line = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), part: z.object({ text: z.string() }) }),
+  z.object({ type: z.literal('tool_use'), part: ToolPart }),
+  z.object({ type: z.literal('step_finish'), part: z.object({ reason: z.literal('stop') }) }),
+  z.object({ type: z.literal('error'), error: Failure }),
+]);
+
+export function readLine(line: string): CoderEvent | null {
+  const parsed = Line.safeParse(json(line));
+  if (!parsed.success) return null;
+  const event = parsed.data;
+  switch (event.type) {
+    case 'text':
+      return { kind: 'step', text: shown(event.part.text) };
+    case 'tool_use':
+      return { kind: 'step', text: shownCall(event.part.tool, event.part.state.input) };
+    case 'step_finish':
+      return { kind: 'end', ok: true, text: 'done' };
+    case 'error':
+      return { kind: 'end', ok: false, text: shown(event.error.data?.message ?? event.error.name) };
+  }
+}

@@ -1,1 +1,0 @@
-export { opencodeCoder } from './coder.ts';

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { ModelProtocol } from '../../core/model/index.ts';
+import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import { installedAgent } from './catalogue.ts';
+import { json, shown, shownCall } from './progress.ts';
+
+/** What pi calls the protocols, and what it wants after the gateway's address. */
+const APIS = {
+  anthropic: { api: 'anthropic-messages', path: '' },
+  'openai-responses': { api: 'openai-responses', path: '/v1' },
+  'openai-chat': { api: 'openai-completions', path: '/v1' },
+  gemini: { api: 'google-generative-ai', path: '/v1beta' },
+} as const satisfies Record<ModelProtocol, { api: string; path: string }>;
+
+/** pi by Earendil, headless. Flags: `pi --help`; files: `docs/models.md` and `docs/settings.md` of 0.87.1. */
+export function piCoder(agentsFolder: string): Coder {
+  const { start, binds, version } = installedAgent(agentsFolder, 'pi');
+  return {
+    name: 'pi',
+    protocols: Object.keys(APIS) as (keyof typeof APIS)[],
+    wantsArgv: false,
+    experimental: false,
+    launch: (input) => ({
+      argv: [...start, ...FLAGS],
+      env: QUIET,
+      stdin: input.prompt,
+      files: {
+        '.pi/agent/models.json': JSON.stringify(models(input)),
+        '.pi/agent/settings.json': JSON.stringify(settings(input)),
+      },
+      binds,
+    }),
+    read: readLine,
+    version,
+    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+  };
+}
+
+const FLAGS = [
+  '--print',
+  '--mode',
+  'json',
+  '--no-session',
+  // Nothing from the repository: extensions, skills, prompts, themes, settings. The prompt holds the instructions of the
+  // base commit; those in the working tree may be a candidate's own.
+  '--no-approve',
+  '--no-extensions',
+  '--no-skills',
+  '--no-prompt-templates',
+  '--no-themes',
+  '--no-context-files',
+  '--offline',
+] as const;
+
+const QUIET = { PI_OFFLINE: '1', PI_TELEMETRY: '0', PI_SKIP_VERSION_CHECK: '1' } as const;
+
+const models = ({ protocol, model, gateway }: CoderInput) => ({
+  providers: {
+    gateway: {
+      baseUrl: gateway.url + APIS[protocol].path,
+      api: APIS[protocol].api,
+      apiKey: '$GW_KEY',
+      models: [{ id: model, name: model, reasoning: false, input: ['text'], ...LIMIT, cost: NO_COST }],
+    },
+  },
+});
+
+/** The model is named here and not by a flag, where it would be a pattern. */
+const settings = ({ model }: CoderInput) => ({
+  defaultProvider: 'gateway',
+  defaultModel: model,
+  enableInstallTelemetry: false,
+});
+
+/** Tokens, where it is not told a model's own: it shortens the conversation by them. Our defaults. */
+const LIMIT = { contextWindow: 200_000, maxTokens: 32_000 } as const;
+/** The gateway counts the money. */
+const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;
+
+const Message = z.object({
+  role: z.literal('assistant'),
+  content: z.array(z.object({ type: z.string(), text: z.string().optional() })),
+  stopReason: z.string(),
+  errorMessage: z.string().optional(),
+});
+/** The lines of `pi --mode json` that say what happens; others are left out. */
+const Line = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('message_end'), message: Message }),
+  z.object({ type: z.literal('tool_execution_start'), toolName: z.string(), args: z.unknown() }),
+]);
+
+/** Its exit code is 0 even when the model refuses, so the end is read from the last message. */
+export function readLine(line: string): CoderEvent | null {
+  const parsed = Line.safeParse(json(line));
+  if (!parsed.success) return null;
+  if (parsed.data.type === 'tool_execution_start')
+    return { kind: 'step', text: shownCall(parsed.data.toolName, parsed.data.args) };
+  const { content, stopReason, errorMessage } = parsed.data.message;
+  const text = shown(content.map((part) => part.text ?? '').join(' '));
+  switch (stopReason) {
+    case 'stop':
+      return { kind: 'end', ok: true, text: text || 'done' };
+    case 'error':
+    case 'aborted':
+      return { kind: 'end', ok: false, text: shown(errorMessage ?? stopReason) };
+    default:
+      return text ? { kind: 'step', text } : null;
+  }
+}

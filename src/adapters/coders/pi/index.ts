@@ -1,1 +1,0 @@
-export { piCoder } from './coder.ts';

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
+import { installedAgent } from './catalogue.ts';
+import { json, shown, shownCall } from './progress.ts';
+
+/** Qwen Code, headless, for any model of the gateway. Flags and variables: its help and sources, 0.24.4. */
+export function qwenCoder(agentsFolder: string): Coder {
+  const { start, binds, version } = installedAgent(agentsFolder, 'qwen');
+  return {
+    name: 'qwen',
+    protocols: ['openai-chat', 'anthropic'],
+    wantsArgv: false,
+    experimental: false,
+    launch: (input) => ({
+      argv: [...start, ...flags(input)],
+      env: environment(input),
+      // A task that begins with `/` would be taken for one of its commands.
+      stdin: `Task:\n\n${input.prompt}`,
+      files: HOME_FILES,
+      binds,
+    }),
+    read: readLine,
+    version,
+    trial: () => ({ argv: [...start, '--version'], env: QUIET, binds }),
+  };
+}
+
+const flags = ({ model, protocol }: CoderInput): readonly string[] => [
+  // No extensions, hooks, MCP servers, skills or QWEN.md.
+  '--bare',
+  '--output-format=stream-json',
+  `--auth-type=${protocol === 'anthropic' ? 'anthropic' : 'openai'}`,
+  `--model=${model}`,
+  // What `yolo` would allow, which it refuses in a folder that is not trusted. The sandbox is the wall.
+  '--allowed-tools=run_shell_command,edit,write_file,read_file,notebook_edit',
+];
+
+/**
+ * A folder that is not trusted: else `--bare` still takes `.env` files and the `env` of settings from the repository,
+ * wherever our own environment does not set the same variable.
+ */
+const HOME_FILES: Readonly<Record<string, string>> = {
+  '.qwen/settings.json': `${JSON.stringify({
+    security: { folderTrust: { enabled: true } },
+    privacy: { usageStatisticsEnabled: false },
+    telemetry: { enabled: false },
+    general: { enableAutoUpdate: false },
+  })}\n`,
+  '.qwen/trustedFolders.json': `${JSON.stringify({ '/repo': 'DO_NOT_TRUST' })}\n`,
+};
+
+const QUIET = {
+  QWEN_USAGE_STATISTICS_ENABLED: 'false',
+} as const;
+
+const environment = ({ protocol, gateway }: CoderInput): Readonly<Record<string, string>> => ({
+  ...QUIET,
+  ...(protocol === 'anthropic'
+    ? { ANTHROPIC_API_KEY: gateway.key, ANTHROPIC_BASE_URL: gateway.url }
+    : { OPENAI_API_KEY: gateway.key, OPENAI_BASE_URL: `${gateway.url}/v1` }),
+});
+
+const Block = z.object({
+  type: z.string(),
+  text: z.string().optional(),
+  name: z.string().optional(),
+  input: z.unknown().optional(),
+});
+
+/** Lines of `--output-format=stream-json`, 0.24.4. */
+const Line = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('assistant'), message: z.object({ content: z.array(Block).min(1) }) }),
+  z.object({
+    type: z.literal('result'),
+    is_error: z.boolean(),
+    result: z.string().optional(),
+    error: z.object({ message: z.string() }).optional(),
+  }),
+]);
+
+export function readLine(line: string): CoderEvent | null {
+  const parsed = Line.safeParse(json(line));
+  if (!parsed.success) return null;
+  const event = parsed.data;
+  if (event.type === 'assistant') return step(event.message.content);
+  const said = event.is_error ? event.error?.message : event.result;
+  return {
+    kind: 'end',
+    ok: !event.is_error,
+    text: shown(said ?? '') || (event.is_error ? 'Qwen Code ended with an error.' : 'Done.'),
+  };
+}
+
+/** Each of its lines holds a text, or one call or several. The last says most. */
+function step(content: readonly z.infer<typeof Block>[]): CoderEvent | null {
+  const block = content.findLast(({ type }) => type === 'tool_use' || type === 'text');
+  if (!block) return null;
+  const text =
+    block.type === 'tool_use' ? shownCall(block.name ?? 'tool', block.input) : shown(block.text ?? '');
+  return text === '' ? null : { kind: 'step', text };
+}

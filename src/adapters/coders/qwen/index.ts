@@ -1,1 +1,0 @@
-export { qwenCoder } from './coder.ts';

@@ -1,0 +1,230 @@
+import { asFault, Fault, NO_USAGE } from '../../core/model/index.ts';
+import type {
+  Booked,
+  Booker,
+  Grant,
+  KeptAnswer,
+  LedgerRow,
+  LedgerSums,
+  Log,
+  Store,
+} from '../../ports/index.ts';
+import type { AdmittedCall } from './admission.ts';
+import { type CallReservation, dearest } from './caps.ts';
+import type { InputTold, Reading } from './meter.ts';
+import type { PriceBook, Tokens } from './prices.ts';
+import type { Outcome } from './relay.ts';
+
+export type Ledger = Pick<Store, 'bookCall' | 'settleCall' | 'usage'>;
+
+/** Writes what calls came to. What cannot be written is kept, and tried again before the next call. */
+export interface Bookings {
+  /** True when nothing is left to be written. Never rejects. */
+  flush(): Promise<boolean>;
+  /** Never rejects: until it is written the amount that was booked stands. */
+  settle(call: number, row: LedgerRow, answer?: KeptAnswer | null): Promise<void>;
+}
+
+export function openBookings(ledger: Ledger, log: Log): Bookings {
+  const unsaved: { readonly call: number; readonly row: LedgerRow; readonly answer: KeptAnswer | null }[] =
+    [];
+  let saving: Promise<void> = Promise.resolve();
+
+  const save = async () => {
+    for (let next = unsaved[0]; next; next = unsaved[0]) {
+      try {
+        await ledger.settleCall(next.call, next.row, next.answer ?? undefined);
+      } catch (error) {
+        const { code } = asFault(error);
+        if (code !== 'INTERNAL') {
+          log.error({ run: next.row.runId, code }, 'The ledger cannot be written; model calls wait.');
+          return;
+        }
+        // No later try can be better, as when somebody removed the row: what was booked stands, if anything does.
+        log.error({ run: next.row.runId, err: error }, 'A model call could not be settled.');
+      }
+      unsaved.shift();
+    }
+  };
+  const flush = async () => {
+    if (unsaved.length > 0) {
+      saving = saving.then(save);
+      await saving;
+    }
+    return unsaved.length === 0;
+  };
+  return {
+    flush,
+    async settle(call, row, answer = null) {
+      unsaved.push({ call, row, answer });
+      await flush();
+    },
+  };
+}
+
+const whose = (grant: Grant, call: AdmittedCall) => ({
+  runId: grant.runId,
+  spender: grant.spender,
+  repository: grant.repository,
+  model: `${call.provider}/${call.model}`,
+});
+
+/** What stands in the ledger while a call is under way: the most that it may cost. */
+export const bookedRow = (
+  grant: Grant,
+  call: AdmittedCall,
+  { usd, tokens, outputTokens }: CallReservation,
+  at: number,
+): LedgerRow => ({
+  ...whose(grant, call),
+  tokensIn: tokens - outputTokens,
+  tokensOut: outputTokens,
+  tokensCached: 0,
+  tokensReasoning: 0,
+  usd,
+  exact: false,
+  status: 0,
+  ms: 0,
+  at,
+});
+
+/**
+ * A call under way whose input is known: it holds that, and all the output it may still write. Null where that is not less
+ * than what is booked. Only Anthropic itself is taken at its word: its first event tells what it bills for the input
+ * (https://platform.claude.com/docs/en/build-with-claude/streaming), and what would add to it on the way, hosted tools and
+ * summaries, is on no list for bodies.
+ */
+export function loweredRow(
+  grant: Grant,
+  call: AdmittedCall,
+  { reservation, at }: { readonly reservation: CallReservation; readonly at: number },
+  input: InputTold,
+  book: PriceBook,
+): LedgerRow | null {
+  if (!call.access.official || call.endpoint.protocol !== 'anthropic') return null;
+  const { outputTokens } = reservation;
+  const usd = book.cost(call.provider, call.model, { ...input, output: outputTokens }, at) ?? reservation.usd;
+  const tokens = input.input + outputTokens;
+  if (usd > reservation.usd || tokens > reservation.tokens) return null;
+  return bookedRow(grant, call, { usd, tokens, outputTokens }, at);
+}
+
+/** An outcome, and what its answer told. */
+export interface Told {
+  readonly outcome: Outcome;
+  /** Null where there was no answer, or it was not read. */
+  readonly reading: Reading | null;
+}
+
+/** A reading is to be taken once, at the end. */
+export const toldBy = (outcome: Outcome): Told => ({ outcome, reading: outcome.meter?.reading() ?? null });
+
+/** The provider did not say what it used: no input at all is no figure, as no request is empty. */
+export const inputIsMissing = ({ outcome, reading }: Told): boolean =>
+  outcome.how !== 'unbilled' && !reading?.input?.input;
+
+/**
+ * What a call came to. It stays on the day on which it was booked. What its provider did not say is settled at the most
+ * that it can be: an answer that was cut may have been written to its end, and all of that may be billed. `counted`: tokens
+ * of the input, as the provider counted them when asked.
+ */
+export function settledRow(
+  grant: Grant,
+  call: AdmittedCall,
+  reserved: CallReservation,
+  told: Told,
+  counted: number | null,
+  book: PriceBook,
+  { startedAt, ms }: { readonly startedAt: number; readonly ms: number },
+): LedgerRow {
+  const { tokens, exact } = used(call, reserved, told, counted);
+  const priced = book.cost(call.provider, call.model, tokens, startedAt);
+  return {
+    ...whose(grant, call),
+    tokensIn: tokens.input,
+    tokensOut: tokens.output,
+    tokensCached: tokens.cacheRead,
+    tokensReasoning: told.outcome.how === 'unbilled' ? 0 : (told.reading?.reasoning ?? 0),
+    // Without a price only tokens were set aside, and the sum is not the whole truth.
+    usd: priced ?? reserved.usd,
+    exact: exact && priced !== null,
+    status: told.outcome.status,
+    ms,
+    at: startedAt,
+  };
+}
+
+/** The low end of characters in a token, so that an estimate is rather too high. */
+const CHARACTERS_PER_TOKEN = 3;
+const NOTHING: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
+
+function used(
+  call: AdmittedCall,
+  { outputTokens }: CallReservation,
+  told: Told,
+  counted: number | null,
+): { readonly tokens: Tokens; readonly exact: boolean } {
+  const { outcome, reading } = told;
+  if (outcome.how === 'unbilled') return { tokens: NOTHING, exact: true };
+  const missing = inputIsMissing(told);
+  const input =
+    missing || !reading?.input
+      ? dearest(call, Math.min(counted ?? call.input.most, call.input.most))
+      : reading.input;
+  const output = missing ? null : (reading?.output ?? null);
+  // More than the limit only where a provider does not keep to it.
+  const seen = Math.ceil((reading?.characters ?? 0) / CHARACTERS_PER_TOKEN);
+  if (outcome.how === 'whole' && output !== null) return { tokens: { ...input, output }, exact: true };
+  return { tokens: { ...input, output: Math.max(reading?.output ?? 0, outputTokens, seen) }, exact: false };
+}
+
+/** A ledger for a process that keeps nothing: what it spent is known until it ends. */
+export function memoryLedger(): Ledger {
+  const rows: LedgerRow[] = [];
+  return {
+    async bookCall(whose, decide) {
+      const row = decide(sumsOf(rows, whose));
+      return row && rows.push(row) - 1;
+    },
+    async settleCall(call, row) {
+      if (rows[call] === undefined) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
+      rows[call] = row;
+    },
+    async usage(runId, spender) {
+      const own = rows.filter((row) => row.runId === runId && (spender ?? row.spender) === row.spender);
+      return own.reduce(
+        (sum, row) => ({
+          usd: sum.usd + row.usd,
+          tokensIn: sum.tokensIn + row.tokensIn,
+          tokensOut: sum.tokensOut + row.tokensOut,
+          calls: sum.calls + 1,
+        }),
+        NO_USAGE,
+      );
+    },
+  };
+}
+
+/** As the database adds them up. */
+export function sumsOf(rows: readonly LedgerRow[], whose: Booker): LedgerSums {
+  const sum = (own: readonly LedgerRow[], of: (row: LedgerRow) => number): Booked => {
+    const held = own.filter(({ status, at }) => status === 0 && at >= whose.underWayFrom);
+    const total = (some: readonly LedgerRow[]) => some.reduce((all, row) => all + of(row), 0);
+    return { booked: total(own), held: total(held) };
+  };
+  const usd = (row: LedgerRow) => row.usd;
+  const run = rows.filter(({ runId }) => runId === whose.runId);
+  const own = run.filter(({ spender }) => spender === whose.spender);
+  const day = rows.filter(({ at }) => at >= whose.dayFrom);
+  return {
+    spender: sum(own, usd),
+    spenderTokens: sum(own, (row) => row.tokensIn + row.tokensOut),
+    run: sum(run, usd),
+    repositoryDay: sum(
+      day.filter(({ repository }) => repository === whose.repository),
+      usd,
+    ),
+    day: sum(day, usd),
+    runCap: null,
+  };
+}

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { type ModelProtocol, parseUntrustedJson } from '../../core/model/index.ts';
+import { type Body, isObject } from './bodies/index.ts';
+
+/**
+ * What an event of a stream says about its end. `finished`: the answer is written, figures may still follow. `closed`:
+ * nothing follows.
+ */
+export type Ending = 'open' | 'finished' | 'closed';
+
+/** The last line of an OpenAI chat stream, which is no JSON. */
+export const CLOSING_LINE = '[DONE]';
+
+/** By protocol, as the vendors' references of streaming have it. */
+export const ENDINGS: Readonly<Record<ModelProtocol, (event: Body) => Ending>> = {
+  anthropic({ type, delta }) {
+    if (type === 'message_stop') return 'closed';
+    return type === 'message_delta' && isObject(delta) && isReason(delta.stop_reason) ? 'finished' : 'open';
+  },
+  'openai-chat': ({ choices }) => (anyOf(choices, 'finish_reason') ? 'finished' : 'open'),
+  'openai-responses': ({ type }) =>
+    ['response.completed', 'response.incomplete', 'response.failed'].includes(String(type))
+      ? 'finished'
+      : 'open',
+  gemini: ({ candidates }) => (anyOf(candidates, 'finishReason') ? 'finished' : 'open'),
+};
+
+/** As imitators fill the field while the answer goes on. */
+const NO_REASON = ['', 'null', 'FINISH_REASON_UNSPECIFIED'];
+const isReason = (value: unknown): boolean => typeof value === 'string' && !NO_REASON.includes(value);
+const anyOf = (answers: unknown, field: string): boolean =>
+  Array.isArray(answers) && answers.some((answer) => isObject(answer) && isReason(answer[field]));
+
+/** HTTP status of an error that came as an event, by the vendors' words; null for any other event. */
+export function errorIn(event: Body): number | null {
+  const inner = isObject(event.response) ? event.response.error : undefined;
+  const error = [event.error, inner].find(isObject);
+  if (!error) return event.type === 'error' ? 500 : null;
+  const words = [error.type, error.code, error.status].map(String);
+  if (words.some((word) => /overloaded|unavailable/i.test(word))) return 529;
+  if (words.some((word) => /rate_limit|RESOURCE_EXHAUSTED/i.test(word))) return 429;
+  return Number.isInteger(error.code) && Number(error.code) >= 400 && Number(error.code) < 600
+    ? Number(error.code)
+    : 500;
+}
+
+/** Follows a stream to the event after which its figures do not change any more. */
+export interface EndWatch {
+  /** `figures`: the event tells the output; `writes`: it adds to the answer. */
+  see(ending: Ending, event: { readonly figures: boolean; readonly writes: boolean }): void;
+  /** The answer is written, and nothing that the provider still has to say changes what it used. */
+  final(): boolean;
+  /** It said that it has ended, and as far as can be seen it has. */
+  ended(): boolean;
+}
+
+export function watchEnd(): EndWatch {
+  let finished = false;
+  let told = false;
+  let wroteOn = false;
+  return {
+    see(ending, { figures, writes }) {
+      // A provider that goes on after an end says "end" at every event: its figures are those of so far.
+      if (finished && writes) wroteOn = true;
+      if (ending !== 'open') finished = true;
+      if (finished && (figures || ending === 'closed')) told = true;
+    },
+    final: () => told && !wroteOn,
+    ended: () => finished && !wroteOn,
+  };
+}
+
+/**
+ * Looks at what a stream begins with, and leaves it there: HTTP status of an error that is its first event, as vendors
+ * send it who were too busy after they had said 200; else null. Rejects when the connection breaks before.
+ */
+export async function errorAtFirst(answer: IncomingMessage): Promise<number | null> {
+  const begun = await firstBytes(answer);
+  if (begun === null) return null;
+  answer.unshift(begun);
+  const lines = begun.toString('utf8').split('\n');
+  const data = lines.find((line) => line.startsWith('data:'))?.slice('data:'.length);
+  const event = data === undefined ? null : parseUntrustedJson(data);
+  return event?.kind === 'json' && isObject(event.value) ? errorIn(event.value) : null;
+}
+
+/** Null where there are none. */
+async function firstBytes(answer: IncomingMessage): Promise<Buffer | null> {
+  for (;;) {
+    const bytes: Buffer | null = answer.read();
+    if (bytes !== null || answer.readableEnded) return bytes;
+    if (answer.destroyed)
+      throw answer.errored ?? new Error('the connection was closed before the first byte');
+    const seen = new AbortController();
+    const { signal } = seen;
+    try {
+      // `end` without `readable` comes of an answer without a byte; `close` of one that was cut.
+      await Promise.race(['readable', 'end', 'close'].map((event) => once(answer, event, { signal })));
+    } finally {
+      seen.abort();
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import { createPrivateKey } from 'node:crypto';
+import { z } from 'zod';
+import { Fault } from '../../core/model/index.ts';
+import type { InstalledRepository, Log, RepositoryHandle } from '../../ports/index.ts';
+import { Installation, Installed, MintedToken } from './answers.ts';
+import { type Api, PAGE, pagesOf } from './client.ts';
+import { statusOf } from './faults.ts';
+import type { Pace } from './pace.ts';
+
+/** Installation tokens are good for an hour; ten minutes are left for what is begun with one. */
+export const TOKEN_LIFE_MS = 50 * 60_000;
+
+type Granted = Readonly<
+  Partial<
+    Record<'checks' | 'contents' | 'issues' | 'metadata' | 'pull_requests' | 'statuses', 'read' | 'write'>
+  >
+>;
+
+/** Rights of a token; GitHub adds nothing to them. */
+export interface Rights {
+  readonly needed: Granted;
+  /** Asked for since a later version: an installation whose owner has not agreed yet goes on without. */
+  readonly checks: Granted;
+}
+
+export const READER_RIGHTS = {
+  needed: { contents: 'read', issues: 'read', metadata: 'read', pull_requests: 'read' },
+  checks: { checks: 'read', statuses: 'read' },
+} as const satisfies Rights;
+
+export const PUBLISHER_RIGHTS = {
+  needed: { contents: 'write', issues: 'write', pull_requests: 'write' },
+  checks: { checks: 'write' },
+} as const satisfies Rights;
+
+/** A token in memory. `mintedAt` is in milliseconds since 1970. */
+export interface Token {
+  readonly secret: string;
+  readonly mintedAt: number;
+  /** Whether it may see, or make, checks. */
+  readonly checks: boolean;
+}
+
+export interface MintParts {
+  /** Signs in as the App. */
+  readonly app: Api;
+  readonly pace: Pace;
+  readonly repository: RepositoryHandle;
+  readonly rights: Rights;
+  now(): number;
+  /** Called when the installation has not granted the rights to checks. */
+  lacksChecks(): void;
+}
+
+/**
+ * Asks GitHub for a token of one repository with these rights. Repeated after server errors: a spare one expires. A
+ * suspended or deleted installation is refused at once.
+ */
+export async function mint({ app, pace, repository, rights, now, lacksChecks }: MintParts): Promise<Token> {
+  const mintedAt = now();
+  const ask = async (permissions: Granted): Promise<string> => {
+    const { data } = await app.rest.apps
+      .createInstallationAccessToken({
+        installation_id: repository.installationId,
+        repository_ids: [repository.repositoryId],
+        permissions,
+      })
+      .catch((error: unknown) => {
+        throw keyFault(error) ?? error;
+      });
+    return MintedToken.parse(data).token;
+  };
+  return pace.run(`give a token for ${repository.owner}/${repository.name}`, async () => {
+    try {
+      const secret = await ask({ ...rights.needed, ...rights.checks });
+      return { secret, mintedAt, checks: true };
+    } catch (error) {
+      if (statusOf(error) !== 422) throw error;
+      const secret = await ask(rights.needed);
+      lacksChecks();
+      return { secret, mintedAt, checks: false };
+    }
+  });
+}
+
+/** A key that cannot sign fails before anything is sent. */
+function keyFault(error: unknown): Fault | null {
+  if (!(error instanceof Error) || 'status' in error) return null;
+  const message = `The private key of the GitHub App cannot sign: ${error.message}`;
+  return new Fault('ENVIRONMENT_INVALID', message);
+}
+
+/** A token that is minted when first asked for, and again when it is old or was dropped. */
+export interface TokenCache {
+  get(): Promise<Token>;
+  /** A token that is good for an hour from now. */
+  fresh(): Promise<Token>;
+  drop(token: Token): void;
+}
+
+export function openTokenCache(mintToken: () => Promise<Token>, now: () => number): TokenCache {
+  let current: Promise<Token> | undefined;
+  let minted: Token | undefined;
+  const renew = (): Promise<Token> => {
+    const minting = mintToken();
+    current = minting;
+    minted = undefined;
+    minting.then(
+      (token) => {
+        if (current === minting) minted = token;
+      },
+      () => {
+        if (current === minting) current = undefined;
+      },
+    );
+    return minting;
+  };
+  return {
+    get: async () => {
+      const token = await (current ?? renew());
+      return now() - token.mintedAt < TOKEN_LIFE_MS ? token : renew();
+    },
+    fresh: renew,
+    drop: (token) => {
+      if (minted === token) current = undefined;
+    },
+  };
+}
+
+/**
+ * The App's key as it is signed with, read once: GitHub hands keys out in an older form, and the library would convert
+ * it for every token. A text that is no key is given back as it is; whoever signs with it says what is wrong.
+ */
+export function signingKey(pem: string): string {
+  const read = (): string =>
+    createPrivateKey(pem.replaceAll(String.raw`\n`, '\n'))
+      .export({ type: 'pkcs8', format: 'pem' })
+      .toString();
+  try {
+    return read();
+  } catch {
+    // Node 24 can throw an error here that something earlier left behind in OpenSSL; thrown once, it is gone.
+    try {
+      return read();
+    } catch {
+      return pem;
+    }
+  }
+}
+
+const MAX_REPOSITORIES = 1_000;
+const MAX_PAGES = MAX_REPOSITORIES / PAGE;
+
+const InstalledPage = z.object({ repositories: z.array(Installed) });
+
+export interface InstallationsParts {
+  /** Signs in as the App. */
+  readonly app: Api;
+  client(token: string): Api;
+  readonly pace: Pace;
+  readonly log: Log;
+}
+
+/** Every repository that the App is installed on now; suspended installations are left out. */
+export async function listRepositories(parts: InstallationsParts): Promise<readonly InstalledRepository[]> {
+  const { app, pace } = parts;
+  const installations = await pace.run('list the installations of this App', () =>
+    pagesOf(async (page) => {
+      const { data } = await app.rest.apps.listInstallations({ per_page: PAGE, page });
+      return z.array(Installation).parse(data);
+    }, MAX_PAGES),
+  );
+  const found: InstalledRepository[] = [];
+  for (const { id, created_at: installedAt, suspended_at: suspended } of installations) {
+    if (found.length >= MAX_REPOSITORIES) break;
+    if (suspended) continue;
+    const repositories = await ofInstallation(parts, id);
+    found.push(...repositories.map((one) => ({ ...one, installedAt })));
+  }
+  return found.slice(0, MAX_REPOSITORIES);
+}
+
+/** None where it was suspended or deleted since it was listed. */
+async function ofInstallation(
+  parts: InstallationsParts,
+  installationId: number,
+): Promise<readonly RepositoryHandle[]> {
+  const { app, client, pace, log } = parts;
+  try {
+    return await pace.run(`list the repositories of installation ${installationId}`, async () => {
+      // The only token for more than one repository: it can read their names, and is given back at once.
+      const { data } = await app.rest.apps.createInstallationAccessToken({
+        installation_id: installationId,
+        permissions: { metadata: 'read' },
+      });
+      const api = client(MintedToken.parse(data).token);
+      try {
+        return await repositoriesOf(api, installationId);
+      } finally {
+        await api.rest.apps.revokeInstallationAccessToken().catch((error: unknown) => {
+          // It runs out within the hour by itself.
+          log.warn({ status: statusOf(error) }, 'A GitHub token could not be given back.');
+        });
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'GITHUB_REFUSED') throw error;
+    log.warn({ installationId, detail: error.message }, 'An installation could not be listed.');
+    return [];
+  }
+}
+
+async function repositoriesOf(api: Api, installationId: number): Promise<readonly RepositoryHandle[]> {
+  const found = await pagesOf(async (page) => {
+    const { data } = await api.rest.apps.listReposAccessibleToInstallation({ per_page: PAGE, page });
+    return InstalledPage.parse(data).repositories;
+  }, MAX_PAGES);
+  return found.map(({ id, name, owner }) => ({ installationId, repositoryId: id, owner: owner.login, name }));
+}
