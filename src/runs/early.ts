@@ -1,5 +1,5 @@
 import { agreeEarly, type EarlyField, type Finisher } from '../core/adaptive/index.ts';
-import { agreement } from '../core/agreement/index.ts';
+import { comparePatches } from '../core/likeness/index.ts';
 import type { TestRun } from '../core/evidence/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import type { Alias, ArtifactRef, Candidate, RunId } from '../core/model/index.ts';
@@ -76,9 +76,9 @@ async function fieldOf(world: World, candidates: readonly Candidate[]): Promise<
     families: new Set(candidates.map(({ contestant }) => familyOf(contestant.model))).size,
     similarity(a, b) {
       const pair = [a, b].map((id) => ({ id, text: texts.get(id) ?? '' }));
-      const [own, other] = agreement(pair);
+      const [own, other] = comparePatches(pair);
       if (!own || !other) return 0;
-      return own.cls === other.cls ? 1 : own.share;
+      return own.classIndex === other.classIndex ? 1 : own.share;
     },
   };
 }

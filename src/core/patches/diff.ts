@@ -1,5 +1,3 @@
-import { headerNames, names } from './quoting.ts';
-
 export interface DiffLine {
   readonly kind: 'context' | 'added' | 'removed';
   readonly text: string;
@@ -105,17 +103,17 @@ function readHeaderLine(line: string, header: Header): boolean {
 /** Git ends these lines with a tab when the path holds a space. */
 function fileLines(from: string, to: string, path: string, header: Header): boolean {
   const field = (line: string) => line.slice(4).replace(/\t$/, '');
-  const fromOk = header.created ? field(from) === '/dev/null' : names(field(from), 'a/', path);
-  const toOk = header.deleted ? field(to) === '/dev/null' : names(field(to), 'b/', path);
+  const fromOk = header.created ? field(from) === '/dev/null' : namesPath(field(from), 'a/', path);
+  const toOk = header.deleted ? field(to) === '/dev/null' : namesPath(field(to), 'b/', path);
   return from.startsWith('--- ') && to.startsWith('+++ ') && fromOk && toOk;
 }
 
-const HUNK = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?: (.*))?$/s;
+const HUNK_HEADER = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?: (.*))?$/s;
 
 function readHunks(lines: readonly string[], from: number): readonly Hunk[] | null {
   const hunks: Hunk[] = [];
   for (let at = from; at < lines.length; ) {
-    const head = HUNK.exec(lines[at] as string);
+    const head = HUNK_HEADER.exec(lines[at] as string);
     if (!head) return null;
     const counts = {
       oldStart: Number(head[1]),
@@ -123,7 +121,7 @@ function readHunks(lines: readonly string[], from: number): readonly Hunk[] | nu
       newStart: Number(head[3]),
       newCount: Number(head[4] ?? 1),
     };
-    const body = readBody(lines, at + 1, counts);
+    const body = readHunkLines(lines, at + 1, counts);
     if (body === null) return null;
     hunks.push({ ...counts, heading: head[5] ?? '', lines: body.lines });
     at = body.next;
@@ -131,11 +129,15 @@ function readHunks(lines: readonly string[], from: number): readonly Hunk[] | nu
   return hunks;
 }
 
-const KINDS: Readonly<Record<string, DiffLine['kind']>> = { ' ': 'context', '+': 'added', '-': 'removed' };
+const LINE_KINDS: Readonly<Record<string, DiffLine['kind']>> = {
+  ' ': 'context',
+  '+': 'added',
+  '-': 'removed',
+};
 /** Lines of the old and of the new file that a line of a hunk stands for. */
-const STEPS = { context: [1, 1], removed: [1, 0], added: [0, 1] } as const;
+const LINE_STEPS = { context: [1, 1], removed: [1, 0], added: [0, 1] } as const;
 
-function readBody(
+function readHunkLines(
   lines: readonly string[],
   from: number,
   counts: Pick<Hunk, 'oldStart' | 'oldCount' | 'newStart' | 'newCount'>,
@@ -150,11 +152,11 @@ function readBody(
       if (!markUnended(body)) return null;
       continue;
     }
-    const kind = KINDS[text.slice(0, 1)];
+    const kind = LINE_KINDS[text.slice(0, 1)];
     if (!kind) return null;
     body.push({ kind, text: text.slice(1), line: kind === 'removed' ? oldLine : newLine });
-    oldLine += STEPS[kind][0];
-    newLine += STEPS[kind][1];
+    oldLine += LINE_STEPS[kind][0];
+    newLine += LINE_STEPS[kind][1];
     if (oldLine > oldEnd || newLine > newEnd) return null;
   }
   return { lines: body, next: at };
@@ -165,4 +167,55 @@ function markUnended(body: DiffLine[]): boolean {
   const last = body.pop();
   if (last) body.push({ ...last, noNewline: true });
   return last !== undefined;
+}
+
+const C_ESCAPES: Readonly<Record<string, number>> = {
+  a: 7,
+  b: 8,
+  t: 9,
+  n: 10,
+  v: 11,
+  f: 12,
+  r: 13,
+  '"': 34,
+  '\\': 92,
+};
+
+/**
+ * The path behind git's C-style quoting (`"a/\303\266.txt"`), quotes included; null when it is not well-formed.
+ * Octal escapes are bytes of UTF-8.
+ */
+export function unquote(quoted: string): string | null {
+  if (quoted.length < 2 || !quoted.startsWith('"') || !quoted.endsWith('"')) return null;
+  const bytes: number[] = [];
+  const inner = quoted.slice(1, -1);
+  for (let i = 0; i < inner.length; ) {
+    const char = inner[i] as string;
+    if (char === '"') return null;
+    if (char !== '\\') {
+      const point = String.fromCodePoint(inner.codePointAt(i) as number);
+      bytes.push(...new TextEncoder().encode(point));
+      i += point.length;
+      continue;
+    }
+    const octal = /^[0-3][0-7]{2}/.exec(inner.slice(i + 1, i + 4))?.[0];
+    const byte = octal === undefined ? C_ESCAPES[inner[i + 1] ?? ''] : Number.parseInt(octal, 8);
+    if (byte === undefined) return null;
+    bytes.push(byte);
+    i += 1 + (octal?.length ?? 1);
+  }
+  return new TextDecoder().decode(Uint8Array.from(bytes));
+}
+
+/** Does a header field (`a/x` or `"a/\303…"`) name `prefix` + `path`? */
+export const namesPath = (field: string, prefix: string, path: string): boolean =>
+  field === prefix + path || (field.startsWith('"') && unquote(field) === prefix + path);
+
+/** Does `diff --git A B` name this path on both sides? Git quotes either side only if it has to, so both alike. */
+export function headerNames(line: string, path: string): boolean {
+  const rest = line.slice('diff --git '.length);
+  if (rest === `a/${path} b/${path}`) return true;
+  const middle = rest.indexOf('" "');
+  if (middle < 0) return false;
+  return namesPath(rest.slice(0, middle + 1), 'a/', path) && namesPath(rest.slice(middle + 2), 'b/', path);
 }

@@ -1,8 +1,7 @@
 export type { DiffLine, Hunk } from './diff.ts';
 export { matchesAny } from './glob.ts';
-export { PATCH_LIMITS, type PatchLimits } from './limits.ts';
 export { notable, notableGroups } from './notable.ts';
-export { type ParsedPatch, type ParseOptions, parsePatch } from './parse.ts';
+export { PATCH_LIMITS, type ParsedPatch, type ParseOptions, type PatchLimits, parsePatch } from './parse.ts';
 export {
   hunksOf,
   joinSections,
@@ -16,3 +15,4 @@ export {
 export * from './patch.ts';
 export { pathFaults } from './paths.ts';
 export { isSnapshot, isTestNamed, roleOf } from './roles.ts';
+export { READ_LIMITS, type ReadFile, type ReadHunk, type ReadLine, readDiff } from './tolerant.ts';

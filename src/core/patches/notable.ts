@@ -1,7 +1,7 @@
-import { type Kind, type Looked, named, PACKAGE_KINDS } from './package-kinds.ts';
+import { type Looked, type NotableKind, namedFile, PACKAGE_KINDS } from './package-kinds.ts';
 
 /** Added lines with something that nobody sees, or that shows code in another order than it runs in. */
-const UNSEEN =
+const UNSEEN_LINE =
   /^\+(?:.*[^\n])?(?!(?<=^\+)\ufeff|(?<=\p{Extended_Pictographic}\ufe0f?|[\p{Emoji_Component}])[\u200d\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}]/mu;
 
 /** A word of the Latin alphabet in which a letter of another one stands that looks like one of its own. */
@@ -10,7 +10,7 @@ const LOOK_ALIKE =
 const LOOK_ALIKE_LINE = new RegExp(`^\\+.*(?:${LOOK_ALIKE.source})`, 'mu');
 
 /** Blanks besides the space, private letters, emoji styles, and letters that look like a slash, a backslash or a dot. */
-const ODD_NAME =
+const MISLEADING_NAME =
   /(?! )\p{Zs}|\p{Co}|\p{Variation_Selector}|[\u{1d159}\u{16fe4}]|[\u2044\u2215\u2571\u29f8\u2f03\u3033\uff0f\u2216\u29f5\u29f9\ufe68\uff3c]|[\u2024-\u2026\ufe52\uff0e\u0660\u06d4]/u;
 const RIGHT_TO_LEFT =
   /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}|\p{Script=Adlam}/u;
@@ -19,17 +19,17 @@ const RIGHT_TO_LEFT =
  * The kinds, in the order in which they are told. A row names what tests do not see: what acts on other people's machines,
  * on later agents, in CI and deployment, and what a reader of the diff cannot see. Our list; add a row where one is missed.
  */
-const KINDS: readonly Kind[] = [
+const NOTABLE_KINDS: readonly NotableKind[] = [
   {
     what: 'points to content in Git LFS that nobody has seen',
     line: /^\+version https:\/\/git-lfs\.github\.com\/spec\/v1$/m,
   },
-  { what: 'has characters that nobody sees in lines that it adds', line: UNSEEN },
+  { what: 'has characters that nobody sees in lines that it adds', line: UNSEEN_LINE },
   { what: 'has words with letters of two alphabets that look alike', line: LOOK_ALIKE_LINE },
   {
     what: 'has a name that reads as another one: blanks, look-alike letters or signs, or letters from right to left',
     when: ({ path }) =>
-      ODD_NAME.test(path) ||
+      MISLEADING_NAME.test(path) ||
       LOOK_ALIKE.test(path) ||
       RIGHT_TO_LEFT.test(path) ||
       path !== path.normalize('NFC') ||
@@ -39,10 +39,13 @@ const KINDS: readonly Kind[] = [
     what: 'steers coding agents',
     path: /(?:^|\/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CONVENTIONS)(?:\.[\w-]+)?\.md|\.(?:cursorrules|clinerules|windsurfrules|aider\.conf\.ya?ml|mcp\.json)|opencode\.jsonc?|\.(?:agents|claude|codex|cursor|gemini|qwen|opencode|pi|copilot|continue|junie|kiro|roo|goose|windsurf|clinerules|amazonq|augment|trae)\/.*)$|^\.github\/(?:copilot-instructions\.md|instructions\/.*|prompts\/.*|agents\/.*|skills\/.*|chatmodes\/.*)$/i,
   },
-  { what: 'decides who must review what', path: named('CODEOWNERS', 'OWNERS(?:_ALIASES)?', '\\.mailmap') },
+  {
+    what: 'decides who must review what',
+    path: namedFile('CODEOWNERS', 'OWNERS(?:_ALIASES)?', '\\.mailmap'),
+  },
   {
     what: 'is run by git or on a developer’s machine',
-    path: named(
+    path: namedFile(
       ...[
         '\\.husky/.*',
         '\\.?githooks/.*',
@@ -71,8 +74,8 @@ const KINDS: readonly Kind[] = [
       ...['\\.gitpod\\.ya?ml', '\\.replit', '\\.env(?:\\.[\\w.-]+)?'],
     ),
   },
-  { what: 'changes how git reads files', path: named('\\.gitattributes', '\\.lfsconfig') },
-  { what: 'is a Git bundle or pack', path: named('[^/]*\\.(?:bundle|pack|idx)') },
+  { what: 'changes how git reads files', path: namedFile('\\.gitattributes', '\\.lfsconfig') },
+  { what: 'is a Git bundle or pack', path: namedFile('[^/]*\\.(?:bundle|pack|idx)') },
   {
     what: 'is in a Git repository that is kept in the tree',
     path: /(?:^|\/)(?:[^/]+\.git|\.gitted|_git|dotgit)\//i,
@@ -80,7 +83,7 @@ const KINDS: readonly Kind[] = [
   ...PACKAGE_KINDS,
   {
     what: 'builds or runs containers',
-    path: named(
+    path: namedFile(
       '(?:[\\w.-]+\\.)?(?:Docker|Container)file(?:\\.[\\w.-]+)?',
       '(?:docker-)?compose[\\w.-]*\\.ya?ml',
       '\\.dockerignore',
@@ -91,7 +94,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     what: 'is run by CI or deploys',
-    path: named(
+    path: namedFile(
       ...[
         '\\.gitlab-ci[\\w.-]*\\.ya?ml',
         '\\.gitlab/.*',
@@ -159,9 +162,9 @@ const KINDS: readonly Kind[] = [
   { what: 'is binary: no diff shows what is in it', when: ({ binary }) => binary },
 ];
 
-function reasons({ path, section = '', binary = false }: Looked): readonly string[] {
+function notableReasons({ path, section = '', binary = false }: Looked): readonly string[] {
   const file = { path, section, binary };
-  const found = KINDS.filter(
+  const found = NOTABLE_KINDS.filter(
     (kind) =>
       (kind.path?.test(path) ?? true) && (kind.line?.test(section) ?? true) && (kind.when?.(file) ?? true),
   );
@@ -173,7 +176,7 @@ function reasons({ path, section = '', binary = false }: Looked): readonly strin
  * or on later agents, and no test sees that. Null for an ordinary file. `section` is the file's part of the patch.
  */
 export function notable(file: Looked): string | null {
-  const found = reasons(file);
+  const found = notableReasons(file);
   return found.length === 0 ? null : found.join('; it ');
 }
 
@@ -181,8 +184,8 @@ export function notable(file: Looked): string | null {
 export function notableGroups(
   files: readonly Looked[],
 ): readonly { readonly what: string; readonly paths: readonly string[] }[] {
-  const found = files.map((file) => ({ path: file.path, why: reasons(file) }));
-  return [...new Set(KINDS.map(({ what }) => what))].flatMap((what) => {
+  const found = files.map((file) => ({ path: file.path, why: notableReasons(file) }));
+  return [...new Set(NOTABLE_KINDS.map(({ what }) => what))].flatMap((what) => {
     const paths = found.filter(({ why }) => why.includes(what)).map(({ path }) => path);
     return paths.length === 0 ? [] : [{ what, paths }];
   });

@@ -3,7 +3,7 @@ import type { PatchFile } from './patch.ts';
 export type Looked = Pick<PatchFile, 'path'> & Partial<Pick<PatchFile, 'section' | 'binary'>>;
 
 /** A kind of file at which a reader should look twice, although nothing forbids it. */
-export interface Kind {
+export interface NotableKind {
   /** What follows after "it", in a few words. */
   readonly what: string;
   /** Paths of such files; absent: all. */
@@ -15,7 +15,7 @@ export interface Kind {
 }
 
 /** A regular expression for names at any depth, upper and lower case alike. */
-export const named = (...names: readonly string[]): RegExp =>
+export const namedFile = (...names: readonly string[]): RegExp =>
   new RegExp(`(?:^|/)(?:${names.join('|')})$`, 'i');
 
 /**
@@ -31,7 +31,7 @@ function addsHost(section: string): boolean {
   return hosts(/^\+(?!\+\+ ).*$/gm).some(([, host]) => !known.has(host));
 }
 
-const LOCKS = [
+const LOCK_FILES = [
   ...['package-lock\\.json', 'npm-shrinkwrap\\.json', 'pnpm-lock\\.yaml', 'yarn\\.lock', 'bun\\.lockb?'],
   ...[
     'deno\\.lock',
@@ -69,11 +69,11 @@ const NPM_DEPENDENCY =
   /^\+\s*"(?!(?:version|node|npm|yarn|pnpm|bun|vscode)")[@\w][^"]*"\s*:\s*"(?:[\^~<>=*]|v?\d+(?:\.[\dx*]|")|latest"|(?:git|git\+\w+|https?|file|link|npm|workspace|github|catalog):)/m;
 
 /** Kinds of files that decide what is installed, from where, and what runs meanwhile. */
-export const PACKAGE_KINDS: readonly Kind[] = [
+export const PACKAGE_KINDS: readonly NotableKind[] = [
   {
     what: 'takes packages from a place that the lines around it do not name',
-    path: named(
-      ...LOCKS,
+    path: namedFile(
+      ...LOCK_FILES,
       ...SOURCES,
       'package\\.json',
       'pyproject\\.toml',
@@ -88,26 +88,29 @@ export const PACKAGE_KINDS: readonly Kind[] = [
     ),
     when: ({ section }) => addsHost(section),
   },
-  { what: 'decides which packages are installed, and from where', path: named(...LOCKS, ...SOURCES) },
-  { what: 'adds or changes a dependency', path: named('package\\.json'), line: NPM_DEPENDENCY },
+  {
+    what: 'decides which packages are installed, and from where',
+    path: namedFile(...LOCK_FILES, ...SOURCES),
+  },
+  { what: 'adds or changes a dependency', path: namedFile('package\\.json'), line: NPM_DEPENDENCY },
   {
     what: 'adds or changes a dependency',
-    path: named('Cargo\\.toml', 'pyproject\\.toml', 'Pipfile', 'setup\\.cfg'),
+    path: namedFile('Cargo\\.toml', 'pyproject\\.toml', 'Pipfile', 'setup\\.cfg'),
     line: /^\+\s*(?:\[(?:[\w.'-]*dependenc|source|patch|replace|registries|build-system|\[?tool\.[\w.-]*(?:source|index|dependenc)).*|(?!version\b|edition\b|python\b|rust-version\b)["']?[\w.-]+["']?\s*=\s*(?:"[\^~<>=*]*\d|\{\s*(?:git|version|path|url|index|registry)\b).*|["'][\w.-]+(?:\[[\w,-]*\])?\s*(?:[~<>=!]=|[<>@]).*|(?:requires|install_requires)\b.*)/im,
   },
   {
     what: 'adds or changes a dependency',
-    path: named('go\\.mod'),
+    path: namedFile('go\\.mod'),
     line: /^\+\s*(?:require\b|replace\b|tool\b|toolchain\b|[\w.-]+\.[\w-]+\/\S+\s+(?:v\d|=>))/m,
   },
   {
     what: 'adds or changes a dependency',
-    path: named('Gemfile', 'gems\\.rb', '[^/]*\\.gemspec'),
+    path: namedFile('Gemfile', 'gems\\.rb', '[^/]*\\.gemspec'),
     line: /^\+.*\b(?:gem|source|git_source|git|add_(?:runtime_|development_)?dependency)\b/m,
   },
   {
     what: 'adds or changes a dependency',
-    path: named(
+    path: namedFile(
       'pom\\.xml',
       '[^/]*\\.gradle(?:\\.kts)?',
       'libs\\.versions\\.toml',
@@ -119,7 +122,7 @@ export const PACKAGE_KINDS: readonly Kind[] = [
   },
   {
     what: 'adds or changes a dependency',
-    path: named(
+    path: namedFile(
       'composer\\.json',
       'pubspec\\.yaml',
       'mix\\.exs',
@@ -137,7 +140,7 @@ export const PACKAGE_KINDS: readonly Kind[] = [
   },
   {
     what: 'runs when packages are installed or built, or before tests',
-    path: named(
+    path: namedFile(
       'build\\.rs',
       'setup\\.py',
       'conftest\\.py',
@@ -151,7 +154,7 @@ export const PACKAGE_KINDS: readonly Kind[] = [
   },
   {
     what: 'runs when packages are installed or built, or before tests',
-    path: named('package\\.json'),
+    path: namedFile('package\\.json'),
     line: /^\+\s*"(?:(?:pre|post)?(?:install|pack|publish)|prepare|prepublishOnly)"\s*:\s*"/m,
   },
 ];

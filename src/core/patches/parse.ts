@@ -1,10 +1,6 @@
 import { type DiffBlock, readBlock, splitBlocks } from './diff.ts';
-import { PATCH_LIMITS, type PatchLimits } from './limits.ts';
-import { shown } from './names.ts';
 import type { Patch, PatchFile } from './patch.ts';
-import { collisions, linkFault, pathFaults } from './paths.ts';
-import { parseRaw, type RawEntry } from './raw.ts';
-import { repositoryFaults } from './repositories.ts';
+import { collisions, linkFault, pathFaults, quotedPath, repositoryFaults } from './paths.ts';
 import { roleOf } from './roles.ts';
 
 export type ParsedPatch =
@@ -21,7 +17,7 @@ export interface ParseOptions {
   readonly baseFiles?: readonly string[];
 }
 
-const ABSENT = '000000';
+const NO_MODE = '000000';
 const LINK = '120000';
 const GITLINK = '160000';
 const MODES: ReadonlySet<string> = new Set(['100644', '100755', LINK]);
@@ -35,25 +31,27 @@ const MODES: ReadonlySet<string> = new Set(['100644', '100755', LINK]);
 export function parsePatch(raw: string, text: string, options: ParseOptions = {}): ParsedPatch {
   const limits = { ...PATCH_LIMITS, ...options.limits };
   if (text.length > limits.textLength) {
-    return refused([`The patch is longer than ${limits.textLength} characters.`]);
+    return refusedFor([`The patch is longer than ${limits.textLength} characters.`]);
   }
   const list = parseRaw(raw);
-  if (list.kind === 'refused') return refused([list.why]);
+  if (list.kind === 'refused') return refusedFor([list.why]);
   const { entries } = list;
   if (entries.length > limits.files) {
-    return refused([`The patch changes ${entries.length} files; at most ${limits.files} are read.`]);
+    return refusedFor([`The patch changes ${entries.length} files; at most ${limits.files} are read.`]);
   }
   const named = entries.flatMap((entry) =>
-    [...pathFaults(entry.path, limits), ...modeFaults(entry)].map((why) => `${shown(entry.path)} ${why}.`),
+    [...pathFaults(entry.path, limits), ...modeFaults(entry)].map(
+      (why) => `${quotedPath(entry.path)} ${why}.`,
+    ),
   );
   const faults = [...named, ...repeated(entries), ...treeFaults(entries, options.baseFiles ?? [])];
-  if (faults.length > 0) return refused(bounded(faults, limits.reasons));
+  if (faults.length > 0) return refusedFor(firstReasons(faults, limits.reasons));
   return readSections(entries, text, limits);
 }
 
-const refused = (reasons: readonly string[]): ParsedPatch => ({ kind: 'refused', reasons });
+const refusedFor = (reasons: readonly string[]): ParsedPatch => ({ kind: 'refused', reasons });
 
-const bounded = (reasons: readonly string[], most: number): readonly string[] =>
+const firstReasons = (reasons: readonly string[], most: number): readonly string[] =>
   reasons.length <= most
     ? reasons
     : [...reasons.slice(0, most), `There are ${reasons.length - most} more reasons.`];
@@ -61,12 +59,12 @@ const bounded = (reasons: readonly string[], most: number): readonly string[] =>
 function modeFaults(entry: RawEntry): readonly string[] {
   if (entry.oldMode === GITLINK || entry.newMode === GITLINK)
     return ['is a submodule (a gitlink): not accepted'];
-  const expected = { A: ABSENT, D: null, M: null, T: null }[entry.status];
+  const expected = { A: NO_MODE, D: null, M: null, T: null }[entry.status];
   const faults: string[] = [];
   if (entry.status !== 'D' && !MODES.has(entry.newMode))
     faults.push(`has mode ${entry.newMode}, which is not accepted`);
   if (expected !== null && entry.oldMode !== expected) faults.push('is said to be new and has an old mode');
-  if (entry.status === 'D' && entry.newMode !== ABSENT)
+  if (entry.status === 'D' && entry.newMode !== NO_MODE)
     faults.push('is said to be deleted and has a new mode');
   return faults;
 }
@@ -74,7 +72,7 @@ function modeFaults(entry: RawEntry): readonly string[] {
 function repeated(entries: readonly RawEntry[]): readonly string[] {
   const seen = new Set<string>();
   return entries.flatMap(({ path }) => {
-    if (seen.has(path)) return [`${shown(path)} is listed twice.`];
+    if (seen.has(path)) return [`${quotedPath(path)} is listed twice.`];
     seen.add(path);
     return [];
   });
@@ -92,7 +90,7 @@ function treeFaults(entries: readonly RawEntry[], baseFiles: readonly string[]):
 
 function readSections(entries: readonly RawEntry[], text: string, limits: PatchLimits): ParsedPatch {
   const blocks = splitBlocks(text);
-  if (blocks === null) return refused(['The patch text has something in front of its first file.']);
+  if (blocks === null) return refusedFor(['The patch text has something in front of its first file.']);
   const files: PatchFile[] = [];
   const faults: string[] = [];
   let at = 0;
@@ -100,12 +98,14 @@ function readSections(entries: readonly RawEntry[], text: string, limits: PatchL
     const section = blocks.slice(at, at + (entry.status === 'T' ? 2 : 1));
     at += entry.status === 'T' ? 2 : 1;
     const read = readSection(entry, section);
-    if (typeof read === 'string') faults.push(`${shown(entry.path)} ${read}.`);
+    if (typeof read === 'string') faults.push(`${quotedPath(entry.path)} ${read}.`);
     else files.push(read);
   }
   if (at !== blocks.length)
     faults.push(`The list names ${entries.length} files, the patch text does not match it.`);
-  return faults.length > 0 ? refused(bounded(faults, limits.reasons)) : { kind: 'patch', patch: { files } };
+  return faults.length > 0
+    ? refusedFor(firstReasons(faults, limits.reasons))
+    : { kind: 'patch', patch: { files } };
 }
 
 const CHANGES = { A: 'added', M: 'modified', D: 'deleted', T: 'type-changed' } as const;
@@ -119,7 +119,7 @@ function readSection(entry: RawEntry, texts: readonly string[]): PatchFile | str
     if (read.kind === 'refused') return `has a section in the patch text that ${read.why}`;
     blocks.push(read.block);
   }
-  if (!agrees(entry, blocks))
+  if (!matchesEntry(entry, blocks))
     return 'has a section in the patch text that does not agree with the list of changed files';
   const binary = blocks.some((block) => block.binary);
   const fault = entry.newMode === LINK ? linkOf(entry, blocks.at(-1) as DiffBlock) : null;
@@ -138,7 +138,7 @@ function readSection(entry: RawEntry, texts: readonly string[]): PatchFile | str
   };
 }
 
-function agrees(entry: RawEntry, blocks: readonly DiffBlock[]): boolean {
+function matchesEntry(entry: RawEntry, blocks: readonly DiffBlock[]): boolean {
   const [first, second] = blocks;
   if (!first) return false;
   if (entry.status === 'T') {
@@ -152,7 +152,7 @@ function agrees(entry: RawEntry, blocks: readonly DiffBlock[]): boolean {
 }
 
 const modesAgree = (entry: RawEntry, block: DiffBlock): boolean =>
-  (block.oldMode ?? ABSENT) === entry.oldMode && (block.newMode ?? ABSENT) === entry.newMode;
+  (block.oldMode ?? NO_MODE) === entry.oldMode && (block.newMode ?? NO_MODE) === entry.newMode;
 
 /** A link's target is the text of its blob: one line without a newline. */
 function linkOf(entry: RawEntry, block: DiffBlock): string | null {
@@ -163,4 +163,67 @@ function linkOf(entry: RawEntry, block: DiffBlock): string | null {
     return 'is a symbolic link with an unreadable target';
   }
   return linkFault(entry.path, only.text);
+}
+
+/** What a patch may be at most before it is refused unread. Our defaults, tune on dev data. */
+export interface PatchLimits {
+  readonly files: number;
+  /** Characters of the patch text. */
+  readonly textLength: number;
+  /** UTF-8 bytes of one path component; ext4 and most file systems end here. */
+  readonly componentBytes: number;
+  /** UTF-8 bytes of a whole path. */
+  readonly pathBytes: number;
+  /** Reasons that a refusal lists; the rest is counted. */
+  readonly reasons: number;
+}
+
+export const PATCH_LIMITS: PatchLimits = {
+  files: 5_000,
+  textLength: 32 * 2 ** 20,
+  componentBytes: 255,
+  pathBytes: 1_024,
+  reasons: 20,
+};
+
+/** One changed path as `git diff-tree --raw` names it. */
+export interface RawEntry {
+  readonly oldMode: string;
+  readonly newMode: string;
+  readonly oldSha: string;
+  readonly newSha: string;
+  readonly status: 'A' | 'M' | 'D' | 'T';
+  readonly path: string;
+}
+
+export type RawList =
+  | { readonly kind: 'ok'; readonly entries: readonly RawEntry[] }
+  | { readonly kind: 'refused'; readonly why: string };
+
+const META = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) ([AMDT])$/;
+
+/** Reads `git diff-tree -r --raw -z --no-renames --no-abbrev base tree`: records of meta, NUL, path, NUL. */
+export function parseRaw(raw: string): RawList {
+  if (raw === '') return { kind: 'ok', entries: [] };
+  if (!raw.endsWith('\0'))
+    return { kind: 'refused', why: 'The list of changed files ends in the middle of an entry.' };
+  const fields = raw.slice(0, -1).split('\0');
+  if (fields.length % 2 !== 0)
+    return { kind: 'refused', why: 'The list of changed files has an entry without a path.' };
+  const entries: RawEntry[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    const meta = META.exec(fields[i] as string);
+    if (!meta)
+      return { kind: 'refused', why: `Entry ${i / 2 + 1} of the list of changed files is not readable.` };
+    const [, oldMode, newMode, oldSha, newSha, status] = meta as unknown as readonly [
+      string,
+      string,
+      string,
+      string,
+      string,
+      RawEntry['status'],
+    ];
+    entries.push({ oldMode, newMode, oldSha, newSha, status, path: fields[i + 1] as string });
+  }
+  return { kind: 'ok', entries };
 }

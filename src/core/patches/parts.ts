@@ -56,25 +56,27 @@ export type PatchedText =
 export function patchedText(base: string | null, file: PatchFile): PatchedText {
   if (file.change === 'deleted') return { kind: 'gone' };
   if (file.binary || file.change === 'type-changed') return { kind: 'unknown' };
-  const before = linesOf(base ?? '');
+  const before = linesWithNewlines(base ?? '');
   const after: string[] = [];
   let read = 0;
   for (const hunk of hunksOf(file)) {
     const start = hunk.oldCount === 0 ? hunk.oldStart : hunk.oldStart - 1;
-    if (start < read || !fits(hunk, before, start)) return { kind: 'unknown' };
+    if (start < read || !hunkFits(hunk, before, start)) return { kind: 'unknown' };
     while (read < start) after.push(before[read++] as string);
     read += hunk.oldCount;
-    for (const line of hunk.lines) if (line.kind !== 'removed') after.push(ended(line));
+    for (const line of hunk.lines) if (line.kind !== 'removed') after.push(lineWithNewline(line));
   }
   while (read < before.length) after.push(before[read++] as string);
   return { kind: 'text', text: after.join('') };
 }
 
-const fits = (hunk: Hunk, before: readonly string[], start: number): boolean =>
+const hunkFits = (hunk: Hunk, before: readonly string[], start: number): boolean =>
   start <= before.length &&
-  hunk.lines.filter((line) => line.kind !== 'added').every((line, i) => before[start + i] === ended(line));
+  hunk.lines
+    .filter((line) => line.kind !== 'added')
+    .every((line, i) => before[start + i] === lineWithNewline(line));
 
-const ended = (line: DiffLine): string => (line.noNewline ? line.text : `${line.text}\n`);
+const lineWithNewline = (line: DiffLine): string => (line.noNewline ? line.text : `${line.text}\n`);
 
 /** Lines with their newline; the last one may lack it. */
-const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? [];
+const linesWithNewlines = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? [];

@@ -1,6 +1,6 @@
 import type { FileRole } from './patch.ts';
 
-const CODE =
+const CODE_EXTENSIONS =
   '(?:[cm]?[jt]sx?|vue|svelte|py|go|rs|rb|java|kt|kts|scala|groovy|cs|fs|swift|php|dart|exs?|erl|clj[cs]?|c|cc|cpp|cxx|h|hpp|lua|pl|t|sh|bats|zig|nim|elm|hs)';
 const RUNNERS =
   '(?:vitest|jest|playwright|cypress|karma|ava|wdio|nightwatch|protractor|jasmine|mocha|testcafe|web-test-runner|stryker|tap|nyc|c8|codecov|phpunit|nextest)';
@@ -51,7 +51,7 @@ const COMMAND_FOLDERS: ReadonlySet<string> = new Set(['command', 'commands', 'cm
 const SOURCE_FOLDERS: ReadonlySet<string> = new Set(['src', 'lib', 'app']);
 
 const TEST_NAMES: readonly RegExp[] = [
-  new RegExp(`[._-](?:test|tests|spec|specs|e2e|cy|test-d)\\.${CODE}$`, 'i'),
+  new RegExp(`[._-](?:test|tests|spec|specs|e2e|cy|test-d)\\.${CODE_EXTENSIONS}$`, 'i'),
   /^test_.*\.py$/,
   /^tests\.(?:py|rs)$/,
   /[a-z0-9](?:Tests?|TestCase|IT|Spec|Specs)\.(?:java|kt|scala|groovy|cs|fs|swift|php)$/,
@@ -61,7 +61,7 @@ const TEST_NAMES: readonly RegExp[] = [
 ];
 /** Code that tests build on, by its name. */
 const SUPPORT_NAMES = new RegExp(
-  `^(?:tests?|spec)[-_.]?(?:utils?|helpers?|support|harness|fixtures?|mocks?)\\.${CODE}$`,
+  `^(?:tests?|spec)[-_.]?(?:utils?|helpers?|support|harness|fixtures?|mocks?)\\.${CODE_EXTENSIONS}$`,
   'i',
 );
 /** The names by which Node's own runner finds tests. */

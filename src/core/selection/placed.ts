@@ -1,4 +1,4 @@
-import type { Agreement } from '../agreement/index.ts';
+import type { PatchLikeness } from '../likeness/index.ts';
 
 /** What put the first candidate before the second; `none`: nobody was picked. */
 export type DecidedBy = 'none' | 'only-candidate' | 'signals' | 'agreement' | 'hash';
@@ -7,7 +7,7 @@ export type DecidedBy = 'none' | 'only-candidate' | 'signals' | 'agreement' | 'h
 export interface Placed {
   readonly id: string;
   readonly patch: string;
-  readonly agreement: Agreement;
+  readonly agreement: PatchLikeness;
   /** What signals hold against it. */
   readonly against: 'nothing' | 'breaks-tests' | 'does-not-apply';
   /** Signals say that it breaks no test. */
@@ -16,8 +16,8 @@ export interface Placed {
 
 /** The best candidate of another class than the first; those of its own class it need not be told from. */
 export const rivalOf = ([best, ...others]: readonly Placed[]): Placed | undefined =>
-  others.find((other) => other.agreement.cls !== best?.agreement.cls);
+  others.find((other) => other.agreement.classIndex !== best?.agreement.classIndex);
 
 /** A patch that does not apply, breaks tests or has no effect is not picked unless somebody must be. */
 export const couldBeRight = ({ against, agreement }: Placed): boolean =>
-  against === 'nothing' && !agreement.guards.includes('no-effective-change');
+  against === 'nothing' && !agreement.flaws.includes('no-effective-change');

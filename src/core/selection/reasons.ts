@@ -1,4 +1,4 @@
-import type { Guard } from '../agreement/index.ts';
+import type { Flaw } from '../likeness/index.ts';
 import { type DecidedBy, type Placed, rivalOf } from './placed.ts';
 
 const LONGEST_NAME = 80;
@@ -8,7 +8,7 @@ const AGAINST: Readonly<Record<Exclude<Placed['against'], 'nothing'>, string>> =
   'breaks-tests': 'It breaks tests that pass on the base.',
 };
 
-const GUARDED: Readonly<Record<Exclude<Guard, 'does-not-apply'>, string>> = {
+const FLAW_SENTENCES: Readonly<Record<Exclude<Flaw, 'does-not-apply'>, string>> = {
   'no-source-change': 'It changes no source file.',
   'no-effective-change': 'It changes nothing but comments and formatting.',
   'unbalanced-brackets': 'A hunk of it leaves brackets open, or closes more than it opens.',
@@ -19,11 +19,11 @@ const GUARDED: Readonly<Record<Exclude<Guard, 'does-not-apply'>, string>> = {
 /** Why a candidate stands where it does, among so many others. */
 export function becauseOf(one: Placed, others: number): string {
   if (one.against !== 'nothing') return AGAINST[one.against];
-  const { guards } = one.agreement;
+  const { flaws } = one.agreement;
   const sentences = [
     others === 0 ? 'There is no other candidate to compare it with.' : agreed(one, others),
     ...alike(one),
-    ...guards.flatMap((guard) => (guard === 'does-not-apply' ? [] : [GUARDED[guard]])),
+    ...flaws.flatMap((flaw) => (flaw === 'does-not-apply' ? [] : [FLAW_SENTENCES[flaw]])),
   ];
   return sentences.join(' ');
 }

@@ -1,4 +1,4 @@
-import { type Agreement, agreement } from '../agreement/index.ts';
+import { comparePatches, type PatchLikeness } from '../likeness/index.ts';
 import type { SelectAnswer } from './answer.ts';
 import { confidenceOf } from './confidence.ts';
 import { couldBeRight, type DecidedBy, type Placed, rivalOf } from './placed.ts';
@@ -37,7 +37,7 @@ export function selectStored(
 }
 
 function rankStored(candidates: readonly SelectCandidate[]): readonly Placed[] {
-  const pool = agreement(
+  const pool = comparePatches(
     candidates.map(({ id, patch, family, signals }) => ({
       id,
       text: patch,
@@ -49,7 +49,7 @@ function rankStored(candidates: readonly SelectCandidate[]): readonly Placed[] {
     .map(({ id, patch, signals }, i) => ({
       id,
       patch,
-      agreement: pool[i] as Agreement,
+      agreement: pool[i] as PatchLikeness,
       against: againstOf(signals),
       testsKept: signals?.p2p_ok === true,
     }))
@@ -58,7 +58,7 @@ function rankStored(candidates: readonly SelectCandidate[]): readonly Placed[] {
         STANDING[a.against] - STANDING[b.against] ||
         b.agreement.score - a.agreement.score ||
         b.agreement.share - a.agreement.share ||
-        a.agreement.cls - b.agreement.cls ||
+        a.agreement.classIndex - b.agreement.classIndex ||
         byText(a.patch, b.patch) ||
         byText(a.id, b.id),
     );

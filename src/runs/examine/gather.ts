@@ -1,4 +1,4 @@
-import { type Agreement, agreement, staticScore } from '../../core/agreement/index.ts';
+import { type PatchLikeness, comparePatches, staticScore } from '../../core/likeness/index.ts';
 import { contest, type Evidence, isSurvivor, peerTestsOn, type TestRun } from '../../core/evidence/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import type { NeutralReport } from '../../core/neutral/index.ts';
@@ -53,9 +53,9 @@ export async function gatherEvidence(
 }
 
 /** How far survivors' changes agree; of the others nobody asks. */
-function agreementsOf(examined: readonly Examined[]): ReadonlyMap<Alias, Agreement> {
+function agreementsOf(examined: readonly Examined[]): ReadonlyMap<Alias, PatchLikeness> {
   const survivors = examined.filter(({ gates, patch }) => isSurvivor(gates) && patch);
-  const found = agreement(
+  const found = comparePatches(
     survivors.map(({ candidate, patch }) => ({
       id: candidate.alias,
       text: joinSections(patch?.files ?? []),
@@ -68,7 +68,7 @@ function agreementsOf(examined: readonly Examined[]): ReadonlyMap<Alias, Agreeme
 /** Files, and functions, that are kept of one candidate. */
 const MOST_CHANGES = 8;
 
-const changesOf = ({ files, functions }: Agreement) => [
+const changesOf = ({ files, functions }: PatchLikeness) => [
   ...files.slice(0, MOST_CHANGES),
   ...functions.slice(0, MOST_CHANGES),
 ];
@@ -80,7 +80,7 @@ function evidenceOf(
   { candidate, gates, patch, baseTests }: Examined,
   crossed: Crossed,
   probed: Probed | null,
-  agreeing: ReadonlyMap<Alias, Agreement>,
+  agreeing: ReadonlyMap<Alias, PatchLikeness>,
 ): Evidence {
   const agreed = agreeing.get(candidate.alias);
   const neutral = probed?.examples.byAlias.get(candidate.alias);

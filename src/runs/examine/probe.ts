@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agreement } from '../../core/agreement/index.ts';
+import { comparePatches } from '../../core/likeness/index.ts';
 import {
   type Behaving,
   type Behaviour,
@@ -118,13 +118,13 @@ const textOf = ({ patch }: Ready): string => joinSections(patch ? productionPart
 
 /** A patch that leaves the source as it is behaves as the base whatever is right. */
 function isIdle(text: string): boolean {
-  const [own] = agreement([{ id: 'one', text }]);
-  return own?.guards.some((guard) => guard === 'no-effective-change' || guard === 'no-source-change') ?? true;
+  const [own] = comparePatches([{ id: 'one', text }]);
+  return own?.flaws.some((guard) => guard === 'no-effective-change' || guard === 'no-source-change') ?? true;
 }
 
 /** How much two production patches are alike, 0 to 1. */
 function likeness(one: string, other: string): number {
-  const [own] = agreement([
+  const [own] = comparePatches([
     { id: 'one', text: one },
     { id: 'other', text: other },
   ]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { useOf } from '../../../src/core/agreement/index.ts';
+import { fileKindOf } from '../../../src/core/likeness/index.ts';
 
 test.each([
   ['src/parse.ts', 'source'],
@@ -19,7 +19,7 @@ test.each([
   ['vitest.config.ts', 'config'],
   ['Dockerfile', 'config'],
 ])('%s is %s', (path, use) => {
-  expect(useOf(path, false)).toBe(use);
+  expect(fileKindOf(path, false)).toBe(use);
 });
 
 test.each([
@@ -32,11 +32,11 @@ test.each([
   'dist/index.js',
   'node_modules/x/index.js',
 ])('%s is scratch where a patch creates it, and no scratch where it was there', (path) => {
-  expect(useOf(path, true)).toBe('scratch');
-  expect(useOf(path, false)).not.toBe('scratch');
+  expect(fileKindOf(path, true)).toBe('scratch');
+  expect(fileKindOf(path, false)).not.toBe('scratch');
 });
 
 test('a new test or module in its place is no scratch', () => {
-  expect(useOf('test_parse.py', true)).toBe('test');
-  expect(useOf('src/parse/trim.ts', true)).toBe('source');
+  expect(fileKindOf('test_parse.py', true)).toBe('test');
+  expect(fileKindOf('src/parse/trim.ts', true)).toBe('source');
 });

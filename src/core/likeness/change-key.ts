@@ -1,30 +1,28 @@
-import { roleOf } from '../patches/index.ts';
-import { syntaxOf } from './lex.ts';
-import { type CodeLine, codeOf } from './lines.ts';
-import { isBeyondLimits } from './profile.ts';
-import { READ_LIMITS } from './read.ts';
-import { type UsedFile, usedFiles } from './uses.ts';
+import { READ_LIMITS, roleOf } from '../patches/index.ts';
+import { type ClassifiedFile, classifyFiles } from './file-kinds.ts';
+import { lexicalRulesOf } from './lexer.ts';
+import { isBeyondLimits, type TokenizedLine, tokenizeHunk } from './profile.ts';
 
 /** One place that a patch changes, as it is after taking away what formatting alone makes of it. */
-interface Run {
+interface ChangeRun {
   /** Line of the base that the last untouched code before it stands on. */
   readonly after: number;
-  readonly removed: Token[];
-  readonly added: Token[];
+  readonly removed: PlacedToken[];
+  readonly added: PlacedToken[];
 }
 
-interface OpenRun extends Run {
+interface OpenRun extends ChangeRun {
   /** The untouched code before it, back to the run before or to the start of the hunk. */
-  readonly before: readonly Token[];
+  readonly before: readonly PlacedToken[];
 }
 
-interface Token {
+interface PlacedToken {
   readonly text: string;
   readonly base: number;
 }
 
 /** Lock files follow from the manifest, and installing anything changes them. */
-const LOCK = /(?:^|\/)(?:[\w.-]+\.lock|[\w.-]*-lock\.(?:json|ya?ml)|go\.sum|npm-shrinkwrap\.json)$/i;
+const LOCK_FILE = /(?:^|\/)(?:[\w.-]+\.lock|[\w.-]*-lock\.(?:json|ya?ml)|go\.sum|npm-shrinkwrap\.json)$/i;
 
 /**
  * The key text of a class. Two patches have the same one when their production files differ in comments, blanks,
@@ -33,22 +31,22 @@ const LOCK = /(?:^|\/)(?:[\w.-]+\.lock|[\w.-]*-lock\.(?:json|ya?ml)|go\.sum|npm-
  * another place of the base are another change. Empty for a patch that changes nothing in production; a patch beyond
  * the limits of what is compared is its own key.
  */
-export function normalised(patchText: string): string {
-  const files = usedFiles(patchText).filter(isProduction);
+export function changeKey(patchText: string): string {
+  const files = classifyFiles(patchText).filter(isProduction);
   if (patchText.length > READ_LIMITS.characters || isBeyondLimits(files)) return patchText;
   return files
-    .map(keyOf)
+    .map(fileKey)
     .filter((key) => key !== '')
     .sort()
     .join('\n');
 }
 
-const isProduction = ({ path, use }: UsedFile): boolean =>
-  use === 'source' || (use === 'config' && roleOf(path) === 'production' && !LOCK.test(path));
+const isProduction = ({ path, fileKind }: ClassifiedFile): boolean =>
+  fileKind === 'source' || (fileKind === 'config' && roleOf(path) === 'production' && !LOCK_FILE.test(path));
 
-function keyOf(file: UsedFile): string {
-  const indented = syntaxOf(file.path).indented === true;
-  const runs = file.hunks.flatMap((hunk) => runsOf(codeOf(file, hunk), indented)).flatMap(trimmed);
+function fileKey(file: ClassifiedFile): string {
+  const indented = lexicalRulesOf(file.path).indented === true;
+  const runs = file.hunks.flatMap((hunk) => runsOf(tokenizeHunk(file, hunk), indented)).flatMap(trimmedRun);
   const whole = [
     file.created && 'created',
     file.deleted && 'deleted',
@@ -56,7 +54,7 @@ function keyOf(file: UsedFile): string {
     file.from !== null && `from ${file.from}`,
   ].filter(Boolean);
   if (runs.length === 0 && whole.length === 0) return '';
-  const texts = (tokens: readonly Token[]) => tokens.map(({ text }) => text);
+  const texts = (tokens: readonly PlacedToken[]) => tokens.map(({ text }) => text);
   return JSON.stringify([
     file.path,
     ...whole,
@@ -65,10 +63,10 @@ function keyOf(file: UsedFile): string {
 }
 
 /** Changed lines with no code between them are one run. */
-function runsOf(lines: readonly CodeLine[], indented: boolean): readonly OpenRun[] {
+function runsOf(lines: readonly TokenizedLine[], indented: boolean): readonly OpenRun[] {
   const runs: OpenRun[] = [];
   const sides = { old: new Indents(indented), now: new Indents(indented) };
-  let before: Token[] = [];
+  let before: PlacedToken[] = [];
   let open: OpenRun | null = null;
   for (const line of lines.filter(({ tokens }) => tokens.length > 0)) {
     const marks = {
@@ -78,7 +76,7 @@ function runsOf(lines: readonly CodeLine[], indented: boolean): readonly OpenRun
     const tokens = line.tokens.map((text) => ({ text, base: line.base }));
     if (line.kind === 'context') {
       // What follows a change stands deeper or less deep than it did: in such a language that is part of the change.
-      if (open && marks.removed.join() !== marks.added.join()) put(open, marks, line.base);
+      if (open && marks.removed.join() !== marks.added.join()) addIndentTokens(open, marks, line.base);
       if (open) before = [];
       before.push(...tokens);
       open = null;
@@ -88,19 +86,23 @@ function runsOf(lines: readonly CodeLine[], indented: boolean): readonly OpenRun
       open = { after: before.at(-1)?.base ?? line.base - 1, removed: [], added: [], before };
       runs.push(open);
     }
-    put(open, marks, line.base);
-    append(open[line.kind], tokens);
+    addIndentTokens(open, marks, line.base);
+    appendTokens(open[line.kind], tokens);
   }
   return runs;
 }
 
-function put(run: Run, marks: Readonly<Record<'removed' | 'added', readonly string[]>>, base: number): void {
+function addIndentTokens(
+  run: ChangeRun,
+  marks: Readonly<Record<'removed' | 'added', readonly string[]>>,
+  base: number,
+): void {
   run.removed.push(...marks.removed.map((text) => ({ text, base })));
   run.added.push(...marks.added.map((text) => ({ text, base })));
 }
 
 /** A comma before a closing bracket says nothing, on one line or over two. */
-function append(to: Token[], tokens: readonly Token[]): void {
+function appendTokens(to: PlacedToken[], tokens: readonly PlacedToken[]): void {
   for (const token of tokens) {
     if (/^[)\]}]$/.test(token.text) && to.at(-1)?.text === ',') to.pop();
     to.push(token);
@@ -117,7 +119,7 @@ class Indents {
     this.#counts = counts;
   }
 
-  read({ text, tokens }: CodeLine): readonly string[] {
+  read({ text, tokens }: TokenizedLine): readonly string[] {
     if (!this.#counts) return [];
     const indent = text.length - text.trimStart().length;
     const step = this.#depth > 0 || this.#last === null ? 0 : indent - this.#last;
@@ -131,7 +133,7 @@ class Indents {
 }
 
 /** The run without what both sides begin and end with, as far up as it can stand; nothing where nothing is left. */
-function trimmed({ after, removed, added, before }: OpenRun): readonly Run[] {
+function trimmedRun({ after, removed, added, before }: OpenRun): readonly ChangeRun[] {
   let from = 0;
   while (from < removed.length && removed[from]?.text === added[from]?.text) from++;
   let [end, stop] = [removed.length, added.length];
@@ -153,7 +155,7 @@ function trimmed({ after, removed, added, before }: OpenRun): readonly Run[] {
  * Two lines alike, one of them new: whether the first or the second is marked is up to the tool that wrote the diff. As
  * far up as it goes is one answer for both.
  */
-function slidUp(run: Run, before: readonly Token[]): Run {
+function slidUp(run: ChangeRun, before: readonly PlacedToken[]): ChangeRun {
   const moving = run.removed.length === 0 ? run.added : run.added.length === 0 ? run.removed : [];
   let steps = 0;
   const length = moving.length;

@@ -1,6 +1,6 @@
-import { type CodeLine, codeOf } from './lines.ts';
-import type { ReadFile, ReadLine } from './read.ts';
-import { type UsedFile, usedFiles } from './uses.ts';
+import type { ReadFile, ReadHunk, ReadLine } from '../patches/index.ts';
+import { type ClassifiedFile, classifyFiles } from './file-kinds.ts';
+import { Lexer, type LexicalRules, lexicalRulesOf, openBefore } from './lexer.ts';
 
 /** How often each thing occurs, and all together; where things weigh differently, weighed. */
 export interface Bag {
@@ -9,11 +9,11 @@ export interface Bag {
 }
 
 /** From first to last line of the base, both included. */
-export type Place = readonly [number, number];
+export type LineRange = readonly [number, number];
 
 /** What two patches are compared by; comments, blanks and lines that are only moved are gone. */
-export interface Profile {
-  readonly files: readonly UsedFile[];
+export interface PatchProfile {
+  readonly files: readonly ClassifiedFile[];
   /** Whether source is compared; without any, it is all that the patch changes but scratch files. */
   readonly hasSource: boolean;
   /** Added lines, each with its path; the same line counts once. */
@@ -23,7 +23,7 @@ export interface Profile {
   /** Three added tokens in a row. */
   readonly trigrams: Bag;
   /** Where the base is changed, by path: only files in which something changes that counts. */
-  readonly places: ReadonlyMap<string, readonly Place[]>;
+  readonly ranges: ReadonlyMap<string, readonly LineRange[]>;
   /** `path: heading` of the functions around the changes. */
   readonly functions: ReadonlySet<string>;
   /** Hunks whose change closes more brackets than it opens, or fewer. */
@@ -40,20 +40,20 @@ export const PROFILE_LIMITS = {
   tokens: 10_000,
 } as const;
 
-export function profileOf(text: string): Profile {
-  const files = usedFiles(text);
-  const source = files.filter((file) => file.use === 'source');
-  const compared = source.length > 0 ? source : files.filter((file) => file.use !== 'scratch');
+export function profileOf(text: string): PatchProfile {
+  const files = classifyFiles(text);
+  const source = files.filter((file) => file.fileKind === 'source');
+  const compared = source.length > 0 ? source : files.filter((file) => file.fileKind !== 'scratch');
   const added = new Set<string>();
   const sides = { added: [] as string[], removed: [] as string[] };
   const bases = new Map<string, readonly number[]>();
   const functions = new Set<string>();
   let unbalanced = 0;
   let changedLines = 0;
-  for (const file of bounded(compared)) {
-    const hunks = file.hunks.map((hunk) => codeOf(file, hunk));
+  for (const file of linesWithinLimits(compared)) {
+    const hunks = file.hunks.map((hunk) => tokenizeHunk(file, hunk));
     unbalanced += hunks.filter(isUnbalanced).length;
-    const changes = effective(hunks.flat());
+    const changes = effectiveChanges(hunks.flat());
     for (const { kind, tokens } of changes) {
       if (kind === 'added') added.add(`${file.path}|${tokens.join('')}`);
       sides[kind].push(...tokens);
@@ -72,21 +72,21 @@ export function profileOf(text: string): Profile {
     added: bagOf(countsOf([...added])),
     delta: bagOf(deltaOf(countsOf(tokens), countsOf(gone))),
     trigrams: bagOf(countsOf(tokens.slice(2).map((token, i) => `${tokens[i]}\0${tokens[i + 1]}\0${token}`))),
-    places: new Map([...bases].map(([path, lines]) => [path, placesOf(lines)])),
+    ranges: new Map([...bases].map(([path, lines]) => [path, rangesOf(lines)])),
     functions,
     unbalanced,
     changedLines,
   };
 }
 
-export const isBeyondLimits = (files: readonly UsedFile[]): boolean => {
+export const isBeyondLimits = (files: readonly ClassifiedFile[]): boolean => {
   const lines = files.flatMap(({ hunks }) => hunks).flatMap((hunk) => hunk.lines);
   const characters = lines.reduce((total, { text }) => total + text.length, 0);
   return lines.length > PROFILE_LIMITS.lines || characters > PROFILE_LIMITS.characters;
 };
 
 /** The first lines of the files, as many as the limits allow. */
-function bounded(files: readonly UsedFile[]): readonly UsedFile[] {
+function linesWithinLimits(files: readonly ClassifiedFile[]): readonly ClassifiedFile[] {
   let { lines, characters }: { lines: number; characters: number } = PROFILE_LIMITS;
   const fits = ({ text }: ReadLine): boolean => {
     lines--;
@@ -101,19 +101,20 @@ function bounded(files: readonly UsedFile[]): readonly UsedFile[] {
   }));
 }
 
-interface Change extends CodeLine {
+interface ChangedLine extends TokenizedLine {
   readonly kind: 'added' | 'removed';
 }
 
 /** The changed lines that say something, without those that the same file only has elsewhere now. */
-function effective(lines: readonly CodeLine[]): readonly Change[] {
+function effectiveChanges(lines: readonly TokenizedLine[]): readonly ChangedLine[] {
   const changed = lines.flatMap((line) => {
     if (line.kind === 'context' || isIdle(line.tokens)) return [];
     const tokens = line.tokens.at(-1) === ',' ? line.tokens.slice(0, -1) : line.tokens;
     return [{ ...line, kind: line.kind, tokens }];
   });
-  const key = ({ tokens }: CodeLine) => tokens.join('\0');
-  const count = (kind: Change['kind']) => countsOf(changed.filter((line) => line.kind === kind).map(key));
+  const key = ({ tokens }: TokenizedLine) => tokens.join('\0');
+  const count = (kind: ChangedLine['kind']) =>
+    countsOf(changed.filter((line) => line.kind === kind).map(key));
   const [more, fewer] = [count('added'), count('removed')];
   const spare = { added: new Map(fewer), removed: new Map(more) };
   return changed.filter((line) => {
@@ -127,7 +128,7 @@ function effective(lines: readonly CodeLine[]): readonly Change[] {
 const isIdle = ([first, ...rest]: readonly string[]): boolean =>
   rest.length === 0 && (first === undefined || first === ',' || first.startsWith('"'));
 
-type Counts = ReadonlyMap<string, number>;
+type TokenCounts = ReadonlyMap<string, number>;
 
 function countsOf(things: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -135,7 +136,7 @@ function countsOf(things: readonly string[]): Map<string, number> {
   return counts;
 }
 
-const bagOf = (counts: Counts): Bag => ({
+const bagOf = (counts: TokenCounts): Bag => ({
   counts,
   whole: [...counts.values()].reduce((sum, n) => sum + n, 0),
 });
@@ -144,9 +145,9 @@ const bagOf = (counts: Counts): Bag => ({
 const SIGN_WEIGHT = 0.25;
 const weightOf = (token: string): number => (/^(?:["`\p{L}\p{N}_$]|\/.)/u.test(token) ? 1 : SIGN_WEIGHT);
 
-function deltaOf(more: Counts, fewer: Counts): Counts {
+function deltaOf(more: TokenCounts, fewer: TokenCounts): TokenCounts {
   const delta = new Map<string, number>();
-  const put = (sign: string, from: Counts, less: Counts) => {
+  const put = (sign: string, from: TokenCounts, less: TokenCounts) => {
     for (const [token, n] of from) {
       const rest = n - (less.get(token) ?? 0);
       if (rest > 0) delta.set(sign + token, weightOf(token) * rest);
@@ -158,7 +159,7 @@ function deltaOf(more: Counts, fewer: Counts): Counts {
 }
 
 /** Changes with at most one untouched line between them are one place. */
-function placesOf(lines: readonly number[]): readonly Place[] {
+function rangesOf(lines: readonly number[]): readonly LineRange[] {
   const places: [number, number][] = [];
   for (const line of lines.toSorted((a, b) => a - b)) {
     const last = places.at(-1);
@@ -178,7 +179,7 @@ const BRACKETS: ReadonlyMap<string, readonly [number, 1 | -1]> = new Map([
   ['}', [2, -1]],
 ]);
 
-function isUnbalanced(hunk: readonly CodeLine[]): boolean {
+function isUnbalanced(hunk: readonly TokenizedLine[]): boolean {
   const depth = [0, 0, 0];
   for (const { kind, tokens } of hunk) {
     if (kind === 'context') continue;
@@ -191,24 +192,51 @@ function isUnbalanced(hunk: readonly CodeLine[]): boolean {
   return depth.some((n) => n !== 0);
 }
 
-const DEFINITION =
+const DEFINITION_LINE =
   /^\s*(?:(?:export|pub(?:\([^)]*\))?|public|private|protected|internal|static|async|default|abstract|final|override|unsafe)\s+)*(?:def|class|fn|func|function\*?|impl|trait|struct|enum|interface|module|mod)\b/;
-const LONGEST_NAME = 120;
+const MAX_FUNCTION_NAME_CHARS = 120;
 
 /** The nearest line above a change that looks like a definition, or what stands in the hunk's header. */
 function functionsOf(
   file: ReadFile,
-  hunks: readonly (readonly CodeLine[])[],
-  changes: readonly Change[],
+  hunks: readonly (readonly TokenizedLine[])[],
+  changes: readonly ChangedLine[],
 ): readonly string[] {
   const lines = new Set(changes.map(({ base }) => base));
   return hunks.flatMap((hunk, i) => {
     let around = file.hunks[i]?.heading ?? '';
     return hunk.flatMap(({ kind, text, base }) => {
-      if (kind !== 'added' && DEFINITION.test(text)) around = text.trim();
+      if (kind !== 'added' && DEFINITION_LINE.test(text)) around = text.trim();
       return kind !== 'context' && around && lines.has(base)
-        ? [`${file.path}: ${around.slice(0, LONGEST_NAME)}`]
+        ? [`${file.path}: ${around.slice(0, MAX_FUNCTION_NAME_CHARS)}`]
         : [];
     });
   });
 }
+
+/** A line of a hunk as code. */
+export interface TokenizedLine extends ReadLine {
+  /** Empty for a comment or a blank line. On a context line: as it stands in the new file. */
+  readonly tokens: readonly string[];
+}
+
+/** One hunk's lines as code tokens, both sides read apart: what opens on one side must not swallow the other. */
+export function tokenizeHunk(file: ReadFile, hunk: ReadHunk): readonly TokenizedLine[] {
+  const syntax = lexicalRulesOf(file.path);
+  const open = openBefore(
+    hunk.lines.filter((line) => line.kind !== 'added').map((line) => line.text),
+    syntax,
+  );
+  const before = new Lexer(syntax, open);
+  const after = new Lexer(syntax, open);
+  return hunk.lines.map((line) => {
+    const old = line.kind === 'added' ? [] : before.line(line.text);
+    const now = line.kind === 'removed' ? old : after.line(line.text);
+    return { ...line, tokens: withoutFreeSemicolon(now, syntax) };
+  });
+}
+
+const withoutFreeSemicolon = (
+  tokens: readonly string[],
+  { freeSemicolons }: LexicalRules,
+): readonly string[] => (freeSemicolons && tokens.at(-1) === ';' ? tokens.slice(0, -1) : tokens);

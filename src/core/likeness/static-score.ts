@@ -1,4 +1,9 @@
-import type { StaticScore } from './types.ts';
+/** The static score: never below 0, at most 120. */
+export interface StaticScore {
+  readonly score: number;
+  /** Each deduction and each bonus as a sentence, in the order of the rules. */
+  readonly because: readonly string[];
+}
 
 /**
  * A score of the patch's shape alone: size, files, headers, commit message, balance. Starts at 100. On patches whose
@@ -19,9 +24,9 @@ export function staticScore(patchText: string, commitMessage?: string): StaticSc
 }
 
 /** Whether it holds, what it adds or takes off, and why. */
-type Rule = readonly [holds: boolean, points: number, why: string];
+type ScoreRule = readonly [holds: boolean, points: number, why: string];
 
-interface Shape {
+interface PatchShape {
   readonly additions: number;
   readonly deletions: number;
   readonly files: number;
@@ -29,7 +34,7 @@ interface Shape {
   readonly fileHeader: boolean;
 }
 
-function shapeOf(text: string): Shape {
+function shapeOf(text: string): PatchShape {
   const shape = { additions: 0, deletions: 0, git: 0, plain: 0, hunkHeader: false };
   for (const line of text.split('\n')) {
     if (line.startsWith('+++ ')) shape.plain++;
@@ -43,7 +48,7 @@ function shapeOf(text: string): Shape {
   return { additions, deletions, files: git || plain, hunkHeader, fileHeader: git + plain > 0 };
 }
 
-function sizeRules({ additions, deletions, files }: Shape): readonly Rule[] {
+function sizeRules({ additions, deletions, files }: PatchShape): readonly ScoreRule[] {
   const lines = additions + deletions;
   return [
     [lines > 200, -20, `${lines} changed lines, more than 200`],
@@ -55,7 +60,7 @@ function sizeRules({ additions, deletions, files }: Shape): readonly Rule[] {
   ];
 }
 
-function formRules({ hunkHeader, fileHeader }: Shape, message: string): readonly Rule[] {
+function formRules({ hunkHeader, fileHeader }: PatchShape, message: string): readonly ScoreRule[] {
   const length = [...message].length;
   return [
     [!hunkHeader, -50, 'no hunk header (`@@`)'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { staticScore } from '../../../src/core/agreement/index.ts';
+import { staticScore } from '../../../src/core/likeness/index.ts';
 import { change, created, patch } from './sample.ts';
 
 const MESSAGE = 'Adds instead of subtracting';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { agreement } from '../../../src/core/agreement/index.ts';
+import { comparePatches } from '../../../src/core/likeness/index.ts';
 import { change, created, patch } from './sample.ts';
 
 const NAMES = ['total', 'rate', 'round', 'clamp', 'limit', 'price'];
@@ -73,7 +73,8 @@ test.each(Object.entries(PADDINGS))(
             id: `peer ${i}`,
             text: patch(fix(lines), change('src/b.ts', ['+use(total);'], { at: 7 })),
           }));
-          const scoreOf = (text: string) => agreement([{ id: 'own', text }, ...others])[0]?.score as number;
+          const scoreOf = (text: string) =>
+            comparePatches([{ id: 'own', text }, ...others])[0]?.score as number;
           expect(scoreOf(pad(own, guessed))).toBeLessThanOrEqual(scoreOf(fix(own)));
         },
       ),
@@ -90,7 +91,7 @@ test('nor does a docstring', () => {
   fc.assert(
     fc.property(statements, guess, statements, (own, guessed, peer) => {
       const scoreOf = (text: string) =>
-        agreement([
+        comparePatches([
           { id: 'own', text },
           { id: 'peer', text: python(...peer) },
         ])[0]?.score as number;
@@ -104,11 +105,11 @@ test('a padded copy does not lower what an honest candidate has from the others'
   const honest = fix(['total = round(x, 2);']);
   const peer = fix(['total = round(x, 2);', 'limit = clamp(total, 9);']);
   const copy = fix(['total = round(x, 2); // total round']);
-  const alone = agreement([
+  const alone = comparePatches([
     { id: 'honest', text: honest },
     { id: 'peer', text: peer },
   ]);
-  const stuffed = agreement([
+  const stuffed = comparePatches([
     { id: 'honest', text: honest },
     { id: 'peer', text: peer },
     ...['1', '2', '3'].map((id) => ({ id, text: copy })),
@@ -120,7 +121,7 @@ test('a padded copy does not lower what an honest candidate has from the others'
 test('paths that mean something to JavaScript are only names', () => {
   const odd = ['__proto__', 'constructor', 'src/__proto__/a.ts', 'a\u2028b.ts', 'toString'];
   const text = patch(...odd.map((path) => change(path, ['+x();'])));
-  const [found] = agreement([
+  const [found] = comparePatches([
     { id: '__proto__', text },
     { id: 'constructor', text: change('__proto__', ['+x();']) },
   ]);
@@ -135,6 +136,6 @@ test('patches of many megabytes are read as far as the limits go', () => {
   const hunks = `--- a/src/a.ts\n+++ b/src/a.ts\n${'@@ -1 +1 @@\n-a();\n+b();\n'.repeat(100_000)}`;
   const nested = change('src/a.ts', [`+${'('.repeat(3_000_000)}`]);
   const alike = change('src/a.ts', [...Array(5_000).fill(' same();'), ...Array(4_000).fill('+same();')]);
-  const found = agreement([wide, files, hunks, nested, alike].map((text, i) => ({ id: `${i}`, text })));
+  const found = comparePatches([wide, files, hunks, nested, alike].map((text, i) => ({ id: `${i}`, text })));
   expect(found.map(({ score }) => Number.isFinite(score))).toEqual([true, true, true, true, true]);
 });

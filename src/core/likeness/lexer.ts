@@ -1,9 +1,9 @@
 /** How comments and strings of a language look, as far as it takes to tell them from code. */
-export interface Syntax {
-  /** One alternative for each kind of token; sticky. Its groups are those of `pattern` below. */
+export interface LexicalRules {
+  /** One alternative for each kind of token; sticky. Its groups are those of `tokenPattern` below. */
   readonly pattern: RegExp;
   /** What begins a comment or a string that may run over lines. */
-  readonly blocks: Readonly<Record<string, Block>>;
+  readonly blocks: Readonly<Record<string, MultilineToken>>;
   /** A line that begins so is inside a block comment, wherever that began. */
   readonly inside?: RegExp;
   /** A literal that begins like a division. */
@@ -14,72 +14,75 @@ export interface Syntax {
   readonly indented?: true;
 }
 
-export interface Block {
+export interface MultilineToken {
   readonly close: string;
   /** `doc`: a comment where it is a statement of its own, a string elsewhere. */
   readonly is: 'comment' | 'string' | 'doc';
 }
 
-const WORD = String.raw`[\p{L}_$][\p{L}\p{N}_$]*|\p{N}[\p{L}\p{N}_]*(?:\.\p{N}[\p{L}\p{N}_]*)?`;
-const DOUBLE = String.raw`"(?:[^"\\]|\\.)*(?:"|\\?$)`;
-const SINGLE = String.raw`'(?:[^'\\]|\\.)*(?:'|\\?$)`;
+const WORD_OR_NUMBER = String.raw`[\p{L}_$][\p{L}\p{N}_$]*|\p{N}[\p{L}\p{N}_]*(?:\.\p{N}[\p{L}\p{N}_]*)?`;
+const DOUBLE_QUOTED = String.raw`"(?:[^"\\]|\\.)*(?:"|\\?$)`;
+const SINGLE_QUOTED = String.raw`'(?:[^'\\]|\\.)*(?:'|\\?$)`;
 /** A character; a lifetime has no second quote. */
-const CHARACTER = String.raw`'(?:[^'\\]|\\.[^']{0,8})'`;
-const SLASHED = String.raw`\/\/.*`;
-const HASHED = '#.*';
+const CHARACTER_LITERAL = String.raw`'(?:[^'\\]|\\.[^']{0,8})'`;
+const SLASH_COMMENT = String.raw`\/\/.*`;
+const HASH_COMMENT = '#.*';
 /** Matches nothing. */
-const NONE = '[]';
+const NEVER = '[]';
 
 /** Groups: 1 a comment to the end of the line, 2 what opens a block, 3 a string, 4 a word or a sign; else blanks. */
-const pattern = (note: string, open: string, text: string): RegExp =>
-  new RegExp(String.raw`(${note})|(${open})|(${text})|\s+|(${WORD}|[^])`, 'uy');
+const tokenPattern = (note: string, open: string, text: string): RegExp =>
+  new RegExp(String.raw`(${note})|(${open})|(${text})|\s+|(${WORD_OR_NUMBER}|[^])`, 'uy');
 
 const STARRED = { '/*': { close: '*/', is: 'comment' } } as const;
 const ANGLED = { '<!--': { close: '-->', is: 'comment' } } as const;
-const STAR = /^\s*\*(?:\s|\/|$)/;
-const SLASHES: Syntax = {
-  pattern: pattern(SLASHED, String.raw`\/\*`, `${DOUBLE}|${CHARACTER}`),
+const STAR_LINE = /^\s*\*(?:\s|\/|$)/;
+const SLASH_RULES: LexicalRules = {
+  pattern: tokenPattern(SLASH_COMMENT, String.raw`\/\*`, `${DOUBLE_QUOTED}|${CHARACTER_LITERAL}`),
   blocks: STARRED,
-  inside: STAR,
+  inside: STAR_LINE,
 };
-const SCRIPT: Syntax = {
-  pattern: pattern(SLASHED, '\\/\\*|<!--|`', `${DOUBLE}|${SINGLE}`),
+const SCRIPT_RULES: LexicalRules = {
+  pattern: tokenPattern(SLASH_COMMENT, '\\/\\*|<!--|`', `${DOUBLE_QUOTED}|${SINGLE_QUOTED}`),
   blocks: { ...STARRED, ...ANGLED, '`': { close: '`', is: 'string' } },
-  inside: STAR,
+  inside: STAR_LINE,
   regex: /\/(?![*/])(?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/\p{L}*/uy,
   freeSemicolons: true,
 };
-const STYLE: Syntax = {
-  pattern: pattern(NONE, String.raw`\/\*|<!--`, DOUBLE),
+const STYLE_RULES: LexicalRules = {
+  pattern: tokenPattern(NEVER, String.raw`\/\*|<!--`, DOUBLE_QUOTED),
   blocks: { ...STARRED, ...ANGLED },
 };
-const PYTHON: Syntax = {
-  pattern: pattern(HASHED, `"""|'''`, `${DOUBLE}|${SINGLE}`),
+const PYTHON_RULES: LexicalRules = {
+  pattern: tokenPattern(HASH_COMMENT, `"""|'''`, `${DOUBLE_QUOTED}|${SINGLE_QUOTED}`),
   blocks: { '"""': { close: '"""', is: 'doc' }, "'''": { close: "'''", is: 'doc' } },
   indented: true,
 };
-const HASH: Syntax = { pattern: pattern(HASHED, NONE, `${DOUBLE}|${SINGLE}`), blocks: {} };
-const PLAIN: Syntax = { pattern: pattern(NONE, NONE, DOUBLE), blocks: {} };
+const HASH_RULES: LexicalRules = {
+  pattern: tokenPattern(HASH_COMMENT, NEVER, `${DOUBLE_QUOTED}|${SINGLE_QUOTED}`),
+  blocks: {},
+};
+const PLAIN_RULES: LexicalRules = { pattern: tokenPattern(NEVER, NEVER, DOUBLE_QUOTED), blocks: {} };
 
-const BY_EXTENSION: readonly (readonly [RegExp, Syntax])[] = [
-  [/\.(?:[cm]?[jt]sx?|vue|svelte|astro)$/i, SCRIPT],
-  [/\.(?:pyi?|pyx|pxd)$/i, PYTHON],
+const RULES_BY_EXTENSION: readonly (readonly [RegExp, LexicalRules])[] = [
+  [/\.(?:[cm]?[jt]sx?|vue|svelte|astro)$/i, SCRIPT_RULES],
+  [/\.(?:pyi?|pyx|pxd)$/i, PYTHON_RULES],
   [
     /\.(?:rs|go|java|kts?|scala|groovy|gradle|c|h|cc|cpp|cxx|hpp|hh|mm?|cs|fs|swift|dart|php|zig|proto)$/i,
-    SLASHES,
+    SLASH_RULES,
   ],
-  [/\.(?:css|scss|less|html?|xml|svg)$/i, STYLE],
-  [/\.(?:rb|sh|bash|pl|pm|r|jl|exs?|nim|ya?ml|toml|cfg|ini|graphql)$/i, HASH],
+  [/\.(?:css|scss|less|html?|xml|svg)$/i, STYLE_RULES],
+  [/\.(?:rb|sh|bash|pl|pm|r|jl|exs?|nim|ya?ml|toml|cfg|ini|graphql)$/i, HASH_RULES],
 ];
 
-export const syntaxOf = (path: string): Syntax =>
-  BY_EXTENSION.find(([extension]) => extension.test(path))?.[1] ?? PLAIN;
+export const lexicalRulesOf = (path: string): LexicalRules =>
+  RULES_BY_EXTENSION.find(([extension]) => extension.test(path))?.[1] ?? PLAIN_RULES;
 
 /**
  * The comment that the first of these lines stands in, although it began above them; null for code. `lines` are those of
  * the base: what surrounds a change is not its author's to choose. Where no end of a comment is in sight, it is code.
  */
-export function openBefore(lines: readonly string[], { blocks }: Syntax): Block | null {
+export function openBefore(lines: readonly string[], { blocks }: LexicalRules): MultilineToken | null {
   const comments = Object.entries(blocks).filter(([, block]) => block.is !== 'string');
   for (const [at, line] of lines.entries()) {
     const found = comments.find(([open, { close }]) => line.includes(open) || line.includes(close));
@@ -107,13 +110,13 @@ function endsDoc(line: string, quotes: string, above: string | undefined): boole
 
 /** Reads the lines of one side of a hunk, in order, into code tokens. Comments and blanks are gone. */
 export class Lexer {
-  readonly #syntax: Syntax;
-  #open: Block | null;
+  readonly #syntax: LexicalRules;
+  #open: MultilineToken | null;
   /** The last token of all lines so far. */
   #last: string | undefined;
 
   /** `open`: what the first line stands in, from `openBefore`. */
-  constructor(syntax: Syntax, open: Block | null = null) {
+  constructor(syntax: LexicalRules, open: MultilineToken | null = null) {
     this.#syntax = syntax;
     this.#open = open;
   }
@@ -131,7 +134,7 @@ export class Lexer {
   }
 
   #close(text: string, from: number, tokens: string[]): number {
-    const { close, is } = this.#open as Block;
+    const { close, is } = this.#open as MultilineToken;
     const end = text.indexOf(close, from);
     const to = end < 0 ? text.length : end;
     if (is === 'string' && to > from) tokens.push(`\`${text.slice(from, to)}`);
@@ -156,12 +159,12 @@ export class Lexer {
     const [, , open, literal, code] = found;
     const block = open === undefined ? undefined : blocks[open];
     if (block) this.#open = this.#opened(block, tokens);
-    else if (literal !== undefined) tokens.push(unquoted(literal));
+    else if (literal !== undefined) tokens.push(withPlainQuote(literal));
     else if (code !== undefined) tokens.push(code);
     return pattern.lastIndex;
   }
 
-  #opened(block: Block, tokens: readonly string[]): Block {
+  #opened(block: MultilineToken, tokens: readonly string[]): MultilineToken {
     if (block.is !== 'doc') return block;
     const isStatement = tokens.length === 0 && !CONTINUES.test(this.#last ?? '');
     return { ...block, is: isStatement ? 'comment' : 'string' };
@@ -181,5 +184,5 @@ const pastComment = (text: string): number => {
 };
 
 /** Quotes of any kind are one kind. */
-const unquoted = (literal: string): string =>
+const withPlainQuote = (literal: string): string =>
   `"${literal.slice(1, literal.length > 1 && literal.endsWith(literal[0] as string) ? -1 : undefined)}`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type AgreeingPatch, agreement } from '../../../src/core/agreement/index.ts';
+import { comparePatches, type PoolPatch } from '../../../src/core/likeness/index.ts';
 import { anyPatch, anyText, change, created, patch } from './sample.ts';
 
 const parse = (...added: readonly string[]): string =>
@@ -14,16 +14,16 @@ const trimsToo = parse('const clean = text.trim();', 'return clean;');
 const lowers = parse('return text.toLowerCase() ?? null;');
 const elsewhere = change('src/print.ts', [' print(text);', '+flush(stream, 3);'], { at: 90 });
 
-const pool = (...texts: readonly string[]): readonly AgreeingPatch[] =>
+const pool = (...texts: readonly string[]): readonly PoolPatch[] =>
   texts.map((text, i) => ({ id: String.fromCharCode(65 + i), text }));
-const only = (candidates: readonly AgreeingPatch[], id: string) => {
-  const found = agreement(candidates).find((one) => one.id === id);
+const only = (candidates: readonly PoolPatch[], id: string) => {
+  const found = comparePatches(candidates).find((one) => one.id === id);
   if (!found) throw new Error(`no ${id}`);
   return found;
 };
 
 test('the candidate that changes what the others change, as they change it, agrees most', () => {
-  const [a, b, c, d] = agreement(pool(trims, trimsToo, lowers, elsewhere)).map(({ share }) => share) as [
+  const [a, b, c, d] = comparePatches(pool(trims, trimsToo, lowers, elsewhere)).map(({ share }) => share) as [
     number,
     number,
     number,
@@ -36,7 +36,7 @@ test('the candidate that changes what the others change, as they change it, agre
 
 test('to leave out what others change weighs more than to add something', () => {
   const both = patch(trims, elsewhere);
-  const [whole, part] = agreement(pool(both, trims, both.replace('flush', 'drain')));
+  const [whole, part] = comparePatches(pool(both, trims, both.replace('flush', 'drain')));
   expect(whole?.share).toBeGreaterThan(part?.share as number);
 });
 
@@ -52,20 +52,20 @@ test('candidates that make the same source changes are one class', () => {
     trims.replace('return text.trim();', 'return text.trim(); // no blanks'),
     created('test/a.test.ts', ['x()']),
   );
-  const found = agreement(pool(trims, lowers, noted));
+  const found = comparePatches(pool(trims, lowers, noted));
   expect(found.map(({ alike }) => alike)).toEqual([['A', 'C'], ['B'], ['A', 'C']]);
-  expect(found[0]?.cls).toBe(found[2]?.cls);
+  expect(found[0]?.classIndex).toBe(found[2]?.classIndex);
   expect(found[0]).toMatchObject({ share: found[2]?.share });
 });
 
 test('a third copy of a patch adds nothing to anybody', () => {
-  const twice = agreement(pool(lowers, lowers, trims, trimsToo, elsewhere));
-  const often = agreement(pool(lowers, lowers, trims, trimsToo, elsewhere, lowers, lowers, lowers));
+  const twice = comparePatches(pool(lowers, lowers, trims, trimsToo, elsewhere));
+  const often = comparePatches(pool(lowers, lowers, trims, trimsToo, elsewhere, lowers, lowers, lowers));
   for (const i of [0, 2, 3, 4]) expect(often[i]?.share).toBe(twice[i]?.share);
 });
 
 test('three candidates of one family have one vote on the others, and none on each other', () => {
-  const run = (text: string, family: string, id: string): AgreeingPatch => ({ id, text, family });
+  const run = (text: string, family: string, id: string): PoolPatch => ({ id, text, family });
   const loud = [
     run(lowers, 'x', 'A'),
     run(lowers, 'x', 'B'),
@@ -73,7 +73,7 @@ test('three candidates of one family have one vote on the others, and none on ea
     run(trims, 'y', 'D'),
     run(trimsToo, 'z', 'E'),
   ];
-  const shares = new Map(agreement(loud).map(({ id, share }) => [id, share]));
+  const shares = new Map(comparePatches(loud).map(({ id, share }) => [id, share]));
   expect(shares.get('D')).toBeGreaterThan(shares.get('A') as number);
   const single = loud.filter(({ id }) => id !== 'B' && id !== 'C');
   for (const id of ['A', 'D', 'E']) expect(only(single, id).share).toBe(shares.get(id));
@@ -81,8 +81,8 @@ test('three candidates of one family have one vote on the others, and none on ea
 
 test('where all candidates are of one family they are compared with each other', () => {
   const runs = pool(trims, trimsToo, elsewhere).map((one) => ({ ...one, family: 'x' }));
-  expect(agreement(runs).map(({ share }) => share)).toEqual(
-    agreement(pool(trims, trimsToo, elsewhere)).map(({ share }) => share),
+  expect(comparePatches(runs).map(({ share }) => share)).toEqual(
+    comparePatches(pool(trims, trimsToo, elsewhere)).map(({ share }) => share),
   );
 });
 
@@ -98,14 +98,14 @@ test.each([
 ] as const)('%s is named and lowers the score', (guard, odd) => {
   const candidates = [{ id: 'odd', ...odd }, ...pool(trims, trimsToo, lowers)];
   const found = only(candidates, 'odd');
-  expect(found.guards).toContain(guard);
+  expect(found.flaws).toContain(guard);
   expect(found.score).toBeLessThan(0.1 + 0.9 * found.share);
-  expect(only(candidates, 'A').guards).toEqual([]);
+  expect(only(candidates, 'A').flaws).toEqual([]);
 });
 
 test('a small fix in tests, and one that is known to apply, raise no guard', () => {
   const tested = patch(trims, change('test/parse.test.ts', ['-check(" a");', '+check("a");']));
-  expect(only([{ id: 'A', text: tested, applies: true }], 'A').guards).toEqual([]);
+  expect(only([{ id: 'A', text: tested, applies: true }], 'A').flaws).toEqual([]);
 });
 
 const anyPool = fc.array(
@@ -120,12 +120,12 @@ const anyPool = fc.array(
 test('no pool makes it throw or leave its bounds', () => {
   fc.assert(
     fc.property(anyPool, (some) => {
-      const found = agreement(some.map(({ text, family }, i) => ({ id: `${i}`, text, family })));
+      const found = comparePatches(some.map(({ text, family }, i) => ({ id: `${i}`, text, family })));
       expect(found.map(({ id }) => id)).toEqual(some.map((_, i) => `${i}`));
-      for (const { score, share, text, cover, cls } of found) {
+      for (const { score, share, text, cover, classIndex } of found) {
         expect(Math.min(score, share, text, cover)).toBeGreaterThanOrEqual(0);
         expect(Math.max(score, share, text, cover)).toBeLessThanOrEqual(1);
-        expect(cls).toBeLessThan(some.length);
+        expect(classIndex).toBeLessThan(some.length);
       }
     }),
     { numRuns: 100 },
@@ -141,12 +141,12 @@ test('order and ids have no effect', () => {
         .map((one) => ({ ...one, id: renamed(one.id) }))
         .sort((a, b) => a.place - b.place);
       const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-      const expected = agreement(candidates).map((one) => ({
+      const expected = comparePatches(candidates).map((one) => ({
         ...one,
         id: renamed(one.id),
         alike: one.alike.map(renamed).sort(),
       }));
-      expect(agreement(turned).toSorted(byId)).toEqual(expected.sort(byId));
+      expect(comparePatches(turned).toSorted(byId)).toEqual(expected.sort(byId));
     }),
     { numRuns: 100 },
   );
@@ -155,7 +155,7 @@ test('order and ids have no effect', () => {
 test('patches that are the same to the letter tie', () => {
   fc.assert(
     fc.property(anyPatch, fc.array(anyPatch, { maxLength: 3 }), (twin, others) => {
-      const [a, b] = agreement(pool(twin, twin, ...others));
+      const [a, b] = comparePatches(pool(twin, twin, ...others));
       expect({ ...a, id: '' }).toEqual({ ...b, id: '' });
     }),
     { numRuns: 100 },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { normalised } from '../../../src/core/agreement/index.ts';
+import { changeKey } from '../../../src/core/likeness/index.ts';
 import { anyText, change, created, patch } from './sample.ts';
 
 const fix = change('src/sum.ts', [
@@ -47,7 +47,7 @@ test.each([
   ['a plain diff', fix.replace(/^diff --git .*\n/, '')],
   ['line ends', fix.replaceAll('\n', '\r\n')],
 ])('a patch that differs in %s is in the same class', (_, other) => {
-  expect(normalised(other)).toBe(normalised(fix));
+  expect(changeKey(other)).toBe(changeKey(fix));
 });
 
 test.each([
@@ -59,26 +59,24 @@ test.each([
   ['a second file', patch(fix, created('src/total.ts', ['export const total = 1;']))],
   ['nothing', ''],
 ])('a patch that differs in %s is in another class', (_, other) => {
-  expect(normalised(other)).not.toBe(normalised(fix));
+  expect(changeKey(other)).not.toBe(changeKey(fix));
 });
 
 test('a created file that the source speaks of is production, wherever it stands', () => {
   const helped = (body: string) =>
     patch(change('lib/sum.js', ["+import { total } from '../total.js';"]), created('total.js', [body]));
-  expect(normalised(helped('export const total = 1;'))).not.toBe(
-    normalised(helped('export const total = 2;')),
-  );
+  expect(changeKey(helped('export const total = 1;'))).not.toBe(changeKey(helped('export const total = 2;')));
 });
 
 test('a line that really moves is a change', () => {
   const moved = change('src/run.ts', ['-  open();', '   read();', '+  open();', '   close();']);
-  expect(normalised(moved)).not.toBe('');
+  expect(changeKey(moved)).not.toBe('');
 });
 
 test('which of two lines alike is marked as new makes no difference', () => {
   const first = change('src/list.ts', [' start();', '+  push(x);', '   push(x);', ' end();']);
   const second = change('src/list.ts', [' start();', '   push(x);', '+  push(x);', ' end();']);
-  expect(normalised(first)).toBe(normalised(second));
+  expect(changeKey(first)).toBe(changeKey(second));
 });
 
 test('in Python indentation is part of the change, elsewhere it is not', () => {
@@ -86,14 +84,14 @@ test('in Python indentation is part of the change, elsewhere it is not', () => {
     change(`src/loop.${extension}`, [' for x in xs:', '     seen(x)', `+${first}`, `+${second}`, ' done()']);
   const inside = ['    a(x)', '    b(x)'] as const;
   const after = ['    a(x)', 'b(x)'] as const;
-  expect(normalised(loop('py', ...inside))).not.toBe(normalised(loop('py', ...after)));
-  expect(normalised(loop('ts', ...inside))).toBe(normalised(loop('ts', ...after)));
+  expect(changeKey(loop('py', ...inside))).not.toBe(changeKey(loop('py', ...after)));
+  expect(changeKey(loop('ts', ...inside))).toBe(changeKey(loop('ts', ...after)));
 });
 
 test('how many lines are wrapped in a condition is part of the change in Python', () => {
   const one = change('a.py', ['-a()', '+if x:', '+    a()', ' b()']);
   const two = change('a.py', ['-a()', '-b()', '+if x:', '+    a()', '+    b()']);
-  expect(normalised(one)).not.toBe(normalised(two));
+  expect(changeKey(one)).not.toBe(changeKey(two));
 });
 
 test('what stands in a docstring that began above the hunk is a comment', () => {
@@ -103,7 +101,7 @@ test('what stands in a docstring that began above the hunk is a comment', () => 
     { at: 9 },
   );
   const plain = change('src/a.py', [' text', '     """', '-    return 1', '+    return 2'], { at: 9 });
-  expect(normalised(documented)).toBe(normalised(plain));
+  expect(changeKey(documented)).toBe(changeKey(plain));
 });
 
 test('renaming, creating and deleting count', () => {
@@ -112,7 +110,7 @@ test('renaming, creating and deleting count', () => {
     created('src/new.ts', []),
     'diff --git a/src/new.ts b/src/new.ts\ndeleted file mode 100644\n',
     '',
-  ].map(normalised);
+  ].map(changeKey);
   expect(new Set(keys).size).toBe(4);
 });
 
@@ -124,7 +122,7 @@ test('patches that change nothing in production are one class, with the empty ke
     change('src/a.ts', ['+// hello']),
     created('test/a.test.ts', ['run()']),
   ]) {
-    expect(normalised(text)).toBe('');
+    expect(changeKey(text)).toBe('');
   }
 });
 
@@ -139,7 +137,7 @@ test('comments and blank lines never change the class, wherever they are put', (
         (all, place) => all.toSpliced(place % (all.length + 1), 0, place % 2 ? '+// a(); b();' : '+'),
         signed,
       );
-      expect(normalised(change('src/a.ts', noisy))).toBe(normalised(change('src/a.ts', signed)));
+      expect(changeKey(change('src/a.ts', noisy))).toBe(changeKey(change('src/a.ts', signed)));
     }),
   );
 });
@@ -147,7 +145,7 @@ test('comments and blank lines never change the class, wherever they are put', (
 test('no text makes it throw', () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      expect(typeof normalised(text)).toBe('string');
+      expect(typeof changeKey(text)).toBe('string');
     }),
     { numRuns: 500 },
   );
@@ -155,5 +153,5 @@ test('no text makes it throw', () => {
 
 test('beyond the limits a patch is its own class', () => {
   const huge = (last: string) => created('src/data.ts', [...Array(12_000).fill('x();'), last]);
-  expect(normalised(huge('a()'))).not.toBe(normalised(huge('b()')));
+  expect(changeKey(huge('a()'))).not.toBe(changeKey(huge('b()')));
 });

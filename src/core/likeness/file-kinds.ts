@@ -1,0 +1,67 @@
+import { isSnapshot, type ReadFile, readDiff, roleOf } from '../patches/index.ts';
+
+/** What a changed file is for. Only `source` is compared between candidates. */
+export type FileKind = 'source' | 'test' | 'docs' | 'config' | 'scratch';
+
+const CODE_NAME =
+  /\.(?:[cm]?[jt]sx?|vue|svelte|astro|pyi?|pyx|pxd|rs|go|java|kts?|scala|groovy|c|h|cc|cpp|cxx|hpp|hh|m|mm|cs|fs|vb|swift|dart|rb|php|pl|pm|lua|r|jl|exs?|erl|clj[cs]?|hs|elm|ml|nim|zig|sh|bash|css|scss|less|html?|sql|graphql|proto)$/i;
+const PROSE_NAME = /\.(?:md|mdx|markdown|rst|txt|adoc|changes)$/i;
+const DOC_FOLDERS = /(?:^|\/)(?:docs?|documentation|changelogs?|newsfragments|\.changesets?)\//i;
+const SETTINGS_NAME =
+  /\.(?:lock|toml|ya?ml|json[c5]?|cfg|ini|xml|gradle|properties|env|conf)$|^(?:package-lock\.json|go\.(?:mod|sum)|gemfile|rakefile|makefile|dockerfile|\.[\w.-]+)$/i;
+const TEST_LIKE_FOLDER =
+  /(?:^|\/)(?:testing|specs?|fixtures?|test-?data|ui[-_]tests?|test[-_]suite|testsuite|testcases?)\//i;
+const TEST_LIKE_NAME = /^tests?[-_]|[-_.]tests?\./i;
+const LEFTOVER_NAME = /\.(?:orig|rej|bak|backup|old|swp|log|tmp|pyc|class|o|rlib)$|~$/i;
+const BUILD_OUTPUT_PATH = /(?:^|\/)(?:node_modules|target|__pycache__|\.pytest_cache|dist|build)\//;
+/** How agents name what they write to try something out. */
+const TRIAL_NAME =
+  /^(?:repro|reproduc|debug|demo|example_?test|test_?fix|check_|verify|tmp|temp|scratch|run_|fix_|simple_|final_|validate)/i;
+
+/**
+ * What a changed file is for, by its name. Scratch is what an agent made on its way and left behind, so only a created
+ * file can be it; code at the top of a repository is taken for it too, and `classifyFiles` takes back what other source
+ * speaks of.
+ */
+export function fileKindOf(path: string, created: boolean): FileKind {
+  const parts = path.split('/');
+  const name = parts.at(-1) ?? '';
+  if (created && (LEFTOVER_NAME.test(name) || BUILD_OUTPUT_PATH.test(path))) return 'scratch';
+  if (created && parts.length <= 2 && TRIAL_NAME.test(name)) return 'scratch';
+  const role = roleOf(path);
+  if (role === 'test' || isSnapshot(path)) return 'test';
+  if (created && parts.length === 1 && CODE_NAME.test(name)) return 'scratch';
+  if (role === 'runner') return 'config';
+  if (TEST_LIKE_FOLDER.test(path) || TEST_LIKE_NAME.test(name)) return 'test';
+  if (PROSE_NAME.test(name) || (DOC_FOLDERS.test(path) && !CODE_NAME.test(name))) return 'docs';
+  return SETTINGS_NAME.test(name) ? 'config' : 'source';
+}
+
+export interface ClassifiedFile extends ReadFile {
+  readonly fileKind: FileKind;
+}
+
+/** Scratch files of a patch that are looked for in its source. */
+const MAX_SOUGHT_FILES = 20;
+const MIN_STEM_CHARS = 3;
+
+/** The files of a patch and what each is for. */
+export function classifyFiles(text: string): readonly ClassifiedFile[] {
+  const files = readDiff(text).map((file) => ({ ...file, fileKind: fileKindOf(file.path, file.created) }));
+  const sought = files
+    .filter(({ path, fileKind }) => fileKind === 'scratch' && CODE_NAME.test(path))
+    .slice(0, MAX_SOUGHT_FILES);
+  const spokenOf = new Set(
+    sought.filter((file) =>
+      files.some((other) => other.fileKind === 'source' && mentions(other, stemOf(file))),
+    ),
+  );
+  return files.map((file) => (spokenOf.has(file) ? { ...file, fileKind: 'source' } : file));
+}
+
+/** `helper` of `lib/helper.test.js`: how an import names it in most languages. */
+const stemOf = ({ path }: ReadFile): string => path.slice(path.lastIndexOf('/') + 1).replace(/\..*$/s, '');
+
+const mentions = ({ hunks }: ReadFile, stem: string): boolean =>
+  stem.length >= MIN_STEM_CHARS &&
+  hunks.some(({ lines }) => lines.some(({ kind, text }) => kind === 'added' && text.includes(stem)));
