@@ -21,10 +21,9 @@ import { type SelectFlags, selectLines } from './select.ts';
 import { listWorkers } from './workers.ts';
 
 export { follow } from './follow.ts';
-export { onPresses } from './interrupts.ts';
 export { printReport } from './print.ts';
 export { jsonText, runJson, terminalText } from './render/index.ts';
-export { exitCode } from './run.ts';
+export { exitCode, onPresses } from './run.ts';
 export type {
   AgentRow,
   Agents,

@@ -3,6 +3,7 @@ import { pickOf } from '../core/decision/index.ts';
 import { Fault, type LocalOrigin, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import {
+  cancelRun,
   exposureOfLocal,
   flows,
   type Overrides,
@@ -13,8 +14,14 @@ import {
 import { follow, viewById } from './follow.ts';
 import { printReport } from './print.ts';
 import { jsonText, runJson, trustText } from './render/index.ts';
-import { EXIT, type Screen, type Shell, type TerminalRuntime } from './runtime.ts';
-import { listenForStop, type Stopping } from './stopping.ts';
+import {
+  EXIT,
+  type Runtime,
+  type Screen,
+  type Shell,
+  type Surroundings,
+  type TerminalRuntime,
+} from './runtime.ts';
 
 export interface RunOptions {
   readonly file?: string;
@@ -164,4 +171,87 @@ export function exitCode(view: RunView): number {
     default:
       return EXIT.failed;
   }
+}
+
+/** Milliseconds that a second interrupt still leaves for an orderly end. Our default. */
+const LAST_GRACE_MS = 3_000;
+
+/** Ctrl-C while a run is followed. The first one cancels the run, a second one leaves whatever happens. */
+export interface Stopping {
+  /** Somebody wants to stop, whatever has begun by now. */
+  wanted(): boolean;
+  opened(runtime: Runtime): void;
+  /** The run is stored and can be cancelled from now on; what was wanted before is done now. */
+  begun(): void;
+  /** Waits for a cancelling that is under way. */
+  idle(): Promise<void>;
+  /** Stops listening. */
+  deaf(): void;
+}
+
+export function listenForStop({ screen, onInterrupt, exit }: Surroundings, runId: RunId): Stopping {
+  let wanted = false;
+  let runtime: Runtime | null = null;
+  let world: World | null = null;
+  let cancelling: Promise<void> | null = null;
+
+  function cancel(): Promise<void> {
+    if (world === null) return Promise.resolve();
+    cancelling ??= cancelRun(world, runId, 'stopped from the terminal').then(
+      () => undefined,
+      (thrown: unknown) => {
+        cancelling = null;
+        screen.err(`The run could not be cancelled: ${String(thrown)}\n`);
+      },
+    );
+    return cancelling;
+  }
+
+  async function leave(): Promise<void> {
+    screen.err(`\nLeaving at once. \`runoff cancel ${runId}\` tidies up what is left.\n`);
+    const orderly = cancel().then(() => runtime?.close());
+    // What fails now cannot be mended here; the next start of Runoff does it.
+    const patience = new Promise((resolve) => setTimeout(resolve, LAST_GRACE_MS));
+    await Promise.race([Promise.allSettled([orderly]), patience]);
+    exit(EXIT.cancelled);
+  }
+
+  const deaf = onPresses(onInterrupt, (press) => {
+    if (press > 1) return void leave();
+    wanted = true;
+    screen.err('\nStopping: coders are killed, what exists is kept …\n');
+    void cancel();
+  });
+
+  return {
+    wanted: () => wanted,
+    opened(given) {
+      runtime = given;
+    },
+    begun() {
+      world = runtime?.world ?? null;
+      if (wanted) void cancel();
+    },
+    idle: async () => cancelling ?? undefined,
+    deaf,
+  };
+}
+
+/** One press arrives twice: a terminal signals the whole group, and the launcher in `bin` passes its own signal on. */
+const ONE_PRESS_MS = 1_000;
+
+/** Counts presses of Ctrl-C, or whatever else interrupts: 1 is the first. Returns a function that stops listening. */
+export function onPresses(
+  onInterrupt: (handler: () => void) => () => void,
+  handler: (press: number) => void,
+): () => void {
+  let last = Number.NEGATIVE_INFINITY;
+  let presses = 0;
+  return onInterrupt(() => {
+    const now = performance.now();
+    if (now - last < ONE_PRESS_MS) return;
+    last = now;
+    presses += 1;
+    handler(presses);
+  });
 }

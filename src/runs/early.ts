@@ -1,7 +1,7 @@
 import { agreeEarly, type EarlyField, type Finisher } from '../core/adaptive/index.ts';
-import { comparePatches } from '../core/likeness/index.ts';
 import type { TestRun } from '../core/evidence/index.ts';
 import { familyOf } from '../core/judging/index.ts';
+import { comparePatches } from '../core/likeness/index.ts';
 import type { Alias, ArtifactRef, Candidate, RunId } from '../core/model/index.ts';
 import { sayEnough } from './code/index.ts';
 import { type Bench, gatherEvidence, openBench, readBaseRun } from './examine/index.ts';

@@ -28,7 +28,7 @@ export { COLLECTING } from './code/index.ts';
 export { type DebateWish, debateText, type TextDebate } from './debate-text.ts';
 export { OUTAGES } from './guard.ts';
 export { inLine, sayLine } from './line.ts';
-export { sayMisheard } from './misheard.ts';
+export { inquiryOf, restoreQuestion, sayMisheard } from './misheard.ts';
 export { once } from './once.ts';
 export { findComment, findOwn } from './own-comment.ts';
 export { type PickedHere, pickHere } from './pick-local.ts';
@@ -45,12 +45,19 @@ export {
   writtenComparison,
 } from './publish/index.ts';
 export { commentThatAsked, firstQuestionText, questionText } from './question.ts';
-export { reconcile, sayLastWords, sweepEnded } from './reconcile.ts';
-export { isWaiting, reply, type Said, waitsFor } from './reply.ts';
-export { inquiryOf, restoreQuestion } from './restore.ts';
+export {
+  isWaiting,
+  reconcile,
+  reply,
+  type Said,
+  sayLastWords,
+  startLocalRun,
+  startRun,
+  sweepEnded,
+  waitsFor,
+} from './reconcile.ts';
 export { type Keep, type Retired, retire } from './retire.ts';
 export { type SelectOptions, type SelectTools, select } from './select.ts';
-export { startLocalRun, startRun } from './start.ts';
 export { handleOf, loadRun, requireGitHub } from './task.ts';
 export { diffsOf, LABEL, RUNNING_LABEL, viewOf } from './view.ts';
 export type { Announcer, PromptLibrary, World } from './world.ts';

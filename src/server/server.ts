@@ -4,7 +4,6 @@ import { openBodyBudget } from '../core/bodies/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { Log } from '../ports/index.ts';
 import { limitConnections } from './connections.ts';
-import { countedLog } from './counted-log.ts';
 import { type DeliveryParts, deliver, type Webhook } from './deliveries.ts';
 import { type Figures, sendFigures } from './figures.ts';
 import { frontPage, notFound, type Page, SECURITY_HEADERS } from './page.ts';
@@ -214,4 +213,30 @@ const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '']);
 function urlOf(host: string, port: number): string {
   const name = ANY_ADDRESS.has(host) ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+/** Milliseconds for which what happens again is only counted. Our default. */
+const QUIET_MS = 60_000;
+
+/** One line for what strangers can make happen as often as they like: the first at once, then one a minute with how many. */
+export function countedLog(log: Log): (message: string, why: string) => void {
+  const counts = new Map<string, number>();
+  function flush(message: string): void {
+    const times = counts.get(message) ?? 0;
+    counts.delete(message);
+    if (times === 0) return;
+    log.warn({ times }, `${message} (${times} more within the last minute)`);
+    wait(message);
+  }
+  function wait(message: string): void {
+    counts.set(message, 0);
+    setTimeout(() => flush(message), QUIET_MS).unref();
+  }
+  return (message, why) => {
+    const times = counts.get(message);
+    if (times === undefined) {
+      log.warn({ why }, message);
+      wait(message);
+    } else counts.set(message, times + 1);
+  };
 }

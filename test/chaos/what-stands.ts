@@ -1,6 +1,6 @@
+import type { LocalGitHub } from '@runoff/local-github';
 import { simpleGit } from 'simple-git';
 import { findMarker } from '../../src/core/reports/index.ts';
-import type { LocalGitHub } from '@runoff/local-github';
 import { OWNER, PLACE, type Stage } from './stage.ts';
 
 /** How an issue's run ended and all that stands on GitHub of it; numbers and ids that differ from run to run are left out. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { onPresses, type Surroundings } from '../../src/cli/index.ts';
-import { listenForStop } from '../../src/cli/stopping.ts';
+import { listenForStop } from '../../src/cli/run.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

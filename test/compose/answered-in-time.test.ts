@@ -5,7 +5,7 @@ import { createNodeMiddleware, Probot } from 'probot';
 import { expect, test } from 'vitest';
 import { app } from '../../src/app.ts';
 import type { Steering } from '../../src/commands/index.ts';
-import { answeredInTime } from '../../src/compose/answered-in-time.ts';
+import { answeredInTime } from '../../src/compose/serve.ts';
 import type { World } from '../../src/runs/index.ts';
 import { delivery, HOOKS, SECRET } from '../server/delivery.ts';
 

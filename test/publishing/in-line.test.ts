@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
 import { openGitHub } from '../../src/adapters/github/index.ts';
 import { LABEL, openAnnouncer } from '../../src/runs/index.ts';
-import { openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { git } from '../../packages/local-github/test/github-world.ts';
 import { withdrawn } from '../../src/commands/index.ts';
 import { sayLastWords } from '../../src/runs/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
-import { git } from '../../packages/local-github/test/github-world.ts';
 import { overRest } from './refs.ts';
 import { ALICE, furnished, openRoom, type Room } from './room.ts';
 import { branchesOf, commentsOn, kindsOf, labelsOf, pullsOf } from './standing.ts';

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { type GitHubWorld, openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
 import { openGitHub } from '../../src/adapters/github/index.ts';
 import { openSteering, type Steering } from '../../src/commands/index.ts';
 import { openLog } from '../../src/compose/index.ts';
@@ -13,7 +14,6 @@ import { fail, publish } from '../../src/runs/publish/index.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { patchOf } from '../contracts/workspaces.suite.ts';
 import { candidate, evidence, judged } from '../core/reports/sample.ts';
-import { type GitHubWorld, openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
 import { type Line, openLine } from './line.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readSettingsText } from '../../src/adapters/config/index.ts';
 import type { RepositorySource } from '../../src/ports/index.ts';
+import { settle } from '../../src/runs/admit/exposure.ts';
 import type { RunRequest } from '../../src/runs/admit/index.ts';
-import { settle } from '../../src/runs/admit/settle.ts';
 import type { World } from '../../src/runs/index.ts';
 
 /** A repository with these settings, on a machine that can do nothing: whoever is not refused before meets a fault. */

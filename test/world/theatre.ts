@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openGitHubContract } from '@runoff/local-github/contract';
 import { expect } from 'vitest';
 import { isOver } from '../../src/core/lifecycle/index.ts';
 import type { RunView } from '../../src/core/reports/index.ts';
@@ -13,7 +14,6 @@ import {
   type TheatreOptions,
 } from '../../src/demo/stage.ts';
 import { LABEL, viewOf } from '../../src/runs/index.ts';
-import { openGitHubContract } from '@runoff/local-github/contract';
 import { furnish } from './data-folder.ts';
 
 export interface Stage {

@@ -1,5 +1,3 @@
-import { type Holding, toDrop } from './fair-share.ts';
-
 /** The memory shared by all bodies that are being read or worked on. */
 export interface BodyBudget {
   /** A body begins to arrive. `dropped` is called when its memory is given to others; it no longer counts then. */
@@ -61,4 +59,32 @@ export function openBodyBudget(most: number): BodyBudget {
       return held;
     },
   };
+}
+
+/** What one sender holds of something that all senders share. */
+export interface Holding {
+  readonly sender: string;
+  /** In the unit of what is shared: bytes, or 1 for a connection. */
+  readonly weight: number;
+  /** False: it is being worked on and is not taken away. */
+  readonly droppable: boolean;
+}
+
+/**
+ * What to drop so that the others have room: of the sender that holds the most, the oldest. Whoever sends little, and
+ * quickly, is never first. `holdings` in the order in which they began; null where nothing can be dropped.
+ */
+export function toDrop<T extends Holding>(holdings: Iterable<T>): T | null {
+  const senders = new Map<string, { weight: number; oldest: T | null }>();
+  for (const one of holdings) {
+    const sender = senders.get(one.sender) ?? { weight: 0, oldest: null };
+    senders.set(one.sender, sender);
+    sender.weight += one.weight;
+    if (one.droppable) sender.oldest ??= one;
+  }
+  let found: { weight: number; oldest: T } | null = null;
+  for (const { weight, oldest } of senders.values()) {
+    if (oldest && (!found || weight > found.weight)) found = { weight, oldest };
+  }
+  return found?.oldest ?? null;
 }

@@ -1,3 +1,2 @@
-export { type BodyBudget, type HeldBody, openBodyBudget } from './body-budget.ts';
+export { type BodyBudget, type HeldBody, type Holding, openBodyBudget, toDrop } from './body-budget.ts';
 export { type Added, type BodyBytes, openBodyBytes } from './body-bytes.ts';
-export { type Holding, toDrop } from './fair-share.ts';

@@ -1,5 +1,4 @@
 import { CoderSetting, EVALUATORS, type Evaluator, suggest } from '../policy/index.ts';
-import { codersOf } from './coders.ts';
 import type { RunWish } from './command.ts';
 import { dollarsOf, listOf, refOf, secondsOf } from './values.ts';
 
@@ -191,4 +190,16 @@ function evaluators(names: readonly string[]): Reading {
   return known.length > 0
     ? { evaluator: known }
     : `\`--evaluator\` takes strategies: ${EVALUATORS.join(', ')}.`;
+}
+
+/** Agents × models as somebody listed them, taken in turn until both lists have been used up. Models alone are the built-in agent's. */
+export function codersOf(
+  agents: readonly string[] | undefined,
+  models: readonly string[] = [],
+): readonly CoderSetting[] {
+  const names = agents?.length ? agents : models.length > 0 ? ['builtin'] : [];
+  return Array.from({ length: Math.max(names.length, models.length) }, (_, i) => {
+    const model = models[i % Math.max(models.length, 1)];
+    return { agent: names[i % names.length] ?? 'builtin', ...(model ? { model } : {}) };
+  });
 }

@@ -4,17 +4,15 @@ export { answer, isOpen, type Raised, raise, type Scope, unsettled } from './led
 export { acceptanceLine, questionsOf } from './outcome.ts';
 export {
   applyEdits,
+  firstQuestion,
   GROWTH_FLOOR,
+  type Later,
+  laterQuestion,
   longest,
   MOST_GROWTH,
   MOST_SPEC,
   type Patched,
   type PatchRules,
-} from './patch.ts';
-export {
-  firstQuestion,
-  type Later,
-  laterQuestion,
   pressedQuestion,
   type Shown,
   synthesisQuestion,

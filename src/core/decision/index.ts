@@ -1,2 +1,12 @@
-export { CLEAR, type DecideOptions, type Decision, decide, LIKELY, type Picked, pickOf } from './decision.ts';
-export { chosenOf, leftToPerson, pickable } from './picks.ts';
+export {
+  CLEAR,
+  chosenOf,
+  type DecideOptions,
+  type Decision,
+  decide,
+  LIKELY,
+  leftToPerson,
+  type Picked,
+  pickable,
+  pickOf,
+} from './picks.ts';

@@ -1,10 +1,20 @@
-export { asked, MOST_QUESTIONS, nextInquiry, openInquiry, type Wanted, withAssumed } from './inquire.ts';
-export { type Fit, fits, type Next, settle, span, whyStopped } from './settle.ts';
 export {
+  asked,
   type Dialogue,
+  type Fit,
+  fits,
   type Inquiry,
+  MOST_QUESTIONS,
   type NewReply,
+  type Next,
   NO_DIALOGUE,
+  nextInquiry,
+  openInquiry,
   type Reply,
   type Settled,
-} from './types.ts';
+  settle,
+  span,
+  type Wanted,
+  whyStopped,
+  withAssumed,
+} from './settle.ts';

@@ -23,7 +23,6 @@ export {
   staticGates,
   testsRunGate,
 } from './gates.ts';
-export { type Introduces, introducedBy, lackedNames } from './lacking.ts';
 export {
   DerivedTests,
   ProbeOutput,
@@ -35,6 +34,9 @@ export {
   type AuthorMarks,
   type AuthorTests,
   authorTests,
+  type Introduces,
+  introducedBy,
+  lackedNames,
   type Mark,
   marksOn,
   NO_TESTS,

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import type { Alias, Brief } from '../model/index.ts';
 import type { Settings } from '../policy/index.ts';
-import type { ObjectionFate, VetoClaim } from './reviewer.ts';
+import type { BlindPatch } from './blind.ts';
+import { heard, type Verdict } from './verdict.ts';
 
 /** A defect that a critic named in a candidate, and what execution made of it. */
 export interface Objection extends Pick<VetoClaim, 'file' | 'line' | 'input' | 'expected' | 'got'> {
@@ -50,3 +52,117 @@ export function reviewWanted(
 /** Did execution confirm an objection? Only then do critics' tests count: else one that passes could move the others. */
 export const confirmed = (critics: readonly CriticReport[]): boolean =>
   critics.some((one) => 'objections' in one && one.objections.some(({ fate }) => fate === 'confirmed'));
+
+const short = (most: number) => z.string().min(1).max(most);
+
+/** A reviewer's answer about one candidate. */
+export const Review = z.object({
+  claims: z
+    .array(
+      z.object({
+        file: short(400),
+        line: z.number().int().min(1).max(1e9),
+        quote: short(400).describe('The changed line that is wrong, or a part of it, word for word.'),
+        input: short(600),
+        expected: short(600).describe('What the task asks for on this input.'),
+        got: short(600).describe('What this line makes of it instead.'),
+        test: short(8_000)
+          .optional()
+          .describe('A test file that fails because of it, where one can be written.'),
+      }),
+    )
+    .max(4),
+  because: short(1_200),
+  verdict: z.enum(['pass', 'veto']),
+});
+export type Review = z.infer<typeof Review>;
+
+/** A defect that a reviewer showed on a line. A claim: whoever can execute its test does, before it counts for more. */
+export interface VetoClaim {
+  readonly alias: Alias;
+  readonly file: string;
+  readonly line: number;
+  readonly quote: string;
+  readonly input: string;
+  readonly expected: string;
+  readonly got: string;
+  /** Text of a test, written by a model: to be executed in a sandbox only. */
+  readonly test?: string;
+}
+
+export type Reviewed =
+  | { readonly kind: 'pass'; readonly because: string }
+  | {
+      readonly kind: 'claims';
+      readonly claims: readonly [VetoClaim, ...VetoClaim[]];
+      readonly because: string;
+    }
+  /** There is no usable review: it neither helps nor harms. */
+  | { readonly kind: 'ignored'; readonly because: string };
+
+/** A veto without a changed line that was shown is none. */
+export function reviewed(
+  alias: Alias,
+  review: Review,
+  shown: { readonly patch: BlindPatch; readonly nonce: string; readonly instructions: string },
+): Reviewed {
+  if (review.verdict === 'pass') return { kind: 'pass', because: review.because };
+  const [first, ...rest] = review.claims.flatMap((claim): VetoClaim[] => {
+    const { file, line, quote, input, expected, got, test } = claim;
+    const verdict: Verdict = {
+      citations: [{ candidate: 'first', file, line, quote }],
+      failures: [{ candidate: 'first', input, expected, got }],
+      because: review.because,
+      better: 'second',
+    };
+    const told = heard(verdict, { ...shown, first: shown.patch, second: NOTHING });
+    const [cited] = told.kind === 'verdict' ? told.verdict.citations : [];
+    if (!cited) return [];
+    const where = { file: cited.file, line: cited.line, quote };
+    return [{ alias, ...where, input, expected, got, ...(test ? { test } : {}) }];
+  });
+  return first
+    ? { kind: 'claims', claims: [first, ...rest], because: review.because }
+    : { kind: 'ignored', because: 'The reviewer named no changed line that is in the patch.' };
+}
+
+const NOTHING: BlindPatch = { production: '', tests: '', lines: [], addresses: [] };
+
+/** What came of executing a claim's test; null where it has none or it could not be run. */
+export type Reproduction = {
+  readonly onCandidate: 'passed' | 'failed';
+  /** It was admitted as a neutral test: one that nobody passes says nothing about this candidate. */
+  readonly admitted: boolean;
+} | null;
+
+/** `confirmed`: its test counts and fails here. `doubt`: a line was named, and no test that counts shows it. `refuted`: its test passes. */
+export type ObjectionFate = 'confirmed' | 'doubt' | 'refuted';
+
+/** What execution makes of one claim. */
+export function fateOf(ran: Reproduction): ObjectionFate {
+  if (ran?.onCandidate === 'passed') return 'refuted';
+  return ran?.admitted ? 'confirmed' : 'doubt';
+}
+
+export interface ReviewOutcome {
+  /** `vetoed`: a test shows it. `doubted`: a line was named, and a person should look. */
+  readonly kind: 'passed' | 'doubted' | 'vetoed';
+  readonly because: string;
+}
+
+/**
+ * A veto holds when its test counts and fails here. A line alone is a doubt: it lowers confidence and
+ * is shown, and no candidate falls by it, because a reviewer that was talked into it could name a line of any patch.
+ */
+export function settleReview(review: Reviewed, reproductions: readonly Reproduction[]): ReviewOutcome {
+  if (review.kind !== 'claims') return { kind: 'passed', because: review.because };
+  const settled = review.claims.map((claim, i) => ({ claim, fate: fateOf(reproductions[i] ?? null) }));
+  const shown = settled.find(({ fate }) => fate === 'confirmed');
+  if (shown) return { kind: 'vetoed', because: `A test of the reviewer fails: ${described(shown.claim)}` };
+  const open = settled.find(({ fate }) => fate === 'doubt');
+  if (!open) return { kind: 'passed', because: 'What the reviewer feared does not happen: its tests pass.' };
+  return { kind: 'doubted', because: `The reviewer doubts ${described(open.claim)}` };
+}
+
+const described = ({ file, line, input, expected, got }: VetoClaim): string =>
+  `${file}:${line}, input ${input}: expected ${expected}, got ${got}.`;

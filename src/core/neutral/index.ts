@@ -1,12 +1,24 @@
-export { type Accepted, accept, type Ground, importedFiles } from './accept.ts';
+export {
+  type Accepted,
+  accept,
+  DistinguishingTest,
+  formFault,
+  type Ground,
+  hasSurface,
+  importedFiles,
+  isQuoted,
+  MOST_BYTES,
+  MOST_TESTS,
+  surfaceOf,
+  WrittenTest,
+  WrittenTests,
+  wordsOf,
+} from './accept.ts';
 export { admit, inQuestion, joinAdmissions, joinTests, NO_ADMISSION, REPEATS } from './admission.ts';
 export { aimOf } from './aim.ts';
 export { writersInOrder } from './choice.ts';
 export { customsOf, looksLikeTest, placesFor, type TestCustom } from './custom.ts';
-export { formFault, isQuoted } from './form.ts';
 export { type Import, importsOf } from './imports.ts';
 export { type Reading, readAlone, readTogether, tellsFiles } from './reading.ts';
 export { type NeutralReport, neutralReport } from './report.ts';
-export { hasSurface, surfaceOf, wordsOf } from './surface.ts';
 export * from './types.ts';
-export { DistinguishingTest, MOST_BYTES, MOST_TESTS, WrittenTest, WrittenTests } from './written.ts';

@@ -4,6 +4,7 @@ export { type Ceilings, capSettings, ceilingsOf, type DayCaps } from './ceilings
 export { CHECK_FILES, type DetectedChecks, detectChecks } from './checks.ts';
 export { contestants, type Entrant, type Field } from './contestants.ts';
 export { Environment } from './environment.ts';
+export { type KnownProvider, PROVIDERS } from './model-access.ts';
 export * from './operator.ts';
 export {
   type ParsedSettings,
@@ -12,7 +13,6 @@ export {
   type SettingsProblem,
 } from './parse-settings.ts';
 export { moreSilence, moreTime, type Times, timesOf, timesWithin } from './patience.ts';
-export { type KnownProvider, PROVIDERS } from './providers.ts';
 export { heldSince, LONG_UNUSED, type QuotaStep, quotaStep, type Unused } from './quota.ts';
 export {
   plainCommand,

@@ -1,8 +1,11 @@
-import type { Evidence } from '../evidence/index.ts';
+import { type Evidence, GATES, type NeutralTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import { yieldsTo } from './objections.ts';
-import type { Ranked } from './ranked.ts';
-import { UNDECIDED } from './ranking.ts';
+import type { Settings, Weights } from '../policy/index.ts';
+import { metricsOf } from './metrics.ts';
+import { rounded } from './numbers.ts';
+import type { Ranked, Separator, Standing } from './ranked.ts';
+import { reasonFor } from './reasons.ts';
+import { type Signal, signalsOf, strongest, supportOf } from './support.ts';
 
 /**
  * Survivors between whom executed evidence does not decide, best first: none of them breaks a base test, each is near the
@@ -21,4 +24,209 @@ export function undecided(ranking: readonly Ranked[], evidence: readonly Evidenc
     const alike = own?.alike ?? [];
     return !near.slice(0, at).some((before) => alike.includes(before));
   });
+}
+
+/** The strategies that put survivors in order, each among those whom the ones before it leave undecided. */
+export const STRATEGIES = ['evidence', 'judges', 'vote', 'score', 'metrics'] as const;
+export type Strategy = (typeof STRATEGIES)[number];
+
+/** What the settings name, as strategies of the ranking; `reviewer` and `human` act on the decision. */
+const strategiesOf = (evaluator: Settings['evaluator']): readonly Strategy[] => [
+  ...new Set(evaluator.flatMap((name) => NAMED[name] ?? [])),
+];
+const NAMED: Readonly<Record<Settings['evaluator'][number], Strategy | null>> = {
+  evidence: 'evidence',
+  model: 'judges',
+  tournament: 'judges',
+  vote: 'vote',
+  score: 'score',
+  metrics: 'metrics',
+  reviewer: null,
+  human: null,
+};
+
+/** How the settings want survivors put in order. */
+export const orderOf = ({ weights, evaluator }: Pick<Settings, 'weights' | 'evaluator'>): Ranking => ({
+  weights,
+  strategies: strategiesOf(evaluator),
+});
+
+export interface Ranking {
+  readonly weights: Weights;
+  /** In order; what none of them separates is left to the hash. */
+  readonly strategies: readonly Strategy[];
+  /** Strengths by the judges' verdicts, where there are any. */
+  readonly strengths?: ReadonlyMap<Alias, number>;
+  /** Signals that shall not count, to see what each adds. */
+  readonly without?: readonly Signal[];
+}
+
+/** Logarithm of odds within which executed evidence alone does not decide. Our default, from dev data (docs/selection.md). */
+export const UNDECIDED = 0.45;
+
+/**
+ * Survivors first; then fewest regressions; then the strategies, each among those whom the one before leaves undecided;
+ * at last the hash of the patch. Who would be first yields to one that a critic's test speaks for. Same evidence in any
+ * order, same ranking.
+ */
+export function rank(evidence: readonly Evidence[], how: Ranking): readonly Ranked[] {
+  const survivors = evidence.filter((one) => one.survivor);
+  const standings = evidence.map((one) => standingOf(one, survivors, how)).sort(byContent);
+  const levels = reseated(
+    grouped(standings, compareHard).flatMap((level) => ordered(level, how.strategies)),
+    how,
+  );
+  const by = (ahead: Standing, behind: Standing) =>
+    levels.risen.has(ahead) ? 'objections' : between(ahead, behind, how.strategies);
+  return levels.order.map((standing, i) => {
+    const above = levels.order[i - 1];
+    const below = levels.order[i + 1];
+    return {
+      alias: standing.evidence.alias,
+      place: i + 1,
+      survivor: standing.evidence.survivor,
+      regressions: standing.regressions,
+      signals: standing.signals,
+      support: standing.support,
+      metrics: standing.metrics,
+      ...(below ? { aheadBy: by(standing, below) } : {}),
+      because: reasonFor(
+        standing,
+        above && { standing: above, by: by(above, standing) },
+        below && { standing: below, by: by(standing, below) },
+      ),
+    };
+  });
+}
+
+function standingOf(evidence: Evidence, survivors: readonly Evidence[], how: Ranking): Standing {
+  const signals = signalsOf(evidence, how.without);
+  return {
+    evidence,
+    gatesPassed: GATES.filter((name) => evidence.gates.some((gate) => gate.gate === name && gate.passed))
+      .length,
+    regressions: evidence.baseTests?.regressions.length ?? 0,
+    signals,
+    support: supportOf(signals),
+    metrics: metricsOf(evidence, survivors, how.weights),
+    judged: how.strengths?.get(evidence.alias) ?? null,
+    votes: votesFor(evidence, survivors),
+  };
+}
+
+/** Three runs of one model are one vote. */
+function votesFor({ alias, alike = [alias] }: Evidence, survivors: readonly Evidence[]): number {
+  const those = survivors.filter((one) => alike.includes(one.alias));
+  return new Set(those.map(({ family, alias: own }) => family ?? `of ${own}`)).size;
+}
+
+/** What no strategy can outweigh. Negative: a stands before b. */
+const compareHard = (a: Standing, b: Standing): number =>
+  Number(b.evidence.survivor) - Number(a.evidence.survivor) ||
+  b.gatesPassed - a.gatesPassed ||
+  a.regressions - b.regressions;
+
+/** Best first, where equal ones keep their order. */
+function grouped(
+  all: readonly Standing[],
+  compare: (a: Standing, b: Standing) => number,
+): readonly (readonly Standing[])[] {
+  const groups: Standing[][] = [];
+  for (const one of all.toSorted(compare)) {
+    const last = groups.at(-1);
+    if (last?.[0] && compare(last[0], one) === 0) last.push(one);
+    else groups.push([one]);
+  }
+  return groups;
+}
+
+/** By the first strategy; those near its best are then put in order by the next ones. */
+function ordered(all: readonly Standing[], strategies: readonly Strategy[]): readonly Standing[] {
+  const [first, ...rest] = strategies;
+  if (!first || all.length < 2) return all;
+  const values = new Map(all.map((one) => [one, worth(one, first)]));
+  const value = (one: Standing) => values.get(one) ?? 0;
+  const sorted = all.toSorted((a, b) => value(b) - value(a));
+  const best = sorted[0] ? value(sorted[0]) : 0;
+  const near = sorted.filter((one) => rounded(best - value(one)) <= SLACK[first]);
+  const behind = sorted.filter((one) => !near.includes(one));
+  // Sorting is stable: where the next strategies say nothing, what this one said still stands.
+  return [...ordered(near, rest), ...behind];
+}
+
+/** `risen`: who was put before the one behind it by a critic's test, whatever else says. */
+interface Seated {
+  readonly order: readonly Standing[];
+  readonly risen: ReadonlySet<Standing>;
+}
+
+/** Ends, since each who rises fails fewer tests than the one that yields. */
+function reseated(order: readonly Standing[], how: Ranking): Seated {
+  const [first] = order;
+  const better =
+    first && order.find((one) => compareHard(one, first) === 0 && yieldsTo(first.evidence, one.evidence));
+  if (!better || how.without?.includes('tests')) return { order, risen: new Set() };
+  const { order: seated, risen } = reseated([better, ...order.filter((one) => one !== better)], how);
+  return { order: seated, risen: new Set([...risen, better]) };
+}
+
+/** Larger is better; equal for all where a strategy has nothing to go by. */
+function worth(one: Standing, strategy: Strategy): number {
+  switch (strategy) {
+    case 'evidence':
+      return one.support;
+    case 'judges':
+      return one.judged ?? 0;
+    case 'vote':
+      return one.votes;
+    case 'score':
+      return one.evidence.staticScore ?? 0;
+    case 'metrics':
+      return one.metrics.total;
+  }
+}
+
+const SLACK: Readonly<Record<Strategy, number>> = {
+  evidence: UNDECIDED,
+  judges: 0,
+  vote: 0,
+  score: 0,
+  metrics: 0,
+};
+
+/** What put `ahead` before `behind`. */
+function between(ahead: Standing, behind: Standing, strategies: readonly Strategy[]): Separator {
+  if (ahead.evidence.survivor !== behind.evidence.survivor) return 'gates';
+  if (ahead.gatesPassed !== behind.gatesPassed) return 'gates';
+  if (ahead.regressions !== behind.regressions) return 'regressions';
+  const signal = strongest(ahead.signals, behind.signals) ?? 'hash';
+  for (const strategy of strategies) {
+    const lead = rounded(worth(ahead, strategy) - worth(behind, strategy));
+    if (lead > SLACK[strategy]) return strategy === 'evidence' ? signal : strategy;
+  }
+  return strategies.includes('evidence') && ahead.support > behind.support ? signal : 'hash';
+}
+
+const byContent = (a: Standing, b: Standing): number =>
+  byText(a.evidence.patchSha256, b.evidence.patchSha256) || byText(a.evidence.alias, b.evidence.alias);
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const NONE: NeutralTests = { passed: 0, total: 0, failing: [] };
+
+/**
+ * Does a candidate fail a critic's test that another one passes, which fails no neutral test that it passes itself? Then there
+ * is nothing among what nobody who competes has written for which it could be preferred. By the sets of failed tests, not
+ * by their number: several critics who find one defect are one reason, and a defect of the other one is a reason too.
+ */
+export function yieldsTo(own: Evidence, other: Evidence): boolean {
+  const { failing, total } = own.neutralTests ?? NONE;
+  const theirs = other.neutralTests ?? NONE;
+  const lost = new Set(theirs.failing.map(({ id }) => id));
+  // What could not be tried on the other one speaks for nobody.
+  return (
+    theirs.total >= total &&
+    failing.some(({ id, origin }) => origin === 'reviewer' && !lost.has(id)) &&
+    [...lost].every((id) => failing.some((one) => one.id === id))
+  );
 }

@@ -1,7 +1,6 @@
 export { branchName, branchOf, localBranch } from './branches.ts';
 export { type CheckText, checkText } from './check-text.ts';
 export { choice, choicesOf } from './choice.ts';
-export { type Advance, advanceMessage, commitMessage } from './commit.ts';
 export { comparison } from './comparison.ts';
 export { debateWords } from './debate-section.ts';
 export { explanation } from './explanation.ts';
@@ -21,7 +20,7 @@ export { afterNobody, noWinner } from './outcome.ts';
 export { MOST_PARTS, type Parts } from './parts.ts';
 export { personFirst, personIn } from './people.ts';
 export { votesLine } from './picked.ts';
-export { type PullText, pullRequest } from './pull.ts';
+export { type Advance, advanceMessage, commitMessage, type PullText, pullRequest } from './pull.ts';
 export { type Otherwise, questionComment, type Tick, tickIn } from './question-comment.ts';
 export { type DayCap, type Refusal, type RefusalWords, refusalComment, refusalWords } from './refusal.ts';
 export { helpReply, noteReply, statusReply, unknownReply } from './replies.ts';

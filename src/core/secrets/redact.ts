@@ -1,5 +1,3 @@
-import { FORMS } from './forms.ts';
-
 /** What stands where a secret stood. */
 export const MARK = '[redacted]';
 
@@ -130,3 +128,105 @@ function wholeEscapes(text: string, { from, to }: Span): Span {
   const missing = hex === undefined ? (text[to] === 'u' ? 5 : 1) : 5 - hex.length;
   return { from: from - left, to: Math.min(text.length, to + missing) };
 }
+
+/**
+ * A token may stand right behind an escape of JSON (`\n`, `\\t`, `\u001b`) or of an address (`%3D`): its last letter is then
+ * the character before the token. Where a form begins with letters, anything but a letter, a digit or `_` may stand before it,
+ * and such an escape.
+ */
+const START = String.raw`(?:(?<![A-Za-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2}))`;
+
+/**
+ * Tokens that name themselves by their first letters, and what may stand behind those: what gitleaks' default rules and the
+ * providers' own pages name. Lengths are lower than the real ones, so that a token that was cut is found.
+ */
+const PREFIXED: readonly (readonly [prefix: string, rest: string])[] = [
+  // GitHub, GitLab, Bitbucket, Gitea.
+  ['gh[a-z]_', '[A-Za-z0-9_]{10,}'],
+  ['github_pat_', '[A-Za-z0-9_]{10,}'],
+  [String.raw`v1\.(?=[0-9a-f]{40})`, '[0-9a-f]{40,}'],
+  ['gl(?:pat|dt|rt|ptt|cbt|agent|soat|ft|imt|oas|ffct|rtr|wt)-', '[A-Za-z0-9_.-]{16,}'],
+  ['GR1348941', '[A-Za-z0-9_-]{16,}'],
+  ['_gitlab_session=', '[0-9a-z]{16,}'],
+  ['ATBB', '[A-Za-z0-9]{24,}'],
+  ['ATCTT3xFfG|ATATT3', '[A-Za-z0-9_=-]{24,}'],
+  // Models.
+  ['(?:sk|gw|xai|gsk|pplx|csk|fw|tgp|nvapi|rpa|dp|r8|fal|jina|voyage|pa)[-_]', '[A-Za-z0-9_-]{16,}'],
+  ['(?:hf|api_org)_', '[A-Za-z0-9]{16,}'],
+  ['AIza', '[A-Za-z0-9_-]{30,}'],
+  [String.raw`ya29\.`, '[A-Za-z0-9_.-]{16,}'],
+  ['GOCSPX-', '[A-Za-z0-9_-]{20,}'],
+  // Clouds.
+  ['(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])', '[A-Z0-9]{16}(?![A-Za-z0-9])'],
+  ['ABSK', '[A-Za-z0-9+/]{40,}={0,2}'],
+  ['(?:dop|doo|dor)_v1_', '[a-f0-9]{16,}'],
+  ['LTAI', '[A-Za-z0-9]{16,}'],
+  ['AKID', '[A-Za-z0-9]{24,}'],
+  ['(?:fo1_|fm[12]_|fm[12]a_|fm[12]r_)', '[A-Za-z0-9+/=_-]{20,}'],
+  ['HRKU-', '[A-Za-z0-9_-]{16,}'],
+  ['(?:pscale_(?:tkn|oauth|pw))_', '[A-Za-z0-9_.=-]{16,}'],
+  ['(?:sbp|sb_secret|sb_publishable)_', '[A-Za-z0-9_-]{16,}'],
+  ['dapi', '[a-f0-9]{32}(?:-[0-9])?'],
+  ['pul-', '[a-f0-9]{32,}'],
+  ['hv[sbr]\\.', '[A-Za-z0-9_-]{20,}'],
+  ['AGE-SECRET-KEY-1', '[0-9A-Z]{20,}'],
+  // Packages and builds.
+  ['npm_', '[A-Za-z0-9]{20,}'],
+  ['pypi-', '[A-Za-z0-9_-]{20,}'],
+  ['rubygems_', '[a-f0-9]{24,}'],
+  ['dckr_(?:pat|oat)_', '[A-Za-z0-9_-]{16,}'],
+  ['oy2', '[a-z0-9]{43}(?![A-Za-z0-9])'],
+  ['cio', '[A-Za-z0-9]{32}(?![A-Za-z0-9])'],
+  ['(?:CCIPAT|CCIPRJ)_', '[A-Za-z0-9_]{16,}'],
+  ['(?:bkua|bkct)_', '[a-z0-9]{24,}'],
+  ['(?:sqp|squ|sqa)_', '[a-f0-9]{24,}'],
+  ['sntry[su]_', '[A-Za-z0-9+/=_-]{24,}'],
+  ['glc_|glsa_', '[A-Za-z0-9+/=_]{24,}'],
+  ['lin_(?:api|oauth)_', '[A-Za-z0-9]{24,}'],
+  ['(?:phc|phx)_', '[A-Za-z0-9]{24,}'],
+  ['ntn_|secret_(?=[A-Za-z0-9]{32})', '[A-Za-z0-9]{24,}'],
+  ['figd_', '[A-Za-z0-9_-]{24,}'],
+  ['PMAK-', '[a-f0-9-]{24,}'],
+  ['tfp_|dp\\.(?:pt|st|ct|sa|scim|audit)\\.', '[A-Za-z0-9_.-]{20,}'],
+  ['eyJrIjoi', '[A-Za-z0-9+/=]{20,}'],
+  // Messages, payments, mail, shops.
+  ['xox[a-z]-|xapp-|xwfp-', '[A-Za-z0-9-]{10,}'],
+  ['(?:sk|rk|pk)_(?:live|test|prod)_', '[A-Za-z0-9]{10,}'],
+  ['whsec_', '[A-Za-z0-9+/=]{16,}'],
+  ['sq0(?:atp|csp|idp)-', '[A-Za-z0-9_-]{16,}'],
+  ['EAAA', '[A-Za-z0-9_-]{56,}'],
+  [String.raw`SG\.`, '[A-Za-z0-9_.-]{24,}'],
+  ['xkeysib-', '[a-f0-9]{24,}'],
+  ['re_(?=[A-Za-z0-9]*[0-9])', '[A-Za-z0-9_]{20,}'],
+  ['key-(?=[0-9a-f]{32})', '[0-9a-f]{32}'],
+  ['shp(?:at|ca|pa|ss)_', '[a-fA-F0-9]{20,}'],
+  ['(?:SK|AC)(?=[0-9a-f]{32}(?![A-Za-z0-9]))', '[0-9a-f]{32}'],
+  ['NRAK-|NRII-|NRJS-', '[A-Za-z0-9-]{16,}'],
+  ['(?:access|refresh)_token\\$production\\$', '[a-z0-9$]{16,}'],
+];
+
+/** Bounded where a hostile text could make the search take time by the square of its length. */
+const OTHERS: readonly RegExp[] = [
+  // A JSON web token.
+  new RegExp(String.raw`${START}(?<!-)eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]*)?`, 'g'),
+  // Names that a service puts into an address: of a hook, of a bot.
+  /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,200}/g,
+  /discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{20,200}/g,
+  /webhook\.office\.com\/webhookb2\/[\w@/-]{20,300}/g,
+  new RegExp(String.raw`${START}(?<!\d)\d{8,10}:AA[\w-]{32,36}(?![\w-])`, 'g'),
+  // What an operator or a script calls a secret and gives a value of one word.
+  /(?:AccountKey|SharedAccessKey|SharedAccessSignature|aws_secret_access_key|_authToken|_auth)["'\\]{0,3}\s{0,3}[=:]\s{0,3}["'\\]{0,3}[A-Za-z0-9+/_.=-]{16,}/gi,
+  /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey)=)[A-Za-z0-9%+/_.=-]{16,}/gi,
+  new RegExp(String.raw`${START}Bearer(?:\s|%20|\+|\\u0020){1,8}[\w+/=.~%-]{6,}`, 'gi'),
+  new RegExp(String.raw`${START}Basic(?:\s|%20|\+|\\u0020){1,8}[A-Za-z0-9+/%]{16,}={0,2}`, 'gi'),
+  // To its end, or as far as a text that was cut still shows it.
+  /-----BEGIN [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----[^"]*?(?:-----END [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----|(?=")|$)/g,
+  // A password is anything up to the last @ before the path.
+  /(?<=[a-z][a-z0-9+.-]{0,20}:(?:\/\/|\\\/\\\/))[^\s"'\\/?#]{0,256}:[^\s"'\\/?#]{0,256}@/gi,
+  /(?<=[a-z][a-z0-9+.-]{0,20}%3A%2F%2F)[\w.~%-]{0,256}%3A[\w.~%-]{0,256}%40/gi,
+];
+
+const ALTERNATIVES = PREFIXED.map(([prefix, rest]) => `(?:${prefix})${rest}`).join('|');
+
+/** What secrets look like, whoever's they are. */
+export const FORMS: readonly RegExp[] = [new RegExp(`${START}(?:${ALTERNATIVES})`, 'g'), ...OTHERS];

@@ -1,3 +1,2 @@
-export * from './answer.ts';
-export * from './request.ts';
+export * from './stored.ts';
 export { type SelectOptions, selectStored } from './stored.ts';

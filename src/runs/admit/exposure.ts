@@ -1,10 +1,16 @@
-import { Fault, type LocalOrigin } from '../../core/model/index.ts';
-import type { Settings } from '../../core/policy/index.ts';
-import type { SandboxBackend } from '../../ports/index.ts';
+import { Fault, type LocalOrigin, type Sha, type Task } from '../../core/model/index.ts';
+import {
+  CHECK_FILES,
+  capSettings,
+  detectChecks,
+  parseSettings,
+  type Settings,
+} from '../../core/policy/index.ts';
+import type { RepositorySource, RunRecord, SandboxBackend } from '../../ports/index.ts';
+import { requireCoders, requirePersonas } from '../field.ts';
 import type { World } from '../world.ts';
-import { fromLocal } from './from-local.ts';
-import type { RunRequest } from './request.ts';
-import { settle } from './settle.ts';
+import type { Gathered, Refused } from './index.ts';
+import type { Overrides, RunRequest } from './request.ts';
 
 /** What the checks of a repository would get beyond the full sandbox without a network. */
 export interface Exposure {
@@ -73,4 +79,150 @@ export async function exposureOfLocal(
     if (thrown instanceof Fault) return null;
     throw thrown;
   }
+}
+
+/** The user's own repository: no permission to check, but a state that candidates can start from. */
+export async function fromLocal(
+  world: World,
+  origin: LocalOrigin,
+  request: Pick<RunRequest, 'base'>,
+): Promise<Gathered> {
+  const found = await world.workspaces.describe(origin.path);
+  if (found.empty) throw new Fault('REPOSITORY_EMPTY', `${origin.path} has no commit yet.`);
+  if (found.dirty && !request.base) {
+    throw new Fault(
+      'REPOSITORY_DIRTY',
+      `${origin.path} has changes that are not committed; candidates would not see them.`,
+    );
+  }
+  if (found.unwritable) {
+    throw new Fault(
+      'REPOSITORY_READ_ONLY',
+      `${origin.path} cannot be written here, so no branch could be left in it: ${found.unwritable} is closed to this user.`,
+    );
+  }
+  const ref = request.base ?? found.branch ?? 'HEAD';
+  const sha = await world.workspaces.resolve({ kind: 'local', path: found.top }, ref);
+  if (!sha)
+    throw new Fault(
+      'BASE_MISSING',
+      `${origin.path} has no branch, tag or commit named ${JSON.stringify(ref)}.`,
+    );
+  return { kind: 'gathered', base: { ref, sha }, rules: sha, comments: [], leftOut: [] };
+}
+
+export const SETTINGS_FILE = '.github/auto-dev.yml';
+
+interface Settled {
+  readonly kind: 'settled';
+  /** As they will be used: overrides applied, lowered to the operator's ceilings, checks filled in. */
+  readonly settings: Settings;
+  readonly checks: NonNullable<RunRecord['checks']>;
+  readonly lowered: readonly string[];
+  readonly instructions?: NonNullable<Task['instructions']>;
+}
+
+/** The commits that a run is made from. */
+export interface Commits {
+  /** What candidates start from. */
+  readonly base: Sha;
+  /**
+   * Where settings and instructions are read. On GitHub the default branch, wherever a run starts: what stands on another
+   * branch may be what a candidate wrote.
+   */
+  readonly rules: Sha;
+}
+
+/** Reads the settings that hold for a run, and proves before anything is spent that the run can be done with them. */
+export async function settle(
+  world: World,
+  source: RepositorySource,
+  at: Commits,
+  request: Pick<RunRequest, 'overrides'>,
+): Promise<Settled | Refused> {
+  const read = await readSettings(world, source, at.rules);
+  if (read.kind === 'invalid') {
+    return {
+      kind: 'refused',
+      refusal: { kind: 'settings-invalid', file: SETTINGS_FILE, problems: read.problems },
+    };
+  }
+  const { settings, lowered } = capSettings(applyOverrides(read.settings, request.overrides), world.ceilings);
+  // Nobody would see what it waits for. On GitHub people do.
+  if (source.kind === 'local' && request.overrides.ask === false && settings.approval === 'plan') {
+    return { kind: 'refused', refusal: { kind: 'nobody-approves', file: SETTINGS_FILE } };
+  }
+  requirePersonas(world, settings.critics.agents);
+  await requireCoders(world, settings);
+  const detected = await detect(world, source, at.base);
+  const test = settings.checks.test ?? detected.test;
+  if (!test) return { kind: 'refused', refusal: { kind: 'no-test-command', file: SETTINGS_FILE } };
+  const build = settings.checks.build ?? detected.build;
+  const checks = { ...settings.checks, test, ...(build ? { build } : {}) };
+  const shown = { test, ...(build ? { build } : {}), ...(checks.setup ? { setup: checks.setup } : {}) };
+  const instructions =
+    settings.instructions === 'read' ? await readInstructions(world, source, at.rules) : undefined;
+  return {
+    kind: 'settled',
+    settings: { ...settings, checks },
+    checks: shown,
+    lowered,
+    ...(instructions ? { instructions } : {}),
+  };
+}
+
+/** In the order of preference: where both exist, one is mostly a link to the other. */
+const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'];
+/** Characters; Codex reads as many bytes of AGENTS.md (its `project_doc_max_bytes`). */
+const MOST_INSTRUCTIONS = 32_768;
+
+/** The repository's own words to agents: what a candidate writes there is not read. */
+async function readInstructions(
+  world: World,
+  source: RepositorySource,
+  sha: Sha,
+): Promise<Task['instructions']> {
+  for (const path of INSTRUCTION_FILES) {
+    const text = await world.workspaces.readFile(source, sha, path);
+    if (text?.trim()) return { path, text: text.slice(0, MOST_INSTRUCTIONS) };
+  }
+  return undefined;
+}
+
+type ReadSettings = { kind: 'ok'; settings: Settings } | { kind: 'invalid'; problems: readonly string[] };
+
+async function readSettings(world: World, source: RepositorySource, sha: Sha): Promise<ReadSettings> {
+  const text = await world.workspaces.readFile(source, sha, SETTINGS_FILE);
+  const file = text === null ? null : world.reports.readSettings(text, SETTINGS_FILE);
+  if (file?.kind === 'invalid') return { kind: 'invalid', problems: file.problems };
+  const parsed = parseSettings(file?.value ?? {}, world.defaults);
+  if (parsed.kind === 'ok') return { kind: 'ok', settings: parsed.settings };
+  const problems = parsed.problems.map((p) => `${file?.locate(p.path) ?? ''}${p.message}`);
+  return { kind: 'invalid', problems };
+}
+
+function applyOverrides(settings: Settings, overrides: Overrides): Settings {
+  const { candidates, coders, evaluator, timeoutSeconds, budgetUsd, ask } = overrides;
+  const count = candidates ?? (coders ? Math.max(coders.length, 1) : settings.candidates);
+  return {
+    ...settings,
+    candidates: count,
+    coders: coders ?? settings.coders,
+    evaluator: evaluator ?? settings.evaluator,
+    answer: { ...settings.answer, ...(ask === undefined ? {} : { ask }) },
+    timeout: { ...settings.timeout, ...(timeoutSeconds ? { candidate: timeoutSeconds } : {}) },
+    budget: budgetUsd
+      ? { ...settings.budget, run: budgetUsd, candidate: Math.min(settings.budget.candidate, budgetUsd) }
+      : settings.budget,
+  };
+}
+
+async function detect(world: World, source: RepositorySource, sha: Sha) {
+  const files = await world.workspaces.listFiles(source, sha);
+  const read: Record<string, string> = {};
+  for (const file of files.filter((name) => CHECK_FILES.includes(name))) {
+    const text = await world.workspaces.readFile(source, sha, file);
+    if (text !== null) read[file] = text;
+  }
+  return detectChecks({ files, read });
 }

@@ -5,18 +5,16 @@ import { loadRun, sourceOf } from '../task.ts';
 import { noteSandbox } from '../where.ts';
 import type { World } from '../world.ts';
 import { takePlace } from './caps.ts';
-import { requireTrust } from './exposure.ts';
+import { fromLocal, requireTrust, settle } from './exposure.ts';
 import { fromGitHub } from './from-github.ts';
-import { fromLocal } from './from-local.ts';
 import { fromPull } from './from-pull.ts';
 import { sayRefused } from './refuse.ts';
 import type { RunRequest } from './request.ts';
-import { settle } from './settle.ts';
 
 export { enlist } from './enlist.ts';
 export { type Exposure, exposureOfLocal } from './exposure.ts';
-export { isLikelyWriter, mayWrite, permit } from './permit.ts';
 export { Overrides, RunRequest } from './request.ts';
+export { isLikelyWriter, mayWrite, permit } from './writers.ts';
 
 /** Where the task starts and what was said about it, before settings are known. */
 export interface Gathered {

@@ -1,5 +1,5 @@
-import { type PatchLikeness, comparePatches, staticScore } from '../../core/likeness/index.ts';
 import { contest, type Evidence, isSurvivor, peerTestsOn, type TestRun } from '../../core/evidence/index.ts';
+import { comparePatches, type PatchLikeness, staticScore } from '../../core/likeness/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import type { NeutralReport } from '../../core/neutral/index.ts';
 import { joinSections, productionLines } from '../../core/patches/index.ts';

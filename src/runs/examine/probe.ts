@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { comparePatches } from '../../core/likeness/index.ts';
 import {
   type Behaving,
   type Behaviour,
@@ -12,6 +11,7 @@ import {
   type ProbeRun,
   readProbeRun,
 } from '../../core/evidence/index.ts';
+import { comparePatches } from '../../core/likeness/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import {
   hunksOf,

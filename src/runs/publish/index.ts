@@ -10,7 +10,7 @@ import { leaveBranches } from './local.ts';
 import { publishChoice, publishPull, publishTable } from './on-github.ts';
 
 export { openAnnouncer, statusUrl, unsaidSince } from './announcer.ts';
-export { deleteLosers } from './branches.ts';
+export { deleteLosers } from './desk.ts';
 export {
   type Applied,
   applyPick,

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { tokenTimeError } from '../../../packages/local-github/src/emulator.ts';
 import { type GitHubOptions, openGitHub } from '../../../src/adapters/github/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
-import { tokenTimeError } from '../../../packages/local-github/src/emulator.ts';
 import type { Log } from '../../../src/ports/index.ts';
 import { tried } from '../../world/tried.ts';
 

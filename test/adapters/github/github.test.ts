@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Violation } from '@runoff/local-github/contract';
 import { expect, test } from 'vitest';
+import { type GitHubWorld, git, openGitHubWorld } from '../../../packages/local-github/test/github-world.ts';
 import { openGitHub } from '../../../src/adapters/github/index.ts';
 import type { ReactionTarget } from '../../../src/ports/index.ts';
-import type { Violation } from '@runoff/local-github/contract';
 import { type GitHubBench, githubContract } from '../../contracts/github.suite.ts';
-import { type GitHubWorld, git, openGitHubWorld } from '../../../packages/local-github/test/github-world.ts';
 import { silent } from '../../world/silent.ts';
 
 const seen = new Set<string>();

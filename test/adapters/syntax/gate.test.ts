@@ -12,7 +12,7 @@ import type {
   Workspaces,
 } from '../../../src/ports/index.ts';
 import { type Bench, benchOver, type Tools } from '../../../src/runs/examine/execute.ts';
-import { parseTroubles } from '../../../src/runs/examine/syntax.ts';
+import { parseTroubles } from '../../../src/runs/examine/trees.ts';
 import { patchOf } from '../../contracts/workspaces.suite.ts';
 import { silent } from '../../world/silent.ts';
 import { type GitWorld, openGitWorld } from '../git/world.ts';

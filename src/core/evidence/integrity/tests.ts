@@ -1,19 +1,16 @@
 import type { PatchFile } from '../../patches/index.ts';
 import type { Assertion } from './assertions.ts';
-import type { Case } from './cases.ts';
+import { type Case, ownerOf } from './cases.ts';
 import { coverageOf } from './coverage.ts';
-
 import { counted, type Suspicion, was } from './finding.ts';
 import type { Guard } from './guards.ts';
-import { lenient } from './lenience.ts';
 import { literalsOf } from './literals.ts';
 import { type Fate, lostTests } from './lost-tests.ts';
 import { type Matched, matchAll, pairs } from './matching.ts';
 import { assertionsIn, type TestView, testAround } from './reading.ts';
-import { replacedApis } from './replaced.ts';
 import { changedData } from './runs.ts';
 import { focused, skipped, surplus } from './skips.ts';
-import { changeIn, nearest } from './view.ts';
+import { changeIn, lineOf, nearest, type Side } from './view.ts';
 import { weakening } from './weakening.ts';
 
 /** What happened to the tests of each file. `counts`: a test that moves there is still run. */
@@ -115,3 +112,116 @@ const outside = ({ after }: TestView, at: number, guard: Guard): boolean =>
       guard !== 'later' &&
       /^(?:if|unless|while|try)\b/.test(block.head),
   );
+
+interface Allowance {
+  readonly what: string;
+  /** Finds the number in a line; a match without one counts as one. */
+  readonly pattern: RegExp;
+}
+
+const ALLOWANCES: readonly Allowance[] = [
+  {
+    what: 'a failing test is tried again',
+    pattern:
+      /\b(?:retryTimes|retries|retry|reruns|max_retries|maxRetries|max_runs|repeats?OnFailure)\s*[:(=]\s*(\d+)|@(?:Retry\w*|RepeatedIfExceptions\w*|RetryingTest|Flaky)\b|\bmark\.flaky\b|^\s*@flaky\b/,
+  },
+  {
+    what: 'a test may take longer',
+    pattern:
+      /\b(?:jest\.setTimeout|this\.timeout|mark\.timeout|vi\.setConfig|@Timeout)\s*\(\D{0,30}([\d_]+)|\b(?:timeout|testTimeout|hookTimeout)\s*[:=]\s*([\d_]+)|^\s*\}\s*,\s*([\d_]{4,})\s*\)/,
+  },
+];
+
+/** More time or more tries for tests of the base. */
+export function lenient({ view, kept }: Matched): readonly Suspicion[] {
+  if (view.file.change === 'added') return [];
+  const { before, after } = view;
+  const known = new Set(before.cases.map(({ name }) => name));
+  const counts = (offset: number) => {
+    const owner = ownerOf(after.side, after.cases, offset);
+    return (
+      owner === null || known.has(owner.name) || kept.some(([, { at }]) => at >= owner.at && at < owner.end)
+    );
+  };
+  return ALLOWANCES.flatMap(({ what, pattern }) => {
+    const old = amounts(before.side, pattern, () => true).map(({ amount }) => amount);
+    const [found] = amounts(after.side, pattern, counts).filter(
+      ({ amount }) => !old.some((one) => one >= amount),
+    );
+    return found
+      ? [{ kind: 'assertion-weakened', what, at: after.side.changes[found.index] ?? null } as const]
+      : [];
+  });
+}
+
+function amounts(
+  side: Side,
+  pattern: RegExp,
+  counts: (offset: number) => boolean,
+): readonly { readonly index: number; readonly amount: number }[] {
+  return side.changes.flatMap((change, index) => {
+    if (!change) return [];
+    const line = lineOf(side, index).slice(0, 1_000);
+    const match = pattern.exec(line);
+    if (!match || !counts((side.starts[index] as number) + match.index)) return [];
+    const digits = match.slice(1).find((one) => one !== undefined);
+    return [{ index, amount: digits === undefined ? 1 : Number(digits.replaceAll('_', '')) }];
+  });
+}
+
+const API = 'expect|assert|test|it|describe|suite|beforeEach|afterEach';
+/** The test's own words come from a file of the repository. */
+const LOCAL_IMPORT = new RegExp(
+  `^\\s*import\\b[^'"]{0,300}\\b(${API})\\b[^'"]{0,300}from\\s*['"](\\.[^'"]+)['"]|^\\s*(?:const|let|var)\\s*[^=]{0,200}\\b(${API})\\b[^=]{0,200}=\\s*require\\(\\s*['"](\\.[^'"]+)['"]`,
+);
+/** They are given another meaning. */
+const REDEFINED = new RegExp(
+  `^(?:export\\s+)?(?:(?:const|let|var)\\s+(?:${API})\\s*=\\s*(?:async\\s*)?(?:\\(|function\\b|\\w+\\s*=>|new\\s+Proxy)|(?:async\\s+)?function\\s+(?:${API})\\s*\\()|^(?:globalThis|global|window)\\s*(?:\\.|\\[['"])(?:${API})\\b['"\\]]*\\s*=(?!=)|^(?:${API})\\s*=(?!=|>)|^\\s*expect\\.extend\\(\\s*\\{[^}]*\\bto(?:Be|Equal|StrictEqual|Throw)\\b`,
+);
+const MOCKS =
+  /\b(?:vi|jest|mock|td)\.(?:mock|doMock|setMock|unstable_mockModule|module|replace)\s*\(\s*(?:import\(\s*)?['"](\.[^'"]+)['"]/;
+const PYTHON_MOCK = /^\s*@(?:mock\.|unittest\.mock\.)?patch(?:\.object)?\s*\(/;
+
+/** What a test file of the base stands on, replaced: the words of the runner, or the code under test. */
+export function replacedApis({ view }: Matched): readonly Suspicion[] {
+  if (view.file.change !== 'modified') return [];
+  const { before, after, language } = view;
+  const found: Suspicion[] = [];
+  after.side.changes.forEach((change, index) => {
+    if (!change || found.length > 0) return;
+    const line = lineOf(after.side, index).slice(0, 1_000);
+    const what = language === 'js' ? replacedIn(line, before.side) : null;
+    if (what) found.push({ ...what, at: change });
+    const owner =
+      language === 'python' && PYTHON_MOCK.test(line)
+        ? ownerOf(after.side, after.cases, after.side.starts[index] as number)
+        : null;
+    if (owner && before.cases.some(({ name }) => name === owner.name))
+      found.push({
+        kind: 'assertion-neutralised',
+        what: 'a test of the base mocks what it tests',
+        at: change,
+        slight: true,
+      });
+  });
+  return found;
+}
+
+function replacedIn(line: string, before: Side): Omit<Suspicion, 'at'> | null {
+  const local = LOCAL_IMPORT.exec(line);
+  const word = local?.[1] ?? local?.[3];
+  const from = local?.[2] ?? local?.[4];
+  if (word !== undefined && from !== undefined && !before.code.includes(from))
+    return { kind: 'assertions-patched', what: `\`${word}\` now comes from another place` };
+  if (REDEFINED.test(line))
+    return { kind: 'assertions-patched', what: 'the words of the test runner are redefined in a test file' };
+  const mocked = MOCKS.exec(line)?.[1];
+  const imported =
+    mocked !== undefined &&
+    new RegExp(`(?:from|import|require\\()\\s*['"]${escaped(mocked)}(?:\\.\\w+)?['"]`).test(before.code);
+  return imported
+    ? { kind: 'assertion-neutralised', what: 'the code under test is replaced by a mock' }
+    : null;
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
