@@ -107,13 +107,13 @@ describe('the rules', () => {
   test('a folder has one door', async () => {
     const said = await judge({
       'src/core/model/index.ts': "export * from './run.ts';\n",
-      'src/core/model/candidate.ts': one,
+      'src/core/model/run.ts': one,
       'src/core/reports/index.ts':
         "export { one } from '../model/run.ts';\nexport { two } from './words.ts';\n",
       'src/core/reports/words.ts': "export { one as two } from '../model/index.ts';\n",
     });
     expect(said).toEqual([
-      'src/core/reports/index.ts:1: import src/core/model/candidate.ts through src/core/model/index.ts',
+      'src/core/reports/index.ts:1: import src/core/model/run.ts through src/core/model/index.ts',
     ]);
   });
 

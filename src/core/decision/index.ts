@@ -9,4 +9,4 @@ export {
   type Picked,
   pickable,
   pickOf,
-} from './picks.ts';
+} from './decision.ts';

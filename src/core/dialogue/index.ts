@@ -17,4 +17,4 @@ export {
   type Wanted,
   whyStopped,
   withAssumed,
-} from './settle.ts';
+} from './dialogue.ts';

@@ -1,6 +1,4 @@
 export { type Metrics, type Ranked, SEPARATORS, type Separator } from './ranked.ts';
-export { failedGate, someTests } from './reasons.ts';
-export { SIGNALS, type Signal, type Signals, signalsOf, supportOf } from './support.ts';
 export {
   orderOf,
   type Ranking,
@@ -10,4 +8,6 @@ export {
   UNDECIDED,
   undecided,
   yieldsTo,
-} from './undecided.ts';
+} from './ranking.ts';
+export { failedGate, someTests } from './reasons.ts';
+export { SIGNALS, type Signal, type Signals, signalsOf, supportOf } from './support.ts';
