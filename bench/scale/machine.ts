@@ -99,7 +99,7 @@ const fence = openFence({
   clock: systemClock,
   log: silent,
   heartbeat,
-  onGivenUp: () => process.exit(1),
+  onExpired: () => process.exit(1),
 });
 await store.close();
 const engine = openDbosEngine({

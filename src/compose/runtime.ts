@@ -42,7 +42,7 @@ export interface RuntimeOptions {
   /** False: what is no longer used is removed by whoever opens this, not in the background. Default true. */
   readonly prunes?: boolean;
   /** Ends the process at once: others have taken over its work. Default: with exit code 1. */
-  readonly givenUp?: () => void;
+  readonly onExpired?: () => void;
   /** How soon others notice that a process is gone; the same for all that share the database. Default: the engine's own. */
   readonly heartbeat?: HeartbeatOptions;
   /** How long connections to the database wait. Default: those of each part. */
@@ -103,13 +103,13 @@ async function openParts(
   options: RuntimeOptions,
   later: Later,
 ): Promise<World & { readonly room: Room }> {
-  const { log = openLog(operator), givenUp = () => process.exit(EXIT.failed) } = options;
+  const { log = openLog(operator), onExpired = () => process.exit(EXIT.failed) } = options;
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
   // Before the database: the sandbox may move this process and its children to a control group.
   const bare = needs.executor === undefined ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, later);
-  const { store, sharing } = await openRecord(databaseUrl, needs, { ...options, log, givenUp }, later);
+  const { store, sharing } = await openRecord(databaseUrl, needs, { ...options, log, onExpired }, later);
   const eyes = { store, log, ...(await openEyes(operator, store, needs, later)) };
   const sandbox = watchedSandbox(bare, eyes);
   const found = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);

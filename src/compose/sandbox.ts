@@ -7,7 +7,7 @@ import {
   type Owner,
   openBubblewrap,
   openContainer,
-  openUnguarded,
+  openUnsandboxed,
   prepareToolchain,
 } from '../adapters/sandbox/index.ts';
 import { installSyntaxCheck } from '../adapters/syntax/index.ts';
@@ -47,7 +47,7 @@ function backend(
       return openContainer({ ...parts, image, ...(engine ? { engine } : {}) });
     }
     case 'none':
-      return openUnguarded(parts);
+      return openUnsandboxed(parts);
   }
 }
 

@@ -53,7 +53,7 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
   const { world } = runtime;
   const steering = openSteering(world);
   const webhook = await webhookMiddleware(operator, world, steering);
-  const start = Promise.withResolvers<'launched' | 'given up'>();
+  const start = Promise.withResolvers<'launched' | 'expired'>();
   let launched = false;
   later(() => world.engine.shutdown(GRACE_MS));
   // A command that is cut off is taken up again at the next start.
@@ -78,7 +78,7 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
     log: world.log,
   });
   later(() => web.close(GRACE_MS));
-  later(async () => start.resolve('given up'));
+  later(async () => start.resolve('expired'));
   await world.engine.launch(flows(world));
   await warnIfNobodyTakes(world);
   const upkeep = await startUpkeep(world, steering, operator.keep);

@@ -21,7 +21,7 @@ export const newIdentity = (id: string): Identity => ({ id, incarnation: systemR
 export interface SharingOptions {
   readonly log: Log;
   /** Must end the process. */
-  readonly givenUp: () => void;
+  readonly onExpired: () => void;
   /** Of all that share the database alike; absent: the engine's own. */
   readonly heartbeat?: HeartbeatOptions | undefined;
   /** Of its connections to the database; absent: those of each part. */
@@ -32,7 +32,7 @@ export interface SharingOptions {
 export function openSharing(
   databaseUrl: string,
   identity: Identity,
-  { log, givenUp, heartbeat, databaseLimits }: SharingOptions,
+  { log, onExpired, heartbeat, databaseLimits }: SharingOptions,
   later: Closers['later'],
 ): Sharing {
   const executors = openExecutors(databaseUrl, identity, { limits: databaseLimits });
@@ -42,7 +42,7 @@ export function openSharing(
     });
     await executors.close();
   });
-  const fence = openFence({ executors, clock: systemClock, log, heartbeat, onGivenUp: givenUp });
+  const fence = openFence({ executors, clock: systemClock, log, heartbeat, onExpired: onExpired });
   return { identity, fence, facts: { host: hostname(), version: ownVersion() } };
 }
 

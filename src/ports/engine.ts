@@ -28,11 +28,11 @@ export interface FlowContext {
    */
   patched(name: string): Promise<boolean>;
   /**
-   * Takes a place among the runs that this process works on at a time, and waits in line while there is none. It is kept
-   * until the flow ends, and given up while the flow waits for people. A flow that comes back after a crash, or from such
-   * a wait, goes before those that never had a place.
+   * Takes one of the slots for runs of this process; waits in the run queue while none is free. The flow keeps the slot
+   * until it ends, and frees it while it waits for people. A flow that comes back after a crash, or from such a wait, goes
+   * before those that never had a slot.
    */
-  place(standing: Standing): Promise<void>;
+  waitForSlot(entry: QueueEntry): Promise<void>;
   /**
    * Starts a flow once for each input, in order, on its queue, and waits for all; any process that serves the queue may
    * take it. Never rejects for one child: result i belongs to input i and says how it ended.
@@ -40,9 +40,9 @@ export interface FlowContext {
   fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]>;
 }
 
-/** Where somebody stands in line. */
-export interface Standing {
-  /** Whose work it is: places are shared out evenly among these. */
+/** What decides a run's position in the run queue. */
+export interface QueueEntry {
+  /** Whose work it is: slots are shared out evenly among these. */
   readonly share: string;
   /** 0 comes first. */
   readonly priority: number;

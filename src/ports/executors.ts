@@ -18,7 +18,7 @@ export interface ExecutorRecord extends ExecutorFacts {
   readonly id: string;
   /** Milliseconds since 1970 UTC, by the clock of its machine. */
   readonly startedAt: number;
-  /** Milliseconds since its last sign of life, by the clock of the database; null for one that has left. */
+  /** Milliseconds since its last heartbeat, by the clock of the database; null for one that has left. */
   readonly silentMs: number | null;
 }
 
@@ -32,26 +32,26 @@ export interface Identity {
 
 /** The processes that share the work, as one of them sees them. Faults of all methods: DATABASE_UNAVAILABLE. */
 export interface Executors {
-  /** From now on this process is the one of its name; one that had the name before is given up. */
+  /** From now on this process is the one of its name; one that had the name before expires. */
   join(facts: ExecutorFacts, at: number): Promise<void>;
-  /** A sign of life. `given up`: others have taken over what this process did, and it must end. */
-  beat(): Promise<'alive' | 'given up'>;
+  /** Sends a heartbeat. `expired`: others have taken over the work of this process, and it must end. */
+  beat(): Promise<'alive' | 'expired'>;
   /** Asks the others to take over at once. */
   leave(): Promise<void>;
   /**
-   * Gives up every other process that has left, or whose sign of life this process has seen unchanged for `staleMs` by
+   * Expires every other process that has left, or whose heartbeat this process has seen unchanged for `staleMs` by
    * its own monotonic clock, under one and the same start of the database server: so it is found by the second call at
    * the earliest. `handOn` moves their work: until it is through, none of them can come back under its name; where
-   * it rejects, they are given up all the same, and the next call finds them again. Returns their ids.
+   * it rejects, they are expired all the same, and the next call finds them again. Returns their ids.
    */
-  bury(staleMs: number, handOn: (ids: readonly string[]) => Promise<void>): Promise<readonly string[]>;
+  expire(staleMs: number, handOn: (ids: readonly string[]) => Promise<void>): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
 /** Stands before what cannot be taken back: a call of a model, a write to GitHub. */
 export interface Fence {
   /**
-   * Passes at once while the last sign of life is fresh by every clock; else gives one first. Rejects with GIVEN_UP when
+   * Passes at once while the last heartbeat is fresh by every clock; else sends one first. Rejects with EXECUTOR_EXPIRED when
    * others have taken over, with DATABASE_UNAVAILABLE when that cannot be told.
    */
   check(): Promise<void>;

@@ -25,7 +25,7 @@ import type { OutcomeView, SandboxView } from '../core/reports/index.ts';
 import type { AnswerStore, KeptAnswer } from './answers.ts';
 import type { AuditEntry, AuditPlace, AuditRecord, Census } from './audit.ts';
 import type { CommandOutcome, CommandRecord, NewCommand } from './commands.ts';
-import type { Standing } from './engine.ts';
+import type { QueueEntry } from './engine.ts';
 import type { ExecutorRecord } from './executors.ts';
 import type { Retention } from './retention.ts';
 
@@ -67,7 +67,7 @@ export interface RunRecord {
   /** Where candidates were executed. */
   readonly sandbox?: SandboxView;
   /** Where it stands, or stood, among those that wait for a place; absent before it is known that it may start. */
-  readonly line?: Standing;
+  readonly line?: QueueEntry;
 }
 
 export interface StageTiming {

@@ -81,7 +81,7 @@ async function begin(
   if (await context.patched('line')) {
     const enlisted = await stage('enlist', () => enlist(world, request));
     if (enlisted.kind === 'fault') return conclude(world, context, runId, enlisted.fault, 'quietly');
-    await context.place(enlisted.value);
+    await context.waitForSlot(enlisted.value);
   }
 
   const admitted = await stage('admit', () => admit(world, request));

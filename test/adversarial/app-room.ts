@@ -71,7 +71,7 @@ export async function appRoom(line: RunLine | null = null) {
               await gate;
               if (line) {
                 await context.step('permit', () => permit(world, request));
-                await context.place(await context.step('enlist', () => enlist(world, request)));
+                await context.waitForSlot(await context.step('enlist', () => enlist(world, request)));
                 return context.step('work', () => line.work(request.runId));
               }
               return context.step('admit', async () =>

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
-import type { ChildResult, Engine, FlowContext, Flows, Standing } from '../../src/ports/index.ts';
+import type { ChildResult, Engine, FlowContext, Flows, QueueEntry } from '../../src/ports/index.ts';
 
 /** Durable state that engines can be opened on, one after the other. */
 export interface EngineWorld {
@@ -619,16 +619,16 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
           gates.set(name, found);
           return found;
         };
-        /** Read at the moment in which the flow comes into the line. */
-        const telling = (id: string, standing: Standing): Standing => ({
-          ...standing,
+        /** Read at the moment in which the flow enters the queue. */
+        const telling = (id: string, entry: QueueEntry): QueueEntry => ({
+          ...entry,
           get share() {
             of(`${id} came`).open();
-            return standing.share;
+            return entry.share;
           },
         });
-        const body: Body = async ({ id, step, place }, input) => {
-          await place(telling(id, input as Standing));
+        const body: Body = async ({ id, step, waitForSlot }, input) => {
+          await waitForSlot(telling(id, input as QueueEntry));
           await step('work', async (signal) => {
             begun.push(id);
             of(`${id} began`).open();
@@ -659,13 +659,13 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         const first = ['r1', 'r2'];
         for (const id of first) await engine.start(id, label);
         await began(...first);
-        const line: Readonly<Record<string, Standing>> = {
+        const line: Readonly<Record<string, QueueEntry>> = {
           r3: { ...label, since: 2 },
           r4: { ...label, since: 1 },
           r5: { ...label, share: 'bank', since: 9 },
           r6: { ...label, priority: 0, since: 10 },
         };
-        for (const [id, standing] of Object.entries(line)) await engine.start(id, standing);
+        for (const [id, entry] of Object.entries(line)) await engine.start(id, entry);
         await came(...Object.keys(line));
         const turns = [
           ['r1', 'r6'],
@@ -682,11 +682,11 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         await allDone(engine, [...first, ...Object.keys(line)]);
       });
 
-      test('who waits for people has no place meanwhile, and goes on before those that never had one', async () => {
+      test('a run that waits for people holds no slot meanwhile, and goes on before those that never had one', async () => {
         const { body, begun, telling, came, began, end } = works();
         const back = gate();
         const asking: Body = async (context) => {
-          await context.place(telling(context.id, label));
+          await context.waitForSlot(telling(context.id, label));
           await context.step('ask', async () => null);
           await context.wait('reply', 60_000);
           back.open();

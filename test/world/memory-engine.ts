@@ -1,4 +1,4 @@
-import { openLine, openTicket, type Ticket } from '../../src/adapters/engine/run-queue.ts';
+import { openRunQueue, openRunSlot, type RunSlot } from '../../src/adapters/engine/run-queue.ts';
 import { Fault, type RunId } from '../../src/core/model/index.ts';
 import type {
   ChildInput,
@@ -62,7 +62,7 @@ export interface MemoryEngineOptions {
 /** The engine port within one process: same promises, but nothing survives the process. */
 export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
   const journal = options.journal ?? newJournal();
-  const line = openLine({ places: options.runsAtOnce ?? 8 });
+  const line = openRunQueue({ slots: options.runsAtOnce ?? 8 });
   const signals = new Map<string, AbortController>();
   const ends = new Map<string, { readonly promise: Promise<void>; readonly settle: () => void }>();
   /** Under way, each with the id of its flow. */
@@ -142,7 +142,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     }
   }
 
-  function contextOf(record: FlowRecord, signal: AbortSignal, ticket: Ticket): FlowContext {
+  function contextOf(record: FlowRecord, signal: AbortSignal, ticket: RunSlot): FlowContext {
     let calls = 0;
     const live = () => {
       if (record.status.kind === 'cancelled') throw new Cancelled('The run was cancelled.');
@@ -165,7 +165,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       return step.finally(() => steps.delete(step));
     }
     async function begun(place: number, name: string, work: (signal: AbortSignal) => Promise<unknown>) {
-      await ticket.resume(signal);
+      await ticket.regain(signal);
       if (stopping) return frozen<Outcome>();
       return inFlight(recorded(place, once(name, work)));
     }
@@ -187,19 +187,19 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
         live();
         const place = calls;
         calls += 1;
-        ticket.leave();
+        ticket.release();
         const outcome = record.steps.get(place) ?? (await waitFor(record, place, topic, ms));
         live();
         return outcome.ok && outcome.value === 'signalled' ? 'signalled' : 'timeout';
       },
-      async place(standing) {
+      async waitForSlot(entry) {
         if (stopping) return frozen();
         live();
         const place = calls;
         calls += 1;
-        if (record.steps.has(place)) return ticket.recall(standing);
-        await ticket.take(standing, signal);
-        record.steps.set(place, { ok: true, value: 'place' });
+        if (record.steps.has(place)) return ticket.restore(entry);
+        await ticket.enter(entry, signal);
+        record.steps.set(place, { ok: true, value: 'slot' });
       },
       async patched(name) {
         if (stopping) return frozen();
@@ -214,7 +214,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
         if (stopping) return frozen();
         live();
-        await ticket.resume(signal);
+        await ticket.regain(signal);
         const children = inputs.map((child) => {
           const id = `${record.id}-${child.key}`;
           begin(id, child.flow ?? 'candidate', kept(`The input of flow ${id}`, child.input), record.id);
@@ -241,7 +241,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     const controller = new AbortController();
     signals.set(record.id, controller);
     if (record.kind === 'candidate') await takePlace();
-    const ticket = openTicket(line, record.id);
+    const ticket = openRunSlot(line, record.id);
     try {
       if (stopping) return await frozen();
       const value = await launched()[record.kind](contextOf(record, controller.signal, ticket), record.input);
@@ -249,7 +249,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     } catch (error) {
       finish(record, { kind: 'failed', why: error instanceof Error ? error.message : String(error) });
     } finally {
-      ticket.leave();
+      ticket.release();
       if (record.kind === 'candidate') givePlace();
     }
   }

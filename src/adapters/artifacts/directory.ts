@@ -3,12 +3,12 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:f
 import { dirname, join } from 'node:path';
 import { asFault, Fault } from '../../core/model/index.ts';
 import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
-import { hashOf, nameOf, refOf, verified } from './names.ts';
+import { artifactName, artifactRef, hashInName, verified } from './names.ts';
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+const errorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
 /** What a shared folder says while its server is away, and a local one when its disk or mount is gone. */
-const AWAY: ReadonlySet<string> = new Set([
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   'EIO',
   'ESTALE',
   'ETIMEDOUT',
@@ -17,17 +17,17 @@ const AWAY: ReadonlySet<string> = new Set([
   'EREMOTEIO',
   'EROFS',
 ]);
-const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
 function asStoreFault(thrown: unknown, dir: string): Fault {
   if (thrown instanceof Fault) return thrown;
   const { message } = thrown as Error;
-  if (FULL.has(codeOf(thrown))) {
+  if (FULL_CODES.has(errorCode(thrown))) {
     return new Fault('DISK_FULL', `The store of artifacts in ${dir} has no room left: ${message}.`, {
       cause: thrown,
     });
   }
-  if (AWAY.has(codeOf(thrown))) {
+  if (UNAVAILABLE_CODES.has(errorCode(thrown))) {
     return new Fault(
       'ARTIFACTS_UNAVAILABLE',
       `The store of artifacts in ${dir} does not answer: ${message}.`,
@@ -44,7 +44,7 @@ async function ifThere<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }
@@ -79,7 +79,7 @@ async function writeDurably(path: string, bytes: Buffer): Promise<void> {
 }
 
 /** False when it is not there any more. */
-async function touch(path: string): Promise<boolean> {
+async function renewTime(path: string): Promise<boolean> {
   const now = new Date();
   return (await ifThere(utimes(path, now, now).then(() => true))) ?? false;
 }
@@ -116,7 +116,7 @@ async function sweepFolder(dir: string, prefix: string, { keep, before }: SweepW
   let bytes = 0;
   for (const name of (await ifThere(readdir(join(dir, prefix)))) ?? []) {
     const [stem = '', draft] = name.split('.', 2);
-    const hash = hashOf(`${prefix}/${stem}`);
+    const hash = hashInName(`${prefix}/${stem}`);
     const path = join(dir, prefix, name);
     const found = hash === null ? null : await ifThere(stat(path));
     if (hash === null || found === null || found.mtimeMs >= before) continue;
@@ -143,17 +143,18 @@ export function openArtifacts(dir: string): Artifacts {
   return {
     put(content) {
       const bytes = Buffer.from(content, 'utf8');
-      const ref = refOf(bytes);
-      const path = join(dir, nameOf(ref.sha256));
+      const ref = artifactRef(bytes);
+      const path = join(dir, artifactName(ref.sha256));
       return asFaults(async () => {
         const there = await ifThere(readFile(path));
-        if (there?.equals(bytes) && (await touch(path))) return ref;
+        if (there?.equals(bytes) && (await renewTime(path))) return ref;
         await writeDurably(path, bytes);
         return ref;
       });
     },
 
-    get: (ref) => asFaults(async () => verified(await readShared(join(dir, nameOf(ref.sha256))), ref, dir)),
+    get: (ref) =>
+      asFaults(async () => verified(await readShared(join(dir, artifactName(ref.sha256))), ref, dir)),
 
     sweep: (wish) =>
       asFaults(async () => {

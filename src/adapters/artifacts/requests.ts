@@ -4,19 +4,19 @@ import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
 
-export interface Request {
+export interface S3Request {
   readonly method: 'GET' | 'PUT' | 'HEAD' | 'DELETE';
   readonly url: URL;
   readonly body?: Buffer;
   /** Of the body: the server refuses what arrives otherwise. */
   readonly sha256?: string;
   /** Longest answer that is read; default 8 MiB, more than a page of a listing has. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
-export interface Answer {
+export interface S3Response {
   readonly status: number;
-  /** Cut off after `mostBytes` and one. */
+  /** Cut off after `maxBytes` and one. */
   readonly body: Buffer;
   /** When the object was put, milliseconds since 1970; NaN when it is not said. */
   readonly modified: number;
@@ -26,10 +26,10 @@ export interface Answer {
 }
 
 /** Tries of one request, and milliseconds before the second, doubled for each further one; our defaults. */
-const TRIES = 4;
-const FIRST_PAUSE_MS = 200;
+const MAX_TRIES = 4;
+const FIRST_RETRY_MS = 200;
 /** One try: what a slow line needs for the greeting, and for the body at a quarter of a megabyte a second. Our defaults. */
-const PATIENCE_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 15_000;
 const BYTES_PER_MS = 256;
 const LISTING_BYTES = 8 * 2 ** 20;
 const ERROR_BYTES = 64 * 2 ** 10;
@@ -38,7 +38,7 @@ const ERROR_BYTES = 64 * 2 ** 10;
 const jittered = (ms: number): number => ms / 2 + (Math.random() * ms) / 2;
 
 /** An answer that a later try may turn into another. */
-const mayPass = (status: number): boolean =>
+const mayRetry = (status: number): boolean =>
   status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 507);
 
 /**
@@ -53,21 +53,21 @@ export function requester({
   readonly signer: AwsClient;
   readonly where: string;
   readonly fetch: typeof globalThis.fetch;
-}): (request: Request) => Promise<Answer> {
+}): (request: S3Request) => Promise<S3Response> {
   return async (request) => {
     let why = '';
     let cause: unknown;
-    for (let trial = 0; trial < TRIES; trial += 1) {
-      if (trial > 0) await delay(jittered(FIRST_PAUSE_MS * 2 ** trial));
+    for (let trial = 0; trial < MAX_TRIES; trial += 1) {
+      if (trial > 0) await delay(jittered(FIRST_RETRY_MS * 2 ** trial));
       try {
-        const answer = await once(signer, fetch, request);
-        if (!mayPass(answer.status)) return answer;
+        const answer = await sendOnce(signer, fetch, request);
+        if (!mayRetry(answer.status)) return answer;
         why = `it answered ${answer.status} ${answer.code}`.trim();
       } catch (error) {
         // What fetch rejects with: no connection, a broken one, and its time was over.
         if (!(error instanceof TypeError || error instanceof DOMException)) throw error;
         cause = error;
-        why = reason(error);
+        why = failureReason(error);
       }
     }
     throw new Fault('ARTIFACTS_UNAVAILABLE', `The store of artifacts ${where} does not answer: ${why}.`, {
@@ -77,14 +77,18 @@ export function requester({
 }
 
 /** `fetch` hides what happened in the cause of its error. */
-function reason(error: unknown): string {
+function failureReason(error: unknown): string {
   const { cause, message } = error as Error;
   const { code, message: inner } = (cause ?? {}) as { code?: string; message?: string };
   return inner || code || message;
 }
 
-async function once(signer: AwsClient, fetch: typeof globalThis.fetch, request: Request): Promise<Answer> {
-  const { method, url, body, sha256, mostBytes = LISTING_BYTES } = request;
+async function sendOnce(
+  signer: AwsClient,
+  fetch: typeof globalThis.fetch,
+  request: S3Request,
+): Promise<S3Response> {
+  const { method, url, body, sha256, maxBytes = LISTING_BYTES } = request;
   const signed = await signer.sign(url.href, {
     method,
     ...(body ? { body: new Uint8Array(body) } : {}),
@@ -93,19 +97,19 @@ async function once(signer: AwsClient, fetch: typeof globalThis.fetch, request: 
       ...(body ? { 'content-type': 'text/plain; charset=utf-8' } : {}),
     },
   });
-  const bytes = (body?.length ?? 0) + (method === 'GET' ? mostBytes : 0);
-  const signal = AbortSignal.timeout(PATIENCE_MS + Math.ceil(bytes / BYTES_PER_MS));
+  const bytes = (body?.length ?? 0) + (method === 'GET' ? maxBytes : 0);
+  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS + Math.ceil(bytes / BYTES_PER_MS));
   const response = await fetch(signed, { signal, redirect: 'manual' });
-  const read = await readBounded(response, response.ok ? mostBytes : ERROR_BYTES);
+  const read = await readAtMost(response, response.ok ? maxBytes : ERROR_BYTES);
   return {
     status: response.status,
     body: read,
     modified: Date.parse(response.headers.get('last-modified') ?? ''),
-    ...(response.ok ? { code: '', message: '' } : errorOf(read)),
+    ...(response.ok ? { code: '', message: '' } : errorIn(read)),
   };
 }
 
-async function readBounded(response: Response, most: number): Promise<Buffer> {
+async function readAtMost(response: Response, most: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
@@ -116,14 +120,14 @@ async function readBounded(response: Response, most: number): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, most + 1);
 }
 
-const Refusal = z.object({
+const ErrorBody = z.object({
   Error: z.object({ Code: z.coerce.string(), Message: z.coerce.string().catch('') }),
 });
 
-function errorOf(body: Buffer): { readonly code: string; readonly message: string } {
+function errorIn(body: Buffer): { readonly code: string; readonly message: string } {
   const none = { code: '', message: '' };
   try {
-    const read = Refusal.safeParse(new XMLParser({ parseTagValue: false }).parse(body.toString('utf8')));
+    const read = ErrorBody.safeParse(new XMLParser({ parseTagValue: false }).parse(body.toString('utf8')));
     return read.success ? { code: read.data.Error.Code, message: read.data.Error.Message } : none;
   } catch {
     // A proxy's page or nothing at all: the status has to do.

@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { type ArtifactRef, Fault } from '../../core/model/index.ts';
 import type { Bucket } from '../../core/policy/index.ts';
 import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
-import { hashOf, nameOf, refOf, verified } from './names.ts';
-import { type Answer, type Request, requester } from './requests.ts';
+import { artifactName, artifactRef, hashInName, verified } from './names.ts';
+import { requester, type S3Request, type S3Response } from './requests.ts';
 
 export interface S3Options extends Bucket {
   readonly fetch?: typeof fetch;
 }
 
 /** Bytes of one artifact at most; our default. What Runoff puts is bounded far below where it is made. */
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_ARTIFACT_BYTES = 256 * 2 ** 20;
 /** Removals under way at a time; our default. */
-const REMOVALS = 8;
+const MAX_PARALLEL_REMOVALS = 8;
 
 /** Headers tell times in whole seconds, rounded down. */
 const WHOLE_SECOND_MS = 1_000;
@@ -28,7 +28,7 @@ export function bucketAddress({ bucket, endpoint, region, pathStyle }: S3Options
   return server;
 }
 
-const isGone = (answer: Answer): boolean => answer.status === 404 && answer.code !== 'NoSuchBucket';
+const isGone = (answer: S3Response): boolean => answer.status === 404 && answer.code !== 'NoSuchBucket';
 
 /**
  * Artifacts as objects of a bucket: `prefix/ab/cdef…`, the same names as in a folder. Written for every S3-compatible
@@ -42,18 +42,18 @@ export function openS3Artifacts(options: S3Options): Artifacts {
   const under = prefix === '' ? '' : `${prefix}/`;
   const signer = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries: 0 });
   const ask = requester({ signer, where, fetch: options.fetch ?? fetch });
-  const addressOf = (hash: string): URL => new URL(under + nameOf(hash), root);
+  const addressOf = (hash: string): URL => new URL(under + artifactName(hash), root);
 
-  async function must(request: Request): Promise<Answer> {
+  async function must(request: S3Request): Promise<S3Response> {
     const answer = await ask(request);
     if (answer.status >= 200 && answer.status < 300) return answer;
-    throw refused(where, request.method, answer);
+    throw faultOf(where, request.method, answer);
   }
 
-  async function* everything(): AsyncGenerator<readonly Stored[]> {
+  async function* everything(): AsyncGenerator<readonly StoredObject[]> {
     let token: string | null = null;
     do {
-      const page = listed(root, under, token);
+      const page = listingUrl(root, under, token);
       const { objects, next } = readListing((await must({ method: 'GET', url: page })).body, where);
       yield objects;
       token = next;
@@ -65,15 +65,15 @@ export function openS3Artifacts(options: S3Options): Artifacts {
     const url = addressOf(hash);
     const now = await ask({ method: 'HEAD', url });
     if (isGone(now)) return false;
-    if (now.status !== 200) throw refused(where, 'HEAD', now);
+    if (now.status !== 200) throw faultOf(where, 'HEAD', now);
     if (!(now.modified + WHOLE_SECOND_MS <= before)) return false;
     await must({ method: 'DELETE', url });
     return true;
   }
 
-  async function sweepPage(page: readonly Stored[], { keep, before }: SweepWish): Promise<Swept> {
+  async function sweepPage(page: readonly StoredObject[], { keep, before }: SweepWish): Promise<Swept> {
     const old = page.flatMap(({ key, bytes, modified }) => {
-      const hash = key.startsWith(under) ? hashOf(key.slice(under.length)) : null;
+      const hash = key.startsWith(under) ? hashInName(key.slice(under.length)) : null;
       return hash !== null && modified < before && !keep(hash) ? [{ hash, bytes }] : [];
     });
     const swept = { files: 0, bytes: 0 };
@@ -85,24 +85,24 @@ export function openS3Artifacts(options: S3Options): Artifacts {
         swept.bytes += bytes;
       }
     };
-    await Promise.all(Array.from({ length: REMOVALS }, work));
+    await Promise.all(Array.from({ length: MAX_PARALLEL_REMOVALS }, work));
     return swept;
   }
 
   return {
     async put(content) {
       const body = Buffer.from(content, 'utf8');
-      if (body.length > MOST_BYTES)
+      if (body.length > MAX_ARTIFACT_BYTES)
         throw new Fault('INTERNAL', `An artifact of ${body.length} bytes is too big.`);
-      const ref = refOf(body);
+      const ref = artifactRef(body);
       await must({ method: 'PUT', url: addressOf(ref.sha256), body, sha256: ref.sha256 });
       return ref;
     },
 
     async get(ref: ArtifactRef) {
-      const answer = await ask({ method: 'GET', url: addressOf(ref.sha256), mostBytes: ref.bytes });
+      const answer = await ask({ method: 'GET', url: addressOf(ref.sha256), maxBytes: ref.bytes });
       if (isGone(answer)) return verified(null, ref, where);
-      if (answer.status !== 200) throw refused(where, 'GET', answer);
+      if (answer.status !== 200) throw faultOf(where, 'GET', answer);
       return verified(answer.body, ref, where);
     },
 
@@ -119,7 +119,7 @@ export function openS3Artifacts(options: S3Options): Artifacts {
 }
 
 /** What the server says, in its own words and ours: most of these are a mistake in the settings. */
-function refused(where: string, method: string, { status, code, message }: Answer): Fault {
+function faultOf(where: string, method: string, { status, code, message }: S3Response): Fault {
   const hints: Readonly<Record<number, string>> = {
     301: 'The bucket is in another region: check S3_REGION.',
     307: 'The bucket is elsewhere: check S3_REGION and S3_ENDPOINT.',
@@ -136,14 +136,14 @@ function refused(where: string, method: string, { status, code, message }: Answe
 }
 
 /** An object as a listing has it. */
-export interface Stored {
+export interface StoredObject {
   readonly key: string;
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly modified: number;
 }
 
-const Page = z.object({
+const ListingPage = z.object({
   ListBucketResult: z.object({
     IsTruncated: z.string().optional(),
     NextContinuationToken: z.string().min(1).optional(),
@@ -160,7 +160,7 @@ const Page = z.object({
 });
 
 /** Address of one page of the names that begin with `under`. */
-export function listed(root: URL, under: string, token: string | null): URL {
+export function listingUrl(root: URL, under: string, token: string | null): URL {
   const url = new URL(root);
   url.searchParams.set('list-type', '2');
   if (under !== '') url.searchParams.set('prefix', under);
@@ -172,10 +172,10 @@ export function listed(root: URL, under: string, token: string | null): URL {
 export function readListing(
   body: Buffer,
   where: string,
-): { readonly objects: readonly Stored[]; readonly next: string | null } {
+): { readonly objects: readonly StoredObject[]; readonly next: string | null } {
   const parser = new XMLParser({ parseTagValue: false, isArray: (name) => name === 'Contents' });
   try {
-    const { ListBucketResult: page } = Page.parse(parser.parse(body.toString('utf8')));
+    const { ListBucketResult: page } = ListingPage.parse(parser.parse(body.toString('utf8')));
     const more = page.IsTruncated === 'true' ? page.NextContinuationToken : undefined;
     return {
       objects: page.Contents.map(({ Key, Size, LastModified }) => ({

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
-import type { Account, Binaries } from './install.ts';
+import type { Binaries, ServerAccount } from './install.ts';
 
 /** Owner of everything in the embedded database. */
 export const SUPERUSER = 'runoff';
 
-const Credentials = z.object({ password: z.string().min(1), port: z.int().min(0).max(65_535) });
-export type Credentials = z.infer<typeof Credentials>;
+const DatabaseCredentials = z.object({ password: z.string().min(1), port: z.int().min(0).max(65_535) });
+export type DatabaseCredentials = z.infer<typeof DatabaseCredentials>;
 
 /** One data folder and the file with its password; the folder's name carries Postgres' major version. */
 export interface Cluster {
@@ -25,9 +25,9 @@ export const clusterAt = (dir: string, major: string): Cluster => ({
   credentialsFile: join(dir, 'pg.json'),
 });
 
-export async function readCredentials(cluster: Cluster): Promise<Credentials> {
+export async function readCredentials(cluster: Cluster): Promise<DatabaseCredentials> {
   try {
-    return Credentials.parse(JSON.parse(await readFile(cluster.credentialsFile, 'utf8')));
+    return DatabaseCredentials.parse(JSON.parse(await readFile(cluster.credentialsFile, 'utf8')));
   } catch (error) {
     throw new Fault(
       'DATABASE_UNAVAILABLE',
@@ -37,13 +37,13 @@ export async function readCredentials(cluster: Cluster): Promise<Credentials> {
   }
 }
 
-export async function writeCredentials(cluster: Cluster, credentials: Credentials): Promise<void> {
+export async function writeCredentials(cluster: Cluster, credentials: DatabaseCredentials): Promise<void> {
   const draft = `${cluster.credentialsFile}.${process.pid}`;
   await writeFile(draft, JSON.stringify(credentials), { mode: 0o600 });
   await rename(draft, cluster.credentialsFile);
 }
 
-function give(path: string, account: Account): void {
+function chownTo(path: string, account: ServerAccount): void {
   const { uid, gid } = account.ids;
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
@@ -55,7 +55,13 @@ export const serverEnvironment = (): NodeJS.ProcessEnv => ({
   TZ: 'UTC',
 });
 
-function initdb(draft: string, passwordFile: string, binaries: Binaries, account: Account, dir: string) {
+function initdb(
+  draft: string,
+  passwordFile: string,
+  binaries: Binaries,
+  account: ServerAccount,
+  dir: string,
+) {
   return spawnSync(
     binaries.initdb,
     [
@@ -67,12 +73,12 @@ function initdb(draft: string, passwordFile: string, binaries: Binaries, account
 }
 
 /** Under the start lock, in a folder that nobody else has: one that was killed begins anew in an empty one. */
-async function makeCluster(draft: string, passwordFile: string, on: Place): Promise<void> {
+async function makeCluster(draft: string, passwordFile: string, on: ClusterSetup): Promise<void> {
   const { binaries, account, dir } = on;
   const { answer } = await restarting<Answered | ChildLost>('initdb', sleep, async () => {
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { mode: 0o700 });
-    give(draft, account);
+    chownTo(draft, account);
     const answer = initdb(draft, passwordFile, binaries, account, dir);
     const { code } = (answer.error ?? {}) as NodeJS.ErrnoException;
     const lost = answer.signal ?? (mayStartLater(code) ? code : undefined);
@@ -93,9 +99,9 @@ interface Answered {
   readonly answer: ReturnType<typeof initdb>;
 }
 
-interface Place {
+interface ClusterSetup {
   readonly binaries: Binaries;
-  readonly account: Account;
+  readonly account: ServerAccount;
   readonly dir: string;
 }
 
@@ -103,7 +109,7 @@ interface Place {
 export async function initialise(
   cluster: Cluster,
   binaries: Binaries,
-  account: Account,
+  account: ServerAccount,
   dir: string,
 ): Promise<void> {
   if (existsSync(cluster.data)) return;
@@ -112,7 +118,7 @@ export async function initialise(
   const password = randomBytes(24).toString('hex');
   try {
     writeFileSync(passwordFile, password, { mode: 0o600 });
-    give(passwordFile, account);
+    chownTo(passwordFile, account);
     await makeCluster(draft, passwordFile, { binaries, account, dir });
   } finally {
     await rm(passwordFile, { force: true });

@@ -5,24 +5,24 @@ import type { Log } from '../../ports/index.ts';
 import { newClient } from '../postgres/index.ts';
 
 /** Milliseconds before the second try, doubled for each further one up to the most; our defaults. */
-const FIRST_PAUSE_MS = 250;
-const MOST_PAUSE_MS = 30_000;
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 30_000;
 
-export interface Revival {
+export interface KeptConnection {
   /** The connection of now; a broken one while the server is away. */
-  presence(): Presence;
+  presence(): ServerConnection;
   /** Starts nothing any more, and waits for what was being started. */
   end(): Promise<void>;
 }
 
-export interface RevivalParts {
+export interface KeepConnectedOptions {
   /** Opens our connection; `onLost` is told when it breaks. */
-  readonly connect: (onLost: (why: string) => void) => Promise<Presence>;
+  readonly connect: (onLost: (why: string) => void) => Promise<ServerConnection>;
   /**
    * Brings the server back, or finds that another process did, and connects; null when somebody stopped it on purpose.
    * One process at a time does this.
    */
-  readonly reopen: (connect: () => Promise<Presence>) => Promise<Presence | null>;
+  readonly reopen: (connect: () => Promise<ServerConnection>) => Promise<ServerConnection | null>;
   readonly log?: Log;
 }
 
@@ -30,7 +30,7 @@ export interface RevivalParts {
  * Keeps a connection to the server, and brings the server back when it dies: on the port it had, so that every pool
  * finds it again at the address it knows. Tried until `end`.
  */
-export async function keepUp({ connect, reopen, log }: RevivalParts): Promise<Revival> {
+export async function keepConnected({ connect, reopen, log }: KeepConnectedOptions): Promise<KeptConnection> {
   const ended = new AbortController();
   const { signal } = ended;
   let reviving: Promise<void> = Promise.resolve();
@@ -47,7 +47,7 @@ export async function keepUp({ connect, reopen, log }: RevivalParts): Promise<Re
   }
 
   async function revive(): Promise<void> {
-    for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, MOST_PAUSE_MS)) {
+    for (let pause = FIRST_RETRY_MS; !signal.aborted; pause = Math.min(pause * 2, MAX_RETRY_MS)) {
       try {
         await once();
         return;
@@ -75,7 +75,7 @@ export async function keepUp({ connect, reopen, log }: RevivalParts): Promise<Re
 }
 
 /** Our open connection to the server; see `announce`. */
-export interface Presence {
+export interface ServerConnection {
   isOpen(): boolean;
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   end(): Promise<void>;
@@ -91,7 +91,7 @@ interface Referenced {
  * Shows the server, and so every other process, that this process uses it: a connection that the kernel closes
  * however we end. It keeps this process alive only while a query is under way. `onLost` is told once when it breaks.
  */
-export async function announce(url: string, onLost: (why: string) => void): Promise<Presence> {
+export async function openPresence(url: string, onLost: (why: string) => void): Promise<ServerConnection> {
   const client = newClient(url, { name: `runoff ${process.pid}` }) as pg.Client & Referenced;
   let ending = false;
   let open = false;

@@ -4,20 +4,20 @@ import { asFault, Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 import {
   type Cluster,
-  type Credentials,
   clusterAt,
+  type DatabaseCredentials,
   initialise,
   readCredentials,
   SUPERUSER,
   writeCredentials,
 } from './cluster.ts';
-import { announce, keepUp, type Presence, type Revival } from './connection.ts';
+import { type KeptConnection, keepConnected, openPresence, type ServerConnection } from './connection.ts';
 import {
-  type Account,
   type Binaries,
   installBinaries,
   openFolder,
   removeOtherBinaries,
+  type ServerAccount,
   serverAccount,
 } from './install.ts';
 import { withLock } from './lock.ts';
@@ -49,16 +49,16 @@ export interface EmbeddedPostgresOptions {
   readonly log?: Log;
 }
 
-const ATTACH_TRIALS = 6;
+const MAX_ATTACH_TRIES = 6;
 const ATTACH_PAUSE_MS = 250;
 /** A server process outlives the connection that it served by a moment. */
-const SETTLE_MS = 1_500;
+const DISCONNECT_WAIT_MS = 1_500;
 const CONNECTIONS_POLL_MS = 50;
 
-const address = (credentials: Credentials, database: string): string =>
+const address = (credentials: DatabaseCredentials, database: string): string =>
   `postgresql://${SUPERUSER}:${credentials.password}@127.0.0.1:${credentials.port}/${database}`;
 
-async function createDatabase(presence: Presence, name: string): Promise<void> {
+async function createDatabase(presence: ServerConnection, name: string): Promise<void> {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name)) {
     throw new Fault('INTERNAL', `\`${name}\` cannot be the name of a database.`);
   }
@@ -73,8 +73,8 @@ async function createDatabase(presence: Presence, name: string): Promise<void> {
 }
 
 /** Is another process of ours, or a person, connected? Our own process has closed its stores and engines by now. */
-async function usedByOthers(presence: Presence): Promise<boolean> {
-  const until = performance.now() + SETTLE_MS;
+async function usedByOthers(presence: ServerConnection): Promise<boolean> {
+  const until = performance.now() + DISCONNECT_WAIT_MS;
   for (;;) {
     const others = await presence.query(
       "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1",
@@ -84,27 +84,27 @@ async function usedByOthers(presence: Presence): Promise<boolean> {
   }
 }
 
-interface Place {
+interface Installation {
   readonly cluster: Cluster;
   readonly binaries: Binaries;
-  readonly account: Account;
+  readonly account: ServerAccount;
   readonly dir: string;
   readonly lock: string;
   readonly log: Log | undefined;
 }
 
 interface Reached {
-  readonly credentials: Credentials;
-  readonly revival: Revival;
+  readonly credentials: DatabaseCredentials;
+  readonly revival: KeptConnection;
   readonly attached: boolean;
 }
 
 /** The server of `port` again, under the lock: started by us unless it runs, or null when it was not killed. */
 async function reopen(
-  place: Place,
+  place: Installation,
   port: number,
-  connect: () => Promise<Presence>,
-): Promise<Presence | null> {
+  connect: () => Promise<ServerConnection>,
+): Promise<ServerConnection | null> {
   const { cluster, binaries, account, dir } = place;
   return withLock(place.lock, async () => {
     const found = await untilReady(cluster, dir);
@@ -119,7 +119,7 @@ async function reopen(
 }
 
 /** A server that was killed may look alive for a moment longer: a connection is the proof. */
-async function reach(place: Place): Promise<Reached> {
+async function reach(place: Installation): Promise<Reached> {
   const { cluster, binaries, account, dir, log } = place;
   for (let trial = 1; ; trial += 1) {
     const stored = await readCredentials(cluster);
@@ -129,20 +129,20 @@ async function reach(place: Place): Promise<Reached> {
     const credentials = { ...stored, port };
     if (port !== stored.port) await writeCredentials(cluster, credentials);
     try {
-      const revival = await keepUp({
-        connect: (onLost) => announce(address(credentials, 'postgres'), onLost),
+      const revival = await keepConnected({
+        connect: (onLost) => openPresence(address(credentials, 'postgres'), onLost),
         reopen: (connect) => reopen(place, port, connect),
         ...(log ? { log } : {}),
       });
       return { credentials, revival, attached: found !== null };
     } catch (error) {
-      if (found === null || trial === ATTACH_TRIALS) throw error;
+      if (found === null || trial === MAX_ATTACH_TRIES) throw error;
       await delay(ATTACH_PAUSE_MS);
     }
   }
 }
 
-async function startOrAttach(dir: string, lock: string, account: Account, log: Log | undefined) {
+async function startOrAttach(dir: string, lock: string, account: ServerAccount, log: Log | undefined) {
   const binaries = await installBinaries(dir);
   const cluster: Cluster = clusterAt(dir, binaries.major);
   await initialise(cluster, binaries, account, dir);
@@ -152,7 +152,7 @@ async function startOrAttach(dir: string, lock: string, account: Account, log: L
   return { ...reached, cluster, version: rows[0]?.server_version ?? '' };
 }
 
-async function openServer(options: EmbeddedPostgresOptions, account: Account) {
+async function openServer(options: EmbeddedPostgresOptions, account: ServerAccount) {
   const dir = openFolder(options.dir, account);
   const lock = join(dir, 'pg.lock');
   return { dir, lock, server: await withLock(lock, () => startOrAttach(dir, lock, account, options.log)) };

@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 
 /** The account the database server runs as; `ids` is empty when it is our own. */
-export interface Account {
+export interface ServerAccount {
   readonly name: string;
   readonly ids: { readonly uid?: number; readonly gid?: number };
 }
@@ -17,7 +17,7 @@ function numericId(flag: '-u' | '-g', name: string): number | null {
 }
 
 /** Postgres refuses to run as root, and initdb wants an entry in the password file: root takes `postgres`, else `nobody`. */
-export function serverAccount(): Account {
+export function serverAccount(): ServerAccount {
   if (process.getuid?.() !== 0) return { name: 'this user', ids: {} };
   for (const name of ['postgres', 'nobody']) {
     const uid = numericId('-u', name);
@@ -42,7 +42,7 @@ function mayEnter(path: string, uid: number, gid: number): boolean {
  * Refuses a folder below one that is closed to that account, e.g. /root, with DATABASE_UNAVAILABLE. Returns its real
  * path: two processes that name it through different links must find the same server.
  */
-export function openFolder(path: string, account: Account): string {
+export function openFolder(path: string, account: ServerAccount): string {
   const wanted = resolve(path);
   const { uid, gid } = account.ids;
   if (uid === undefined || gid === undefined) {
@@ -129,7 +129,7 @@ async function openToAll(native: string): Promise<void> {
   }
 }
 
-async function copy(from: Package, to: string): Promise<void> {
+async function copyBinaries(from: Package, to: string): Promise<void> {
   const draft = `${to}.${process.pid}`;
   const native = join(draft, 'native');
   await rm(draft, { recursive: true, force: true });
@@ -154,7 +154,7 @@ async function copy(from: Package, to: string): Promise<void> {
 export async function installBinaries(dir: string): Promise<Binaries> {
   const from = await findPackage();
   const home = join(dir, `bin-${from.version}`);
-  if (!existsSync(home)) await copy(from, home);
+  if (!existsSync(home)) await copyBinaries(from, home);
   const tools = join(home, 'native', 'bin');
   return {
     version: from.version,

@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 
 /** A start that has to initialise takes seconds; a minute means that its holder hangs. */
-const PATIENCE_MS = 60_000;
-const RETRY_MS = 50;
+const LOCK_WAIT_MS = 60_000;
+const LOCK_RETRY_MS = 50;
 
 /** A zombie counts as alive here, and so does a process of another user. */
-export function isAlive(pid: number): boolean {
+export function processExists(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
@@ -20,7 +20,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** When a process began, in the kernel's ticks; empty where /proc does not tell. Tells a reused pid from its former holder. */
-function birth(pid: number): string {
+function startTimeOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
@@ -31,14 +31,14 @@ function birth(pid: number): string {
 
 function isStale(content: string): boolean {
   const [pid, born = ''] = content.trim().split(' ');
-  return !isAlive(Number(pid)) || birth(Number(pid)) !== born;
+  return !processExists(Number(pid)) || startTimeOf(Number(pid)) !== born;
 }
 
-async function take(path: string): Promise<boolean> {
+async function createLock(path: string): Promise<boolean> {
   // Linked, not created in place: a lock file is never seen half written.
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
-    await writeFile(draft, `${process.pid} ${birth(process.pid)}`);
+    await writeFile(draft, `${process.pid} ${startTimeOf(process.pid)}`);
     await link(draft, path);
     return true;
   } catch (error) {
@@ -77,8 +77,8 @@ async function clearStale(path: string): Promise<void> {
  * A second fence stands behind it: Postgres itself refuses a data folder that another server uses.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  while (!(await take(path))) {
+  const giveUpAt = performance.now() + LOCK_WAIT_MS;
+  while (!(await createLock(path))) {
     await clearStale(path);
     if (performance.now() > giveUpAt) {
       throw new Fault(
@@ -86,7 +86,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
         `Another Runoff process has been starting or stopping the embedded database for a minute. If none is, remove ${path}.`,
       );
     }
-    await delay(RETRY_MS);
+    await delay(LOCK_RETRY_MS);
   }
   try {
     return await work();

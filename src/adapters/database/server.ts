@@ -14,14 +14,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import { type Cluster, serverEnvironment } from './cluster.ts';
-import type { Account, Binaries } from './install.ts';
-import { isAlive } from './lock.ts';
+import type { Binaries, ServerAccount } from './install.ts';
+import { processExists } from './lock.ts';
 
 /** Recovery after a crash replays at most `max_wal_size`; slow disks need a while for it. */
 const START_MS = 60_000;
 const STOP_MS = 60_000;
-const START_TRIALS = 4;
-const TRIAL_PAUSE_MS = 250;
+const MAX_START_TRIES = 4;
+const START_RETRY_MS = 250;
 const POLL_MS = 20;
 const LOG_BYTES = 5 * 2 ** 20;
 
@@ -29,7 +29,7 @@ const LOG_BYTES = 5 * 2 ** 20;
  * Small memory for a few connections of one box; durability stays on. Our defaults, measured on a two-core machine.
  * No parallel, replication or I/O workers: each idle helper process costs more than it brings here.
  */
-const SETTINGS = {
+const SERVER_SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '100',
@@ -51,7 +51,7 @@ const SETTINGS = {
 } as const;
 
 /** What a running server says of itself in `postmaster.pid`. */
-export interface Running {
+export interface RunningServer {
   readonly pid: number;
   readonly port: number;
   readonly ready: boolean;
@@ -61,7 +61,7 @@ const pidFile = (cluster: Cluster): string => join(cluster.data, 'postmaster.pid
 
 /** A pid can be another process by now, after a reboot or in a new container; Linux tells by the command line. */
 function isServerOf(cluster: Cluster, pid: number): boolean {
-  if (!isAlive(pid)) return false;
+  if (!processExists(pid)) return false;
   if (process.platform !== 'linux') return true;
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(cluster.data);
@@ -79,14 +79,14 @@ function readFileIfThere(path: string): string | null {
   }
 }
 
-export function running(cluster: Cluster): Running | null {
+export function runningServer(cluster: Cluster): RunningServer | null {
   const lines = readFileIfThere(pidFile(cluster))?.split('\n') ?? [];
   const pid = Number(lines[0]);
   if (!isServerOf(cluster, pid)) return null;
   return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
 }
 
-function answers(port: number): Promise<boolean> {
+function acceptsConnections(port: number): Promise<boolean> {
   return new Promise((settle) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.destroy();
@@ -96,7 +96,7 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-function freePort(): Promise<number> {
+function findFreePort(): Promise<number> {
   return new Promise((settle, fail) => {
     const probe = createServer();
     probe.on('error', fail);
@@ -109,9 +109,9 @@ function freePort(): Promise<number> {
 
 /** The port of last time if nobody else has it, so that addresses in logs and tools stay good. */
 export const choosePort = async (last: number): Promise<number> =>
-  last !== 0 && !(await answers(last)) ? last : freePort();
+  last !== 0 && !(await acceptsConnections(last)) ? last : findFreePort();
 
-function openLog(path: string, account: Account): number {
+function openServerLog(path: string, account: ServerAccount): number {
   if (existsSync(path) && statSync(path).size > LOG_BYTES) renameSync(path, `${path}.1`);
   const file = openSync(path, 'a', 0o600);
   const { uid, gid } = account.ids;
@@ -119,9 +119,15 @@ function openLog(path: string, account: Account): number {
   return file;
 }
 
-function launch(cluster: Cluster, binaries: Binaries, account: Account, dir: string, port: number) {
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const log = openLog(join(dir, 'pg.log'), account);
+function spawnServer(
+  cluster: Cluster,
+  binaries: Binaries,
+  account: ServerAccount,
+  dir: string,
+  port: number,
+) {
+  const settings = Object.entries(SERVER_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const log = openServerLog(join(dir, 'pg.log'), account);
   // Its own session: an interrupt on our terminal is for us, and we close our connections first.
   const server = spawn(binaries.postgres, ['-D', cluster.data, '-p', String(port), ...settings], {
     ...account.ids,
@@ -139,13 +145,13 @@ function launch(cluster: Cluster, binaries: Binaries, account: Account, dir: str
   return ended;
 }
 
-const lastLines = (dir: string): string =>
+const lastLogLines = (dir: string): string =>
   readFileIfThere(join(dir, 'pg.log'))?.slice(-600).trim() ?? 'there is no log';
 
 /** A pid file whose process is another program by now: Postgres takes it for a living server and refuses to start. */
 function dropForeignPidFile(cluster: Cluster): void {
   const pid = Number(readFileIfThere(pidFile(cluster))?.split('\n', 1)[0]);
-  if (isAlive(pid) && !isServerOf(cluster, pid)) rmSync(pidFile(cluster), { force: true });
+  if (processExists(pid) && !isServerOf(cluster, pid)) rmSync(pidFile(cluster), { force: true });
 }
 
 /**
@@ -155,21 +161,21 @@ function dropForeignPidFile(cluster: Cluster): void {
 export async function startServer(
   cluster: Cluster,
   binaries: Binaries,
-  account: Account,
+  account: ServerAccount,
   dir: string,
   port: () => Promise<number>,
-): Promise<Running> {
+): Promise<RunningServer> {
   let why = 'it was not ready in time';
-  for (let trial = 1; trial <= START_TRIALS; trial += 1) {
+  for (let trial = 1; trial <= MAX_START_TRIES; trial += 1) {
     dropForeignPidFile(cluster);
-    const ended = launch(cluster, binaries, account, dir, await port());
+    const ended = spawnServer(cluster, binaries, account, dir, await port());
     const found = await untilReadyOr(ended, cluster);
     if (typeof found !== 'string') return found;
     why = found;
-    await delay(trial * TRIAL_PAUSE_MS);
+    await delay(trial * START_RETRY_MS);
   }
-  const said = lastLines(dir);
-  const damaged = DAMAGED.test(said)
+  const said = lastLogLines(dir);
+  const damaged = DAMAGE_MESSAGES.test(said)
     ? ' Files of it are damaged: restore this folder from a backup, or move it away to begin with an empty database.'
     : '';
   throw new Fault(
@@ -179,13 +185,13 @@ export async function startServer(
 }
 
 /** What Postgres says of files that are not as it left them, when it starts. */
-const DAMAGED =
+const DAMAGE_MESSAGES =
   /PANIC|is not a valid data directory|checkpoint record|incorrect checksum|could not (?:open|read|access|stat) (?:file|directory)|invalid data in|control file|bogus data|lock file "postmaster\.pid" is empty/;
 
-async function untilReadyOr(ended: Promise<string>, cluster: Cluster): Promise<Running | string> {
+async function untilReadyOr(ended: Promise<string>, cluster: Cluster): Promise<RunningServer | string> {
   const giveUpAt = performance.now() + START_MS;
   for (;;) {
-    const found = running(cluster);
+    const found = runningServer(cluster);
     if (found?.ready) return found;
     const why = await Promise.race([ended, delay(POLL_MS, null)]);
     if (why !== null) return why;
@@ -194,15 +200,15 @@ async function untilReadyOr(ended: Promise<string>, cluster: Cluster): Promise<R
 }
 
 /** Waits for a server that somebody else began to start or whose start we saw half way. */
-export async function untilReady(cluster: Cluster, dir: string): Promise<Running | null> {
+export async function untilReady(cluster: Cluster, dir: string): Promise<RunningServer | null> {
   const giveUpAt = performance.now() + START_MS;
   for (;;) {
-    const found = running(cluster);
+    const found = runningServer(cluster);
     if (found === null || found.ready) return found;
     if (performance.now() > giveUpAt) {
       throw new Fault(
         'DATABASE_UNAVAILABLE',
-        `The embedded database in ${dir} (process ${found.pid}) does not get ready. Its log says: ${lastLines(dir)}`,
+        `The embedded database in ${dir} (process ${found.pid}) does not get ready. Its log says: ${lastLogLines(dir)}`,
       );
     }
     await delay(POLL_MS);
@@ -211,16 +217,16 @@ export async function untilReady(cluster: Cluster, dir: string): Promise<Running
 
 /** Did it end without tidying up? A server that was told to stop takes its pid file away, one that was killed cannot. */
 export const wasKilled = (cluster: Cluster): boolean =>
-  running(cluster) === null && existsSync(pidFile(cluster));
+  runningServer(cluster) === null && existsSync(pidFile(cluster));
 
 /** Ends open connections, writes everything out and waits until the server is gone. */
 export async function stopServer(cluster: Cluster, dir: string): Promise<void> {
-  const found = running(cluster);
+  const found = runningServer(cluster);
   if (found === null) return;
   process.kill(found.pid, 'SIGINT');
   const giveUpAt = performance.now() + STOP_MS;
   // The file goes last; the process may stay behind as a zombie where nobody reaps it.
-  while (existsSync(pidFile(cluster)) && isAlive(found.pid)) {
+  while (existsSync(pidFile(cluster)) && processExists(found.pid)) {
     if (performance.now() > giveUpAt) {
       throw new Fault(
         'DATABASE_UNAVAILABLE',

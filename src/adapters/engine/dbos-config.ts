@@ -53,7 +53,7 @@ export const RUN_QUEUE = 'runs';
 /** Where runs wait for a process that builds and tests their candidates. */
 export const EXAMINATION_QUEUE = 'examinations';
 /** Our default: an examination builds and tests on several cores by itself. */
-export const EXAMINATIONS = 2;
+export const DEFAULT_EXAMINATIONS = 2;
 /** Our default: a waiting flow is picked up after half of it on average, for two queries a round. */
 export const QUEUE_POLL_MS = 100;
 /** Connections at most; half of them may look for results. */
@@ -81,7 +81,7 @@ export const openEnginePool = ({ databaseUrl, executorId, limits }: DbosEngineOp
   });
 
 /** What each process decides for itself. A queue of which it takes nothing is missing. */
-export function limitsOf({ name, perWorker, examinations = EXAMINATIONS }: CoderQueue) {
+export function queueLimitsOf({ name, perWorker, examinations = DEFAULT_EXAMINATIONS }: CoderQueue) {
   const all = new Map([
     [name, perWorker],
     [EXAMINATION_QUEUE, examinations],
@@ -89,7 +89,7 @@ export function limitsOf({ name, perWorker, examinations = EXAMINATIONS }: Coder
   return new Map([...all].filter(([, most]) => most > 0));
 }
 
-export function configOf(options: DbosEngineOptions, pool: pg.Pool): DBOSConfig {
+export function dbosConfigOf(options: DbosEngineOptions, pool: pg.Pool): DBOSConfig {
   const { databaseUrl, executorId, applicationVersion = '1', queue, takesRuns = true, log } = options;
   const alone = queue === null;
   return {
@@ -100,7 +100,7 @@ export function configOf(options: DbosEngineOptions, pool: pg.Pool): DBOSConfig 
     executorID: executorId,
     systemDatabaseUrl: databaseUrl,
     systemDatabasePool: pool,
-    listenQueues: alone ? [] : [...(takesRuns ? [RUN_QUEUE] : []), ...limitsOf(queue).keys()],
+    listenQueues: alone ? [] : [...(takesRuns ? [RUN_QUEUE] : []), ...queueLimitsOf(queue).keys()],
     enablePatching: true,
     enableOTLP: false,
     logger: dbosLog(log),
@@ -131,8 +131,8 @@ export async function migrateEngine(databaseUrl: string, log: Log): Promise<void
 export const dbosLog = (log: Log): DLogger => ({
   debug: () => undefined,
   info: () => undefined,
-  warn: (entry) => log.warn({ engine: 'dbos' }, firstLine(entry)),
-  error: (entry) => log.error({ engine: 'dbos' }, firstLine(entry)),
+  warn: (entry) => log.warn({ engine: 'dbos' }, firstLogLine(entry)),
+  error: (entry) => log.error({ engine: 'dbos' }, firstLogLine(entry)),
 });
 
-const firstLine = (entry: unknown): string => String(entry).split('\n', 1)[0] ?? '';
+const firstLogLine = (entry: unknown): string => String(entry).split('\n', 1)[0] ?? '';

@@ -6,28 +6,28 @@ import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 
-export interface Claims {
+export interface ClaimOptions {
   /** Flows of a queue that this process runs at a time, by the queue's name. */
   readonly limits: ReadonlyMap<string, number>;
-  /** False: nothing more is taken from any queue. */
+  /** False: nothing more is claimed from any queue. */
   mayClaim(): boolean;
-  /** A claim that marks what it takes with this token failed, perhaps after it was committed. */
-  onLost(ownerXid: string): void;
+  /** A claim that marks its flows with this token failed, perhaps after its commit. */
+  onUnanswered(ownerXid: string): void;
 }
 
 /**
- * Seconds between two tries of what DBOS repeats while the database is away, at most: its own default is a minute, which
- * a run would stand still after the database is back. Our default.
+ * Maximum seconds between two retries of DBOS while the database is away. With its own default, a minute, a run would
+ * stand still for as long after the database is back. Our default.
  */
-const MOST_BACKOFF_S = 5;
+const MAX_BACKOFF_S = 5;
 
 /**
- * Launches DBOS with limits of this process. DBOS keeps a queue's limits in one row for all processes, and reads it anew
- * every second; what it reads here carries our own number. Done before its first look: `launch` makes the executor before
- * it waits for anything. The import is internal, so that DBOS is pinned to one version exactly.
+ * Launches DBOS with this process's own limits. DBOS keeps a queue's limits in one row for all processes and reads it
+ * every second; we replace the number in what it reads. This happens before its first poll, because `launch` creates the
+ * executor before it waits for anything. The import is internal, so DBOS is pinned to one exact version.
  */
-export async function launchWith({ limits, mayClaim, onLost }: Claims): Promise<void> {
-  dbRetryConfig.maxBackoffSec = MOST_BACKOFF_S;
+export async function launchDbos({ limits, mayClaim, onUnanswered }: ClaimOptions): Promise<void> {
+  dbRetryConfig.maxBackoffSec = MAX_BACKOFF_S;
   const launching = DBOS.launch();
   // Where the executor is missing, `launch` says why.
   const database = DBOSExecutor.globalInstance?.systemDatabase;
@@ -51,7 +51,7 @@ export async function launchWith({ limits, mayClaim, onLost }: Claims): Promise<
     } catch (error) {
       // The token of the claim is the last argument of both.
       const token = args.at(-1);
-      if (typeof token === 'string' && !isContention(error)) onLost(token);
+      if (typeof token === 'string' && !isContention(error)) onUnanswered(token);
       throw error;
     }
   };
@@ -61,32 +61,32 @@ export async function launchWith({ limits, mayClaim, onLost }: Claims): Promise<
   await launching;
 }
 
-/** SQLSTATEs of a claim that another process was quicker with: the server says that nothing was taken. */
+/** SQLSTATEs of a claim that lost against another process: the server says that nothing was claimed. */
 const isContention = (error: unknown): boolean =>
   ['40001', '55P03'].includes((error as { readonly code?: string }).code ?? '');
 
-/** Milliseconds between two looks for what a lost claim took, and after which there is none any more. Our defaults. */
-const LOST_CLAIM_POLL_MS = 1_000;
-const LOST_CLAIM_SEARCH_MS = 120_000;
+/** Milliseconds between two searches for flows of an unanswered claim, and after which we stop searching. Our defaults. */
+const UNANSWERED_CLAIM_POLL_MS = 1_000;
+const UNANSWERED_CLAIM_SEARCH_MS = 120_000;
 
-/** Puts flows back into their queues that were claimed by a transaction whose answer was lost. */
-export interface LostClaims {
+/** Puts flows back into their queues whose claim was never answered. */
+export interface UnansweredClaims {
   /** The claim that marks its flows with this token failed; whether it was committed, nobody here knows. */
-  lost(ownerXid: string): void;
+  add(ownerXid: string): void;
   stop(): void;
 }
 
 /**
- * DBOS marks a flow as taken, commits, and then begins it. Where the connection breaks at the commit, the flow is taken by
- * this process and begun by nobody. The token of each claim is its own, so what bears it was never begun. The look is
- * repeated: a server that is reached again may commit what it received before later than we ask.
+ * DBOS marks a flow as claimed, commits, and then begins it. If the connection breaks at the commit, the flow belongs to
+ * this process, and nobody begins it. Each claim has its own token, so a flow that still bears it was never begun. We
+ * search repeatedly: a server that is back may commit what it received earlier after our first query.
  */
-export function openLostClaims(pool: pg.Pool, log: Log): LostClaims {
+export function openUnansweredClaims(pool: pg.Pool, log: Log): UnansweredClaims {
   const claims = new Map<string, number>();
-  let looking: NodeJS.Timeout | null = null;
+  let timer: NodeJS.Timeout | null = null;
   let stopped = false;
 
-  async function look(): Promise<void> {
+  async function search(): Promise<void> {
     try {
       const { rows } = await pool.query<{ id: string }>(
         `update dbos.workflow_status
@@ -99,41 +99,44 @@ export function openLostClaims(pool: pg.Pool, log: Log): LostClaims {
       if (rows.length > 0) {
         log.warn(
           { flows: rows.map(({ id }) => id) },
-          'The connection broke while flows were taken from a queue; they are back in it.',
+          'The connection broke while flows were claimed from a queue. They were put back.',
         );
       }
       for (const [claim, at] of claims)
-        if (performance.now() - at > LOST_CLAIM_SEARCH_MS) claims.delete(claim);
+        if (performance.now() - at > UNANSWERED_CLAIM_SEARCH_MS) claims.delete(claim);
     } catch (thrown) {
-      log.info({ why: (thrown as Error).message }, 'Flows whose claim was lost cannot be looked for yet.');
+      log.info(
+        { why: (thrown as Error).message },
+        'Flows of an unanswered claim cannot be looked for yet; we try again.',
+      );
     }
-    looking = null;
-    lookLater();
+    timer = null;
+    searchLater();
   }
-  function lookLater(): void {
-    if (stopped || looking !== null || claims.size === 0) return;
-    looking = setTimeout(() => void look(), LOST_CLAIM_POLL_MS);
-    looking.unref();
+  function searchLater(): void {
+    if (stopped || timer !== null || claims.size === 0) return;
+    timer = setTimeout(() => void search(), UNANSWERED_CLAIM_POLL_MS);
+    timer.unref();
   }
   return {
-    lost(ownerXid) {
+    add(ownerXid) {
       claims.set(ownerXid, performance.now());
-      lookLater();
+      searchLater();
     },
     stop() {
       stopped = true;
-      if (looking !== null) clearTimeout(looking);
+      if (timer !== null) clearTimeout(timer);
     },
   };
 }
 
-/** Milliseconds between two looks, and how far back a step must go to count: a slower clock is no step. Our defaults. */
+/** Milliseconds between two checks, and how far back the clock must go to count: a clock that is slow was not set. Our defaults. */
 const CLOCK_POLL_MS = 1_000;
-const STEP_MS = 3_000;
+const CLOCK_STEP_MS = 3_000;
 
 /**
- * DBOS plans its looks at the queues by the wall clock: set back by an hour, it would take nothing from them for an hour.
- * When the clock is set back, its loop is started anew. The imports are internal, so that DBOS is pinned exactly.
+ * DBOS schedules its polling by the wall clock: if that is set back by an hour, it claims nothing for an hour. So we
+ * restart its loop whenever the clock is set back. The imports are internal, so DBOS is pinned to one exact version.
  */
 export function watchWallClock(queues: readonly string[], log: Log): { stop(): Promise<void> } {
   const offset = (): number => Date.now() - performance.now();
@@ -144,7 +147,7 @@ export function watchWallClock(queues: readonly string[], log: Log): { stop(): P
   async function restart(): Promise<void> {
     const executor = DBOSExecutor.globalInstance;
     if (executor === undefined) return;
-    // Ends the loop and waits for what it has just taken.
+    // Ends the loop and waits for what it has just claimed.
     await executor.deactivateEventReceivers();
     await dispatching;
     dispatching = wfQueueRunner.dispatchLoop(executor, [...queues]);
@@ -157,12 +160,12 @@ export function watchWallClock(queues: readonly string[], log: Log): { stop(): P
     const now = offset();
     const back = last - now;
     last = now;
-    if (back < STEP_MS) return;
-    log.warn({ backMs: Math.round(back) }, 'The clock was set back; polling of the queues is started again.');
+    if (back < CLOCK_STEP_MS) return;
+    log.warn({ backMs: Math.round(back) }, 'The clock was set back. Polling of the queues restarts.');
     working = working.then(restart).catch((error: unknown) => {
       log.error(
         { err: error },
-        'Polling of the queues could not be started again after the clock was set back. Restart Runoff.',
+        'Polling of the queues could not be restarted after the clock was set back. Restart Runoff.',
       );
     });
   }, CLOCK_POLL_MS);

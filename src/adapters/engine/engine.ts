@@ -5,34 +5,34 @@ import { Fault, type RunId } from '../../core/model/index.ts';
 import type { Engine, FlowStatus, Flows } from '../../ports/index.ts';
 import {
   type CoderQueue,
-  configOf,
   type DbosEngineOptions,
+  DEFAULT_EXAMINATIONS,
+  dbosConfigOf,
   EXAMINATION_QUEUE,
-  EXAMINATIONS,
-  limitsOf,
   migrateEngine,
   openEnginePool,
   QUEUE_POLL_MS,
+  queueLimitsOf,
   RUN_QUEUE,
 } from './dbos-config.ts';
-import { type LostClaims, launchWith, openLostClaims, watchWallClock } from './dbos-internals.ts';
-import { type FlowResult, plain } from './flow.ts';
+import { launchDbos, openUnansweredClaims, type UnansweredClaims, watchWallClock } from './dbos-internals.ts';
+import { type FlowResult, toPlainJson } from './flow.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { type ExecutorLock, lockExecutor, withLaunchLock } from './locks.ts';
-import { openLine, slots } from './run-queue.ts';
-import { openResidents, type Registered, type Residents, register } from './workflows.ts';
+import { openRunQueue, openSemaphore } from './run-queue.ts';
+import { type ActiveFlows, openActiveFlows, type RegisteredFlows, register } from './workflows.ts';
 
 /** Milliseconds between two looks at a run somebody waits for. */
 const SETTLED_POLL_MS = 100;
-const GRACE_MS = 10_000;
+const DEFAULT_GRACE_MS = 10_000;
 
-const shutDown = (id: RunId): Fault =>
+const shutDownFault = (id: RunId): Fault =>
   new Fault(
     'INTERNAL',
     `The engine was shut down while somebody waited for run ${id}; the run goes on at the next launch.`,
   );
 
-async function send(id: RunId, topic: string, key: string): Promise<void> {
+async function sendSignal(id: RunId, topic: string, key: string): Promise<void> {
   try {
     // The engine keeps keys for all topics of a flow together.
     await DBOS.send(id, key, topic, `${topic}:${key}`);
@@ -42,12 +42,12 @@ async function send(id: RunId, topic: string, key: string): Promise<void> {
 }
 
 /** Before anything is taken up: what this process writes is refused until the others know it. */
-async function joinOthers(options: DbosEngineOptions): Promise<Heartbeat | null> {
+async function joinExecutors(options: DbosEngineOptions): Promise<Heartbeat | null> {
   const { among, queue, takesRuns = true, log } = options;
   if (!among || queue === null) return null;
   const { fence, facts } = among;
   const role = takesRuns ? 'app' : 'worker';
-  const { perWorker, examinations = EXAMINATIONS } = queue;
+  const { perWorker, examinations = DEFAULT_EXAMINATIONS } = queue;
   await fence.executors.join({ ...facts, role, coders: perWorker, examinations }, Date.now());
   await fence.beat();
   return startHeartbeat(fence, log);
@@ -55,29 +55,29 @@ async function joinOthers(options: DbosEngineOptions): Promise<Heartbeat | null>
 
 interface Dbos {
   /** Fault: DATABASE_UNAVAILABLE. */
-  launch(flows: Flows): Promise<Registered>;
+  launch(flows: Flows): Promise<RegisteredFlows>;
   shutDown(): Promise<void>;
 }
 
 /** DBOS on connections of ours. */
-function openDbos(options: DbosEngineOptions, residents: Residents): Dbos {
+function openDbos(options: DbosEngineOptions, residents: ActiveFlows): Dbos {
   const { queue, log, databaseUrl } = options;
   const fence = options.among?.fence;
   let pool: pg.Pool | null = null;
-  let claims: LostClaims | null = null;
+  let claims: UnansweredClaims | null = null;
   let wallClock: ReturnType<typeof watchWallClock> | null = null;
 
-  async function begin(given: Flows): Promise<Registered> {
+  async function begin(given: Flows): Promise<RegisteredFlows> {
     await migrateEngine(databaseUrl, log);
     pool = openEnginePool(options);
-    claims = openLostClaims(pool, log);
-    const config = configOf(options, pool);
+    claims = openUnansweredClaims(pool, log);
+    const config = dbosConfigOf(options, pool);
     DBOS.setConfig(config);
     const found = register(given, residents, queue);
-    await launchWith({
-      limits: queue === null ? new Map() : limitsOf(queue),
+    await launchDbos({
+      limits: queue === null ? new Map() : queueLimitsOf(queue),
       mayClaim: () => !residents.isStopping() && (fence?.isFresh() ?? true),
-      onLost: claims.lost,
+      onUnanswered: claims.add,
     });
     if (queue !== null) {
       await registerQueues(queue);
@@ -124,18 +124,18 @@ async function registerQueues(queue: CoderQueue): Promise<void> {
 /** Durable execution on Postgres. DBOS keeps its state in module variables, so there is one of these in a process. */
 export function openDbosEngine(options: DbosEngineOptions): Engine {
   const { queue, log, databaseUrl, executorId, runsAtOnce = 8, mayBegin } = options;
-  const line = openLine({ places: runsAtOnce, ...(mayBegin ? { mayBegin } : {}) });
-  const residents = openResidents(
-    queue === null ? slots(options.directConcurrency ?? 3) : null,
+  const line = openRunQueue({ slots: runsAtOnce, ...(mayBegin ? { mayBegin } : {}) });
+  const residents = openActiveFlows(
+    queue === null ? openSemaphore(options.directConcurrency ?? 3) : null,
     line,
     options.among?.fence ?? null,
   );
   let lock: ExecutorLock | null = null;
   let heartbeat: Heartbeat | null = null;
   const dbos = openDbos(options, residents);
-  let flows: Registered | null = null;
+  let flows: RegisteredFlows | null = null;
 
-  function registered(): Registered {
+  function registered(): RegisteredFlows {
     if (flows === null)
       throw new Fault('INTERNAL', 'The engine is used before `launch` or after `shutdown`.');
     return flows;
@@ -144,7 +144,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
   async function status(id: RunId): Promise<FlowStatus> {
     registered();
     const [found] = await DBOS.listWorkflows({ workflowIDs: [id], loadInput: false });
-    return statusOf(found ?? null);
+    return flowStatusOf(found ?? null);
   }
 
   return {
@@ -152,7 +152,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       if (DBOS.isInitialized()) throw new Fault('INTERNAL', 'This process has launched an engine already.');
       lock = await lockExecutor(databaseUrl, executorId, log, options.limits);
       try {
-        heartbeat = await joinOthers(options);
+        heartbeat = await joinExecutors(options);
         flows = await dbos.launch(given);
       } catch (error) {
         await heartbeat?.stop();
@@ -165,14 +165,14 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     async start(id, input) {
       const { run } = registered();
       const start = { workflowID: id, ...(queue === null ? {} : { queueName: RUN_QUEUE }) };
-      await DBOS.startWorkflow(run, start)(plain(`The input of run ${id}`, input), null);
+      await DBOS.startWorkflow(run, start)(toPlainJson(`The input of run ${id}`, input), null);
     },
 
     status,
 
     async settled(id) {
       for (;;) {
-        if (residents.isStopping()) throw shutDown(id);
+        if (residents.isStopping()) throw shutDownFault(id);
         const now = await status(id);
         if (now.kind !== 'running' && !residents.isWorking(id)) return now;
         await delay(SETTLED_POLL_MS);
@@ -188,7 +188,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
 
     async signal(id, topic, key) {
       registered();
-      await send(id, topic, key);
+      await sendSignal(id, topic, key);
     },
 
     async forget(before) {
@@ -196,10 +196,10 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       return forgetEnded(before);
     },
 
-    async shutdown(graceMs = GRACE_MS) {
+    async shutdown(graceMs = DEFAULT_GRACE_MS) {
       if (flows === null) return;
       flows = null;
-      await residents.settle(graceMs);
+      await residents.drain(graceMs);
       await heartbeat?.stop();
       await dbos.shutDown();
       residents.abortAll();
@@ -213,7 +213,7 @@ function whyFailed(error: unknown): string {
 }
 
 /** The port's words for what DBOS says of a flow; null when it knows of none. */
-export function statusOf(found: WorkflowStatus | null): FlowStatus {
+export function flowStatusOf(found: WorkflowStatus | null): FlowStatus {
   if (found === null) return { kind: 'unknown' };
   switch (found.status) {
     case 'SUCCESS':
@@ -230,7 +230,7 @@ export function statusOf(found: WorkflowStatus | null): FlowStatus {
 }
 
 /** Runs that are removed by one statement. */
-const AT_ONCE = 200;
+const FORGET_BATCH = 200;
 
 /** Removes the engine's rows of runs that ended before a moment, milliseconds since 1970 UTC; how many runs they were. */
 export async function forgetEnded(before: number): Promise<number> {
@@ -241,7 +241,7 @@ export async function forgetEnded(before: number): Promise<number> {
       workflowName: 'run',
       completedBefore,
       status: ['SUCCESS', 'ERROR', 'CANCELLED'],
-      limit: AT_ONCE,
+      limit: FORGET_BATCH,
       loadInput: false,
       loadOutput: false,
     });

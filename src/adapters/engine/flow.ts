@@ -1,7 +1,7 @@
 import { DBOS, Error as DbosErrors, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
 import { FAULTS, Fault, type FaultCode } from '../../core/model/index.ts';
 import type { ChildInput, ChildResult, FlowContext } from '../../ports/index.ts';
-import type { Ticket } from './run-queue.ts';
+import type { RunSlot } from './run-queue.ts';
 
 /** Milliseconds between two looks at a child that runs elsewhere. Our default: small beside a coder's minutes. */
 export const RESULT_POLL_MS = 200;
@@ -13,15 +13,15 @@ export const RESULT_POLL_MS = 200;
 const WAIT_POLL_MS = 5_000;
 
 /** What a flow wants of the engine that runs it. */
-export interface Host {
+export interface FlowHost {
   /** Aborts when this flow is cancelled by this process, or when the engine has shut down. */
   readonly signal: AbortSignal;
   /** No further step starts: the flow freezes where it is and goes on at the next launch. */
   isStopping(): boolean;
   /** Whether nobody else has taken this flow over. */
-  isOurs(): Promise<boolean>;
+  ownsWork(): Promise<boolean>;
   /** The flow's place among those that are worked on here. */
-  readonly ticket: Ticket;
+  readonly slot: RunSlot;
   /** The engine waits for this step before it shuts down, and before it calls the flow settled. It never rejects. */
   track(step: Promise<void>): void;
   startChild(id: string, parent: string, child: ChildInput): Promise<WorkflowHandle<unknown>>;
@@ -33,7 +33,7 @@ export interface FlowResult {
 }
 
 /** Never settles. A frozen flow is forgotten with its process, or collected with its engine. */
-export const frozen = <T>(): Promise<T> => new Promise<T>(() => undefined);
+export const neverSettle = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
 /** Ends of the flow itself, not of a child it waits for: they belong to DBOS. */
 function isOwnEnd(error: unknown, id: string): boolean {
@@ -57,7 +57,7 @@ function whyChildEnded(error: unknown): string {
 }
 
 /** The port's context for the flow `id`, to be used inside its DBOS workflow. */
-export function flowContext(id: string, host: Host): FlowContext {
+export function flowContext(id: string, host: FlowHost): FlowContext {
   /** Of the DBOS step in which it is called. */
   function stepSignal(): AbortSignal {
     const cancelled = DBOS.stepStatus?.cancelSignal;
@@ -72,13 +72,13 @@ export function flowContext(id: string, host: Host): FlowContext {
     name: string,
     work: (signal: AbortSignal) => Promise<T>,
     ended: Promise<void>,
-  ): Promise<Outcome> {
+  ): Promise<StepOutcome> {
     const signal = stepSignal();
-    await host.ticket.resume(signal);
-    if (host.isStopping()) return frozen();
+    await host.slot.regain(signal);
+    if (host.isStopping()) return neverSettle();
     host.track(ended);
     try {
-      const value = plain(`The result of step \`${name}\``, await work(signal));
+      const value = toPlainJson(`The result of step \`${name}\``, await work(signal));
       return { ok: true, ...(value === undefined ? {} : { value }) };
     } catch (error) {
       if (signal.aborted) throw error;
@@ -87,9 +87,9 @@ export function flowContext(id: string, host: Host): FlowContext {
   }
 
   /** What is remembered first stands: a process that froze must not bring its result before whoever took over. */
-  async function kept(outcome: Promise<Outcome>): Promise<Outcome> {
+  async function kept(outcome: Promise<StepOutcome>): Promise<StepOutcome> {
     const found = await outcome;
-    return (await host.isOurs()) ? found : frozen();
+    return (await host.ownsWork()) ? found : neverSettle();
   }
 
   async function childResult<T>(handle: WorkflowHandle<unknown>): Promise<ChildResult<T>> {
@@ -97,7 +97,7 @@ export function flowContext(id: string, host: Host): FlowContext {
       const { value } = (await handle.getResult({ pollingIntervalMs: RESULT_POLL_MS })) as FlowResult;
       return { kind: 'done', value: value as T };
     } catch (error) {
-      if (host.isStopping()) return frozen();
+      if (host.isStopping()) return neverSettle();
       if (isOwnEnd(error, id)) throw error;
       return { kind: 'failed', why: whyChildEnded(error) };
     }
@@ -106,7 +106,7 @@ export function flowContext(id: string, host: Host): FlowContext {
   return {
     id,
     async step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-      if (host.isStopping()) return frozen();
+      if (host.isStopping()) return neverSettle();
       let thrown: { readonly error: unknown } | null = null;
       const watched = async (signal: AbortSignal): Promise<T> => {
         try {
@@ -121,51 +121,51 @@ export function flowContext(id: string, host: Host): FlowContext {
         .finally(ended.resolve)
         .catch((error) => {
           // The engine left before the step ended: its failure is ours, not the step's.
-          if (host.isStopping()) return frozen<Outcome>();
+          if (host.isStopping()) return neverSettle<StepOutcome>();
           throw error;
         });
       if (outcome.ok) return outcome.value as T;
       // On the first pass the very error of `work`; on a replay its likeness.
-      throw (thrown as { readonly error: unknown } | null)?.error ?? revived(outcome);
+      throw (thrown as { readonly error: unknown } | null)?.error ?? errorFrom(outcome);
     },
     async wait(topic, ms) {
-      if (host.isStopping()) return frozen();
-      host.ticket.leave();
+      if (host.isStopping()) return neverSettle();
+      host.slot.release();
       // Not tracked: a shutdown does not wait for people.
       const received = await DBOS.recv<string>(topic, {
         timeoutSeconds: Math.max(ms, 1) / 1000,
         pollingIntervalMs: WAIT_POLL_MS,
       }).catch((error) => {
-        if (host.isStopping()) return frozen<string>();
+        if (host.isStopping()) return neverSettle<string>();
         throw error;
       });
       return received === null ? 'timeout' : 'signalled';
     },
-    async place(standing) {
-      if (host.isStopping()) return frozen();
+    async waitForSlot(entry) {
+      if (host.isStopping()) return neverSettle();
       let first = false;
       const begin = async (): Promise<null> => {
         first = true;
-        await host.ticket.take(standing, stepSignal());
+        await host.slot.enter(entry, stepSignal());
         return null;
       };
-      await DBOS.runStep(begin, { name: 'place' }).catch((error) => {
-        if (host.isStopping()) return frozen<null>();
+      await DBOS.runStep(begin, { name: 'slot' }).catch((error) => {
+        if (host.isStopping()) return neverSettle<null>();
         throw error;
       });
-      if (!first) host.ticket.recall(standing);
+      if (!first) host.slot.restore(entry);
     },
     async patched(name) {
-      if (host.isStopping()) return frozen();
+      if (host.isStopping()) return neverSettle();
       return DBOS.patch(name).catch((error) => {
-        if (host.isStopping()) return frozen<boolean>();
+        if (host.isStopping()) return neverSettle<boolean>();
         throw error;
       });
     },
     async fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]> {
-      if (host.isStopping()) return frozen();
-      await host.ticket.resume(host.signal);
-      if (host.isStopping()) return frozen();
+      if (host.isStopping()) return neverSettle();
+      await host.slot.regain(host.signal);
+      if (host.isStopping()) return neverSettle();
       const handles: WorkflowHandle<unknown>[] = [];
       for (const input of inputs) handles.push(await host.startChild(`${id}-${input.key}`, id, input));
       const results: ChildResult<T>[] = [];
@@ -176,15 +176,15 @@ export function flowContext(id: string, host: Host): FlowContext {
 }
 
 /** Our cap, from the port's contract. The engine would take megabytes, and pay for them on every replay. */
-const MAX_BYTES = 64 * 1024;
+const MAX_JSON_BYTES = 64 * 1024;
 /** A message is for people; a command's whole output in it would break the cap. */
-const MAX_MESSAGE = 8_000;
+const MAX_MESSAGE_CHARS = 8_000;
 
 /**
  * A value as it will be after a restart: through JSON and back, so that the first pass sees what a replay sees.
  * `what` names it in the fault INTERNAL that is thrown when it is too big or has no JSON.
  */
-export function plain(what: string, value: unknown): unknown {
+export function toPlainJson(what: string, value: unknown): unknown {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
@@ -193,23 +193,23 @@ export function plain(what: string, value: unknown): unknown {
   }
   if (text === undefined) return undefined;
   const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_BYTES) {
+  if (bytes > MAX_JSON_BYTES) {
     throw new Fault(
       'INTERNAL',
-      `${what} is ${bytes} bytes of JSON; the engine remembers at most ${MAX_BYTES}. Put the content into an artifact.`,
+      `${what} is ${bytes} bytes of JSON; the engine remembers at most ${MAX_JSON_BYTES}. Put the content into an artifact.`,
     );
   }
   return JSON.parse(text);
 }
 
 /** How a step ended, in a form that is the same on the first pass and on a replay. */
-export type Outcome =
+export type StepOutcome =
   | { readonly ok: true; readonly value?: unknown }
   | { readonly ok: false; readonly name: string; readonly message: string; readonly code?: string };
 
-export function failureOf(thrown: unknown): Outcome {
+export function failureOf(thrown: unknown): StepOutcome {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const message = error.message.slice(0, MAX_MESSAGE);
+  const message = error.message.slice(0, MAX_MESSAGE_CHARS);
   return {
     ok: false,
     name: error.name,
@@ -221,7 +221,7 @@ export function failureOf(thrown: unknown): Outcome {
 const isFaultCode = (code: string | undefined): code is FaultCode => code !== undefined && code in FAULTS;
 
 /** The error of an earlier pass: a fault is a fault again, anything else an error of the same name. */
-export function revived(outcome: Extract<Outcome, { ok: false }>): Error {
+export function errorFrom(outcome: Extract<StepOutcome, { ok: false }>): Error {
   if (isFaultCode(outcome.code)) return new Fault(outcome.code, outcome.message);
   const error = new Error(outcome.message);
   error.name = outcome.name;

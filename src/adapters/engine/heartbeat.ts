@@ -3,57 +3,57 @@ import { asFault, Fault } from '../../core/model/index.ts';
 import type { Clock, Executors, Fence, Log } from '../../ports/index.ts';
 
 export interface Heartbeat {
-  /** From now on this process can take over what others left. */
+  /** From now on this process can take over the work of others. */
   launched(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Signs of life of this executor, also while it waits to be launched, and then the search for those that stopped giving them. DBOS itself only takes up the
- * flows of an executor that comes back under its own name. Executors that never joined are never looked for: a run of
- * the command line belongs to its own process.
+ * Sends the heartbeats of this executor, also while it waits to be launched; after that, expires executors whose heartbeats
+ * stopped. DBOS itself takes up only the flows of an executor that comes back under its own name. Executors that never
+ * joined never expire: a run of the command line belongs to its own process.
  */
 export function startHeartbeat(fence: OwnFence, log: Log): Heartbeat {
   const { everyMs, staleMs } = fence.heartbeat;
   let last = Promise.resolve();
-  let mayBury = false;
-  // Whoever could not be heard for a while may not have heard the others either.
+  let hasLaunched = false;
+  // A process that could not reach the database for a while has not seen the heartbeats of others either.
   let quietSince: number | null = null;
 
-  let turned = { now: Date.now(), elapsed: performance.now() };
+  let lastTurn = { now: Date.now(), elapsed: performance.now() };
 
-  /** A machine that slept wakes with all its processes: each must have the time to say that it lives. */
-  function overslept(): boolean {
-    const before = turned;
-    turned = { now: Date.now(), elapsed: performance.now() };
-    return Math.max(turned.now - before.now, turned.elapsed - before.elapsed) > everyMs + staleMs / 2;
+  /** A machine that slept wakes with all its processes: each needs the time to send a heartbeat. */
+  function hasSlept(): boolean {
+    const before = lastTurn;
+    lastTurn = { now: Date.now(), elapsed: performance.now() };
+    return Math.max(lastTurn.now - before.now, lastTurn.elapsed - before.elapsed) > everyMs + staleMs / 2;
   }
 
   async function turn(): Promise<void> {
-    if (overslept()) quietSince = performance.now();
+    if (hasSlept()) quietSince = performance.now();
     try {
       await fence.beat();
     } catch (thrown) {
       quietSince = performance.now();
       throw thrown;
     }
-    if (!mayBury || fence.isGivenUp()) return;
+    if (!hasLaunched || fence.isExpired()) return;
     if (quietSince !== null && performance.now() - quietSince < staleMs) return;
     quietSince = null;
-    await buryOthers(fence, staleMs, log);
+    await expireOthers(fence, staleMs, log);
   }
 
-  const beatAndLook = () => {
+  const takeTurn = () => {
     last = last
       .then(turn)
-      .catch((error: Error) => log.warn({ why: error.message }, 'A sign of life could not be written.'));
+      .catch((error: Error) => log.warn({ why: error.message }, 'The heartbeat could not be written.'));
   };
-  beatAndLook();
-  const timer = setInterval(beatAndLook, everyMs);
+  takeTurn();
+  const timer = setInterval(takeTurn, everyMs);
   return {
     launched() {
-      mayBury = true;
-      beatAndLook();
+      hasLaunched = true;
+      takeTurn();
     },
     async stop() {
       clearInterval(timer);
@@ -62,28 +62,28 @@ export function startHeartbeat(fence: OwnFence, log: Log): Heartbeat {
   };
 }
 
-async function buryOthers({ executors }: OwnFence, staleMs: number, log: Log): Promise<void> {
+async function expireOthers({ executors }: OwnFence, staleMs: number, log: Log): Promise<void> {
   const flows: string[] = [];
-  const gone = await executors.bury(staleMs, async (ids) => {
+  const gone = await executors.expire(staleMs, async (ids) => {
     const handles = (await DBOSExecutor.globalInstance?.recoverPendingWorkflows([...ids])) ?? [];
     flows.push(...handles.map((handle) => handle.workflowID));
   });
-  // Whoever ended properly and left nothing is no news.
+  // An executor that ended properly left nothing.
   if (flows.length === 0) return;
-  log.warn({ gone, flows }, 'Executors gave no sign of life; their flows go on elsewhere.');
+  log.warn({ gone, flows }, 'Executors sent no heartbeat. Their flows continue in other processes.');
 }
 
 export interface HeartbeatOptions {
-  /** Milliseconds between two signs of life; default 10 000. */
+  /** Milliseconds between two heartbeats; default 10 000. */
   readonly everyMs: number;
-  /** Milliseconds without a sign of life after which an executor counts as gone for good; default 60 000. */
+  /** Milliseconds without a heartbeat after which an executor expires; default 60 000. */
   readonly staleMs: number;
 }
 
-export const HEARTBEAT: HeartbeatOptions = { everyMs: 10_000, staleMs: 60_000 };
+export const DEFAULT_HEARTBEAT: HeartbeatOptions = { everyMs: 10_000, staleMs: 60_000 };
 
-/** Of the time until others take over, as much is left for what was let through. Our default: a quarter. */
-const MARGIN = 0.25;
+/** Share of the time until others take over that is left for calls which were let through. Our default: a quarter. */
+const TAKEOVER_MARGIN = 0.25;
 
 export interface FenceOptions {
   readonly executors: Executors;
@@ -91,44 +91,44 @@ export interface FenceOptions {
   readonly log: Log;
   /** See the type for the defaults. */
   readonly heartbeat?: HeartbeatOptions | undefined;
-  /** Called once, when others have taken over: the process must end. */
-  readonly onGivenUp: () => void;
+  /** Called once, when this process has expired: it must end. */
+  readonly onExpired: () => void;
 }
 
-/** Knows how long ago the last sign of life of this process was. */
+/** Knows how long ago the last heartbeat of this process was. */
 export interface OwnFence extends Fence {
   readonly executors: Executors;
   readonly heartbeat: HeartbeatOptions;
-  /** Gives a sign of life. Rejects with DATABASE_UNAVAILABLE. */
+  /** Sends a heartbeat. Rejects with DATABASE_UNAVAILABLE. */
   beat(): Promise<void>;
-  /** The last sign of life is so fresh that nobody can have taken over. Asks nobody. */
+  /** The last heartbeat is so fresh that no process can have taken over. Does not ask the database. */
   isFresh(): boolean;
-  isGivenUp(): boolean;
+  isExpired(): boolean;
 }
 
 /**
- * The fence of one process. Both clocks count: one goes on while the machine sleeps and can be set, the other stands still
- * while it sleeps and cannot. Where either says that it is long ago, the database decides.
+ * The fence of one process. Both clocks count: the wall clock runs while the machine sleeps but can be set; the monotonic
+ * clock cannot be set but stands still. If the last heartbeat is old by either, the database decides.
  */
 export function openFence(options: FenceOptions): OwnFence {
-  const { executors, clock, log, onGivenUp, heartbeat = HEARTBEAT } = options;
-  const freshMs = heartbeat.staleMs * (1 - MARGIN);
+  const { executors, clock, log, onExpired, heartbeat = DEFAULT_HEARTBEAT } = options;
+  const freshMs = heartbeat.staleMs * (1 - TAKEOVER_MARGIN);
   const moment = () => ({ now: clock.now(), elapsed: clock.elapsed() });
   let last: ReturnType<typeof moment> | null = null;
-  let isGivenUp = false;
+  let expired = false;
   let beating: Promise<void> | null = null;
 
   async function beatOnce(): Promise<void> {
-    // Of its beginning: the database notes a later one.
+    // When it began: the database records a later time.
     const at = moment();
     if ((await executors.beat()) === 'alive') {
       last = at;
       return;
     }
-    if (isGivenUp) return;
-    isGivenUp = true;
-    log.error({}, 'Others have taken over the work of this process, which gave no sign of life; it ends.');
-    onGivenUp();
+    if (expired) return;
+    expired = true;
+    log.error({}, 'This process sent no heartbeat, so others have taken over its work. It ends.');
+    onExpired();
   }
 
   function beat(): Promise<void> {
@@ -139,8 +139,8 @@ export function openFence(options: FenceOptions): OwnFence {
   }
 
   function isFresh(): boolean {
-    if (isGivenUp || last === null) return false;
-    // Set back, a clock says nothing: the other one does.
+    if (expired || last === null) return false;
+    // A clock that was set back tells nothing; the other one does.
     return clock.elapsed() - last.elapsed < freshMs && clock.now() - last.now < freshMs;
   }
 
@@ -149,33 +149,33 @@ export function openFence(options: FenceOptions): OwnFence {
     heartbeat,
     beat,
     isFresh,
-    isGivenUp: () => isGivenUp,
+    isExpired: () => expired,
     async check() {
-      // The answer to a beat that was under way may have been read long after it was given: then it is asked again.
-      for (let looks = 0; looks < MOST_LOOKS && !isFresh() && !isGivenUp; looks += 1) await beat();
-      if (!isGivenUp && !isFresh()) {
-        throw new Fault('DATABASE_UNAVAILABLE', 'The database takes too long to take a sign of life.');
+      // The answer to a beat that was under way may have been read long after it was given: then we ask again.
+      for (let beats = 0; beats < MAX_BEATS && !isFresh() && !expired; beats += 1) await beat();
+      if (!expired && !isFresh()) {
+        throw new Fault('DATABASE_UNAVAILABLE', 'The database takes too long to record a heartbeat.');
       }
-      if (isGivenUp) throw new Fault('GIVEN_UP', 'Others have taken over the work of this process.');
+      if (expired) throw new Fault('EXECUTOR_EXPIRED', 'Others have taken over the work of this process.');
     },
   };
 }
 
-/** Beats until one is answered in time. */
-const MOST_LOOKS = 3;
+/** Heartbeats until one is answered in time. */
+const MAX_BEATS = 3;
 
-/** Milliseconds between two tries to learn whether a step is still ours. Our default. */
-const ASK_AGAIN_MS = 1_000;
+/** Milliseconds between two checks whether a step is still ours. Our default. */
+const FENCE_RETRY_MS = 1_000;
 
-/** Whether what a step brought may be kept; waits while the database cannot tell. */
-export async function isOurs(fence: Fence, sleep: (ms: number) => Promise<unknown>): Promise<boolean> {
+/** Whether a step's result may be kept; waits while the database cannot tell. */
+export async function ownsWork(fence: Fence, sleep: (ms: number) => Promise<unknown>): Promise<boolean> {
   for (;;) {
     try {
       await fence.check();
       return true;
     } catch (thrown) {
-      if (asFault(thrown).code === 'GIVEN_UP') return false;
-      await sleep(ASK_AGAIN_MS);
+      if (asFault(thrown).code === 'EXECUTOR_EXPIRED') return false;
+      await sleep(FENCE_RETRY_MS);
     }
   }
 }

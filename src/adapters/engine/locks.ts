@@ -7,9 +7,9 @@ import { type ConnectionLimits, type ConnectOptions, openClient } from '../postg
 
 /** Any fixed number; the store's lock is another. While it is held, no engine launches. */
 export const LAUNCH_LOCK = '7346002';
-const LOCK_POLL_MS = 50;
+const LAUNCH_LOCK_POLL_MS = 50;
 
-function unavailable(error: unknown): Fault {
+function unreachableFault(error: unknown): Fault {
   const { message, code } = error as { message: string; code?: string };
   return new Fault('DATABASE_UNAVAILABLE', `The database cannot be reached: ${message || code}.`, {
     cause: error,
@@ -17,14 +17,14 @@ function unavailable(error: unknown): Fault {
 }
 
 /** Fault: DATABASE_UNAVAILABLE. */
-export async function connect(
+export async function connectEngine(
   url: string,
   options: ConnectOptions & { readonly holds?: boolean },
 ): Promise<pg.Client> {
   try {
     return await openClient(url, options);
   } catch (error) {
-    throw unavailable(error);
+    throw unreachableFault(error);
   }
 }
 
@@ -43,9 +43,9 @@ export async function tryLock(client: pg.Client, key: string): Promise<boolean> 
  * its own, and of two that do so at once one dies.
  */
 export async function withLaunchLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = await connect(url, { name: 'runoff launch', holds: true });
+  const client = await connectEngine(url, { name: 'runoff launch', holds: true });
   try {
-    while (!(await tryLock(client, LAUNCH_LOCK))) await delay(LOCK_POLL_MS);
+    while (!(await tryLock(client, LAUNCH_LOCK))) await delay(LAUNCH_LOCK_POLL_MS);
     return await work(client);
   } finally {
     // Closing the connection gives the lock back.
@@ -54,42 +54,43 @@ export async function withLaunchLock<T>(url: string, work: (client: pg.Client) =
 }
 
 /** Milliseconds that the server gets to notice that an earlier holder was killed. Our default. */
-const PATIENCE_MS = 3_000;
-const LOCK_POLL_INTERVAL_MS = 100;
+const EXECUTOR_LOCK_WAIT_MS = 3_000;
+const EXECUTOR_LOCK_POLL_MS = 100;
 /** Milliseconds that our own lost session gets to end when it was told to. Our default. */
-const RETAKE_PATIENCE_MS = 1_000;
+const RELOCK_WAIT_MS = 1_000;
 /** Milliseconds between two looks for a server that went away. Our default. */
-const RETAKE_EVERY_MS = 500;
+const RELOCK_INTERVAL_MS = 500;
 
 export interface ExecutorLock {
   release(): Promise<void>;
 }
 
-const keyOf = (executorId: string): string =>
+const lockKeyOf = (executorId: string): string =>
   createHash('sha256').update(`runoff executor ${executorId}`).digest().readBigInt64BE().toString();
 
 /** A session of the server, told from a later one that has the same process number. */
-interface Session {
+interface LockSession {
   readonly pid: number;
   readonly begun: string;
 }
 
-interface Holder {
+interface LockHolder {
   readonly client: pg.Client;
-  readonly session: Session;
+  readonly session: LockSession;
 }
 
-const SESSION = 'select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()';
+const OWN_SESSION =
+  'select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()';
 
 /** A connection that holds the lock as long as it lives; null when another one still holds it after `patienceMs`. */
-async function take(
+async function takeLock(
   url: string,
   key: string,
   patienceMs: number,
   limits: ConnectionLimits | undefined,
-  former?: Session,
-): Promise<Holder | null> {
-  const client = await connect(url, { name: 'runoff executor', holds: true, limits });
+  former?: LockSession,
+): Promise<LockHolder | null> {
+  const client = await connectEngine(url, { name: 'runoff executor', holds: true, limits });
   try {
     if (former) await endSession(client, former);
     const until = performance.now() + patienceMs;
@@ -98,9 +99,9 @@ async function take(
         await client.end();
         return null;
       }
-      await delay(LOCK_POLL_INTERVAL_MS);
+      await delay(EXECUTOR_LOCK_POLL_MS);
     }
-    const { rows } = await client.query<Session>(SESSION);
+    const { rows } = await client.query<LockSession>(OWN_SESSION);
     const [session] = rows;
     if (!session) throw new Fault('INTERNAL', 'The database server does not list the session that asked it.');
     return { client, session };
@@ -114,7 +115,7 @@ async function take(
  * Where a network swallowed everything, the server still has the session that we gave up, and the lock with it, until it
  * notices by itself.
  */
-async function endSession(client: pg.Client, { pid, begun }: Session): Promise<void> {
+async function endSession(client: pg.Client, { pid, begun }: LockSession): Promise<void> {
   await client.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where pid = $1 and backend_start = $2::timestamptz',
     [pid, begun],
@@ -133,12 +134,12 @@ export async function lockExecutor(
   log: Log,
   limits?: ConnectionLimits,
 ): Promise<ExecutorLock> {
-  const key = keyOf(executorId);
+  const key = lockKeyOf(executorId);
   const released = new AbortController();
   const { signal } = released;
   let keeping = Promise.resolve();
 
-  const taken = await take(url, key, PATIENCE_MS, limits);
+  const taken = await takeLock(url, key, EXECUTOR_LOCK_WAIT_MS, limits);
   if (taken === null) {
     throw new Fault(
       'ALREADY_RUNNING',
@@ -150,10 +151,10 @@ export async function lockExecutor(
   async function retake(): Promise<void> {
     let told = false;
     while (!signal.aborted) {
-      await delay(RETAKE_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await delay(RELOCK_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       // Without a server nothing can be taken, and whoever uses the database says so.
-      const again = await take(url, key, RETAKE_PATIENCE_MS, limits, holder.session).catch(() => undefined);
+      const again = await takeLock(url, key, RELOCK_WAIT_MS, limits, holder.session).catch(() => undefined);
       if (again) {
         keep(again);
         return;
@@ -168,7 +169,7 @@ export async function lockExecutor(
     }
   }
 
-  function keep(found: Holder): void {
+  function keep(found: LockHolder): void {
     holder = found;
     found.client.once('end', () => {
       if (!signal.aborted) keeping = retake();

@@ -1,55 +1,58 @@
 import { nextInLine, type Waiting } from '../../core/queue/index.ts';
-import type { Standing } from '../../ports/index.ts';
+import type { QueueEntry } from '../../ports/index.ts';
 
-/** The runs that this process works on at a time, and those that wait for a place. */
-export interface Line {
-  /** Waits for a place. Rejects with the signal's reason when it aborts first; never settles once the line is closed. */
-  take(who: Waiting, signal: AbortSignal): Promise<void>;
-  /** Gives a place up, or leaves the line; does nothing for whoever has neither. */
-  give(id: string): void;
-  /** From now on nobody gets a place. */
+/** The runs that this process works on at a time, and eligible that wait for a slot. */
+export interface RunQueue {
+  /** Waits for a slot. Rejects with the signal's reason when it aborts first; never settles once the queue is closed. */
+  acquire(run: Waiting, signal: AbortSignal): Promise<void>;
+  /** Frees the run's slot, or takes it out of the queue; otherwise does nothing. */
+  release(id: string): void;
+  /** From now on no run gets a slot. */
   close(): void;
 }
 
-export interface LineOptions {
-  readonly places: number;
-  /** False: nobody who never had a place begins now, e.g. because the disk is full. Absent: always. */
+export interface RunQueueOptions {
+  /** Runs at a time. */
+  readonly slots: number;
+  /** False: no run that never had a slot begins now, e.g. because the disk is full. Absent: always true. */
   readonly mayBegin?: () => boolean;
-  /** Milliseconds after which `mayBegin` is asked again while somebody waits. Our default: 5 000. */
-  readonly askEveryMs?: number;
+  /** Milliseconds after which `mayBegin` is asked again while a run waits. Our default: 5 000. */
+  readonly retryMs?: number;
 }
 
-export function openLine({ places, mayBegin = () => true, askEveryMs = 5_000 }: LineOptions): Line {
-  const waiting = new Map<string, { readonly who: Waiting; readonly enter: () => void }>();
-  const placed = new Map<string, Waiting>();
+export function openRunQueue({ slots, mayBegin = () => true, retryMs = 5_000 }: RunQueueOptions): RunQueue {
+  const waiting = new Map<string, { readonly run: Waiting; readonly enter: () => void }>();
+  const running = new Map<string, Waiting>();
   let closed = false;
-  let asking: NodeJS.Timeout | null = null;
+  let retrying: NodeJS.Timeout | null = null;
 
-  function grant(): void {
-    while (!closed && placed.size < places) {
-      const begins = mayBegin();
-      const those = [...waiting.values()].map(({ who }) => who).filter((who) => begins || who.returning);
-      const next = nextInLine(those, placed.values());
+  function fillSlots(): void {
+    while (!closed && running.size < slots) {
+      const newMayBegin = mayBegin();
+      const eligible = [...waiting.values()]
+        .map(({ run }) => run)
+        .filter((run) => newMayBegin || run.returning);
+      const next = nextInLine(eligible, running.values());
       if (next === null) break;
       const { enter } = waiting.get(next.id) ?? {};
       waiting.delete(next.id);
-      placed.set(next.id, next);
+      running.set(next.id, next);
       enter?.();
     }
-    // Places are free and somebody waits all the same.
-    if (!closed && waiting.size > 0 && placed.size < places) asking ??= setTimeout(again, askEveryMs).unref();
+    // A run waits although a slot is free: `mayBegin` said no.
+    if (!closed && waiting.size > 0 && running.size < slots) retrying ??= setTimeout(retry, retryMs).unref();
   }
-  function again(): void {
-    asking = null;
-    grant();
+  function retry(): void {
+    retrying = null;
+    fillSlots();
   }
 
   return {
-    take: (who, signal) =>
+    acquire: (run, signal) =>
       new Promise<void>((settle, fail) => {
         if (signal.aborted) return fail(signal.reason);
         const leave = () => {
-          if (closed || !waiting.delete(who.id)) return;
+          if (closed || !waiting.delete(run.id)) return;
           fail(signal.reason);
         };
         signal.addEventListener('abort', leave, { once: true });
@@ -57,72 +60,72 @@ export function openLine({ places, mayBegin = () => true, askEveryMs = 5_000 }: 
           signal.removeEventListener('abort', leave);
           settle();
         };
-        waiting.set(who.id, { who, enter });
-        grant();
+        waiting.set(run.id, { run, enter });
+        fillSlots();
       }),
-    give(id) {
+    release(id) {
       waiting.delete(id);
-      if (placed.delete(id)) grant();
+      if (running.delete(id)) fillSlots();
     },
     close() {
       closed = true;
-      if (asking !== null) clearTimeout(asking);
+      if (retrying !== null) clearTimeout(retrying);
     },
   };
 }
 
-/** What one flow has to do with the line of its process. */
-export interface Ticket {
-  /** Waits in line for the flow's first place. */
-  take(standing: Standing, signal: AbortSignal): Promise<void>;
-  /** The flow had its first place before a crash. It waits for another only when there is something to do. */
-  recall(standing: Standing): void;
-  /** Gives the place up until there is something to do. */
-  leave(): void;
-  /** Resolves when the flow has its place, or needs none. */
-  resume(signal: AbortSignal): Promise<void>;
+/** One flow's slot in the run queue of its process. */
+export interface RunSlot {
+  /** Waits for the flow's first slot. */
+  enter(entry: QueueEntry, signal: AbortSignal): Promise<void>;
+  /** The flow had its first slot before a crash. It waits for another only when there is something to do. */
+  restore(entry: QueueEntry): void;
+  /** Frees the slot until there is something to do. */
+  release(): void;
+  /** Resolves when the flow has its slot, or needs none. */
+  regain(signal: AbortSignal): Promise<void>;
 }
 
-export function openTicket(line: Line, id: string): Ticket {
-  let own: Standing | null = null;
-  // Shared by steps that begin side by side.
+export function openRunSlot(queue: RunQueue, id: string): RunSlot {
+  let position: QueueEntry | null = null;
+  // Shared by steps that begin at the same time.
   let held: Promise<void> | null = null;
 
-  function enter(standing: Standing, returning: boolean, signal: AbortSignal): Promise<void> {
-    held ??= line.take({ ...standing, id, returning }, signal).catch((error: unknown) => {
+  function enter(entry: QueueEntry, returning: boolean, signal: AbortSignal): Promise<void> {
+    held ??= queue.acquire({ ...entry, id, returning }, signal).catch((error: unknown) => {
       held = null;
       throw error;
     });
     return held;
   }
   return {
-    take(standing, signal) {
-      own = standing;
-      return enter(standing, false, signal);
+    enter(entry, signal) {
+      position = entry;
+      return enter(entry, false, signal);
     },
-    recall(standing) {
-      own = standing;
+    restore(entry) {
+      position = entry;
     },
-    leave() {
+    release() {
       held = null;
-      line.give(id);
+      queue.release(id);
     },
-    resume: async (signal) => (own === null ? undefined : enter(own, true, signal)),
+    regain: async (signal) => (position === null ? undefined : enter(position, true, signal)),
   };
 }
 
 /** At most `count` pieces of work at once; the others wait in order. */
-export interface Slots {
+export interface Semaphore {
   /** Waits for a slot. Rejects with the signal's reason when it aborts first. */
-  take(signal: AbortSignal): Promise<void>;
-  give(): void;
+  acquire(signal: AbortSignal): Promise<void>;
+  release(): void;
 }
 
-export function slots(count: number): Slots {
+export function openSemaphore(count: number): Semaphore {
   const waiting: (() => void)[] = [];
   let free = count;
   return {
-    async take(signal) {
+    async acquire(signal) {
       signal.throwIfAborted();
       if (free > 0) {
         free -= 1;
@@ -141,7 +144,7 @@ export function slots(count: number): Slots {
         signal.addEventListener('abort', leave, { once: true });
       });
     },
-    give() {
+    release() {
       const next = waiting.shift();
       if (next === undefined) free += 1;
       else next();

@@ -7,15 +7,15 @@ import {
   copySequences,
   copyTable,
   hasRows,
+  listTables,
   SCHEMAS,
-  sumOf,
-  type Table,
-  tablesOf,
-  VERSIONS,
+  type TableColumns,
+  tableSum,
+  VERSION_TABLES,
 } from './tables.ts';
 
 /** A server process outlives the connection that it served by a moment. Our defaults. */
-const SETTLE_MS = 2_000;
+const USERS_WAIT_MS = 2_000;
 const USERS_POLL_MS = 50;
 
 export interface MovedTable {
@@ -74,7 +74,7 @@ async function usersOf(client: pg.Client): Promise<readonly string[]> {
 }
 
 async function refuseWhileUsed(client: pg.Client, which: string): Promise<void> {
-  const until = performance.now() + SETTLE_MS;
+  const until = performance.now() + USERS_WAIT_MS;
   for (;;) {
     const users = await usersOf(client);
     if (users.length === 0) return;
@@ -99,10 +99,10 @@ async function holdLaunches(client: pg.Client, lock: string, which: string): Pro
 
 /** What an engine writes about itself by being launched once is no reason to refuse. */
 async function refuseUnlessEmpty(client: pg.Client): Promise<void> {
-  for (const { name } of await tablesOf(client)) {
+  for (const { name } of await listTables(client)) {
     const counts =
       name === 'dbos.workflow_status' || (name.startsWith('runoff.') && name !== 'runoff.executor');
-    if (!counts || VERSIONS.has(name) || !(await hasRows(client, name))) continue;
+    if (!counts || VERSION_TABLES.has(name) || !(await hasRows(client, name))) continue;
     throw new Fault(
       'MOVE_REFUSED',
       `The destination has rows in ${name} already: a move never mixes two histories.`,
@@ -110,8 +110,8 @@ async function refuseUnlessEmpty(client: pg.Client): Promise<void> {
   }
 }
 
-async function sameTables(from: pg.Client, to: pg.Client): Promise<readonly Table[]> {
-  const [ours, theirs] = [await tablesOf(from), await tablesOf(to)];
+async function sameTables(from: pg.Client, to: pg.Client): Promise<readonly TableColumns[]> {
+  const [ours, theirs] = [await listTables(from), await listTables(to)];
   if (!isDeepStrictEqual(ours, theirs)) {
     const differ = ours.filter((table) => !theirs.some((other) => isDeepStrictEqual(other, table)));
     throw new Fault(
@@ -119,7 +119,7 @@ async function sameTables(from: pg.Client, to: pg.Client): Promise<readonly Tabl
       `The two databases have different tables (${differ.map(({ name }) => name).join(', ') || 'more at the destination'}). Remove the schemas ${SCHEMAS.join(', ')} at the destination, or name a new database.`,
     );
   }
-  return ours.filter(({ name }) => !VERSIONS.has(name));
+  return ours.filter(({ name }) => !VERSION_TABLES.has(name));
 }
 
 async function copyAll(
@@ -134,13 +134,13 @@ async function copyAll(
   await to.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
   const moved: MovedTable[] = [];
   for (const table of tables) {
-    const expected = await sumOf(from, table);
+    const expected = await tableSum(from, table);
     let rows = 0;
     await copyTable(from, to, table, (count) => {
       rows += count;
       onTable(table.name, rows, expected.rows);
     });
-    if (!isDeepStrictEqual(await sumOf(to, table), expected)) {
+    if (!isDeepStrictEqual(await tableSum(to, table), expected)) {
       throw new Fault(
         'INTERNAL',
         `${table.name} did not arrive as it was sent; nothing was kept at the destination.`,
@@ -182,9 +182,9 @@ export async function moveDatabase(options: MoveOptions): Promise<readonly Moved
 
 async function countAll(from: pg.Client): Promise<readonly MovedTable[]> {
   const counted: MovedTable[] = [];
-  for (const table of await tablesOf(from)) {
-    if (VERSIONS.has(table.name)) continue;
-    counted.push({ table: table.name, rows: (await sumOf(from, table)).rows });
+  for (const table of await listTables(from)) {
+    if (VERSION_TABLES.has(table.name)) continue;
+    counted.push({ table: table.name, rows: (await tableSum(from, table)).rows });
   }
   return counted;
 }

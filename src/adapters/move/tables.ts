@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** One table as both databases have it. Names come from the catalogue and are quoted there. */
-export interface Table {
+export interface TableColumns {
   /** Quoted, with its schema. */
   readonly name: string;
   /** Quoted; without those that the server computes. */
@@ -12,11 +12,11 @@ export interface Table {
 export const SCHEMAS = ['runoff', 'dbos'] as const;
 
 /** Written by the migrations of each database itself, and compared instead of copied. */
-export const VERSIONS: ReadonlySet<string> = new Set(['runoff.migration', 'dbos.dbos_migrations']);
+export const VERSION_TABLES: ReadonlySet<string> = new Set(['runoff.migration', 'dbos.dbos_migrations']);
 
 /** All tables, those that others refer to first. */
-export async function tablesOf(client: pg.ClientBase): Promise<readonly Table[]> {
-  const { rows } = await client.query<Table>(
+export async function listTables(client: pg.ClientBase): Promise<readonly TableColumns[]> {
+  const { rows } = await client.query<TableColumns>(
     `select format('%I.%I', n.nspname, c.relname) as name,
             array_agg(format('%I', a.attname) order by a.attname)
               filter (where a.attgenerated = '') as columns
@@ -39,13 +39,13 @@ export async function tablesOf(client: pg.ClientBase): Promise<readonly Table[]>
 }
 
 function referredFirst(
-  tables: readonly Table[],
+  tables: readonly TableColumns[],
   references: readonly { readonly from: string; readonly to: string }[],
-): readonly Table[] {
+): readonly TableColumns[] {
   const left = [...tables];
-  const ordered: Table[] = [];
+  const ordered: TableColumns[] = [];
   while (left.length > 0) {
-    const waits = ({ name }: Table) =>
+    const waits = ({ name }: TableColumns) =>
       references.some(({ from, to }) => from === name && left.some((other) => other.name === to));
     // In a circle nobody is first; constraints that can wait for the end do so, the others say so themselves.
     const next = left.find((table) => !waits(table)) ?? left[0];
@@ -57,17 +57,17 @@ function referredFirst(
 }
 
 /** Rows as one JSON text each: exact for every type, and never read by this program. */
-const asJson = ({ name, columns }: Table): string =>
+const asJson = ({ name, columns }: TableColumns): string =>
   `select row_to_json(one)::text as row from (select ${columns.join(', ')} from only ${name}) one`;
 
-export interface Sum {
+export interface TableSum {
   readonly rows: number;
   /** Of all rows in any order. */
   readonly checksum: string;
 }
 
-export async function sumOf(client: pg.ClientBase, table: Table): Promise<Sum> {
-  const { rows } = await client.query<Sum>(
+export async function tableSum(client: pg.ClientBase, table: TableColumns): Promise<TableSum> {
+  const { rows } = await client.query<TableSum>(
     `select count(*)::float8 as rows,
             coalesce(sum(('x' || left(md5(row), 15))::bit(60)::bigint), 0)::text as checksum
      from (${asJson(table)}) every`,
@@ -87,7 +87,7 @@ const BATCH_ROWS = 200;
 export async function copyTable(
   from: pg.ClientBase,
   to: pg.ClientBase,
-  table: Table,
+  table: TableColumns,
   onRows: (count: number) => void,
 ): Promise<void> {
   const { name, columns } = table;

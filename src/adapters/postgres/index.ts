@@ -19,9 +19,9 @@ export interface PoolOptions extends ConnectOptions {
 /** Milliseconds without traffic after which the kernel asks a peer whether it is there. Our default. */
 const KEEP_ALIVE_MS = 15_000;
 /** Milliseconds between two signs of life of a connection that only listens or holds a lock. Our default. */
-const SIGN_OF_LIFE_MS = 10_000;
+const PING_INTERVAL_MS = 10_000;
 
-function configOf(url: string, { name, limits = LIMITS, settings }: ConnectOptions): pg.ClientConfig {
+function clientConfigOf(url: string, { name, limits = LIMITS, settings }: ConnectOptions): pg.ClientConfig {
   return {
     connectionString: withSettings(url, limits, settings),
     application_name: name,
@@ -32,13 +32,13 @@ function configOf(url: string, { name, limits = LIMITS, settings }: ConnectOptio
 }
 
 /** One that waits for notifications has no query under way: its death would not be noticed. */
-function askListeners(client: pg.Client, everyMs: number): void {
+function pingListeners(client: pg.Client, everyMs: number): void {
   const query = client.query.bind(client) as (...given: readonly unknown[]) => unknown;
   let listens = false;
   client.query = ((...given: readonly unknown[]) => {
     if (!listens && /^\s*listen\s/i.test(String(given[0]))) {
       listens = true;
-      askForLife(client, everyMs);
+      pingRegularly(client, everyMs);
     }
     return query(...given);
   }) as typeof client.query;
@@ -47,14 +47,14 @@ function askListeners(client: pg.Client, everyMs: number): void {
 /** A pool none of whose connections waits longer than its limits. */
 export function openPool(url: string, options: PoolOptions): pg.Pool {
   const { size, types, limits = LIMITS } = options;
-  const pool = new pg.Pool({ ...configOf(url, options), max: size, ...(types ? { types } : {}) });
+  const pool = new pg.Pool({ ...clientConfigOf(url, options), max: size, ...(types ? { types } : {}) });
   // An idle connection broke: the pool drops it by itself, and the next query says so if there is no server.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     // The pool stops listening when it closes a connection; one that breaks just then must not end the process.
     client.on('error', () => undefined);
     cutWhenSilent(client, limits.silenceMs);
-    askListeners(client, Math.min(SIGN_OF_LIFE_MS, limits.silenceMs));
+    pingListeners(client, Math.min(PING_INTERVAL_MS, limits.silenceMs));
   });
   return pool;
 }
@@ -62,7 +62,7 @@ export function openPool(url: string, options: PoolOptions): pg.Pool {
 /** A connection that is not made yet. */
 export function newClient(url: string, options: ConnectOptions): pg.Client {
   const { limits = LIMITS } = options;
-  const client = new pg.Client(configOf(url, options));
+  const client = new pg.Client(clientConfigOf(url, options));
   // What goes wrong is told by the query it happens to; without a listener it would end the process.
   client.on('error', () => undefined);
   cutWhenSilent(client, limits.silenceMs);
@@ -77,7 +77,7 @@ export async function openClient(
   const { limits = LIMITS, holds = false } = options;
   const client = newClient(url, options);
   await client.connect();
-  if (holds) askForLife(client, Math.min(SIGN_OF_LIFE_MS, limits.silenceMs));
+  if (holds) pingRegularly(client, Math.min(PING_INTERVAL_MS, limits.silenceMs));
   return client;
 }
 
@@ -117,7 +117,7 @@ export const LONG_WORK: ConnectionLimits = {
 };
 
 /** Settings of the session that let the server notice within half a minute that a client is gone without a word. */
-const NOTICE_GONE = [
+const TCP_SETTINGS = [
   ['tcp_keepalives_idle', 15],
   ['tcp_keepalives_interval', 5],
   ['tcp_keepalives_count', 3],
@@ -125,7 +125,7 @@ const NOTICE_GONE = [
 ] as const;
 
 /** A space would begin the next option. */
-const escaped = (value: string): string => value.replaceAll(/[\\\s]/g, '\\$&');
+const escapeOption = (value: string): string => value.replaceAll(/[\\\s]/g, '\\$&');
 
 /** The address with these settings for its sessions. What it sets itself stays as it is: that is the operator's will. */
 export function withSettings(
@@ -136,7 +136,7 @@ export function withSettings(
   const address = new URL(url);
   const given = address.searchParams.get('options') ?? '';
   const bounds: readonly (readonly [string, number])[] = [
-    ...NOTICE_GONE,
+    ...TCP_SETTINGS,
     ['idle_in_transaction_session_timeout', limits.idleInTransactionMs],
     ['statement_timeout', limits.statementMs],
     ['lock_timeout', limits.lockMs],
@@ -144,13 +144,13 @@ export function withSettings(
   // Whole names: `deadlock_timeout` sets no `lock_timeout`.
   const isGiven = (name: string): boolean => new RegExp(`\\b${name}\\b`).test(given);
   const added = bounds.flatMap(([name, value]) => (isGiven(name) ? [] : [`-c ${name}=${value}`]));
-  const named = Object.entries(own).map(([name, value]) => `-c ${name}=${escaped(value)}`);
+  const named = Object.entries(own).map(([name, value]) => `-c ${name}=${escapeOption(value)}`);
   address.searchParams.set('options', [given, ...added, ...named].join(' ').trim());
   return address.href;
 }
 
 /** Milliseconds that a goodbye may take; a server that is silent does not say it. Our default. */
-const CLOSE_MS = 2_000;
+const GOODBYE_MS = 2_000;
 /** Milliseconds in which bytes that came while this process could not run are read before the limit counts. Our default. */
 const CATCH_UP_MS = 500;
 
@@ -159,7 +159,7 @@ interface Counted {
 }
 
 /** What `pg` fails queries with: the code is that of a peer that does not answer, which everybody takes for an outage. */
-const silent = (ms: number): Error =>
+const timedOut = (ms: number): Error =>
   Object.assign(new Error(`nothing came for ${ms} ms`), { code: 'ETIMEDOUT' });
 
 /**
@@ -191,7 +191,7 @@ export function cutWhenSilent(client: pg.Client, silenceMs: number): void {
       return;
     }
     timer = null;
-    connection.stream.destroy(silent(silenceMs));
+    connection.stream.destroy(timedOut(silenceMs));
   }
 
   const query = client.query.bind(client) as (...given: readonly unknown[]) => unknown;
@@ -213,7 +213,7 @@ function cutWhenNotClosed(client: pg.Client): void {
   });
   client.end = ((...given: readonly unknown[]) => {
     if (!ended) {
-      const timer = setTimeout(() => client.connection.stream.destroy(), CLOSE_MS);
+      const timer = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS);
       client.once('end', () => clearTimeout(timer));
     }
     return end(...given);
@@ -224,7 +224,7 @@ function cutWhenNotClosed(client: pg.Client): void {
  * Asks a connection that only listens, or only holds a lock, for a sign of life: one that is silent is cut, which
  * everybody who waits on it is told as its end.
  */
-export function askForLife(client: pg.Client, everyMs: number): void {
+export function pingRegularly(client: pg.Client, everyMs: number): void {
   const timer = setInterval(() => void client.query('select 1').catch(() => undefined), everyMs);
   timer.unref();
   client.once('end', () => clearInterval(timer));

@@ -70,9 +70,9 @@ export function openCopies(scratch: string, owner: Owner | null): Copies {
 }
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
-const ENTER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+const ENTER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 /** Never an existing file: that one may be a link, or have a second name elsewhere. */
-const MAKE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+const CREATE_FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 /**
  * Writes files below a folder that a command may have written before: every step goes through a descriptor of the folder
@@ -81,14 +81,14 @@ const MAKE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
  * relative one, SANDBOX_UNAVAILABLE when something stands in the way.
  */
 export function writeBelow(
-  folder: string,
+  scratchFolder: string,
   files: Readonly<Record<string, string>>,
   owner: Owner | null,
 ): void {
-  const entries = Object.entries(files).map(([path, text]) => ({ parts: partsOf(path), text }));
+  const entries = Object.entries(files).map(([path, text]) => ({ parts: pathParts(path), text }));
   for (const { parts, text } of entries) {
     try {
-      write(folder, parts, text, owner);
+      writeFileBelow(scratchFolder, parts, text, owner);
     } catch (thrown) {
       const { code } = thrown as NodeJS.ErrnoException;
       throw new Fault(
@@ -99,7 +99,7 @@ export function writeBelow(
   }
 }
 
-function partsOf(path: string): readonly string[] {
+function pathParts(path: string): readonly string[] {
   const parts = path.split('/');
   if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..')) {
     throw new Fault('INTERNAL', `${JSON.stringify(path)} is no path below a command's HOME.`);
@@ -108,17 +108,17 @@ function partsOf(path: string): readonly string[] {
 }
 
 /** A name in the folder behind a descriptor; Node has no openat. */
-const at = (fd: number, name: string): string => `/proc/self/fd/${fd}/${name}`;
+const nameIn = (fd: number, name: string): string => `/proc/self/fd/${fd}/${name}`;
 
-function write(folder: string, parts: readonly string[], text: string, owner: Owner | null): void {
-  let here = openSync(folder, ENTER);
+function writeFileBelow(folder: string, parts: readonly string[], text: string, owner: Owner | null): void {
+  let here = openSync(folder, ENTER_FLAGS);
   try {
     for (const name of parts.slice(0, -1)) {
-      const next = enter(here, name, owner);
+      const next = enterFolder(here, name, owner);
       closeSync(here);
       here = next;
     }
-    const file = make(at(here, parts.at(-1) ?? ''));
+    const file = createFile(nameIn(here, parts.at(-1) ?? ''));
     try {
       // The mode of openSync is cut by the umask.
       fchmodSync(file, 0o600);
@@ -132,26 +132,26 @@ function write(folder: string, parts: readonly string[], text: string, owner: Ow
   }
 }
 
-function enter(fd: number, name: string, owner: Owner | null): number {
+function enterFolder(fd: number, name: string, owner: Owner | null): number {
   let made = false;
   try {
-    mkdirSync(at(fd, name), { mode: 0o700 });
+    mkdirSync(nameIn(fd, name), { mode: 0o700 });
     made = true;
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
   }
-  const entered = openSync(at(fd, name), ENTER);
+  const entered = openSync(nameIn(fd, name), ENTER_FLAGS);
   if (made && owner !== null) fchownSync(entered, owner.uid, owner.gid);
   return entered;
 }
 
-function make(path: string): number {
+function createFile(path: string): number {
   try {
-    return openSync(path, MAKE, 0o600);
+    return openSync(path, CREATE_FLAGS, 0o600);
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
     unlinkSync(path);
-    return openSync(path, MAKE, 0o600);
+    return openSync(path, CREATE_FLAGS, 0o600);
   }
 }
 

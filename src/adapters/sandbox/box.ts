@@ -5,10 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, mayStartLater } from '../../core/model/index.ts';
 import { asOwner, HOST_PATH, inheritedDescriptors, type Owner } from './host-programs.ts';
 import { FD, type Launch } from './launch.ts';
-import { findInit, hasEnded, type Init, isAlive } from './processes.ts';
-
-/** Milliseconds in which a killed box must be gone, promised by the port. */
-const GONE_MS = 10_000;
+import { findInit, hasEnded, type Init, isAlive, KILL_TIMEOUT_MS } from './processes.ts';
 
 export interface BoxEnd {
   /**
@@ -39,52 +36,52 @@ export interface Box {
 }
 
 /** What a box is given besides its launch. */
-export interface Fittings {
+export interface BoxOptions {
   /** System call filter. */
   readonly filter: Buffer;
   /** Descriptor of the control group it starts in; null: none. Needs a launch made with `group`. */
-  readonly door: number | null;
+  readonly groupFd: number | null;
 }
 
 /** Starts a box. The app's death, even by SIGKILL, is the box's death. */
 export function startBox(
   { argv: [file, ...args], options, first }: Launch,
   stdin: string | undefined,
-  { filter, door }: Fittings,
+  { filter, groupFd }: BoxOptions,
   owner: Owner | null,
 ): Box {
-  const child = spawnWithoutLeaks(file, args, { stdin: stdin !== undefined, door }, owner);
+  const child = spawnWithoutLeaks(file, args, { stdin: stdin !== undefined, groupFd }, owner);
   const status = readStatus(child, first);
   preferAsOutOfMemoryVictim(child);
   const streams = streamsOf(child);
   feed(child.stdin, stdin ?? '');
   feed(streams[FD.seccomp], filter);
   feed(streams[FD.options], options.map((option) => `${option}\0`).join(''));
-  streams[FD.lifeline]?.on('error', ignoreLeftReader);
+  streams[FD.alive]?.on('error', ignoreLeftReader);
   return {
     // Without descriptors to spare there are none.
     stdout: child.stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),
     init: status.init,
-    ended: end(child, status),
-    kill: () => killGroup(child),
+    ended: boxEnd(child, status),
+    kill: () => killLauncherGroup(child),
   };
 }
 
 const streamsOf = (child: ChildProcess): readonly (Readable | Writable | null | undefined)[] =>
   child.stdio ?? [];
 
-const PIPES = [FD.seccomp, FD.status, FD.options, FD.lifeline] as const;
+const OWN_PIPES = [FD.seccomp, FD.status, FD.options, FD.alive] as const;
 
-interface Descriptors {
+interface LaunchDescriptors {
   readonly stdin: boolean;
-  readonly door: number | null;
+  readonly groupFd: number | null;
 }
 
 function spawnWithoutLeaks(
   file: string,
   args: string[],
-  wanted: Descriptors,
+  wanted: LaunchDescriptors,
   owner: Owner | null,
 ): ChildProcess {
   const empty = openSync('/dev/null', 'r');
@@ -107,15 +104,15 @@ function spawnWithoutLeaks(
  * Three standard ones and ours. bubblewrap hands every open descriptor on to the command, so whatever this process would
  * pass on besides is covered by the empty device.
  */
-function descriptors({ stdin, door }: Descriptors, empty: number): ('ignore' | 'pipe' | number)[] {
+function descriptors({ stdin, groupFd }: LaunchDescriptors, empty: number): ('ignore' | 'pipe' | number)[] {
   const wanted: ('ignore' | 'pipe' | number)[] = [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'];
-  for (const fd of PIPES) wanted[fd] = 'pipe';
-  wanted[FD.door] = door ?? 'ignore';
+  for (const fd of OWN_PIPES) wanted[fd] = 'pipe';
+  wanted[FD.group] = groupFd ?? 'ignore';
   for (const fd of inheritedDescriptors()) wanted[fd] ??= empty;
   return Array.from(wanted, (use) => use ?? 'ignore');
 }
 
-async function end(child: ChildProcess, status: Status): Promise<BoxEnd> {
+async function boxEnd(child: ChildProcess, status: LauncherStatus): Promise<BoxEnd> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exit = await new Promise<Pick<BoxEnd, 'code' | 'refused'>>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
@@ -126,16 +123,16 @@ async function end(child: ChildProcess, status: Status): Promise<BoxEnd> {
   });
   if (exit.refused !== null) return { ...exit, reported: null, entered: false, begun: false };
   // Ends the watcher, and with it the last writer of `status`.
-  streamsOf(child)[FD.lifeline]?.destroy();
+  streamsOf(child)[FD.alive]?.destroy();
   const init = await status.init;
-  if (init !== null) await gone(init);
+  if (init !== null) await initGone(init);
   await closed;
-  return { ...exit, ...status.told() };
+  return { ...exit, ...status.report() };
 }
 
 /** A launcher that ended by itself saw its first process end. One that was killed may be a moment ahead of it. */
-async function gone(init: Init): Promise<void> {
-  const deadline = performance.now() + GONE_MS;
+async function initGone(init: Init): Promise<void> {
+  const deadline = performance.now() + KILL_TIMEOUT_MS;
   while (isAlive(init)) {
     if (performance.now() > deadline) {
       throw new Fault(
@@ -148,7 +145,7 @@ async function gone(init: Init): Promise<void> {
 }
 
 /** The group holds the launcher and the first process of the outer namespace, with which the kernel ends all others. */
-function killGroup(child: ChildProcess): void {
+function killLauncherGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
     process.kill(-child.pid, 'SIGKILL');
@@ -157,13 +154,13 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-interface Status {
+interface LauncherStatus {
   readonly init: Promise<Init | null>;
-  told(): Pick<BoxEnd, 'reported' | 'entered' | 'begun'>;
+  report(): Pick<BoxEnd, 'reported' | 'entered' | 'begun'>;
 }
 
 /** Reads the JSON lines that the launcher writes about itself; nothing in the sandbox holds that descriptor. */
-function readStatus(child: ChildProcess, first: Launch['first']): Status {
+function readStatus(child: ChildProcess, first: Launch['first']): LauncherStatus {
   const stream = child.stdio?.[FD.status] as Readable | null | undefined;
   let text = '';
   const init = new Promise<Init | null>((resolve) => {
@@ -178,7 +175,7 @@ function readStatus(child: ChildProcess, first: Launch['first']): Status {
   });
   return {
     init,
-    told: () => {
+    report: () => {
       const code = /"exit-code": (\d+)/.exec(text)?.[1];
       return {
         reported: code === undefined ? null : Number(code),
@@ -206,7 +203,7 @@ function preferAsOutOfMemoryVictim(child: ChildProcess): void {
   } catch (thrown) {
     // It may have failed to start, which its end tells; any other reason would leave the host unprotected.
     if (!hasEnded(child.pid)) {
-      killGroup(child);
+      killLauncherGroup(child);
       throw thrown;
     }
   }

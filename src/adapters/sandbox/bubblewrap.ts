@@ -6,15 +6,15 @@ import { type BoxEnd, startBox } from './box.ts';
 import { type ControlGroup, type Delegation, findControlGroups, type GroupHost } from './control-groups.ts';
 import { type Dialler, openEgress, publicInternet } from './egress.ts';
 import { INSIDE, makeViews, prepareEtc } from './filesystem.ts';
-import { type Owner, readCeilings } from './host-programs.ts';
-import { type Launch, launch, type Variant } from './launch.ts';
+import { type Owner, readHardLimits } from './host-programs.ts';
+import { type Launch, planLaunch, type Variant } from './launch.ts';
 import { findVariant } from './probe.ts';
+import { NEVER_STARTED, probedSandbox } from './probed.ts';
 import { openProcessTable, type ProcessTable } from './processes.ts';
-import { NEVER_STARTED, provenSandbox } from './proven.ts';
 import { seccompFilter } from './seccomp.ts';
 import { DEADLY_SIGNALS, type Supervised, supervise } from './supervise.ts';
 import type { Architecture } from './syscalls.ts';
-import { diskBefore, lastLook, watch } from './watchdog.ts';
+import { checkDiskAtEnd, measureDiskBefore, watchLimits } from './watchdog.ts';
 
 export interface BubblewrapOptions {
   /** Folder made by `prepareToolchain`, seen as /opt/runoff. */
@@ -47,7 +47,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   };
 
   /** One run of a command on a host that is known to manage `variant`. */
-  const runOnce = async (spec: ExecSpec, variant: Variant): Promise<Ran | ChildLost> => {
+  const runOnce = async (spec: ExecSpec, variant: Variant): Promise<LaunchEnded | ChildLost> => {
     if (spec.signal?.aborted) return { kind: 'ended', result: NEVER_STARTED };
     openToOwner(spec);
     writeBelow(spec.area.home, spec.files ?? {}, owner);
@@ -59,18 +59,18 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
       const givenBytes = variant.overlay ? 0 : await copies.ensure(spec.area);
       const etc = prepareEtc(scratch);
       const empty = folder(scratch, 'empty');
-      const started = launch({
+      const started = planLaunch({
         spec,
         variant,
         toolchain,
         etc,
         views: variant.overlay ? makeViews({ spec, etc, toolchain, empty, owner }) : [],
         egress: egress?.socket ?? null,
-        ceilings: readCeilings(),
+        ceilings: readHardLimits(),
       });
       const filter = seccompFilter(process.arch as Architecture);
       const group = found?.kind === 'ready' ? found.groups.open(spec.limits) : null;
-      return await run({ spec, launch: started, filter, owner, table, givenBytes, group });
+      return await runLaunch({ spec, launch: started, filter, owner, table, givenBytes, group });
     } finally {
       await egress?.close();
     }
@@ -78,9 +78,9 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
 
   /** As long as the command has not begun, a launcher that was killed is started again. */
   const execAs = async (spec: ExecSpec, variant: Variant): Promise<ExecResult> =>
-    (await restarting<Ran | ChildLost>(LAUNCHER, sleep, () => runOnce(spec, variant))).result;
+    (await restarting<LaunchEnded | ChildLost>(LAUNCHER, sleep, () => runOnce(spec, variant))).result;
 
-  return provenSandbox(
+  return probedSandbox(
     'bubblewrap',
     () =>
       findVariant({
@@ -108,7 +108,7 @@ export interface RunInput {
 }
 
 /** How a launch ended. */
-export interface Ran {
+export interface LaunchEnded {
   readonly kind: 'ended';
   readonly result: ExecResult;
 }
@@ -117,32 +117,35 @@ export interface Ran {
  * Runs a launch to its end within its limits; lost when its launcher was before the command began, so that it can be tried
  * again. Rejects with PROGRAM_KILLED where it was killed later: nobody knows what the command did until then.
  */
-export async function run(input: RunInput): Promise<Ran | ChildLost> {
+export async function runLaunch(input: RunInput): Promise<LaunchEnded | ChildLost> {
   const { group } = input;
-  if (group === null) return resultOf(await follow(input), false);
+  if (group === null) return launchResult(await superviseBox(input), false);
   let followed: Supervised<BoxEnd>;
   try {
-    followed = await follow(input);
+    followed = await superviseBox(input);
   } catch (thrown) {
     await group.close();
     throw thrown;
   }
-  return resultOf(followed, (await group.close()).outOfMemory);
+  return launchResult(followed, (await group.close()).outOfMemory);
 }
 
-function resultOf({ end, stopped, ...rest }: Supervised<BoxEnd>, outOfMemory: boolean): Ran | ChildLost {
+function launchResult(
+  { end, stopped, ...rest }: Supervised<BoxEnd>,
+  outOfMemory: boolean,
+): LaunchEnded | ChildLost {
   const reason = stopped ?? (outOfMemory ? 'memory' : null);
   const lost = reason === null ? launcherLost(end, rest.stderr) : null;
   if (lost?.kind === 'lost' && end.begun) throw programKilled(LAUNCHER, lost);
   if (lost !== null) return lost;
-  const code = reason === null ? exitCode(end, rest.stderr) : null;
+  const code = reason === null ? launchExitCode(end, rest.stderr) : null;
   return { kind: 'ended', result: { exitCode: code, stopped: reason, ...rest } };
 }
 
-async function follow(input: RunInput): Promise<Supervised<BoxEnd>> {
+async function superviseBox(input: RunInput): Promise<Supervised<BoxEnd>> {
   const { spec, launch, filter, owner, table, givenBytes, group } = input;
-  const disk = await diskBefore(spec, givenBytes);
-  const box = startBox(launch, spec.stdin, { filter, door: group?.door ?? null }, owner);
+  const disk = await measureDiskBefore(spec, givenBytes);
+  const box = startBox(launch, spec.stdin, { filter, groupFd: group?.fd ?? null }, owner);
   const memoryBytes = group === null ? spec.limits.memoryBytes : null;
   return await supervise(
     {
@@ -155,16 +158,16 @@ async function follow(input: RunInput): Promise<Supervised<BoxEnd>> {
         const init = await box.init;
         if (init === null) return null;
         const watched = { ...disk, init, memoryBytes, diskBytes: spec.limits.diskBytes };
-        return await watch(watched, table, owner, over);
+        return await watchLimits(watched, table, owner, over);
       },
-      lastLook: () => lastLook(disk, owner),
+      lastLook: () => checkDiskAtEnd(disk, owner),
     },
     spec,
   );
 }
 
 /** What programs say of a machine that is short of something now. */
-const SHORT =
+const SHORTAGE =
   /Resource temporarily unavailable|Cannot allocate memory|Too many open files|Text file busy|No child processes/;
 
 /** What unshare (util-linux) says when its child was killed, however early. */
@@ -196,15 +199,15 @@ function launcherLost({ reported, code, entered, begun, refused }: BoxEnd, stder
     return { kind: 'lost', program: 'bwrap, which makes a sandbox,', how: 'was killed' };
   }
   if (LAYER_GONE.test(stderr)) return { kind: 'lost', program: 'The sandbox', how: LAYER_REPLACED };
-  return SHORT.test(stderr) ? { kind: 'lost', how: `could not start (${lastLines(stderr)})` } : null;
+  return SHORTAGE.test(stderr) ? { kind: 'lost', how: `could not start (${lastErrorLines(stderr)})` } : null;
 }
 
-const lastLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('; ');
+const lastErrorLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('; ');
 
-function exitCode({ reported, code }: BoxEnd, stderr: string): number | null {
+function launchExitCode({ reported, code }: BoxEnd, stderr: string): number | null {
   if (reported !== null) return DEADLY_SIGNALS.includes(reported - 128) ? null : reported;
   const notStarted = NOT_STARTED.exec(stderr);
   if (notStarted !== null) return notStarted[1] === 'No such file or directory' ? 127 : 126;
-  const why = lastLines(stderr) || `the launcher ended with code ${code}`;
+  const why = lastErrorLines(stderr) || `the launcher ended with code ${code}`;
   throw new Fault('SANDBOX_UNAVAILABLE', `The sandbox could not be set up for ${INSIDE.repo}: ${why}`);
 }

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import type { Limits } from '../../ports/index.ts';
 import { runCommand } from './host-programs.ts';
-import { startedAt } from './processes.ts';
+import { KILL_TIMEOUT_MS, startedAt } from './processes.ts';
 
 /** Where control groups are found, and how they are changed; tests give a folder of plain files. */
 export interface GroupHost extends GroupFolders {
@@ -29,7 +29,7 @@ export const THIS_HOST: GroupHost = {
   pid: process.pid,
   mkdir: (path) => mkdirSync(path, { mode: 0o755 }),
   rmdir: rmdirSync,
-  put,
+  put: writeControlFile,
 };
 
 export type Delegation =
@@ -41,7 +41,7 @@ const CONTROLLERS = ['memory', 'pids'] as const;
 /** Where Runoff itself goes: the kernel takes no process beside child groups that have limits. */
 const OWN_GROUP = 'app';
 /** Looks at who is left in the group before we give up on emptying it, our default. */
-const ROUNDS = 10;
+const MAX_EMPTYING_ROUNDS = 10;
 
 /**
  * Finds out whether our own control group (version 2) is ours to divide, moves this process and its children into a leaf
@@ -50,9 +50,9 @@ const ROUNDS = 10;
 export async function findControlGroups(host: GroupHost = THIS_HOST): Promise<Delegation> {
   try {
     const root = ownGroup(host);
-    const why = root === null ? 'this host has none of version 2' : await notOurs(root, host);
+    const why = root === null ? 'this host has none of version 2' : await whyNotDelegated(root, host);
     if (root === null || why !== null) return { kind: 'none', why: why ?? '' };
-    moveAside(root, host);
+    moveIntoLeaf(root, host);
     const turnOn = CONTROLLERS.map((name) => `+${name}`).join(' ');
     host.put(join(root, 'cgroup.subtree_control'), turnOn);
     return { kind: 'ready', groups: openControlGroups(root, host) };
@@ -75,16 +75,16 @@ function ownGroup({ proc }: GroupHost): string | null {
 }
 
 /** Why the group is not ours to divide; null when it is. */
-async function notOurs(root: string, host: GroupHost): Promise<string | null> {
-  const missing = CONTROLLERS.filter((name) => !words(join(root, 'cgroup.controllers')).includes(name));
+async function whyNotDelegated(root: string, host: GroupHost): Promise<string | null> {
+  const missing = CONTROLLERS.filter((name) => !wordsIn(join(root, 'cgroup.controllers')).includes(name));
   if (missing.length > 0) return `no ${missing.join(' and ')} controller in ours`;
   const files = ['', 'cgroup.procs', 'cgroup.subtree_control'];
   if (!files.every((name) => writable(join(root, name)))) return 'ours is not delegated';
-  if (processesIn(root).some((pid) => !isOurs(pid, host.pid))) return 'other programs are in ours';
+  if (processesIn(root).some((pid) => !descendsFromUs(pid, host.pid))) return 'other programs are in ours';
   return process.getuid?.() === 0 ? await notDelegatedToRoot(root) : null;
 }
 
-const words = (file: string): readonly string[] => readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);
+const wordsIn = (file: string): readonly string[] => readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);
 
 function writable(path: string): boolean {
   try {
@@ -105,10 +105,10 @@ async function notDelegatedToRoot(root: string): Promise<string | null> {
   return stdout.trim() === 'yes' ? null : `${unit} has no Delegate=yes`;
 }
 
-const processesIn = (group: string): readonly number[] => words(join(group, 'cgroup.procs')).map(Number);
+const processesIn = (group: string): readonly number[] => wordsIn(join(group, 'cgroup.procs')).map(Number);
 
 /** This process or one that descends from it. A process of another process namespace shows as 0 and is not. */
-function isOurs(pid: number, own: number): boolean {
+function descendsFromUs(pid: number, own: number): boolean {
   for (let at = pid; at > 1; at = parentOf(at)) if (at === own) return true;
   return pid === own;
 }
@@ -122,10 +122,10 @@ function parentOf(pid: number): number {
   }
 }
 
-function moveAside(root: string, host: GroupHost): void {
+function moveIntoLeaf(root: string, host: GroupHost): void {
   const leaf = join(root, OWN_GROUP);
   if (!existsSync(leaf)) host.mkdir(leaf);
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_EMPTYING_ROUNDS; round += 1) {
     const left = processesIn(root);
     if (left.length === 0) return;
     for (const pid of left) moveIfThere(leaf, pid, host);
@@ -145,7 +145,7 @@ function moveIfThere(leaf: string, pid: number, host: GroupHost): void {
 /** One command's control group. */
 export interface ControlGroup {
   /** Descriptor, open with our rights: a process that writes 0 to it is in the group from then on. */
-  readonly door: number;
+  readonly fd: number;
   /** Ends every process in it. */
   kill(): void;
   /** Ends what is left and removes the group. Rejects with a fault when a process does not end. */
@@ -168,13 +168,11 @@ export interface GroupFolders {
 }
 
 /** The launcher's: `unshare`, the watcher, bubblewrap and the first process of either namespace. */
-const OWN_PROCESSES = 5;
-/** Milliseconds in which killed processes must be gone, promised by the port. */
-const GONE_MS = 10_000;
-const NAME = /^box-(\d+)-(\d+)-/;
+const OUTSIDE_PROCESSES = 5;
+const GROUP_NAME = /^box-(\d+)-(\d+)-/;
 
 /** Writes a control file. It is never made: a file that is not there is a limit that the kernel does not know. */
-export function put(file: string, text: string): void {
+export function writeControlFile(file: string, text: string): void {
   const fd = openSync(file, constants.O_WRONLY);
   try {
     writeSync(fd, text);
@@ -215,23 +213,23 @@ function setLimits(
   if (existsSync(join(folder, 'memory.swap.max'))) put(join(folder, 'memory.swap.max'), '0');
   // A tree that lost one process to the limit is not left half alive.
   put(join(folder, 'memory.oom.group'), '1');
-  put(join(folder, 'pids.max'), String(processes + OWN_PROCESSES));
+  put(join(folder, 'pids.max'), String(processes + OUTSIDE_PROCESSES));
 }
 
-function groupIn(folder: string, door: number, host: GroupFolders): ControlGroup {
+function groupIn(folder: string, fd: number, host: GroupFolders): ControlGroup {
   const kill = (): void => {
     // Linux before 5.14 has no such file; the end of the sandbox's first process ends the others there.
     if (existsSync(join(folder, 'cgroup.kill'))) host.put(join(folder, 'cgroup.kill'), '1');
   };
   return {
-    door,
+    fd,
     kill,
     async close() {
-      closeSync(door);
+      closeSync(fd);
       const events = readFileSync(join(folder, 'memory.events'), 'utf8');
       kill();
-      const deadline = performance.now() + GONE_MS;
-      while (!removed(folder, host)) {
+      const deadline = performance.now() + KILL_TIMEOUT_MS;
+      while (!tryRemove(folder, host)) {
         if (performance.now() > deadline) {
           throw new Fault(
             'INTERNAL',
@@ -246,7 +244,7 @@ function groupIn(folder: string, door: number, host: GroupFolders): ControlGroup
 }
 
 /** False while a process is still on its way out. */
-function removed(folder: string, host: GroupFolders): boolean {
+function tryRemove(folder: string, host: GroupFolders): boolean {
   try {
     host.rmdir(folder);
     return true;
@@ -258,11 +256,11 @@ function removed(folder: string, host: GroupFolders): boolean {
 
 function removeLeftovers(root: string, host: GroupFolders): void {
   for (const name of readdirSync(root)) {
-    const [, pid, start] = NAME.exec(name) ?? [];
+    const [, pid, start] = GROUP_NAME.exec(name) ?? [];
     if (pid === undefined || startedAt(Number(pid)) === start) continue;
     const folder = join(root, name);
     if (existsSync(join(folder, 'cgroup.kill'))) host.put(join(folder, 'cgroup.kill'), '1');
     // Busy: its processes are on their way out, and the next start finds it empty.
-    removed(folder, host);
+    tryRemove(folder, host);
   }
 }

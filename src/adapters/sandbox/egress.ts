@@ -9,9 +9,9 @@ import { Fault } from '../../core/model/index.ts';
 import type { Owner } from './host-programs.ts';
 
 /** Milliseconds to wait for a host to accept a connection, our default. */
-const CONNECT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 15_000;
 /** Connections open at one time from one command, our default; package managers use up to 50. */
-const CONNECTIONS = 256;
+const MAX_TUNNELS = 256;
 
 /** How names become addresses that may be dialled. */
 export interface Dialler {
@@ -31,17 +31,17 @@ export interface EgressProxy {
   close(): Promise<void>;
 }
 
-interface Target {
+interface EgressTarget {
   readonly host: string;
   readonly port: number;
 }
 
-const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+const DNS_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 // Names its letters in both cases: lowering first would turn the Kelvin sign and its like into ASCII letters.
-const AUTHORITY = new RegExp(`^((?:${LABEL}\\.)*${LABEL}):(\\d{1,5})$`);
+const AUTHORITY = new RegExp(`^((?:${DNS_LABEL}\\.)*${DNS_LABEL}):(\\d{1,5})$`);
 
 /** `host:port` by one strict grammar for settings and requests alike: an ASCII DNS name with a letter in its last label. */
-export function parseTarget(authority: string): Target | null {
+export function parseTarget(authority: string): EgressTarget | null {
   const match = AUTHORITY.exec(authority);
   const [host, digits] = [match?.[1]?.toLowerCase(), match?.[2]];
   if (host === undefined || host.length > 253) return null;
@@ -85,12 +85,13 @@ export async function openEgress(
   });
   server.on('connect', (request, client: Duplex, head: Buffer) => {
     client.on('error', () => client.destroy());
-    if (tunnels.size >= CONNECTIONS) return refuse(client, '503 Service Unavailable', 'too many connections');
+    if (tunnels.size >= MAX_TUNNELS)
+      return refuseTunnel(client, '503 Service Unavailable', 'too many connections');
     tunnels.add(client);
     client.on('close', () => tunnels.delete(client));
     void tunnel(request.url ?? '', client, head, allowed, dialler);
   });
-  server.on('clientError', (_error, socket) => refuse(socket, '400 Bad Request', 'malformed request'));
+  server.on('clientError', (_error, socket) => refuseTunnel(socket, '400 Bad Request', 'malformed request'));
 
   const place = join(folder, randomBytes(6).toString('hex'));
   mkdirSync(place, { mode: 0o700 });
@@ -120,7 +121,7 @@ export async function openEgress(
   };
 }
 
-function refuse(client: Duplex, status: string, reason: string): void {
+function refuseTunnel(client: Duplex, status: string, reason: string): void {
   client.end(`HTTP/1.1 ${status}\r\nX-Refused: ${reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
 }
 
@@ -133,14 +134,14 @@ async function tunnel(
 ): Promise<void> {
   const target = parseTarget(authority);
   if (target === null || !allowed.has(`${target.host}:${target.port}`)) {
-    return refuse(client, '403 Forbidden', 'not in the list of allowed hosts');
+    return refuseTunnel(client, '403 Forbidden', 'not in the list of allowed hosts');
   }
   const addresses = await dialler.resolve(target.host).catch(() => []);
   const address = addresses.find((candidate) => dialler.mayDial(candidate));
   if (address === undefined) {
     return addresses.length === 0
-      ? refuse(client, '502 Bad Gateway', 'the name has no address')
-      : refuse(client, '403 Forbidden', 'the name leads to a private address');
+      ? refuseTunnel(client, '502 Bad Gateway', 'the name has no address')
+      : refuseTunnel(client, '403 Forbidden', 'the name leads to a private address');
   }
   if (!client.destroyed) splice(client, head, connect({ host: address, port: target.port }));
 }
@@ -148,7 +149,7 @@ async function tunnel(
 /** Ties client and server together; the end of either ends both. */
 function splice(client: Duplex, head: Buffer, server: Socket): void {
   let connected = false;
-  server.setTimeout(CONNECT_MS, () => server.destroy(new Error('no answer')));
+  server.setTimeout(CONNECT_TIMEOUT_MS, () => server.destroy(new Error('no answer')));
   server.once('connect', () => {
     connected = true;
     server.setTimeout(0);
@@ -159,7 +160,7 @@ function splice(client: Duplex, head: Buffer, server: Socket): void {
   });
   server.on('error', () => {
     if (connected) client.destroy();
-    else refuse(client, '502 Bad Gateway', 'the host does not answer');
+    else refuseTunnel(client, '502 Bad Gateway', 'the host does not answer');
   });
   server.on('close', () => client.end());
   client.on('close', () => server.destroy());

@@ -30,7 +30,7 @@ export const INSIDE = {
 export const INSIDE_PATH = '/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin';
 
 /** What a sandbox sees of /etc instead of the host's: no accounts, no names, no time zone (so UTC). */
-const FILES: Readonly<Record<string, string>> = {
+const ETC_FILES: Readonly<Record<string, string>> = {
   passwd: [
     'root:x:0:0:root:/nonexistent:/usr/sbin/nologin',
     'agent:x:1000:1000:agent:/home/agent:/bin/sh',
@@ -69,12 +69,12 @@ export const PUBLIC_ETC = [
   '/etc/fonts',
 ] as const;
 
-export const SYNTHETIC_ETC = Object.keys(FILES);
+export const SYNTHETIC_ETC = Object.keys(ETC_FILES);
 
 /** Writes the synthetic files below `scratch` once and returns their folder. */
 export function prepareEtc(scratch: string): string {
   const folder = join(scratch, 'etc-1');
-  writeOnce(folder, FILES);
+  writeOnce(folder, ETC_FILES);
   return folder;
 }
 
@@ -108,7 +108,7 @@ export interface View {
   readonly optional: boolean;
 }
 
-export interface Shown {
+export interface ViewInput {
   readonly spec: ExecSpec;
   /** Folder of the synthetic /etc. */
   readonly etc: string;
@@ -123,7 +123,7 @@ export interface Shown {
  * The overlay mounts of one run, and the links that name their layers, made in the folder that the area's mount covers.
  * What our own programs read in a read-only run is bound as it is.
  */
-export function makeViews({ spec, etc, toolchain, empty, owner }: Shown): readonly View[] {
+export function makeViews({ spec, etc, toolchain, empty, owner }: ViewInput): readonly View[] {
   const { area } = spec;
   const names = new Map<string, string>();
   const name = (path: string): string => {
@@ -132,8 +132,8 @@ export function makeViews({ spec, etc, toolchain, empty, owner }: Shown): readon
     names.set(path, known);
     return known;
   };
-  const through = (at: string, layers: Layers, optional = false): View => ({
-    options: [...optionsOf(layers, name), 'userxattr', 'nosuid', 'nodev'].join(','),
+  const through = (at: string, layers: OverlayLayers, optional = false): View => ({
+    options: [...overlayOptions(layers, name), 'userxattr', 'nosuid', 'nodev'].join(','),
     at,
     optional,
   });
@@ -142,25 +142,29 @@ export function makeViews({ spec, etc, toolchain, empty, owner }: Shown): readon
   ownFolder(work, owner);
   const folders = [etc, toolchain, ...(spec.binds ?? []).map(({ from }) => from)];
   return [
-    ...folders.filter(isFolder).map((path) => through(path, { lowers: [path, empty] }, true)),
+    ...folders.filter(isDirectory).map((path) => through(path, { lowers: [path, empty] }, true)),
     through(area.home, { lowers: [empty], upper: area.home, work }),
     through(area.merged, { lowers: area.lowers, upper: area.upper, work: area.work }),
   ];
 }
 
-interface Layers {
+interface OverlayLayers {
   readonly lowers: readonly string[];
   readonly upper?: string;
   readonly work?: string;
 }
 
-const optionsOf = ({ lowers, upper, work }: Layers, name: (path: string) => string): readonly string[] => [
+const overlayOptions = (
+  { lowers, upper, work }: OverlayLayers,
+  name: (path: string) => string,
+): readonly string[] => [
   `lowerdir=${lowers.map(name).join(':')}`,
   ...(upper === undefined ? [] : [`upperdir=${name(upper)}`]),
   ...(work === undefined ? [] : [`workdir=${name(work)}`]),
 ];
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isDirectory = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** The name comes from the path, so a link that is there already is the same. */
 function linkOnce(path: string, link: string): void {

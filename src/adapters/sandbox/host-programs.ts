@@ -17,7 +17,7 @@ export const asOwner = (owner: Owner | null): { uid?: number; gid?: number } =>
 export const HOST_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Most characters of each stream of a host program, our default; their output is short. More ends the program. */
-const MOST_OUTPUT = 1024 * 1024;
+const MAX_OUTPUT_CHARS = 1024 * 1024;
 
 export interface CommandEnd {
   /** Null when the program could not be started or was ended by a signal. */
@@ -34,13 +34,13 @@ export async function runCommand(
 ): Promise<CommandEnd> {
   const { lost: _, ...end } = await retryLost(
     sleep,
-    () => runOnce(argv, owner),
+    () => runCommandOnce(argv, owner),
     ({ lost }) => lost,
   );
   return end;
 }
 
-async function runOnce([file, ...args]: readonly [string, ...string[]], owner: Owner | null) {
+async function runCommandOnce([file, ...args]: readonly [string, ...string[]], owner: Owner | null) {
   const end = await execa(file, args, {
     cwd: '/',
     env: { PATH: HOST_PATH },
@@ -48,7 +48,7 @@ async function runOnce([file, ...args]: readonly [string, ...string[]], owner: O
     stdin: 'ignore',
     stripFinalNewline: false,
     reject: false,
-    maxBuffer: MOST_OUTPUT,
+    maxBuffer: MAX_OUTPUT_CHARS,
     ...asOwner(owner),
   });
   const why = end instanceof Error ? (end.shortMessage ?? '') : '';
@@ -86,14 +86,14 @@ export function inheritedDescriptors(): readonly number[] {
 }
 
 /** Limits of this process that a sandbox cannot have higher; infinity where there is none. */
-export interface Ceilings {
+export interface HardLimits {
   readonly processes: number;
   readonly files: number;
   readonly fileBytes: number;
 }
 
 /** The hard limits from /proc/self/limits. */
-export function readCeilings(): Ceilings {
+export function readHardLimits(): HardLimits {
   const text = readFileSync('/proc/self/limits', 'utf8');
   const hard = (name: string): number => {
     const value = new RegExp(`^${name} +\\S+ +(\\d+)`, 'm').exec(text)?.[1];

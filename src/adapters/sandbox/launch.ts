@@ -3,14 +3,14 @@ import { normalize } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
 import { INSIDE, INSIDE_PATH, PUBLIC_ETC, SYNTHETIC_ETC, type View } from './filesystem.ts';
-import type { Ceilings } from './host-programs.ts';
+import type { HardLimits } from './host-programs.ts';
 
 /**
  * Descriptors of a launch besides the three standard ones. `seccomp` and `options` are read by bubblewrap, JSON lines
- * are written to `status`, `lifeline` is never written: it ends when Runoff does. `door` leads into a control group.
+ * are written to `status`, `alive` is never written: it closes when Runoff ends. `group` leads into a control group.
  * `proc` is opened and closed by the launch itself.
  */
-export const FD = { seccomp: 3, status: 4, options: 5, lifeline: 6, door: 7, proc: 8 } as const;
+export const FD = { seccomp: 3, status: 4, options: 5, alive: 6, group: 7, proc: 8 } as const;
 
 /** What this host can do, found out by the probe. */
 export interface Variant {
@@ -35,7 +35,7 @@ export interface LaunchInput {
   readonly toolchain: string;
   /** Host path of the proxy's socket. */
   readonly egress: string | null;
-  readonly ceilings: Ceilings;
+  readonly ceilings: HardLimits;
   /** Overlay mounts to make before bubblewrap starts; none where areas are full copies. */
   readonly views: readonly View[];
 }
@@ -49,13 +49,13 @@ export interface Launch {
 }
 
 /** Descriptors a process may have open, our default: bundlers and watchers need some thousands. */
-const OPEN_FILES = 8192;
+export const MAX_OPEN_FILES = 8192;
 /** bubblewrap's monitor and the namespace's first process count too. */
-const OWN_PROCESSES = 2;
+const LAUNCHER_PROCESSES = 2;
 /** Shares of the memory limit that files in /tmp and /dev/shm, and System V segments, may take; our defaults. */
-const SHARE = { tmp: 1 / 4, shm: 1 / 8, segments: 1 / 8 } as const;
+const MEMORY_SHARES = { tmp: 1 / 4, shm: 1 / 8, segments: 1 / 8 } as const;
 /** The unit of kernel.shmall. Larger pages exist on arm64 only, where the limit is then looser. */
-const PAGE = 4096;
+const PAGE_BYTES = 4096;
 
 /** Most System V semaphores and queues: the kernel's own defaults until 3.18. */
 export const KERNEL_OBJECTS = {
@@ -67,20 +67,21 @@ export const KERNEL_OBJECTS = {
  * Most watches of files, our defaults: the kernel counts them by user, usually 128 instances, and sandboxes share theirs; a
  * watch takes about a kilobyte.
  */
-const WATCHES = { 'user/max_inotify_instances': '32', 'user/max_inotify_watches': '65536' } as const;
+const INOTIFY_LIMITS = { 'user/max_inotify_instances': '32', 'user/max_inotify_watches': '65536' } as const;
 
 /** Most memory in System V segments, as kernel.shmall counts it. */
-export const segmentPages = (memoryBytes: number): number => Math.ceil((memoryBytes * SHARE.segments) / PAGE);
+export const segmentPages = (memoryBytes: number): number =>
+  Math.ceil((memoryBytes * MEMORY_SHARES.segments) / PAGE_BYTES);
 
 /**
  * Runs first, on the host, and leaves a watcher in its process group: when Runoff dies, by whatever signal, the watcher
  * ends the group. It keeps `status` open, so that Runoff can tell when it is gone.
  */
-const GUARD_SCRIPT = `{ read -r _ <&6; kill -KILL 0; } > /dev/null 2>&1 3<&- 5<&- &
+const WATCHER_SCRIPT = `{ read -r _ <&6; kill -KILL 0; } > /dev/null 2>&1 3<&- 5<&- &
 exec "$@" 6<&- ${FD.proc}< /proc`;
 
 /** Comes before everything else, so that nothing runs outside of the control group. */
-const ENTER_GROUP = `echo 0 >&${FD.door} && exec ${FD.door}>&- || exit 125
+const ENTER_GROUP = `echo 0 >&${FD.group} && exec ${FD.group}>&- || exit 125
 `;
 
 /**
@@ -95,7 +96,7 @@ read -r pid rest < /proc/self/fd/${FD.proc}/self/stat
 exec ${FD.proc}<&-
 echo "{ \\"outer-pid\\": $pid }" >&4
 { echo "$1" > /proc/sys/kernel/shmall
-${Object.entries({ ...KERNEL_OBJECTS, ...WATCHES })
+${Object.entries({ ...KERNEL_OBJECTS, ...INOTIFY_LIMITS })
   .map(([setting, most]) => `echo '${most}' > /proc/sys/${setting}`)
   .join('\n')}
 } 2> /dev/null || :
@@ -112,14 +113,14 @@ shift
 exec prlimit "$@"`;
 
 /** Command and bubblewrap options for one run of a command. Throws a fault for paths that cannot be mounted safely. */
-export function launch(input: LaunchInput): Launch {
+export function planLaunch(input: LaunchInput): Launch {
   const { spec, variant, ceilings } = input;
   const { limits } = spec;
   const segments = segmentPages(limits.memoryBytes);
-  const files = Math.min(OPEN_FILES, ceilings.files);
+  const files = Math.min(MAX_OPEN_FILES, ceilings.files);
   return {
     argv: [
-      ...(['/bin/sh', '-c', variant.group ? ENTER_GROUP + GUARD_SCRIPT : GUARD_SCRIPT, 'sh'] as const),
+      ...(['/bin/sh', '-c', variant.group ? ENTER_GROUP + WATCHER_SCRIPT : WATCHER_SCRIPT, 'sh'] as const),
       // A user namespace of its own gives each sandbox its own count of processes; ids stay the ordinary user's.
       ...['unshare', '--user', '--map-root-user', '--mount', '--ipc', '--propagation', 'private'],
       // Where no /proc can be mounted, bubblewrap needs the ids that the outer one shows.
@@ -132,32 +133,32 @@ export function launch(input: LaunchInput): Launch {
       ]),
       '--',
       '--core=0',
-      `--nproc=${Math.min(limits.processes + OWN_PROCESSES, ceilings.processes)}`,
+      `--nproc=${Math.min(limits.processes + LAUNCHER_PROCESSES, ceilings.processes)}`,
       `--nofile=${files}:${files}`,
       `--fsize=${Math.min(limits.diskBytes, ceilings.fileBytes)}`,
       ...['--', 'bwrap', '--args', String(FD.options), '--'],
       ...commandLine(spec, input.egress !== null),
     ],
-    options: options(input),
+    options: bubblewrapOptions(input),
     first: variant.proc === 'own' ? 'outer-pid' : 'child-pid',
   };
 }
 
 export function commandLine(spec: ExecSpec, egress: boolean): readonly string[] {
   const bridges = [
-    ...(spec.gateway === undefined ? [] : ['--gateway', INSIDE.gateway, String(portOf(spec.gateway))]),
+    ...(spec.gateway === undefined ? [] : ['--gateway', INSIDE.gateway, String(checkedPort(spec.gateway))]),
     ...(egress ? ['--egress', INSIDE.egress] : []),
   ];
   return bridges.length === 0 ? spec.argv : [INSIDE.node, INSIDE.bridge, ...bridges, '--', ...spec.argv];
 }
 
 /** Ports below 1024 are closed to ordinary users inside as outside. */
-function portOf({ port }: NonNullable<ExecSpec['gateway']>): number {
+function checkedPort({ port }: NonNullable<ExecSpec['gateway']>): number {
   if (Number.isInteger(port) && port >= 1024 && port <= 65_535) return port;
   throw new Fault('INTERNAL', `${port} is no port that a sandbox can listen on.`);
 }
 
-function options(input: LaunchInput): readonly string[] {
+function bubblewrapOptions(input: LaunchInput): readonly string[] {
   const { spec, variant, etc, toolchain, egress } = input;
   const { limits, area } = spec;
   const size = (share: number): string => String(Math.ceil(limits.memoryBytes * share));
@@ -185,8 +186,8 @@ function options(input: LaunchInput): readonly string[] {
     // Settings of its own namespaces belong to its user: writable, it could lift the bounds set from outside.
     ...bind('--ro-bind', '/proc/sys', '/proc/sys'),
     ...['--dev', '/dev'],
-    ...['--size', size(SHARE.tmp), '--perms', '1777', '--tmpfs', '/tmp'],
-    ...['--size', size(SHARE.shm), '--perms', '1777', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ...['--size', size(MEMORY_SHARES.tmp), '--perms', '1777', '--tmpfs', '/tmp'],
+    ...['--size', size(MEMORY_SHARES.shm), '--perms', '1777', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...bind('--bind', area.home, INSIDE.home),
     ...bind(spec.readOnly ? '--ro-bind' : '--bind', variant.overlay ? area.merged : area.upper, INSIDE.repo),
     ...(spec.out === undefined ? [] : bind('--bind', spec.out, INSIDE.out)),

@@ -9,7 +9,7 @@ import { type Owner, runCommand } from './host-programs.ts';
 import type { Variant } from './launch.ts';
 import { SYSCALLS } from './syscalls.ts';
 
-export type Finding =
+export type ProbeFinding =
   | {
       readonly kind: 'ready';
       readonly variant: Variant;
@@ -18,7 +18,7 @@ export type Finding =
     }
   | { readonly kind: 'missing'; readonly why: string; readonly remedy: string };
 
-interface Trial {
+interface ProbeTrial {
   readonly owner: Owner | null;
   readonly scratch: string;
   /** False: overlay mounts are not tried. */
@@ -30,12 +30,12 @@ interface Trial {
 }
 
 /** 0.8 brought --disable-userns; without it a command could make namespaces of its own. */
-const OLDEST = [0, 8] as const;
+const OLDEST_BWRAP = [0, 8] as const;
 const TOO_SLOW = 'A trial command did not end in time.';
-const INSTALL = 'sudo apt-get install bubblewrap util-linux';
+const INSTALL_REMEDY = 'sudo apt-get install bubblewrap util-linux';
 
 /** Runs `true` the way every command will run, in the strongest variant first. Never rejects. */
-export async function findVariant(trial: Trial): Promise<Finding> {
+export async function findVariant(trial: ProbeTrial): Promise<ProbeFinding> {
   if (process.platform !== 'linux' || !(process.arch in SYSCALLS)) {
     return {
       kind: 'missing',
@@ -54,21 +54,21 @@ export async function findVariant(trial: Trial): Promise<Finding> {
   const version = await runCommand(['bwrap', '--version'], trial.owner);
   const found = /(\d+)\.(\d+)/.exec(version.stdout);
   if (found === null) {
-    return { kind: 'missing', why: 'bubblewrap (bwrap) is not installed.', remedy: INSTALL };
+    return { kind: 'missing', why: 'bubblewrap (bwrap) is not installed.', remedy: INSTALL_REMEDY };
   }
   const [major, minor] = [Number(found[1]), Number(found[2])];
-  if (major === OLDEST[0] && minor < OLDEST[1]) {
+  if (major === OLDEST_BWRAP[0] && minor < OLDEST_BWRAP[1]) {
     return {
       kind: 'missing',
-      why: `bubblewrap ${found[0]} is too old: version ${OLDEST.join('.')} or newer is needed.`,
-      remedy: INSTALL,
+      why: `bubblewrap ${found[0]} is too old: version ${OLDEST_BWRAP.join('.')} or newer is needed.`,
+      remedy: INSTALL_REMEDY,
     };
   }
   return (await unreachable(trial)) ?? (await tryVariants(trial, version.stdout.trim()));
 }
 
 /** The finding for a scratch folder that is not there or that the sandboxes' user has no way to; null when all is well. */
-async function unreachable({ scratch, owner }: Trial): Promise<Finding | null> {
+async function unreachable({ scratch, owner }: ProbeTrial): Promise<ProbeFinding | null> {
   try {
     mkdirSync(scratch, { recursive: true, mode: 0o755 });
   } catch (thrown) {
@@ -83,12 +83,12 @@ async function unreachable({ scratch, owner }: Trial): Promise<Finding | null> {
   };
 }
 
-async function tryVariants(trial: Trial, version: string): Promise<Finding> {
+async function tryVariants(trial: ProbeTrial, version: string): Promise<ProbeFinding> {
   const delegation = await trial.delegation();
   const host = { groups: delegation.kind === 'ready', overlay: trial.overlay };
   const strong = await firstThatWorks(trial, variantsOf(STRONG, host));
   if (strong.variant !== null) {
-    const detail = detailOf(version, strong.variant, strong.refusals, delegation);
+    const detail = variantDetail(version, strong.variant, strong.refusals, delegation);
     return { kind: 'ready', variant: strong.variant, detail, weaker: [] };
   }
   const weak = await firstThatWorks(
@@ -101,8 +101,8 @@ async function tryVariants(trial: Trial, version: string): Promise<Finding> {
     return { kind: 'missing', why, remedy: remedyFor(why) };
   }
   if (!trial.allowWeaker) return { kind: 'missing', ...onlyWeaker() };
-  const detail = detailOf(version, weak.variant, weak.refusals, delegation);
-  return { kind: 'ready', variant: weak.variant, detail, weaker: weaknesses(weak.variant) };
+  const detail = variantDetail(version, weak.variant, weak.refusals, delegation);
+  return { kind: 'ready', variant: weak.variant, detail, weaker: variantWeaknesses(weak.variant) };
 }
 
 interface Tries {
@@ -111,10 +111,10 @@ interface Tries {
   readonly refusals: readonly { readonly variant: Variant; readonly why: string }[];
 }
 
-async function firstThatWorks(trial: Trial, variants: readonly Variant[]): Promise<Tries> {
+async function firstThatWorks(trial: ProbeTrial, variants: readonly Variant[]): Promise<Tries> {
   const refusals: { variant: Variant; why: string }[] = [];
   for (const variant of variants) {
-    const why = await refusalOf(trial, variant);
+    const why = await whyVariantFails(trial, variant);
     if (why === null) return { variant, refusals };
     refusals.push({ variant, why });
     // A host too slow for `true` is not tried for minutes.
@@ -123,7 +123,7 @@ async function firstThatWorks(trial: Trial, variants: readonly Variant[]): Promi
   return { variant: null, refusals };
 }
 
-function detailOf(
+function variantDetail(
   version: string,
   chosen: Variant,
   refusals: Tries['refusals'],
@@ -141,18 +141,18 @@ function detailOf(
 
 const ENDED_BY_SIGNAL = 'A trial command was ended by a signal.';
 /** Trials of one variant, our default: a kernel that forbids something does so each time, whoever kills programs does not. */
-const TRIALS = 3;
+const MAX_TRIALS = 3;
 
 /** Why a variant does not work here; null when it does. */
-async function refusalOf(trial: Trial, variant: Variant): Promise<string | null> {
-  for (let left = TRIALS; left > 1; left -= 1) {
-    const why = await refusalOnce(trial, variant);
+async function whyVariantFails(trial: ProbeTrial, variant: Variant): Promise<string | null> {
+  for (let left = MAX_TRIALS; left > 1; left -= 1) {
+    const why = await whyTrialFails(trial, variant);
     if (why !== ENDED_BY_SIGNAL) return why;
   }
-  return refusalOnce(trial, variant);
+  return whyTrialFails(trial, variant);
 }
 
-async function refusalOnce(trial: Trial, variant: Variant): Promise<string | null> {
+async function whyTrialFails(trial: ProbeTrial, variant: Variant): Promise<string | null> {
   const root = join(trial.scratch, `probe-${randomBytes(6).toString('hex')}`);
   try {
     const area = makeArea(root, trial.owner);
@@ -170,7 +170,7 @@ async function refusalOnce(trial: Trial, variant: Variant): Promise<string | nul
 }
 
 /** Kernel settings that turn user namespaces off, each with the value that does. */
-const SWITCHES = [
+const KERNEL_SWITCHES = [
   { file: 'user/max_user_namespaces', off: '0', mend: 'sudo sysctl -w user.max_user_namespaces=15000' },
   {
     file: 'kernel/unprivileged_userns_clone',
@@ -185,8 +185,8 @@ const SWITCHES = [
 ] as const;
 
 function remedyFor(why: string): string {
-  if (/ENOENT|not found/.test(why)) return INSTALL;
-  const off = SWITCHES.find(({ file, off }) => {
+  if (/ENOENT|not found/.test(why)) return INSTALL_REMEDY;
+  const off = KERNEL_SWITCHES.find(({ file, off }) => {
     const path = `/proc/sys/${file}`;
     return existsSync(path) && readFileSync(path, 'utf8').trim() === off;
   });
@@ -204,19 +204,19 @@ const inUnit = (): boolean =>
   existsSync('/run/systemd/system') && /\.service(?:\/|$)/m.test(readFileSync('/proc/self/cgroup', 'utf8'));
 
 /** How a command sees processes and is kept from namespaces, the strongest first. */
-type Step = Pick<Variant, 'proc' | 'lockNamespaces'>;
+type VariantStep = Pick<Variant, 'proc' | 'lockNamespaces'>;
 
-export const STRONG: Step = { proc: 'own', lockNamespaces: true };
+export const STRONG: VariantStep = { proc: 'own', lockNamespaces: true };
 
 /** In the order in which they are tried where the strong step is refused. */
-export const WEAKER_STEPS: readonly Step[] = [
+export const WEAKER_STEPS: readonly VariantStep[] = [
   { proc: 'outer', lockNamespaces: true },
   { proc: 'outer', lockNamespaces: false },
 ];
 
 /** All ways to take a step: control groups before watchdogs, overlay mounts before copies. */
 export function variantsOf(
-  step: Step,
+  step: VariantStep,
   host: { readonly groups: boolean; readonly overlay: boolean },
 ): readonly Variant[] {
   const either = (possible: boolean): readonly boolean[] => (possible ? [true, false] : [false]);
@@ -228,7 +228,7 @@ export function variantsOf(
 }
 
 /** What a command can do in this variant that it could not in the strong one, as reports say it. */
-export function weaknesses({ proc, lockNamespaces }: Step): readonly string[] {
+export function variantWeaknesses({ proc, lockNamespaces }: VariantStep): readonly string[] {
   return [
     ...(proc === 'own'
       ? []

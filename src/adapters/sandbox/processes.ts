@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Milliseconds for which one look at /proc serves every sandbox that asks. */
-const FRESH_MS = 100;
+const SCAN_FRESH_MS = 100;
+
+/** Milliseconds in which killed processes must be gone, promised by the port. */
+export const KILL_TIMEOUT_MS = 10_000;
 
 /** The first process of a sandbox's outer process namespace: when it ends, the kernel ends all others. */
 export interface Init {
@@ -32,14 +35,14 @@ export function whileAlive<T>(read: () => T, otherwise: T): T {
 /** PF_EXITING of the kernel's task flags (include/linux/sched.h). */
 const EXITING = 0x4;
 
-interface Stat {
+interface ProcessStat {
   readonly state: string;
   readonly flags: number;
   readonly startedAt: string;
 }
 
 /** State letter, flags and start time from /proc/PID/stat; null when there is no such process. */
-function stat(pid: number): Stat | null {
+function readStat(pid: number): ProcessStat | null {
   const text = whileAlive(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
   // The program's name, in parentheses, may hold anything; fields 3, 9 and 22 of proc(5) follow the last one.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -48,43 +51,43 @@ function stat(pid: number): Stat | null {
 }
 
 /** Start in clock ticks since boot; null when there is no such process. */
-export const startedAt = (pid: number): string | null => stat(pid)?.startedAt ?? null;
+export const startedAt = (pid: number): string | null => readStat(pid)?.startedAt ?? null;
 
 /** True once a process runs no more code, though its entry may still be there. */
 export function hasEnded(pid: number): boolean {
-  const found = stat(pid);
+  const found = readStat(pid);
   return found === null || found.state === 'Z' || found.state === 'X' || (found.flags & EXITING) !== 0;
 }
 
 /** Null when the process is gone already. */
 export function findInit(pid: number): Init | null {
   const namespace = whileAlive(() => readlinkSync(`/proc/${pid}/ns/ipc`), null);
-  const found = stat(pid);
+  const found = readStat(pid);
   return found === null || namespace === null ? null : { pid, startedAt: found.startedAt, namespace };
 }
 
 /** False once the process is gone or a zombie; the kernel lets it become one only after all of its namespace are gone. */
 export function isAlive(init: Init): boolean {
-  const found = stat(init.pid);
+  const found = readStat(init.pid);
   return found !== null && found.startedAt === init.startedAt && found.state !== 'Z' && found.state !== 'X';
 }
 
-interface Found {
+interface NamespaceMember {
   readonly id: number;
   readonly namespace: string;
 }
 
 /** A process and its IPC namespace, which a first thread that has ended does not have any more. */
-function inNamespace(pid: string): Found {
-  const look = (id: string): Found | null =>
+function inNamespace(pid: string): NamespaceMember {
+  const look = (id: string): NamespaceMember | null =>
     whileAlive(() => ({ id: Number(id), namespace: readlinkSync(`/proc/${id}/ns/ipc`) }), null);
   const threads = (): readonly string[] =>
-    stat(Number(pid))?.state === 'Z' ? whileAlive(() => readdirSync(`/proc/${pid}/task`), []) : [];
-  return look(pid) ?? first(threads(), look) ?? { id: Number(pid), namespace: '' };
+    readStat(Number(pid))?.state === 'Z' ? whileAlive(() => readdirSync(`/proc/${pid}/task`), []) : [];
+  return look(pid) ?? firstFound(threads(), look) ?? { id: Number(pid), namespace: '' };
 }
 
 /** What `look` finds first; null for nothing. */
-function first<T>(ids: readonly string[], look: (id: string) => T | null): T | null {
+function firstFound<T>(ids: readonly string[], look: (id: string) => T | null): T | null {
   for (const id of ids) {
     const found = look(id);
     if (found !== null) return found;
@@ -108,7 +111,7 @@ export function openProcessTable(now: () => number): ProcessTable {
   };
   return {
     within(namespace) {
-      if (now() - takenAt > FRESH_MS) {
+      if (now() - takenAt > SCAN_FRESH_MS) {
         byNamespace = take();
         takenAt = now();
       }

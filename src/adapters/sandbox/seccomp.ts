@@ -14,8 +14,8 @@ const JUMP_EQUAL = 0x15;
 const JUMP_AT_LEAST = 0x35;
 const MASK = 0x54;
 const RETURN = 0x06;
-const NUMBER = 0;
-const ARCH = 4;
+const NUMBER_OFFSET = 0;
+const ARCH_OFFSET = 4;
 const argument = (index: number): number => 16 + 8 * index;
 
 /** Bit that marks the x32 calling convention, a second door to every x64 system call. */
@@ -37,7 +37,7 @@ const FILE_TYPE = 0xf000;
 const DEVICE_TYPES = [0x6000, 0x2000] as const;
 
 /** Refused outright: namespaces, mounts, kernel keyring, kernel code, clocks, and side doors to other processes' files. */
-const REFUSED = [
+const REFUSED_CALLS = [
   'unshare',
   'setns',
   'mount',
@@ -92,7 +92,7 @@ const REFUSED = [
  * Answered with "no such call", for which every program has another way. clone3: its flags lie behind a pointer that a
  * filter cannot read, and libc falls back to clone. memfd: memory that no process maps, so that a limit cannot see it.
  */
-const ABSENT = ['clone3', 'memfd_create', 'memfd_secret'] as const;
+const ABSENT_CALLS = ['clone3', 'memfd_create', 'memfd_secret'] as const;
 
 interface Instruction {
   readonly code: number;
@@ -101,66 +101,75 @@ interface Instruction {
   readonly operand: number;
 }
 
-const step = (code: number, operand: number, whenTrue = 0, whenFalse = 0): Instruction => ({
+const instruction = (code: number, operand: number, whenTrue = 0, whenFalse = 0): Instruction => ({
   code,
   operand,
   whenTrue,
   whenFalse,
 });
-const load = (offset: number): Instruction => step(LOAD, offset);
-const give = (verdict: number): Instruction => step(RETURN, verdict);
-const giveIfEqual = (value: number, verdict: number): Instruction[] => [
-  step(JUMP_EQUAL, value, 0, 1),
-  give(verdict),
+const load = (offset: number): Instruction => instruction(LOAD, offset);
+const returnValue = (verdict: number): Instruction => instruction(RETURN, verdict);
+const returnIfEqual = (value: number, verdict: number): Instruction[] => [
+  instruction(JUMP_EQUAL, value, 0, 1),
+  returnValue(verdict),
 ];
 /** Runs `body`, which must end in a return, only for system call `number`. */
 const forCall = (number: number, body: readonly Instruction[]): Instruction[] => [
-  step(JUMP_EQUAL, number, 0, body.length),
+  instruction(JUMP_EQUAL, number, 0, body.length),
   ...body,
 ];
 
 const families = (allowed: readonly number[]): Instruction[] => [
   load(argument(0)),
-  ...allowed.flatMap((family) => giveIfEqual(family, ALLOW)),
-  give(EAFNOSUPPORT),
+  ...allowed.flatMap((family) => returnIfEqual(family, ALLOW)),
+  returnValue(EAFNOSUPPORT),
 ];
 const noDevices = (modeAt: number): Instruction[] => [
   load(argument(modeAt)),
-  step(MASK, FILE_TYPE),
-  ...DEVICE_TYPES.flatMap((type) => giveIfEqual(type, EPERM)),
-  give(ALLOW),
+  instruction(MASK, FILE_TYPE),
+  ...DEVICE_TYPES.flatMap((type) => returnIfEqual(type, EPERM)),
+  returnValue(ALLOW),
 ];
 
 /** The calls that are allowed for some arguments only. */
 const conditional = (): Readonly<Record<string, readonly Instruction[]>> => ({
   // Descriptors of a thread's own are not to be seen at its process, where open files are counted.
   clone: [
-    ...[load(argument(0)), step(MASK, THREAD_WITH_FILES), ...giveIfEqual(THREAD, EPERM)],
-    ...[load(argument(0)), step(MASK, NEW_NAMESPACE), ...giveIfEqual(0, ALLOW), give(EPERM)],
+    ...[load(argument(0)), instruction(MASK, THREAD_WITH_FILES), ...returnIfEqual(THREAD, EPERM)],
+    ...[load(argument(0)), instruction(MASK, NEW_NAMESPACE), ...returnIfEqual(0, ALLOW), returnValue(EPERM)],
   ],
-  close_range: [load(argument(2)), step(MASK, CLOSE_UNSHARED), ...giveIfEqual(0, ALLOW), give(EPERM)],
+  close_range: [
+    load(argument(2)),
+    instruction(MASK, CLOSE_UNSHARED),
+    ...returnIfEqual(0, ALLOW),
+    returnValue(EPERM),
+  ],
   socket: families([AF.unix, AF.inet, AF.inet6, AF.netlink]),
   socketpair: families([AF.unix]),
-  ioctl: [load(argument(1)), ...TYPING.flatMap((request) => giveIfEqual(request, EPERM)), give(ALLOW)],
+  ioctl: [
+    load(argument(1)),
+    ...TYPING.flatMap((request) => returnIfEqual(request, EPERM)),
+    returnValue(ALLOW),
+  ],
   mknod: noDevices(1),
   mknodat: noDevices(2),
 });
 
-function program(arch: Architecture): Instruction[] {
+function filterProgram(arch: Architecture): Instruction[] {
   const { audit, calls } = SYSCALLS[arch];
   const known = (name: string): number[] => (calls[name] === undefined ? [] : [calls[name]]);
   return [
-    load(ARCH),
-    step(JUMP_EQUAL, audit, 1, 0),
-    give(KILL_PROCESS),
-    load(NUMBER),
-    ...(arch === 'x64' ? [step(JUMP_AT_LEAST, X32_BIT, 0, 1), give(ENOSYS)] : []),
-    ...REFUSED.flatMap(known).flatMap((number) => giveIfEqual(number, EPERM)),
-    ...ABSENT.flatMap(known).flatMap((number) => giveIfEqual(number, ENOSYS)),
+    load(ARCH_OFFSET),
+    instruction(JUMP_EQUAL, audit, 1, 0),
+    returnValue(KILL_PROCESS),
+    load(NUMBER_OFFSET),
+    ...(arch === 'x64' ? [instruction(JUMP_AT_LEAST, X32_BIT, 0, 1), returnValue(ENOSYS)] : []),
+    ...REFUSED_CALLS.flatMap(known).flatMap((number) => returnIfEqual(number, EPERM)),
+    ...ABSENT_CALLS.flatMap(known).flatMap((number) => returnIfEqual(number, ENOSYS)),
     ...Object.entries(conditional()).flatMap(([name, body]) =>
       known(name).flatMap((number) => forCall(number, body)),
     ),
-    give(ALLOW),
+    returnValue(ALLOW),
   ];
 }
 
@@ -169,7 +178,7 @@ function program(arch: Architecture): Instruction[] {
  * Little-endian, as both architectures are.
  */
 export function seccompFilter(arch: Architecture): Buffer {
-  const instructions = program(arch);
+  const instructions = filterProgram(arch);
   const bytes = Buffer.alloc(instructions.length * 8);
   instructions.forEach(({ code, whenTrue, whenFalse, operand }, index) => {
     bytes.writeUInt16LE(code, index * 8);

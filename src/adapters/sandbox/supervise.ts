@@ -6,7 +6,7 @@ import type { ExecSpec, StopReason } from '../../ports/index.ts';
 export const DEADLY_SIGNALS = [2, 4, 5, 6, 7, 8, 9, 11, 13, 15, 24, 25, 31];
 
 /** A started command, whatever runs it. */
-export interface Running<End> {
+export interface SupervisedCommand<End> {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when no process is left and all output was read. Rejects with a fault when it could not be set up. */
@@ -33,18 +33,21 @@ export interface Supervised<End> {
 type Terms = Pick<ExecSpec, 'limits' | 'onLine' | 'onLimit' | 'signal'>;
 
 /** Longest delay of a timer in Node; a longer wall time is no limit in practice. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Follows a command to its end: keeps its output, hands on its lines, and stops it for the first limit it meets. Rejects
  * with what a callback of the caller threw, or with why it could not be measured, once the command is gone.
  */
-export async function supervise<End>(running: Running<End>, terms: Terms): Promise<Supervised<End>> {
+export async function supervise<End>(
+  running: SupervisedCommand<End>,
+  terms: Terms,
+): Promise<Supervised<End>> {
   const startedAt = performance.now();
   const guard = guardOf(running, terms);
   const output = { stdout: capture(terms.limits.outputBytes), stderr: capture(terms.limits.outputBytes) };
   const pending = (['stdout', 'stderr'] as const).map((name) => {
-    const split = lines((line) => guard.call(() => terms.onLine?.(line, name), undefined));
+    const split = splitLines((line) => guard.call(() => terms.onLine?.(line, name), undefined));
     running[name].on('data', (chunk: Buffer) => {
       guard.heard();
       output[name].add(chunk);
@@ -76,7 +79,7 @@ interface Guard {
   outcome(): StopReason | null;
 }
 
-function guardOf(running: Pick<Running<unknown>, 'kill' | 'watch'>, terms: Terms): Guard {
+function guardOf(running: Pick<SupervisedCommand<unknown>, 'kill' | 'watch'>, terms: Terms): Guard {
   const over = new AbortController();
   let stopped: StopReason | null = null;
   let failure: { readonly thrown: unknown } | null = null;
@@ -143,7 +146,7 @@ interface Timer {
 function timer(ms: number | undefined, more: () => number, expired: () => void): Timer {
   if (ms === undefined) return { restart: () => undefined, clear: () => undefined };
   let cleared = false;
-  const arm = (delay: number): NodeJS.Timeout => setTimeout(onTime, Math.min(delay, LONGEST_TIMER_MS));
+  const arm = (delay: number): NodeJS.Timeout => setTimeout(onTime, Math.min(delay, MAX_TIMER_MS));
   const onTime = (): void => {
     const given = more();
     // Written so that no number at all is no time either.
@@ -169,7 +172,7 @@ function timer(ms: number | undefined, more: () => number, expired: () => void):
 }
 
 /** A line longer than this is handed on in pieces (characters), so that a flood without line ends cannot grow memory. */
-const LONGEST_LINE = 64 * 1024;
+const MAX_LINE_CHARS = 64 * 1024;
 
 export interface Captured {
   readonly text: string;
@@ -238,14 +241,14 @@ function wholeStart(bytes: Buffer): string {
   return bytes.subarray(from).toString('utf8');
 }
 
-export interface Lines {
+export interface LineSplitter {
   add(chunk: Buffer): void;
   /** Hands on the last line if no line end followed it. */
   end(): void;
 }
 
 /** Cuts a stream into lines, without their line ends. */
-export function lines(onLine: (line: string) => void): Lines {
+export function splitLines(onLine: (line: string) => void): LineSplitter {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   const hand = (line: string): void => onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
@@ -254,9 +257,9 @@ export function lines(onLine: (line: string) => void): Lines {
       const parts = (rest + decoder.write(chunk)).split('\n');
       rest = parts.pop() ?? '';
       for (const line of parts) hand(line);
-      while (rest.length > LONGEST_LINE) {
-        hand(rest.slice(0, LONGEST_LINE));
-        rest = rest.slice(LONGEST_LINE);
+      while (rest.length > MAX_LINE_CHARS) {
+        hand(rest.slice(0, MAX_LINE_CHARS));
+        rest = rest.slice(MAX_LINE_CHARS);
       }
     },
     end() {

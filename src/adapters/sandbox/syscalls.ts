@@ -8,7 +8,7 @@ interface CallTable {
 }
 
 /** Same number on every architecture: calls added since Linux 5.1. */
-const SHARED = {
+const COMMON_CALLS = {
   io_uring_setup: 425,
   io_uring_enter: 426,
   io_uring_register: 427,
@@ -31,7 +31,7 @@ export const SYSCALLS: Readonly<Record<Architecture, CallTable>> = {
   x64: {
     audit: 0xc000003e,
     calls: {
-      ...SHARED,
+      ...COMMON_CALLS,
       ioctl: 16,
       socket: 41,
       socketpair: 53,
@@ -80,7 +80,7 @@ export const SYSCALLS: Readonly<Record<Architecture, CallTable>> = {
   arm64: {
     audit: 0xc00000b7,
     calls: {
-      ...SHARED,
+      ...COMMON_CALLS,
       lookup_dcookie: 18,
       ioctl: 29,
       mknodat: 33,

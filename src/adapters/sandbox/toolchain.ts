@@ -32,9 +32,9 @@ export async function prepareToolchain(options: {
   const { owner, environment = process.env } = options;
   const npm = findNpm(environment);
   const nodeVersion = process.versions.node;
-  const dir = join(options.dir, nameOf(nodeVersion, npm));
-  if (!existsSync(dir)) await build(dir, npm);
-  await must([join(dir, 'bin/node'), '--version'], owner, `Sandboxes cannot run ${dir}/bin/node`);
+  const dir = join(options.dir, toolchainName(nodeVersion, npm));
+  if (!existsSync(dir)) await buildToolchain(dir, npm);
+  await mustRun([join(dir, 'bin/node'), '--version'], owner, `Sandboxes cannot run ${dir}/bin/node`);
   return { dir, nodeVersion, npm: npm?.version ?? null };
 }
 
@@ -44,7 +44,7 @@ interface NpmPackage {
 }
 
 /** The bridge's own digest is part of the name, so that a newer Runoff does not run an older bridge. */
-function nameOf(nodeVersion: string, npm: NpmPackage | null): string {
+function toolchainName(nodeVersion: string, npm: NpmPackage | null): string {
   const bridge = createHash('sha256').update(readFileSync(BRIDGE)).digest('hex').slice(0, 8);
   return `node-${nodeVersion}-${process.arch}-npm-${npm?.version ?? 'none'}-${bridge}`;
 }
@@ -78,7 +78,7 @@ function findNpm(environment: Readonly<Record<string, string | undefined>>): Npm
   return null;
 }
 
-async function build(dir: string, npm: NpmPackage | null): Promise<void> {
+async function buildToolchain(dir: string, npm: NpmPackage | null): Promise<void> {
   const building = `${dir}.${randomBytes(6).toString('hex')}`;
   try {
     await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
@@ -88,7 +88,7 @@ async function build(dir: string, npm: NpmPackage | null): Promise<void> {
     await copyFile(BRIDGE, join(building, 'bridge.mjs'));
     await chmod(join(building, 'bridge.mjs'), 0o644);
     if (npm !== null) await addNpm(building, npm);
-    await must(
+    await mustRun(
       ['chmod', '-R', 'a+rX', '--', building],
       null,
       'The toolchain could not be opened to sandboxes',
@@ -112,9 +112,9 @@ async function addNpm(building: string, npm: NpmPackage): Promise<void> {
 }
 
 /** Tries, and milliseconds between two of them, while a file that was just written is still open in a forked process. */
-const BUSY = { tries: 40, waitMs: 50 } as const;
+const BUSY_RETRY = { tries: 40, waitMs: 50 } as const;
 
-async function must(
+async function mustRun(
   argv: readonly [string, ...string[]],
   owner: Owner | null,
   otherwise: string,
@@ -123,8 +123,8 @@ async function must(
     const end = await runCommand(argv, owner);
     if (end.code === 0) return;
     // Between fork and exec, any child of this process holds the copy open for writing: it passes by itself.
-    if (!/ETXTBSY/.test(end.stderr) || tried === BUSY.tries)
+    if (!/ETXTBSY/.test(end.stderr) || tried === BUSY_RETRY.tries)
       throw new Fault('SANDBOX_UNAVAILABLE', `${otherwise}: ${end.stderr.trim()}`);
-    await sleep(BUSY.waitMs);
+    await sleep(BUSY_RETRY.waitMs);
   }
 }

@@ -51,7 +51,7 @@ export async function sharedBytes(pids: readonly number[]): Promise<number> {
   const ends = new Map<string, number>();
   for (const pid of pids) {
     const text = whileAlive(() => readFileSync(`/proc/${pid}/maps`, 'utf8'), '');
-    for (const [, from, to, offset, object] of text.matchAll(SHARED)) {
+    for (const [, from, to, offset, object] of text.matchAll(SHARED_MAPPING)) {
       const end = Number(`0x${offset}`) + Number(`0x${to}`) - Number(`0x${from}`);
       ends.set(object ?? '', Math.max(end, ends.get(object ?? '') ?? 0));
     }
@@ -62,7 +62,7 @@ export async function sharedBytes(pids: readonly number[]): Promise<number> {
 }
 
 /** A line of /proc/PID/maps: addresses, offset, device and inode of shared memory without a name. */
-const SHARED = /^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) (\S+ \d+) +\/dev\/zero \(deleted\)$/gm;
+const SHARED_MAPPING = /^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) (\S+ \d+) +\/dev\/zero \(deleted\)$/gm;
 
 /** What a full queue of a socket may hold: net.core.wmem_default of Linux. */
 const SOCKET_BYTES = 212_992;
@@ -119,20 +119,20 @@ export async function memoryBytes(pids: readonly number[], shared: number, limit
 const DESCRIPTORS_AT_ONCE = 256;
 
 /** Files without a name: no walk of the folders can see them. Those in memory apart. */
-export interface Unlinked {
+export interface UnlinkedUsage {
   readonly bytes: number;
   /** Files held in a way that does not tell their size. */
   readonly unmeasured: number;
 }
 
 /** What processes hold of files without a name: open, mapped, or on their way through a socket. */
-export async function unlinkedFiles(pids: readonly number[]): Promise<Unlinked> {
+export async function unlinkedFiles(pids: readonly number[]): Promise<UnlinkedUsage> {
   const inMemory = new Set(memoryFolders(pids).map(({ device }) => device));
   const sizes = new Map<string, number>();
   let [unmeasured, examined] = [0, 0];
   const count = (path: string): void => {
     const file = whileAlive(() => statSync(path), null);
-    if (file?.isSocket()) unmeasured += onTheirWay(path.replace('/fd/', '/fdinfo/'));
+    if (file?.isSocket()) unmeasured += descriptorsInFlight(path.replace('/fd/', '/fdinfo/'));
     if (!file?.isFile() || file.nlink > 0 || inMemory.has(file.dev)) return;
     sizes.set(`${file.dev}:${file.ino}`, file.blocks * 512);
   };
@@ -142,7 +142,7 @@ export async function unlinkedFiles(pids: readonly number[]): Promise<Unlinked> 
       examined += 1;
       if (examined % DESCRIPTORS_AT_ONCE === 0) await setImmediate();
     }
-    for (const { path, device } of mapped(pid)) {
+    for (const { path, device } of deletedMappings(pid)) {
       // Only root may follow these.
       if (process.getuid?.() === 0) count(path);
       else if (!inMemory.has(device)) unmeasured += 1;
@@ -153,20 +153,20 @@ export async function unlinkedFiles(pids: readonly number[]): Promise<Unlinked> 
 }
 
 /** Descriptors that wait in a socket, and are perhaps nowhere else; kernels before 5.8 do not tell. */
-const onTheirWay = (fdinfo: string): number =>
+const descriptorsInFlight = (fdinfo: string): number =>
   Number(/^scm_fds:\s+(\d+)/m.exec(whileAlive(() => readFileSync(fdinfo, 'utf8'), ''))?.[1] ?? 0);
 
 /** Files that a process maps and that have no name any more; those of the kernel's own making count as memory. */
-function mapped(pid: number): readonly { readonly path: string; readonly device: number }[] {
+function deletedMappings(pid: number): readonly { readonly path: string; readonly device: number }[] {
   const text = whileAlive(() => readFileSync(`/proc/${pid}/maps`, 'utf8'), '');
-  return [...text.matchAll(MAPPED)].map(([, from, to, major, minor]) => ({
+  return [...text.matchAll(DELETED_MAPPING)].map(([, from, to, major, minor]) => ({
     path: `/proc/${pid}/map_files/${from}-${to}`,
     device: makedev(Number(`0x${major}`), Number(`0x${minor}`)),
   }));
 }
 
 /** A line of /proc/PID/maps: addresses, offset, device and inode of a file without a name. */
-const MAPPED =
+const DELETED_MAPPING =
   /^0*([0-9a-f]+)-0*([0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) [1-9]\d* +(?!\/dev\/zero|\/SYSV|\/\[aio\]).* \(deleted\)$/gm;
 
 /** As stat(2) gives it. */

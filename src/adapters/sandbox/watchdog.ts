@@ -23,7 +23,7 @@ export interface WatchedDisk {
   /** Bytes in `folders` that were not written by the sandbox. */
   readonly givenBytes: number;
   /** On the file system of the first folder. */
-  readonly room: Room;
+  readonly room: DiskSpace;
 }
 
 export interface Watched extends WatchedDisk {
@@ -34,11 +34,11 @@ export interface Watched extends WatchedDisk {
 }
 
 /** Looks at the disk before a command begins. What only reads an area is our own program: it is never blamed for a full disk. */
-export async function diskBefore(
+export async function measureDiskBefore(
   { area, out, readOnly }: Pick<ExecSpec, 'area' | 'out' | 'readOnly'>,
   givenBytes: number,
 ): Promise<WatchedDisk> {
-  const room = await roomIn(area.upper);
+  const room = await diskSpaceIn(area.upper);
   return {
     folders: [area.upper, area.home, ...(out === undefined ? [] : [out])],
     givenBytes,
@@ -50,7 +50,7 @@ export async function diskBefore(
  * Watches until `signal` aborts; returns what went over its limit, or null. Throws when it cannot measure, and DISK_FULL
  * when the disk is full for a reason that is not the command.
  */
-export async function watch(
+export async function watchLimits(
   watched: Watched,
   table: ProcessTable,
   owner: Owner | null,
@@ -109,7 +109,7 @@ async function watchDisk(
   let walkedAt = Number.NEGATIVE_INFINITY;
   let step = 0;
   while (await pause(DISK_EVERY_MS, signal)) {
-    const { bytes: left, full } = await roomIn(folders[0]);
+    const { bytes: left, full } = await diskSpaceIn(folders[0]);
     if (!full && free - left < step && performance.now() - walkedAt < WALK_EVERY_MS) continue;
     free = left;
     const written = (await bytesIn(folders, owner)) - givenBytes;
@@ -118,7 +118,7 @@ async function watchDisk(
     const lost = unmeasured > 0 ? before.bytes - left : 0;
     const all = Math.max(written + hidden, lost);
     if (all > limit) return 'disk';
-    if (full) return blame(before, all);
+    if (full) return blameForFullDisk(before, all);
     step = Math.max(SMALLEST_STEP, (limit - written - hidden) / 4);
     walkedAt = performance.now();
   }
@@ -126,19 +126,19 @@ async function watchDisk(
 }
 
 /** The last look, when the command has ended: what it met on a full disk says nothing about it. */
-export async function lastLook(
+export async function checkDiskAtEnd(
   { folders, givenBytes, room: before }: WatchedDisk,
   owner: Owner | null,
 ): Promise<'disk' | null> {
-  if (!(await roomIn(folders[0])).full) return null;
-  return blame(before, (await bytesIn(folders, owner)) - givenBytes);
+  if (!(await diskSpaceIn(folders[0])).full) return null;
+  return blameForFullDisk(before, (await bytesIn(folders, owner)) - givenBytes);
 }
 
 /** Less than this, and programs begin to fail for want of space. */
-const FULL_BYTES = 2 ** 20;
+const FULL_DISK_BYTES = 2 ** 20;
 
 /** The space on a file system at one moment. */
-export interface Room {
+export interface DiskSpace {
   /** Free bytes and `BYTES_A_FILE` for each file that can still be made, added up: it falls with either. */
   readonly bytes: number;
   /** The smaller of the two, in bytes. */
@@ -147,12 +147,12 @@ export interface Room {
 }
 
 /** The space on the file system of a folder. */
-export async function roomIn(folder: string): Promise<Room> {
+export async function diskSpaceIn(folder: string): Promise<DiskSpace> {
   const { bavail, bsize, files, ffree } = await statfs(folder);
   return {
     bytes: bavail * bsize + ffree * BYTES_A_FILE,
     scarcest: Math.min(bavail * bsize, files > 0 ? ffree * BYTES_A_FILE : Number.POSITIVE_INFINITY),
-    full: bavail * bsize < FULL_BYTES || (files > 0 && ffree === 0),
+    full: bavail * bsize < FULL_DISK_BYTES || (files > 0 && ffree === 0),
   };
 }
 
@@ -161,8 +161,8 @@ export async function roomIn(folder: string): Promise<Room> {
  * for that. Otherwise somebody else did, and what the command does on a full disk says nothing about it: fault DISK_FULL, so
  * that it is run again when there is room.
  */
-export function blame(before: Room, written: number): 'disk' {
-  if (!before.full && written > Math.max(FULL_BYTES, before.scarcest / 2)) return 'disk';
+export function blameForFullDisk(before: DiskSpace, written: number): 'disk' {
+  if (!before.full && written > Math.max(FULL_DISK_BYTES, before.scarcest / 2)) return 'disk';
   const megabytes = (bytes: number): string => `${Math.round(Math.max(0, bytes) / 1e6)} MB`;
   throw new Fault(
     'DISK_FULL',

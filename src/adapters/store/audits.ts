@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { RUN_STATES, type RunState } from '../../core/model/index.ts';
 import type { AuditEntry, AuditPlace, AuditRecord, Store } from '../../ports/index.ts';
 import { type Db, inStatement, inTransaction, type Tx } from './connection.ts';
-import { hasBegun, json, text } from './rows.ts';
+import { hasBegun, storableJson, storableText } from './rows.ts';
 
 /** UTF-16 units of what a person wrote that the audit keeps: the command itself, not the talk around it. Our default. */
-const MOST_TEXT = 500;
+const MAX_COMMAND_CHARS = 500;
 
 /** A process that was not seen for so long is gone: four of its signs of life are missing. */
-const GONE = sql`now() - interval '2 minutes'`;
+const ACTIVE_SINCE = sql`now() - interval '2 minutes'`;
 
 /** A row beside what it tells of, in the same transaction. */
 export async function addAudit(
@@ -16,15 +16,15 @@ export async function addAudit(
   entry: AuditEntry,
   { at, repositoryId, run }: AuditPlace,
 ): Promise<void> {
-  const kept = entry.kind === 'command' ? { ...entry, text: entry.text.slice(0, MOST_TEXT) } : entry;
+  const kept = entry.kind === 'command' ? { ...entry, text: entry.text.slice(0, MAX_COMMAND_CHARS) } : entry;
   await tx
     .insertInto('runoff.audit')
     .values({
       at,
       kind: entry.kind,
       repository_id: repositoryId ?? null,
-      run_id: run === undefined ? null : text(run),
-      entry: json(kept),
+      run_id: run === undefined ? null : storableText(run),
+      entry: storableJson(kept),
     })
     .execute();
 }
@@ -78,7 +78,7 @@ async function takeCensus(tx: Tx) {
   const roles = await tx
     .selectFrom('runoff.executor')
     .select(['role', sql<number>`count(*)::integer`.as('number')])
-    .where('seen', '>', sql<Date>`${GONE}`)
+    .where('seen', '>', sql<Date>`${ACTIVE_SINCE}`)
     .groupBy('role')
     .execute();
   const none = Object.fromEntries(RUN_STATES.map((state) => [state, 0])) as Record<RunState, number>;

@@ -3,7 +3,7 @@ import { Fault, type RunId } from '../../core/model/index.ts';
 import type { CommandRecord, Store } from '../../ports/index.ts';
 import { addAudit } from './audits.ts';
 import { type Db, inStatement, inTransaction, lockRun, type Tx } from './connection.ts';
-import { json, text } from './rows.ts';
+import { storableJson, storableText } from './rows.ts';
 import type { CommandTable } from './schema.ts';
 
 /** Inbox and audit of what people asked for on GitHub. */
@@ -14,11 +14,11 @@ export function commands(db: Db) {
       const insert = db
         .insertInto('runoff.command')
         .values({
-          id: text(command.id),
+          id: storableText(command.id),
           repository_id: command.place.repositoryId,
           comment: command.place.comment,
           at: command.at,
-          heard: json(command),
+          heard: storableJson(command),
         })
         .onConflict((conflict) => conflict.doNothing())
         .returning('id');
@@ -26,7 +26,7 @@ export function commands(db: Db) {
     },
 
     async command(id) {
-      const row = await inStatement(all().where('id', '=', text(id)).executeTakeFirst());
+      const row = await inStatement(all().where('id', '=', storableText(id)).executeTakeFirst());
       return row === undefined ? null : commandOfRow(row);
     },
 
@@ -34,14 +34,14 @@ export function commands(db: Db) {
       inTransaction(db, async (tx) => {
         const { numUpdatedRows } = await tx
           .updateTable('runoff.command')
-          .set({ outcome: json(outcome), run_id: runId ?? null, settled_at: at })
-          .where('id', '=', text(id))
+          .set({ outcome: storableJson(outcome), run_id: runId ?? null, settled_at: at })
+          .where('id', '=', storableText(id))
           .where('outcome', 'is', null)
           .executeTakeFirst();
         const row = await tx
           .selectFrom('runoff.command')
           .select('heard')
-          .where('id', '=', text(id))
+          .where('id', '=', storableText(id))
           .executeTakeFirst();
         if (!row) throw new Fault('INTERNAL', `There is no command ${id} that could be settled.`);
         if (numUpdatedRows === 0n) return;
@@ -95,7 +95,7 @@ export function replies(db: Db) {
         if (said.known) return null;
         const inserted = await tx
           .insertInto('runoff.reply')
-          .values({ run_id: runId, number: said.last + 1, key, reply: json(reply) })
+          .values({ run_id: runId, number: said.last + 1, key, reply: storableJson(reply) })
           .returning(['number', 'reply'])
           .executeTakeFirstOrThrow();
         return { ...inserted.reply, number: inserted.number };
@@ -120,7 +120,7 @@ export function picks(db: Db) {
   return {
     vote: (runId, vote) =>
       inTransaction(db, async (tx) => {
-        const row = { run_id: runId, user_id: vote.by.id, vote: json(vote), at: vote.at };
+        const row = { run_id: runId, user_id: vote.by.id, vote: storableJson(vote), at: vote.at };
         await tx
           .insertInto('runoff.vote')
           .values(row)
@@ -156,7 +156,7 @@ export function picks(db: Db) {
         if (known) return known;
         const inserted = await tx
           .insertInto('runoff.pick')
-          .values({ run_id: runId, number: made.length + 1, key: pick.key, pick: json(pick) })
+          .values({ run_id: runId, number: made.length + 1, key: pick.key, pick: storableJson(pick) })
           .returning(['number', 'pick'])
           .executeTakeFirstOrThrow();
         return { ...inserted.pick, number: inserted.number };

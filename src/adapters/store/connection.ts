@@ -7,7 +7,7 @@ import { type ConnectionLimits, openPool } from '../postgres/index.ts';
 import type { Schema } from './schema.ts';
 
 /** A network that swallows the goodbye must not keep the process. */
-const CLOSE_MS = 2_000;
+const POOL_CLOSE_MS = 2_000;
 
 /** Type number of `bigint`: our times and counts are far below 2^53, so they are read as numbers. */
 const BIGINT = 20;
@@ -32,14 +32,14 @@ interface ConnectionOptions {
 }
 
 /** Who writes, as the database's own fence reads it. */
-const signed = ({ id, incarnation }: Identity): Readonly<Record<string, string>> => ({
+const identitySettings = ({ id, incarnation }: Identity): Readonly<Record<string, string>> => ({
   'runoff.executor': id,
   'runoff.incarnation': incarnation,
 });
 
-export function connect(url: string, options: ConnectionOptions): Connection {
+export function connectStore(url: string, options: ConnectionOptions): Connection {
   const { poolSize, name, identity, limits } = options;
-  const settings = identity ? signed(identity) : {};
+  const settings = identity ? identitySettings(identity) : {};
   const pool = openPool(url, { size: poolSize, name, limits, settings, types });
   const open = new Set<Promise<void>>();
   pool.on('connect', (client) => {
@@ -56,7 +56,7 @@ export function connect(url: string, options: ConnectionOptions): Connection {
       const patience = new AbortController();
       await Promise.race([
         Promise.all(open),
-        delay(CLOSE_MS, null, { signal: patience.signal }).catch(() => null),
+        delay(POOL_CLOSE_MS, null, { signal: patience.signal }).catch(() => null),
       ]);
       patience.abort();
     },
@@ -64,7 +64,7 @@ export function connect(url: string, options: ConnectionOptions): Connection {
 }
 
 /** Node's codes for a server that cannot be reached. */
-const UNREACHABLE = new Set([
+const UNREACHABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
@@ -78,14 +78,14 @@ const UNREACHABLE = new Set([
  * SQLSTATE classes and codes: connection, authorisation, no such database, too many connections, shutdown, a transaction
  * that stood still for too long.
  */
-const REFUSED = /^(08...|28...|3D000|53300|57P0.|25P0[34])$/;
+const NO_CONNECTION = /^(08...|28...|3D000|53300|57P0.|25P0[34])$/;
 const BROKEN =
   /connection terminated|timeout exceeded when trying to connect|connection error|driver has already been destroyed|after calling end/i;
 const NO_SUCH_RUN = '23503';
 /** Ours, of the database's function `runoff.fence()`. */
-const GIVEN_UP = 'RF001';
+const EXPIRED = 'RF001';
 /** SQLSTATEs of a server that answers and cannot write: an outage, which runs wait out; nothing of it was kept. */
-const SHORT: Readonly<Record<string, string>> = {
+const NO_WRITES: Readonly<Record<string, string>> = {
   '53000': 'it is short of something',
   '53100': 'its disk is full',
   '53200': 'its memory is used up',
@@ -95,7 +95,7 @@ const SHORT: Readonly<Record<string, string>> = {
 };
 
 /** SQLSTATEs of a transaction that was ended so that others could go on; it was rolled back whole, and can be tried again. */
-const GAVE_WAY: Readonly<Record<string, string>> = {
+const ROLLED_BACK: Readonly<Record<string, string>> = {
   '57014': 'the statement took longer than its limit',
   '55P03': 'a lock was held by others for longer than its limit',
   '40001': 'another transaction changed the same rows',
@@ -107,22 +107,24 @@ export function asDatabaseFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   const { code = '', message } = thrown as { code?: string; message: string };
   if (code === NO_SUCH_RUN) return new Fault('RUN_UNKNOWN', 'There is no such run.', { cause: thrown });
-  if (code === GIVEN_UP) {
-    return new Fault('GIVEN_UP', 'Others have taken over the work of this process.', { cause: thrown });
+  if (code === EXPIRED) {
+    return new Fault('EXECUTOR_EXPIRED', 'Others have taken over the work of this process.', {
+      cause: thrown,
+    });
   }
-  const short = SHORT[code];
+  const short = NO_WRITES[code];
   if (short !== undefined) {
     return new Fault('DATABASE_UNAVAILABLE', `The database takes no writes: ${short} (${message}).`, {
       cause: thrown,
     });
   }
-  const gaveWay = GAVE_WAY[code];
+  const gaveWay = ROLLED_BACK[code];
   if (gaveWay !== undefined) {
     return new Fault('DATABASE_UNAVAILABLE', `The database ended a transaction: ${gaveWay} (${message}).`, {
       cause: thrown,
     });
   }
-  if (UNREACHABLE.has(code) || REFUSED.test(code) || BROKEN.test(message)) {
+  if (UNREACHABLE_CODES.has(code) || NO_CONNECTION.test(code) || BROKEN.test(message)) {
     return new Fault('DATABASE_UNAVAILABLE', `The database cannot be reached: ${message || code}.`, {
       cause: thrown,
     });

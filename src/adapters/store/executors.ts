@@ -2,23 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { ExecutorFacts, ExecutorRecord, Executors, Identity, Store } from '../../ports/index.ts';
 import { type ConnectionLimits, LIMITS } from '../postgres/index.ts';
-import { connect, type Db, inStatement, inTransaction, type Tx } from './connection.ts';
-import { json } from './rows.ts';
+import { connectStore, type Db, inStatement, inTransaction, type Tx } from './connection.ts';
+import { storableJson } from './rows.ts';
 
 /** Beats are told apart from the store's work, and from burying others, so that they never wait behind it. */
-const CONNECTIONS = 2;
+const HEARTBEAT_CONNECTIONS = 2;
 
 /** Any fixed number; those of migrations and launches are others. */
-const BURYING = 7_346_004;
+const EXPIRY_LOCK = 7_346_004;
 
 /** Instead of the incarnation of a process that was given up, until its work is moved. None is called so. */
-const TOMBSTONE = 'given up';
+const EXPIRED_INCARNATION = 'expired';
 
 /**
  * Shorter than those of the store: a sign of life is one row, and one that is lost must be given again before others take
  * over. Our default.
  */
-const BEAT_LIMITS: ConnectionLimits = {
+const HEARTBEAT_LIMITS: ConnectionLimits = {
   ...LIMITS,
   connectMs: 5_000,
   silenceMs: 5_000,
@@ -30,7 +30,7 @@ const BEAT_LIMITS: ConnectionLimits = {
 const JOIN_LIMITS: ConnectionLimits = { ...LIMITS, silenceMs: 30_000, statementMs: 25_000, lockMs: 20_000 };
 
 /** Milliseconds between two looks for the end of a burial. */
-const BURIAL_POLL_MS = 100;
+const EXPIRY_POLL_MS = 100;
 
 export interface ExecutorsOptions {
   /** Default: short ones, see `BEAT_LIMITS`. */
@@ -43,18 +43,22 @@ export interface ExecutorsOptions {
 export function openExecutors(
   url: string,
   { id, incarnation }: Identity,
-  { limits = BEAT_LIMITS, elapsed = () => performance.now() }: ExecutorsOptions = {},
+  { limits = HEARTBEAT_LIMITS, elapsed = () => performance.now() }: ExecutorsOptions = {},
 ): Executors {
-  const { db, close } = connect(url, { poolSize: CONNECTIONS, name: 'runoff heartbeat', limits });
+  const { db, close } = connectStore(url, {
+    poolSize: HEARTBEAT_CONNECTIONS,
+    name: 'runoff heartbeat',
+    limits,
+  });
   const unchanged = openObservations(elapsed);
   return {
     async join(facts, at) {
       const self = { id, incarnation };
-      const waiting = connect(url, { poolSize: 1, name: 'runoff heartbeat', limits: JOIN_LIMITS });
+      const waiting = connectStore(url, { poolSize: 1, name: 'runoff heartbeat', limits: JOIN_LIMITS });
       try {
-        if (await joined(waiting.db, self, facts, at, 'at once')) return;
+        if (await tryJoin(waiting.db, self, facts, at, 'at once')) return;
         // Whose work is moved just now comes back when that is through. Asked again and again, as no statement waits so long.
-        while (!(await joined(waiting.db, self, facts, at, 'afterwards'))) await delay(BURIAL_POLL_MS);
+        while (!(await tryJoin(waiting.db, self, facts, at, 'afterwards'))) await delay(EXPIRY_POLL_MS);
       } finally {
         await waiting.close();
       }
@@ -67,7 +71,7 @@ export function openExecutors(
         .where('id', '=', id)
         .where('incarnation', '=', incarnation);
       const { numUpdatedRows } = await inStatement(update.executeTakeFirst());
-      return numUpdatedRows === 0n ? 'given up' : 'alive';
+      return numUpdatedRows === 0n ? 'expired' : 'alive';
     },
 
     async leave() {
@@ -79,14 +83,14 @@ export function openExecutors(
       await inStatement(update.execute());
     },
 
-    bury: (staleMs, handOn) =>
+    expire: (staleMs, handOn) =>
       inStatement(
         db.connection().execute(async (held) => {
-          if (!(await tryLock(held))) return [];
+          if (!(await tryExpiryLock(held))) return [];
           try {
-            return await buryAll(held, await findSilent(held, id, staleMs, unchanged), handOn);
+            return await expireAll(held, await findSilent(held, id, staleMs, unchanged), handOn);
           } finally {
-            await sql`select pg_advisory_unlock(${BURYING})`.execute(held);
+            await sql`select pg_advisory_unlock(${EXPIRY_LOCK})`.execute(held);
           }
         }),
       ),
@@ -96,7 +100,7 @@ export function openExecutors(
 }
 
 /** Writes the row of a process; false, and nothing is written, where somebody is being buried: this name, if `when` is `at once`. */
-function joined(
+function tryJoin(
   db: Db,
   { id, incarnation }: Identity,
   { role, ...facts }: ExecutorFacts,
@@ -104,15 +108,15 @@ function joined(
   when: 'at once' | 'afterwards',
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    if (when === 'afterwards' && !(await tryTransactionLock(tx))) return false;
+    if (when === 'afterwards' && !(await tryExpiryLockIn(tx))) return false;
     // Waits for what an earlier process of the name writes just now.
     const query = tx.selectFrom('runoff.executor').select('incarnation').where('id', '=', id).forUpdate();
     const former = await query.executeTakeFirst();
-    if (former?.incarnation === TOMBSTONE && when === 'at once') return false;
+    if (former?.incarnation === EXPIRED_INCARNATION && when === 'at once') return false;
     const row = {
       incarnation,
       role,
-      facts: json(facts),
+      facts: storableJson(facts),
       started_at: at,
       seen: sql<Date>`clock_timestamp()`,
     };
@@ -125,22 +129,22 @@ function joined(
   });
 }
 
-async function tryTransactionLock(tx: Tx): Promise<boolean> {
+async function tryExpiryLockIn(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ mine: boolean }>`
-    select pg_try_advisory_xact_lock(${BURYING}) as mine`.execute(tx);
+    select pg_try_advisory_xact_lock(${EXPIRY_LOCK}) as mine`.execute(tx);
   return rows[0]?.mine ?? false;
 }
 
 /** The lock ends with the connection: whoever dies while burying keeps nobody out. */
-async function tryLock(held: Db): Promise<boolean> {
-  const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_lock(${BURYING}) as mine`.execute(
+async function tryExpiryLock(held: Db): Promise<boolean> {
+  const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_lock(${EXPIRY_LOCK}) as mine`.execute(
     held,
   );
   return rows[0]?.mine ?? false;
 }
 
 /** A sign of life as it stands in a row, with the server's start: what was silent while the server was away is no sign. */
-interface Sign {
+interface Heartbeat {
   readonly id: string;
   readonly sign: string;
   /** Left by itself, or given up already. */
@@ -148,7 +152,7 @@ interface Sign {
 }
 
 /** Milliseconds for which each sign of life has been the same, by the clock of this process. */
-type Observations = (signs: readonly Sign[]) => (sign: Sign) => number;
+type Observations = (signs: readonly Heartbeat[]) => (sign: Heartbeat) => number;
 
 /**
  * Whether a process is silent is measured here and not by comparing times: the clock of the database server, by which
@@ -169,17 +173,17 @@ function openObservations(elapsed: () => number): Observations {
   };
 }
 
-const signOf = sql<string>`concat_ws(' ', seen, pg_postmaster_start_time())`;
+const heartbeatText = sql<string>`concat_ws(' ', seen, pg_postmaster_start_time())`;
 
 async function findSilent(
   db: Db,
   own: string,
   staleMs: number,
   unchangedFor: Observations,
-): Promise<readonly Sign[]> {
-  const { rows } = await sql<Sign>`
-    select id, concat_ws(' ', incarnation, ${signOf}) as sign,
-      seen = '-infinity' or incarnation = ${TOMBSTONE} as gone
+): Promise<readonly Heartbeat[]> {
+  const { rows } = await sql<Heartbeat>`
+    select id, concat_ws(' ', incarnation, ${heartbeatText}) as sign,
+      seen = '-infinity' or incarnation = ${EXPIRED_INCARNATION} as gone
     from runoff.executor where id <> ${own}`.execute(db);
   const unchanged = unchangedFor(rows);
   return rows.filter((sign) => sign.gone || unchanged(sign) >= staleMs);
@@ -189,15 +193,18 @@ async function findSilent(
  * They are given up first, and for good: whoever moves their flows need not fear that they write meanwhile. Where moving
  * fails, the stone stays, and the next look moves them.
  */
-async function buryAll(
+async function expireAll(
   db: Db,
-  silent: readonly Sign[],
-  handOn: Parameters<Executors['bury']>[1],
+  silent: readonly Heartbeat[],
+  handOn: Parameters<Executors['expire']>[1],
 ): Promise<readonly string[]> {
-  const ids = silent.length === 0 ? [] : await giveUp(db, silent);
+  const ids = silent.length === 0 ? [] : await markExpired(db, silent);
   if (ids.length === 0) return [];
   await handOn(ids);
-  const stones = db.deleteFrom('runoff.executor').where('id', 'in', ids).where('incarnation', '=', TOMBSTONE);
+  const stones = db
+    .deleteFrom('runoff.executor')
+    .where('id', 'in', ids)
+    .where('incarnation', '=', EXPIRED_INCARNATION);
   await inStatement(stones.execute());
   return ids;
 }
@@ -206,19 +213,19 @@ async function buryAll(
  * Puts a tombstone in the place of those that gave no sign of life since. One that writes just now is left to the next
  * look: nobody waits here.
  */
-function giveUp(db: Db, silent: readonly Sign[]): Promise<readonly string[]> {
+function markExpired(db: Db, silent: readonly Heartbeat[]): Promise<readonly string[]> {
   return inTransaction(db, async (tx) => {
     const same = sql.join(silent.map(({ id, sign }) => sql`(${id}, ${sign})`));
     const found = await tx
       .selectFrom('runoff.executor')
       .select('id')
-      .where(sql<boolean>`(id, concat_ws(' ', incarnation, ${signOf})) in (${same})`)
+      .where(sql<boolean>`(id, concat_ws(' ', incarnation, ${heartbeatText})) in (${same})`)
       .forUpdate()
       .skipLocked()
       .execute();
     const ids = found.map(({ id }) => id);
     if (ids.length > 0) {
-      const stones = tx.updateTable('runoff.executor').set({ incarnation: TOMBSTONE });
+      const stones = tx.updateTable('runoff.executor').set({ incarnation: EXPIRED_INCARNATION });
       await stones.where('id', 'in', ids).execute();
     }
     return ids;

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { Fault } from '../../core/model/index.ts';
 import type { Booker, KeptAnswer, LedgerRow, LedgerSums, Store } from '../../ports/index.ts';
 import { type Db, inStatement, inTransaction, type Tx } from './connection.ts';
-import { json, ownerOf, rowOfCall, text } from './rows.ts';
+import { ownerColumn, rowOfCall, storableJson, storableText } from './rows.ts';
 
 /** Any fixed number that no other advisory lock of ours has. All calls count against the cap of the day, so one for all. */
 const BOOKING_LOCK = 7_346_048;
@@ -14,7 +14,7 @@ export function ledger(db: Db) {
       inTransaction(db, async (tx) => {
         await sql`select pg_advisory_xact_lock(${sql.lit(BOOKING_LOCK)})`.execute(tx);
         // A statement of its own: it sees what was committed by whoever had the lock before.
-        const row = decide(await sumsOf(tx, whose));
+        const row = decide(await ledgerSums(tx, whose));
         if (row === null) return null;
         const insert = tx.insertInto('runoff.gateway_call').values(rowOfCall(row)).returning('id');
         return (await insert.executeTakeFirstOrThrow()).id;
@@ -22,9 +22,9 @@ export function ledger(db: Db) {
 
     settleCall: (call, row, answer) =>
       answer === undefined
-        ? inStatement(settle(db, call, row))
+        ? inStatement(settleRow(db, call, row))
         : inTransaction(db, async (tx) => {
-            await settle(tx, call, row);
+            await settleRow(tx, call, row);
             await keepAnswer(tx, row, answer);
           }),
 
@@ -46,16 +46,16 @@ export function ledger(db: Db) {
         .innerJoin('runoff.run as run', 'run.id', 'call.run_id')
         .where('call.at', '>=', at)
         .where('run.repository_id', 'is not', null)
-        .where(ownerOf(whose, 'run'), '=', whose.id)
+        .where(ownerColumn(whose, 'run'), '=', whose.id)
         .select(sql<number>`coalesce(sum(call.usd), 0)`.as('usd'));
       return (await inStatement(sum.executeTakeFirstOrThrow())).usd;
     },
   } satisfies Partial<Store>;
 }
 
-async function sumsOf(tx: Tx, whose: Booker): Promise<LedgerSums> {
+async function ledgerSums(tx: Tx, whose: Booker): Promise<LedgerSums> {
   const { runId, dayFrom, underWayFrom } = whose;
-  const [spender, repository] = [text(whose.spender), text(whose.repository)];
+  const [spender, repository] = [storableText(whose.spender), storableText(whose.repository)];
   const tokens = sql`tokens_in + tokens_out`;
   const own = sql`spender = ${spender}`;
   const sum = (of: RawBuilder<unknown>, which: RawBuilder<unknown> = sql`true`) => sql`json_build_object(
@@ -76,7 +76,7 @@ async function sumsOf(tx: Tx, whose: Booker): Promise<LedgerSums> {
   return sums;
 }
 
-async function settle(db: Db, call: number, row: LedgerRow): Promise<void> {
+async function settleRow(db: Db, call: number, row: LedgerRow): Promise<void> {
   const update = db.updateTable('runoff.gateway_call').set(rowOfCall(row)).where('id', '=', call);
   const { numUpdatedRows } = await update.executeTakeFirst();
   if (numUpdatedRows === 0n) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
@@ -91,7 +91,7 @@ export function modelAnswers(db: Db) {
           .selectFrom('runoff.model_answer')
           .select(['question', 'number', 'answer', 'body', 'at'])
           .where('run_id', '=', runId)
-          .where('spender', '=', text(spender))
+          .where('spender', '=', storableText(spender))
           .execute(),
       );
       return rows.map(({ answer, ...row }) => ({ ...row, ...answer }));
@@ -102,10 +102,10 @@ export function modelAnswers(db: Db) {
 /** Within the transaction that settles its call. A later answer under the same number is there because the body of the earlier one is gone. */
 export async function keepAnswer(tx: Tx, { runId, spender }: LedgerRow, answer: KeptAnswer): Promise<void> {
   const { question, number, status, headers, body, at } = answer;
-  const kept = { answer: json({ status, headers }), body: json(body), at };
+  const kept = { answer: storableJson({ status, headers }), body: storableJson(body), at };
   await tx
     .insertInto('runoff.model_answer')
-    .values({ run_id: runId, spender: text(spender), question, number, ...kept })
+    .values({ run_id: runId, spender: storableText(spender), question, number, ...kept })
     .onConflict((conflict) => conflict.columns(['run_id', 'spender', 'question', 'number']).doUpdateSet(kept))
     .execute();
 }
@@ -128,7 +128,7 @@ export function answers(db: Db) {
       inTransaction(db, async (tx) => {
         await tx
           .insertInto('runoff.answer')
-          .values({ scope, key, artifact: json(answer) })
+          .values({ scope, key, artifact: storableJson(answer) })
           .onConflict((conflict) => conflict.doNothing())
           .execute();
       }),

@@ -3,7 +3,14 @@ import { Fault, type RunState } from '../../core/model/index.ts';
 import type { Intent, Store } from '../../ports/index.ts';
 import { addAudit } from './audits.ts';
 import { type Db, inTransaction, lockRun, type Tx } from './connection.ts';
-import { candidateOfRow, json, rowOfCandidate, runState, text, transitionOfRow } from './rows.ts';
+import {
+  candidateOfRow,
+  rowOfCandidate,
+  runState,
+  storableJson,
+  storableText,
+  transitionOfRow,
+} from './rows.ts';
 
 /** States that a run does not come to by its own work. */
 const AUDITED: Partial<Record<RunState, 'refusal' | 'transition'>> = {
@@ -25,7 +32,7 @@ export function progress(db: Db) {
         await tx.updateTable('runoff.run').set({ state: to, updated_at: at }).where('id', '=', id).execute();
         await tx
           .insertInto('runoff.transition')
-          .values({ run_id: id, from_state: from, to_state: to, cause: text(cause), at })
+          .values({ run_id: id, from_state: from, to_state: to, cause: storableText(cause), at })
           .execute();
         const kind = AUDITED[to];
         if (kind)
@@ -122,7 +129,7 @@ export function intents(db: Db) {
       inTransaction(db, async (tx) => {
         const { numUpdatedRows } = await tx
           .updateTable('runoff.intent')
-          .set({ state: 'done', result: json(result) })
+          .set({ state: 'done', result: storableJson(result) })
           .where('scope', '=', scope)
           .where('key', '=', key)
           .executeTakeFirst();

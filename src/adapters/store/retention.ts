@@ -4,19 +4,24 @@ import { RUN_STATES } from '../../core/model/index.ts';
 import type { Expiry, Retention } from '../../ports/index.ts';
 import { type Db, inTransaction, type Tx } from './connection.ts';
 
-const FINAL = RUN_STATES.filter(isFinal);
+const FINAL_STATES = RUN_STATES.filter(isFinal);
 /** The run's own work is over, whatever people may still do with its result. */
-const DONE = [...FINAL, 'published', 'awaiting_pick'];
-const DAY_MS = 86_400_000;
+const DONE_STATES = [...FINAL_STATES, 'published', 'awaiting_pick'];
+const INTENT_DAY_MS = 86_400_000;
 
-const list = (words: readonly string[]) => sql.join(words);
+const sqlList = (words: readonly string[]) => sql.join(words);
 /** Published without a pull request: nothing more will happen to it. */
-const isOver = sql<boolean>`
-  (run.state in (${list(FINAL)})
+const isOverSql = sql<boolean>`
+  (run.state in (${sqlList(FINAL_STATES)})
    or (run.state = 'published' and coalesce(run.outcome ->> 'kind', '') <> 'pull'))`;
-const unpicked = sql<boolean>`not exists (select from runoff.pick where pick.run_id = run.id)`;
+const neverPicked = sql<boolean>`not exists (select from runoff.pick where pick.run_id = run.id)`;
 
-async function count(tx: Tx, table: string, where: ReturnType<typeof sql>, dry: boolean): Promise<number> {
+async function countOrDelete(
+  tx: Tx,
+  table: string,
+  where: ReturnType<typeof sql>,
+  dry: boolean,
+): Promise<number> {
   const from = sql.table(table);
   if (!dry) {
     const { numAffectedRows } = await sql`delete from ${from} as one where ${where}`.execute(tx);
@@ -35,7 +40,7 @@ async function expireRuns(
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     select run.id from runoff.run as run
-    where run.updated_at < ${before} and ${isOver} and ${unpicked} and run.id <> all(${[...except]}::text[])
+    where run.updated_at < ${before} and ${isOverSql} and ${neverPicked} and run.id <> all(${[...except]}::text[])
     order by run.created_at, run.id`.execute(tx);
   const ids = rows.map(({ id }) => id);
   if (dry || ids.length === 0) return ids;
@@ -48,14 +53,14 @@ async function expireRuns(
 async function expireTraces(tx: Tx, before: number): Promise<void> {
   await sql`
     delete from runoff.intent
-    where scope ~ '^day:[0-9]{1,9}:' and split_part(scope, ':', 2)::bigint < ${Math.floor(before / DAY_MS)}`.execute(
+    where scope ~ '^day:[0-9]{1,9}:' and split_part(scope, ':', 2)::bigint < ${Math.floor(before / INTENT_DAY_MS)}`.execute(
     tx,
   );
   await tx.deleteFrom('runoff.command').where('settled_at', '<', before).execute();
 }
 
 /** Tables of ours, and of the engine, whatever later versions add. */
-async function tablesOf(tx: Tx): Promise<readonly string[]> {
+async function allTables(tx: Tx): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_schema || '.' || table_name as name from information_schema.tables
     where table_schema in ('runoff', 'dbos') and table_type = 'BASE TABLE'`.execute(tx);
@@ -73,20 +78,20 @@ export function retention(db: Db): Retention {
         const ofNoRun = sql`not exists (
           select from runoff.run as run where run.id = one.run_id and run.id <> all (${sql.val(runs)}))`;
         const over = sql`
-          exists (select from runoff.run as run where run.id = one.run_id and run.state in (${list(DONE)}))
+          exists (select from runoff.run as run where run.id = one.run_id and run.state in (${sqlList(DONE_STATES)}))
           or (one.at < ${before.runs} and not exists (select from runoff.run as run where run.id = one.run_id))`;
         return {
           runs,
-          calls: await count(tx, 'runoff.gateway_call', sql`${old} and ${ofNoRun}`, dry),
-          audit: await count(tx, 'runoff.audit', old, dry),
-          answers: await count(tx, 'runoff.model_answer', over, dry),
+          calls: await countOrDelete(tx, 'runoff.gateway_call', sql`${old} and ${ofNoRun}`, dry),
+          audit: await countOrDelete(tx, 'runoff.audit', old, dry),
+          answers: await countOrDelete(tx, 'runoff.model_answer', over, dry),
         };
       }),
 
     artifactsInUse: () =>
       inTransaction(db, async (tx) => {
         const names = new Set<string>();
-        for (const table of await tablesOf(tx)) {
+        for (const table of await allTables(tx)) {
           const { rows } = await sql<{ name: string }>`
             select distinct found[1] as name
             from ${sql.table(table)} as one,

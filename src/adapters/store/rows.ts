@@ -20,17 +20,19 @@ import type {
 } from './schema.ts';
 
 /** Postgres stores neither NUL nor half a surrogate pair; models and test output produce both. */
-export const text = (value: string): string => value.toWellFormed().replaceAll('\0', '\ufffd');
+export const storableText = (value: string): string => value.toWellFormed().replaceAll('\0', '\ufffd');
 
 function storable(value: unknown): unknown {
-  if (typeof value === 'string') return text(value);
+  if (typeof value === 'string') return storableText(value);
   if (Array.isArray(value)) return value.map(storable);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [text(key), storable(entry)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [storableText(key), storable(entry)]),
+  );
 }
 
 /** JSON text for a jsonb column; `undefined` has no JSON and becomes null. */
-export const json = (value: unknown): string => JSON.stringify(storable(value)) ?? 'null';
+export const storableJson = (value: unknown): string => JSON.stringify(storable(value)) ?? 'null';
 
 function oneOf<const Word extends string>(words: readonly Word[], found: string, what: string): Word {
   const word = words.find((candidate) => candidate === found);
@@ -41,14 +43,14 @@ function oneOf<const Word extends string>(words: readonly Word[], found: string,
 export const runState = (found: string) => oneOf(RUN_STATES, found, 'state of a run');
 
 /** Leaves out what the database has no value for, so that absent stays absent. */
-function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+function withoutNulls<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
   ) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
 /** Number of whose run it is on GitHub; null for a local one. `run` names the table. */
-export function ownerOf({ kind }: Whose, run: string) {
+export function ownerColumn({ kind }: Whose, run: string) {
   const origin = sql.ref(`${run}.origin`);
   switch (kind) {
     case 'repository':
@@ -75,12 +77,12 @@ export function rowOfNewRun(run: NewRun): Insertable<RunTable> {
   const { origin } = run;
   return {
     id: run.id,
-    origin: json(origin),
+    origin: storableJson(origin),
     repository_id: origin.kind === 'github' ? origin.repositoryId : null,
     issue: origin.kind === 'github' ? origin.issue : null,
     state: 'queued',
-    title: text(run.title),
-    request: json(run.request),
+    title: storableText(run.title),
+    request: storableJson(run.request),
     created_at: run.at,
     updated_at: run.at,
   };
@@ -113,8 +115,8 @@ export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable>
     ([, value]) => value !== undefined,
   );
   return {
-    ...Object.fromEntries(columns.map(([column, value]) => [column, json(value)])),
-    ...(title === undefined ? {} : { title: text(title) }),
+    ...Object.fromEntries(columns.map(([column, value]) => [column, storableJson(value)])),
+    ...(title === undefined ? {} : { title: storableText(title) }),
     updated_at: at,
   };
 }
@@ -133,7 +135,7 @@ export function runOfRow(
     updatedAt: row.updated_at,
     title: row.title,
     request: row.request,
-    ...present({
+    ...withoutNulls({
       task: task && storedTask(task),
       brief: brief && storedBrief(brief),
       debate,
@@ -160,7 +162,7 @@ export function runOfRow(
 const stageOfRow = (row: Selectable<StageTimingTable>): StageTiming => ({
   stage: oneOf(STAGES, row.stage, 'stage'),
   startedAt: row.started_at,
-  ...present({ endedAt: row.ended_at }),
+  ...withoutNulls({ endedAt: row.ended_at }),
 });
 
 export const transitionOfRow = (row: Selectable<TransitionTable>): Transition => ({
@@ -174,13 +176,13 @@ export const rowOfCandidate = (candidate: Candidate): Insertable<CandidateTable>
   run_id: candidate.runId,
   alias: candidate.alias,
   ordinal: candidate.ordinal,
-  contestant: json(candidate.contestant),
+  contestant: storableJson(candidate.contestant),
   state: candidate.state,
-  patch: candidate.patch === undefined ? null : json(candidate.patch),
-  usage: json(candidate.usage),
+  patch: candidate.patch === undefined ? null : storableJson(candidate.patch),
+  usage: storableJson(candidate.usage),
   ms: candidate.ms,
-  note: text(candidate.note),
-  coder_version: candidate.coderVersion === undefined ? null : text(candidate.coderVersion),
+  note: storableText(candidate.note),
+  coder_version: candidate.coderVersion === undefined ? null : storableText(candidate.coderVersion),
 });
 
 export const candidateOfRow = (row: Selectable<CandidateTable>): Candidate => ({
@@ -189,18 +191,18 @@ export const candidateOfRow = (row: Selectable<CandidateTable>): Candidate => ({
   ordinal: row.ordinal,
   contestant: row.contestant,
   state: oneOf(CANDIDATE_STATES, row.state, 'state of a candidate'),
-  ...present({ patch: row.patch }),
+  ...withoutNulls({ patch: row.patch }),
   usage: row.usage,
   ms: row.ms,
   note: row.note,
-  ...present({ coderVersion: row.coder_version }),
+  ...withoutNulls({ coderVersion: row.coder_version }),
 });
 
 export const rowOfCall = (call: LedgerRow): Insertable<GatewayCallTable> => ({
   run_id: call.runId,
-  spender: text(call.spender),
-  repository: text(call.repository),
-  model: text(call.model),
+  spender: storableText(call.spender),
+  repository: storableText(call.repository),
+  model: storableText(call.model),
   tokens_in: call.tokensIn,
   tokens_out: call.tokensOut,
   tokens_cached: call.tokensCached,

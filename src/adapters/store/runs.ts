@@ -3,13 +3,13 @@ import { isFinal, isOver } from '../../core/lifecycle/index.ts';
 import { Fault, RUN_STATES, type RunState } from '../../core/model/index.ts';
 import type { Store } from '../../ports/index.ts';
 import { type Db, inStatement, inTransaction, type Tx, unknownRun } from './connection.ts';
-import { hasBegun, type NewRun, ownerOf, rowOfNewRun, rowOfRunPatch, runOfRow } from './rows.ts';
+import { hasBegun, type NewRun, ownerColumn, rowOfNewRun, rowOfRunPatch, runOfRow } from './rows.ts';
 
 const OVER = RUN_STATES.filter(isOver);
-const LIVING = RUN_STATES.filter((state) => !isFinal(state));
+const UNFINISHED = RUN_STATES.filter((state) => !isFinal(state));
 
 /** As the port says. */
-const MOST_AT_A_THREAD = 50;
+const MAX_RUNS_OF_THREAD = 50;
 /** In the words of the index `run_of_pull`. */
 const isPull = (number: number) =>
   sql<boolean>`(outcome ->> 'kind' = 'pull' and (outcome ->> 'number')::integer = ${number})`;
@@ -76,7 +76,7 @@ export function runs(db: Db) {
           await all(tx)
             .where('repository_id', '=', repositoryId)
             .where('issue', '=', issue)
-            .where('state', 'in', LIVING)
+            .where('state', 'in', UNFINISHED)
             .orderBy('created_at')
             .orderBy('id')
             .execute(),
@@ -92,7 +92,7 @@ export function runs(db: Db) {
             .where(({ eb, or }) => or([eb('issue', '=', thread), isPull(thread)]))
             .orderBy('created_at', 'desc')
             .orderBy('id', 'desc')
-            .limit(MOST_AT_A_THREAD)
+            .limit(MAX_RUNS_OF_THREAD)
             .execute(),
         ),
       ),
@@ -118,7 +118,7 @@ export function runs(db: Db) {
       inTransaction(db, async (tx) =>
         withStages(
           tx,
-          await all(tx).where('state', 'in', LIVING).orderBy('created_at').orderBy('id').execute(),
+          await all(tx).where('state', 'in', UNFINISHED).orderBy('created_at').orderBy('id').execute(),
         ),
       ),
 
@@ -141,7 +141,7 @@ export function runs(db: Db) {
 }
 
 /** In which somebody works on a run. */
-const AT_WORK: readonly RunState[] = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
+const WORKING_STATES: readonly RunState[] = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
 
 /** What admission and intake ask about all runs. */
 export function lookups(db: Db) {
@@ -150,7 +150,7 @@ export function lookups(db: Db) {
       const rows = await inStatement(
         db
           .selectFrom('runoff.run as run')
-          .where('run.state', 'in', AT_WORK)
+          .where('run.state', 'in', WORKING_STATES)
           .where('run.repository_id', 'is not', null)
           .where('run.line', 'is not', null)
           .select(['run.id', 'run.line', 'run.state', hasBegun.as('begun')])
@@ -170,7 +170,7 @@ export function lookups(db: Db) {
         .where('created_at', '>=', at)
         .where('repository_id', 'is not', null)
         .where('task', 'is not', null)
-        .where(ownerOf(whose, 'runoff.run'), '=', whose.id)
+        .where(ownerColumn(whose, 'runoff.run'), '=', whose.id)
         .select(sql<number>`count(*)`.as('runs'));
       return (await inStatement(count.executeTakeFirstOrThrow())).runs;
     },

@@ -21,44 +21,44 @@ import type {
 } from '../../ports/index.ts';
 
 /** A jsonb column: read as a value, written as JSON text. */
-type Json<T> = ColumnType<T, string, string>;
-type OptionalJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
+type JsonColumn<T> = ColumnType<T, string, string>;
+type OptionalJsonColumn<T> = ColumnType<T | null, string | null | undefined, string | null>;
 
 export interface RunTable {
   id: string;
-  origin: Json<Origin>;
+  origin: JsonColumn<Origin>;
   repository_id: number | null;
   issue: number | null;
   state: string;
   title: string;
-  request: Json<unknown>;
+  request: JsonColumn<unknown>;
   created_at: number;
   updated_at: number;
-  task: OptionalJson<Task>;
-  brief: OptionalJson<Brief>;
-  debate: OptionalJson<NonNullable<RunRecord['debate']>>;
-  dialogue: OptionalJson<NonNullable<RunRecord['dialogue']>>;
-  evidence: OptionalJson<NonNullable<RunRecord['evidence']>>;
-  ranking: OptionalJson<NonNullable<RunRecord['ranking']>>;
-  neutral: OptionalJson<NonNullable<RunRecord['neutral']>>;
-  judgement: OptionalJson<NonNullable<RunRecord['judgement']>>;
-  decision: OptionalJson<NonNullable<RunRecord['decision']>>;
-  review: OptionalJson<NonNullable<RunRecord['review']>>;
-  outcome: OptionalJson<NonNullable<RunRecord['outcome']>>;
-  trouble: OptionalJson<NonNullable<RunRecord['trouble']>>;
-  checks: OptionalJson<NonNullable<RunRecord['checks']>>;
-  sandbox: OptionalJson<NonNullable<RunRecord['sandbox']>>;
-  line: OptionalJson<NonNullable<RunRecord['line']>>;
+  task: OptionalJsonColumn<Task>;
+  brief: OptionalJsonColumn<Brief>;
+  debate: OptionalJsonColumn<NonNullable<RunRecord['debate']>>;
+  dialogue: OptionalJsonColumn<NonNullable<RunRecord['dialogue']>>;
+  evidence: OptionalJsonColumn<NonNullable<RunRecord['evidence']>>;
+  ranking: OptionalJsonColumn<NonNullable<RunRecord['ranking']>>;
+  neutral: OptionalJsonColumn<NonNullable<RunRecord['neutral']>>;
+  judgement: OptionalJsonColumn<NonNullable<RunRecord['judgement']>>;
+  decision: OptionalJsonColumn<NonNullable<RunRecord['decision']>>;
+  review: OptionalJsonColumn<NonNullable<RunRecord['review']>>;
+  outcome: OptionalJsonColumn<NonNullable<RunRecord['outcome']>>;
+  trouble: OptionalJsonColumn<NonNullable<RunRecord['trouble']>>;
+  checks: OptionalJsonColumn<NonNullable<RunRecord['checks']>>;
+  sandbox: OptionalJsonColumn<NonNullable<RunRecord['sandbox']>>;
+  line: OptionalJsonColumn<NonNullable<RunRecord['line']>>;
 }
 
 export interface CandidateTable {
   run_id: string;
   alias: string;
   ordinal: number;
-  contestant: Json<Contestant>;
+  contestant: JsonColumn<Contestant>;
   state: string;
-  patch: OptionalJson<NonNullable<Candidate['patch']>>;
-  usage: Json<Usage>;
+  patch: OptionalJsonColumn<NonNullable<Candidate['patch']>>;
+  usage: JsonColumn<Usage>;
   ms: number;
   note: string;
   coder_version: string | null;
@@ -110,14 +110,14 @@ export interface IntentTable {
   scope: string;
   key: string;
   state: 'planned' | 'done';
-  result: OptionalJson<unknown>;
+  result: OptionalJsonColumn<unknown>;
 }
 
 export interface ReplyTable {
   run_id: string;
   number: number;
   key: string;
-  reply: Json<NewReply>;
+  reply: JsonColumn<NewReply>;
 }
 
 export interface CommandTable {
@@ -125,8 +125,8 @@ export interface CommandTable {
   repository_id: number;
   comment: number;
   at: number;
-  heard: Json<NewCommand>;
-  outcome: OptionalJson<CommandOutcome>;
+  heard: JsonColumn<NewCommand>;
+  outcome: OptionalJsonColumn<CommandOutcome>;
   run_id: string | null;
   settled_at: number | null;
 }
@@ -134,7 +134,7 @@ export interface CommandTable {
 export interface VoteTable {
   run_id: string;
   user_id: number;
-  vote: Json<Vote>;
+  vote: JsonColumn<Vote>;
   at: number;
 }
 
@@ -142,7 +142,7 @@ export interface PickTable {
   run_id: string;
   number: number;
   key: string;
-  pick: Json<Omit<Pick, 'number'>>;
+  pick: JsonColumn<Omit<Pick, 'number'>>;
 }
 
 export interface ModelAnswerTable {
@@ -150,8 +150,8 @@ export interface ModelAnswerTable {
   spender: string;
   question: string;
   number: number;
-  answer: Json<{ status: number; headers: KeptAnswer['headers'] }>;
-  body: Json<ArtifactRef>;
+  answer: JsonColumn<{ status: number; headers: KeptAnswer['headers'] }>;
+  body: JsonColumn<ArtifactRef>;
   at: number;
 }
 
@@ -161,7 +161,7 @@ export interface AuditTable {
   kind: string;
   repository_id: number | null;
   run_id: string | null;
-  entry: Json<AuditEntry>;
+  entry: JsonColumn<AuditEntry>;
 }
 
 /** The tables of `migrations/`, as of the last one. */
@@ -187,7 +187,7 @@ export interface ExecutorTable {
   id: string;
   incarnation: string;
   role: string;
-  facts: Json<Omit<ExecutorFacts, 'role'>>;
+  facts: JsonColumn<Omit<ExecutorFacts, 'role'>>;
   started_at: number;
   seen: ColumnType<Date, Date | string, Date | string>;
 }
@@ -195,5 +195,5 @@ export interface ExecutorTable {
 export interface AnswerTable {
   scope: string;
   key: string;
-  artifact: Json<ArtifactRef>;
+  artifact: JsonColumn<ArtifactRef>;
 }

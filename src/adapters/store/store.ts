@@ -2,7 +2,7 @@ import type { Identity, Store } from '../../ports/index.ts';
 import { type ConnectionLimits, LONG_WORK } from '../postgres/index.ts';
 import { audits } from './audits.ts';
 import { commands, picks, replies } from './commands.ts';
-import { asDatabaseFault, connect } from './connection.ts';
+import { asDatabaseFault, connectStore } from './connection.ts';
 import { executorList } from './executors.ts';
 import { answers, ledger, modelAnswers } from './ledger.ts';
 import { isMigrated, migrate } from './migrations/index.ts';
@@ -14,7 +14,7 @@ export interface StoreOptions {
   /** Connections at most; default 4. They are opened on demand and closed after ten idle seconds. */
   readonly poolSize?: number;
   /**
-   * For a process that shares the work: once it is given up, each method that writes rejects with GIVEN_UP, also before it
+   * For a process that shares the work: once it is given up, each method that writes rejects with EXECUTOR_EXPIRED, also before it
    * has joined. Absent: nobody gives it up.
    */
   readonly identity?: Identity | undefined;
@@ -25,9 +25,14 @@ export interface StoreOptions {
 /** Opens the database at `url` and brings its schema up to date. Rejects with DATABASE_UNAVAILABLE. */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const { poolSize = 4, identity, limits } = options;
-  const { db, close: closeMain } = connect(url, { poolSize, name: 'runoff store', identity, limits });
+  const { db, close: closeMain } = connectStore(url, { poolSize, name: 'runoff store', identity, limits });
   // Connects when it is first used.
-  const slow = connect(url, { poolSize: 1, name: 'runoff store (long work)', identity, limits: LONG_WORK });
+  const slow = connectStore(url, {
+    poolSize: 1,
+    name: 'runoff store (long work)',
+    identity,
+    limits: LONG_WORK,
+  });
   const close = async () => void (await Promise.all([closeMain(), slow.close()]));
   try {
     if (!(await isMigrated(db))) await migrate(slow.db);

@@ -146,7 +146,7 @@ export const FAULTS = {
     retry: 'no',
     advice: 'End the other process first, or let it go on: one process works under one name at a time.',
   },
-  GIVEN_UP: {
+  EXECUTOR_EXPIRED: {
     retry: 'no',
     advice:
       'Nothing is to be done: its work goes on elsewhere, and it starts anew. If it happens again, look at what stops this machine for a minute (memory, sleep, network).',

@@ -128,7 +128,7 @@ describe('killed with -9 while three candidates work', () => {
       const acted = (by: string) =>
         all.happenings.filter((one) => one.what === 'acts' && one.by === by).map(({ value }) => value);
       expect(acted('box-2')).toEqual(FLOWS.map(() => ({ store: 'done', model: 'done', github: 'done' })));
-      const refused = { store: 'GIVEN_UP', model: 'GIVEN_UP', github: 'GIVEN_UP' };
+      const refused = { store: 'EXECUTOR_EXPIRED', model: 'EXECUTOR_EXPIRED', github: 'EXECUTOR_EXPIRED' };
       expect(acted('box-1')).toEqual(FLOWS.map(() => refused));
       expect(await database.query('select distinct key from runoff.intent')).toEqual([{ key: 'box-2' }]);
       expect(await database.query('select count(*)::int as calls from runoff.gateway_call')).toEqual([

@@ -121,7 +121,7 @@ const fence = openFence({
   log,
   heartbeat,
   // What it still tries is seen to its end.
-  onGivenUp: () => void Promise.all(dwelling).then(() => process.exit(1)),
+  onExpired: () => void Promise.all(dwelling).then(() => process.exit(1)),
 });
 const among = { fence, facts: { host: 'here', version: '0' } };
 const engine = openDbosEngine({ ...options, log, ...(options.queue === null ? {} : { among }) });

@@ -8,7 +8,7 @@ import { silent } from '../../world/silent.ts';
 function aFence() {
   const clock = { wall: 1_000_000, monotonic: 500 };
   const seen = { beats: 0, ended: 0 };
-  let answer: () => Promise<'alive' | 'given up'> = async () => 'alive';
+  let answer: () => Promise<'alive' | 'expired'> = async () => 'alive';
   const executors = {
     beat: () => {
       seen.beats += 1;
@@ -20,7 +20,7 @@ function aFence() {
     clock: { now: () => clock.wall, elapsed: () => clock.monotonic },
     log: silent,
     heartbeat: { everyMs: 10_000, staleMs: 60_000 },
-    onGivenUp: () => {
+    onExpired: () => {
       seen.ended += 1;
     },
   });
@@ -58,9 +58,9 @@ describe('the fence of a process', () => {
     expect(seen).toEqual({ beats: 2, ended: 0 });
 
     clock.monotonic += 46_000;
-    answers(async () => 'given up');
-    await expect(fence.check()).rejects.toMatchObject({ code: 'GIVEN_UP' });
-    await expect(fence.check()).rejects.toMatchObject({ code: 'GIVEN_UP' });
+    answers(async () => 'expired');
+    await expect(fence.check()).rejects.toMatchObject({ code: 'EXECUTOR_EXPIRED' });
+    await expect(fence.check()).rejects.toMatchObject({ code: 'EXECUTOR_EXPIRED' });
     expect(seen).toEqual({ beats: 3, ended: 1 });
   });
 

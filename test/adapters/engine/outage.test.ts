@@ -29,7 +29,7 @@ test('the server dies under a running engine: it is brought back, and run and wa
     clock: systemClock,
     log: silent,
     heartbeat: { everyMs: 100, staleMs: 60_000 },
-    onGivenUp: () => expect.unreachable('nobody takes over'),
+    onExpired: () => expect.unreachable('nobody takes over'),
   });
   const engine = openDbosEngine({
     databaseUrl,

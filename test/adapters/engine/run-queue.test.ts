@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { openLine } from '../../../src/adapters/engine/run-queue.ts';
+import { openRunQueue } from '../../../src/adapters/engine/run-queue.ts';
 import type { Waiting } from '../../../src/core/queue/index.ts';
 
 const who = (id: string, returning = false): Waiting => ({
@@ -15,10 +15,10 @@ test('while nobody may begin, those that had a place before still come back; the
   vi.useFakeTimers();
   try {
     let may = false;
-    const line = openLine({ places: 2, mayBegin: () => may, askEveryMs: 1_000 });
+    const line = openRunQueue({ slots: 2, mayBegin: () => may, retryMs: 1_000 });
     const began: string[] = [];
-    void line.take(who('new'), never).then(() => began.push('new'));
-    void line.take(who('back', true), never).then(() => began.push('back'));
+    void line.acquire(who('new'), never).then(() => began.push('new'));
+    void line.acquire(who('back', true), never).then(() => began.push('back'));
     await vi.advanceTimersByTimeAsync(5_000);
     expect(began).toEqual(['back']);
     may = true;
@@ -31,14 +31,14 @@ test('while nobody may begin, those that had a place before still come back; the
 });
 
 test('whoever is cancelled in line rejects with the reason and takes no place', async () => {
-  const line = openLine({ places: 1 });
-  await line.take(who('r1'), never);
+  const line = openRunQueue({ slots: 1 });
+  await line.acquire(who('r1'), never);
   const cancelling = new AbortController();
-  const second = line.take(who('r2'), cancelling.signal);
-  const third = line.take(who('r3'), never);
+  const second = line.acquire(who('r2'), cancelling.signal);
+  const third = line.acquire(who('r3'), never);
   cancelling.abort(new Error('cancelled'));
   await expect(second).rejects.toThrow('cancelled');
-  line.give('r1');
+  line.release('r1');
   await third;
-  await expect(line.take(who('r4'), AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+  await expect(line.acquire(who('r4'), AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
 });

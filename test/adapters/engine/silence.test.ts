@@ -30,7 +30,7 @@ async function openEngine(ownLimits: typeof limits | undefined): Promise<void> {
     clock: systemClock,
     log: silent,
     heartbeat: { everyMs: 200, staleMs: 600_000 },
-    onGivenUp: () => expect.unreachable('nobody takes over'),
+    onExpired: () => expect.unreachable('nobody takes over'),
   });
   engine = openDbosEngine({
     databaseUrl,

@@ -48,7 +48,7 @@ test('the wall clock is set an hour back, twice, and ahead: what is queued is ta
       expect(await engine.settled(id)).toMatchObject({ kind: 'done' });
     };
     const told = () => warnings.filter((message) => message.includes('clock'));
-    const TOLD = 'The clock was set back; polling of the queues is started again.';
+    const TOLD = 'The clock was set back. Polling of the queues restarts.';
     await runs('r0');
     wall.set(-HOUR_MS);
     // A run may be taken before the step is seen: the next step must not hide it.

@@ -231,7 +231,7 @@ test('who was given up while it waited for the next try makes none: each one is 
     // As the store answers a process whose work others have taken over.
     async bookCall(...booking: Parameters<typeof ledger.bookCall>) {
       tries += 1;
-      if (tries > 1) throw new Fault('GIVEN_UP', 'Others have taken over the work of this process.');
+      if (tries > 1) throw new Fault('EXECUTOR_EXPIRED', 'Others have taken over the work of this process.');
       return ledger.bookCall(...booking);
     },
   };

@@ -114,12 +114,12 @@ afterAll(() => {
 describe('a process that was given up', () => {
   test('writes nothing and gets no token to push with; it may still read', async () => {
     const bot = await publisher({
-      fence: { check: () => Promise.reject(new Fault('GIVEN_UP', 'Others have taken over.')) },
+      fence: { check: () => Promise.reject(new Fault('EXECUTOR_EXPIRED', 'Others have taken over.')) },
     });
     // No write is expected here, so that one that went out would be another fault.
-    await expect(bot.comment(7, 'hello')).rejects.toMatchObject({ code: 'GIVEN_UP' });
-    await expect(bot.openDraftPull(PULL)).rejects.toMatchObject({ code: 'GIVEN_UP' });
-    await expect(bot.credential()).rejects.toMatchObject({ code: 'GIVEN_UP' });
+    await expect(bot.comment(7, 'hello')).rejects.toMatchObject({ code: 'EXECUTOR_EXPIRED' });
+    await expect(bot.openDraftPull(PULL)).rejects.toMatchObject({ code: 'EXECUTOR_EXPIRED' });
+    await expect(bot.credential()).rejects.toMatchObject({ code: 'EXECUTOR_EXPIRED' });
     nock(API).delete('/installation/token').reply(204);
     await bot.close();
   });

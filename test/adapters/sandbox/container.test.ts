@@ -78,7 +78,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
         seen += run(engine, 'inspect', ...left().split('\n').filter(Boolean)).stdout;
       }
       const { stdout } = await running;
-      expect(seen).toContain('lifeline.sock');
+      expect(seen).toContain('control.sock');
       expect(seen).not.toContain(secret);
       expect(stdout).toContain('given');
       expect(stdout).not.toMatch(/PROXY=[^\0]|image-user/i);
@@ -118,7 +118,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
       server.close();
     });
 
-    test('is ended by its lifeline and by the watcher when Runoff is killed', async () => {
+    test('is ended by its control socket and by the watcher when Runoff is killed', async () => {
       const mark = markedSleep();
       const line = `(setsid setsid sh -c "trap '' TERM HUP INT; sleep ${mark}" &) ; sleep ${mark}`;
       const app = await victim('openContainer', bench, line, mark, { engine, image: IMAGE });
@@ -128,7 +128,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
 
     test('is ended by the watcher alone when its entry was stopped', async () => {
       const mark = markedSleep();
-      // The entry is the parent of the command. Stopped, it does not see its lifeline break.
+      // The entry is the parent of the command. Stopped, it does not see its control socket break.
       const line = `kill -STOP $PPID; sleep ${mark} & sleep ${mark}`;
       const app = await victim('openContainer', bench, line, mark, { engine, image: IMAGE });
       process.kill(app, 'SIGKILL');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { capture, lines } from '../../../src/adapters/sandbox/supervise.ts';
+import { capture, splitLines } from '../../../src/adapters/sandbox/supervise.ts';
 
 /** A text, and the byte positions at which it arrives in pieces. */
 const chunked = fc
@@ -61,7 +61,7 @@ describe('lines', () => {
     fc.assert(
       fc.property(chunked, ({ text, chunks }) => {
         const heard: string[] = [];
-        const split = lines((line) => heard.push(line));
+        const split = splitLines((line) => heard.push(line));
         for (const chunk of chunks) split.add(chunk);
         split.end();
         const expected = text.split('\n').map((line) => line.replace(/\r$/, ''));
@@ -73,7 +73,7 @@ describe('lines', () => {
 
   test('without an end come in pieces', () => {
     const sizes: number[] = [];
-    const split = lines((line) => sizes.push(line.length));
+    const split = splitLines((line) => sizes.push(line.length));
     for (let i = 0; i < 10; i += 1) split.add(Buffer.alloc(20_000, 'x'));
     split.end();
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(200_000);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openUnguarded } from '../../../src/adapters/sandbox/index.ts';
+import { openUnsandboxed } from '../../../src/adapters/sandbox/index.ts';
 import { onHost } from '../../../src/adapters/sandbox/unsandboxed/index.ts';
 import type { Sandbox } from '../../../src/ports/index.ts';
 import { limited, markedSleep, processesWith } from '../../contracts/sandbox.limits.ts';
@@ -13,7 +13,7 @@ import { openWorkbench, type Workbench } from './workbench.ts';
 
 const open = (bench: Workbench): Sandbox => {
   const { toolchain, owner } = bench.options;
-  return openUnguarded({ toolchain, owner, scratch: join(bench.root, 'scratch') });
+  return openUnsandboxed({ toolchain, owner, scratch: join(bench.root, 'scratch') });
 };
 
 sandboxContract(
@@ -59,7 +59,7 @@ describe('without a sandbox', () => {
     const result = await sh('head -n 1 /etc/passwd; id -u');
     const [first] = readFileSync('/etc/passwd', 'utf8').split('\n');
     expect(result.stdout).toBe(`${first}\n${bench.owner?.uid ?? process.getuid?.()}\n`);
-    const asRoot = openUnguarded({ ...bench.options, owner: null });
+    const asRoot = openUnsandboxed({ ...bench.options, owner: null });
     if (process.getuid?.() === 0) expect(await asRoot.probe()).toMatchObject({ kind: 'missing' });
   });
 

@@ -6,7 +6,7 @@ import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { tried } from '../../world/tried.ts';
 
 const FACTS: ExecutorFacts = { role: 'app', host: 'box', version: '1', coders: 4, examinations: 2 };
-const GIVEN_UP = { name: 'Fault', code: 'GIVEN_UP' };
+const EXECUTOR_EXPIRED = { name: 'Fault', code: 'EXECUTOR_EXPIRED' };
 
 let database: TestDatabase;
 let opened: { close(): Promise<void> }[];
@@ -61,20 +61,20 @@ describe('processes that share the work', () => {
     await store.intend('r1', 'before');
     await silence('app-b');
     const moved: string[] = [];
-    expect(await living.bury(60_000, async (ids) => void moved.push(...ids))).toEqual(['app-b']);
+    expect(await living.expire(60_000, async (ids) => void moved.push(...ids))).toEqual(['app-b']);
     expect(moved).toEqual(['app-b']);
-    await expect(store.intend('r1', 'after')).rejects.toMatchObject(GIVEN_UP);
+    await expect(store.intend('r1', 'after')).rejects.toMatchObject(EXECUTOR_EXPIRED);
     expect(await store.intent('r1', 'after')).toBeNull();
-    expect(await frozen.beat()).toBe('given up');
+    expect(await frozen.beat()).toBe('expired');
     expect(await living.beat()).toBe('alive');
-    expect(await living.bury(60_000, async () => expect.unreachable())).toEqual([]);
+    expect(await living.expire(60_000, async () => expect.unreachable())).toEqual([]);
   });
 
   test('one that starts anew under its name gives up its former self', async () => {
     const { self: former, store } = await process('app-a');
     const { self: anew, store: its } = await process('app-a', 'second');
-    await expect(store.intend('r1', 'comment')).rejects.toMatchObject(GIVEN_UP);
-    expect(await former.beat()).toBe('given up');
+    await expect(store.intend('r1', 'comment')).rejects.toMatchObject(EXECUTOR_EXPIRED);
+    expect(await former.beat()).toBe('expired');
     await former.leave();
     expect(await anew.beat()).toBe('alive');
     await expect(its.intend('r1', 'comment')).resolves.toMatchObject({ fresh: true });
@@ -84,10 +84,10 @@ describe('processes that share the work', () => {
     const { self } = await process('app-a');
     const { store } = await process('app-b');
     await silence('app-b');
-    await expect(self.bury(60_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    await expect(store.intend('r1', 'comment')).rejects.toMatchObject(GIVEN_UP);
-    expect(await self.bury(60_000, async () => undefined)).toEqual(['app-b']);
-    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
+    await expect(self.expire(60_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(store.intend('r1', 'comment')).rejects.toMatchObject(EXECUTOR_EXPIRED);
+    expect(await self.expire(60_000, async () => undefined)).toEqual(['app-b']);
+    expect(await self.expire(60_000, async () => expect.unreachable())).toEqual([]);
   });
 
   test('one that starts anew while its work is moved waits until that is through, and lives', async () => {
@@ -96,13 +96,13 @@ describe('processes that share the work', () => {
     await silence('app-b');
     let back = false;
     let coming: Promise<unknown> = Promise.resolve();
-    await self.bury(60_000, async () => {
+    await self.expire(60_000, async () => {
       coming = process('app-b', 'second').then(() => {
         back = true;
       });
       // Another look meanwhile moves nothing twice.
       const { self: third } = await process('app-c');
-      expect(await third.bury(60_000, async () => expect.unreachable())).toEqual([]);
+      expect(await third.expire(60_000, async () => expect.unreachable())).toEqual([]);
       expect(back).toBe(false);
     });
     await coming;
@@ -118,10 +118,10 @@ describe('processes that share the work', () => {
     await writing.query('begin');
     // As the fence of a transaction that writes.
     await writing.query("select 1 from runoff.executor where id = 'app-b' for key share");
-    expect(await self.bury(60_000, async () => expect.unreachable())).toEqual([]);
+    expect(await self.expire(60_000, async () => expect.unreachable())).toEqual([]);
     await writing.query('commit');
     await writing.end();
-    expect(await self.bury(60_000, async () => undefined)).toEqual(['app-b']);
+    expect(await self.expire(60_000, async () => undefined)).toEqual(['app-b']);
   });
 });
 
@@ -134,15 +134,15 @@ describe('whether a process is silent', () => {
     const { self: other } = await process('app-b');
     // However old it is by then: who looks may itself have been away.
     await database.query(`update runoff.executor set seen = seen - interval '1 day' where id = 'app-b'`);
-    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
     elapsed += MINUTE - 1;
-    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
     await other.beat();
     elapsed += 1;
-    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
     elapsed += MINUTE;
-    expect(await self.bury(MINUTE, async () => undefined)).toEqual(['app-b']);
-    expect(await other.beat()).toBe('given up');
+    expect(await self.expire(MINUTE, async () => undefined)).toEqual(['app-b']);
+    expect(await other.beat()).toBe('expired');
   });
 
   // What stands in the rows then seems older, or newer, than it is.
@@ -161,14 +161,14 @@ describe('whether a process is silent', () => {
       const { self } = await process('app-a');
       const { self: living } = await process('app-b');
       await process('app-c');
-      expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+      expect(await self.expire(MINUTE, noneFound)).toEqual([]);
       await database.query(`update runoff.executor set seen = seen + interval '${shift}'`);
-      expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+      expect(await self.expire(MINUTE, noneFound)).toEqual([]);
       elapsed += MINUTE / 2;
       await living.beat();
-      expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+      expect(await self.expire(MINUTE, noneFound)).toEqual([]);
       elapsed += MINUTE / 2;
-      expect(await self.bury(MINUTE, async () => undefined)).toEqual(['app-c']);
+      expect(await self.expire(MINUTE, async () => undefined)).toEqual(['app-c']);
       expect(await living.beat()).toBe('alive');
       expect(await self.beat()).toBe('alive');
     },
@@ -187,11 +187,11 @@ describe('whether a process is silent', () => {
     opened.push(self);
     await self.join(FACTS, 1_000);
     await process('app-b');
-    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
     await startedAt('2026-01-02');
     elapsed += MINUTE;
-    expect(await self.bury(MINUTE, noneFound)).toEqual([]);
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
     elapsed += MINUTE;
-    expect(await self.bury(MINUTE, async () => undefined)).toEqual(['app-b']);
+    expect(await self.expire(MINUTE, async () => undefined)).toEqual(['app-b']);
   });
 });

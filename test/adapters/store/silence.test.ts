@@ -94,17 +94,17 @@ describe('signs of life while the way to the database is silent', () => {
   const time = { ms: 0 };
   let own: Executors;
   let fence: OwnFence;
-  let givenUp = 0;
+  let expired = 0;
   beforeEach(async () => {
-    givenUp = 0;
+    expired = 0;
     own = openExecutors(proxy.url, { id: 'box-1', incarnation: 'a' }, { limits });
     fence = openFence({
       executors: own,
       clock: { now: () => time.ms, elapsed: () => time.ms },
       log: silent,
       heartbeat: { everyMs: 10_000, staleMs: 60_000 },
-      onGivenUp: () => {
-        givenUp += 1;
+      onExpired: () => {
+        expired += 1;
       },
     });
     await own.join(facts, 0);
@@ -128,18 +128,18 @@ describe('signs of life while the way to the database is silent', () => {
     expect(await codeOf(fence.check())).toBe('DATABASE_UNAVAILABLE');
     proxy.heal();
     await expect.poll(() => codeOf(fence.check())).toBe('answered');
-    expect(givenUp).toBe(0);
+    expect(expired).toBe(0);
   });
 
   test('where others took over meanwhile, it learns that and nothing else', async () => {
     const other = openExecutors(database.url, { id: 'box-2', incarnation: 'b' });
     await other.join(facts, 0);
-    await expect.poll(() => other.bury(1, async () => undefined)).toEqual(['box-1']);
+    await expect.poll(() => other.expire(1, async () => undefined)).toEqual(['box-1']);
     time.ms += 46_000;
     expect(await codeOf(fence.check())).toBe('DATABASE_UNAVAILABLE');
     proxy.heal();
-    await expect.poll(() => codeOf(fence.check())).toBe('GIVEN_UP');
-    expect(givenUp).toBe(1);
+    await expect.poll(() => codeOf(fence.check())).toBe('EXECUTOR_EXPIRED');
+    expect(expired).toBe(1);
     await other.close();
   });
 });

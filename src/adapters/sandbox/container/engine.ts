@@ -19,10 +19,10 @@ const PASSED_ON = [
   'DOCKER_HOST',
 ];
 /** Milliseconds for a command about images or containers, our default; the first after a start of the machine is slow. */
-const SLOWEST_MS = 60_000;
+const ENGINE_TIMEOUT_MS = 60_000;
 
 /** An engine that answers. */
-export interface Engine {
+export interface ContainerEngine {
   readonly name: EngineName;
   readonly version: string;
   /** It runs as the same ordinary user as Runoff. */
@@ -32,13 +32,13 @@ export interface Engine {
   run(args: readonly string[]): Promise<CommandEnd>;
 }
 
-export type EngineFound = Engine | { readonly why: string };
+export type EngineFound = ContainerEngine | { readonly why: string };
 
 export async function findEngine(
   name: EngineName,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<EngineFound> {
-  const env = { PATH: HOST_PATH, ...picked(environment) };
+  const env = { PATH: HOST_PATH, ...pickEnvironment(environment) };
   const run = (args: readonly string[]): Promise<CommandEnd> => runEngine(name, args, env);
   const asked =
     name === 'podman'
@@ -47,14 +47,14 @@ export async function findEngine(
   const info = await run(['info', '--format', asked]);
   const version = /^\d+\.\d+\S*/.exec(info.stdout)?.[0];
   if (info.code !== 0 || version === undefined) {
-    return { why: `${name} does not work: ${firstLine(info.stderr)}` };
+    return { why: `${name} does not work: ${firstErrorLine(info.stderr)}` };
   }
   return { name, version, rootless: /rootless=true|name=rootless/.test(info.stdout), env, run };
 }
 
-const firstLine = (text: string): string => text.trim().split('\n')[0] || 'it says nothing';
+const firstErrorLine = (text: string): string => text.trim().split('\n')[0] || 'it says nothing';
 
-const picked = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+const pickEnvironment = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(
     PASSED_ON.flatMap((name) => {
       const value = environment[name];
@@ -73,7 +73,7 @@ async function runEngine(
     extendEnv: false,
     stdin: 'ignore',
     reject: false,
-    timeout: SLOWEST_MS,
+    timeout: ENGINE_TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
   const why = end instanceof Error ? (end.shortMessage ?? '') : '';
@@ -81,14 +81,14 @@ async function runEngine(
 }
 
 /** Its value names the scratch folder, so that one Runoff leaves the containers of another alone. */
-export const LABEL = 'runoff.sandbox';
+export const CONTAINER_LABEL = 'runoff.sandbox';
 
 /** `app` is this process: its id and when it started. */
-export const nameOf = (app: string): string => `runoff-${app}-${randomBytes(6).toString('hex')}`;
+export const containerName = (app: string): string => `runoff-${app}-${randomBytes(6).toString('hex')}`;
 
 /** Removes the containers whose Runoff is gone: their watcher was killed with it, or the machine stopped. */
-export async function sweep(engine: Engine, place: string): Promise<void> {
-  const list = ['ps', '--all', '--filter', `label=${LABEL}=${place}`, '--format', '{{.Names}}'];
+export async function removeLeftovers(engine: ContainerEngine, place: string): Promise<void> {
+  const list = ['ps', '--all', '--filter', `label=${CONTAINER_LABEL}=${place}`, '--format', '{{.Names}}'];
   const { stdout } = await engine.run(list);
   const left = stdout.split('\n').filter((name) => {
     const [, pid, start] = /^runoff-(\d+)-(\d+)-[0-9a-f]+$/.exec(name.trim()) ?? [];

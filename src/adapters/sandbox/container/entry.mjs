@@ -5,11 +5,11 @@ import { readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
 
-const lifeline = connect('/run/runoff/lifeline.sock');
+const control = connect('/run/runoff/control.sock');
 const broken = () => process.exit(125);
-lifeline.on('error', broken);
-lifeline.on('close', broken);
-lifeline.write(`${JSON.stringify({ namespace: readlinkSync('/proc/self/ns/ipc') })}\n`);
+control.on('error', broken);
+control.on('close', broken);
+control.write(`${JSON.stringify({ namespace: readlinkSync('/proc/self/ns/ipc') })}\n`);
 
 function start({ argv: [command, ...args], env, stdin }) {
   const stdio = [stdin === null ? 'ignore' : 'pipe', 'inherit', 'inherit'];
@@ -25,7 +25,7 @@ function start({ argv: [command, ...args], env, stdin }) {
 }
 
 let order = '';
-lifeline.setEncoding('utf8').on('data', (text) => {
+control.setEncoding('utf8').on('data', (text) => {
   order += text;
   if (order.endsWith('\n')) start(JSON.parse(order));
 });

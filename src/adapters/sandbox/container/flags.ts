@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
 import { INSIDE, prepareEtc, writeOnce } from '../filesystem.ts';
-import type { Ceilings } from '../host-programs.ts';
-import { KERNEL_OBJECTS, mountPoint, segmentPages } from '../launch.ts';
-import type { Engine } from './engine.ts';
+import type { HardLimits } from '../host-programs.ts';
+import { KERNEL_OBJECTS, MAX_OPEN_FILES, mountPoint, segmentPages } from '../launch.ts';
+import type { ContainerEngine } from './engine.ts';
 
 /** How containers are made here, found out by the probe. */
-export interface Setup {
-  readonly engine: Engine;
+export interface ContainerSetup {
+  readonly engine: ContainerEngine;
   /** Whose the command is, as the container counts users. */
   readonly uid: number;
   readonly gid: number;
@@ -24,45 +24,43 @@ export interface Setup {
 
 export interface ContainerInput {
   readonly spec: ExecSpec;
-  readonly setup: Setup;
+  readonly setup: ContainerSetup;
   readonly image: string;
   readonly name: string;
   /** Labels by which leftovers are found. */
   readonly labels: readonly string[];
   readonly toolchain: string;
   readonly files: ContainerFiles;
-  readonly lifeline: string;
+  readonly controlSocket: string;
   readonly egress: string | null;
-  readonly ceilings: Ceilings;
+  readonly ceilings: HardLimits;
 }
 
 export const SECCOMP = join(import.meta.dirname, 'seccomp.json');
 const ENTRY_INSIDE = '/run/runoff/entry.mjs';
-const LIFELINE_INSIDE = '/run/runoff/lifeline.sock';
+const CONTROL_INSIDE = '/run/runoff/control.sock';
 
 export const SYNTHETIC = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'gitconfig', 'resolv.conf'] as const;
 
 /** Shares of the memory limit that files in /tmp and /dev/shm may take, our defaults; the same as the default sandbox's. */
-const SHARE = { tmp: 1 / 4, shm: 1 / 8 } as const;
+const TMPFS_SHARES = { tmp: 1 / 4, shm: 1 / 8 } as const;
 /**
  * The kernel's limit lies above ours: the watchdog stops the whole tree, the kernel only one process of it, and is for what
  * comes between two looks. Bytes, our default.
  */
-const ABOVE_LIMIT = 128 * 2 ** 20;
-/** Descriptors a process may have open, our default: as many as in the default sandbox. */
-const OPEN_FILES = 8192;
+const KERNEL_MARGIN_BYTES = 128 * 2 ** 20;
 /** Processes of one user over all containers where each container has a limit of its own, our default. */
-const MOST_BY_USER = 32_768;
+const MAX_USER_PROCESSES = 32_768;
 /** The shell, the entry and the bridge with their threads count too. */
-const OWN_PROCESSES = 32;
+const ENTRY_PROCESSES = 32;
 /** Names by which docker's client hands its own proxy, perhaps with a password, to every container. */
-const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY'];
+const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY'];
 
 /**
  * The first process: reaps what others leave behind, which Node cannot, and ends with the entry; the kernel then ends the
  * rest of the container. Signals from inside do not reach it.
  */
-const FIRST = '"$@" & wait $!';
+const INIT_SCRIPT = '"$@" & wait $!';
 
 /** The engine's arguments for one run of a command. They hold no word of the command, its environment or its input. */
 export function containerArgs(input: ContainerInput): readonly string[] {
@@ -73,15 +71,15 @@ export function containerArgs(input: ContainerInput): readonly string[] {
     ...['--name', name, ...labels.flatMap((label) => ['--label', label])],
     ...['--pull', 'never', '--network', 'none', '--hostname', 'sandbox'],
     ...['--log-driver', 'none', '--no-healthcheck', '--stop-timeout', '0'],
-    ...confinement(setup),
-    ...limits(input),
-    ...mounts(input),
+    ...confinementFlags(setup),
+    ...limitFlags(input),
+    ...mountFlags(input),
     ...['--workdir', '/', '--entrypoint', '/bin/sh', image],
-    ...['-c', FIRST, 'sh', INSIDE.node, ENTRY_INSIDE],
+    ...['-c', INIT_SCRIPT, 'sh', INSIDE.node, ENTRY_INSIDE],
   ];
 }
 
-function confinement({ engine, uid, gid, keepId, groups }: Setup): readonly string[] {
+function confinementFlags({ engine, uid, gid, keepId, groups }: ContainerSetup): readonly string[] {
   const own =
     engine.name === 'podman'
       ? // Neither the host's proxy, nor its names, nor what a distribution puts into every container (/run/secrets).
@@ -89,7 +87,10 @@ function confinement({ engine, uid, gid, keepId, groups }: Setup): readonly stri
           '--tmpfs',
           ...['/run/secrets:ro,size=4k,mode=0555', '--security-opt', `mask=${hiddenOfSys(groups).join(':')}`],
         ])
-      : PROXIES.flatMap((proxy) => [proxy, proxy.toLowerCase()]).flatMap((proxy) => ['--env', `${proxy}=`]);
+      : PROXY_VARIABLES.flatMap((proxy) => [proxy, proxy.toLowerCase()]).flatMap((proxy) => [
+          '--env',
+          `${proxy}=`,
+        ]);
   return [
     // Where its control group lies among the host's is told by the default of engines on version 1.
     ...['--read-only', '--cap-drop', 'ALL', '--ipc', 'private', '--cgroupns', 'private'],
@@ -116,20 +117,20 @@ function objectBounds(memoryBytes: number): readonly string[] {
   return Object.entries(bounds).flatMap(([name, most]) => ['--sysctl', `${name.replace('/', '.')}=${most}`]);
 }
 
-function limits({ spec, setup, ceilings }: ContainerInput): readonly string[] {
+function limitFlags({ spec, setup, ceilings }: ContainerInput): readonly string[] {
   const { memoryBytes, processes, diskBytes } = spec.limits;
   const size = (share: number): number => Math.ceil(memoryBytes * share);
-  const memory = String(memoryBytes + ABOVE_LIMIT);
-  const descriptors = Math.min(OPEN_FILES, ceilings.files);
+  const memory = String(memoryBytes + KERNEL_MARGIN_BYTES);
+  const descriptors = Math.min(MAX_OPEN_FILES, ceilings.files);
   const file = Math.min(diskBytes, ceilings.fileBytes);
-  const counted = processes + OWN_PROCESSES;
+  const counted = processes + ENTRY_PROCESSES;
   // Always given: an engine that runs as root asks for more than a container or unit of systemd around it may allow.
-  const byUser = Math.min(setup.groups ? MOST_BY_USER : counted, ceilings.processes);
+  const byUser = Math.min(setup.groups ? MAX_USER_PROCESSES : counted, ceilings.processes);
   // Else podman fills it from the image's own folder, whose mode it gets in any case.
   const fresh = setup.engine.name === 'podman' ? ',notmpcopyup' : '';
   return [
-    ...['--tmpfs', `/tmp:rw,exec,nosuid,nodev,size=${size(SHARE.tmp)},mode=1777${fresh}`],
-    ...['--shm-size', String(size(SHARE.shm))],
+    ...['--tmpfs', `/tmp:rw,exec,nosuid,nodev,size=${size(TMPFS_SHARES.tmp)},mode=1777${fresh}`],
+    ...['--shm-size', String(size(TMPFS_SHARES.shm))],
     ...['--ulimit', `nofile=${descriptors}:${descriptors}`, '--ulimit', 'core=0:0'],
     ...['--ulimit', `fsize=${file}:${file}`, '--ulimit', `nproc=${byUser}:${byUser}`],
     ...(setup.objects ? objectBounds(memoryBytes) : []),
@@ -137,7 +138,7 @@ function limits({ spec, setup, ceilings }: ContainerInput): readonly string[] {
   ];
 }
 
-function mounts({ spec, toolchain, files, lifeline, egress }: ContainerInput): readonly string[] {
+function mountFlags({ spec, toolchain, files, controlSocket, egress }: ContainerInput): readonly string[] {
   const { area, gateway, out, binds = [] } = spec;
   const bind = (from: string, to: string, readOnly: boolean): string[] => {
     // Both engines read the value as comma-separated, and disagree about quotes.
@@ -155,7 +156,7 @@ function mounts({ spec, toolchain, files, lifeline, egress }: ContainerInput): r
     ...(out === undefined ? [] : bind(out, INSIDE.out, false)),
     ...bind(toolchain, INSIDE.toolchain, true),
     ...bind(files.entry, ENTRY_INSIDE, true),
-    ...bind(lifeline, LIFELINE_INSIDE, true),
+    ...bind(controlSocket, CONTROL_INSIDE, true),
     ...(gateway === undefined ? [] : bind(gateway.socket, INSIDE.gateway, true)),
     ...(egress === null ? [] : bind(egress, INSIDE.egress, true)),
     ...SYNTHETIC.flatMap((file) => bind(join(files.etc, file), `/etc/${file}`, true)),
@@ -169,7 +170,7 @@ export interface ContainerFiles {
   readonly entry: string;
 }
 
-const ENTRY = readFileSync(join(import.meta.dirname, 'entry.mjs'), 'utf8');
+const ENTRY_SOURCE = readFileSync(join(import.meta.dirname, 'entry.mjs'), 'utf8');
 
 /**
  * Writes what every container sees of /etc, and its entry, below `scratch` once. Copies, because Runoff may be installed
@@ -183,7 +184,7 @@ export function prepareContainerFiles(scratch: string, uid: number, gid: number)
     group: `${unlessRoot(gid, 'root:x:0:\n')}agent:x:${gid}:\n`,
     // Without a network there is no resolver; the engine would show the host's.
     'resolv.conf': '',
-    'entry.mjs': ENTRY,
+    'entry.mjs': ENTRY_SOURCE,
   };
   const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12);
   const folder = join(scratch, `container-${digest}`);

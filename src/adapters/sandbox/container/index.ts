@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from '../areas.ts';
 import { type Dialler, openEgress, publicInternet } from '../egress.ts';
-import { type Owner, readCeilings } from '../host-programs.ts';
+import { type Owner, readHardLimits } from '../host-programs.ts';
+import { probedSandbox } from '../probed.ts';
 import { openProcessTable, startedAt } from '../processes.ts';
-import { provenSandbox } from '../proven.ts';
-import { type EngineName, LABEL, nameOf, sweep } from './engine.ts';
-import { prepareContainerFiles, type Setup } from './flags.ts';
-import { openLifeline, orderOf } from './lifeline.ts';
+import { entryOrder, openControlSocket } from './control-socket.ts';
+import { CONTAINER_LABEL, containerName, type EngineName, removeLeftovers } from './engine.ts';
+import { type ContainerSetup, prepareContainerFiles } from './flags.ts';
 import { findSetup } from './probe.ts';
 import { runContainer } from './run.ts';
 
@@ -38,7 +38,7 @@ export function openContainer(options: ContainerOptions): Sandbox {
   const app = `${process.pid}-${startedAt(process.pid) ?? '0'}`;
   const place = createHash('sha256').update(scratch).digest('hex').slice(0, 16);
 
-  const execAs = async (spec: ExecSpec, setup: Setup): Promise<ExecResult> => {
+  const execAs = async (spec: ExecSpec, setup: ContainerSetup): Promise<ExecResult> => {
     openToOwner(spec);
     writeBelow(spec.area.home, spec.files ?? {}, owner);
     const givenBytes = await copies.ensure(spec.area);
@@ -48,34 +48,34 @@ export function openContainer(options: ContainerOptions): Sandbox {
     const egress = spec.egress?.length
       ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
       : null;
-    const line = await openLifeline(own, orderOf(spec, egress !== null));
+    const control = await openControlSocket(own, entryOrder(spec, egress !== null));
     try {
       return await runContainer({
         spec,
         setup,
         image,
-        name: nameOf(app),
-        labels: [`${LABEL}=${place}`],
+        name: containerName(app),
+        labels: [`${CONTAINER_LABEL}=${place}`],
         toolchain,
         files: prepareContainerFiles(scratch, setup.uid, setup.gid),
-        lifeline: line.socket,
+        controlSocket: control.socket,
         egress: egress?.socket ?? null,
-        ceilings: readCeilings(),
-        line,
+        ceilings: readHardLimits(),
+        control,
         owner,
         table,
         givenBytes,
       });
     } finally {
-      await line.close();
+      await control.close();
       await egress?.close();
       rmSync(own, { recursive: true, force: true });
     }
   };
 
-  return provenSandbox(
+  return probedSandbox(
     'container',
-    () => findSetup({ ...options, exec: execAs, sweep: (engine) => sweep(engine, place) }),
+    () => findSetup({ ...options, exec: execAs, sweep: (engine) => removeLeftovers(engine, place) }),
     (spec, { setup }) => execAs(spec, setup),
   );
 }

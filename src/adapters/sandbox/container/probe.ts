@@ -4,35 +4,35 @@ import { asFault } from '../../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../../ports/index.ts';
 import { makeArea, removeArea } from '../areas.ts';
 import type { Owner } from '../host-programs.ts';
-import { ENGINES, type Engine, type EngineName, findEngine } from './engine.ts';
-import type { Setup } from './flags.ts';
+import { type ContainerEngine, ENGINES, type EngineName, findEngine } from './engine.ts';
+import type { ContainerSetup } from './flags.ts';
 
-export type Finding =
+export type SetupFinding =
   | {
       readonly kind: 'ready';
-      readonly setup: Setup;
+      readonly setup: ContainerSetup;
       readonly detail: string;
       readonly weaker: readonly string[];
     }
-  | Missing;
+  | SetupMissing;
 
-interface Missing {
+interface SetupMissing {
   readonly kind: 'missing';
   readonly why: string;
   readonly remedy: string;
 }
 
-interface Trial {
+interface SetupTrial {
   readonly engine?: EngineName;
   readonly image: string;
   readonly owner: Owner | null;
   readonly scratch: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  readonly exec: (spec: ExecSpec, setup: Setup) => Promise<ExecResult>;
-  readonly sweep: (engine: Engine) => Promise<void>;
+  readonly exec: (spec: ExecSpec, setup: ContainerSetup) => Promise<ExecResult>;
+  readonly sweep: (engine: ContainerEngine) => Promise<void>;
 }
 
-const missing = (why: string, remedy: string): Missing => ({ kind: 'missing', why, remedy });
+const missing = (why: string, remedy: string): SetupMissing => ({ kind: 'missing', why, remedy });
 
 /** Programs that work in an image besides the repository's own: coders end without a patch where one is missing. */
 const IMAGE_PROGRAMS = [
@@ -56,14 +56,14 @@ const MARKED_PROCESSES = 487;
  * What the container's own control group allows, by version 2 or 1; nothing when the engine shows none. Then Node, which
  * every command behind a gateway needs, and the shell are there, and git and what else reads a candidate's files is.
  */
-const TRIAL = `cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null
+const TRIAL_SCRIPT = `cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null
 for program in ${IMAGE_PROGRAMS.join(' ')}; do
   command -v $program > /dev/null || { echo "the image has no $program" >&2; exit 3; }
 done
 /opt/runoff/bin/node --version > /dev/null && touch /repo/written ~/written /tmp/written`;
 
 /** Runs a trial command the way every command will run, in the strongest set-up first. Never rejects. */
-export async function findSetup(trial: Trial): Promise<Finding> {
+export async function findSetup(trial: SetupTrial): Promise<SetupFinding> {
   if (process.platform !== 'linux') {
     return missing(
       `Containers are watched from the machine that runs them; this is ${process.platform}.`,
@@ -86,7 +86,10 @@ export async function findSetup(trial: Trial): Promise<Finding> {
   }
 }
 
-async function firstEngine({ engine, environment = process.env }: Trial): Promise<Engine | Missing> {
+async function firstEngine({
+  engine,
+  environment = process.env,
+}: SetupTrial): Promise<ContainerEngine | SetupMissing> {
   const reasons: string[] = [];
   for (const name of engine === undefined ? ENGINES : [engine]) {
     const found = await findEngine(name, environment);
@@ -97,7 +100,7 @@ async function firstEngine({ engine, environment = process.env }: Trial): Promis
   return missing(why, 'sudo apt-get install podman uidmap   (then `podman info` must work for this user)');
 }
 
-async function wrongImage(image: string, engine: Engine): Promise<Missing | null> {
+async function wrongImage(image: string, engine: ContainerEngine): Promise<SetupMissing | null> {
   const found = await engine.run(['image', 'inspect', '--format', '{{json .Config.Volumes}}', image]);
   if (found.code !== 0) {
     const why = `${engine.name} has no image ${image} for this user.`;
@@ -111,7 +114,7 @@ async function wrongImage(image: string, engine: Engine): Promise<Missing | null
 }
 
 /** The strongest first. */
-function setupsOf(engine: Engine, owner: Owner | null): readonly Setup[] {
+function setupsOf(engine: ContainerEngine, owner: Owner | null): readonly ContainerSetup[] {
   const ids = { uid: owner?.uid ?? process.getuid?.() ?? 0, gid: owner?.gid ?? process.getgid?.() ?? 0 };
   const asRoot = { uid: 0, gid: 0, keepId: false };
   const users = !engine.rootless
@@ -124,16 +127,16 @@ function setupsOf(engine: Engine, owner: Owner | null): readonly Setup[] {
   );
 }
 
-async function trySetups(trial: Trial, engine: Engine): Promise<Finding> {
+async function trySetups(trial: SetupTrial, engine: ContainerEngine): Promise<SetupFinding> {
   const refusals: string[] = [];
   for (const setup of setupsOf(engine, trial.owner)) {
-    const why = await refusalOf(trial, setup);
+    const why = await whySetupFails(trial, setup);
     if (why === null) {
       return {
         kind: 'ready',
         setup,
-        detail: detailOf(trial.image, setup, refusals),
-        weaker: weaknesses(setup),
+        detail: setupDetail(trial.image, setup, refusals),
+        weaker: setupWeaknesses(setup),
       };
     }
     refusals.push(why);
@@ -144,9 +147,9 @@ async function trySetups(trial: Trial, engine: Engine): Promise<Finding> {
   );
 }
 
-function detailOf(
+function setupDetail(
   image: string,
-  { engine, groups, keepId, uid }: Setup,
+  { engine, groups, keepId, uid }: ContainerSetup,
   refusals: readonly string[],
 ): string {
   const mode = engine.rootless ? 'rootless' : 'as root';
@@ -157,7 +160,7 @@ function detailOf(
   return `${engine.name} ${engine.version} ${mode}, image ${image}, ${user}, full copies, ${limits}`;
 }
 
-function weaknesses({ engine, groups, uid, objects }: Setup): readonly string[] {
+function setupWeaknesses({ engine, groups, uid, objects }: ContainerSetup): readonly string[] {
   return [
     'Watches of files are counted for all commands of a user together, so that one can keep others from watching.',
     ...(engine.name === 'podman'
@@ -186,12 +189,12 @@ function weaknesses({ engine, groups, uid, objects }: Setup): readonly string[] 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** Why a set-up does not work here; null when it does. */
-async function refusalOf(trial: Trial, setup: Setup): Promise<string | null> {
+async function whySetupFails(trial: SetupTrial, setup: ContainerSetup): Promise<string | null> {
   const root = join(trial.scratch, `probe-${randomBytes(6).toString('hex')}`);
   try {
     const area = makeArea(root, trial.owner);
     const limits = { ...DEFAULT_LIMITS, wallMs: 60_000, processes: MARKED_PROCESSES };
-    const result = await trial.exec({ area, argv: ['sh', '-c', TRIAL], limits }, setup);
+    const result = await trial.exec({ area, argv: ['sh', '-c', TRIAL_SCRIPT], limits }, setup);
     if (result.stopped !== null) return 'a trial command did not end in time';
     if (result.exitCode !== 0) return result.stderr.trim() || `a trial command ended with ${result.exitCode}`;
     return setup.groups && !inForce(result.stdout) ? 'the engine takes limits but does not set them' : null;

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult } from '../../../ports/index.ts';
 import { inheritedDescriptors, type Owner } from '../host-programs.ts';
-import { findInit, type Init, isAlive, type ProcessTable } from '../processes.ts';
+import { findInit, type Init, isAlive, KILL_TIMEOUT_MS, type ProcessTable } from '../processes.ts';
 import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
-import { diskBefore, lastLook, watch } from '../watchdog.ts';
+import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
+import type { ControlSocket } from './control-socket.ts';
 import { type ContainerInput, containerArgs } from './flags.ts';
-import type { Lifeline } from './lifeline.ts';
 
 export interface ContainerRun extends ContainerInput {
-  readonly line: Lifeline;
+  readonly control: ControlSocket;
   readonly owner: Owner | null;
   readonly table: ProcessTable;
   /** Bytes in the area that the command did not write, because the area is a copy. */
@@ -20,22 +20,20 @@ export interface ContainerRun extends ContainerInput {
 }
 
 /** Milliseconds in which a container that was told to end must have, before the engine is asked to end it; our default. */
-const PATIENCE_MS = 2_000;
-/** Milliseconds in which killed processes must be gone, promised by the port. */
-const GONE_MS = 10_000;
-const LIFE = 3;
+const STOP_WAIT_MS = 2_000;
+const WATCHER_FD = 3;
 
 /**
  * Becomes the engine's client, and leaves a watcher outside of the container, where no candidate reaches it: when Runoff dies,
  * by whatever signal, the watcher removes the container. It tries for a while, since the client may be about to make it. A
  * line instead of the end tells it that Runoff has seen to that.
  */
-const GUARD = `{
-  if read -r _ <&${LIFE}; then exit 0; fi
+const WATCHER_SCRIPT = `{
+  if read -r _ <&${WATCHER_FD}; then exit 0; fi
   for _ in 1 2 3 4 5 6; do "$1" rm --force "$2"; sleep 1; done
 } > /dev/null 2>&1 < /dev/null &
 shift 2
-exec "$@" ${LIFE}<&-`;
+exec "$@" ${WATCHER_FD}<&-`;
 
 interface ContainerEnd {
   readonly code: number | null;
@@ -48,7 +46,7 @@ interface ContainerEnd {
 export async function runContainer(input: ContainerRun): Promise<ExecResult> {
   const { spec, table, owner, givenBytes } = input;
   const { memoryBytes, diskBytes } = spec.limits;
-  const disk = await diskBefore(spec, givenBytes);
+  const disk = await measureDiskBefore(spec, givenBytes);
   const container = startContainer(input);
   const { end, stopped, ...rest } = await supervise(
     {
@@ -56,9 +54,9 @@ export async function runContainer(input: ContainerRun): Promise<ExecResult> {
       async watch(over) {
         const init = await container.init;
         if (init === null) return null;
-        return await watch({ ...disk, init, memoryBytes, diskBytes }, table, owner, over);
+        return await watchLimits({ ...disk, init, memoryBytes, diskBytes }, table, owner, over);
       },
-      lastLook: () => lastLook(disk, owner),
+      lastLook: () => checkDiskAtEnd(disk, owner),
     },
     spec,
   );
@@ -68,11 +66,11 @@ export async function runContainer(input: ContainerRun): Promise<ExecResult> {
     const why = rest.stderr.trim().split('\n').slice(-3).join('; ') || `it ended with code ${end.code}`;
     throw new Fault('SANDBOX_UNAVAILABLE', `No container could be started: ${why}`);
   }
-  return { exitCode: exitCode(end.code), stopped: null, ...rest };
+  return { exitCode: containerExitCode(end.code), stopped: null, ...rest };
 }
 
 /** Engines and shells report a death by signal as 128 + its number. */
-const exitCode = (code: number | null): number | null =>
+const containerExitCode = (code: number | null): number | null =>
   code === null || DEADLY_SIGNALS.includes(code - 128) ? null : code;
 
 interface Container {
@@ -85,7 +83,7 @@ interface Container {
 }
 
 function startContainer(input: ContainerRun): Container {
-  const { line, setup, table } = input;
+  const { control, setup, table } = input;
   const child = spawnClient(input);
   if (!child.stdout || !child.stderr) {
     throw new Fault('SANDBOX_UNAVAILABLE', 'No container can be started: Runoff has too many files open.');
@@ -101,21 +99,21 @@ function startContainer(input: ContainerRun): Container {
   }).finally(() => {
     exited = true;
     // A client that ended before its container was started will not start it.
-    line.cut();
+    control.cut();
   });
-  const init = findInside(line, table, () => exited);
+  const init = findInside(control, table, () => exited);
   let found: Init | null = null;
   let killed = false;
   const kill = (): void => {
     killed = true;
-    line.cut();
-    if (found !== null) killFirst(found);
+    control.cut();
+    if (found !== null) killInit(found);
     void endInTime(() => exited, input);
   };
   void init.then(
     (first) => {
       found = first;
-      if (killed && first !== null) killFirst(first);
+      if (killed && first !== null) killInit(first);
     },
     // `watch` fails by it, and with it the run.
     () => undefined,
@@ -136,7 +134,7 @@ function spawnClient(input: ContainerRun): ChildProcess {
   for (const fd of inheritedDescriptors()) stdio[fd] ??= 'ignore';
   return spawn(
     '/bin/sh',
-    ['-c', GUARD, 'sh', engine.name, name, engine.name, ...containerArgs(input)],
+    ['-c', WATCHER_SCRIPT, 'sh', engine.name, name, engine.name, ...containerArgs(input)],
     // A process group of its own: an interrupt from the terminal does not reach it.
     { cwd: '/', env: engine.env, stdio: Array.from(stdio, (use) => use ?? 'ignore'), detached: true },
   );
@@ -146,12 +144,16 @@ function spawnClient(input: ContainerRun): ChildProcess {
  * The container's first process; null when it ended before it was seen. Rejects when it is not one of this machine, where
  * nothing could watch it.
  */
-async function findInside(line: Lifeline, table: ProcessTable, over: () => boolean): Promise<Init | null> {
-  const namespace = await line.taken;
+async function findInside(
+  control: ControlSocket,
+  table: ProcessTable,
+  over: () => boolean,
+): Promise<Init | null> {
+  const namespace = await control.accepted;
   if (namespace === null) return null;
-  const deadline = performance.now() + GONE_MS;
+  const deadline = performance.now() + KILL_TIMEOUT_MS;
   while (performance.now() < deadline) {
-    const first = findFirst(table.within(namespace));
+    const first = findInitAmong(table.within(namespace));
     if (first !== null || over()) return first;
     await sleep(50);
   }
@@ -161,7 +163,7 @@ async function findInside(line: Lifeline, table: ProcessTable, over: () => boole
   );
 }
 
-function killFirst(init: Init): void {
+function killInit(init: Init): void {
   if (!isAlive(init)) return;
   try {
     process.kill(init.pid, 'SIGKILL');
@@ -171,9 +173,9 @@ function killFirst(init: Init): void {
   }
 }
 
-/** For a container that does not end although its lifeline was cut and its first process killed, or could not be. */
+/** For a container that does not end although its control socket was closed and its first process killed, or could not be. */
 async function endInTime(over: () => boolean, { setup, name }: ContainerRun): Promise<void> {
-  await sleep(PATIENCE_MS, undefined, { ref: false });
+  await sleep(STOP_WAIT_MS, undefined, { ref: false });
   if (!over()) await setup.engine.run(['rm', '--force', name]);
 }
 
@@ -181,10 +183,10 @@ async function cleanUp(
   code: number | null,
   { child, closed }: { readonly child: ChildProcess; readonly closed: Promise<void> },
   first: () => Init | null,
-  { setup, name, line }: ContainerRun,
+  { setup, name, control }: ContainerRun,
 ): Promise<ContainerEnd> {
   const { engine, groups } = setup;
-  const started = (await line.taken) !== null;
+  const started = (await control.accepted) !== null;
   const inspected = groups && started && code !== 0;
   const oom = ['inspect', '--format', '{{.State.OOMKilled}}', name] as const;
   const outOfMemory = inspected && (await engine.run(oom)).stdout.trim() === 'true';
@@ -194,18 +196,20 @@ async function cleanUp(
   }
   tellWatcher(child);
   await closed;
-  await gone(first());
+  await firstGone(first());
   return { code, started, outOfMemory };
 }
 
 function tellWatcher(child: ChildProcess): void {
-  const watcher = (child.stdio as readonly (Writable | Readable | null | undefined)[])[LIFE] as Writable;
+  const watcher = (child.stdio as readonly (Writable | Readable | null | undefined)[])[
+    WATCHER_FD
+  ] as Writable;
   watcher.on('error', () => undefined);
   watcher.end('done\n');
 }
 
-async function gone(init: Init | null): Promise<void> {
-  const deadline = performance.now() + GONE_MS;
+async function firstGone(init: Init | null): Promise<void> {
+  const deadline = performance.now() + KILL_TIMEOUT_MS;
   while (init !== null && isAlive(init)) {
     if (performance.now() > deadline) {
       throw new Fault('INTERNAL', `Process ${init.pid} of a container did not end within ten seconds.`);
@@ -215,7 +219,7 @@ async function gone(init: Init | null): Promise<void> {
 }
 
 /** Among processes that share a container, as the host counts them, the one that is number 1 inside; null: none is. */
-export function findFirst(pids: readonly number[]): Init | null {
+export function findInitAmong(pids: readonly number[]): Init | null {
   const pid = pids.find((candidate) => numberInside(candidate) === 1);
   return pid === undefined ? null : findInit(pid);
 }

@@ -15,10 +15,10 @@ import { type Dialler, openEgress, publicInternet } from '../egress.ts';
 import { INSIDE, INSIDE_PATH } from '../filesystem.ts';
 import type { Owner } from '../host-programs.ts';
 import { commandLine, mountPoint } from '../launch.ts';
-import { NEVER_STARTED } from '../proven.ts';
-import { growTree, runUnguarded } from './run.ts';
+import { NEVER_STARTED } from '../probed.ts';
+import { openProcessTree, runUnsandboxed } from './run.ts';
 
-export interface UnguardedOptions {
+export interface UnsandboxedOptions {
   /** Folder made by `prepareToolchain`. */
   readonly toolchain: string;
   /** The ordinary user all commands run as when Runoff is root; null when Runoff itself is an ordinary user. */
@@ -30,10 +30,10 @@ export interface UnguardedOptions {
 }
 
 /** Commands as plain processes: no sandbox at all, for an operator who asked for that by name. Linux. */
-export function openUnguarded(options: UnguardedOptions): Sandbox {
+export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
   const { owner, scratch, toolchain, dialler = publicInternet } = options;
   const copies = openCopies(scratch, owner);
-  const ports = openPorts();
+  const ports = openPortPool();
 
   const execHere = async (spec: ExecSpec): Promise<ExecResult> => {
     for (const { to } of spec.binds ?? []) mountPoint(to);
@@ -49,18 +49,18 @@ export function openUnguarded(options: UnguardedOptions): Sandbox {
       ? await openEgress(spec.egress, folder(scratch, 'egress'), owner, dialler)
       : null;
     try {
-      const places = placesOf(spec, { toolchain, temporary, egress: egress?.socket ?? null, port });
+      const places = pathMapOf(spec, { toolchain, temporary, egress: egress?.socket ?? null, port });
       const here = (text: string): string => onHost(text, places);
       const moved: ExecSpec =
         spec.gateway === undefined || port === null ? spec : { ...spec, gateway: { ...spec.gateway, port } };
       writeBelow(spec.area.home, mapValues(spec.files ?? {}, here), owner);
       const env = { USER: 'agent', TMPDIR: temporary, LANG: 'C.UTF-8', ...mapValues(spec.env ?? {}, here) };
-      return await runUnguarded({
+      return await runUnsandboxed({
         spec,
         argv: commandLine(moved, egress !== null).map(here),
         env: { PATH: hostPath(places), HOME: spec.area.home, ...env },
         stdin: spec.stdin ?? null,
-        tree: growTree(randomInt),
+        tree: openProcessTree(randomInt),
         owner,
         givenBytes,
       });
@@ -72,7 +72,7 @@ export function openUnguarded(options: UnguardedOptions): Sandbox {
   };
 
   return {
-    probe: () => probe(options, execHere),
+    probe: () => probeHost(options, execHere),
     async exec(spec) {
       const never = reasonAgainst(owner);
       if (never !== null) throw new Fault('SANDBOX_UNAVAILABLE', `${never.why} To mend it: ${never.remedy}`);
@@ -87,14 +87,14 @@ const mapValues = (
 ): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-interface Ports {
+interface PortPool {
   /** The wanted port if nobody listens there, else another; nobody gets it again before its release. */
   take(wanted: number): Promise<number>;
   release(port: number): void;
 }
 
 /** Commands share this machine's ports, so that two gateways cannot be at the same one. */
-function openPorts(): Ports {
+function openPortPool(): PortPool {
   const taken = new Set<number>();
   return {
     async take(wanted) {
@@ -138,8 +138,8 @@ function reasonAgainst(owner: Owner | null): { readonly why: string; readonly re
   return null;
 }
 
-async function probe(
-  { owner, scratch }: UnguardedOptions,
+async function probeHost(
+  { owner, scratch }: UnsandboxedOptions,
   exec: (spec: ExecSpec) => Promise<ExecResult>,
 ): Promise<SandboxProbe> {
   const never = reasonAgainst(owner);
@@ -155,7 +155,7 @@ async function probe(
       return { kind: 'missing', why: result.stderr.trim() || 'A trial failed.', remedy };
     const user = owner === null ? 'the same user as Runoff' : `user ${owner.uid}`;
     const detail = `no sandbox: plain processes of ${user}, full copies, limits by watchdogs`;
-    return { kind: 'ready', backend: 'none', detail, weaker: weaknesses(owner) };
+    return { kind: 'ready', backend: 'none', detail, weaker: unsandboxedWeaknesses(owner) };
   } catch (thrown) {
     return { kind: 'missing', why: asFault(thrown).message, remedy };
   } finally {
@@ -163,7 +163,7 @@ async function probe(
   }
 }
 
-const weaknesses = (owner: Owner | null): readonly string[] => [
+const unsandboxedWeaknesses = (owner: Owner | null): readonly string[] => [
   'Nothing holds a candidate back: its commands are ordinary processes of this machine, with its network and every file that their user may read or write.',
   owner === null
     ? "They run as Runoff's own user, so that they can read its keys and change its data and every other candidate."
@@ -172,10 +172,10 @@ const weaknesses = (owner: Owner | null): readonly string[] => [
 ];
 
 /** What stands for a path or address of the sandbox on a host that has no such place. */
-export type Places = readonly (readonly [inside: string, outside: string])[];
+export type PathMap = readonly (readonly [inside: string, outside: string])[];
 
 /** Where the places of a sandbox lie on this host for one command. */
-export function placesOf(
+export function pathMapOf(
   spec: ExecSpec,
   host: {
     readonly toolchain: string;
@@ -184,7 +184,7 @@ export function placesOf(
     readonly egress: string | null;
     readonly port: number | null;
   },
-): Places {
+): PathMap {
   const { area, gateway, out, binds = [] } = spec;
   return [
     [INSIDE.repo, area.upper],
@@ -205,7 +205,7 @@ export function placesOf(
  * Puts the host's places where a text names those of a sandbox: `/repo/src` and `cd /repo;`, but neither `/repository` nor
  * `/srv/repo` nor `$HOME/repo`. A text that glues the name to something else (`"$X"/repo`) is beyond it.
  */
-export function onHost(text: string, places: Places): string {
+export function onHost(text: string, places: PathMap): string {
   const outside = new Map(places);
   // The longest first: /run/runoff/x before a bind at /run/runoff.
   const names = [...outside.keys()].toSorted((a, b) => b.length - a.length);
@@ -218,7 +218,7 @@ export function onHost(text: string, places: Places): string {
 }
 
 /** The PATH of every sandbox, with this host's toolchain. */
-export const hostPath = (places: Places): string =>
+export const hostPath = (places: PathMap): string =>
   INSIDE_PATH.split(':')
     .map((folder) => onHost(folder, places))
     .join(':');

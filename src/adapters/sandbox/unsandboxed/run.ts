@@ -4,36 +4,35 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult, ExecSpec } from '../../../ports/index.ts';
-import { asOwner, inheritedDescriptors, type Owner, readCeilings } from '../host-programs.ts';
-import { findInit, type ProcessTable } from '../processes.ts';
+import { asOwner, inheritedDescriptors, type Owner, readHardLimits } from '../host-programs.ts';
+import { MAX_OPEN_FILES } from '../launch.ts';
+import { findInit, KILL_TIMEOUT_MS, type ProcessTable } from '../processes.ts';
 import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
-import { diskBefore, lastLook, watch } from '../watchdog.ts';
+import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
 
-export interface UnguardedRun {
+export interface UnsandboxedRun {
   readonly spec: ExecSpec;
   /** Command and environment in the host's own places. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | null;
-  readonly tree: Tree;
+  readonly tree: ProcessTree;
   readonly owner: Owner | null;
   /** Bytes in the area that the command did not write, because the area is a copy. */
   readonly givenBytes: number;
 }
 
-const LIFE = 3;
-/** Descriptors a process may have open, our default: as many as in the default sandbox. */
-const OPEN_FILES = 8192;
+const WATCHER_FD = 3;
 /** The watcher and the bridge with its threads count too. */
-const OWN_PROCESSES = 16;
+const WATCHER_PROCESSES = 16;
 
 /**
  * Leaves a watcher, then becomes the command. When Runoff dies, by whatever signal, the watcher ends all that has the
  * command's mark, and then the group.
  */
-const GUARD = `{
+const MARK_WATCHER_SCRIPT = `{
   mark=$1
-  read -r _ <&${LIFE}
+  read -r _ <&${WATCHER_FD}
   for _ in 1 2 3 4 5; do
     for file in $(grep -lse "^Max msgqueue size  *$mark " /proc/[0-9]*/limits); do
       pid=\${file#/proc/}
@@ -44,14 +43,14 @@ const GUARD = `{
   kill -KILL 0
 } > /dev/null 2>&1 < /dev/null &
 shift
-exec "$@" ${LIFE}<&-`;
+exec "$@" ${WATCHER_FD}<&-`;
 
 /** Runs a command as a plain process to its end, within limits that it could leave if it wanted to. */
-export async function runUnguarded(input: UnguardedRun): Promise<ExecResult> {
+export async function runUnsandboxed(input: UnsandboxedRun): Promise<ExecResult> {
   const { spec, tree, owner, givenBytes } = input;
   const { memoryBytes, diskBytes } = spec.limits;
-  const disk = await diskBefore(spec, givenBytes);
-  const child = start(input);
+  const disk = await measureDiskBefore(spec, givenBytes);
+  const child = startCommand(input);
   const { stdout, stderr } = child;
   if (!stdout || !stderr)
     throw new Fault('SANDBOX_UNAVAILABLE', 'No command can be started: Runoff has too many files open.');
@@ -59,14 +58,14 @@ export async function runUnguarded(input: UnguardedRun): Promise<ExecResult> {
     {
       stdout,
       stderr,
-      ended: ended(child, tree),
-      kill: () => killGroup(child),
+      ended: commandEnded(child, tree),
+      kill: () => killCommandGroup(child),
       async watch(over) {
         const init = findInit(child.pid ?? 0);
         if (init === null) return null;
-        return await watch({ ...disk, init, memoryBytes, diskBytes }, tree.table, owner, over);
+        return await watchLimits({ ...disk, init, memoryBytes, diskBytes }, tree.table, owner, over);
       },
-      lastLook: () => lastLook(disk, owner),
+      lastLook: () => checkDiskAtEnd(disk, owner),
     },
     spec,
   );
@@ -74,12 +73,12 @@ export async function runUnguarded(input: UnguardedRun): Promise<ExecResult> {
   return { exitCode, stopped, ...rest };
 }
 
-function start({ spec, argv, env, stdin, tree, owner }: UnguardedRun): ChildProcess {
+function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): ChildProcess {
   const { limits, area } = spec;
-  const ceilings = readCeilings();
+  const ceilings = readHardLimits();
   // The kernel counts all processes of a user, not those of a command.
   const others = threadsOf(owner?.uid ?? process.getuid?.() ?? 0);
-  const files = Math.min(OPEN_FILES, ceilings.files);
+  const files = Math.min(MAX_OPEN_FILES, ceilings.files);
   const stdio: ('ignore' | 'pipe')[] = [stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'];
   for (const fd of inheritedDescriptors()) stdio[fd] ??= 'ignore';
   const rlimits = [
@@ -87,11 +86,11 @@ function start({ spec, argv, env, stdin, tree, owner }: UnguardedRun): ChildProc
     '--core=0',
     `--nofile=${files}:${files}`,
     `--fsize=${Math.min(limits.diskBytes, ceilings.fileBytes)}`,
-    `--nproc=${Math.min(others + limits.processes + OWN_PROCESSES, ceilings.processes)}`,
+    `--nproc=${Math.min(others + limits.processes + WATCHER_PROCESSES, ceilings.processes)}`,
   ];
   const child = spawn(
     '/bin/sh',
-    ['-c', GUARD, 'sh', String(tree.mark), 'prlimit', ...rlimits, '--', ...argv],
+    ['-c', MARK_WATCHER_SCRIPT, 'sh', String(tree.mark), 'prlimit', ...rlimits, '--', ...argv],
     {
       cwd: area.upper,
       env,
@@ -107,7 +106,7 @@ function start({ spec, argv, env, stdin, tree, owner }: UnguardedRun): ChildProc
   return child;
 }
 
-async function ended(child: ChildProcess, tree: Tree): Promise<number | null> {
+async function commandEnded(child: ChildProcess, tree: ProcessTree): Promise<number | null> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) =>
@@ -119,12 +118,12 @@ async function ended(child: ChildProcess, tree: Tree): Promise<number | null> {
   signalGroup(child);
   await tree.end();
   await groupGone(child);
-  (child.stdio as readonly (Writable | Readable | null | undefined)[])[LIFE]?.destroy();
+  (child.stdio as readonly (Writable | Readable | null | undefined)[])[WATCHER_FD]?.destroy();
   await closed;
   return code;
 }
 
-function killGroup(child: ChildProcess): void {
+function killCommandGroup(child: ChildProcess): void {
   if (child.exitCode === null && child.signalCode === null) signalGroup(child);
 }
 
@@ -152,7 +151,7 @@ async function groupGone(child: ChildProcess): Promise<void> {
  * All processes of one command are known by a mark that children inherit and no ordinary program changes, whatever becomes
  * of their parent, group or session: a limit of POSIX message queues (bytes) that no other process has.
  */
-export interface Tree {
+export interface ProcessTree {
   readonly mark: number;
   /** For the watchdog; whatever namespace it asks for, it gets the tree. */
   readonly table: ProcessTable;
@@ -161,13 +160,11 @@ export interface Tree {
 }
 
 /** The kernel's default limit. */
-const USUAL_MARK = 819_200;
-/** Milliseconds in which killed processes must be gone, promised by the port. */
-const GONE_MS = 10_000;
+const DEFAULT_QUEUE_LIMIT = 819_200;
 /** Milliseconds for which one look at /proc serves. */
-const FRESH_MS = 100;
+const TREE_FRESH_MS = 100;
 
-function read(file: string): string {
+function readProc(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
@@ -178,25 +175,25 @@ function read(file: string): string {
 
 const pids = (): readonly string[] => readdirSync('/proc').filter((name) => /^\d+$/.test(name));
 
-const markOf = (pid: string): number | null => {
-  const value = /^Max msgqueue size +(\d+)/m.exec(read(`/proc/${pid}/limits`))?.[1];
+const queueLimitOf = (pid: string): number | null => {
+  const value = /^Max msgqueue size +(\d+)/m.exec(readProc(`/proc/${pid}/limits`))?.[1];
   return value === undefined ? null : Number(value);
 };
 
 /** By /proc/PID/status. Where only the first thread has ended, the others go on. */
-const hasEnded = (status: string): boolean =>
+const statusHasEnded = (status: string): boolean =>
   /^State:\s+[ZX]/m.test(status) && !/^Threads:\s+(?:[2-9]|\d\d)/m.test(status);
 
 /** `random` gives a number from 0 up to its argument, without that. */
-export function growTree(random: (below: number) => number): Tree {
-  const ceiling = Math.min(markOf('self') ?? USUAL_MARK, USUAL_MARK);
-  const taken = new Set(pids().map(markOf));
+export function openProcessTree(random: (below: number) => number): ProcessTree {
+  const ceiling = Math.min(queueLimitOf('self') ?? DEFAULT_QUEUE_LIMIT, DEFAULT_QUEUE_LIMIT);
+  const taken = new Set(pids().map(queueLimitOf));
   let mark = ceiling - 1 - random(Math.floor(ceiling / 2));
   while (taken.has(mark)) mark = ceiling - 1 - random(Math.floor(ceiling / 2));
 
   const alive = (): readonly number[] =>
     pids()
-      .filter((pid) => markOf(pid) === mark && !hasEnded(read(`/proc/${pid}/status`)))
+      .filter((pid) => queueLimitOf(pid) === mark && !statusHasEnded(readProc(`/proc/${pid}/status`)))
       .map(Number);
   let takenAt = Number.NEGATIVE_INFINITY;
   let latest: readonly number[] = [];
@@ -204,7 +201,7 @@ export function growTree(random: (below: number) => number): Tree {
     mark,
     table: {
       within() {
-        if (performance.now() - takenAt > FRESH_MS) {
+        if (performance.now() - takenAt > TREE_FRESH_MS) {
           latest = alive();
           takenAt = performance.now();
         }
@@ -212,7 +209,7 @@ export function growTree(random: (below: number) => number): Tree {
       },
     },
     async end() {
-      const deadline = performance.now() + GONE_MS;
+      const deadline = performance.now() + KILL_TIMEOUT_MS;
       for (let left = alive(); left.length > 0; left = alive()) {
         if (performance.now() > deadline) {
           throw new Fault(
@@ -220,14 +217,14 @@ export function growTree(random: (below: number) => number): Tree {
             `Processes of a command did not end within ten seconds: ${left.join(', ')}.`,
           );
         }
-        for (const pid of left) kill(pid);
+        for (const pid of left) killProcess(pid);
         await sleep(5);
       }
     },
   };
 }
 
-function kill(pid: number): void {
+function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (thrown) {
@@ -238,7 +235,7 @@ function kill(pid: number): void {
 /** Processes and threads of a user, as its limit counts them. */
 export function threadsOf(uid: number): number {
   return pids()
-    .map((pid) => read(`/proc/${pid}/status`))
+    .map((pid) => readProc(`/proc/${pid}/status`))
     .filter((status) => Number(/^Uid:\t(\d+)/m.exec(status)?.[1]) === uid)
     .reduce((sum, status) => sum + Number(/^Threads:\t(\d+)/m.exec(status)?.[1] ?? 1), 0);
 }

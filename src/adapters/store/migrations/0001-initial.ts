@@ -232,7 +232,7 @@ const executors = [
               and incarnation = current_setting('runoff.incarnation', true)
             for key share;
           if not found then
-            raise exception 'executor % was given up', current_setting('runoff.executor', true)
+            raise exception 'executor % has expired', current_setting('runoff.executor', true)
               using errcode = 'RF001';
           end if;
         end if;

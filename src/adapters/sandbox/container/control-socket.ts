@@ -9,25 +9,25 @@ import { commandLine } from '../launch.ts';
 /** First and only line of a container's entry: how the kernel names the IPC namespace that all of its processes share. */
 const Hello = z.object({ namespace: z.string().regex(/^ipc:\[\d+\]$/) });
 /** Characters of that line, more than it ever has. */
-const LONGEST_HELLO = 1000;
+const MAX_HELLO_CHARS = 1000;
 
 /** What ties a container to Runoff: as long as it holds, the container runs. */
-export interface Lifeline {
+export interface ControlSocket {
   /** Host path of the socket. */
   readonly socket: string;
   /** Resolves to the container's IPC namespace once its entry took the order; null when that will not happen. */
-  readonly taken: Promise<string | null>;
+  readonly accepted: Promise<string | null>;
   /** Ends the container, at any moment of its life. */
   cut(): void;
   close(): Promise<void>;
 }
 
 /** Serves one order to the first that asks, which is the entry: nothing else runs in the container before it has it. */
-export async function openLifeline(folder: string, order: Order): Promise<Lifeline> {
+export async function openControlSocket(folder: string, order: EntryOrder): Promise<ControlSocket> {
   let entry: Socket | null = null;
   let over = false;
   let tell: (namespace: string | null) => void = () => undefined;
-  const taken = new Promise<string | null>((resolve) => {
+  const accepted = new Promise<string | null>((resolve) => {
     tell = resolve;
   });
   const server = createServer((socket) => {
@@ -37,7 +37,7 @@ export async function openLifeline(folder: string, order: Order): Promise<Lifeli
       return;
     }
     entry = socket;
-    serve(socket, order, tell);
+    serveOrder(socket, order, tell);
   });
   const cut = (): void => {
     over = true;
@@ -47,15 +47,15 @@ export async function openLifeline(folder: string, order: Order): Promise<Lifeli
   // Bound through a descriptor of its folder: a socket's path may have 107 bytes only, a data folder's may be longer.
   const fd = openSync(folder, 'r');
   try {
-    await listen(server, `/proc/self/fd/${fd}/lifeline.sock`);
-    chmodSync(join(folder, 'lifeline.sock'), 0o666);
+    await listenAt(server, `/proc/self/fd/${fd}/control.sock`);
+    chmodSync(join(folder, 'control.sock'), 0o666);
   } catch (thrown) {
     closeSync(fd);
     throw thrown;
   }
   return {
-    socket: join(folder, 'lifeline.sock'),
-    taken,
+    socket: join(folder, 'control.sock'),
+    accepted,
     cut,
     async close() {
       cut();
@@ -65,14 +65,14 @@ export async function openLifeline(folder: string, order: Order): Promise<Lifeli
   };
 }
 
-function serve(socket: Socket, order: Order, tell: (namespace: string | null) => void): void {
+function serveOrder(socket: Socket, order: EntryOrder, tell: (namespace: string | null) => void): void {
   let text = '';
   socket.on('close', () => tell(null));
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
-    if (text.length > LONGEST_HELLO) socket.destroy();
+    if (text.length > MAX_HELLO_CHARS) socket.destroy();
     if (!text.endsWith('\n')) return;
-    const hello = Hello.safeParse(parsed(text));
+    const hello = Hello.safeParse(parseJson(text));
     if (!hello.success) {
       socket.destroy();
       return;
@@ -84,7 +84,7 @@ function serve(socket: Socket, order: Order, tell: (namespace: string | null) =>
   });
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -92,21 +92,21 @@ function parsed(text: string): unknown {
   }
 }
 
-const listen = (server: Server, path: string): Promise<void> =>
+const listenAt = (server: Server, path: string): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(path, resolve);
   });
 
 /** What a container's entry is told to run. It comes by a socket: nothing of it is in the engine's argv or records. */
-export interface Order {
+export interface EntryOrder {
   readonly argv: readonly string[];
   /** The command's whole environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | null;
 }
 
-export const orderOf = (spec: ExecSpec, egress: boolean): Order => ({
+export const entryOrder = (spec: ExecSpec, egress: boolean): EntryOrder => ({
   argv: commandLine(spec, egress),
   env: {
     PATH: INSIDE_PATH,

@@ -11,27 +11,27 @@ export const NEVER_STARTED: ExecResult = {
   ms: 0,
 };
 
-interface Ready {
+interface ProbedReady {
   readonly kind: 'ready';
   readonly detail: string;
   readonly weaker: readonly string[];
 }
 
-interface Missing {
+interface ProbedMissing {
   readonly kind: 'missing';
   readonly why: string;
   readonly remedy: string;
 }
 
 /** A sandbox that runs nothing before its probe has found a way. `find` never rejects. */
-export function provenSandbox<Found extends Ready>(
+export function probedSandbox<Found extends ProbedReady>(
   backend: SandboxBackend,
-  find: () => Promise<Found | Missing>,
+  find: () => Promise<Found | ProbedMissing>,
   execAs: (spec: ExecSpec, found: Found) => Promise<ExecResult>,
 ): Sandbox {
   // Found out once: it does not change while Runoff runs. What is missing may be mended, so that is looked at again.
-  let finding: Promise<Found | Missing> | null = null;
-  const look = async (): Promise<Found | Missing> => {
+  let finding: Promise<Found | ProbedMissing> | null = null;
+  const look = async (): Promise<Found | ProbedMissing> => {
     finding ??= find();
     const found = await finding;
     if (found.kind === 'missing') finding = null;
