@@ -109,7 +109,7 @@ function openDbos(options: DbosEngineOptions, residents: ActiveFlows): Dbos {
 }
 
 async function registerQueues(queue: CoderQueue): Promise<void> {
-  const { name, perWorker, perPartition } = queue;
+  const { name, perPartition } = queue;
   await DBOS.registerQueue(RUN_QUEUE, { minPollingIntervalMs: QUEUE_POLL_MS });
   await DBOS.registerQueue(EXAMINATION_QUEUE, {
     partitionConcurrency: perPartition,
