@@ -106,7 +106,7 @@ describe('without a sandbox', () => {
   test('what a killed Runoff left is ended, daemons too', async () => {
     const mark = markedSleep();
     const line = `(setsid setsid sh -c "trap '' TERM HUP INT; sleep ${mark}" &) ; sleep ${mark}`;
-    const app = await victim('openUnguarded', bench, line, mark);
+    const app = await victim('openUnsandboxed', bench, line, mark);
     expect(processesWith(mark)).toBeGreaterThan(1);
     process.kill(app, 'SIGKILL');
     expect(await untilDead(mark)).toBe(gone);

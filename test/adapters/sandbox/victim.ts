@@ -10,7 +10,7 @@ const SANDBOX = fileURLToPath(new URL('../../../src/adapters/sandbox/index.ts', 
 
 /** A Runoff of its own, to be killed, whose command runs a shell line; resolves to its process id once `mark` is seen. */
 export async function victim(
-  open: 'openContainer' | 'openUnguarded',
+  open: 'openContainer' | 'openUnsandboxed',
   bench: Workbench,
   line: string,
   mark: string,
