@@ -11,11 +11,11 @@ class StoriesFirst extends BaseSequencer {
   }
 }
 
+const SLOW = '**/*.slow.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'packages/**/*.test.ts'],
     reporters: ['default', new ReliabilityReporter()],
-    globalSetup: ['test/setup/database.ts', 'test/setup/data-folder.ts'],
     pool: 'forks',
     // Tests start real sandboxes, git and Postgres, and wait for them half of their time: four at a time keep two cores
     // busy, and limits of time are so long that a busy machine does not reach them.
@@ -24,5 +24,20 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
+    globalSetup: ['test/setup/database.ts', 'test/setup/data-folder.ts'],
+    // `npm test` is the fast project, `npm run test:full` both: docs/decisions/0060-two-tiers-of-tests.md.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'fast',
+          include: ['test/**/*.test.ts', 'packages/**/*.test.ts'],
+          exclude: ['**/node_modules/**', SLOW],
+          // One process plays file after file: to load the modules anew for each takes as long as most tests.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'slow', include: [SLOW] } },
+    ],
   },
 });

@@ -1,5 +1,5 @@
 // Time and disk of one candidate's clone on a repository of 50,000 files, for 1, 4 and 8 candidates side by side: our
-// areas against git's own ways and a plain copy. Prints ratios: figures of one machine say little about another.
+// areas against git's own ways and a plain copy. Prints ratios: numbers from one machine say little about another.
 //   FILES=50000 node bench/clones.ts
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

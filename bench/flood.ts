@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { appEnvironment, startLocalGitHub } from '@runoff/local-github';
-import { makeSampleRepository } from '../src/demo/sample-repository.ts';
+import { makeSampleRepository } from '../src/demo/sample/index.ts';
 
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 320);
 const SECONDS = Number(process.env.SECONDS ?? 15);

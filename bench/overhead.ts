@@ -9,8 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
+import {
+  type DemoEnvironment,
+  MAINTAINER,
+  openDemoEnvironment,
+  REPOSITORY,
+} from '../src/demo/environment.ts';
 import { ISSUE } from '../src/demo/sample/index.ts';
-import { MAINTAINER, openTheatre, REPOSITORY, type Theatre } from '../src/demo/stage.ts';
 import { COLLECTING, LABEL } from '../src/runs/index.ts';
 
 const FILES = 30_000;
@@ -46,7 +51,7 @@ interface Lap {
   readonly slowestCoder: number;
 }
 
-async function lap(theatre: Theatre, opened: Map<string, number>): Promise<Lap> {
+async function lap(theatre: DemoEnvironment, opened: Map<string, number>): Promise<Lap> {
   const { github, world } = theatre;
   const person = github.as(MAINTAINER);
   const issue = await person.openIssue(REPOSITORY, ISSUE);
@@ -82,7 +87,7 @@ async function lap(theatre: Theatre, opened: Map<string, number>): Promise<Lap> 
 
 async function time(): Promise<void> {
   const opened = new Map<string, number>();
-  const theatre = await openTheatre({
+  const theatre = await openDemoEnvironment({
     paceMs: 40,
     settings,
     furnish: manyFiles,

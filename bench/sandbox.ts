@@ -13,14 +13,12 @@ import { memoryLedger, openGateway } from '../src/adapters/gateway/index.ts';
 import { openWorkspaces } from '../src/adapters/git/index.ts';
 import { openBubblewrap, prepareToolchain } from '../src/adapters/sandbox/index.ts';
 import { systemClock } from '../src/adapters/system/index.ts';
-import type { Usage } from '../src/core/model/index.ts';
 import { type ScriptedModels, startScriptedModels } from '../src/demo/scripted-models/index.ts';
 import {
   type BaseCheckout,
   DEFAULT_LIMITS,
   type ExecSpec,
   type Gateway,
-  type LedgerRow,
   type Sandbox,
   type Workspaces,
 } from '../src/ports/index.ts';

@@ -2,7 +2,7 @@
 // with real git; each machine is a process with a data folder of its own, on one embedded Postgres. Throughput of 1, 2
 // and 4 of them; one process with 100, 300 and 1,000 runs in its queue, whose coders only wait; and the time after
 // kill -9 until the first step is taken up again, by the same machine started anew and by another one.
-// Prints ratios: figures of one machine say little about another.
+// Prints ratios: numbers from one machine say little about another.
 //   CODERS=48 node bench/scale.ts
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

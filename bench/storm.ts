@@ -2,14 +2,14 @@
 // delivery from the local GitHub. Answer times are the App's own figures (upper bounds of their buckets); memory is that of
 // the process in which App, GitHub and models run.
 import { setTimeout as wait } from 'node:timers/promises';
-import { MAINTAINER, openTheatre, REPOSITORY } from '../src/demo/stage.ts';
-import { inLine, LABEL } from '../src/runs/index.ts';
+import { MAINTAINER, openDemoEnvironment, REPOSITORY } from '../src/demo/environment.ts';
+import { LABEL, queuedRuns } from '../src/runs/index.ts';
 
 const LABELS = Number(process.env.LABELS ?? 200);
 const MINUTE_MS = 60_000;
 const TOKEN = 'a-token-for-this-bench-only';
 
-const theatre = await openTheatre({
+const theatre = await openDemoEnvironment({
   paceMs: 0,
   throttle: false,
   settings: 'candidates: 1\nchecks: { build: "true", test: "true" }\n',
@@ -61,7 +61,7 @@ try {
   const took = performance.now() - began;
   while (((await answered()).get(Number.POSITIVE_INFINITY) ?? 0) < LABELS) await wait(200);
   const buckets = await answered();
-  const waiting = (await inLine(world.store)).length;
+  const waiting = (await queuedRuns(world.store)).length;
   const [p50, p95, most] = [0.5, 0.95, 1].map((part) => within(buckets, part));
   console.log(`${LABELS} labels in ${(took / 1000).toFixed(0)} s, with runs at work meanwhile`);
   console.log(`answered within: p50 ${p50} s, p95 ${p95} s, all ${most} s (GitHub waits 10 s)`);

@@ -17,7 +17,7 @@ const rows = (): readonly string[] =>
 /** The whole page. */
 export const commandsPage = (): string => `# Commands
 
-Made by \`npm run docs\` from the table that the parser reads; edit \`src/core/commands/table.ts\` and \`scripts/write-commands.ts\`.
+Made by \`npm run docs\` from the table that the parser reads; edit \`src/core/commands/command.ts\` and \`scripts/write-commands.ts\`.
 
 | command | what it does | on | example |
 | --- | --- | --- | --- |
@@ -58,41 +58,41 @@ They stand on one line behind the command, in any order. The operator's ceilings
 /auto-dev run --evaluator=evidence,human --base release/2.1
 \`\`\`
 
-\`--flag=value\` is the same as \`--flag value\`, a value may stand in quotation marks, and the dashes (— –) that phones make of two hyphens are taken for them. What is to be done always stands in the issue: other text behind \`run\` is refused.
+\`--flag=value\` is the same as \`--flag value\`, a value may stand in quotation marks, and the dashes (— –) that phones make of two hyphens also work. The task is always the text of the issue: other text after \`run\` is rejected.
 
 ## What a run works on
 
-On the words that the issue has when the command is written, however late its turn comes: later edits are not read. \`/auto-dev retry\` on the issue takes its words of that moment too; on a pull request that Runoff opened it takes those that the run had. \`/auto-dev retry B\` always takes those, since the other candidates were written for them.
+A run works on the text of the issue at the time of the command, even if it starts later: later edits are not read. \`/auto-dev retry\` on the issue also takes its text at that time; on a pull request that Runoff opened it takes the text that the run had. \`/auto-dev retry B\` always takes the latter, because the other candidates were written for it.
 
-## Who is heard
+## Who can use commands
 
-People with write permission on the repository, as GitHub says at that moment, by their account's number. Triage, read and authors of forks are not enough, whatever the issue or pull request is; bots and Apps, this one included, are never heard. Whoever is not heard gets no answer. While GitHub does not tell, the command waits, at most an hour; it never counts as allowed. A refusal is remembered for a minute: whoever is given the right meanwhile waits for that long, and then gives the command again.
+People with write access to the repository, which Runoff reads from GitHub at that moment, by account id. Triage access, read access or authorship of a fork is not enough; bots and Apps, including this one, can never use commands. Runoff does not reply to anyone else. While GitHub cannot confirm access, the command waits for up to one hour; it never counts as allowed. Runoff remembers a refusal for one minute: if you have just been given access, wait that long and repeat the command.
 
 ## Picking
 
-Where the evidence does not decide, or the settings say \`evaluator: human\`, no pull request is opened: the comparison stands on the issue, with a box for each candidate that may be picked and one for none of them. A tick, \`/auto-dev pick B\` or \`/auto-dev pick none\` decides. It waits without a limit and holds nothing. A later pick puts another candidate's code on the pull request, by a commit on top of its branch; nothing is ever pushed by force. \`/auto-dev vote B\` counts votes for whoever picks: they decide nothing by themselves.
+If the evidence is inconclusive, or the settings say \`evaluator: human\`, Runoff opens no pull request and posts the comparison on the issue, with a checkbox for each candidate that can be picked and one to reject them all. Ticking a box, \`/auto-dev pick B\` or \`/auto-dev pick none\` decides. There is no deadline, and waiting costs nothing. A later pick replaces the code on the pull request with another candidate's in a new commit on its branch; Runoff never force-pushes. \`/auto-dev vote B\` records votes as advice for whoever picks; they decide nothing by themselves.
 
-## Pull requests of others
+## Pull requests by others
 
-\`review\` and \`fix\` work on any open pull request of the repository, not on one from a fork. What comes of them is a draft pull request *into* its branch: Runoff never pushes to a branch of somebody else.
+\`review\` and \`fix\` work on any open pull request from the repository itself, not from a fork. The result is a draft pull request *into* its branch: Runoff never pushes to other people's branches.
 
 ## Order
 
-A command speaks to the newest run of its issue or pull request: that of the issue, the one whose pull request it is, or a \`review\` or \`fix\` there. On a pull request that Runoff opened, \`pick\`, \`vote\`, \`explain\` and \`ci\` mean the run that opened it, also after a \`review\` or \`fix\` there; only while one of these asks for a pick in that conversation, \`pick\`, \`vote\` and \`explain\` mean that one. A tick means the comparison that it stands in, whatever came after it.
+A command applies to the latest run of its issue or pull request: that of the issue, the one whose pull request it is, or a \`review\` or \`fix\` there. On a pull request that Runoff opened, \`pick\`, \`vote\`, \`explain\` and \`ci\` mean the run that opened it, also after a \`review\` or \`fix\` there; only while one of these asks for a pick in that conversation, \`pick\`, \`vote\` and \`explain\` mean that one. A checkbox applies to the comparison it belongs to, whatever came after it.
 
-Commands of one repository are done one at a time, in the order of GitHub's own times of them. Where two contradict each other, both are done in that order, and both are kept in the record. Of two picks the one that GitHub dates later stands, whichever is delivered first; a \`cancel\` before a \`retry\` cancels, then starts anew.
+Runoff applies the commands of one repository one at a time, in the order of GitHub's timestamps. If two contradict each other, both are applied in that order and recorded. Of two picks, the one with the later timestamp wins, whichever is delivered first; a \`cancel\` before a \`retry\` cancels the run, then starts a new one.
 
-## What is missed
+## Missed webhooks
 
-Commands come by webhook. A comment whose webhook never came is not found: where no reaction appears, write it again. A pull request that was closed or merged while Runoff was down is noticed at the next command only; until then its run counts as published. Labels that were set, and issues that were closed, are looked for.
+Commands arrive by webhook. Runoff does not look for comments whose webhook never arrived: if no reaction appears, post the command again. It notices a pull request that was closed or merged while it was down only at the next command; until then the run counts as published. It does look for labels that were added and issues that were closed.
 
 ## Reactions
 
 | on your comment | means |
 | --- | --- |
-| 👀 | you have the right, and the command is being done |
+| 👀 | you have write access, and Runoff is applying the command |
 | 🚀 | done |
-| 😕 | refused; the answer below says why |
+| 😕 | refused; the reply below says why |
 
 ## At the command line
 

@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Environment, Settings } from '../src/core/policy/index.ts';
+import { Environment, Settings } from '../src/core/settings/index.ts';
 import { commandsPage } from './write-commands.ts';
 
 type Schema = {

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemRandom } from './adapters/system/index.ts';
-import { runCli, type Screen, type Shell, type Surroundings, terminalText } from './cli/index.ts';
+import { runCli, terminalText } from './cli/index.ts';
 import {
   agentsOf,
   diagnose,
@@ -18,9 +18,10 @@ import {
   settingsSource,
   work,
 } from './compose/index.ts';
-import type { Operator } from './core/policy/index.ts';
 import { visibleCode } from './core/reports/index.ts';
+import type { Operator } from './core/settings/index.ts';
 import { startFolder } from './process-start.ts';
+import type { Screen, Shell, Terminal } from './shell.ts';
 
 const outIsTerminal = process.stdout.isTTY === true;
 
@@ -60,7 +61,7 @@ const say = (line: string): void => screen.err(visibleCode(`${line}\n`));
 const atTerminal = async (quietly = false): Promise<Operator> =>
   onTerminal(await settings.readAloud(say, quietly));
 
-const surroundings: Surroundings = { screen, onInterrupt, exit: (code) => process.exit(code) };
+const terminal: Terminal = { screen, onInterrupt, exit: (code) => process.exit(code) };
 
 async function unwritable(path: string): Promise<string | null> {
   try {
@@ -90,18 +91,18 @@ function confirm(question: string): Promise<boolean> {
 }
 
 const shell: Shell = {
-  ...surroundings,
+  ...terminal,
   useEnvFile: settings.use,
   // What only reads the record has nothing to do with keys, limits and sandboxes.
-  open: async (needs) => openRuntime(await atTerminal(needs.executor === undefined), needs),
+  open: async (needs) => openRuntime(await atTerminal(needs.role === 'reader'), needs),
   openSelecting: async (how) => openSelecting(await atTerminal(), how),
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   cores: availableParallelism(),
-  serve: async () => serve(await settings.read(), surroundings),
-  work: async () => work(await settings.read(), surroundings),
+  serve: async () => serve(await settings.read(), terminal),
+  work: async () => work(await settings.read(), terminal),
   // Loaded when it is wanted: the App does not carry a GitHub of its own around.
-  demo: async (options) => (await import('./demo/index.ts')).runDemo(options, surroundings),
+  demo: async (options) => (await import('./demo/index.ts')).runDemo(options, terminal),
   doctor: () => diagnose(settings.read),
   prune: async (dryRun) => pruneByHand(await atTerminal(), dryRun),
   moveDatabase: async (wish) => moveAway(await atTerminal(), wish),

@@ -117,17 +117,18 @@ describe('the rules', () => {
     ]);
   });
 
-  test('values may not run in a circle; types may look back', async () => {
+  test('imports may not run in a circle, of types neither', async () => {
     const said = await judge({
       'src/core/model/index.ts': "export * from './b.ts';\n",
       'src/core/model/b.ts': "import { c } from './c.ts';\nexport const b = () => c;\n",
       'src/core/model/c.ts': "import { b } from './index.ts';\nexport const c = () => b;\n",
-      'src/core/policy/index.ts': "import type { P } from './p.ts';\nexport const p: P | null = null;\n",
-      'src/core/policy/p.ts':
-        "import { p } from './index.ts';\nexport interface P { readonly p: typeof p }\n",
+      'src/core/settings/index.ts': "import type { P } from './p.ts';\nexport const p: P | null = null;\n",
+      'src/core/settings/p.ts':
+        "import type { p } from './index.ts';\nexport interface P { readonly p: typeof p }\n",
     });
     expect(said).toEqual([
       'src/core/model/b.ts:1: a circle of imports: src/core/model/b.ts → src/core/model/c.ts → src/core/model/index.ts → src/core/model/b.ts',
+      'src/core/settings/index.ts:1: a circle of imports: src/core/settings/index.ts → src/core/settings/p.ts → src/core/settings/index.ts',
     ]);
   });
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { referenceFiles } from '../scripts/write-docs.ts';
 import { GATES } from '../src/core/evidence/index.ts';
 import { CANDIDATE_STATES, FAULTS, RUN_STATES, STAGES } from '../src/core/model/index.ts';
-import { Environment } from '../src/core/policy/index.ts';
+import { Environment } from '../src/core/settings/index.ts';
 import { declaredIn, type Row, rowsOf, withRows } from './world/reliability.ts';
 import { PARTS } from './world/tried.ts';
 

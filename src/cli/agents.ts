@@ -1,6 +1,7 @@
 import { Fault } from '../core/model/index.ts';
+import type { Offer } from '../ports/index.ts';
+import { type AgentRow, EXIT, type Finding, type InstallRequest, type Shell } from '../shell.ts';
 import { jsonText, shown } from './render/index.ts';
-import { type AgentRow, EXIT, type InstallWish, type Shell } from './runtime.ts';
 
 /** `runoff agents`: every coder that settings can name, and what is installed of it. */
 export async function listAgents(shell: Pick<Shell, 'agents' | 'screen'>, json: boolean): Promise<number> {
@@ -24,14 +25,14 @@ function nextStep(rows: readonly AgentRow[]): string {
   const missing = rows.find(({ from, installed }) => from === 'npm' && installed === null);
   if (ready.length === 0 && missing) return `Next: runoff agents install ${missing.name}`;
   const names = ['builtin', ...ready.map(({ name }) => name)].slice(0, 3);
-  return `Name those that shall compete: \`coders:\` in .github/auto-dev.yml, or --coders ${names.join(',')}`;
+  return `Next: list the ones to use under \`coders:\` in .github/auto-dev.yml or with --coders ${names.join(',')}`;
 }
 
 function stateOf({ installed, tested, missingFolder }: AgentRow): string {
   if (missingFolder !== null) return `folder ${shown(missingFolder, 200)} is missing`;
   if (installed === null) return 'not installed';
   return tested !== null && installed !== tested
-    ? `${shown(installed, 40)} (tried: ${tested})`
+    ? `${shown(installed, 40)} (tested: ${tested})`
     : shown(installed, 40);
 }
 
@@ -57,14 +58,14 @@ export async function installAgents(
     for (const spec of specs) {
       const { name } = spec;
       const say = (line: string) => screen.err(`${name}: ${line}\n`);
-      say('is being installed …');
+      say('installing …');
       const onLine = (line: string) => say(shown(line, 200));
-      const wish = { ...spec, onLine, signal: stop.signal };
-      const installed = await withSignsOfLife(say, () => agents.install(wish));
+      const request = { ...spec, onLine, signal: stop.signal };
+      const installed = await withProgress(say, () => agents.install(request));
       done.push({ name, ...installed });
       if (!json)
         screen.out(
-          `${name} ${installed.version} is installed in ${installed.folder}: ${megabytes(installed.bytes)}.\n`,
+          `Installed ${name} ${installed.version} in ${installed.folder} (${megabytes(installed.bytes)}).\n`,
         );
     }
   } catch (thrown) {
@@ -78,11 +79,11 @@ export async function installAgents(
   return EXIT.done;
 }
 
-async function withSignsOfLife<T>(say: (line: string) => void, work: () => Promise<T>): Promise<T> {
+async function withProgress<T>(say: (line: string) => void, work: () => Promise<T>): Promise<T> {
   let seconds = 0;
   const timer = setInterval(() => {
     seconds += SIGN_SECONDS;
-    say(`still at it, ${seconds} s`);
+    say(`still installing, ${seconds} s`);
   }, SIGN_SECONDS * 1000);
   try {
     return await work();
@@ -93,9 +94,69 @@ async function withSignsOfLife<T>(say: (line: string) => void, work: () => Promi
 
 const megabytes = (bytes: number): string => `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 
-function specOf(text: string): Pick<InstallWish, 'name' | 'version'> {
+function specOf(text: string): Pick<InstallRequest, 'name' | 'version'> {
   const [name = '', version, ...rest] = text.split('@');
   if (name === '' || version === '' || rest.length > 0)
-    throw new Fault('AGENT_UNKNOWN', `${JSON.stringify(text)} is no agent: write NAME or NAME@VERSION.`);
+    throw new Fault(
+      'AGENT_UNKNOWN',
+      `${JSON.stringify(text)} is not an agent name: write NAME or NAME@VERSION.`,
+    );
   return { name, ...(version ? { version } : {}) };
+}
+
+/** `runoff arena models`: what the providers offer whose keys are set, with the prices that budgets are kept by. */
+export async function listModels(shell: Pick<Shell, 'open' | 'screen'>, json: boolean): Promise<number> {
+  const { world, close } = await shell.open({ role: 'reader' });
+  try {
+    const offers = await world.gateway.offers();
+    shell.screen.out(json ? `${jsonText({ offers })}\n` : modelLines(offers));
+    return offers.length > 0 && offers.every(({ kind }) => kind === 'failed') ? EXIT.failed : EXIT.done;
+  } finally {
+    await close();
+  }
+}
+
+function modelLines(offers: readonly Offer[]): string {
+  if (offers.length === 0)
+    return 'No model provider key is set.\nNext: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another key in the environment or in the settings file that `runoff doctor` names\n';
+  const blocks = offers.map((offer) => (offer.kind === 'failed' ? failed(offer) : listed(offer)));
+  return `${blocks.join('\n\n')}\n`;
+}
+
+const failed = ({ provider, why }: Extract<Offer, { kind: 'failed' }>): string =>
+  `${provider}: request failed. ${shown(why, 300)}`;
+
+function listed({ provider, models }: Extract<Offer, { kind: 'models' }>): string {
+  if (models.length === 0) return `${provider}: this key has no models.`;
+  const names = models.map(({ id }) => shown(`${provider}/${id}`, 120));
+  const width = Math.max(...names.map((name) => name.length));
+  return models
+    .map(({ price }, index) => {
+      const cost = price ? `$${price.input} in, $${price.output} out per million tokens` : 'price unknown';
+      return `${(names[index] ?? '').padEnd(width)}  ${cost}`;
+    })
+    .join('\n');
+}
+
+const SIGNS = { ok: 'ok  ', warning: 'note', fault: 'FAIL' } as const;
+
+/** `runoff doctor`: what works on this machine, and for each fault what to do. */
+export async function examineMachine(shell: Shell, json: boolean): Promise<number> {
+  const findings = await shell.doctor();
+  const faults = findings.filter((finding) => finding.state === 'fault');
+  shell.screen.out(json ? `${jsonText({ findings })}\n` : findingLines(findings, faults.length));
+  return faults.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+function findingLines(findings: readonly Finding[], faults: number): string {
+  const width = Math.max(...findings.map((finding) => finding.name.length));
+  const lines = findings.flatMap((finding) => [
+    `${SIGNS[finding.state]}  ${finding.name.padEnd(width)}  ${finding.detail}`,
+    ...(finding.remedy ? [`      ${' '.repeat(width)}  → ${finding.remedy}`] : []),
+  ]);
+  const last =
+    faults === 0
+      ? 'Runoff can run here. Next: runoff demo'
+      : `Fix ${faults} ${faults === 1 ? 'problem' : 'problems'} before Runoff can run here.`;
+  return `${[...lines, '', last].join('\n')}\n`;
 }

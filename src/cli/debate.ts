@@ -3,9 +3,9 @@ import { type Command, Option } from 'commander';
 import type { Debate } from '../core/debate/index.ts';
 import { Fault, type Usd } from '../core/model/index.ts';
 import { type DebateNews, debateText } from '../runs/index.ts';
+import { EXIT, type Shell } from '../shell.ts';
 import { dollars, jsonOption, names, whole } from './options.ts';
-import { debateJson, debateNews, debateReport, jsonText, roundLine } from './render/index.ts';
-import { EXIT, type Shell } from './runtime.ts';
+import { debateJson, debateProgress, debateReport, jsonText, roundLine } from './render/index.ts';
 
 interface DebateFlags {
   readonly personas: readonly string[];
@@ -29,43 +29,40 @@ export function addDebate(program: Command, shell: Shell, done: (code: number) =
     new Option(flags, what).argParser(names).default(fallback, said);
   program
     .command('debate')
-    .description('critics debate a spec: what is unclear is mended or becomes a question')
-    .argument('[file]', 'Markdown file; absent or `-`: standard input')
-    .addOption(list('--personas <names>', 'critics, separated by commas', PERSONAS, PERSONAS.join(',')))
-    .option('--rounds <count>', 'rounds at most', whole(1), 5)
+    .description('let critics debate a spec: unclear points are fixed or become questions')
+    .argument('[file]', 'Markdown file (default or `-`: standard input)')
+    .addOption(list('--personas <names>', 'critics, comma-separated', PERSONAS, PERSONAS.join(',')))
+    .option('--rounds <count>', 'maximum number of rounds', whole(1), 5)
     .addOption(
       list(
         '--models <names>',
-        'models as provider/model, separated by commas; the first keeps the spec',
+        'models as provider/model, comma-separated; the first one edits the spec',
         [],
         'those whose keys are set',
       ),
     )
-    .option('--require <count>', 'critics that must approve (default: all)', whole(1))
-    .addOption(list('--focus <areas>', 'what critics look at first, separated by commas', [], 'nothing'))
-    .option('--rotate', 'in each round a critic speaks through the next model')
-    .option('--budget <usd>', 'dollars for the whole debate', dollars, BUDGET_USD)
-    .option('--out <file>', 'write the refined spec to a file')
-    .option('--fresh', 'debate anew instead of going on with an interrupted debate of the same text')
+    .option('--require <count>', 'number of critics that must approve (default: all)', whole(1))
+    .addOption(list('--focus <areas>', 'areas that critics focus on, comma-separated', [], 'nothing'))
+    .option('--rotate', 'switch each critic to the next model every round')
+    .option('--budget <usd>', 'budget for the whole debate in US dollars', dollars, BUDGET_USD)
+    .option('--out <file>', 'write the refined spec to this file')
+    .option('--fresh', 'start over instead of resuming an interrupted debate of the same text')
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 consensus · 1 no critic could be heard · 3 no consensus · 130 stopped',
-    )
+    .addHelpText('after', '\nExit codes: 0 consensus · 1 no critic answered · 3 no consensus · 130 stopped')
     .action(async (file: string | undefined, flags: DebateFlags) =>
       done(await debateFile(shell, file, flags)),
     );
 }
 
-/** `runoff debate`: critics debate a text. Exit code 0 where they agree, 3 where they do not, 1 where none could be heard. */
+/** `runoff debate`: critics debate a text. Exit code 0 where they agree, 3 where they do not, 1 where no critic answered. */
 async function debateFile(shell: Shell, file: string | undefined, flags: DebateFlags): Promise<number> {
   const text = await specText(shell, file);
   const { out } = flags;
   const unwritable = out === undefined ? null : await shell.unwritable(resolve(shell.cwd, out));
-  if (unwritable !== null) throw new Fault('OUTPUT_UNWRITABLE', `${out} cannot be written: ${unwritable}.`);
+  if (unwritable !== null) throw new Fault('OUTPUT_UNWRITABLE', `Cannot write ${out}: ${unwritable}.`);
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());
-  const { world, close } = await shell.open({});
+  const { world, close } = await shell.open({ role: 'reader' });
   try {
     const {
       personas,
@@ -75,13 +72,13 @@ async function debateFile(shell: Shell, file: string | undefined, flags: DebateF
       rotate = false,
       budget: budgetUsd,
     } = flags;
-    const wish = { text, personas, models, maxRounds, focusAreas, rotate, budgetUsd };
+    const request = { text, personas, models, maxRounds, focusAreas, rotate, budgetUsd };
     const more = {
       ...(flags.require === undefined ? {} : { required: flags.require }),
       ...(flags.fresh ? { fresh: shell.newRunId() } : {}),
     };
-    const tell = (news: DebateNews) => shell.screen.err(`${debateNews(news)}\n`);
-    const { id, rounds } = await debateText(world, { ...wish, ...more }, stop.signal, tell);
+    const tell = (news: DebateNews) => shell.screen.err(`${debateProgress(news)}\n`);
+    const { id, rounds } = await debateText(world, { ...request, ...more }, stop.signal, tell);
     const before = await world.store.usage(id);
     let debate: Debate | null = null;
     for await (const now of rounds) {
@@ -94,7 +91,7 @@ async function debateFile(shell: Shell, file: string | undefined, flags: DebateF
     return await handOver(shell, { id, debate, paid }, flags);
   } catch (thrown) {
     if (!stop.signal.aborted) throw thrown;
-    shell.screen.err('\nStopped. The same command goes on from here; what was answered is not paid again.\n');
+    shell.screen.err('\nStopped. Run the same command to resume; finished answers are not paid for again.\n');
     return EXIT.cancelled;
   } finally {
     release();
@@ -127,6 +124,6 @@ async function specText(shell: Shell, file: string | undefined): Promise<string>
   } catch (thrown) {
     const { code, message } = thrown as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? `there is no file ${file}` : message;
-    throw new Fault('SPEC_MISSING', `There is nothing to debate: ${why}.`, { cause: thrown });
+    throw new Fault('SPEC_MISSING', `Cannot read the spec: ${why}.`, { cause: thrown });
   }
 }

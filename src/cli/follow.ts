@@ -1,9 +1,8 @@
-import { isOver } from '../core/lifecycle/index.ts';
-import { Fault, type RunId } from '../core/model/index.ts';
+import { Fault, isOver, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
-import { viewOf, type World } from '../runs/index.ts';
-import { progressLine, renderProgress } from './render/index.ts';
-import type { Screen } from './runtime.ts';
+import { diffsOf, viewOf, type World } from '../runs/index.ts';
+import type { Screen } from '../shell.ts';
+import { finalReport, progressLine, renderProgress } from './render/index.ts';
 
 const LOOK_EVERY_MS = 250;
 /** Looks at the record for one at the engine. */
@@ -40,7 +39,7 @@ export async function follow(world: World, runId: RunId, screen: Screen): Promis
 const brokenOff = (view: RunView, engine: string): Fault =>
   new Fault(
     'INTERNAL',
-    `Nobody works on run ${view.id} any more: the engine says ${engine}, its record says ${view.state}. \`runoff cancel ${view.id}\` closes it.`,
+    `No process is working on run ${view.id}: the engine reports ${engine}, the database ${view.state}. Run \`runoff cancel ${view.id}\` to close it.`,
   );
 
 function blockOn(screen: Screen, width: number): (view: RunView) => void {
@@ -58,4 +57,32 @@ function linesOn(screen: Screen): (view: RunView) => void {
     for (const line of progressLine(last, view)) screen.err(`${line}\n`);
     last = view;
   };
+}
+
+/** Columns where the output is no terminal: a file, a pipe, a log. */
+const PLAIN_WIDTH = 110;
+
+/** The comparison as a reader would see it, what was left where, and the next commands to type. */
+export async function printReport(
+  world: World,
+  view: RunView,
+  where: {
+    readonly screen: Screen;
+    readonly cwd?: string;
+    readonly commands?: readonly (readonly [string, string])[];
+    readonly gone?: boolean;
+  },
+): Promise<void> {
+  const { screen, cwd, commands = [], gone = false } = where;
+  const diffs = await diffsOf(world, view.id);
+  const width = screen.width ?? PLAIN_WIDTH;
+  const lines = finalReport(view, {
+    width,
+    colour: screen.colour,
+    diffs,
+    commands,
+    gone,
+    ...(cwd ? { cwd } : {}),
+  });
+  screen.out(`${lines.join('\n')}\n`);
 }

@@ -3,45 +3,21 @@ import { codersOf } from '../core/commands/index.ts';
 import { asFault, type Fault, type FaultCode } from '../core/model/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
 import type { Overrides } from '../runs/index.ts';
-import { installAgents, listAgents } from './agents.ts';
-import { addAnswers } from './answer.ts';
-import { addAudit } from './audit.ts';
+import { EXIT, type Screen, type Shell } from '../shell.ts';
+import { examineMachine, installAgents, listAgents, listModels } from './agents.ts';
 import { addDebate } from './debate.ts';
-import { examineMachine } from './doctor.ts';
-import { cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
-import { listModels } from './models.ts';
-import { addMove } from './move.ts';
+import { addAnswers, addPick } from './decide.ts';
+import { addAudit, cancelHere, listRuns, showRun, showStatus } from './inspect.ts';
+import { addMove, addPrune, listWorkers } from './maintenance.ts';
 import { dollars, jsonOption, names, seconds, signals, whole } from './options.ts';
-import { addPick } from './pick.ts';
-import { addPrune } from './prune.ts';
 import { jsonText } from './render/index.ts';
 import { resume, runHere } from './run.ts';
-import { EXIT, type Screen, type Shell } from './runtime.ts';
 import { type SelectFlags, selectLines } from './select.ts';
-import { listWorkers } from './workers.ts';
 
-export { follow } from './follow.ts';
-export { printReport } from './print.ts';
+export { follow, printReport } from './follow.ts';
+
 export { jsonText, runJson, terminalText } from './render/index.ts';
-export { exitCode, onPresses } from './run.ts';
-export type {
-  AgentRow,
-  Agents,
-  DemoOptions,
-  Finding,
-  InstallWish,
-  Needs,
-  PrunedByHand,
-  Runtime,
-  Screen,
-  Selecting,
-  SelectingHow,
-  Shell,
-  Surroundings,
-  TerminalRuntime,
-  TrustedChecks,
-} from './runtime.ts';
-export { EXIT } from './runtime.ts';
+export { exitCode } from './run.ts';
 
 /** Runs the command line and returns the exit code. Never rejects: a fault is said on standard error. */
 export async function runCli(shell: Shell, argv: readonly string[]): Promise<number> {
@@ -54,7 +30,7 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
     return code;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage;
-    return told(shell.screen, asFault(thrown), argv.includes('--json'));
+    return reportFault(shell.screen, asFault(thrown), argv.includes('--json'));
   }
 }
 
@@ -67,7 +43,7 @@ const USAGE: ReadonlySet<FaultCode> = new Set([
 ]);
 
 /** A fault may quote what a repository, an agent or a server said: a terminal must not obey it. */
-function told(screen: Screen, fault: Fault, json: boolean): number {
+function reportFault(screen: Screen, fault: Fault, json: boolean): number {
   const { code, message, advice } = fault;
   if (json) screen.out(`${jsonText({ error: { code, message, advice } })}\n`);
   const stack = code === 'INTERNAL' ? `${fault.stack ?? ''}\n` : '';
@@ -77,9 +53,9 @@ function told(screen: Screen, fault: Fault, json: boolean): number {
 
 function build(shell: Shell, done: (code: number) => void): Command {
   const program = new Command('runoff')
-    .description('Several coding agents write competing patches; the one that survives the evidence wins.')
+    .description('Several coding agents write competing patches; executed tests decide which one wins.')
     .version(shell.version)
-    .option('--env-file <file>', 'read operator settings from this file and no other')
+    .option('--env-file <file>', 'read operator settings only from this file')
     .hook('preAction', (command) => {
       const { envFile } = command.opts<{ envFile?: string }>();
       if (envFile !== undefined) shell.useEnvFile(envFile);
@@ -88,7 +64,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
       writeOut: (text) => shell.screen.out(text),
       writeErr: (text) => shell.screen.err(text),
     })
-    .showHelpAfterError('(add --help for what is possible)')
+    .showHelpAfterError('(use --help for usage)')
     .addHelpText(
       'after',
       '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 cancelled',
@@ -103,23 +79,23 @@ function build(shell: Shell, done: (code: number) => void): Command {
   addDebate(program, shell, done);
   program
     .command('serve')
-    .description('the GitHub App: takes webhooks and runs what they ask for')
+    .description('start the GitHub App server: receives webhooks and executes runs')
     .action(async () => done(await shell.serve()));
   program
     .command('worker')
-    .description('another machine for the App: takes candidates and their checks from the same DATABASE_URL')
+    .description('start a worker for the App on another machine with the same DATABASE_URL')
     .action(async () => done(await shell.work()));
   program
     .command('demo')
-    .description('the whole main job on this machine, offline, with scripted models')
-    .option('--keep', 'leave the servers running for a look; Ctrl-C ends them', false)
+    .description('run the complete workflow on this machine, offline, with scripted models')
+    .option('--keep', 'keep the servers running until you press Ctrl-C', false)
     .addOption(jsonOption())
     .action(async (o: { keep: boolean; json?: boolean }) =>
       done(await shell.demo({ keep: o.keep, json: o.json ?? false })),
     );
   program
     .command('doctor')
-    .description('checks this machine and says for each fault what to do')
+    .description('check this machine and say how to fix each problem')
     .addOption(jsonOption())
     .action(async (o: { json?: boolean }) => done(await examineMachine(shell, o.json ?? false)));
   addMove(program, shell, done);
@@ -151,29 +127,26 @@ interface RunFlags {
 function addWork(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('run')
-    .description('lets several coders compete on a repository of this disk')
-    .argument('[prompt]', 'what is to be done')
+    .description('run competing coders on a local repository')
+    .argument('[prompt]', 'the task')
     .option('--file <file>', 'read the task from a file instead')
     .option('--repo <folder>', 'the repository', '.')
-    .option('--base <ref>', 'branch, tag or commit to start from (default: what is checked out)')
-    .option('-n, --candidates <count>', 'how many coders compete', whole(1))
-    .option('--coders <names>', 'agents, separated by commas; taken in turn', names)
-    .option('--models <names>', 'models as provider/model, separated by commas; taken in turn', names)
-    .option('--timeout <time>', 'wall time of one coder, e.g. 30m', seconds)
-    .option('--budget <dollars>', 'US dollars for the whole run', dollars)
-    .option(
-      '--no-ask',
-      'ask nothing: go on with what questions assume (also where nobody watches a terminal)',
-    )
+    .option('--base <ref>', 'branch, tag or commit to start from (default: the checked-out commit)')
+    .option('-n, --candidates <count>', 'number of competing coders', whole(1))
+    .option('--coders <names>', 'agents, comma-separated, assigned in turn', names)
+    .option('--models <names>', 'models as provider/model, comma-separated, assigned in turn', names)
+    .option('--timeout <time>', 'time limit for each coder, e.g. 30m', seconds)
+    .option('--budget <dollars>', 'budget for the whole run in US dollars', dollars)
+    .option('--no-ask', 'never ask: continue with the default assumptions (implied without a terminal)')
     .option(
       '--trust-checks',
-      "agree to the repository's set-up, build and test commands without being asked, for this run: where the sandbox is weaker than the full one, or they may reach hosts",
+      "for this run, agree to the repository's set-up, build and test commands even if the sandbox is weaker or they have network access",
     )
     .addOption(jsonOption())
     .action(async (prompt: string | undefined, flags: RunFlags, command: Command) => {
       const { file, repo, base, json } = flags;
       if (prompt !== undefined && file !== undefined)
-        command.error('error: give the task in words or with --file, not both');
+        command.error('error: give the task either as an argument or with --file, not both');
       const options = {
         repo,
         json: json ?? false,
@@ -185,7 +158,7 @@ function addWork(program: Command, shell: Shell, done: (code: number) => void): 
     });
   program
     .command('resume')
-    .description('goes on with a run whose process ended; nothing that was paid for is done twice')
+    .description('resume a run whose process ended; finished work is not repeated')
     .argument('<run>', 'id of the run')
     .addOption(jsonOption())
     .action(async (run: string, o: { json?: boolean }) => done(await resume(shell, run, o.json ?? false)));
@@ -206,15 +179,15 @@ function overridesOf(flags: RunFlags, { width }: Screen): Overrides {
 function addInspection(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('runs')
-    .description('the newest runs')
-    .option('--limit <count>', 'how many', whole(1), 20)
+    .description('list the latest runs')
+    .option('--limit <count>', 'number of runs', whole(1), 20)
     .addOption(jsonOption())
     .action(async (o: { limit: number; json?: boolean }) =>
       done(await listRuns(shell, o.limit, o.json ?? false)),
     );
   program
     .command('status')
-    .description('where a run stands (default: the newest)')
+    .description('show the status of a run (default: the latest)')
     .argument('[run]', 'id of the run')
     .addOption(jsonOption())
     .action(async (run: string | undefined, o: { json?: boolean }) =>
@@ -222,12 +195,12 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     );
   program
     .command('workers')
-    .description('the processes that share the work, and when each gave its last sign of life')
+    .description('list the processes that share this database, with the age of each heartbeat')
     .addOption(jsonOption())
     .action(async (o: { json?: boolean }) => done(await listWorkers(shell, o.json ?? false)));
   program
     .command('show')
-    .description('the comparison of a run, or the diff of one candidate')
+    .description('show the comparison of a run, or the diff of one candidate')
     .argument('<run>', 'id of the run')
     .argument('[candidate]', 'letter of the candidate')
     .addOption(jsonOption())
@@ -236,7 +209,7 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
     );
   program
     .command('cancel')
-    .description('stops a run; what exists is kept')
+    .description('cancel a run; finished work is kept')
     .argument('<run>', 'id of the run')
     .addOption(jsonOption())
     .action(async (run: string, o: { json?: boolean }) =>
@@ -247,46 +220,40 @@ function addInspection(program: Command, shell: Shell, done: (code: number) => v
 function addSelect(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('select')
-    .description(
-      'chooses among given patches: JSON lines in, JSON lines out; docs/selection.md describes both',
-    )
-    .option('--always-pick', 'name the best candidate even where the evidence is too thin', false)
+    .description('choose among given patches: JSON lines in, JSON lines out (see docs/selection.md)')
+    .option('--always-pick', 'always name the best candidate, even with little evidence', false)
     .option(
       '--judges',
-      'blind judges (models whose keys are set) compare executed candidates that execution does not tell apart',
+      'let blind judges (models whose keys are set) compare candidates that execution leaves tied',
     )
-    .option('--budget <usd>', 'dollars for the judges of one request (default: 1)', dollars)
-    .option('--jobs <count>', 'requests at a time (default: one more than there are cores)', whole(1))
-    .addOption(
-      new Option('--without <signals>', 'signals that shall not count, separated by commas').argParser(
-        signals,
-      ),
-    )
+    .option('--budget <usd>', 'budget for the judges of one request in US dollars (default: 1)', dollars)
+    .option('--jobs <count>', 'requests to process at a time (default: number of cores plus one)', whole(1))
+    .addOption(new Option('--without <signals>', 'signals to ignore, comma-separated').argParser(signals))
     .action(async (o: SelectFlags) => done(await selectLines(shell, o)));
 }
 
 function addAgents(program: Command, shell: Shell, done: (code: number) => void): void {
-  const agents = program.command('agents').description('the coders that can compete, and what is installed');
+  const agents = program.command('agents').description('list the available coders and what is installed');
   agents
     .command('list', { isDefault: true })
-    .description('every coder that settings can name')
+    .description('list every coder that settings can name')
     .addOption(jsonOption())
     .action(async (o: { json?: boolean }) => done(await listAgents(shell, o.json ?? false)));
   agents
     .command('install')
-    .description('puts agents from npm into the folder of agents; none of their install scripts is run')
+    .description('install agents from npm, without running their install scripts')
     .argument(
       '<names...>',
-      'such as claude-code or codex@0.169.0; without a version the one Runoff was tried with',
+      'such as claude-code or codex@0.169.0 (default: the version Runoff was tested with)',
     )
     .addOption(jsonOption())
     .action(async (names: readonly string[], o: { json?: boolean }) =>
       done(await installAgents(shell, names, o.json ?? false)),
     );
-  const arena = program.command('arena').description('contests of agents, models and prompts');
+  const arena = program.command('arena').description('compare agents, models and prompts');
   arena
     .command('models')
-    .description('the models that the providers offer whose keys are set, with their prices')
+    .description('list the models and prices of every provider whose key is set')
     .addOption(jsonOption())
     .action(async (o: { json?: boolean }) => done(await listModels(shell, o.json ?? false)));
 }

@@ -1,11 +1,12 @@
-import { isOver } from '../core/lifecycle/index.ts';
-import { Fault, RUN_STATES, type RunId } from '../core/model/index.ts';
-import { nth, type RunView, visibleCode } from '../core/reports/index.ts';
+import type { Command } from 'commander';
+import { Fault, isOver, RUN_STATES, type RunId } from '../core/model/index.ts';
+import { ordinal, type RunView, visibleCode } from '../core/reports/index.ts';
+import type { AuditEntry, AuditRecord } from '../ports/index.ts';
 import { cancelRun, diffsOf, flows, viewOf, type World } from '../runs/index.ts';
-import { viewById } from './follow.ts';
-import { printReport } from './print.ts';
+import { EXIT, type Screen, type Shell } from '../shell.ts';
+import { printReport, viewById } from './follow.ts';
+import { jsonOption, whole } from './options.ts';
 import { jsonText, renderProgress, runJson, shown } from './render/index.ts';
-import { EXIT, type Screen, type Shell } from './runtime.ts';
 
 const document = (value: unknown): string => `${jsonText(value)}\n`;
 
@@ -13,7 +14,7 @@ async function inWorld(
   shell: Shell,
   work: (world: World, screen: Screen) => Promise<number>,
 ): Promise<number> {
-  const { world, close } = await shell.open({});
+  const { world, close } = await shell.open({ role: 'reader' });
   try {
     return await work(world, shell.screen);
   } finally {
@@ -34,8 +35,9 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
 
 const LONGEST_STATE = Math.max(...RUN_STATES.map((state) => state.length));
 
-/** `3rd in line` where it waits for a place. */
-const stateOf = (view: RunView): string => (view.line ? `${nth(view.line.place)} in line` : view.state);
+/** `3rd in line` where it is in the run queue. */
+const stateOf = (view: RunView): string =>
+  view.queue ? `${ordinal(view.queue.position)} in line` : view.state;
 
 const line = (view: RunView): string => {
   const when = new Date(view.startedAt).toISOString().slice(0, 16).replace('T', ' ');
@@ -48,7 +50,7 @@ const line = (view: RunView): string => {
 export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean): Promise<number> =>
   inWorld(shell, async (world, screen) => {
     const id = runId ?? (await world.store.runs(1))[0]?.id;
-    if (!id) throw new Fault('RUN_UNKNOWN', 'There is no run yet.');
+    if (!id) throw new Fault('RUN_UNKNOWN', 'There are no runs yet.');
     const view = await viewById(world, id);
     if (json) screen.out(document(runJson(view)));
     else if (isOver(view.state)) await printReport(world, view, shell);
@@ -81,15 +83,81 @@ export const showRun = (
 /** `runoff cancel`: stops a run of this machine or of any worker on the same database. */
 export async function cancelHere(shell: Shell, runId: RunId, json: boolean): Promise<number> {
   // An executor of its own name: it must be able to speak to the engine, and has nothing to take up.
-  const { world, close } = await shell.open({ executor: `cli-${shell.newRunId()}`, github: true });
+  const { world, close } = await shell.open({
+    role: 'standalone',
+    executor: `cli-${shell.newRunId()}`,
+    github: true,
+  });
   try {
     await viewById(world, runId);
     await world.engine.launch(flows(world));
     const stopped = await cancelRun(world, runId, 'cancelled from the command line');
-    const words = stopped ? `Run ${runId} is cancelled.` : `Run ${runId} was over already.`;
+    const words = stopped ? `Run ${runId} is cancelled.` : `Run ${runId} had already ended.`;
     shell.screen.out(json ? document({ run: runId, cancelled: stopped }) : `${words}\n`);
     return EXIT.done;
   } finally {
     await close();
   }
+}
+
+interface AuditOptions {
+  readonly run?: RunId;
+  readonly limit: number;
+  readonly json: boolean;
+}
+
+/** `runoff audit`: who asked for what, what was refused and what was written to GitHub, the oldest of the newest first. */
+async function showAudit(shell: Shell, { run, limit, json }: AuditOptions): Promise<number> {
+  const { world, close } = await shell.open({ role: 'reader' });
+  try {
+    const records = await world.store.audited({ limit, ...(run === undefined ? {} : { run }) });
+    const oldestFirst = records.toReversed();
+    if (json) shell.screen.out(`${jsonText(oldestFirst.map(jsonOf))}\n`);
+    else if (records.length === 0)
+      shell.screen.out(`The audit log has no entries${run === undefined ? '' : ` for run ${run}`} yet.\n`);
+    else shell.screen.out(`${oldestFirst.map(auditLine).join('\n')}\n`);
+    return EXIT.done;
+  } finally {
+    await close();
+  }
+}
+
+const jsonOf = ({ at, ...record }: AuditRecord) => ({ ...record, at: new Date(at).toISOString() });
+
+const auditLine = ({ at, run, entry }: AuditRecord): string => {
+  const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+  return `${when}  ${(run ?? '-').padEnd(11)}  ${visibleCode(auditText(entry)).replaceAll('\n', ' ')}`;
+};
+
+function auditText(entry: AuditEntry): string {
+  switch (entry.kind) {
+    case 'command': {
+      const { by, text, thread, outcome } = entry;
+      const came = outcome.kind === 'done' ? outcome.note : outcome.why;
+      const asked = text.split('\n', 1)[0] ?? '';
+      return `command  ${by.login} on #${thread}: ${asked} (${outcome.kind}: ${came})`;
+    }
+    case 'refusal':
+      return `refusal  ${entry.cause}`;
+    case 'transition':
+      return `change   ${entry.from} → ${entry.to}: ${entry.cause}`;
+    case 'write': {
+      const { what, repository, thread, branch, outcome, status } = entry;
+      const where = `${repository}${thread === undefined ? '' : `#${thread}`}${branch === undefined ? '' : ` ${branch}`}`;
+      const came = outcome === 'done' ? '' : ` (${outcome}${status === undefined ? '' : `, ${status}`})`;
+      return `write    ${what} ${where}${came}`;
+    }
+  }
+}
+
+export function addAudit(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('audit')
+    .description('show the audit log: requests, refusals and every write to GitHub')
+    .option('--run <run>', 'only entries of this run')
+    .option('--limit <count>', 'number of latest entries', whole(1), 100)
+    .addOption(jsonOption())
+    .action(async ({ run, limit, json = false }: { run?: string; limit: number; json?: boolean }) =>
+      done(await showAudit(shell, { limit, json, ...(run === undefined ? {} : { run }) })),
+    );
 }

@@ -11,13 +11,14 @@ export const whole = (least: number) => (text: string) => {
 };
 export const dollars = (text: string) => {
   const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('Give US dollars, e.g. 2.50.');
+  if (!Number.isFinite(value) || value <= 0)
+    throw new InvalidArgumentError('Give an amount in US dollars, e.g. 2.50.');
   return value;
 };
 export const seconds = (text: string) => {
   const found = /^(\d{1,5})(s|m|h)$/.exec(text);
   if (!found || Number(found[1]) === 0)
-    throw new InvalidArgumentError('Give a whole number from 1 and a unit: 90s, 30m or 2h.');
+    throw new InvalidArgumentError('Give a positive whole number with a unit: 90s, 30m or 2h.');
   return Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
 };
 export const postgresAddress = (text: string) => {
@@ -34,7 +35,7 @@ export const names = (text: string) =>
 export const signals = (text: string): readonly Signal[] =>
   names(text).map((name) => {
     const found = SIGNALS.find((signal) => signal === name);
-    if (!found) throw new InvalidArgumentError(`Signals are ${SIGNALS.join(', ')}.`);
+    if (!found) throw new InvalidArgumentError(`Valid signals: ${SIGNALS.join(', ')}.`);
     return found;
   });
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { pickOf } from '../core/decision/index.ts';
 import { Fault, type LocalOrigin, type RunId } from '../core/model/index.ts';
+import { pickOf } from '../core/ranking/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import {
   cancelRun,
@@ -11,19 +11,19 @@ import {
   startRun,
   type World,
 } from '../runs/index.ts';
-import { follow, viewById } from './follow.ts';
-import { printReport } from './print.ts';
-import { jsonText, runJson, trustText } from './render/index.ts';
 import {
   EXIT,
+  onPresses,
   type Runtime,
   type Screen,
   type Shell,
-  type Surroundings,
+  type Terminal,
   type TerminalRuntime,
-} from './runtime.ts';
+} from '../shell.ts';
+import { follow, printReport, viewById } from './follow.ts';
+import { jsonText, runJson, trustText } from './render/index.ts';
 
-export interface RunOptions {
+interface RunOptions {
   readonly file?: string;
   readonly repo: string;
   readonly base?: string;
@@ -45,16 +45,16 @@ export async function runHere(
   return withEngine(shell, runId, options.json, async (runtime) => {
     const { world } = runtime;
     const { top } = await world.workspaces.describe(path);
-    const wish = {
+    const request = {
       runId,
       origin: { kind: 'local', path: top },
       overrides: options.overrides,
       ...(options.base ? { base: options.base } : {}),
     } as const;
-    const trustedChecks = await agreedChecks(shell, runtime, wish, options);
+    const trustedChecks = await trustedDigest(shell, runtime, request, options);
     if (trustedChecks === 'declined') return 'declined';
     const trust = trustedChecks === null ? {} : { trustedChecks };
-    await startLocalRun(world, { ...wish, ...trust, title: titleOf(body), body });
+    await startLocalRun(world, { ...request, ...trust, title: titleOf(body), body });
     return 'begun';
   });
 }
@@ -63,24 +63,24 @@ export async function runHere(
  * Digest of the checks that may run with less than the full sandbox; null where there are none. Asks the person at the
  * terminal where nobody has agreed before. Fault: CHECKS_UNTRUSTED where there is nobody to ask.
  */
-async function agreedChecks(
+async function trustedDigest(
   { screen, confirm }: Shell,
   { world, trusted }: TerminalRuntime,
-  wish: Parameters<typeof exposureOfLocal>[2] & { readonly origin: LocalOrigin },
+  request: Parameters<typeof exposureOfLocal>[2] & { readonly origin: LocalOrigin },
   { trustChecks, json }: RunOptions,
 ): Promise<string | null | 'declined'> {
-  const { path } = wish.origin;
-  const exposure = await exposureOfLocal(world, wish.origin, wish);
+  const { path } = request.origin;
+  const exposure = await exposureOfLocal(world, request.origin, request);
   if (exposure === null) return null;
   if (trustChecks || (await trusted.has(path, exposure))) return exposure.digest;
   screen.err(trustText(path, exposure));
   if (confirm === null || json) {
     throw new Fault(
       'CHECKS_UNTRUSTED',
-      `The checks of ${path} were not run: nobody has agreed to them on this machine, and nobody is here to be asked.`,
+      `Runoff did not run the checks of ${path}: they need your agreement on this machine, and there is no terminal to ask for it.`,
     );
   }
-  if (!(await confirm('Run them here, in this and in later runs? [y/N] '))) return 'declined';
+  if (!(await confirm('Run them, now and in later runs? [y/N] '))) return 'declined';
   await trusted.keep(path, exposure);
   return exposure.digest;
 }
@@ -92,7 +92,7 @@ export function resume(shell: Shell, runId: RunId, json: boolean): Promise<numbe
     if (view.origin.kind === 'github') {
       throw new Fault(
         'RUN_UNKNOWN',
-        `Run ${runId} belongs to the GitHub App; \`runoff serve\` goes on with it by itself.`,
+        `Run ${runId} belongs to the GitHub App; \`runoff serve\` resumes it automatically.`,
       );
     }
     await startRun(world, runId);
@@ -102,7 +102,7 @@ export function resume(shell: Shell, runId: RunId, json: boolean): Promise<numbe
 
 async function taskText(shell: Shell, prompt: string | undefined, file: string | undefined): Promise<string> {
   const text = file ? await textOf(shell, file) : (prompt ?? '');
-  if (text.trim() === '') throw new Fault('PROMPT_EMPTY', 'There is no task: the prompt is empty.');
+  if (text.trim() === '') throw new Fault('PROMPT_EMPTY', 'The prompt is empty.');
   return text;
 }
 
@@ -112,7 +112,7 @@ async function textOf(shell: Shell, file: string): Promise<string> {
   } catch (thrown) {
     const { code, message } = thrown as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? `there is no file ${file}` : message;
-    throw new Fault('PROMPT_EMPTY', `There is no task: ${why}.`, { cause: thrown });
+    throw new Fault('PROMPT_EMPTY', `Cannot read the task: ${why}.`, { cause: thrown });
   }
 }
 
@@ -127,14 +127,14 @@ async function withEngine(
 ): Promise<number> {
   const stopping = listenForStop(shell, runId);
   try {
-    const runtime = await shell.open({ executor: `cli-${runId}` });
+    const runtime = await shell.open({ role: 'standalone', executor: `cli-${runId}` });
     stopping.opened(runtime);
     try {
       // Nothing has begun: a run that was to be resumed stays as it was.
       if (stopping.wanted()) return EXIT.cancelled;
       await runtime.world.engine.launch(flows(runtime.world));
       if ((await begin(runtime)) === 'declined') {
-        shell.screen.err('Nothing was run.\n');
+        shell.screen.err('Run not started.\n');
         return EXIT.cancelled;
       }
       const view = await followed(runtime.world, runId, json ? quiet(shell.screen) : shell.screen, stopping);
@@ -145,12 +145,17 @@ async function withEngine(
       await runtime.close();
     }
   } finally {
-    stopping.deaf();
+    stopping.dispose();
   }
 }
 
 /** The run as it is when all of it has ended: the candidates of one that is cancelled end a moment after it. */
-async function followed(world: World, runId: RunId, screen: Screen, stopping: Stopping): Promise<RunView> {
+async function followed(
+  world: World,
+  runId: RunId,
+  screen: Screen,
+  stopping: StopListener,
+): Promise<RunView> {
   stopping.begun();
   await follow(world, runId, screen);
   await world.engine.settled(runId);
@@ -174,10 +179,10 @@ export function exitCode(view: RunView): number {
 }
 
 /** Milliseconds that a second interrupt still leaves for an orderly end. Our default. */
-const LAST_GRACE_MS = 3_000;
+const EXIT_GRACE_MS = 3_000;
 
 /** Ctrl-C while a run is followed. The first one cancels the run, a second one leaves whatever happens. */
-export interface Stopping {
+interface StopListener {
   /** Somebody wants to stop, whatever has begun by now. */
   wanted(): boolean;
   opened(runtime: Runtime): void;
@@ -186,10 +191,10 @@ export interface Stopping {
   /** Waits for a cancelling that is under way. */
   idle(): Promise<void>;
   /** Stops listening. */
-  deaf(): void;
+  dispose(): void;
 }
 
-export function listenForStop({ screen, onInterrupt, exit }: Surroundings, runId: RunId): Stopping {
+export function listenForStop({ screen, onInterrupt, exit }: Terminal, runId: RunId): StopListener {
   let wanted = false;
   let runtime: Runtime | null = null;
   let world: World | null = null;
@@ -201,25 +206,25 @@ export function listenForStop({ screen, onInterrupt, exit }: Surroundings, runId
       () => undefined,
       (thrown: unknown) => {
         cancelling = null;
-        screen.err(`The run could not be cancelled: ${String(thrown)}\n`);
+        screen.err(`Cancelling the run failed: ${String(thrown)}\n`);
       },
     );
     return cancelling;
   }
 
   async function leave(): Promise<void> {
-    screen.err(`\nLeaving at once. \`runoff cancel ${runId}\` tidies up what is left.\n`);
+    screen.err(`\nExiting now. Run \`runoff cancel ${runId}\` to clean up.\n`);
     const orderly = cancel().then(() => runtime?.close());
-    // What fails now cannot be mended here; the next start of Runoff does it.
-    const patience = new Promise((resolve) => setTimeout(resolve, LAST_GRACE_MS));
+    // What fails now cannot be fixed here; the next start of Runoff does it.
+    const patience = new Promise((resolve) => setTimeout(resolve, EXIT_GRACE_MS));
     await Promise.race([Promise.allSettled([orderly]), patience]);
     exit(EXIT.cancelled);
   }
 
-  const deaf = onPresses(onInterrupt, (press) => {
+  const dispose = onPresses(onInterrupt, (press) => {
     if (press > 1) return void leave();
     wanted = true;
-    screen.err('\nStopping: coders are killed, what exists is kept …\n');
+    screen.err('\nStopping: ending the coders and keeping finished work …\n');
     void cancel();
   });
 
@@ -233,25 +238,6 @@ export function listenForStop({ screen, onInterrupt, exit }: Surroundings, runId
       if (wanted) void cancel();
     },
     idle: async () => cancelling ?? undefined,
-    deaf,
+    dispose,
   };
-}
-
-/** One press arrives twice: a terminal signals the whole group, and the launcher in `bin` passes its own signal on. */
-const ONE_PRESS_MS = 1_000;
-
-/** Counts presses of Ctrl-C, or whatever else interrupts: 1 is the first. Returns a function that stops listening. */
-export function onPresses(
-  onInterrupt: (handler: () => void) => () => void,
-  handler: (press: number) => void,
-): () => void {
-  let last = Number.NEGATIVE_INFINITY;
-  let presses = 0;
-  return onInterrupt(() => {
-    const now = performance.now();
-    if (now - last < ONE_PRESS_MS) return;
-    last = now;
-    presses += 1;
-    handler(presses);
-  });
 }

@@ -1,8 +1,8 @@
 import { asFault } from '../core/model/index.ts';
-import { type SelectAnswer, SelectRequest } from '../core/selection/index.ts';
+import { type SelectAnswer, SelectRequest } from '../core/ranking/index.ts';
 import { type SelectOptions, select } from '../runs/index.ts';
+import { EXIT, type Selecting, type Shell } from '../shell.ts';
 import { jsonLine } from './render/index.ts';
-import { EXIT, type Selecting, type Shell } from './runtime.ts';
 
 export interface SelectFlags extends SelectOptions {
   /** Requests at a time; absent: as many as there are cores. */
@@ -17,7 +17,7 @@ export interface SelectFlags extends SelectOptions {
 const JUDGES_USD = 1;
 
 /** What stands in for an answer where a line cannot be answered. */
-interface Unanswered {
+interface SelectFailure {
   readonly id: string | number | null;
   /** 1-based. */
   readonly line: number;
@@ -54,14 +54,14 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
   }
   if (stop.signal.aborted) return EXIT.cancelled;
   shell.screen.err(
-    `${counts.answered} answered, ${counts.abstained} of them without a pick; ${counts.failed} could not be answered.\n`,
+    `${counts.answered} answered, ${counts.abstained} of them without a pick; ${counts.failed} failed.\n`,
   );
   return counts.failed > 0 ? EXIT.failed : EXIT.done;
 }
 
 const count = (
   counts: { answered: number; abstained: number; failed: number },
-  answer: SelectAnswer | Unanswered,
+  answer: SelectAnswer | SelectFailure,
 ): void => {
   if ('error' in answer) counts.failed += 1;
   else counts.answered += 1;
@@ -73,7 +73,7 @@ async function answerTo(
   text: string,
   line: number,
   work: (request: SelectRequest) => Promise<SelectAnswer>,
-): Promise<SelectAnswer | Unanswered> {
+): Promise<SelectAnswer | SelectFailure> {
   const read = readRequest(text);
   if (read.kind === 'unreadable') return { id: read.id, line, error: read.why };
   try {
@@ -93,7 +93,7 @@ function readRequest(text: string): Read {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    return { kind: 'unreadable', id: null, why: `This line is no JSON: ${(thrown as Error).message}` };
+    return { kind: 'unreadable', id: null, why: `This line is not valid JSON: ${(thrown as Error).message}` };
   }
   const parsed = SelectRequest.safeParse(value);
   if (parsed.success) return { kind: 'request', request: parsed.data };
@@ -102,7 +102,7 @@ function readRequest(text: string): Read {
   return {
     kind: 'unreadable',
     id: idOf(value),
-    why: `${where === '' ? 'The request' : `\`${where}\``}: ${issue?.message ?? 'is not as described'}`,
+    why: `${where === '' ? 'The request' : `\`${where}\``}: ${issue?.message ?? 'is invalid'}`,
   };
 }
 

@@ -1,14 +1,13 @@
-export { type LabelEvent, labelled } from './labelled.ts';
+export type { EditEvent } from './checkboxes.ts';
+export type { CommentEvent, EventActor, IntakeResult } from './context.ts';
+export { type LabelEvent, type PullEvent, recordPullClosed, startFromLabel } from './events.ts';
+export { type CommandIntake, openCommandIntake } from './intake.ts';
 export {
-  type GoneEvent,
-  gone,
-  lookForEndedChoices,
-  lookForLabels,
-  lookForWithdrawn,
+  type AccessRemovedEvent,
+  findMissedLabels,
+  findMissedPickEnds,
+  findMissedStops,
   type StopEvent,
-  withdrawn,
-} from './lost.ts';
-export { type PullEvent, pullClosed } from './pull-closed.ts';
-export type { Speaker } from './speaker.ts';
-export { type CommentEvent, type Heeded, openSteering, type Steering } from './steering.ts';
-export type { EditEvent } from './ticked.ts';
+  stopRunsOfIssue,
+  stopRunsWithoutAccess,
+} from './missed-events.ts';

@@ -1,9 +1,8 @@
 import { AGENTS, coders, installAgent, installable } from '../adapters/coders/index.ts';
-import type { AgentRow, Agents, Finding } from '../cli/index.ts';
-import type { AgentCommand, Operator } from '../core/policy/index.ts';
+import type { AgentCommand, Operator } from '../core/settings/index.ts';
 import type { Coder, Sandbox } from '../ports/index.ts';
-import { openDataFolder } from './data-folder.ts';
-import { agentsFolder } from './paths.ts';
+import type { AgentRow, Agents, Finding } from '../shell.ts';
+import { agentsFolder, openDataFolder } from './data-folder.ts';
 import { ownerOf, tryInSandbox } from './sandbox.ts';
 
 /** Every coder that settings can name on this machine. */
@@ -45,7 +44,7 @@ async function rowOf(coder: Coder, operator: Operator): Promise<AgentRow> {
   };
 }
 
-/** What AGENT_COMMANDS says of a coder. */
+/** The entry of AGENT_COMMANDS for a coder. */
 const operatorsOwn = ({ agentCommands }: Operator, name: string): AgentCommand | undefined =>
   Object.hasOwn(agentCommands, name) ? agentCommands[name] : undefined;
 
@@ -57,7 +56,7 @@ export async function agentFindings(
   operator: Operator,
   sandbox: Sandbox | null,
 ): Promise<readonly Finding[]> {
-  const findings: Finding[] = hidingFindings(operator);
+  const findings: Finding[] = shadowingFindings(operator);
   const missing: string[] = [];
   for (const coder of codersOf(operator).values()) {
     const version = await coder.version();
@@ -69,8 +68,8 @@ export async function agentFindings(
   return missing.length === 0 ? findings : [...findings, notInstalled(missing)];
 }
 
-/** An operator may replace one of ours on purpose; but who did it by chance should learn it. */
-function hidingFindings(operator: Operator): Finding[] {
+/** An operator may replace one of our coders on purpose; one who did it by accident should learn it. */
+function shadowingFindings(operator: Operator): Finding[] {
   const ours = coders({ agentsFolder: agentsFolder(operator), commands: {} });
   const hiding = Object.keys(operator.agentCommands).filter((name) => ours.has(name));
   return hiding.map((name) => ({

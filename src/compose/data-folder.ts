@@ -1,7 +1,89 @@
-import { chmod, chown, mkdir, readdir, stat } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { access, chmod, chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openArtifacts, openS3Artifacts } from '../adapters/artifacts/index.ts';
+import { readPrompts } from '../adapters/prompts/index.ts';
 import { Fault } from '../core/model/index.ts';
-import { dataPaths } from './paths.ts';
+import type { HostFolder } from '../core/reports/index.ts';
+import type { Operator } from '../core/settings/index.ts';
+import type { Artifacts } from '../ports/index.ts';
+import type { TrustedChecks } from '../shell.ts';
+
+/** Folders below the data folder; one process or several may use them at the same time. */
+interface DataPaths {
+  readonly database: string;
+  readonly artifacts: string;
+  readonly sockets: string;
+  readonly toolchain: string;
+  readonly scratch: string;
+  readonly agents: string;
+  readonly trusted: string;
+}
+
+export const dataPaths = (data: string): DataPaths => ({
+  database: join(data, 'pg'),
+  artifacts: join(data, 'artifacts'),
+  sockets: join(data, 'gw'),
+  toolchain: join(data, 'toolchain'),
+  scratch: join(data, 'scratch'),
+  agents: join(data, 'runoff-agents'),
+  trusted: join(data, 'trusted-checks'),
+});
+
+/** Folders in which all that fills a data folder lies: ours, and those of the workspaces. */
+export const ownFolders = (data: string): readonly string[] => [
+  ...Object.values(dataPaths(data)),
+  ...['mirrors', 'objects', 'bases', 'layers', 'areas'].map((name) => join(data, name)),
+];
+
+/** Where installed agents lie. */
+export const agentsFolder = (operator: Operator): string =>
+  operator.agentsFolder ?? dataPaths(operator.data).agents;
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Files of our own that are not code of the app. */
+export const OWN = {
+  planner: here('../runs/brief/planner.md'),
+  critic: here('../runs/brief/critic.md'),
+  synthesiser: here('../runs/brief/synthesiser.md'),
+  judge: here('../runs/judge/judge.md'),
+  neutral: here('../runs/examine/neutral.md'),
+  distinguish: here('../runs/examine/distinguish.md'),
+  reviewer: here('../runs/examine/reviewer.md'),
+  coderPrompts: here('../runs/code/prompts'),
+  personas: here('../runs/personas'),
+  appManifest: here('../../app.yml'),
+  package: here('../../package.json'),
+} as const;
+
+/**
+ * Where data is kept unless RUNOFF_DATA says otherwise. For root it is not in the home folder: the sandbox's and the
+ * database's own users must be able to enter it. Fault ENVIRONMENT_INVALID where there is no home folder.
+ */
+export function defaultData(env: NodeJS.ProcessEnv): string {
+  if (process.getuid?.() === 0) return '/var/lib/runoff';
+  // The XDG rules say that a path which is not absolute is ignored.
+  if (env.XDG_DATA_HOME?.startsWith('/')) return join(env.XDG_DATA_HOME, 'runoff');
+  if (env.HOME) return join(env.HOME, '.local', 'share', 'runoff');
+  throw new Fault(
+    'ENVIRONMENT_INVALID',
+    'There is no place for data: neither HOME nor RUNOFF_DATA is set. Set RUNOFF_DATA to a folder for Runoff alone.',
+  );
+}
+
+/**
+ * Folders that texts for everybody must not name. `/tmp` and `/root` are left as they are: every machine has them, and
+ * candidates write of their own.
+ */
+export const hostFolders = (data: string): readonly HostFolder[] => [
+  { path: resolve(data), name: '(data folder)' },
+  { path: resolve(import.meta.dirname, '../..'), name: '(installation)' },
+  { path: homedir(), name: '(home)' },
+  { path: tmpdir(), name: '(temporary folder)' },
+];
 
 /** Others may pass through, to what is open to them inside, and may not look around. */
 const PASSABLE = 0o711;
@@ -63,3 +145,61 @@ const refused = (data: string, why: string): Fault =>
     'ENVIRONMENT_INVALID',
     `RUNOFF_DATA: ${data} cannot be the data folder: ${why}. Name a folder for Runoff alone; it is made if it is missing.`,
   );
+
+/** The store of artifacts that the operator chose. Opening it asks nothing; `checkArtifacts` does. */
+export function artifactsOf({ artifacts: place, data }: Operator): Artifacts {
+  if (place === undefined) return openArtifacts(dataPaths(data).artifacts);
+  return place.kind === 'folder' ? openArtifacts(place.path) : openS3Artifacts(place);
+}
+
+/** For people: where artifacts are, without secrets. */
+export function artifactsText({ artifacts: place, data }: Operator): string {
+  if (place === undefined) return dataPaths(data).artifacts;
+  if (place.kind === 'folder') return place.path;
+  const { bucket, prefix, endpoint, region } = place;
+  return `s3://${[bucket, prefix].filter(Boolean).join('/')} at ${endpoint ?? `Amazon ${region}`}`;
+}
+
+/** Always the same text, so that it lies there once. */
+const PROBE = 'Written by `runoff doctor` to see whether artifacts can be kept here. It may be removed.\n';
+
+/** Puts a small text, reads it back, and rejects with what is wrong. */
+export async function checkArtifacts(artifacts: Artifacts): Promise<void> {
+  await artifacts.get(await artifacts.put(PROBE));
+}
+
+/** What people have agreed to run with less than the full sandbox: a small file for each repository and set of checks. */
+export function openTrustedChecks(data: string): TrustedChecks {
+  const folder = dataPaths(data).trusted;
+  const fileOf = (repository: string, digest: string): string =>
+    join(folder, createHash('sha256').update(`${repository}\0${digest}`).digest('hex'));
+  return {
+    has: (repository, { digest }) =>
+      access(fileOf(repository, digest)).then(
+        () => true,
+        () => false,
+      ),
+    async keep(repository, exposure) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(
+        fileOf(repository, exposure.digest),
+        `${JSON.stringify({ repository, ...exposure })}\n`,
+      );
+    },
+  };
+}
+
+/** Our prompts, with those that the operator puts in their place. */
+export const promptsOf = (operator: Operator) =>
+  readPrompts({
+    planner: OWN.planner,
+    critic: OWN.critic,
+    synthesiser: OWN.synthesiser,
+    judge: OWN.judge,
+    neutral: OWN.neutral,
+    distinguish: OWN.distinguish,
+    reviewer: OWN.reviewer,
+    coder: OWN.coderPrompts,
+    personas: OWN.personas,
+    overrides: operator.prompts,
+  });

@@ -2,22 +2,19 @@ import { statfs } from 'node:fs/promises';
 import { execa } from 'execa';
 import { startEmbeddedPostgres } from '../adapters/database/index.ts';
 import { openStore } from '../adapters/store/index.ts';
-import type { Finding } from '../cli/index.ts';
 import { asFault, Fault } from '../core/model/index.ts';
-import { missingForServe, type Operator, PROVIDERS } from '../core/policy/index.ts';
+import { missingForServe, type Operator, PROVIDERS } from '../core/settings/index.ts';
 import type { Sandbox } from '../ports/index.ts';
+import type { Finding } from '../shell.ts';
 import { agentFindings } from './agents.ts';
-import { artifactsOf, artifactsWords, putToTheTest } from './artifacts.ts';
-import { openDataFolder } from './data-folder.ts';
+import { artifactsOf, artifactsText, checkArtifacts, dataPaths, openDataFolder } from './data-folder.ts';
+import { unclaimedWork } from './health.ts';
 import { openLog } from './log.ts';
-import type { SettingsSource } from './operator.ts';
-import { dataPaths } from './paths.ts';
+import type { SettingsFile, SettingsSource } from './operator-settings.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
-import type { SettingsFile } from './settings-file.ts';
-import { untaken } from './untaken.ts';
 
 /** Less free space than this is worth a word, bytes: a repository, its checkouts and the database must fit. */
-const LITTLE_SPACE = 2 * 2 ** 30;
+const MIN_FREE_BYTES = 2 * 2 ** 30;
 
 /** Looks at everything a run needs, in the order in which it would be missed. Nothing stays but one small artifact, always the same. */
 export async function diagnose(read: SettingsSource['read']): Promise<readonly Finding[]> {
@@ -98,7 +95,7 @@ async function spaceIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
   const { bavail, bsize } = await statfs(data);
   const free = bavail * bsize;
   const detail = `${data}, ${(free / 2 ** 30).toFixed(1)} GiB free`;
-  if (free >= LITTLE_SPACE) return { state: 'ok', detail };
+  if (free >= MIN_FREE_BYTES) return { state: 'ok', detail };
   return { state: 'warning', detail, remedy: 'Free some space, or point RUNOFF_DATA to a bigger disk.' };
 }
 
@@ -109,7 +106,7 @@ async function sandboxOf(
     const sandbox = await openSandbox(operator);
     const probe = await sandbox.probe();
     if (probe.kind === 'missing')
-      throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
+      throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To fix it: ${probe.remedy}`);
     const ok: Finding = { name: 'sandbox', state: 'ok', detail: `${probe.backend}: ${probe.detail}` };
     const weaker = probe.weaker.map(
       (detail): Finding => ({
@@ -130,7 +127,7 @@ async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
     const store = await openStore(operator.databaseUrl);
     const others = await store.executors().finally(() => store.close());
     const detail = 'DATABASE_URL answers and its tables are up to date';
-    const [lack] = untaken([...others, taking(operator)]);
+    const [lack] = unclaimedWork([...others, taking(operator)]);
     return lack ? { state: 'warning', detail, remedy: lack } : { state: 'ok', detail };
   }
   const postgres = await startEmbeddedPostgres({
@@ -142,8 +139,8 @@ async function databaseOf(operator: Operator): Promise<Omit<Finding, 'name'>> {
 }
 
 async function artifactsIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
-  await putToTheTest(artifactsOf(operator));
-  return { state: 'ok', detail: `${artifactsWords(operator)} keeps what is put there` };
+  await checkArtifacts(artifactsOf(operator));
+  return { state: 'ok', detail: `${artifactsText(operator)} keeps what is put there` };
 }
 
 /** What this machine would take if it were started. */
@@ -165,7 +162,7 @@ function keyFindings({ models }: Operator): readonly Finding[] {
       state: 'warning',
       detail: 'none is set; only the demo can run',
       remedy:
-        "Set one provider's key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; docs/configuration.md lists all.",
+        "Set one provider's key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; docs/configuration.md lists them all.",
     },
   ];
 }

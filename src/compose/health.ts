@@ -1,7 +1,10 @@
-import type { Runtime } from '../cli/index.ts';
-import type { Health } from '../server/index.ts';
+import type { Operator } from '../core/settings/index.ts';
+import type { ExecutorRecord } from '../ports/index.ts';
+import type { World } from '../runs/index.ts';
+import type { Health, WebOptions } from '../server/index.ts';
+import type { Runtime } from '../shell.ts';
 
-/** Anybody can read it, so it says which part is down, and the log says why. */
+/** Anybody can read it, so it names the part that is down, and only the log has the reason. */
 export async function healthOf({ world }: Runtime): Promise<Health> {
   const reachable = await world.store.runs(1).then(
     () => true,
@@ -18,7 +21,35 @@ export async function healthOf({ world }: Runtime): Promise<Health> {
     detail: {
       database: reachable ? 'ok' : 'not reachable',
       sandbox: sandbox.kind === 'ready' ? 'ok' : 'missing',
-      disk: world.room?.lacks() ?? 'ok',
+      disk: world.diskSpace?.shortage() ?? 'ok',
     },
   };
+}
+
+/** The `/metrics` page, for requests with the operator's token; without a token there is no such page. */
+export function metricsPageOf(
+  { metricsToken: token }: Operator,
+  { metrics }: Pick<World, 'metrics'>,
+): Pick<WebOptions, 'metrics'> {
+  return token && metrics ? { metrics: { token, exposition: () => metrics.exposition() } } : {};
+}
+
+/** Work that waits forever because no process takes it: a sentence for each, with what to do. */
+export function unclaimedWork(
+  executors: readonly Pick<ExecutorRecord, 'coders' | 'examinations' | 'silentMs'>[],
+): readonly string[] {
+  const active = executors.filter(({ silentMs }) => silentMs !== null);
+  const nobody = (most: 'coders' | 'examinations') => active.every((one) => one[most] === 0);
+  return [
+    ...(nobody('coders')
+      ? [
+          'No process takes coders, so that runs wait: start `runoff worker`, or set CODERS_PER_WORKER above 0.',
+        ]
+      : []),
+    ...(nobody('examinations')
+      ? [
+          'No process builds and tests candidates, so that runs wait: start `runoff worker`, or set EXAMINATIONS_PER_WORKER above 0.',
+        ]
+      : []),
+  ];
 }

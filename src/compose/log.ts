@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DestinationStream, destination, pino } from 'pino';
-import type { Operator } from '../core/policy/index.ts';
 import { redactor, secretsIn } from '../core/secrets/index.ts';
+import type { Operator } from '../core/settings/index.ts';
 import type { Log, LogContext } from '../ports/index.ts';
 
 /** Paths at which a secret could stand in an error's own fields; never in our messages. */
@@ -15,7 +15,7 @@ const REDACTED = [
   '*.password',
 ];
 
-/** A log that knows what its lines are about. */
+/** A log whose lines carry their run, command and delivery. */
 export interface OpenLog extends Log {
   /** What lines that are written here carry. */
   about(): LogContext;

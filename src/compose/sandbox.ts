@@ -12,15 +12,15 @@ import {
 } from '../adapters/sandbox/index.ts';
 import { installSyntaxCheck } from '../adapters/syntax/index.ts';
 import { Fault } from '../core/model/index.ts';
-import type { Operator, SandboxChoice } from '../core/policy/index.ts';
+import type { Operator, SandboxChoice } from '../core/settings/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec, type Sandbox } from '../ports/index.ts';
-import { dataPaths } from './paths.ts';
+import { dataPaths } from './data-folder.ts';
 
 /** The dedicated user all sandboxes run as when we are root; null when we are an ordinary user ourselves. */
 export const ownerOf = (operator: Operator): Owner | null =>
   process.getuid?.() === 0 ? { uid: operator.sandboxUid, gid: operator.sandboxUid } : null;
 
-/** Proves the sandbox before anything else is opened: without one, nothing runs (I10). */
+/** Opens and checks the sandbox before anything else: without one, nothing runs (I10). */
 export async function openSandbox(operator: Operator): Promise<Sandbox> {
   const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
@@ -31,7 +31,7 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   const sandbox = backend(operator.sandbox, { toolchain: toolchain.dir, owner, scratch: paths.scratch });
   const probe = await sandbox.probe();
   if (probe.kind === 'missing')
-    throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To mend it: ${probe.remedy}`);
+    throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To fix it: ${probe.remedy}`);
   return sandbox;
 }
 
@@ -51,7 +51,7 @@ function backend(
   }
 }
 
-/** Stands where nothing is executed: to read what is stored takes neither a sandbox nor its tools. */
+/** For a process that executes nothing: reading the record takes neither a sandbox nor its tools. */
 export const NO_SANDBOX: Sandbox = {
   probe: async () => ({
     kind: 'missing',
@@ -63,7 +63,7 @@ export const NO_SANDBOX: Sandbox = {
   },
 };
 
-/** Runs a command in an empty area that is gone afterwards; for `runoff doctor`. */
+/** Runs a command in an empty area that is removed afterwards; for `runoff doctor`. */
 export async function tryInSandbox(
   operator: Operator,
   sandbox: Sandbox,

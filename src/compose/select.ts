@@ -3,22 +3,18 @@ import { chown, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { openArtifacts } from '../adapters/artifacts/index.ts';
-import { readSettingsText } from '../adapters/config/index.ts';
 import { memoryLedger, openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
 import { openModel } from '../adapters/models/index.ts';
-import { readTestReport } from '../adapters/reports/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
-import type { Selecting, SelectingHow } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
-import type { Operator } from '../core/policy/index.ts';
+import type { Operator } from '../core/settings/index.ts';
 import type { BaseCheckout } from '../ports/index.ts';
 import type { SelectTools } from '../runs/index.ts';
-import { openDataFolder } from './data-folder.ts';
+import type { Selecting, SelectingHow } from '../shell.ts';
+import { providersOf } from './connections.ts';
+import { dataPaths, openDataFolder, promptsOf } from './data-folder.ts';
 import { openLog } from './log.ts';
-import { dataPaths } from './paths.ts';
-import { promptsOf } from './prompts.ts';
-import { providersOf } from './providers.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
 
 /** Folders of installed packages that stand in a work tree without being part of the repository. */
@@ -45,7 +41,6 @@ export async function openSelecting(
       artifacts: openArtifacts(join(dir, 'artifacts')),
       workspaces: openWorkspaces({ dataDir: dir, sandbox, owner, log }),
       sandbox,
-      reports: { readTests: readTestReport, readSettings: readSettingsText },
       parallelChecks: atOnce,
       lend,
       newRunId: () => systemRandom.runId(),

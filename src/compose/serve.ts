@@ -4,25 +4,30 @@ import { createNodeMiddleware, createProbot, type Probot } from 'probot';
 import { parse } from 'yaml';
 import { systemRandom } from '../adapters/system/index.ts';
 import { app } from '../app.ts';
-import { EXIT, onPresses, type Runtime, type Screen, type Surroundings } from '../cli/index.ts';
-import { openSteering, type Steering } from '../commands/index.ts';
+import { type CommandIntake, openCommandIntake } from '../commands/index.ts';
 import { Fault } from '../core/model/index.ts';
-import { missingForServe, type Operator } from '../core/policy/index.ts';
+import { missingForServe, type Operator } from '../core/settings/index.ts';
 import type { Fence } from '../ports/index.ts';
 import { flows, type World } from '../runs/index.ts';
-import { fileKeeper, openSetup, startWeb, type Web, type WebhookMiddleware } from '../server/index.ts';
-import { type Closers, closedOnFailure, openClosers } from './closers.ts';
-import { figuresOf } from './figures.ts';
-import { healthOf } from './health.ts';
+import {
+  fileCredentialStore,
+  openSetup,
+  startWeb,
+  type WebhookMiddleware,
+  type WebServer,
+} from '../server/index.ts';
+import { EXIT, onPresses, type Runtime, type Screen, type Terminal } from '../shell.ts';
+import { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
+import { OWN } from './data-folder.ts';
+import { healthOf, metricsPageOf, unclaimedWork } from './health.ts';
+import { instrumentedWebhook } from './instrumentation.ts';
 import { type OpenLog, openLog } from './log.ts';
-import { logSettings, type OperatorSettings } from './operator.ts';
-import { OWN } from './paths.ts';
-import { openAppGitHub, openRuntime } from './runtime.ts';
-import { untaken } from './untaken.ts';
-import { startUpkeep } from './upkeep.ts';
-import { watchedWebhook } from './watched-webhook.ts';
+import { logSettings, type OperatorSettings } from './operator-settings.ts';
+import { openRuntime } from './runtime.ts';
 
-export const WEBHOOKS_PATH = '/api/github/webhooks';
+import { startUpkeep } from './upkeep.ts';
+
+const WEBHOOKS_PATH = '/api/github/webhooks';
 
 /** APP_ID, PRIVATE_KEY and WEBHOOK_SECRET. */
 const APP_VARIABLES = 3;
@@ -40,31 +45,35 @@ export interface Served {
  * The runtime is its own from now on: closed with it, and closed when it does not start.
  */
 export async function startApp(operator: Operator, runtime: Runtime): Promise<Served> {
-  const closers = openClosers();
-  closers.later(runtime.close);
-  return closedOnFailure(closers, async () => {
-    const { url } = await openApp(operator, runtime, closers.later);
-    return { url, close: closers.close };
+  const cleanups = new AsyncDisposableStack();
+  cleanups.defer(runtime.close);
+  return disposedOnFailure(cleanups, async () => {
+    const { url } = await openApp(operator, runtime, cleanups);
+    return { url, close: closing(cleanups) };
   });
 }
 
-/** Listens before the engine starts: a busy port is found before any work is taken up. */
-async function openApp(operator: Operator, runtime: Runtime, later: Closers['later']): Promise<Web> {
+/** Listens before the engine starts, so that a busy port is found before any work begins. */
+async function openApp(
+  operator: Operator,
+  runtime: Runtime,
+  cleanups: AsyncDisposableStack,
+): Promise<WebServer> {
   const { world } = runtime;
-  const steering = openSteering(world);
-  const webhook = await webhookMiddleware(operator, world, steering);
+  const intake = openCommandIntake(world);
+  const webhook = await webhookMiddleware(operator, world, intake);
   const start = Promise.withResolvers<'launched' | 'expired'>();
   let launched = false;
-  later(() => world.engine.shutdown(GRACE_MS));
-  // A command that is cut off is taken up again at the next start.
-  later(() => Promise.race([steering.idle(), world.clock.sleep(GRACE_MS)]));
+  cleanups.defer(() => world.engine.shutdown(GRACE_MS));
+  // A command that is interrupted is applied again at the next start.
+  cleanups.defer(() => Promise.race([intake.idle(), world.clock.sleep(GRACE_MS)]));
   const web = await startWeb({
     host: operator.http.host,
     port: operator.http.port,
-    // GitHub waits ten seconds for an answer and does not send again: what comes meanwhile is kept waiting.
+    // GitHub waits ten seconds for an answer and does not send again: what comes meanwhile has to wait.
     webhook: {
       secret: webhookSecretOf(operator),
-      take: watchedWebhook(world, async (request, response) => {
+      take: instrumentedWebhook(world, async (request, response) => {
         if ((await start.promise) === 'launched') return (await webhook(request, response)) === true;
         response
           .writeHead(503, { 'content-type': 'text/plain' })
@@ -74,23 +83,23 @@ async function openApp(operator: Operator, runtime: Runtime, later: Closers['lat
     },
     webhooksPath: WEBHOOKS_PATH,
     health: async () => (launched ? healthOf(runtime) : { ok: false, detail: { engine: 'starting' } }),
-    ...figuresOf(operator, world),
+    ...metricsPageOf(operator, world),
     log: world.log,
   });
-  later(() => web.close(GRACE_MS));
-  later(async () => start.resolve('expired'));
+  cleanups.defer(() => web.close(GRACE_MS));
+  cleanups.defer(async () => start.resolve('expired'));
   await world.engine.launch(flows(world));
   await warnIfNobodyTakes(world);
-  const upkeep = await startUpkeep(world, steering, operator.keep);
-  later(async () => upkeep.stop());
+  const upkeep = await startUpkeep(world, intake, operator.keep);
+  cleanups.defer(async () => upkeep.stop());
   launched = true;
   start.resolve('launched');
   return web;
 }
 
 /** Not a fault: the worker that takes it may start after us. */
-async function warnIfNobodyTakes({ store, log }: World): Promise<void> {
-  for (const what of untaken(await store.executors())) log.warn({}, what);
+async function warnIfNobodyTakes({ store, log }: Pick<World, 'log' | 'store'>): Promise<void> {
+  for (const what of unclaimedWork(await store.executors())) log.warn({}, what);
 }
 
 function webhookSecretOf({ app: credentials }: Operator): string {
@@ -98,7 +107,11 @@ function webhookSecretOf({ app: credentials }: Operator): string {
   return credentials.webhookSecret;
 }
 
-function webhookMiddleware(operator: Operator, world: World, steering: Steering): Promise<WebhookMiddleware> {
+function webhookMiddleware(
+  operator: Operator,
+  world: World,
+  intake: CommandIntake,
+): Promise<WebhookMiddleware> {
   const credentials = operator.app;
   if (!credentials) throw new Fault('INTERNAL', 'startApp needs the App to be configured.');
   const probot = createProbot({
@@ -112,16 +125,16 @@ function webhookMiddleware(operator: Operator, world: World, steering: Steering)
       logLevel: 'fatal',
     },
   });
-  const answering = (bot: Probot) => app(world, steering)(answeredInTime(bot));
+  const answering = (bot: Probot) => app(world, intake)(answeredInTime(bot));
   return createNodeMiddleware(answering, { probot, webhooksPath: WEBHOOKS_PATH });
 }
 
 /** `runoff serve`: runs until SIGINT or SIGTERM, then stops taking work and ends. A second one ends it at once. */
-export async function serve(settings: OperatorSettings, surroundings: Surroundings): Promise<number> {
-  const { screen } = surroundings;
+export async function serve(settings: OperatorSettings, terminal: Terminal): Promise<number> {
+  const { screen } = terminal;
   const stop = Promise.withResolvers<void>();
-  const deaf = onPresses(surroundings.onInterrupt, (press) => {
-    if (press > 1) return surroundings.exit(EXIT.cancelled);
+  const stopListening = onPresses(terminal.onInterrupt, (press) => {
+    if (press > 1) return terminal.exit(EXIT.cancelled);
     screen.err('Stopping: what is unfinished goes on at the next start …\n');
     stop.resolve();
   });
@@ -132,7 +145,7 @@ export async function serve(settings: OperatorSettings, surroundings: Surroundin
     await served.close();
     return EXIT.done;
   } finally {
-    deaf();
+    stopListening();
   }
 }
 
@@ -147,7 +160,7 @@ async function open(settings: OperatorSettings, screen: Screen): Promise<Served>
   return serveSetup(settings, names, log, screen);
 }
 
-/** Half an App is a mistake, not a wish for a new one. */
+/** A partly configured App is a mistake, not a request for a new one. */
 function requireAllOrNothing(operator: Operator, missing: number): void {
   if (missing > 0 && missing < APP_VARIABLES) {
     throw new Fault(
@@ -159,9 +172,9 @@ function requireAllOrNothing(operator: Operator, missing: number): void {
 
 async function serveApp(operator: Operator, log: OpenLog): Promise<Served> {
   const github = (fence: Fence | undefined) => openAppGitHub(operator, log, { fence });
-  // Stable across restarts, so that this process takes up what it left unfinished.
+  // Stable across restarts, so that this process resumes what it left unfinished.
   const executor = `app-${hostname()}`;
-  return startApp(operator, await openRuntime(operator, { executor }, { github, log }));
+  return startApp(operator, await openRuntime(operator, { role: 'app', executor }, { github, log }));
 }
 
 /** Without an App there is only one thing to do: make one. */
@@ -176,7 +189,7 @@ async function serveSetup(
     gitUrl: operator.github.gitUrl,
     apiUrl: operator.github.apiUrl,
     webhooksPath: WEBHOOKS_PATH,
-    keeper: fileKeeper({ dataFolder: operator.data, envFile: file.writeTo }),
+    credentialStore: fileCredentialStore({ dataFolder: operator.data, envFile: file.writeTo }),
     fetch,
     random: systemRandom,
     log,
@@ -223,7 +236,7 @@ export function answeredInTime(
 async function within(ms: number, work: unknown): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new Fault('DATABASE_UNAVAILABLE', `A delivery was not taken within ${ms} ms.`)),
+    () => late.reject(new Fault('DATABASE_UNAVAILABLE', `A delivery was not accepted within ${ms} ms.`)),
     ms,
   );
   try {

@@ -1,76 +1,81 @@
-import { lookForEndedChoices, lookForLabels, lookForWithdrawn, type Steering } from '../commands/index.ts';
-import { heldSince, LONG_UNUSED } from '../core/policy/index.ts';
+import {
+  type CommandIntake,
+  findMissedLabels,
+  findMissedPickEnds,
+  findMissedStops,
+} from '../commands/index.ts';
+import { heldSince, type RunId, type RunState } from '../core/model/index.ts';
+import { LONG_UNUSED } from '../core/settings/index.ts';
 import type { Pruned } from '../ports/index.ts';
 import {
-  type Keep,
+  announceEndedRuns,
+  announceQueue,
+  type RetentionTimes,
   reconcile,
   retire,
-  sayLastWords,
-  sayLine,
   sweepEnded,
   type World,
 } from '../runs/index.ts';
-import { watchElsewhere } from './elsewhere.ts';
 
-/** Milliseconds between two looks for runs that lost their flow, or areas that lost their run. Our default. */
+/** Milliseconds between two checks for runs without a flow, and areas without a run. Our default. */
 const EVERY_MS = 3 * 60_000;
-/** Milliseconds between two looks at who waits in line. Our default: whoever must wait is told within it. */
-const LINE_EVERY_MS = 20_000;
-/** Milliseconds between two looks for labels whose webhook got lost: one call for each repository. Our default. */
+/** Milliseconds between two checks of the run queue. Our default: the longest until a queued run's comment shows its position. */
+const QUEUE_NOTICES_EVERY_MS = 20_000;
+/** Milliseconds between two checks for labels whose webhook was missed: one call for each repository. Our default. */
 const LABELS_EVERY_MS = 15 * 60_000;
-/** Milliseconds between two looks at choices that nobody made yet: they wait without limit. Our default. */
+/** Milliseconds between two checks of runs that wait for a pick: they wait without limit. Our default. */
 const CHOICES_EVERY_MS = 60 * 60_000;
-/** Milliseconds between two looks for what can be removed. Our default. */
+/** Milliseconds between two removals of what is no longer needed. Our default. */
 const PRUNE_EVERY_MS = 24 * 60 * 60_000;
 
-export interface Upkeep {
+interface Upkeep {
   stop(): void;
 }
 
 /**
- * Brings store and engine together, now and every few minutes; a look that fails now is a failed start. What was left
- * unsaid on GitHub is said in the background: it takes its time, and nothing waits for it. The same holds for what
- * webhooks did not tell, and for removing what no run used for two weeks, now and every day.
+ * Reconciles store and engine, now and every few minutes; if that fails now, the start fails. Comments that are still
+ * missing on GitHub are written in the background: they take time, and nothing waits for them. The same holds for missed
+ * webhooks, and for removing what no run used for two weeks, now and every day.
  */
 export async function startUpkeep(
   world: World,
-  steering: Pick<Steering, 'recover'>,
-  keep: Keep,
+  intake: Pick<CommandIntake, 'recover'>,
+  keep: RetentionTimes,
 ): Promise<Upkeep> {
   await reconcile(world);
-  await steering.recover();
-  let mending = sayLastWords(world).catch(warn(world, 'Last words could not be said.'));
+  await intake.recover();
+  let reconciling = announceEndedRuns(world).catch(warn(world, 'Last words could not be said.'));
   const timer = setInterval(() => {
-    mending = mending
+    reconciling = reconciling
       .then(() => reconcile(world))
-      .then(() => sayLastWords(world))
-      .then(() => steering.recover())
+      .then(() => announceEndedRuns(world))
+      .then(() => intake.recover())
       .catch(warn(world, 'Runs could not be reconciled.'));
   }, EVERY_MS);
   const prune = async () => {
-    // The one does not wait for the other to work.
+    // If one fails, the other runs all the same.
     await pruneUnused(world).catch(warn(world, 'What is no longer used could not be removed.'));
-    await letGo(world, keep).catch(warn(world, 'What is old could not be let go.'));
+    await removeExpired(world, keep).catch(warn(world, 'What is old could not be let go.'));
   };
   let pruning = prune();
   const daily = setInterval(() => {
     pruning = pruning.then(prune);
   }, PRUNE_EVERY_MS);
-  const looks = startLooks(world);
-  const elsewhere = watchElsewhere(world);
-  const line = startTelling(world);
+  const missedEvents = startMissedEventChecks(world);
+  const workers = watchWorkers(world);
+  const queueNotices = startQueueNotices(world);
   return {
     stop: () => {
-      line.stop();
+      queueNotices.stop();
       clearInterval(timer);
       clearInterval(daily);
-      looks.stop();
-      elsewhere.stop();
+      missedEvents.stop();
+      workers.stop();
     },
   };
 }
 
-/** On a machine that leads no run: removes areas of runs that are over, and what no run used for two weeks. */
+/** On a worker: removes areas of runs that are over, and what no run used for two weeks. */
 export function startWorkerUpkeep(world: World): Upkeep {
   let work: Promise<unknown> = Promise.resolve();
   const sweep = () => {
@@ -89,54 +94,54 @@ export function startWorkerUpkeep(world: World): Upkeep {
   return { stop: () => timers.forEach(clearInterval) };
 }
 
-/** Tells those who wait in line where they stand; whoever gets a place before the first look is never told of a line. */
-function startTelling(world: World): Upkeep {
-  const told = new Map<string, number>();
-  let telling = Promise.resolve();
+/** Keeps the position of queued runs in their comments; a run that starts before the first check never shows one. */
+function startQueueNotices(world: World): Upkeep {
+  const announced = new Map<string, number>();
+  let announcing = Promise.resolve();
   const timer = setInterval(() => {
-    telling = telling
-      .then(() => sayLine(world, told))
-      .catch(warn(world, 'Runs in line could not be told where they stand.'));
-  }, LINE_EVERY_MS);
+    announcing = announcing
+      .then(() => announceQueue(world, announced))
+      .catch(warn(world, 'The queue positions of runs could not be updated.'));
+  }, QUEUE_NOTICES_EVERY_MS);
   return { stop: () => clearInterval(timer) };
 }
 
-/** Looks for what webhooks did not tell, beside everything else. One that takes longer than the time to the next replaces it. */
-function startLooks(world: World): Upkeep {
+/** Looks for what webhooks did not tell, beside everything else. While a check takes longer than the interval, the next one is left out. */
+function startMissedEventChecks(world: World): Upkeep {
   let choicesAt = Number.NEGATIVE_INFINITY;
   let labelsAt = Number.NEGATIVE_INFINITY;
   let stoppedAt: number | null = null;
-  let looking = false;
-  async function lookForLost(): Promise<void> {
-    await lookForWithdrawn(world);
+  let checking = false;
+  async function checkMissedEvents(): Promise<void> {
+    await findMissedStops(world);
     if (world.clock.elapsed() - choicesAt >= CHOICES_EVERY_MS) {
       choicesAt = world.clock.elapsed();
-      await lookForEndedChoices(world);
+      await findMissedPickEnds(world);
     }
     if (world.clock.elapsed() - labelsAt >= LABELS_EVERY_MS) {
       const now = world.clock.elapsed();
-      // The first look leaves labels of the last minute to webhooks that came while nobody listened: the next turn looks again.
+      // The first check leaves labels of the last minute to their webhooks, which may still come; the next one checks again.
       labelsAt = labelsAt === Number.NEGATIVE_INFINITY ? now - LABELS_EVERY_MS + EVERY_MS / 2 : now;
-      stoppedAt = await lookForLabels(world, stoppedAt);
+      stoppedAt = await findMissedLabels(world, stoppedAt);
     }
   }
-  async function turn(): Promise<void> {
-    if (looking) return;
-    looking = true;
-    await lookForLost().catch(warn(world, 'What webhooks did not tell could not be looked for.'));
-    looking = false;
+  async function next(): Promise<void> {
+    if (checking) return;
+    checking = true;
+    await checkMissedEvents().catch(warn(world, 'What webhooks did not tell could not be looked for.'));
+    checking = false;
   }
-  void turn();
-  const timer = setInterval(() => void turn(), EVERY_MS);
+  void next();
+  const timer = setInterval(() => void next(), EVERY_MS);
   return { stop: () => clearInterval(timer) };
 }
 
 const warn =
-  ({ log }: World, what: string) =>
+  ({ log }: Pick<World, 'log'>, what: string) =>
   (thrown: unknown): void =>
     log.warn({ err: thrown }, what);
 
-async function letGo(world: World, keep: Keep): Promise<void> {
+async function removeExpired(world: World, keep: RetentionTimes): Promise<void> {
   const { artifacts, ...rows } = await retire(world, keep);
   const any = artifacts.files > 0 || Object.values(rows).some((count) => count > 0);
   if (any) world.log.info({ ...rows, artifacts }, 'What need not be kept any longer was removed.');
@@ -148,8 +153,8 @@ export type Prunable = Pick<World, 'clock' | 'log'> & {
 };
 
 /**
- * Removes what was not used for so long. Trees of runs whose issue or pull request is still open are kept however old
- * they are: people may come back to them.
+ * Removes what was not used for `ms`. Trees of runs whose issue or pull request is still open are kept however old they
+ * are: people may come back to them.
  */
 export async function pruneUnused(world: Prunable, { ms, said } = LONG_UNUSED): Promise<Pruned> {
   const unfinished = await world.store.unfinished();
@@ -163,4 +168,48 @@ export async function pruneUnused(world: Prunable, { ms, said } = LONG_UNUSED): 
     world.log.info({ ...pruned }, `Freed ${(bytes / 1e6).toFixed(0)} MB that no run used for ${said}.`);
   }
   return pruned;
+}
+
+/** Milliseconds between two checks of runs whose candidates other machines work on. Our default. */
+const WORKER_CHECK_MS = 10_000;
+
+/** Coders work in the first state, checks run in the second. */
+const ACTIVE_STATES: readonly RunState[] = ['briefed', 'coded'];
+
+/**
+ * Keeps the status comments of runs up to date whose candidates are coded or examined by workers, which write nothing to
+ * GitHub. A run that has not changed since the last check is left alone.
+ */
+export function watchWorkers(
+  world: Pick<World, 'store' | 'announcer' | 'log'>,
+  everyMs = WORKER_CHECK_MS,
+): { stop(): void } {
+  const lastShown = new Map<RunId, string>();
+  let checking = false;
+
+  async function check(): Promise<void> {
+    const others = (await world.store.executors()).filter(({ role }) => role === 'worker');
+    if (others.length === 0) return;
+    const atWork = await world.store.idsIn(ACTIVE_STATES);
+    for (const id of atWork) {
+      const candidates = await world.store.candidates(id);
+      const now = JSON.stringify(
+        candidates.map(({ alias, state, note, usage }) => [alias, state, note, usage]),
+      );
+      if (lastShown.has(id) && lastShown.get(id) !== now) world.announcer.soon(id);
+      lastShown.set(id, now);
+    }
+    for (const id of lastShown.keys()) if (!atWork.includes(id)) lastShown.delete(id);
+  }
+
+  const timer = setInterval(() => {
+    if (checking) return;
+    checking = true;
+    check()
+      .catch((thrown: unknown) => world.log.warn({ err: thrown }, 'Runs on workers could not be looked at.'))
+      .finally(() => {
+        checking = false;
+      });
+  }, everyMs);
+  return { stop: () => clearInterval(timer) };
 }

@@ -1,37 +1,36 @@
 import { hostname } from 'node:os';
-import { EXIT, onPresses, type Runtime, type Surroundings } from '../cli/index.ts';
 import { Fault } from '../core/model/index.ts';
-import type { Operator } from '../core/policy/index.ts';
+import type { Operator } from '../core/settings/index.ts';
 import { flows } from '../runs/index.ts';
 import { startWeb } from '../server/index.ts';
-import { type Closers, closedOnFailure, openClosers } from './closers.ts';
-import { figuresOf } from './figures.ts';
-import { healthOf } from './health.ts';
+import { EXIT, onPresses, type Runtime, type Terminal } from '../shell.ts';
+import { closing, disposedOnFailure } from './connections.ts';
+import { healthOf, metricsPageOf } from './health.ts';
 import { openLog } from './log.ts';
-import { logSettings, type OperatorSettings } from './operator.ts';
+import { logSettings, type OperatorSettings } from './operator-settings.ts';
 import { openRuntime, type RuntimeOptions } from './runtime.ts';
 import { startWorkerUpkeep } from './upkeep.ts';
 
 /** Milliseconds that running steps get at SIGTERM; what is unfinished goes on elsewhere. Our default. */
 const GRACE_MS = 8_000;
-/** Where a worker answers nothing. */
+/** Path at which a worker takes no webhooks. */
 const NO_WEBHOOKS = '/api/github/webhooks';
 
-export interface Working {
-  /** What the others know it by. */
+export interface RunningWorker {
+  /** Its name among the processes that share the work. */
   readonly name: string;
-  /** Where its health is told; null where PORT is not set. */
+  /** Address of its health page; null where PORT is not set. */
   readonly url: string | null;
   close(): Promise<void>;
 }
 
-/** `runoff worker`: runs until SIGINT or SIGTERM, then takes nothing more and ends. A second one ends it at once. */
-export async function work(settings: OperatorSettings, surroundings: Surroundings): Promise<number> {
-  const { screen } = surroundings;
+/** `runoff worker`: runs until SIGINT or SIGTERM, then takes no more work and ends. A second signal ends it at once. */
+export async function work(settings: OperatorSettings, terminal: Terminal): Promise<number> {
+  const { screen } = terminal;
   const stop = Promise.withResolvers<void>();
-  const deaf = onPresses(surroundings.onInterrupt, (press) => {
-    if (press > 1) return surroundings.exit(EXIT.cancelled);
-    screen.err('Stopping: what is unfinished goes on elsewhere …\n');
+  const stopListening = onPresses(terminal.onInterrupt, (press) => {
+    if (press > 1) return terminal.exit(EXIT.cancelled);
+    screen.err('Stopping: other processes continue what is unfinished …\n');
     stop.resolve();
   });
   try {
@@ -45,7 +44,7 @@ export async function work(settings: OperatorSettings, surroundings: Surrounding
     await working.close();
     return EXIT.done;
   } finally {
-    deaf();
+    stopListening();
   }
 }
 
@@ -53,42 +52,46 @@ export async function work(settings: OperatorSettings, surroundings: Surrounding
 export async function openWorker(
   operator: Operator,
   options: Pick<RuntimeOptions, 'heartbeat' | 'databaseLimits' | 'log'> = {},
-): Promise<Working> {
+): Promise<RunningWorker> {
   requireShared(operator);
   const { workerName } = operator;
   const name = `worker-${hostname()}${workerName ? `-${workerName}` : ''}`;
-  const runtime = await openRuntime(operator, { executor: name, github: true, leads: false }, options);
-  const closers = openClosers();
-  closers.later(runtime.close);
-  return closedOnFailure(closers, async () => {
-    const url = await begin(operator, runtime, closers.later);
-    return { name, url, close: closers.close };
+  const runtime = await openRuntime(operator, { role: 'worker', executor: name, github: true }, options);
+  const cleanups = new AsyncDisposableStack();
+  cleanups.defer(runtime.close);
+  return disposedOnFailure(cleanups, async () => {
+    const url = await begin(operator, runtime, cleanups);
+    return { name, url, close: closing(cleanups) };
   });
 }
 
-async function begin(operator: Operator, runtime: Runtime, later: Closers['later']): Promise<string | null> {
+async function begin(
+  operator: Operator,
+  runtime: Runtime,
+  cleanups: AsyncDisposableStack,
+): Promise<string | null> {
   const { world } = runtime;
   const { http } = operator;
   let launched = false;
-  later(() => world.engine.shutdown(GRACE_MS));
+  cleanups.defer(() => world.engine.shutdown(GRACE_MS));
   const web = http.portIsSet
     ? await startWeb({
         ...http,
         webhooksPath: NO_WEBHOOKS,
         health: async () => (launched ? healthOf(runtime) : { ok: false, detail: { engine: 'starting' } }),
-        ...figuresOf(operator, world),
+        ...metricsPageOf(operator, world),
         log: world.log,
       })
     : null;
-  if (web) later(() => web.close(GRACE_MS));
+  if (web) cleanups.defer(() => web.close(GRACE_MS));
   await world.engine.launch(flows(world));
   const upkeep = startWorkerUpkeep(world);
-  later(async () => upkeep.stop());
+  cleanups.defer(async () => upkeep.stop());
   launched = true;
   return web?.url ?? null;
 }
 
-/** Without these a worker would wait for work that never comes, or could not read what it works on. */
+/** Without these settings a worker would wait for work that never comes, or could not read its repositories. */
 function requireShared(operator: Operator): void {
   if (!operator.databaseUrl) {
     throw new Fault(

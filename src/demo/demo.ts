@@ -1,21 +1,11 @@
 import { once } from 'node:events';
-import {
-  type DemoOptions,
-  EXIT,
-  exitCode,
-  follow,
-  jsonText,
-  onPresses,
-  printReport,
-  runJson,
-  type Screen,
-  type Surroundings,
-} from '../cli/index.ts';
+import { exitCode, follow, jsonText, printReport, runJson } from '../cli/index.ts';
 import { Fault, type RunId } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import { LABEL } from '../runs/index.ts';
+import { type DemoOptions, EXIT, onPresses, type Screen, type Terminal } from '../shell.ts';
+import { type DemoEnvironment, MAINTAINER, openDemoEnvironment, REPOSITORY } from './environment.ts';
 import { ISSUE } from './sample/index.ts';
-import { MAINTAINER, openTheatre, REPOSITORY, type Theatre } from './stage.ts';
 
 /** Between pieces of a scripted answer: slow enough to be seen, fast enough for an impatient reader. */
 const PACE_MS = 25;
@@ -25,10 +15,10 @@ const PATIENCE_MS = 30_000;
  * The whole main job on this machine, offline: from a label to a draft pull request with its comparison.
  * Ctrl-C at any time closes all of it and ends with 130; once the servers only stay for a look, it is how that ends.
  */
-export async function runDemo(options: DemoOptions, surroundings: Surroundings): Promise<number> {
-  const { screen, onInterrupt, exit } = surroundings;
+export async function runDemo(options: DemoOptions, terminal: Terminal): Promise<number> {
+  const { screen, onInterrupt, exit } = terminal;
   const stop = new AbortController();
-  const deaf = onPresses(onInterrupt, (press) => {
+  const stopListening = onPresses(onInterrupt, (press) => {
     if (press > 1) return exit(EXIT.cancelled);
     screen.err('\nStopping: everything the demo started is closed …\n');
     stop.abort(new Error('The demo was interrupted.'));
@@ -39,7 +29,7 @@ export async function runDemo(options: DemoOptions, surroundings: Surroundings):
     if (thrown === stop.signal.reason) return EXIT.cancelled;
     throw thrown;
   } finally {
-    deaf();
+    stopListening();
   }
 }
 
@@ -48,44 +38,44 @@ async function perform(options: DemoOptions, screen: Screen, signal: AbortSignal
   const say = options.json ? () => {} : (text: string) => screen.err(text);
   say(`${INTRODUCTION}\n\n`);
   const began = performance.now();
-  const theatre = await openTheatre({
+  const environment = await openDemoEnvironment({
     paceMs: PACE_MS,
     onStep: (text) => say(`  starting ${text} …\n`),
     signal,
   });
   try {
-    const { view, issue } = await unless(signal, play(theatre, options, screen, say, began));
-    if (options.keep) await stay(theatre, view, issue, screen, signal);
+    const { view, issue } = await unless(signal, play(environment, options, screen, say, began));
+    if (options.keep) await stay(environment, view, issue, screen, signal);
     return exitCode(view);
   } finally {
     // Closing waits for steps under way; a coder would take its time.
-    if (signal.aborted) await stopRuns(theatre);
-    await theatre.close();
+    if (signal.aborted) await stopRuns(environment);
+    await environment.close();
   }
 }
 
 async function play(
-  theatre: Theatre,
+  environment: DemoEnvironment,
   options: DemoOptions,
   screen: Screen,
   say: (text: string) => void,
   began: number,
 ): Promise<{ readonly view: RunView; readonly issue: number }> {
-  const issue = await labelAnIssue(theatre, say);
-  const runId = await runOf(theatre, issue);
+  const issue = await labelAnIssue(environment, say);
+  const runId = await runOf(environment, issue);
   const view = await follow(
-    theatre.world,
+    environment.world,
     runId,
     options.json ? { ...screen, width: null, err: () => {} } : screen,
   );
-  await theatre.world.engine.settled(runId);
-  await theatre.github.settled();
+  await environment.world.engine.settled(runId);
+  await environment.github.settled();
   const timings = {
-    ...theatre.timings,
+    ...environment.timings,
     run: view.now - view.startedAt,
     total: Math.round(performance.now() - began),
   };
-  await report(theatre, view, issue, timings, options, screen);
+  await report(environment, view, issue, timings, options, screen);
   return { view, issue };
 }
 
@@ -97,7 +87,7 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([work, left.promise]);
 }
 
-async function stopRuns({ world }: Theatre): Promise<void> {
+async function stopRuns({ world }: DemoEnvironment): Promise<void> {
   for (const run of await world.store.unfinished()) await world.engine.cancel(run.id);
 }
 
@@ -114,7 +104,7 @@ const INTRODUCTION = [
   'runs on this machine. Nothing leaves it.',
 ].join('\n');
 
-async function labelAnIssue({ github }: Theatre, say: (text: string) => void): Promise<number> {
+async function labelAnIssue({ github }: DemoEnvironment, say: (text: string) => void): Promise<number> {
   const maintainer = github.as(MAINTAINER);
   const issue = await maintainer.openIssue(REPOSITORY, ISSUE);
   say(`\n  ${MAINTAINER} opens issue #${issue}: ${ISSUE.title}\n  ${MAINTAINER} labels it \`${LABEL}\`\n\n`);
@@ -123,7 +113,7 @@ async function labelAnIssue({ github }: Theatre, say: (text: string) => void): P
 }
 
 /** The run that the webhook started. */
-async function runOf({ world, github }: Theatre, issue: number): Promise<RunId> {
+async function runOf({ world, github }: DemoEnvironment, issue: number): Promise<RunId> {
   const until = world.clock.now() + PATIENCE_MS;
   for (;;) {
     const run = (await world.store.runs(5)).find(
@@ -139,14 +129,14 @@ async function runOf({ world, github }: Theatre, issue: number): Promise<RunId> 
 }
 
 async function report(
-  theatre: Theatre,
+  environment: DemoEnvironment,
   view: RunView,
   issue: number,
   timings: Readonly<Record<string, number>>,
   { json, keep }: DemoOptions,
   screen: Screen,
 ): Promise<void> {
-  const { world, github } = theatre;
+  const { world, github } = environment;
   if (!json) {
     await printReport(world, view, { screen, commands: NEXT, gone: !keep });
     screen.out(`\n${timingLine(timings)}\n`);
@@ -191,7 +181,7 @@ const timingLine = (timings: Readonly<Record<string, number>>): string =>
     .join(' · ')}`;
 
 async function stay(
-  { github, app }: Theatre,
+  { github, app }: DemoEnvironment,
   view: RunView,
   issue: number,
   screen: Screen,

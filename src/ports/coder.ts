@@ -1,4 +1,4 @@
-import type { ModelProtocol } from '../core/model/index.ts';
+import type { ModelProtocol } from '../core/settings/index.ts';
 
 /** What one coder is started with. */
 export interface CoderLaunch {

@@ -1,4 +1,6 @@
-import type { ModelProtocol, RunId, Usage, Usd } from '../core/model/index.ts';
+import type { z } from 'zod';
+import type { RunId, Usage, Usd } from '../core/model/index.ts';
+import type { ModelProtocol } from '../core/settings/index.ts';
 
 /** Whose budget a cap is: of the spender, the run, the repository's day, the whole day; or of tokens without a price. */
 export type CapName = 'spender' | 'run' | 'repository-day' | 'day' | 'tokens';
@@ -80,4 +82,24 @@ export interface Gateway {
   /** Asks every provider that has a key. Never rejects. */
   offers(signal?: AbortSignal): Promise<readonly Offer[]>;
   close(): Promise<void>;
+}
+
+export interface Question<T> {
+  readonly route: ModelRoute;
+  readonly lease: Lease;
+  readonly instructions: string;
+  readonly prompt: string;
+  readonly schema: z.ZodType<T>;
+  readonly signal?: AbortSignal;
+  /** How often the model is shown what was wrong with its answer and asked again; absent: twice. */
+  readonly repairs?: number;
+}
+
+export type Answer<T> =
+  | { readonly kind: 'answer'; readonly value: T }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Asks a model for one schema-checked value. Never rejects for what the model or provider did. */
+export interface Model {
+  ask<T>(question: Question<T>): Promise<Answer<T>>;
 }

@@ -1,3 +1,5 @@
+import type { CandidateState, FaultCode, RunId, Usd } from '../core/model/index.ts';
+
 /** What a line is about. */
 export interface LogContext {
   readonly run?: string | undefined;
@@ -19,4 +21,62 @@ export interface Log {
    * set it off.
    */
   within<T>(fields: LogContext, work: () => T): T;
+}
+
+/** What came of something that we asked of somebody else. */
+export type Asked = 'done' | 'refused' | 'failed';
+
+/** Counts what happens, for whoever runs Runoff. Nothing here rejects or throws. Times are seconds. */
+export interface Metrics {
+  /** One execution of a durable step; what is replayed after a crash is not executed again. */
+  stage(name: string, seconds: number): void;
+  /** One delivery, answered. `event`: GitHub's word. */
+  webhook(event: string, status: number, seconds: number): void;
+  /** One call that was settled in the ledger. */
+  modelCall(call: {
+    readonly model: string;
+    readonly status: number;
+    readonly usd: Usd;
+    readonly tokensIn: number;
+    readonly tokensOut: number;
+  }): void;
+  /** A model call that the gateway refused. `kind`: what was wrong with it, one of a few words. */
+  gatewayRefusal(kind: string): void;
+  /** `kind`: a method of the publisher, or `push`. */
+  githubWrite(kind: string, outcome: Asked): void;
+  /** What a stage met and could not fix. */
+  fault(code: FaultCode): void;
+  /** How a coder's work on a candidate ended. */
+  candidate(state: CandidateState): void;
+  /** All figures as text for a scrape. Rejects where the store cannot be read: half an answer would look like a calm. */
+  exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** Ids, counts, names and dollars only: never a prompt, an issue's text, a patch or a key. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+
+export interface SpanAbout {
+  /** One of a few words, e.g. `stage`. */
+  readonly name: string;
+  /** All spans of a run are one trace, whichever process they come from, also after a restart. */
+  readonly run: RunId;
+  readonly attributes: SpanAttributes;
+}
+
+/** Tells a collector what took how long. Never slows or breaks what it tells of: what cannot be sent is dropped. */
+export interface Tracer {
+  /** Does work as a span below the one it is called in, else below the run's own. One that rejects is marked as failed. */
+  within<T>(about: SpanAbout, work: () => Promise<T>): Promise<T>;
+  /** A span of work that is over; milliseconds since 1970 UTC. */
+  tell(
+    about: SpanAbout,
+    when: { readonly startedAt: number; readonly endedAt: number; readonly failed: boolean },
+  ): void;
+  /** The span above all others of a run, once the run is over. */
+  tellRun(
+    about: SpanAbout,
+    when: { readonly startedAt: number; readonly endedAt: number; readonly failed: boolean },
+  ): void;
+  /** Sends what is left, for some seconds at most. Never rejects. */
+  close(): Promise<void>;
 }

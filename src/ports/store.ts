@@ -1,33 +1,43 @@
+import type { Dialogue, NewReply, Reply } from '../core/brief/index.ts';
 import type { Debate } from '../core/debate/index.ts';
-import type { Decision } from '../core/decision/index.ts';
-import type { Dialogue, NewReply, Reply } from '../core/dialogue/index.ts';
 import type { Evidence } from '../core/evidence/index.ts';
+import type { IndependentTestReport } from '../core/independent-tests/index.ts';
 import type { Judgement, WinnerReview } from '../core/judging/index.ts';
 import type {
-  Actor,
-  Alias,
   ArtifactRef,
   Brief,
   Candidate,
   FaultCode,
   Origin,
+  Placed,
   RunId,
   RunState,
   Stage,
   Task,
   Usage,
   Usd,
+  Waiting,
 } from '../core/model/index.ts';
-import type { NeutralReport } from '../core/neutral/index.ts';
-import type { Placed, Waiting } from '../core/queue/index.ts';
-import type { Ranked } from '../core/ranking/index.ts';
+import type { Decision, Ranked } from '../core/ranking/index.ts';
 import type { OutcomeView, SandboxView } from '../core/reports/index.ts';
-import type { AnswerStore, KeptAnswer } from './answers.ts';
-import type { AuditEntry, AuditPlace, AuditRecord, Census } from './audit.ts';
-import type { CommandOutcome, CommandRecord, NewCommand } from './commands.ts';
-import type { QueueEntry } from './engine.ts';
-import type { ExecutorRecord } from './executors.ts';
-import type { Retention } from './retention.ts';
+import type { ExecutorRecord, QueueEntry } from './engine.ts';
+import type {
+  AnswerStore,
+  AuditEntry,
+  AuditPlace,
+  AuditRecord,
+  Census,
+  CommandOutcome,
+  CommandRecord,
+  Delivery,
+  Intent,
+  KeptAnswer,
+  NewCommand,
+  Pick,
+  Retention,
+  Vote,
+  Whose,
+} from './records.ts';
 
 /** All that is kept of a run besides its candidates and artifacts. Times are milliseconds since 1970 UTC. */
 export interface RunRecord {
@@ -47,7 +57,7 @@ export interface RunRecord {
   readonly dialogue?: Dialogue;
   readonly evidence?: readonly Evidence[];
   /** Tests that models wrote and what became of them; absent where none was asked. */
-  readonly neutral?: NeutralReport;
+  readonly neutral?: IndependentTestReport;
   readonly ranking?: readonly Ranked[];
   /** What blind judges said; absent where none were asked. */
   readonly judgement?: Judgement;
@@ -66,7 +76,7 @@ export interface RunRecord {
   readonly checks?: { readonly setup?: string; readonly build?: string; readonly test: string };
   /** Where candidates were executed. */
   readonly sandbox?: SandboxView;
-  /** Where it stands, or stood, among those that wait for a place; absent before it is known that it may start. */
+  /** Its entry in the run queue, also after it left it; absent before it is known that it may start. */
   readonly line?: QueueEntry;
 }
 
@@ -140,51 +150,6 @@ export interface LedgerSums {
   readonly runCap: Usd | null;
 }
 
-export interface Delivery {
-  /** GitHub's delivery id. */
-  readonly id: string;
-  readonly event: string;
-  /** Says the same for the same happening, whatever the delivery id: a replay finds it taken (I8). */
-  readonly semanticKey: string;
-  readonly runId: RunId;
-}
-
-/** One writer's vote; a later one of the same person takes its place. */
-export interface Vote {
-  readonly by: Actor;
-  readonly alias: Alias;
-  readonly at: number;
-}
-
-/** A person's pick, `none` included; kept for the leaderboard. */
-export interface Pick {
-  /** 1-based, in the order in which they were made. */
-  readonly number: number;
-  /** Null: none of them. */
-  readonly alias: Alias | null;
-  /** Null: the person at this machine. */
-  readonly by: Actor | null;
-  readonly at: number;
-  /** The command that made it; a repeated one adds nothing. */
-  readonly key: string;
-  /** What was before the person's eyes. */
-  readonly shown: {
-    /** In the order of the ranking. */
-    readonly aliases: readonly Alias[];
-    /** Who stood first, if anybody. */
-    readonly first: Alias | null;
-    readonly votes: Readonly<Record<Alias, number>>;
-  };
-}
-
-/** Whose runs are counted against a cap. */
-export type Whose =
-  | { readonly kind: 'repository'; readonly id: number }
-  | { readonly kind: 'installation'; readonly id: number }
-  | { readonly kind: 'user'; readonly id: number };
-
-export type Intent = { readonly state: 'planned' } | { readonly state: 'done'; readonly result: unknown };
-
 /** Our database. Every method is one transaction; all reject with DATABASE_UNAVAILABLE when it cannot be reached. */
 export interface Store extends AnswerStore, Retention {
   /** False when a run with this id exists; nothing is changed then. */
@@ -204,8 +169,8 @@ export interface Store extends AnswerStore, Retention {
   /** Newest first. */
   runs(limit: number): Promise<readonly RunRecord[]>;
   /** Runs of an issue that are not in a final state, oldest first. */
-  livingRuns(repositoryId: number, issue: number): Promise<readonly RunRecord[]>;
-  /** Runs on GitHub that wait for a place, and those that have one: at work, and not waiting for people. */
+  activeRuns(repositoryId: number, issue: number): Promise<readonly RunRecord[]>;
+  /** Runs on GitHub that wait for a slot, and those that have one: at work, and not waiting for people. */
   lined(): Promise<{ readonly waiting: readonly Waiting[]; readonly placed: readonly Placed[] }>;
   /**
    * Runs on GitHub that came to their end from a moment on (milliseconds since 1970 UTC) and whose intent of this key is
@@ -217,7 +182,7 @@ export interface Store extends AnswerStore, Retention {
   /** Ids of the runs in one of these states, oldest first: for who looks often, and needs nothing else of them. */
   idsIn(states: readonly RunState[]): Promise<readonly RunId[]>;
   updateRun(id: RunId, patch: RunPatch, at: number): Promise<void>;
-  /** Moves a run if `core/lifecycle` allows it from the state it has now; returns the state it then has. Asking for the state it is in changes nothing. What is refused, cancelled, merged or closed is audited with it. */
+  /** Moves a run if `core/model/lifecycle.ts` allows it from the state it has now; returns the state it then has. Asking for the state it is in changes nothing. What is refused, cancelled, merged or closed is audited with it. */
   transition(id: RunId, to: RunState, cause: string, at: number): Promise<RunState>;
   transitions(id: RunId): Promise<readonly Transition[]>;
   markStage(id: RunId, stage: Stage, mark: 'start' | 'end', at: number): Promise<void>;
@@ -256,15 +221,15 @@ export interface Store extends AnswerStore, Retention {
   /** Dollars booked from a moment on for runs on GitHub. */
   spentBySince(at: number, whose: Whose): Promise<Usd>;
   /** Whether a label event of this issue was taken whose time is `at` or later. */
-  labelSeen(repositoryId: number, issue: number, at: number): Promise<boolean>;
+  isLabelRecorded(repositoryId: number, issue: number, at: number): Promise<boolean>;
 
   /** Inbox of commands: false when this one was heard before. */
-  hearCommand(command: NewCommand): Promise<boolean>;
+  recordCommand(command: NewCommand): Promise<boolean>;
   command(id: string): Promise<CommandRecord | null>;
   /** Writes what became of a command, and its row of the audit; the first outcome stands. */
   settleCommand(id: string, outcome: CommandOutcome, at: number, runId?: RunId): Promise<void>;
   /** Commands that nothing has become of yet, oldest first. */
-  openCommands(): Promise<readonly CommandRecord[]>;
+  unsettledCommands(): Promise<readonly CommandRecord[]>;
   /** The newest commands of a repository, newest first. */
   commands(repositoryId: number, limit: number): Promise<readonly CommandRecord[]>;
 

@@ -9,10 +9,10 @@ import {
   type Usd,
 } from '../core/model/index.ts';
 import type { CapName, Gateway, Model } from '../ports/index.ts';
-import { stopIfCancelled } from './guard.ts';
-import { repositoryOf } from './task.ts';
+import { repositoryKeyOf } from './context.ts';
+import { throwIfCancelled } from './stage.ts';
 
-export interface AskingParts {
+export interface ModelCallParts {
   readonly gateway: Pick<Gateway, 'open' | 'route'>;
   readonly model: Model;
   readonly signal: AbortSignal;
@@ -28,7 +28,7 @@ export interface Payer {
   readonly capTokens?: number;
 }
 
-export interface Call<T> {
+export interface ModelCall<T> {
   /** Whose call this is in the ledger. */
   readonly spender: string;
   /** `provider/model`. */
@@ -41,7 +41,7 @@ export interface Call<T> {
   readonly repairs?: number;
 }
 
-export type Said<T> = {
+type ModelReply<T> = {
   /** Of this spender in this run, earlier calls included. */ readonly usage: Usage;
 } & (
   | { readonly kind: 'answer'; readonly value: T }
@@ -67,7 +67,11 @@ const NO_ANSWER: ReadonlySet<FaultCode> = new Set([
 ]);
 
 /** Asks one model once, within a cap. Whatever it or its provider does is a value; rejects only when the run was cancelled. */
-export async function askModel<T>(parts: AskingParts, payer: Payer, call: Call<T>): Promise<Said<T>> {
+export async function askModel<T>(
+  parts: ModelCallParts,
+  payer: Payer,
+  call: ModelCall<T>,
+): Promise<ModelReply<T>> {
   try {
     return await askThrough(parts, payer, call);
   } catch (thrown) {
@@ -79,7 +83,11 @@ export async function askModel<T>(parts: AskingParts, payer: Payer, call: Call<T
 
 const CAPS: Partial<Record<FaultCode, CapName>> = { BUDGET_TOO_SMALL: 'run', DAY_BUDGET_REACHED: 'day' };
 
-async function askThrough<T>(parts: AskingParts, payer: Payer, call: Call<T>): Promise<Said<T>> {
+async function askThrough<T>(
+  parts: ModelCallParts,
+  payer: Payer,
+  call: ModelCall<T>,
+): Promise<ModelReply<T>> {
   const { runId, repository, runCapUsd, capTokens } = payer;
   const { spender, model, capUsd, ...question } = call;
   const tokens = capTokens === undefined ? {} : { capTokens };
@@ -98,7 +106,7 @@ async function askThrough<T>(parts: AskingParts, payer: Payer, call: Call<T>): P
     .ask({ route, lease, ...question, signal: parts.signal })
     .finally(() => lease.close());
   // Otherwise a cancelled question would be taken for one without an answer.
-  stopIfCancelled(parts.signal);
+  throwIfCancelled(parts.signal);
   const usage = lease.usage();
   if (answer.kind === 'answer') return { kind: 'answer', value: answer.value, usage };
   return { kind: 'nothing', why: lease.refusal() ?? answer.why, cap: lease.capReached(), usage };
@@ -109,7 +117,7 @@ export function payerOf({ runId, origin, settings }: Pick<Task, 'runId' | 'origi
   const { run, tokens } = settings.budget;
   return {
     runId,
-    repository: repositoryOf(origin),
+    repository: repositoryKeyOf(origin),
     runCapUsd: run,
     ...(tokens === undefined ? {} : { capTokens: tokens }),
   };

@@ -1,12 +1,18 @@
 import { type Debate, MOST_SPEC, seatsOf } from '../core/debate/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import { Fault, type Usd } from '../core/model/index.ts';
-import { criticsPrompts, type DebateNews, type DebatePlan, holdDebate, type Table } from './brief/index.ts';
-import { requirePersonas } from './field.ts';
-import type { World } from './world.ts';
+import {
+  criticsPrompts,
+  type DebateNews,
+  type DebatePanel,
+  type DebatePlan,
+  holdDebate,
+} from './brief/index.ts';
+import { requirePersonas } from './contestants.ts';
+import type { World } from './context.ts';
 
 /** A debate of a text that is no run's brief. */
-export interface DebateWish {
+export interface TextDebateOptions {
   readonly text: string;
   readonly personas: readonly string[];
   /** `provider/model`; the first one keeps the text. Empty: those whose keys are set. */
@@ -34,20 +40,20 @@ export interface TextDebate {
  */
 export async function debateText(
   world: World,
-  wish: DebateWish,
+  wish: TextDebateOptions,
   signal: AbortSignal,
   tell: (news: DebateNews) => void,
 ): Promise<TextDebate> {
   const { text, personas, maxRounds, required, focusAreas, rotate, budgetUsd } = wish;
   const models = wish.models.length > 0 ? wish.models : world.defaults.models;
-  check(world, wish, models);
+  checkDebateOptions(world, wish, models);
   const same = [text, personas, models, maxRounds, required, focusAreas, rotate, wish.fresh];
   const { sha256 } = await world.artifacts.put(JSON.stringify(same));
   const id = `d${sha256.slice(0, 10)}`;
-  const table: Table = {
+  const table: DebatePanel = {
     ...world,
     payer: { runId: id, repository: 'debates', runCapUsd: budgetUsd },
-    remember: rememberIn(world, id),
+    remember: rememberRounds(world, id),
     signal,
   };
   const plan: DebatePlan = {
@@ -61,14 +67,14 @@ export async function debateText(
     share: { usd: budgetUsd },
     fits: (spec) => spec.trim() !== '',
   };
-  return { id, rounds: goOn(world, id, table, plan, tell) };
+  return { id, rounds: continueDebate(world, id, table, plan, tell) };
 }
 
 /** Begins with the last round that was kept. One that ended for want of money or models is held again. */
-async function* goOn(
-  { store, artifacts }: World,
+async function* continueDebate(
+  { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
   id: string,
-  table: Table,
+  table: DebatePanel,
   plan: DebatePlan,
   tell: (news: DebateNews) => void,
 ): AsyncGenerator<Debate, Debate> {
@@ -92,7 +98,11 @@ async function* goOn(
 
 const roundKey = (round: number): string => `round ${round}`;
 
-function check(world: World, { text, personas, required = 1 }: DebateWish, models: readonly string[]): void {
+function checkDebateOptions(
+  world: World,
+  { text, personas, required = 1 }: TextDebateOptions,
+  models: readonly string[],
+): void {
   if (text.trim() === '') throw new Fault('SPEC_MISSING', 'There is nothing to debate: the spec is empty.');
   const seats = new Set(personas).size;
   if (seats === 0 || seats < personas.length) {
@@ -114,7 +124,10 @@ function check(world: World, { text, personas, required = 1 }: DebateWish, model
   requirePersonas(world, personas);
 }
 
-function rememberIn({ store, artifacts }: World, scope: string): Table['remember'] {
+function rememberRounds(
+  { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
+  scope: string,
+): DebatePanel['remember'] {
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const name = (await artifacts.put(key)).sha256;
     const known = await store.kept(scope, name);

@@ -1,27 +1,107 @@
-import type { RunId } from '../core/model/index.ts';
-import type { Pick, Store } from '../ports/index.ts';
+import { type Alias, Fault, isOver, type RunId } from '../core/model/index.ts';
+import { pickOf } from '../core/ranking/index.ts';
+import type { Pick as HumanPick, RunRecord, Store, Vote } from '../ports/index.ts';
+import { loadRun, type World } from './context.ts';
 
-const droppedKey = (key: string): string => `dropped:${key}`;
+const rejectedPickKey = (key: string): string => `dropped:${key}`;
 
 /** GitHub would not have what was picked: the pick stays on record, and counts no more. `why`: a sentence. */
-export async function dropPick(store: Store, runId: RunId, key: string, why: string): Promise<void> {
-  await store.intend(runId, droppedKey(key));
-  await store.fulfil(runId, droppedKey(key), why);
+export async function rejectPick(store: Store, runId: RunId, key: string, why: string): Promise<void> {
+  await store.intend(runId, rejectedPickKey(key));
+  await store.fulfil(runId, rejectedPickKey(key), why);
 }
 
 /** Why a pick counts no more; null where it counts. */
-export async function whyDropped(store: Part<'intent'>, runId: RunId, { key }: Pick): Promise<string | null> {
-  const intent = await store.intent(runId, droppedKey(key));
+export async function whyPickRejected(
+  store: StorePart<'intent'>,
+  runId: RunId,
+  { key }: HumanPick,
+): Promise<string | null> {
+  const intent = await store.intent(runId, rejectedPickKey(key));
   return intent?.state === 'done' ? String(intent.result) : null;
 }
 
 /** The picks that count, in order: the last one stands. */
-export async function standingPicks(store: Part<'intent' | 'picks'>, runId: RunId): Promise<readonly Pick[]> {
-  const standing: Pick[] = [];
+export async function standingPicks(
+  store: StorePart<'intent' | 'picks'>,
+  runId: RunId,
+): Promise<readonly HumanPick[]> {
+  const standing: HumanPick[] = [];
   for (const pick of await store.picks(runId)) {
-    if ((await whyDropped(store, runId, pick)) === null) standing.push(pick);
+    if ((await whyPickRejected(store, runId, pick)) === null) standing.push(pick);
   }
   return standing;
 }
 
-type Part<K extends keyof Store> = { readonly [M in K]: Store[M] };
+type StorePart<K extends keyof Store> = { readonly [M in K]: Store[M] };
+
+export interface LocalPick {
+  readonly alias: Alias | null;
+  /** Where its commit is, e.g. `runoff/r7k2m9q4xa/B`; null for none of them, and where the run left no branch of it. */
+  readonly branch: string | null;
+}
+
+/**
+ * Records what the person at this machine picked of a local run; `alias` null: none of them. `key`: the same for the same
+ * command, which then adds nothing. Faults: RUN_UNKNOWN, RUN_NOT_WAITING while there is nothing to pick from,
+ * CANDIDATE_UNKNOWN.
+ */
+export async function pickLocally(
+  world: Pick<World, 'store' | 'clock'>,
+  runId: RunId,
+  alias: Alias | null,
+  key: string,
+): Promise<LocalPick> {
+  const run = await loadRun(world, runId);
+  requirePickable(run);
+  if (alias !== null) await requireSurvivor(world, run, alias);
+  await world.store.addPick(runId, {
+    alias,
+    by: null,
+    at: world.clock.now(),
+    key,
+    shown: {
+      aliases: (run.ranking ?? []).map((one) => one.alias),
+      first: pickOf(run.decision),
+      votes: tally(await world.store.votes(runId)),
+    },
+  });
+  return { alias, branch: alias === null ? null : (run.outcome?.branches[alias] ?? null) };
+}
+
+function requirePickable({ id, origin, state }: RunRecord): void {
+  if (origin.kind === 'github') {
+    throw new Fault(
+      'RUN_NOT_WAITING',
+      `Run ${id} belongs to issue #${origin.issue} of ${origin.owner}/${origin.name}, where its readers must see a pick: comment \`/auto-dev pick B\` there.`,
+    );
+  }
+  if (!isOver(state)) {
+    throw new Fault('RUN_NOT_WAITING', `Run ${id} is still at work, so there is nothing to pick from yet.`);
+  }
+  if (state === 'refused') {
+    throw new Fault('RUN_NOT_WAITING', `Run ${id} was refused, so it has no candidates to pick from.`);
+  }
+}
+
+/** Nobody picks past a gate, a person as little as a judge (I7). */
+async function requireSurvivor(world: Pick<World, 'store'>, run: RunRecord, alias: Alias): Promise<void> {
+  const candidate = (await world.store.candidates(run.id)).find((one) => one.alias === alias);
+  if (!candidate?.patch) {
+    const why = candidate ? 'it left no patch' : 'there is none of this letter';
+    throw new Fault('CANDIDATE_UNKNOWN', `Candidate ${alias} of run ${run.id} cannot be picked: ${why}.`);
+  }
+  const evidence = run.evidence?.find((one) => one.alias === alias);
+  if (evidence?.survivor) return;
+  const gate = evidence?.gates.find(({ passed }) => !passed);
+  const why = gate
+    ? `it failed the gate \`${gate.gate}\` (${gate.because.replace(/\.$/, '')})`
+    : 'it was not examined';
+  throw new Fault('CANDIDATE_UNKNOWN', `Candidate ${alias} of run ${run.id} cannot be picked: ${why}.`);
+}
+
+function tally(votes: readonly Vote[]): Readonly<Record<Alias, number>> {
+  const count: Record<Alias, number> = {};
+  for (const { alias } of votes) count[alias] = (count[alias] ?? 0) + 1;
+  return count;
+}

@@ -1,19 +1,31 @@
-import type { Misheard } from '../core/commands/index.ts';
-import { type Inquiry, openInquiry } from '../core/dialogue/index.ts';
-import { isOver } from '../core/lifecycle/index.ts';
-import { asFault, type GitHubOrigin, type RunId } from '../core/model/index.ts';
-import { type Otherwise, questionComment } from '../core/reports/index.ts';
-import type { Clock, Publisher, RunRecord, Store } from '../ports/index.ts';
-import { once } from './once.ts';
-import { findOwn, type OwnComment } from './own-comment.ts';
-import { handleOf, requireGitHub } from './task.ts';
+import { type Inquiry, openInquiry } from '../core/brief/index.ts';
+import type { UnrecognizedCommand } from '../core/commands/index.ts';
+import { asFault, type GitHubOrigin, isOver, type RunId } from '../core/model/index.ts';
+import {
+  checkboxEdit,
+  findMarker,
+  type Marker,
+  questionComment,
+  type UnansweredPolicy,
+} from '../core/reports/index.ts';
+import type {
+  Clock,
+  CommentFacts,
+  GitHub,
+  GitHubReader,
+  Publisher,
+  RunRecord,
+  Store,
+} from '../ports/index.ts';
+import { handleOf, loadRun, requireGitHub, type World } from './context.ts';
+import { idempotentWrite } from './stage.ts';
 import { viewOf } from './view.ts';
-import type { World } from './world.ts';
 
-const keyOf = (number: number): string => `question:${number}`;
+const questionKey = (number: number): string => `question:${number}`;
 
 /** What becomes of a question that nobody answers in time, as the run's settings say. */
-export const otherwiseOf = (run: RunRecord): Otherwise => run.task?.settings.answer.otherwise ?? 'stop';
+export const defaultOutcomeOf = (run: RunRecord): UnansweredPolicy =>
+  run.task?.settings.answer.otherwise ?? 'stop';
 
 /** The comment of an inquiry as it should stand on GitHub now. */
 export async function questionText(
@@ -21,8 +33,8 @@ export async function questionText(
   run: RunRecord,
   inquiry: Inquiry,
 ): Promise<string> {
-  const misheard = await misheardOf(world.store, run.id, inquiry.number);
-  return questionComment(await viewOf(world, run), inquiry, otherwiseOf(run), misheard).body;
+  const unrecognizedCommand = await unrecognizedIn(world.store, run.id, inquiry.number);
+  return questionComment(await viewOf(world, run), inquiry, defaultOutcomeOf(run), unrecognizedCommand).body;
 }
 
 /** The same before anybody said something in vain: a tick may have been set while that was being added. */
@@ -31,30 +43,34 @@ export async function firstQuestionText(
   run: RunRecord,
   inquiry: Inquiry,
 ): Promise<string> {
-  return questionComment(await viewOf(world, run), inquiry, otherwiseOf(run)).body;
+  return questionComment(await viewOf(world, run), inquiry, defaultOutcomeOf(run)).body;
 }
 
-const misheardKey = (number: number): string => `misheard:${number}`;
+const unrecognizedKey = (number: number): string => `unrecognizedCommand:${number}`;
 
 /** Keeps what was said in vain to an inquiry, in place of what was kept before. */
-export async function keepMisheard(
+async function storeUnrecognized(
   store: Store,
   runId: RunId,
   number: number,
-  misheard: Misheard,
+  unrecognizedCommand: UnrecognizedCommand,
 ): Promise<void> {
-  await store.intend(runId, misheardKey(number));
-  await store.fulfil(runId, misheardKey(number), misheard);
+  await store.intend(runId, unrecognizedKey(number));
+  await store.fulfil(runId, unrecognizedKey(number), unrecognizedCommand);
 }
 
-async function misheardOf(store: Store, runId: RunId, number: number): Promise<Misheard | null> {
-  const intent = await store.intent(runId, misheardKey(number));
-  return intent?.state === 'done' ? (intent.result as Misheard) : null;
+async function unrecognizedIn(
+  store: Store,
+  runId: RunId,
+  number: number,
+): Promise<UnrecognizedCommand | null> {
+  const intent = await store.intent(runId, unrecognizedKey(number));
+  return intent?.state === 'done' ? (intent.result as UnrecognizedCommand) : null;
 }
 
 /** Asks on the issue, by a comment of its own. */
 export async function postQuestion(
-  world: World,
+  world: Pick<World, 'clock' | 'github' | 'store'>,
   run: RunRecord,
   origin: GitHubOrigin,
   inquiry: Inquiry,
@@ -64,10 +80,10 @@ export async function postQuestion(
   const body = await questionText(world, run, inquiry);
   const publisher = await github.publisher(handleOf(origin));
   try {
-    await once(world.store, run.id, keyOf(number), {
+    await idempotentWrite(world.store, run.id, questionKey(number), {
       look: async () => {
         const reader = await github.reader(handleOf(origin));
-        return findOwn(github, reader, origin.issue, { kind: 'question', run: run.id, number });
+        return findOwnComment(github, reader, origin.issue, { kind: 'question', run: run.id, number });
       },
       write: () => publisher.comment(origin.issue, body),
     });
@@ -77,12 +93,12 @@ export async function postQuestion(
 }
 
 /** The comment that asked, as we recorded it when we wrote it; null where none was written. */
-export async function commentThatAsked(
+export async function questionCommentOf(
   store: Store,
   runId: RunId,
   number: number,
 ): Promise<OwnComment | null> {
-  const intent = await store.intent(runId, keyOf(number));
+  const intent = await store.intent(runId, questionKey(number));
   return intent?.state === 'done' ? (intent.result as OwnComment) : null;
 }
 
@@ -100,10 +116,10 @@ export async function closeQuestions(
   const open = isOver(run.state) ? null : openInquiry(dialogue);
   for (const inquiry of dialogue.inquiries) {
     if (inquiry === open) continue;
-    await once(parts.store, run.id, `closed:${keyOf(inquiry.number)}`, {
+    await idempotentWrite(parts.store, run.id, `closed:${questionKey(inquiry.number)}`, {
       look: async () => null,
       write: async () => {
-        const asked = await commentThatAsked(parts.store, run.id, inquiry.number);
+        const asked = await questionCommentOf(parts.store, run.id, inquiry.number);
         return asked
           ? editUnlessRefused(publisher, asked, await questionText(parts, run, inquiry))
           : 'unasked';
@@ -120,4 +136,105 @@ async function editUnlessRefused(publisher: Publisher, { id }: OwnComment, body:
     if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
     return 'refused';
   }
+}
+
+/**
+ * Says in the comment that asks why a command was not taken: the last one stands, until the question is settled. For people
+ * with the right to answer only (I9). Never rejects: the reaction tells the most of it.
+ */
+export async function reportUnrecognized(
+  world: World,
+  run: RunRecord & { readonly origin: GitHubOrigin },
+  inquiry: Inquiry,
+  unrecognizedCommand: UnrecognizedCommand,
+): Promise<void> {
+  try {
+    const asked = await questionCommentOf(world.store, run.id, inquiry.number);
+    if (!asked) return;
+    await storeUnrecognized(world.store, run.id, inquiry.number, unrecognizedCommand);
+    await restoreQuestion(world, run, inquiry, asked.id);
+  } catch (thrown) {
+    world.log.warn({ run: run.id, err: thrown }, 'the reason why a command was rejected could not be posted');
+  }
+}
+
+/** Which inquiry of a run this comment asked, by the id that we recorded when we wrote it; null: none (I12). */
+export async function inquiryOf(
+  world: Pick<World, 'store'>,
+  run: RunRecord,
+  comment: number,
+): Promise<Inquiry | null> {
+  for (const inquiry of run.dialogue?.inquiries ?? []) {
+    const asked = await questionCommentOf(world.store, run.id, inquiry.number);
+    if (asked?.id === comment) return inquiry;
+  }
+  return null;
+}
+
+/**
+ * Edits a question of ours back to what it should say. A comment that says so already is left alone; one that is settled
+ * while we write gets its last word after all.
+ */
+export async function restoreQuestion(
+  world: World,
+  run: RunRecord & { readonly origin: GitHubOrigin },
+  { number }: Inquiry,
+  comment: number,
+): Promise<void> {
+  const github = requireGitHub(world);
+  const wanted = async () => {
+    const now = await loadRun(world, run.id);
+    const inquiry = now.dialogue?.inquiries.find((one) => one.number === number);
+    return inquiry ? questionText(world, now, inquiry) : null;
+  };
+  const reader = await github.reader(handleOf(run.origin));
+  let shown = (await findComment(reader, run.origin.issue, ({ id }) => id === comment))?.body ?? '';
+  const publisher = await github.publisher(handleOf(run.origin));
+  try {
+    for (;;) {
+      const ours = await wanted();
+      if (ours === null || checkboxEdit(ours, shown).kind === 'untouched') return;
+      await publisher.editComment(comment, ours);
+      shown = ours;
+    }
+  } finally {
+    await publisher.close();
+  }
+}
+
+export interface OwnComment {
+  readonly id: number;
+  readonly url: string;
+}
+
+/** The comment that we wrote before a crash kept us from recording it: by its marker and our own App's id (I12). */
+export async function findOwnComment(
+  github: GitHub,
+  reader: GitHubReader,
+  on: number,
+  wanted: Marker,
+): Promise<OwnComment | null> {
+  const found = await findComment(reader, on, (comment) => {
+    const marker = findMarker(comment.body);
+    return (
+      comment.performedByAppId === github.appId &&
+      marker?.kind === wanted.kind &&
+      marker.run === wanted.run &&
+      marker.number === wanted.number
+    );
+  });
+  return found ? { id: found.id, url: found.url } : null;
+}
+
+/** The newest comment of this kind, however many others have written since. */
+export async function findComment(
+  reader: GitHubReader,
+  on: number,
+  wanted: (comment: CommentFacts) => boolean,
+): Promise<CommentFacts | null> {
+  for await (const page of reader.commentPages(on)) {
+    const found = page.findLast(wanted);
+    if (found) return found;
+  }
+  return null;
 }

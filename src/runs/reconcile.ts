@@ -1,17 +1,15 @@
-import { fits, type NewReply, openInquiry } from '../core/dialogue/index.ts';
-import { isOver } from '../core/lifecycle/index.ts';
-import type { LocalOrigin, RunId } from '../core/model/index.ts';
+import { fits, type NewReply, openInquiry } from '../core/brief/index.ts';
+import { isOver, type LocalOrigin, type RunId } from '../core/model/index.ts';
 import type { RunRecord } from '../ports/index.ts';
 import type { RunRequest } from './admit/index.ts';
-import { REPLY } from './agree.ts';
-import { fail, unsaidSince } from './publish/index.ts';
-import { loadRun } from './task.ts';
-import type { World } from './world.ts';
+import { loadRun, type World } from './context.ts';
+import { fail, unannouncedSince } from './publish/index.ts';
+import { REPLY_TOPIC } from './settle-questions.ts';
 
 /** How long a run's last words are still news, milliseconds. Our default: longer than most outages of GitHub. */
-const LAST_WORDS_MS = 24 * 60 * 60_000;
+const ANNOUNCE_WITHIN_MS = 24 * 60 * 60_000;
 /** How many ends are said in one look; the next look is a few minutes later. Our default: a tenth of what may be written in an hour. */
-const MOST_WORDS = 40;
+const MAX_ANNOUNCEMENTS = 40;
 
 /**
  * Brings the store and the engine together again, at a start and every few minutes: runs that were accepted but never
@@ -20,12 +18,12 @@ const MOST_WORDS = 40;
 export async function reconcile(world: World): Promise<void> {
   const living = (await world.store.unfinished()).filter((run) => !isOver(run.state));
   for (const run of living) {
-    if (run.origin.kind === 'github') await mend(world, run);
+    if (run.origin.kind === 'github') await reconcileRun(world, run);
   }
   await sweepEnded(world);
 }
 
-const OF_A_RUN = /^(r[0-9a-z]{10})-/;
+const RUN_AREA = /^(r[0-9a-z]{10})-/;
 
 /** Removes areas whose run is over. Areas are listed before runs are asked, so that a run that begins meanwhile keeps its own. */
 export async function sweepEnded(
@@ -33,7 +31,7 @@ export async function sweepEnded(
 ): Promise<void> {
   const seen = new Set<RunId>();
   await world.workspaces.sweep((area) => {
-    const runId = OF_A_RUN.exec(area)?.[1];
+    const runId = RUN_AREA.exec(area)?.[1];
     if (runId) seen.add(runId);
     return true;
   });
@@ -42,20 +40,21 @@ export async function sweepEnded(
     const run = await world.store.run(id);
     if (!run || isOver(run.state)) ended.add(id);
   }
-  await world.workspaces.sweep((area) => !ended.has(OF_A_RUN.exec(area)?.[1] ?? ''));
+  await world.workspaces.sweep((area) => !ended.has(RUN_AREA.exec(area)?.[1] ?? ''));
 }
 
 /** Says the ends of runs that a crash, or an outage of GitHub, left unsaid. Repeating is harmless. */
-export async function sayLastWords(world: World): Promise<void> {
-  const since = world.clock.now() - LAST_WORDS_MS;
-  for (const { id } of await unsaidSince(world.store, since, MOST_WORDS)) await world.announcer.finish(id);
+export async function announceEndedRuns(world: Pick<World, 'announcer' | 'clock' | 'store'>): Promise<void> {
+  const since = world.clock.now() - ANNOUNCE_WITHIN_MS;
+  for (const { id } of await unannouncedSince(world.store, since, MAX_ANNOUNCEMENTS))
+    await world.announcer.finish(id);
 }
 
-async function mend(world: World, run: RunRecord): Promise<void> {
+async function reconcileRun(world: World, run: RunRecord): Promise<void> {
   const flow = await world.engine.status(run.id);
   switch (flow.kind) {
     case 'running':
-      return wakeIfUnheard(world, run);
+      return wakeIfReplied(world, run);
     case 'unknown':
       return startRun(world, run.id);
     case 'cancelled':
@@ -109,14 +108,14 @@ export async function startLocalRun(
   await startRun(world, runId);
 }
 
-export type Said =
+export type ReplyResult =
   | { readonly kind: 'taken' }
   /** A sentence for whoever said it. */
   | { readonly kind: 'not-waiting'; readonly why: string }
   | { readonly kind: 'unfit'; readonly why: string };
 
 /**
- * Says something to a run that waits. Stored before the run is woken: a crash in between is mended by `reconcile`. The
+ * Says something to a run that waits. Stored before the run is woken: a crash in between is fixed by `reconcile`. The
  * same key again changes nothing and wakes nobody twice. Whether the speaker may is the caller's business. `to`: the number
  * of the inquiry that it replies to; absent: whichever is open.
  */
@@ -126,31 +125,58 @@ export async function reply(
   key: string,
   said: NewReply,
   to?: number,
-): Promise<Said> {
+): Promise<ReplyResult> {
   const run = await loadRun(world, runId);
-  const open = waitsFor(run);
-  if (!open) return { kind: 'not-waiting', why: `Run ${runId} is ${run.state} and waits for nobody.` };
+  const open = awaitedInquiry(run);
+  if (!open)
+    return { kind: 'not-waiting', why: `Run ${runId} is ${run.state} and is not waiting for a reply.` };
   if (to !== undefined && open.number !== to)
     return { kind: 'unfit', why: 'Something else is asked by now.' };
   const fit = fits(open, said);
   if (fit.kind === 'unfit') return fit;
   await world.store.addReply(runId, key, said);
-  await world.engine.signal(runId, REPLY, key);
+  await world.engine.signal(runId, REPLY_TOPIC, key);
   return { kind: 'taken' };
 }
 
 /** The inquiry that a reply would settle now. */
-export const waitsFor = (run: RunRecord) =>
+export const awaitedInquiry = (run: RunRecord) =>
   isWaiting(run) && run.dialogue ? openInquiry(run.dialogue) : null;
 
 export const isWaiting = ({ state }: Pick<RunRecord, 'state'>): boolean =>
   !isOver(state) && (state === 'awaiting_answer' || state === 'awaiting_approval');
 
 /** Wakes a run that has replies which it did not look at: whoever stored them could not tell it. */
-export async function wakeIfUnheard(world: World, run: RunRecord): Promise<void> {
+async function wakeIfReplied(world: Pick<World, 'engine' | 'store'>, run: RunRecord): Promise<void> {
   if (!isWaiting(run) || !run.dialogue) return;
   const last = (await world.store.replies(run.id)).at(-1);
   if (last && last.number > run.dialogue.taken) {
-    await world.engine.signal(run.id, REPLY, `unheard:${last.number}`);
+    await world.engine.signal(run.id, REPLY_TOPIC, `unheard:${last.number}`);
   }
+}
+
+/** Stops a run: no further step starts, coders are killed, what exists is kept. False when it was over already. */
+export async function cancelRun(world: World, runId: RunId, cause: string): Promise<boolean> {
+  const run = await loadRun(world, runId);
+  if (isOver(run.state)) return false;
+  await world.engine.cancel(runId);
+  const state = await world.store.transition(runId, 'cancelled', cause, world.clock.now());
+  for (const { alias } of await world.store.candidates(runId)) {
+    // Read again right before: one that has just ended keeps its patch.
+    const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
+    if (candidate && (candidate.state === 'queued' || candidate.state === 'coding')) {
+      await world.store.putCandidate({ ...candidate, state: 'cancelled', note: 'cancelled' });
+    }
+  }
+  await world.announcer.finish(runId);
+  return state === 'cancelled';
+}
+
+/** A person need not pick any more; the comparison stays. False when the run does not wait for a pick. */
+export async function closeUnpicked(world: World, runId: RunId, cause: string): Promise<boolean> {
+  const run = await loadRun(world, runId);
+  if (run.state !== 'awaiting_pick') return false;
+  await world.store.transition(runId, 'closed', cause, world.clock.now());
+  await world.announcer.finish(runId);
+  return true;
 }

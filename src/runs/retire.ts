@@ -1,10 +1,10 @@
-import type { GitHubOrigin, RunId } from '../core/model/index.ts';
-import type { Expired, RunRecord } from '../ports/index.ts';
+import type { RunId } from '../core/model/index.ts';
+import type { Expired } from '../ports/index.ts';
+import { isGitHubRun, type World } from './context.ts';
 import { deleteLosers } from './publish/index.ts';
-import type { World } from './world.ts';
 
 /** How long things are kept, milliseconds. */
-export interface Keep {
+export interface RetentionTimes {
   readonly runs: number;
   readonly ledger: number;
 }
@@ -27,23 +27,23 @@ const FLOWS_MS = 7 * DAY_MS;
 /** An artifact is written before the row that speaks of it. Our default: far longer than any step. */
 const ARTIFACTS_MS = DAY_MS;
 /** For how long after its time a run stays whose branches cannot be deleted: the App may have been taken away for good. Our default. */
-const HELD_MS = 30 * DAY_MS;
+const KEEP_UNFINISHED_MS = 30 * DAY_MS;
 
-type Parts = Pick<World, 'store' | 'artifacts' | 'engine' | 'clock' | 'log' | 'github'>;
+type RetirePorts = Pick<World, 'store' | 'artifacts' | 'engine' | 'clock' | 'log' | 'github'>;
 
 /**
  * Lets go of what need not be kept any longer: branches of losing candidates on GitHub, then rows, then the artifacts that
  * no row speaks of. Whatever breaks off in between is made up for the next time. `dry` only says what would go: runs and
  * rows; branches, flows and artifacts are known when it is done. Faults: DATABASE_UNAVAILABLE.
  */
-export async function retire(parts: Parts, keep: Keep, dry = false): Promise<Retired> {
+export async function retire(parts: RetirePorts, keep: RetentionTimes, dry = false): Promise<Retired> {
   const { store, artifacts, engine, clock } = parts;
   const now = clock.now();
   const before = { runs: now - keep.runs, ledger: now - keep.ledger };
   const due = await store.expire(before, true);
   const none = { branches: 0, held: 0, flows: 0, artifacts: { files: 0, bytes: 0 } };
   if (dry) return { ...due, ...none, runs: due.runs.length };
-  const { branches, held } = await deleteBranches(parts, due.runs, before.runs - HELD_MS);
+  const { branches, held } = await deleteBranches(parts, due.runs, before.runs - KEEP_UNFINISHED_MS);
   const expired = await store.expire({ ...before, except: held }, false);
   const flows = await engine.forget(now - Math.min(FLOWS_MS, keep.runs));
   const used = await store.artifactsInUse();
@@ -53,13 +53,13 @@ export async function retire(parts: Parts, keep: Keep, dry = false): Promise<Ret
 }
 
 /** `held`: runs that wait for another day. One that changed last before `giveUp` does not, whatever stands in the way. */
-async function deleteBranches(parts: Parts, due: readonly RunId[], giveUp: number) {
+async function deleteBranches(parts: RetirePorts, due: readonly RunId[], giveUp: number) {
   const held: RunId[] = [];
   const closed = new Set<number>();
   let branches = 0;
   for (const id of due) {
     const run = await parts.store.run(id);
-    if (!run || !isOnGitHub(run)) continue;
+    if (!run || !isGitHubRun(run)) continue;
     const { repositoryId } = run.origin;
     const hold = () => run.updatedAt >= giveUp && held.push(id);
     if (closed.has(repositoryId)) {
@@ -76,6 +76,3 @@ async function deleteBranches(parts: Parts, due: readonly RunId[], giveUp: numbe
   }
   return { branches, held };
 }
-
-const isOnGitHub = (run: RunRecord): run is RunRecord & { readonly origin: GitHubOrigin } =>
-  run.origin.kind === 'github';

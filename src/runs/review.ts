@@ -1,4 +1,4 @@
-import { pickOf } from '../core/decision/index.ts';
+import type { IndependentTestReport } from '../core/independent-tests/index.ts';
 import {
   type Author,
   identitiesOf,
@@ -8,15 +8,13 @@ import {
   reviewWanted,
   type WinnerReview,
 } from '../core/judging/index.ts';
-import type { Alias, ArtifactRef, RunId, Task } from '../core/model/index.ts';
-import type { NeutralReport } from '../core/neutral/index.ts';
-import type { RunRecord } from '../ports/index.ts';
-import { openBench, type Reviewer, readBaseRun, reviewCandidate } from './examine/index.ts';
-import type { Guarded, StageRunner } from './guard.ts';
+import type { Alias, ArtifactRef, Task } from '../core/model/index.ts';
+import { pickOf } from '../core/ranking/index.ts';
+import { type PromptLibrary, taskOf, type World } from './context.ts';
+import { openCheckRunner, type Reviewer, readBaseRun, reviewCandidate } from './examine/index.ts';
 import { judge } from './judge/index.ts';
-import { rememberAnswers } from './remember-answers.ts';
-import { loadRun, loadTask } from './task.ts';
-import type { PromptLibrary, World } from './world.ts';
+import { rememberAnswers } from './restore.ts';
+import type { RunContext, StageResult, StageRunner } from './stage.ts';
 
 /**
  * Where the settings want it, critics look at the diff of whoever is about to be published. What they claim is executed;
@@ -24,15 +22,14 @@ import type { PromptLibrary, World } from './world.ts';
  */
 export async function reviewWinner(
   world: World,
-  runId: RunId,
   baseRun: ArtifactRef,
   stage: StageRunner,
-): Promise<Guarded<null>> {
+): Promise<StageResult<null>> {
   for (let count = 0; count < MOST_WINNERS; count += 1) {
-    const reviewed = await stage('review', (signal) => reviewPick(world, runId, baseRun, signal));
+    const reviewed = await stage('review', (context) => reviewPick(world, context, baseRun));
     if (reviewed.kind === 'fault') return reviewed;
     if (reviewed.value !== 'contested') break;
-    const judged = await stage('judge', (signal) => judgeAgain(world, runId, signal));
+    const judged = await stage('judge', (context) => judgeAfterReview(world, context));
     if (judged.kind === 'fault') return judged;
   }
   return { kind: 'ok', value: null };
@@ -41,54 +38,57 @@ export async function reviewWinner(
 /** Reviews the winner, unless it was. Repeated after a crash it says the same, and what was answered is not asked again. */
 async function reviewPick(
   world: World,
-  runId: RunId,
+  context: RunContext,
   baseRun: ArtifactRef,
-  signal: AbortSignal,
 ): Promise<'settled' | 'contested'> {
-  const run = await loadRun(world, runId);
+  const { run } = context;
   const last = run.review?.at(-1);
   if (last && !last.after) return last.contested ? 'contested' : 'settled';
   const alias = pickOf(run.decision);
   if (alias === null || run.review?.some((one) => one.alias === alias)) return 'settled';
-  const review = await reviewOf(world, run, { alias, baseRun, signal });
+  const review = await reviewOf(world, context, { alias, baseRun });
   if (!review) return 'settled';
-  world.announcer.soon(runId);
+  world.announcer.soon(run.id);
   return review.contested ? 'contested' : 'settled';
 }
 
-interface Picked {
+interface ReviewedPick {
   readonly alias: Alias;
   readonly baseRun: ArtifactRef;
-  readonly signal: AbortSignal;
 }
 
 /** Null where the settings want no review, or nobody is there to make it. */
-async function reviewOf(world: World, run: RunRecord, picked: Picked): Promise<WinnerReview | null> {
-  const { alias, baseRun, signal } = picked;
+async function reviewOf(
+  world: World,
+  context: RunContext,
+  picked: ReviewedPick,
+): Promise<WinnerReview | null> {
+  const { run, signal } = context;
+  const { alias, baseRun } = picked;
   const { brief, debate, evidence = [], neutral, review = [] } = run;
-  const task = await loadTask(world, run.id);
+  const task = taskOf(run);
   const models = judgeModels(task.settings, world.defaults.models);
   const wanted = reviewWanted(task.settings, { brief, debated: debate !== undefined });
   if (!wanted || !brief || models.length === 0) return null;
   const entries = await world.store.candidates(run.id);
   const authors = entries.map(({ contestant }) => contestant);
   const author = entries.find((entry) => entry.alias === alias)?.contestant ?? null;
-  const bench = await openBench(world, run.id, signal);
+  const runner = await openCheckRunner(world, context);
   const { gateway, model, random } = world;
   const remember = rememberAnswers(world, run.id);
   const found = await reviewCandidate(
-    bench,
+    runner,
     { gateway, model, random, models, task, brief, remember, signal },
     {
       alias,
       entries,
       evidence,
-      onBase: await readBaseRun(bench, baseRun),
+      onBase: await readBaseRun(runner, baseRun),
       reviewers: reviewersOf(world.prompts, task, models, author),
       identities: identitiesOf(authors),
     },
   );
-  const tests = found.neutral ? { neutral: joined(neutral, found.neutral) } : {};
+  const tests = found.neutral ? { neutral: mergeReports(neutral, found.neutral) } : {};
   const patch = { evidence: found.evidence, review: [...review, found.review], ...tests };
   await world.store.updateRun(run.id, patch, world.clock.now());
   return found.review;
@@ -124,21 +124,21 @@ function reviewersOf(
   });
 }
 
-const joined = (
-  before: NeutralReport | undefined,
-  { models, tests, notes }: NeutralReport,
-): NeutralReport => ({
+const mergeReports = (
+  before: IndependentTestReport | undefined,
+  { models, tests, notes }: IndependentTestReport,
+): IndependentTestReport => ({
   models: [...(before?.models ?? []), ...models],
   tests: [...(before?.tests ?? []), ...tests],
   notes: [...(before?.notes ?? []), ...notes],
 });
 
 /** Decides from the evidence with what critics showed, and writes down what became of the reviewed one. */
-async function judgeAgain(world: World, runId: RunId, signal: AbortSignal): Promise<'judged'> {
-  const judged = await judge(world, runId, signal);
-  const { decision, review = [] } = await loadRun(world, runId);
-  const after = { alias: pickOf(decision), because: decision?.because ?? '' };
+async function judgeAfterReview(world: World, context: RunContext): Promise<null> {
+  const decision = await judge(world, context);
+  const { id: runId, review = [] } = context.run;
+  const after = { alias: pickOf(decision), because: decision.because };
   const told = review.map((one, i) => (i === review.length - 1 ? { ...one, after } : one));
   await world.store.updateRun(runId, { review: told }, world.clock.now());
-  return judged;
+  return null;
 }

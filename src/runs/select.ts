@@ -1,30 +1,34 @@
 import type { Evidence } from '../core/evidence/index.ts';
 import type { Author, Competitor, Judgement } from '../core/judging/index.ts';
 import { type Alias, Fault, type Usd } from '../core/model/index.ts';
-import { Settings } from '../core/policy/index.ts';
-import { orderOf, type Ranking, rank, type Signal, undecided } from '../core/ranking/index.ts';
 import {
+  orderOf,
+  type Ranking,
+  rank,
   type SelectAnswer,
   type SelectCandidate,
   type SelectRequest,
+  type Signal,
   selectStored,
   statementOf,
-} from '../core/selection/index.ts';
+  undecided,
+} from '../core/ranking/index.ts';
+import { Settings } from '../core/settings/index.ts';
 import type { Artifacts, BaseCheckout } from '../ports/index.ts';
+import { inParallel } from './context.ts';
 import {
-  type Bench,
-  benchOver,
+  type CheckPorts,
+  type CheckRunner,
+  checkRunnerOn,
   collectText,
   type Entry,
   gatherEvidence,
-  type Tools,
   testBase,
 } from './examine/index.ts';
-import { competitorOf, type JudgeParts, judgePool, settle } from './judge/index.ts';
-import { inParallel } from './parallel.ts';
+import { competitorOf, decideRanking, type JudgeParts, judgePool } from './judge/index.ts';
 
 /** What choosing among given patches takes of the world: no GitHub, no database, and no model. */
-export interface SelectTools extends Tools {
+export interface SelectTools extends CheckPorts {
   /** The base, and under it what stands installed in its work tree without being part of it, such as `node_modules`. */
   lend(base: BaseCheckout, top: string): Promise<BaseCheckout>;
   newRunId(): string;
@@ -60,7 +64,7 @@ interface How {
 }
 
 async function execute(tools: SelectTools, request: SelectRequest, how: How): Promise<SelectAnswer> {
-  const { bench, bare } = await openBench(tools, request, how);
+  const { runner, bare } = await openBench(tools, request, how);
   // By their content: neither the order nor the names they were given decide who is called what.
   const named = request.candidates
     .toSorted((a, b) => byText(a.patch ?? '', b.patch ?? '') || byText(a.id, b.id))
@@ -68,16 +72,16 @@ async function execute(tools: SelectTools, request: SelectRequest, how: How): Pr
   const entries: Entry[] = [];
   await inParallel(tools.parallelChecks, named, async ({ candidate, alias, ordinal }) => {
     // What is lent stands beside the repository: no patch is about it.
-    entries.push(await entryOf({ ...bench, base: bare }, candidate, { alias, ordinal }));
+    entries.push(await entryOf({ ...runner, base: bare }, candidate, { alias, ordinal }));
   });
-  const { evidence } = await gatherEvidence(bench, entries, await testBase(bench, 'take it as it is'));
+  const { evidence } = await gatherEvidence(runner, entries, await testBase(runner, 'take it as it is'));
   const found: Found = { evidence, ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])) };
   const order = { ...orderOf(Settings.parse({})), without: how.options.without ?? [] };
   const near = undecided(rank(evidence, order), evidence);
   const judgement =
     tools.judging && near.length > 1
-      ? await hearOn(tools.judging, tools.artifacts, {
-          runId: bench.task.runId,
+      ? await judgeStored(tools.judging, tools.artifacts, {
+          runId: runner.task.runId,
           task: statementOf(request),
           entries,
           evidence,
@@ -98,7 +102,7 @@ async function openBench(
   tools: SelectTools,
   request: SelectRequest,
   { path, signal }: How,
-): Promise<{ readonly bench: Bench; readonly bare: BaseCheckout }> {
+): Promise<{ readonly runner: CheckRunner; readonly bare: BaseCheckout }> {
   const { top } = await tools.workspaces.describe(path);
   const source = { kind: 'local', path: top } as const;
   const sha = await tools.workspaces.resolve(source, 'HEAD');
@@ -112,18 +116,18 @@ async function openBench(
     // Whoever asks has said what is to be compared: nothing is out of bounds but the tests.
     settings: Settings.parse({ checks, protect: [] }),
   };
-  const bench = await benchOver(tools, { task, source, base, asked: statementOf(request), signal });
-  return { bench, bare };
+  const runner = await checkRunnerOn(tools, { task, source, base, asked: statementOf(request), signal });
+  return { runner, bare };
 }
 
 async function entryOf(
-  bench: Bench,
+  runner: CheckRunner,
   candidate: SelectCandidate,
   as: Pick<Entry, 'alias' | 'ordinal'>,
 ): Promise<Entry> {
-  const collected = await collectText(bench, as.alias, candidate.patch ?? '');
+  const collected = await collectText(runner, as.alias, candidate.patch ?? '');
   const family = candidate.family ? { family: candidate.family } : {};
-  return { ...as, runId: bench.task.runId, ms: 0, ...family, ...collected };
+  return { ...as, runId: runner.task.runId, ms: 0, ...family, ...collected };
 }
 
 interface Found {
@@ -137,7 +141,7 @@ function answer(
   { evidence, ids }: Found,
   how: { readonly order: Ranking; readonly judgement: Judgement | undefined; readonly alwaysPick: boolean },
 ): SelectAnswer {
-  const { ranking, decision } = settle(evidence, how.order, how.judgement, { askPerson: false });
+  const { ranking, decision } = decideRanking(evidence, how.order, how.judgement, { askPerson: false });
   const best = ranking[0];
   const alias = decision.kind === 'winner' ? decision.alias : how.alwaysPick ? best?.alias : undefined;
   return {
@@ -155,14 +159,14 @@ function answer(
 }
 
 /** Models that `runoff select --judges` may ask, and what one request may cost. */
-export interface Judging
+interface Judging
   extends Pick<JudgeParts, 'gateway' | 'model' | 'clock' | 'random' | 'models' | 'instructions'> {
   /** US dollars for one request. */
   readonly budgetUsd: Usd;
 }
 
 /** Puts candidates that execution does not tell apart before blind judges. At most the families of their authors are known. */
-export async function hearOn(
+async function judgeStored(
   judging: Judging,
   artifacts: Artifacts,
   on: {

@@ -1,12 +1,10 @@
-import { isOver } from '../core/lifecycle/index.ts';
-import type { Candidate, Origin, RunId, Usd } from '../core/model/index.ts';
-import { parsePatch } from '../core/patches/index.ts';
+import { type Candidate, isOver, type Origin, type RunId, type Usd } from '../core/model/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, RunRecord, Store } from '../ports/index.ts';
-import { ifSound } from './if-sound.ts';
-import { inLine, isInLine } from './line.ts';
+import { readPatch, type World } from './context.ts';
 import { standingPicks } from './picks.ts';
-import type { World } from './world.ts';
+import { isQueued, queuedRuns } from './queue.ts';
+import { unlessDamaged } from './stage.ts';
 
 /** Label that starts a run; we take it off when the run starts, so that setting it again starts another. */
 export const LABEL = 'auto-dev';
@@ -15,19 +13,19 @@ export const RUNNING_LABEL = 'auto-dev:running';
 
 /** A run as its readers see it, from what is stored. */
 export async function viewOf(
-  world: Pick<World, 'store' | 'clock' | 'room'>,
+  world: Pick<World, 'store' | 'clock' | 'diskSpace'>,
   run: RunRecord,
 ): Promise<RunView> {
   const candidates = await world.store.candidates(run.id);
   const { usd } = await world.store.usage(run.id);
   const view = viewFrom(run, candidates, usd, endOf(run) ?? world.clock.now());
-  if (isInLine(run)) {
-    const order = await inLine(world.store);
+  if (isQueued(run)) {
+    const order = await queuedRuns(world.store);
     const at = order.indexOf(run.id);
     // It may have got its place between the two reads.
     if (at < 0) return view;
-    const why = world.room?.lacks() ?? null;
-    return { ...view, line: { place: at + 1, of: order.length, ...(why === null ? {} : { why }) } };
+    const why = world.diskSpace?.shortage() ?? null;
+    return { ...view, queue: { position: at + 1, of: order.length, ...(why === null ? {} : { why }) } };
   }
   // Only what has been judged is picked and voted on.
   if (!run.decision) return view;
@@ -100,25 +98,17 @@ const originView = (origin: Origin): OriginView =>
       }
     : { kind: 'local', path: origin.path };
 
-/** The patches of a run's candidates as text. `compareUrl` says where a pushed branch can be compared, if it was pushed. */
-export async function diffsOf(
-  world: { store: Store; artifacts: Artifacts },
-  runId: RunId,
-  compareUrl: (alias: string) => string | undefined = () => undefined,
-): Promise<Diffs> {
+/** The patches of a run's candidates, without links to branches. */
+export async function diffsOf(world: { store: Store; artifacts: Artifacts }, runId: RunId): Promise<Diffs> {
   const diffs: Record<string, DiffView> = {};
   for (const { alias, patch } of await world.store.candidates(runId)) {
     if (!patch) continue;
-    const { artifacts } = world;
-    const [text, raw] = [await ifSound(artifacts.get(patch.text)), await ifSound(artifacts.get(patch.raw))];
+    const parsed = await unlessDamaged(readPatch(world.artifacts, patch));
     // One that cannot be read is left out: all else is shown.
-    if (text === null || raw === null) continue;
-    const parsed = parsePatch(raw, text);
-    const url = compareUrl(alias);
+    if (parsed === null) continue;
     diffs[alias] = {
-      text,
+      text: parsed.text,
       files: parsed.kind === 'patch' ? parsed.patch.files : [],
-      ...(url ? { compareUrl: url } : {}),
     };
   }
   return diffs;

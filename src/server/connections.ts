@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Holding, toDrop } from '../core/bodies/index.ts';
+import { type Holding, toDrop } from './body-budget.ts';
 
 /**
  * The sender, for sharing out memory and connections: the IPv4 address, or the /64 network of the IPv6 address, which is

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type BodyBudget, type HeldBody, openBodyBytes } from '../core/bodies/index.ts';
+import { openBoundedBuffer } from '../core/model/index.ts';
+import type { BodyBudget, HeldBody } from './body-budget.ts';
 import { type Connections, senderOf } from './connections.ts';
 
 /** Probot's middleware: answers the request and resolves with true, or resolves with anything else and leaves it alone. */
@@ -14,7 +15,7 @@ export interface Webhook {
   readonly take: WebhookMiddleware;
 }
 
-export interface DeliveryLimits {
+interface DeliveryLimits {
   /** Longest body, bytes. */
   readonly bodyLimitBytes: number;
   /** Milliseconds for a body, from its headers to its last byte. */
@@ -49,10 +50,12 @@ function refusalByHeaders(request: IncomingMessage, parts: DeliveryParts): BodyR
     return { status: 503, text: 'The GitHub App is not set up yet.', headers: { 'retry-after': '60' } };
   }
   const wrong = HEADERS.find(([name, form]) => !form.test(String(headers[name] ?? '')));
-  if (wrong)
-    return { status: 400, text: `The header ${wrong[0]} is missing, or is not one that GitHub sends.` };
+  if (wrong) return { status: 400, text: `The header ${wrong[0]} is missing or invalid.` };
   if (!/^application\/json(?:;|$)/i.test(headers['content-type'] ?? '')) {
-    return { status: 415, text: 'The body must be application/json: choose that for the webhook on GitHub.' };
+    return {
+      status: 415,
+      text: 'The body must be application/json: select that content type for the webhook on GitHub.',
+    };
   }
   return saysTooLong(request, parts.bodyLimitBytes) ? tooLong(parts) : null;
 }
@@ -63,7 +66,7 @@ const tooLong = ({ bodyLimitBytes }: DeliveryLimits): BodyRefusal => ({
 });
 const DROPPED: BodyRefusal = {
   status: 503,
-  text: 'Too many bodies are being sent at once, so this one was dropped. Send it again later.',
+  text: 'Too many requests are in progress, so this one was dropped. Send it again later.',
   headers: { 'retry-after': String(RETRY_SECONDS) },
 };
 const LATE = ({ bodyMs }: DeliveryLimits): BodyRefusal => ({
@@ -118,13 +121,13 @@ function isSigned(bytes: Buffer, signature: string, secret: string): boolean {
 }
 
 /** `dropped`: there was no memory for it, or others needed it; `late`: it took too long. */
-export type Body =
+type Body =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   | { readonly kind: 'too-long' }
   | { readonly kind: 'dropped' }
   | { readonly kind: 'late' };
 
-export interface Reading {
+interface Reading {
   /** Bytes. */
   readonly limit: number;
   /** Milliseconds until it must have arrived whole, from now on. */
@@ -134,18 +137,18 @@ export interface Reading {
 }
 
 /** Whether a request says itself that its body is longer than `limit` bytes. */
-export const saysTooLong = ({ headers }: IncomingMessage, limit: number): boolean =>
+const saysTooLong = ({ headers }: IncomingMessage, limit: number): boolean =>
   Number(headers['content-length'] ?? 0) > limit;
 
 /** The body of a request; of one that cannot be taken nothing is kept. Rejects when the sender goes away. */
-export async function readBody(request: IncomingMessage, { limit, ms, hold }: Reading): Promise<Body> {
+async function readBody(request: IncomingMessage, { limit, ms, hold }: Reading): Promise<Body> {
   const ended = Promise.withResolvers<Body>();
   const held = hold(() => ended.resolve({ kind: 'dropped' }));
-  const body = openBodyBytes(limit, (bytes) => held.hold(bytes));
+  const body = openBoundedBuffer(limit, (bytes) => held.hold(bytes));
   // Not `for await`: leaving such a loop early destroys the request, and the sender would see no answer.
   const onData = (part: Buffer): void => {
     const added = body.add(part);
-    if (added !== 'added') ended.resolve({ kind: added === 'no-room' ? 'dropped' : added });
+    if (added !== 'added') ended.resolve({ kind: added === 'refused' ? 'dropped' : added });
   };
   // What has come while this process was busy is read first.
   const timer = setTimeout(() => setImmediate(() => ended.resolve({ kind: 'late' })), ms);
@@ -183,7 +186,7 @@ const DRAIN_MS = 2_000;
 const DRAIN_BYTES = 256 * 2 ** 10;
 const DRAIN_TOO_LONG_BYTES = 32 * 2 ** 20;
 
-export interface BodyRefusal {
+interface BodyRefusal {
   readonly status: number;
   /** One line. */
   readonly text: string;
@@ -195,7 +198,7 @@ export interface BodyRefusal {
  * would reset the connection, and the answer would be lost on its way. A body that has arrived whole ends at once: until
  * then it takes room from others.
  */
-export function refuseBody(
+function refuseBody(
   request: IncomingMessage,
   response: ServerResponse,
   { status, text, headers }: BodyRefusal,

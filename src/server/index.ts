@@ -1,7 +1,22 @@
+export {
+  type CredentialStore,
+  type Credentials,
+  fileCredentialStore,
+  type Manifest,
+  type ManifestUrls,
+  manifestFrom,
+  type SavedCredentials,
+  withLines,
+} from './credentials.ts';
 export type { Webhook, WebhookMiddleware } from './deliveries.ts';
-export type { Figures } from './figures.ts';
-export { type Credentials, fileKeeper, type Keeper, type Kept, withLines } from './keeper.ts';
-export { type Manifest, type ManifestUrls, manifestFrom } from './manifest.ts';
-export type { Page } from './page.ts';
-export { type Health, startWeb, type Web, type WebLimits, type WebOptions } from './server.ts';
+export type { Page } from './pages.ts';
+export {
+  type Health,
+  type MetricsPage,
+  startWeb,
+  type WebLimits,
+  type WebOptions,
+  type WebServer,
+} from './server.ts';
+
 export { openSetup, type Setup, type SetupOptions, type SetupPages } from './setup.ts';

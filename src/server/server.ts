@@ -1,12 +1,12 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openBodyBudget } from '../core/bodies/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { Log } from '../ports/index.ts';
+import { openBodyBudget } from './body-budget.ts';
 import { limitConnections } from './connections.ts';
 import { type DeliveryParts, deliver, type Webhook } from './deliveries.ts';
-import { type Figures, sendFigures } from './figures.ts';
-import { frontPage, notFound, type Page, SECURITY_HEADERS } from './page.ts';
+import { frontPage, notFound, type Page, SECURITY_HEADERS } from './pages.ts';
 import type { SetupPages } from './setup.ts';
 
 export interface Health {
@@ -26,7 +26,7 @@ export interface WebOptions {
   readonly health: () => Promise<Health>;
   readonly setup?: SetupPages;
   /** Absent: there is no /metrics. */
-  readonly figures?: Figures;
+  readonly metrics?: MetricsPage;
   /** Absent: the defaults below. */
   readonly limits?: Partial<WebLimits>;
   readonly log: Log;
@@ -45,7 +45,7 @@ export interface WebLimits {
   readonly connections: number;
 }
 
-export interface Web {
+export interface WebServer {
   /** Where a browser on this machine finds it. */
   readonly url: string;
   readonly port: number;
@@ -83,7 +83,7 @@ interface Site extends WebOptions {
 }
 
 /** Starts the HTTP server. Fault ENVIRONMENT_INVALID when host and port cannot be listened on. */
-export async function startWeb(options: WebOptions): Promise<Web> {
+export async function startWeb(options: WebOptions): Promise<WebServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { headersMs, bodyMs } = limits;
   const times = { headersTimeout: headersMs, requestTimeout: headersMs + bodyMs };
@@ -151,7 +151,7 @@ async function route(
     return send(response, notFound(), request.method);
   }
   if (path === '/healthz') return sendHealth(site, response);
-  if (path === '/metrics' && site.figures && (await sendFigures(site.figures, request, response))) return;
+  if (path === '/metrics' && site.metrics && (await sendMetrics(site.metrics, request, response))) return;
   if (path === '/') return send(response, frontPage(), request.method);
   const asked = { path, query: url.searchParams, baseUrl: site.url() };
   send(response, (await site.setup?.answer(asked)) ?? notFound(), request.method);
@@ -219,7 +219,7 @@ function urlOf(host: string, port: number): string {
 const QUIET_MS = 60_000;
 
 /** One line for what strangers can make happen as often as they like: the first at once, then one a minute with how many. */
-export function countedLog(log: Log): (message: string, why: string) => void {
+function countedLog(log: Log): (message: string, why: string) => void {
   const counts = new Map<string, number>();
   function flush(message: string): void {
     const times = counts.get(message) ?? 0;
@@ -240,3 +240,28 @@ export function countedLog(log: Log): (message: string, why: string) => void {
     } else counts.set(message, times + 1);
   };
 }
+
+/** What a scrape gets, and who may have it. */
+export interface MetricsPage {
+  /** Sent as `Authorization: Bearer …`; the metrics tell dollars and the names of models. */
+  readonly token: string;
+  exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** Answers a scrape. False, and nothing is sent, to whoever does not know the token: to them there is no such page. */
+async function sendMetrics(
+  { token, exposition }: MetricsPage,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
+  if (!isSame(request.headers.authorization ?? '', `Bearer ${token}`)) return false;
+  const { contentType, text } = await exposition();
+  response.writeHead(200, { 'content-type': contentType });
+  response.end(request.method === 'HEAD' ? undefined : text);
+  return true;
+}
+
+/** Takes as long for a wrong token as for a right one, whatever its length. */
+const isSame = (given: string, wanted: string): boolean => timingSafeEqual(digest(given), digest(wanted));
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,12 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Log, Random } from '../ports/index.ts';
-import type { Credentials, Keeper } from './keeper.ts';
-import { manifestFrom } from './manifest.ts';
-import type { Page } from './page.ts';
-import { setupAsk, setupDone, setupForm, setupNotKept, setupProblem } from './setup-pages.ts';
+import { type CredentialStore, type Credentials, manifestFrom } from './credentials.ts';
+import { type Page, setupAsk, setupDone, setupForm, setupNotKept, setupProblem } from './pages.ts';
 
-export interface SetupQuestion {
+interface SetupQuestion {
   readonly path: string;
   readonly query: URLSearchParams;
   /** Of this server, as a browser on this machine sees it. */
@@ -28,7 +26,7 @@ export interface SetupOptions {
   /** Where GitHub reaches this server; absent: the page asks for it. */
   readonly publicUrl?: string;
   readonly webhooksPath: string;
-  readonly keeper: Keeper;
+  readonly credentialStore: CredentialStore;
   readonly fetch: typeof fetch;
   readonly random: Pick<Random, 'nonce'>;
   readonly log: Log;
@@ -43,8 +41,8 @@ export interface Setup {
 }
 
 const CALLBACK = '/setup/callback';
-const AGAIN = 'Open the link from the terminal again to begin anew.';
-const FINISHED = 'Runoff is set up already. Stop it and start it again to use the new settings.';
+const AGAIN = 'To start over, open the link from the terminal again.';
+const FINISHED = 'Runoff is already set up. Restart it to load the new settings.';
 
 /**
  * The pages that register the GitHub App. The token in the link guards them until the set-up is done. Each form
@@ -62,14 +60,17 @@ export function openSetup(options: SetupOptions): Setup {
       if (progress.finished) return setupProblem(410, FINISHED);
       if (path === '/setup') {
         if (!same(query.get('token'), token)) {
-          return setupProblem(403, 'This page needs the token of the link that was printed in the terminal.');
+          return setupProblem(
+            403,
+            'This page needs a token: open the link that Runoff printed in the terminal.',
+          );
         }
         return form(options, query, baseUrl, token, states);
       }
       if (!states.delete(query.get('state') ?? '')) {
         return setupProblem(
           403,
-          'GitHub’s answer does not belong to a set-up that was begun here, or came twice.',
+          'GitHub’s response does not belong to a set-up that was started here, or it arrived twice.',
           AGAIN,
         );
       }
@@ -84,10 +85,10 @@ export function openSetup(options: SetupOptions): Setup {
   return { pages, link: (baseUrl) => `${baseUrl}/setup?token=${token}`, done: done.promise };
 }
 
-const NO_ADDRESS = 'That is not the address of a server: write https://, its name, and nothing secret.';
+const NO_ADDRESS = 'This is not a valid server address: write https:// and its name, without credentials.';
 
 /** States that are waited for at most; a page that is loaded over and over forgets its oldest ones. */
-const MOST_STATES = 20;
+const MAX_STATES = 20;
 
 async function form(
   options: SetupOptions,
@@ -96,21 +97,21 @@ async function form(
   token: string,
   states: Set<string>,
 ): Promise<Page> {
-  const { keeper, webhooksPath } = options;
+  const { credentialStore, webhooksPath } = options;
   const given = query.get('publicUrl')?.trim() || options.publicUrl;
   const publicUrl = given === undefined ? null : webAddress(given);
   if (publicUrl === null) return setupAsk(token, given === undefined ? null : NO_ADDRESS);
   const organization = query.get('organization')?.trim() || undefined;
   if (organization !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(organization)) {
-    return setupAsk(token, 'That is not the login of an organisation: letters, digits and hyphens only.');
+    return setupAsk(token, 'This is not a valid organisation name: use only letters, digits and hyphens.');
   }
-  const unwritable = await keeper.check();
+  const unwritable = await credentialStore.check();
   if (unwritable !== null)
-    return setupProblem(500, unwritable, 'Make them writable for this user, then load this page again.');
+    return setupProblem(500, unwritable, 'Make them writable for this user, then reload this page.');
 
   const state = options.random.nonce();
   states.add(state);
-  for (const oldest of [...states].slice(0, -MOST_STATES)) states.delete(oldest);
+  for (const oldest of [...states].slice(0, -MAX_STATES)) states.delete(oldest);
   const settings = organization === undefined ? '/settings' : `/organizations/${organization}/settings`;
   return setupForm({
     manifest: manifestFrom(options.appFile, {
@@ -126,12 +127,12 @@ async function form(
 }
 
 async function takeCode(options: SetupOptions, code: string | null): Promise<{ kept: boolean; page: Page }> {
-  const { log, keeper } = options;
+  const { log, credentialStore } = options;
   const problem = (status: number, ...sentences: string[]) => ({
     kept: false,
     page: setupProblem(status, ...sentences, AGAIN),
   });
-  if (code === null) return problem(400, 'GitHub came back without a code: the App was not registered.');
+  if (code === null) return problem(400, 'GitHub returned no code, so the App was not registered.');
   const conversion = await convertCode(options, code);
   if (conversion.kind === 'failed') {
     log.warn({ why: conversion.why }, 'the App could not be registered');
@@ -139,7 +140,7 @@ async function takeCode(options: SetupOptions, code: string | null): Promise<{ k
   }
   const { app } = conversion;
   try {
-    const kept = await keeper.keep(app.credentials);
+    const kept = await credentialStore.keep(app.credentials);
     log.info({ app: app.credentials.appId }, 'the App is registered and its credentials are written');
     return { kept: true, page: setupDone(app, kept) };
   } catch (thrown) {
@@ -168,14 +169,14 @@ function webAddress(text: string): string | null {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-export interface RegisteredApp {
+interface RegisteredApp {
   readonly name: string;
   /** The App's own page on GitHub; an http address. */
   readonly appUrl: string;
   readonly credentials: Credentials;
 }
 
-export type Conversion =
+type Conversion =
   | { readonly kind: 'registered'; readonly app: RegisteredApp }
   /** `status` for our own answer to the browser; `why` one or two sentences. */
   | { readonly kind: 'failed'; readonly status: number; readonly why: string };
@@ -194,11 +195,11 @@ const ANSWER_MS = 15_000;
 const failed = (status: number, why: string): Conversion => ({ kind: 'failed', status, why });
 
 /** Exchanges the code that GitHub sent along for the App's credentials. A code works once, for an hour. Never rejects. */
-export async function convertCode(
+async function convertCode(
   github: { readonly apiUrl: string; readonly fetch: typeof fetch },
   code: string,
 ): Promise<Conversion> {
-  if (!/^[\w-]{1,200}$/.test(code)) return failed(400, 'What GitHub sent along is not a code.');
+  if (!/^[\w-]{1,200}$/.test(code)) return failed(400, 'GitHub returned an invalid code.');
   const url = `${github.apiUrl.replace(/\/+$/, '')}/app-manifests/${code}/conversions`;
   try {
     const response = await github.fetch(url, {
@@ -208,14 +209,14 @@ export async function convertCode(
       signal: AbortSignal.timeout(ANSWER_MS),
     });
     if (response.status === 404 || response.status === 422) {
-      return failed(410, 'GitHub does not know this code: it was used before, or is older than an hour.');
+      return failed(410, 'GitHub rejected this code: it was already used or is older than one hour.');
     }
     if (!response.ok) return failed(502, `GitHub refused the code with status ${response.status}.`);
     return read(await response.json());
   } catch (thrown) {
     const { message, cause } = thrown as Error;
     const why = cause instanceof Error ? cause.message : message;
-    return failed(502, `GitHub’s API at ${github.apiUrl} did not answer as it should: ${why}.`);
+    return failed(502, `GitHub’s API at ${github.apiUrl} returned an unexpected response: ${why}.`);
   }
 }
 
@@ -225,7 +226,7 @@ function read(json: unknown): Conversion {
     const fields = parsed.error.issues.map((issue) => issue.path.join('.')).join(', ');
     return failed(
       502,
-      `GitHub’s answer lacks what an App needs (${fields}). Delete the App on GitHub before you try again.`,
+      `GitHub’s response lacks required fields (${fields}). Delete the App on GitHub before you try again.`,
     );
   }
   const { id, name, html_url, pem, webhook_secret } = parsed.data;

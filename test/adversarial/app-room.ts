@@ -1,9 +1,10 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { startApp } from '../../src/compose/serve.ts';
 import type { RunId } from '../../src/core/model/index.ts';
-import { parseEnvironment } from '../../src/core/policy/index.ts';
+import { parseEnvironment } from '../../src/core/settings/index.ts';
 import type { Flows } from '../../src/ports/index.ts';
-import { admit, enlist, permit, RunRequest } from '../../src/runs/admit/index.ts';
+import { admit, enqueue, permit, RunRequest } from '../../src/runs/admit/index.ts';
+import { loadRun } from '../../src/runs/context.ts';
 import type { World } from '../../src/runs/index.ts';
 import { admitRoom, NOON } from '../runs/admit-room.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
@@ -36,7 +37,7 @@ export interface RunLine {
 }
 
 /**
- * The App as `runoff serve` arranges it (HTTP server, Probot, steering, upkeep) over a pretended GitHub, a store and an
+ * The App as `runoff serve` arranges it (HTTP server, Probot, intake, upkeep) over a pretended GitHub, a store and an
  * engine in memory. A run is admitted or refused, and no more: no coder, no sandbox.
  */
 export async function appRoom(line: RunLine | null = null) {
@@ -70,13 +71,15 @@ export async function appRoom(line: RunLine | null = null) {
               const request = RunRequest.parse(input);
               await gate;
               if (line) {
-                await context.step('permit', () => permit(world, request));
-                await context.waitForSlot(await context.step('enlist', () => enlist(world, request)));
+                const run = await loadRun(world, request.runId);
+                await context.step('permit', () => permit(world, run, request));
+                await context.waitForSlot(await context.step('enlist', () => enqueue(world, run, request)));
                 return context.step('work', () => line.work(request.runId));
               }
-              return context.step('admit', async () =>
-                (await permit(world, request)) === 'go' ? admit(world, request) : 'refused',
-              );
+              return context.step('admit', async () => {
+                const run = await loadRun(world, request.runId);
+                return (await permit(world, run, request)) === 'go' ? admit(world, run, request) : 'refused';
+              });
             },
           }),
       },

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
 import { permit } from '../../src/runs/admit/index.ts';
-import { guard } from '../../src/runs/guard.ts';
+import { loadRun } from '../../src/runs/context.ts';
+import { executeStage } from '../../src/runs/stage.ts';
 import { admitRoom, comment, mallory, mona, NOON, ORIGIN, remark, tria } from '../runs/admit-room.ts';
 
 type Room = ReturnType<typeof admitRoom>;
@@ -14,7 +15,7 @@ test('case 9: a label by someone with the triage role starts no run, leaves a re
   expect(run).toMatchObject({
     state: 'refused',
     origin: { requestedBy: tria },
-    trouble: { code: 'REFUSED', message: expect.stringContaining('`tria` may set labels here') },
+    trouble: { code: 'REFUSED', message: expect.stringContaining('`tria` can add labels here') },
   });
   expect(await room.store.transitions(run?.id ?? '')).toHaveLength(1);
   expect(room.said()).toHaveLength(1);
@@ -103,8 +104,10 @@ describe('case 12: a permission that cannot be read never allows', () => {
     let asked = 0;
     room.now.rights[mona.id] = async () => (++asked < 3 ? away() : 'write');
     const { signal } = new AbortController();
-    const permitted = await guard(room.world, 'permit', signal, () => permit(room.world, request));
-    expect(permitted).toEqual({ kind: 'ok', value: 'go' });
+    const permitted = await executeStage(room.world, 'permit', { signal }, async () =>
+      permit(room.world, await loadRun(room.world, request.runId), request),
+    );
+    expect(permitted).toMatchObject({ kind: 'ok', value: 'go' });
     expect(asked).toBe(3);
   });
 
@@ -113,7 +116,9 @@ describe('case 12: a permission that cannot be read never allows', () => {
     const request = await room.ask();
     room.now.rights[mona.id] = away;
     const { signal } = new AbortController();
-    const permitted = await guard(room.world, 'permit', signal, () => permit(room.world, request));
+    const permitted = await executeStage(room.world, 'permit', { signal }, async () =>
+      permit(room.world, await loadRun(room.world, request.runId), request),
+    );
     expect(permitted).toMatchObject({ kind: 'fault', fault: { code: 'GITHUB_UNAVAILABLE' } });
     expect(await room.taskOf(request)).toBeUndefined();
     expect(room.written).toEqual([]);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { openPace } from '../../src/adapters/github/pace.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import { timesOf } from '../../src/core/policy/index.ts';
+import { timesOf } from '../../src/core/settings/index.ts';
 import type { GitHub } from '../../src/ports/index.ts';
-import { patienceFor } from '../../src/runs/code/patience.ts';
-import { openAnnouncer, sayLine, type World } from '../../src/runs/index.ts';
+import { progressLimitFor } from '../../src/runs/code/stop-early.ts';
+import { announceQueue, openAnnouncer, type World } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
 import { tried } from '../world/tried.ts';
@@ -53,7 +53,7 @@ test.each([
   // A coder's progress and silence.
   const clock = jumpy();
   const times = timesOf({ candidate: 100, silence: 20, extendWhileProgressing: true }, 1_000);
-  const patience = patienceFor(clock, { lastActivity: () => null }, times);
+  const patience = progressLimitFor(clock, { lastActivity: () => null }, times);
   clock.pass(5_000);
   patience.step('edit src/a.ts');
   clock.jump(off);
@@ -128,12 +128,12 @@ test('whoever waits in line is told again after five minutes, also when the cloc
   const said: string[] = [];
   const world = { store, clock, announcer: { soon: (id: string) => said.push(id) } } as unknown as World;
   const told = new Map<string, number>();
-  await sayLine(world, told);
+  await announceQueue(world, told);
   clock.jump(-HOUR);
   clock.pass(4 * MINUTE);
-  await sayLine(world, told);
+  await announceQueue(world, told);
   expect(said).toEqual(['r1']);
   clock.pass(MINUTE);
-  await sayLine(world, told);
+  await announceQueue(world, told);
   expect(said).toEqual(['r1', 'r1']);
 });

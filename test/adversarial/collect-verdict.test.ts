@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { staticGates } from '../../src/core/evidence/index.ts';
 import { parsePatch } from '../../src/core/patches/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import type { BaseCheckout, Collected, WorkArea } from '../../src/ports/index.ts';
 import { type GitWorld, git, openGitWorld } from '../adapters/git/world.ts';
 import { changes, patchOf } from '../contracts/workspaces.suite.ts';

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_NAMES, COMMANDS, parseCommand } from '../../src/core/commands/index.ts';
 import {
+  checkboxEdit,
   helpReply,
   marker,
   noteReply,
   type Report,
   statusReply,
-  tickIn,
   unknownReply,
 } from '../../src/core/reports/index.ts';
 import { CORPUS, poisoned } from '../core/reports/hostile.ts';
@@ -71,11 +71,11 @@ test('case 15: a command that is edited into a comment of ours is no tick, and o
       `${ours}${command}\n`,
       ours.replace('- [ ] B', `- [x] B ${command}`),
     ]) {
-      expect(tickIn(ours, edited)).toEqual({ kind: 'other' });
+      expect(checkboxEdit(ours, edited)).toEqual({ kind: 'other' });
     }
     expect(parseCommand(`${ours}${command}\n`)).toBeNull();
   }
-  expect(tickIn(ours, ours.replace('- [ ] B', '- [x] B'))).toEqual({ kind: 'ticked', box: 2 });
+  expect(checkboxEdit(ours, ours.replace('- [ ] B', '- [x] B'))).toEqual({ kind: 'ticked', box: 2 });
 });
 
 describe('case 17: what only looks like a command', () => {

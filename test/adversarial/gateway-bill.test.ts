@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import type { AdmittedCall } from '../../src/adapters/gateway/admission.ts';
 import {
   type CallReservation,

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Task } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
 import { seenMarkdown, seenPlain } from '../../src/core/prompts/index.ts';
 import { visible } from '../../src/core/reports/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import { taskText } from '../../src/runs/code/task-text.ts';
-import type { World } from '../../src/runs/index.ts';
-import { loadTask } from '../../src/runs/task.ts';
+import { loadRun, taskOf } from '../../src/runs/context.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
 const RUN = 'r7k2m9q4xa';
@@ -39,7 +38,7 @@ async function promptsOf(stored: Task): Promise<string> {
   const store = memoryStore();
   await store.createRun({ id: RUN, origin: stored.origin, title: stored.title, request: {}, at: 0 });
   await store.updateRun(RUN, { task: stored }, 0);
-  const loaded = await loadTask({ store } as unknown as World, RUN);
+  const loaded = taskOf(await loadRun({ store }, RUN));
   const brief = { goal: 'g', definitionOfDone: ['d'], plan: [], files: [], assumptions: [], questions: [] };
   const parts = { variant: 'v', brief, seed: 0, given: null, nonce: 'n' };
   return [taskText({ ...parts, task: loaded }), ...loaded.comments.map(({ body }) => body)].join('\n');

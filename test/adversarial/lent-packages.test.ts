@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Selecting } from '../../src/cli/index.ts';
 import { openSelecting, readOperator } from '../../src/compose/index.ts';
+import type { Selecting } from '../../src/shell.ts';
 import { furnish } from '../world/data-folder.ts';
 
 let home: string;

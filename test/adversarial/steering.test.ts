@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { labelled, withdrawn } from '../../src/commands/index.ts';
+import { startFromLabel, stopRunsOfIssue } from '../../src/commands/index.ts';
 import { loadOnGitHub } from '../../src/runs/index.ts';
-import { shownOn } from '../../src/runs/publish/heads.ts';
+import { shownOn } from '../../src/runs/publish/branches.ts';
 import { APP, mallory, mona, RUN } from '../commands/pretend.ts';
 import { openPull } from '../commands/repository.ts';
 import { ada, atWork, boxes, type Scene, scene, shown, tick } from '../commands/scene.ts';
@@ -73,7 +73,7 @@ describe('case 13: what is not a person is not heard', () => {
     expect(runs.filter(({ state }) => state !== 'refused')).toEqual([]);
     expect(runs.map(({ trouble }) => trouble?.message)).toEqual(
       event === 'issues'
-        ? ['The label was set by an App in the name of `mona`; only a person can start a run.']
+        ? ['An App added the label on behalf of `mona`; only a person can start a run.']
         : [],
     );
   });
@@ -119,9 +119,9 @@ describe('case 15: an edited comment gives no command', () => {
   ])('%s', async (_whose, performedByAppId) => {
     const s = scene();
     await atWork(s);
-    const event = { body: '/auto-dev cancel', performedByAppId, at: s.now(), sender: mona };
-    expect((await s.steering.ticked({ place: s.placeAt(900), ...event })).kind).toBe('ignored');
-    await s.steering.idle();
+    const event = { body: '/auto-dev cancel', performedByAppId, at: s.now(), actor: mona };
+    expect((await s.intake.onEdit({ place: s.placeAt(900), ...event })).kind).toBe('ignored');
+    await s.intake.idle();
     expect([await stateOf(s), await outcomes(s)]).toEqual(['briefed', []]);
   });
 
@@ -226,15 +226,15 @@ describe('case 18: a run belongs to its repository, by number', () => {
   const elsewhere = (s: Scene, id: number) => ({ ...s.placeAt(id), repositoryId: 43, name: 'other' });
   const sayElsewhere = async (s: Scene, body: string, id: number) => {
     s.other.rights[mallory.id] = 'admin';
-    await s.steering.heard({
+    await s.intake.onComment({
       place: elsewhere(s, id),
       body,
       issue: s.repository.issue,
       at: s.now(),
       throughApp: false,
-      sender: mallory,
+      actor: mallory,
     });
-    await s.steering.idle();
+    await s.intake.idle();
     return (await s.store.command(`comment:${id}`))?.outcome;
   };
 
@@ -268,16 +268,16 @@ describe('case 18: a run belongs to its repository, by number', () => {
     const s = scene();
     await shown(s, 'choice');
     const { id, body } = boxes(s);
-    const event = { body: body.replace('[ ]', '[x]'), performedByAppId: APP, at: s.now(), sender: mona };
-    expect((await s.steering.ticked({ place: elsewhere(s, id), ...event })).kind).toBe('ignored');
-    expect((await s.steering.ticked({ place: s.placeAt(id + 500), ...event })).kind).toBe('ignored');
+    const event = { body: body.replace('[ ]', '[x]'), performedByAppId: APP, at: s.now(), actor: mona };
+    expect((await s.intake.onEdit({ place: elsewhere(s, id), ...event })).kind).toBe('ignored');
+    expect((await s.intake.onEdit({ place: s.placeAt(id + 500), ...event })).kind).toBe('ignored');
     expect([await stateOf(s), await picksOf(s)]).toEqual(['awaiting_pick', []]);
   });
 
   test('an issue that moves away takes no run with it', async () => {
     const s = scene();
     await atWork(s);
-    await withdrawn(s.world, {
+    await stopRunsOfIssue(s.world, {
       repositoryId: 42,
       issue: 7,
       cause: 'the issue was moved to another repository',
@@ -285,15 +285,15 @@ describe('case 18: a run belongs to its repository, by number', () => {
     expect(await stateOf(s)).toBe('cancelled');
     s.other.rights[mona.id] = 'write';
     const id = 900;
-    await s.steering.heard({
+    await s.intake.onComment({
       place: elsewhere(s, id),
       body: '/auto-dev retry',
       issue: s.repository.issue,
       at: s.now(),
       throughApp: false,
-      sender: mona,
+      actor: mona,
     });
-    await s.steering.idle();
+    await s.intake.idle();
     expect((await s.store.command('comment:900'))?.outcome).toMatchObject({ kind: 'refused' });
   });
 
@@ -303,8 +303,8 @@ describe('case 18: a run belongs to its repository, by number', () => {
     const place = { ...s.placeAt(900), owner: 'acme-inc', name: 'renamed' };
     const { issue } = s.repository;
     const body = '/auto-dev pick C';
-    await s.steering.heard({ place, body, issue, at: s.now(), throughApp: false, sender: mona });
-    await s.steering.idle();
+    await s.intake.onComment({ place, body, issue, at: s.now(), throughApp: false, actor: mona });
+    await s.intake.idle();
     expect(await picksOf(s)).toEqual(['mona C']);
   });
 
@@ -313,10 +313,10 @@ describe('case 18: a run belongs to its repository, by number', () => {
     const event = {
       installationId: 1,
       issue: { number: 7, title: 'x', body: 'y', updatedAt: s.now() },
-      sender: mona,
+      actor: mona,
     };
     for (const id of [42, 43])
-      await labelled(s.world, {
+      await startFromLabel(s.world, {
         ...event,
         deliveryId: `d${id}`,
         repository: { id, owner: 'acme', name: 'x' },
@@ -352,11 +352,11 @@ describe('case 19: of two commands that contradict each other the one that GitHu
     ];
     const heard = turns.map((turn) => async () => {
       await s.hear(`/auto-dev ${words[turn]}`, said[turn]);
-      if (how === 'apart') await s.steering.idle();
+      if (how === 'apart') await s.intake.idle();
     });
     if (how === 'together') await Promise.all(heard.map((hear) => hear()));
     else for (const hear of heard) await hear();
-    await s.steering.idle();
+    await s.intake.idle();
   }
 
   test.each(table)('picks, %s, %s', async (_order, _moment, how) => {
@@ -366,12 +366,12 @@ describe('case 19: of two commands that contradict each other the one that GitHu
     expect((await picksOf(s)).at(-1)).toBe('mona C');
     expect(await shownOn(s.store, await loadOnGitHub(s.world, RUN))).toBe('C');
     expect(await outcomes(s)).toHaveLength(2);
-    expect(await s.store.openCommands()).toEqual([]);
+    expect(await s.store.unsettledCommands()).toEqual([]);
     const first = await s.store.command('comment:2001');
     if ((await picksOf(s)).length === 1)
       expect(first?.outcome).toEqual({
         kind: 'refused',
-        why: 'A later command has picked already, and that pick stands.',
+        why: 'A later command has already picked a candidate.',
       });
   });
 
@@ -482,9 +482,9 @@ describe('case 20: one writer, one vote', () => {
     for (const body of edits) {
       boxes(s).body = body === '' ? ours : body;
       const comment = boxes(s);
-      const event = { place: s.placeAt(comment.id), body, performedByAppId: APP, at: s.now(), sender: mona };
-      expect((await s.steering.ticked(event)).kind).toBe('ignored');
-      await s.steering.idle();
+      const event = { place: s.placeAt(comment.id), body, performedByAppId: APP, at: s.now(), actor: mona };
+      expect((await s.intake.onEdit(event)).kind).toBe('ignored');
+      await s.intake.idle();
       expect(boxes(s).body).toBe(ours);
     }
     expect([await stateOf(s), await picksOf(s)]).toEqual(['awaiting_pick', []]);
@@ -494,8 +494,8 @@ describe('case 20: one writer, one vote', () => {
     const s = scene();
     await shown(s, 'choice');
     const { event } = await tick(s, 'C');
-    await Promise.all([s.steering.ticked(event), s.steering.ticked(event)]);
-    await s.steering.idle();
+    await Promise.all([s.intake.onEdit(event), s.intake.onEdit(event)]);
+    await s.intake.idle();
     expect(await picksOf(s)).toEqual(['mona C']);
     expect(s.repository.pulls.size).toBe(1);
   });

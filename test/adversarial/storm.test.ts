@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
-import { inLine } from '../../src/runs/index.ts';
+import { queuedRuns } from '../../src/runs/index.ts';
 import { tried } from '../world/tried.ts';
 import { type AppRoom, appRoom, comments, issues } from './app-room.ts';
 
@@ -60,12 +60,12 @@ test('two hundred labels and a person: all are taken, eight begin, the person is
   const answers = await Promise.all(labels.map((body) => app.deliver(body)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect(await app.store.runs(1_000)).toHaveLength(200);
-  await expect.poll(async () => (await inLine(app.store)).length).toBe(200);
+  await expect.poll(async () => (await queuedRuns(app.store)).length).toBe(200);
   expect(begun).toHaveLength(PLACES);
 
   const issue = { number: 7, title: 'Rounding', body: 'It is wrong.', updated_at: '2024-10-04T12:00:00Z' };
   await app.deliver(comments('created', '/auto-dev run', { issue }), { 'x-github-event': 'issue_comment' });
-  await expect.poll(async () => (await inLine(app.store)).length).toBe(201);
+  await expect.poll(async () => (await queuedRuns(app.store)).length).toBe(201);
   expect(begun).toHaveLength(PLACES);
   expect(await next()).toBe('shop#7');
 

@@ -39,7 +39,7 @@ test('five hundred commands of a stranger are all answered, a few stored, and a 
   await expect.poll(async () => (await room.settled()).map(({ state }) => state)).toEqual(['admitted']);
   await said(2_001, '/auto-dev cancel', MONA, 'MEMBER');
   await expect.poll(async () => (await room.settled()).map(({ state }) => state)).toEqual(['cancelled']);
-  await expect.poll(async () => await room.store.openCommands()).toEqual([]);
+  await expect.poll(async () => await room.store.unsettledCommands()).toEqual([]);
   const rows = await room.store.commands(42, 10_000);
   expect(rows.filter(({ by }) => by.id === mallory.id).length).toBeLessThanOrEqual(20);
   expect(asked).toBeLessThanOrEqual(2);

@@ -58,7 +58,7 @@ async function told<T>(deed: string, work: () => Promise<T>): Promise<T> {
 /** What leaves a mark that a restart must find, or make again. */
 const WRITES: ReadonlySet<string> = new Set([
   ...['createRun', 'acceptDelivery', 'updateRun', 'transition', 'markStage', 'putCandidate'],
-  ...['intend', 'fulfil', 'keep', 'hearCommand', 'settleCommand', 'addPick'],
+  ...['intend', 'fulfil', 'keep', 'recordCommand', 'settleCommand', 'addPick'],
 ]);
 
 const isText = (one: unknown): one is string => typeof one === 'string';
@@ -98,7 +98,7 @@ const log = openLog(operator);
 const executor = `app-${hostname()}`;
 const runtime = await openRuntime(
   operator,
-  { executor },
+  { role: 'app', executor },
   {
     github: (fence) => openAppGitHub(operator, log, { throttle: false, fetch: asked, fence }),
     log,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dataPaths } from '../../src/compose/paths.ts';
+import { dataPaths } from '../../src/compose/data-folder.ts';
 import { MARK } from './stage.ts';
 import { ownProcess, send } from './victims.ts';
 

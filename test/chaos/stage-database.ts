@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { dataPaths } from '../../src/compose/paths.ts';
+import { dataPaths } from '../../src/compose/data-folder.ts';
 
 /** A connection of its own each time: the server may have been killed since. */
 export async function ask(data: string, sql: string): Promise<readonly Record<string, unknown>[]> {

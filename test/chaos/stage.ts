@@ -7,9 +7,8 @@ import { appEnvironment, type LocalGitHub, startLocalGitHub } from '@runoff/loca
 import { simpleGit } from 'simple-git';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/adapters/database/index.ts';
 import type { ConnectionLimits } from '../../src/adapters/postgres/index.ts';
-import { dataPaths } from '../../src/compose/paths.ts';
-import { isOver } from '../../src/core/lifecycle/index.ts';
-import type { RunState } from '../../src/core/model/index.ts';
+import { dataPaths } from '../../src/compose/data-folder.ts';
+import { isOver, type RunState } from '../../src/core/model/index.ts';
 import { SCRIPTED_PRICES } from '../../src/demo/sample/index.ts';
 import { type ScriptedModels, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
 import { LABEL } from '../../src/runs/index.ts';

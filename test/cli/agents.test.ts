@@ -1,14 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { installAgents, listAgents } from '../../src/cli/agents.ts';
-import {
-  type AgentRow,
-  type Agents,
-  EXIT,
-  type InstallWish,
-  runCli,
-  type Shell,
-} from '../../src/cli/index.ts';
+import { runCli } from '../../src/cli/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
+import { type AgentRow, type Agents, EXIT, type InstallRequest, type Shell } from '../../src/shell.ts';
 
 const row = (name: string, rest: Partial<AgentRow>): AgentRow => ({
   name,
@@ -47,7 +41,7 @@ function terminal(install: Agents['install'] = async () => DONE, rows = ROWS) {
     shell: {
       agents: {
         list: async () => rows,
-        check: ({ name }: Pick<InstallWish, 'name'>) => {
+        check: ({ name }: Pick<InstallRequest, 'name'>) => {
           if (!['codex', 'pi'].includes(name)) throw new Fault('AGENT_UNKNOWN', `There is no ${name}.`);
         },
         install,
@@ -76,7 +70,7 @@ describe('runoff agents', () => {
     const { shell, said } = terminal();
     expect(await listAgents(shell, false)).toBe(EXIT.done);
     expect(said.out).toMatch(/^builtin +builtin 1 +speaks anthropic$/m);
-    expect(said.out).toMatch(/^codex +0\.1\.0 \(tried: 0\.2\.0\) +speaks openai-responses$/m);
+    expect(said.out).toMatch(/^codex +0\.1\.0 \(tested: 0\.2\.0\) +speaks openai-responses$/m);
     expect(said.out).toMatch(/^pi +not installed +speaks anthropic, gemini$/m);
     expect(said.out).toMatch(/^acp .*experimental$/m);
     expect(said.out).toMatch(/^mine +folder \/opt\/mine is missing +speaks anthropic$/m);
@@ -102,7 +96,7 @@ describe('runoff agents', () => {
 
 describe('runoff agents install', () => {
   test('installs one after another, with a version where one is named', async () => {
-    const wishes: Pick<InstallWish, 'name' | 'version'>[] = [];
+    const wishes: Pick<InstallRequest, 'name' | 'version'>[] = [];
     const { shell, said, listening } = terminal(async ({ name, version, onLine }) => {
       wishes.push({ name, ...(version ? { version } : {}) });
       onLine('added 2 packages\u001b[2J');
@@ -110,7 +104,7 @@ describe('runoff agents install', () => {
     });
     expect(await installAgents(shell, ['codex', 'pi@1.0.0'], false)).toBe(EXIT.done);
     expect(wishes).toEqual([{ name: 'codex' }, { name: 'pi', version: '1.0.0' }]);
-    expect(said.out).toContain('codex 9.9.9 is installed in /agents: 42 MB.');
+    expect(said.out).toContain('Installed codex 9.9.9 in /agents (42 MB).');
     expect(said.err).not.toContain('\u001b');
     expect(listening()).toBe(0);
   });
@@ -143,7 +137,7 @@ describe('runoff agents install', () => {
       const ending = installAgents(shell, ['pi'], true);
       await vi.advanceTimersByTimeAsync(60_000);
       expect(await ending).toBe(EXIT.done);
-      expect(said.err).toBe('pi: is being installed …\npi: still at it, 10 s\npi: still at it, 20 s\n');
+      expect(said.err).toBe('pi: installing …\npi: still installing, 10 s\npi: still installing, 20 s\n');
       expect(JSON.parse(said.out)).toEqual({ installed: [{ name: 'pi', ...DONE }] });
       expect(vi.getTimerCount()).toBe(0);
     } finally {

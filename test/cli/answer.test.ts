@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { runCli, type Shell } from '../../src/cli/index.ts';
-import type { NewReply } from '../../src/core/dialogue/index.ts';
+import { runCli } from '../../src/cli/index.ts';
+import type { NewReply } from '../../src/core/brief/index.ts';
 import type { Question } from '../../src/core/model/index.ts';
 import type { World } from '../../src/runs/index.ts';
+import type { Shell } from '../../src/shell.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
 const RUN = 'r0000000001';
@@ -61,7 +62,9 @@ test.each([
   expect(await type(...argv)).toBe(0);
   expect(await said()).toEqual([reply]);
   expect(told).toEqual([`${RUN} reply cli:r0000000009`]);
-  expect(out()).toBe(`Run ${RUN} goes on with it. If its process has ended: runoff resume ${RUN}\n`);
+  expect(out()).toBe(
+    `Run ${RUN} accepted your reply. If its process has ended, resume it: runoff resume ${RUN}\n`,
+  );
 });
 
 test.each([
@@ -83,6 +86,6 @@ test('JSON, and help', async () => {
   expect(await type('approve', RUN, '--json')).toBe(0);
   expect(JSON.parse(out())).toEqual({ run: RUN, taken: true });
   expect(await type('answer', '--help')).toBe(0);
-  expect(out()).toContain('number of an option, or your own words');
+  expect(out()).toContain('option number or free text');
   expect(await type('answer', RUN)).toBe(2);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { runCli, type Shell } from '../../src/cli/index.ts';
+import { runCli } from '../../src/cli/index.ts';
 import type { World } from '../../src/runs/index.ts';
+import type { Shell } from '../../src/shell.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
 const AT = Date.UTC(2026, 0, 2, 12);
@@ -13,7 +14,7 @@ async function typed(...argv: string[]): Promise<string> {
     { ...write, what: 'open-pull', outcome: 'failed', status: 502 },
     { at: AT + 1000, run: 'r2' },
   );
-  const outcome = { kind: 'ignored', why: 'the sender may not write to the repository' } as const;
+  const outcome = { kind: 'ignored', why: 'the author has no write access to the repository' } as const;
   const by = { id: 9, login: 'mallory\u001b[2J' };
   const text = '/auto-dev cancel\nplease';
   await store.audit(
@@ -41,7 +42,7 @@ test('the audit is read in the order in which things happened, and no name can m
   expect(said.replaceAll(/mallory\S*/g, 'mallory')).toMatchInlineSnapshot(`
     "2026-01-02 12:00:00  r1           write    comment acme/shop#7
     2026-01-02 12:00:01  r2           write    open-pull acme/shop#7 (failed, 502)
-    2026-01-02 12:00:02  -            command  mallory on #7: /auto-dev cancel (ignored: the sender may not write to the repository)
+    2026-01-02 12:00:02  -            command  mallory on #7: /auto-dev cancel (ignored: the author has no write access to the repository)
     2026-01-02 12:00:03  r1           change   coded → cancelled: the label was taken off
     "
   `);
@@ -55,5 +56,5 @@ test('of one run, the newest rows, as JSON', async () => {
 });
 
 test('a run of which nothing is kept is told by its name', async () => {
-  expect(await typed('--run', 'r9')).toBe('The audit has no row of run r9 yet.\n');
+  expect(await typed('--run', 'r9')).toBe('The audit log has no entries for run r9 yet.\n');
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { follow, type Screen } from '../../src/cli/index.ts';
+import { follow } from '../../src/cli/index.ts';
 import type { FlowStatus } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
+import type { Screen } from '../../src/shell.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
 const screen: Screen = { out: () => {}, err: () => {}, outIsTerminal: false, width: null, colour: false };
@@ -33,7 +34,9 @@ test('a run on which nobody works any more is a fault, not an endless wait', asy
   const { world, looks } = await worldOf(['running', 'running', 'cancelled', 'cancelled'], async () => {});
   await expect(follow(world, RUN, screen)).rejects.toMatchObject({
     code: 'INTERNAL',
-    message: expect.stringMatching(/engine says cancelled.*record says queued.*runoff cancel r0000000001/),
+    message: expect.stringMatching(
+      /engine reports cancelled, the database queued.*runoff cancel r0000000001/,
+    ),
   });
   expect(looks()).toBe(4);
 });

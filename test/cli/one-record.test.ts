@@ -1,12 +1,13 @@
 import { afterEach, expect, test } from 'vitest';
 import { openMetrics } from '../../src/adapters/metrics/index.ts';
 import { openStore } from '../../src/adapters/store/index.ts';
-import { runCli, type Shell } from '../../src/cli/index.ts';
-import { watchedLedger } from '../../src/compose/seen.ts';
+import { runCli } from '../../src/cli/index.ts';
+import { instrumentedLedger } from '../../src/compose/instrumentation.ts';
 import type { Task } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
 import { statusComment, statusReply } from '../../src/core/reports/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import { viewOf, type World } from '../../src/runs/index.ts';
+import type { Shell } from '../../src/shell.ts';
 import { freshDatabase } from '../world/database.ts';
 import { bookRow } from '../world/ledger.ts';
 
@@ -75,14 +76,14 @@ async function told() {
       metrics: (await metrics.exposition()).text,
     };
   }
-  return { store, ledger: watchedLedger(store, { metrics }), all };
+  return { store, ledger: instrumentedLedger(store, { metrics }), all };
 }
 
 test('whoever tells of a run in line says the same place', async () => {
   const { all } = await told();
   const { runs, status, show, json, comment, reply, metrics } = await all();
   for (const text of [runs, status, show, comment, reply]) expect(text).toContain('2nd in line');
-  for (const { run } of json) expect(run).toMatchObject({ state: 'queued', line: { place: 2, of: 2 } });
+  for (const { run } of json) expect(run).toMatchObject({ state: 'queued', queue: { position: 2, of: 2 } });
   expect(metrics).toContain('runoff_runs{state="queued"} 2\n');
   expect(metrics).toContain('runoff_in_line 2\n');
 });
@@ -117,10 +118,10 @@ test('whoever tells of a run at work says the same state, and the dollars of the
   expect(runs).toContain('awaiting_answer');
   for (const text of [status, show, comment, reply]) {
     expect(text).toMatch(/stage 2 of 6[:,] waiting for an answer/);
-    expect(text).toMatch(/\$1\.34 of \$?5\.00/);
+    expect(text).toMatch(/\$1\.34 of (?:\$|<span>\$<\/span>)5\.00/);
   }
   for (const { run } of json) {
-    expect(run).toMatchObject({ state: 'awaiting_answer', line: null, budget: { run: 5, spent: 1.34 } });
+    expect(run).toMatchObject({ state: 'awaiting_answer', queue: null, budget: { run: 5, spent: 1.34 } });
   }
   expect(metrics).toContain('runoff_runs{state="awaiting_answer"} 1\n');
   expect(metrics).toContain('runoff_in_line 1\n');

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { runCli, type Shell } from '../../src/cli/index.ts';
+import { runCli } from '../../src/cli/index.ts';
 import type { Origin } from '../../src/core/model/index.ts';
 import type { World } from '../../src/runs/index.ts';
+import type { Shell } from '../../src/shell.ts';
 import { candidate, evidence, judged, RUN } from '../core/reports/sample.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
@@ -65,10 +66,10 @@ test('a person picks a candidate and is told how to merge it; the last pick stan
   const { type, picks, store, out } = await shellWith();
   expect(await type('pick', RUN, 'b')).toBe(0);
   expect(out()).toBe(
-    `Candidate B is picked. It is on the branch runoff/${RUN}/B:\n  git -C /home/ada/tally merge runoff/${RUN}/B\n`,
+    `Picked candidate B. To merge its branch runoff/${RUN}/B, run:\n  git -C /home/ada/tally merge runoff/${RUN}/B\n`,
   );
   expect(await type('pick', RUN, 'none')).toBe(0);
-  expect(out()).toContain(`None of the candidates of run ${RUN} is picked; their branches stay.\n`);
+  expect(out()).toContain(`Rejected all candidates of run ${RUN}; their branches remain.\n`);
   expect(await picks()).toEqual([
     { number: 1, alias: 'B', by: null },
     { number: 2, alias: null, by: null },
@@ -87,7 +88,7 @@ test('for a program', async () => {
     merge: `git -C /home/ada/tally merge runoff/${RUN}/A`,
   });
   expect(await type('pick', '--help')).toBe(0);
-  expect(out()).toContain('letter of the candidate, or none');
+  expect(out()).toContain('letter of the candidate, or "none"');
   expect(await type('pick', RUN)).toBe(2);
 });
 
@@ -95,7 +96,7 @@ test.each([
   ['C', {}, 'CANDIDATE_UNKNOWN', 'it failed the gate `untampered` (One test was removed).'],
   ['D', {}, 'CANDIDATE_UNKNOWN', 'it left no patch.'],
   ['Z', {}, 'CANDIDATE_UNKNOWN', 'there is none of this letter.'],
-  ['AB', {}, 'CANDIDATE_UNKNOWN', 'give one letter, or none.'],
+  ['AB', {}, 'CANDIDATE_UNKNOWN', 'give one letter, or "none".'],
   ['A', { over: false }, 'RUN_NOT_WAITING', 'still at work'],
   ['A', { origin: ON_GITHUB }, 'RUN_NOT_WAITING', 'comment `/auto-dev pick B` there.'],
 ])('%s of %j is refused with %s', async (word, how, code, why) => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { type PrunedByHand, runCli, type Shell } from '../../src/cli/index.ts';
+import { runCli } from '../../src/cli/index.ts';
+import type { PrunedByHand, Shell } from '../../src/shell.ts';
+import { partial } from '../world/partial.ts';
 
 const retired: PrunedByHand['retired'] = {
   runs: 2,
@@ -16,7 +18,7 @@ const unused = { checkouts: 1, layers: 2, patches: 0, repositories: 0, bytes: 30
 async function typed(...argv: string[]) {
   let out = '';
   const dry: boolean[] = [];
-  const shell = {
+  const shell = partial<Shell>({
     version: '1',
     screen: {
       out: (text: string) => {
@@ -28,7 +30,7 @@ async function typed(...argv: string[]) {
       dry.push(dryRun);
       return dryRun ? { retired: { ...retired, branches: 0, held: 0 } } : { retired, unused };
     },
-  } as unknown as Shell;
+  });
   expect(await runCli(shell, ['prune', ...argv])).toBe(0);
   return { out, dry };
 }
@@ -39,14 +41,16 @@ test('what went is said with its bytes, and what had to stay', async () => {
   expect(out).toContain('        2  runs with all their rows\n');
   expect(out).toContain('        7  artifacts, 1.5 MB\n');
   expect(out).not.toContain('audit');
-  expect(out).toContain('31.5 MB of disk were freed.\n1 runs have expired and stay for another day');
-  expect(out).toContain('1 repositories were in use and left alone.\n');
+  expect(out).toContain(
+    '31.5 MB of disk space freed.\n1 expired run kept for another day because its GitHub branches could not be deleted.\n',
+  );
+  expect(out).toContain('1 repository skipped because it was in use.\n');
 });
 
 test('a dry run removes nothing, and says so', async () => {
   const { out, dry } = await typed('--dry-run');
   expect(dry).toEqual([true]);
-  expect(out).toContain('Nothing was removed: this is what would go');
+  expect(out).toContain('Dry run: nothing was removed.');
 });
 
 test('for programs, and with help', async () => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { runCli, type Shell } from '../../src/cli/index.ts';
+import { runCli } from '../../src/cli/index.ts';
+import type { Shell } from '../../src/shell.ts';
+import { partial } from '../world/partial.ts';
 
 /** A shell in which nothing can be opened: what is refused here costs nothing. */
 function shell() {
@@ -16,17 +18,17 @@ function shell() {
   };
   return {
     said,
-    shell: { screen, readText, newRunId: () => 'r0000000000', version: '0', cwd: '/' } as unknown as Shell,
+    shell: partial<Shell>({ screen, readText, newRunId: () => 'r0000000000', version: '0', cwd: '/' }),
   };
 }
 
 test.each<[string, readonly string[], RegExp]>([
-  ['the prompt is empty', ['run', '  '], /no task.*→ Say what to do/s],
+  ['the prompt is empty', ['run', '  '], /prompt is empty.*→ Describe the task/s],
   ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s],
   ['the number is none', ['run', 'x', '-n', 'many'], /whole number/],
-  ['the time is none', ['run', 'x', '--timeout', '0s'], /from 1 and a unit/],
-  ['the file is missing', ['run', '--file', 'gone.md'], /There is no task: there is no file gone\.md/],
-  ['the task is given twice', ['run', 'x', '--file', 'gone.md'], /in words or with --file, not both/],
+  ['the time is none', ['run', 'x', '--timeout', '0s'], /positive whole number with a unit/],
+  ['the file is missing', ['run', '--file', 'gone.md'], /Cannot read the task: there is no file gone\.md/],
+  ['the task is given twice', ['run', 'x', '--file', 'gone.md'], /as an argument or with --file, not both/],
 ])('%s: one clear sentence with the next step, and exit code 2', async (_, argv, words) => {
   const terminal = shell();
   expect(await runCli(terminal.shell, argv)).toBe(2);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { onPresses, type Surroundings } from '../../src/cli/index.ts';
 import { listenForStop } from '../../src/cli/run.ts';
+import { onPresses, type Terminal } from '../../src/shell.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -14,7 +14,7 @@ function terminal() {
   const handlers = new Set<() => void>();
   const said: string[] = [];
   const exits: number[] = [];
-  const surroundings: Surroundings = {
+  const surroundings: Terminal = {
     screen: {
       out: () => {},
       err: (text) => said.push(text),
@@ -37,7 +37,7 @@ function terminal() {
 test('a press that arrives twice is one press, and a later one is the next', () => {
   const { surroundings, signal } = terminal();
   const presses: number[] = [];
-  const deaf = onPresses(surroundings.onInterrupt, (press) => presses.push(press));
+  const dispose = onPresses(surroundings.onInterrupt, (press) => presses.push(press));
   signal();
   vi.advanceTimersByTime(20);
   signal();
@@ -45,7 +45,7 @@ test('a press that arrives twice is one press, and a later one is the next', () 
   vi.advanceTimersByTime(1_000);
   signal();
   expect(presses).toEqual([1, 2]);
-  deaf();
+  dispose();
   vi.advanceTimersByTime(5_000);
   signal();
   expect(presses).toEqual([1, 2]);
@@ -94,7 +94,7 @@ test('when a cancelling fails it is told, and the next interrupt tries it again 
   expect(looks).toBe(0);
   stopping.begun();
   await stopping.idle();
-  expect(said.join('')).toContain('could not be cancelled: Error: no database');
+  expect(said.join('')).toContain('Cancelling the run failed: Error: no database');
   vi.advanceTimersByTime(1_500);
   signal();
   await vi.advanceTimersByTimeAsync(100);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { runCli, type Shell } from '../../src/cli/index.ts';
+import { runCli } from '../../src/cli/index.ts';
 import type { ExecutorRecord } from '../../src/ports/index.ts';
+import type { Shell } from '../../src/shell.ts';
 
 const APP: ExecutorRecord = {
   id: 'app-box',
@@ -32,9 +33,9 @@ async function printed(...args: readonly string[]): Promise<string> {
 
 test('`runoff workers` says who shares the work, what each takes and when it was last heard', async () => {
   const [head, app, left] = (await printed('workers')).split('\n');
-  expect(head).toMatch(/^NAME +ROLE +HOST +VERSION +CODERS +EXAMINATIONS +LAST SIGN OF LIFE$/);
+  expect(head).toMatch(/^NAME +ROLE +HOST +VERSION +CODERS +EXAMINATIONS +LAST HEARTBEAT$/);
   expect(app).toMatch(/^app-box +app +box +0\.1\.0 +0 +0 +2 s ago$/);
-  expect(left).toMatch(/^worker-big +worker +box +0\.1\.0 +12 +0 +has left$/);
+  expect(left).toMatch(/^worker-big +worker +box +0\.1\.0 +12 +0 +stopped$/);
 });
 
 test('`runoff workers --json` gives programs the same', async () => {

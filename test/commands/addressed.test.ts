@@ -63,18 +63,18 @@ test('a tick means the run whose comparison it stands in, whichever has a result
   const s = scene();
   await shown(s, 'choice');
   s.repository.trouble.set('permission', down);
-  const { heeded } = await tick(s, 'C');
+  const { result } = await tick(s, 'C');
   s.later(1_000);
   await shown(s, 'pull', { id: REVIEW });
   s.repository.trouble.clear();
   await s.again();
   expect([await picked(s, RUN), await picked(s, REVIEW)]).toEqual([[], []]);
   const { outcome, runId } =
-    (heeded.kind === 'heard' && (await s.store.command(heeded.command))) || expect.fail();
+    (result.kind === 'recorded' && (await s.store.command(result.command))) || expect.fail();
   expect(runId).toBe(RUN);
   expect(outcome).toMatchObject({
     kind: 'refused',
-    why: expect.stringContaining('The run is over (closed)'),
+    why: expect.stringContaining('The run has ended (closed)'),
   });
 });
 
@@ -159,7 +159,7 @@ describe('a run that was refused, or waits for its turn, on top of another one',
     await shown(s, 'choice');
     await asked(s);
     await refuse(s);
-    expect((await s.say('/auto-dev cancel')).note).toBe('nobody is asked to pick any more');
+    expect((await s.say('/auto-dev cancel')).note).toBe('the run no longer waits for a choice');
     expect(boxes(s).body).not.toContain('- [ ]');
   });
 });

@@ -24,32 +24,32 @@ test('what each command says where no run was', async () => {
   expect(said).toMatchInlineSnapshot(`
     [
       "#7 run: done. No word.",
-      "#12 run: refused. **Runoff:** \`/auto-dev run\` is for issues. On a pull request, \`/auto-dev review\` answers what reviewers wrote and \`/auto-dev fix\` mends what fails.",
+      "#12 run: refused. **Runoff:** \`/auto-dev run\` works only on issues. On a pull request, \`/auto-dev review\` addresses review comments and \`/auto-dev fix\` fixes failing checks.",
       "#7 status: done. **Run \`r0000000001\`: cancelled**, –.",
-      "#12 status: done. No run is known here. To start one, comment \`/auto-dev run\` on an issue, or set the label \`auto-dev\` there.",
-      "#7 cancel: refused. **Runoff:** No run is at work here.",
-      "#12 cancel: refused. **Runoff:** No run is at work here.",
-      "#7 retry: refused. **Runoff:** There is no run here that could be repeated. \`/auto-dev run\` starts one.",
-      "#12 retry: refused. **Runoff:** There is no run here that could be repeated. \`/auto-dev review\` or \`/auto-dev fix\` starts one.",
-      "#7 pick: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#12 pick: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#7 vote: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#12 vote: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#7 explain: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#12 explain: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#7 answer: refused. **Runoff:** No run is at work here that could be answered.",
-      "#12 answer: refused. **Runoff:** No run is at work here that could be answered.",
-      "#7 approve: refused. **Runoff:** No run is at work here that could be answered.",
-      "#12 approve: refused. **Runoff:** No run is at work here that could be answered.",
-      "#7 revise: refused. **Runoff:** No run is at work here that could be answered.",
-      "#12 revise: refused. **Runoff:** No run is at work here that could be answered.",
-      "#7 ci: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#12 ci: refused. **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-      "#7 budget: refused. **Runoff:** No run is at work here whose budget could be changed.",
-      "#12 budget: refused. **Runoff:** No run is at work here whose budget could be changed.",
-      "#7 review: refused. **Runoff:** \`/auto-dev review\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.",
+      "#12 status: done. There is no run here. To start one, comment \`/auto-dev run\` on an issue or add the label \`auto-dev\` to it.",
+      "#7 cancel: refused. **Runoff:** There is no active run here.",
+      "#12 cancel: refused. **Runoff:** There is no active run here.",
+      "#7 retry: refused. **Runoff:** There is no run here to repeat. \`/auto-dev run\` starts one.",
+      "#12 retry: refused. **Runoff:** There is no run here to repeat. \`/auto-dev review\` or \`/auto-dev fix\` starts one.",
+      "#7 pick: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 pick: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#7 vote: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 vote: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#7 explain: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 explain: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#7 answer: refused. **Runoff:** There is no active run here to answer.",
+      "#12 answer: refused. **Runoff:** There is no active run here to answer.",
+      "#7 approve: refused. **Runoff:** There is no active run here to answer.",
+      "#12 approve: refused. **Runoff:** There is no active run here to answer.",
+      "#7 revise: refused. **Runoff:** There is no active run here to answer.",
+      "#12 revise: refused. **Runoff:** There is no active run here to answer.",
+      "#7 ci: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 ci: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#7 budget: refused. **Runoff:** There is no active run here, so there is no budget to change.",
+      "#12 budget: refused. **Runoff:** There is no active run here, so there is no budget to change.",
+      "#7 review: refused. **Runoff:** \`/auto-dev review\` works only on pull requests. On an issue, \`/auto-dev run\` starts a run.",
       "#12 review: done. No word.",
-      "#7 fix: refused. **Runoff:** \`/auto-dev fix\` is for pull requests. On an issue, \`/auto-dev run\` starts a run.",
+      "#7 fix: refused. **Runoff:** \`/auto-dev fix\` works only on pull requests. On an issue, \`/auto-dev run\` starts a run.",
       "#12 fix: done. No word.",
     ]
   `);
@@ -84,23 +84,23 @@ describe('where a result is', () => {
     }
     expect(said).toMatchInlineSnapshot(`
       [
-        "/auto-dev status: done (the run is published) **Run \`r0000000000\`: done, the result is published**, –. 4 of 4 coders have ended. Spent $0.00 of 5.00. [The status comment](https://github.test/c/1002) has the details.",
-        "/auto-dev vote C: done (the vote for C counts)",
-        "/auto-dev vote D: refused (Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.) **Runoff:** Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.",
-        "/auto-dev vote Z: refused (There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.) **Runoff:** There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.",
-        "/auto-dev explain Z: refused (There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.) **Runoff:** There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.",
+        "/auto-dev status: done (the run is published) **Run \`r0000000000\`: done, result published**, –. 4 of 4 coders finished. Spent $0.00 of <span>$</span>5.00. See [the status comment](https://github.test/c/1002) for details.",
+        "/auto-dev vote C: done (recorded the vote for C)",
+        "/auto-dev vote D: refused (Candidate \`D\` failed a gate or has no patch. \`B\`, \`C\`, \`A\` can be picked.) **Runoff:** Candidate \`D\` failed a gate or has no patch. \`B\`, \`C\`, \`A\` can be picked.",
+        "/auto-dev vote Z: refused (Run \`r0000000000\` has no candidate \`Z\`. \`B\`, \`C\`, \`A\` can be picked.) **Runoff:** Run \`r0000000000\` has no candidate \`Z\`. \`B\`, \`C\`, \`A\` can be picked.",
+        "/auto-dev explain Z: refused (Run \`r0000000000\` has no candidate \`Z\`; it has \`A\`, \`B\`, \`C\`, \`D\`.) **Runoff:** Run \`r0000000000\` has no candidate \`Z\`; it has \`A\`, \`B\`, \`C\`, \`D\`.",
         "/auto-dev ci: done (A commit without the skip marker was pushed to #11: the repository's workflows start now.)",
-        "/auto-dev pick D: refused (Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.) **Runoff:** Candidate \`D\` did not pass every gate, or left no patch. \`B\`, \`C\`, \`A\` may be picked.",
-        "/auto-dev pick Z: refused (There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.) **Runoff:** There is no candidate \`Z\` in run \`r0000000000\`. \`B\`, \`C\`, \`A\` may be picked.",
+        "/auto-dev pick D: refused (Candidate \`D\` failed a gate or has no patch. \`B\`, \`C\`, \`A\` can be picked.) **Runoff:** Candidate \`D\` failed a gate or has no patch. \`B\`, \`C\`, \`A\` can be picked.",
+        "/auto-dev pick Z: refused (Run \`r0000000000\` has no candidate \`Z\`. \`B\`, \`C\`, \`A\` can be picked.) **Runoff:** Run \`r0000000000\` has no candidate \`Z\`. \`B\`, \`C\`, \`A\` can be picked.",
         "/auto-dev pick C: done (The pull request #11 shows candidate C now.)",
         "/auto-dev pick C: done (The pull request #11 shows candidate C already.)",
         "/auto-dev pick none: done (It is noted that none is wanted. The pull request #11 is yours to close.)",
-        "/auto-dev retry Z: refused (There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.) **Runoff:** There is no candidate \`Z\` in run \`r0000000000\`; it has \`A\`, \`B\`, \`C\`, \`D\`.",
-        "/auto-dev cancel: refused (No run is at work here.) **Runoff:** No run is at work here.",
-        "/auto-dev budget 5: refused (No run is at work here whose budget could be changed.) **Runoff:** No run is at work here whose budget could be changed.",
-        "/auto-dev answer 1: refused (No run is at work here that could be answered.) **Runoff:** No run is at work here that could be answered.",
-        "/auto-dev approve: refused (No run is at work here that could be answered.) **Runoff:** No run is at work here that could be answered.",
-        "/auto-dev revise Smaller.: refused (No run is at work here that could be answered.) **Runoff:** No run is at work here that could be answered.",
+        "/auto-dev retry Z: refused (Run \`r0000000000\` has no candidate \`Z\`; it has \`A\`, \`B\`, \`C\`, \`D\`.) **Runoff:** Run \`r0000000000\` has no candidate \`Z\`; it has \`A\`, \`B\`, \`C\`, \`D\`.",
+        "/auto-dev cancel: refused (There is no active run here.) **Runoff:** There is no active run here.",
+        "/auto-dev budget 5: refused (There is no active run here, so there is no budget to change.) **Runoff:** There is no active run here, so there is no budget to change.",
+        "/auto-dev answer 1: refused (There is no active run here to answer.) **Runoff:** There is no active run here to answer.",
+        "/auto-dev approve: refused (There is no active run here to answer.) **Runoff:** There is no active run here to answer.",
+        "/auto-dev revise Smaller.: refused (There is no active run here to answer.) **Runoff:** There is no active run here to answer.",
       ]
     `);
     expect(await picksOf(s)).toEqual(['mona C', 'mona C', 'mona null']);
@@ -157,25 +157,25 @@ describe('where a result is', () => {
     expect(s.repository.pulls.size).toBe(0);
     expect([...(s.repository.labels.get(7) ?? [])]).toEqual([]);
     expect((await s.say('/auto-dev pick B')).reply).toMatchInlineSnapshot(
-      `"**Runoff:** The run is over (closed). To work on the issue again, comment \`/auto-dev retry\` there."`,
+      `"**Runoff:** The run has ended (closed). To start again, comment \`/auto-dev retry\` on the issue."`,
     );
   });
 
   test('a cancel ends the waiting for a pick', async () => {
     const s = scene();
     await shown(s, 'choice');
-    expect((await s.say('/auto-dev cancel')).note).toBe('nobody is asked to pick any more');
+    expect((await s.say('/auto-dev cancel')).note).toBe('the run no longer waits for a choice');
     expect((await run(s)).state).toBe('closed');
-    expect(boxes(s).body).toContain('Nobody was picked');
+    expect(boxes(s).body).toContain('No candidate was picked');
     expect(boxes(s).body).not.toContain('- [ ]');
     expect((await s.say('/auto-dev pick B')).outcome).toBe('refused');
     expect(s.repository.pulls.size).toBe(0);
   });
 
   test.each([
-    ['cancelled', 'The run is over (cancelled).'],
-    ['failed', 'The run is over (failed).'],
-    ['judged', 'is still being published: pick again in a moment.'],
+    ['cancelled', 'The run has ended (cancelled).'],
+    ['failed', 'The run has ended (failed).'],
+    ['judged', 'is still being published: try again in a moment.'],
   ] as const)('of a run that is %s before its end was reached nothing can be picked', async (state, why) => {
     const s = scene();
     // The comparison stands there, and the end of publishing never came.
@@ -203,7 +203,7 @@ describe('where a result is', () => {
     expect(s.repository.branches.get(`auto-dev/7/${RUN}/B`)).not.toBe(opened);
     expect([...s.repository.pulls.keys()]).toEqual([11]);
     expect(await picksOf(s)).toEqual(['mona B', 'ada C']);
-    expect((await s.say('/auto-dev status', { on: 11 })).reply).toContain('the result is published');
+    expect((await s.say('/auto-dev status', { on: 11 })).reply).toContain('result published');
   });
 
   test('a pull request to which somebody pushed, or that is closed, is left alone', async () => {
@@ -231,7 +231,7 @@ describe('where a result is', () => {
     const s = scene();
     await shown(s, 'pull', { settings: { ci: 'run' } });
     expect((await s.say('/auto-dev ci', { on: 11 })).reply).toMatchInlineSnapshot(
-      `"**Runoff:** CI is not held in this repository (\`ci: run\`): every push starts it."`,
+      `"**Runoff:** CI is not on hold in this repository (\`ci: run\`): every push starts it."`,
     );
   });
 });
@@ -258,16 +258,16 @@ describe('where a run is at work', () => {
     }
     expect(said).toMatchInlineSnapshot(`
       [
-        "/auto-dev status: done (the run is briefed) **Run \`r0000000000\`: stage 3 of 6, coders at work**, 1.0s. Spent $0.00 of 5.00.",
-        "/auto-dev run: refused (Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.) **Runoff:** Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.",
-        "/auto-dev retry: refused (Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.) **Runoff:** Run \`r0000000000\` is at work here. \`/auto-dev cancel\` stops it.",
-        "/auto-dev pick B: refused (There is no result of a run here yet. \`/auto-dev status\` tells where it stands.) **Runoff:** There is no result of a run here yet. \`/auto-dev status\` tells where it stands.",
-        "/auto-dev answer 1: refused (Run \`r0000000000\` waits for no answer.) **Runoff:** Run \`r0000000000\` waits for no answer.",
-        "/auto-dev approve: refused (Run \`r0000000000\` waits for no answer.) **Runoff:** Run \`r0000000000\` waits for no answer.",
-        "/auto-dev budget 10: done (the budget of the run is 10.00 dollars)",
-        "/auto-dev budget 10.01: refused (The operator of this Runoff allows at most 10.00 dollars a run (MAX_BUDGET_RUN).) **Runoff:** The operator of this Runoff allows at most 10.00 dollars a run (MAX\\_BUDGET\\_RUN).",
+        "/auto-dev status: done (the run is briefed) **Run \`r0000000000\`: stage 3 of 6, running the coders**, 1.0 s. Spent $0.00 of <span>$</span>5.00.",
+        "/auto-dev run: refused (Run \`r0000000000\` is already active here. To cancel it, comment \`/auto-dev cancel\`.) **Runoff:** Run \`r0000000000\` is already active here. To cancel it, comment \`/auto-dev cancel\`.",
+        "/auto-dev retry: refused (Run \`r0000000000\` is already active here. To cancel it, comment \`/auto-dev cancel\`.) **Runoff:** Run \`r0000000000\` is already active here. To cancel it, comment \`/auto-dev cancel\`.",
+        "/auto-dev pick B: refused (No run has a result here yet. For its status, comment \`/auto-dev status\`.) **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+        "/auto-dev answer 1: refused (Run \`r0000000000\` is not waiting for an answer.) **Runoff:** Run \`r0000000000\` is not waiting for an answer.",
+        "/auto-dev approve: refused (Run \`r0000000000\` is not waiting for an answer.) **Runoff:** Run \`r0000000000\` is not waiting for an answer.",
+        "/auto-dev budget 10: done (the budget of the run is now $10.00)",
+        "/auto-dev budget 10.01: refused (The operator of this server allows at most $10.00 per run (MAX_BUDGET_RUN).) **Runoff:** The operator of this server allows at most <span>$</span>10.00 per run (MAX\\_BUDGET\\_RUN).",
         "/auto-dev cancel: done (the run is cancelled)",
-        "/auto-dev cancel: refused (No run is at work here.) **Runoff:** No run is at work here.",
+        "/auto-dev cancel: refused (There is no active run here.) **Runoff:** There is no active run here.",
       ]
     `);
     expect(s.engine.cancelled).toEqual([RUN]);
@@ -359,11 +359,11 @@ describe('words that are no command', () => {
       said.push((await s.say(body)).reply);
     expect(said).toMatchInlineSnapshot(`
       [
-        "**Nothing was done** for \`/auto-dev pikc\`. There is no such command. Did you mean \`/auto-dev pick B\`, which makes this candidate the pull request, now or in place of another; \`none\` opens none? All commands: \`/auto-dev help\`.",
-        "**Nothing was done** for \`/auto-dev merge\`. There is no such command. All commands: \`/auto-dev help\`.",
-        "**Nothing was done** for \`/auto-dev run\`. There is no flag \`--candidats\`. Did you mean \`--candidates\`? All commands: \`/auto-dev help\`.",
-        "**Nothing was done** for \`/auto-dev cancel\`. Nothing may stand behind it: write \`/auto-dev cancel\` as a comment of its own. All commands: \`/auto-dev help\`.",
-        "**Nothing was done** for <code>/auto-dev &#64;&#8203;acme/all</code>. There is no such command. All commands: \`/auto-dev help\`.",
+        "**Not understood:** \`/auto-dev pikc\`. There is no such command. Did you mean \`/auto-dev pick B\`, which opens the pull request with this candidate, or replaces the current one; \`none\` rejects them all? For all commands, comment \`/auto-dev help\`.",
+        "**Not understood:** \`/auto-dev merge\`. There is no such command. For all commands, comment \`/auto-dev help\`.",
+        "**Not understood:** \`/auto-dev run\`. There is no option \`--candidats\`. Did you mean \`--candidates\`? For all commands, comment \`/auto-dev help\`.",
+        "**Not understood:** \`/auto-dev cancel\`. It takes no further text: write only \`/auto-dev cancel\`. For all commands, comment \`/auto-dev help\`.",
+        "**Not understood:** <code>/auto-dev &#64;&#8203;acme/all</code>. There is no such command. For all commands, comment \`/auto-dev help\`.",
       ]
     `);
     expect(s.engine.started).toEqual([]);
@@ -403,7 +403,7 @@ test('on a pull request from a fork a writer gets help, and one sentence for all
   }
   expect([...answers]).toMatchInlineSnapshot(`
     [
-      "**Runoff:** This pull request comes from a fork. Runoff takes commands on pull requests of the repository itself only: push the branch there and open one from it.",
+      "**Runoff:** This pull request comes from a fork, and Runoff only accepts commands on pull requests from this repository. Push the branch to this repository and open a pull request from it.",
     ]
   `);
   expect((await s.say('/auto-dev help', { on: 12 })).outcome).toBe('done');

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type EditEvent, openSteering } from '../../src/commands/index.ts';
+import { type EditEvent, openCommandIntake } from '../../src/commands/index.ts';
 import type { Engine } from '../../src/ports/index.ts';
 import {
   APP,
@@ -24,9 +24,9 @@ async function scene(...args: Parameters<typeof asking>) {
   engines.push(opened.engine);
   await vi.waitFor(() => expect(opened.asked()).toBeDefined(), 5_000);
   const ask = opened.asked() as { readonly id: number; readonly createdAt: number; body: string };
-  const steering = openSteering(opened.world);
+  const intake = openCommandIntake(opened.world);
   /** What became of a command in a new comment; null where it was none. */
-  const say = (body: string, over: Said = {}) => sayTo(opened.world, steering, body, over);
+  const say = (body: string, over: Said = {}) => sayTo(opened.world, intake, body, over);
   /** Somebody edits our question so that it says this. */
   const edit = (
     body: string,
@@ -34,12 +34,12 @@ async function scene(...args: Parameters<typeof asking>) {
   ) => {
     ask.body = body;
     const { repositoryId, ...rest } = over;
-    return steering.ticked({
+    return intake.onEdit({
       place: placeAt(id, repositoryId ? { repositoryId } : {}),
       body,
       performedByAppId: APP,
       at: Date.now(),
-      sender: mona,
+      actor: mona,
       ...rest,
     });
   };
@@ -63,8 +63,8 @@ async function scene(...args: Parameters<typeof asking>) {
     }, 5_000);
   /** As after a start. */
   const recovered = async () => {
-    await steering.recover();
-    await steering.idle();
+    await intake.recover();
+    await intake.idle();
     return (await opened.store.command('comment:900'))?.outcome?.kind;
   };
   return { ...opened, recovered, asksAgain, ask, say, edit, tick, goesOn, waitsStill };
@@ -92,8 +92,8 @@ describe('a comment', () => {
   });
 
   test.each([
-    ['by a stranger', { sender: mallory }, 'ignored'],
-    ['by a bot', { sender: { ...mona, isBot: true } }, null],
+    ['by a stranger', { actor: mallory }, 'ignored'],
+    ['by a bot', { actor: { ...mona, isBot: true } }, null],
     ['through an App', { throughApp: true }, null],
   ])('%s is not heard', async (_who, over, outcome) => {
     const s = await scene();
@@ -143,7 +143,7 @@ describe('a comment', () => {
     const s = await scene();
     const line = { id: s.ask.id + 1, place: { on: 'line' } } as const;
     expect(await s.say('/auto-dev answer 2', { ...line, at: s.ask.createdAt })).toBe('refused');
-    expect(s.ask.body).toContain('It was written before this was asked.');
+    expect(s.ask.body).toContain('You wrote it before the question was asked.');
     await s.waitsStill();
   });
 
@@ -153,7 +153,7 @@ describe('a comment', () => {
     const line = { id: 5, place: { on: 'line' }, at: s.ask.createdAt + 1_000 } as const;
     expect(await s.say('/auto-dev answer 2', line)).toBe('refused');
     expect((await s.store.command('line:5'))?.outcome).toMatchObject({
-      why: 'When this was asked could not be found out: write the answer in the conversation, not on a line.',
+      why: 'Runoff could not find out whether you wrote it after the question: comment in the conversation, not on a line of code.',
     });
     await s.waitsStill();
   });
@@ -164,7 +164,7 @@ describe('a comment', () => {
     await s.asksAgain();
     expect(await s.say('/auto-dev approve', { id: 901 })).toBe('refused');
     const second = s.comments.find(({ body }) => body.includes(`question:${RUN}:2`));
-    expect(second?.body).toContain('It was written before this was asked.');
+    expect(second?.body).toContain('You wrote it before the question was asked.');
     expect((await s.store.run(RUN))?.state).toBe('awaiting_approval');
     expect(await s.replies()).toHaveLength(1);
   });
@@ -188,13 +188,13 @@ describe('a comment', () => {
     await say(902, '/auto-dev answer 7');
     expect(s.ask.body.replace(ours, '')).toMatchInlineSnapshot(`
       "
-      Not taken: \`/auto-dev answer 7\`. There is no option 7: the options are 1 to 3. Write \`/auto-dev answer 2\`, which answers the open question by an option or in your own words.
+      Not accepted: \`/auto-dev answer 7\`. There is no option 7: the options are 1 to 3. Try \`/auto-dev answer 2\`, which answers the open question with an option or in your own words.
       "
     `);
     await say(902, '/auto-dev answer 7');
     expect(s.edits).toHaveLength(2);
     // Ticked in the text as it is now.
-    expect((await s.edit(s.tick(s.ask.body, 3))).kind).toBe('heard');
+    expect((await s.edit(s.tick(s.ask.body, 3))).kind).toBe('recorded');
     await s.goesOn();
     await s.world.announcer.idle();
     expect(s.ask.body).toContain('`mona` answered: down');
@@ -203,7 +203,7 @@ describe('a comment', () => {
 
   test('by a stranger is explained to nobody', async () => {
     const s = await scene();
-    await s.say('/auto-dev answer 7', { sender: mallory });
+    await s.say('/auto-dev answer 7', { actor: mallory });
     expect(s.edits).toEqual([]);
   });
 
@@ -213,7 +213,7 @@ describe('a comment', () => {
     await s.goesOn();
     expect(await s.say('/auto-dev approve', { id: 901 })).toBe('refused');
     expect(s.reactions).toEqual(['900 eyes', '900 rocket', '901 eyes', '901 confused']);
-    expect(s.comments.at(-1)?.body).toContain('waits for no answer');
+    expect(s.comments.at(-1)?.body).toContain('is not waiting for an answer');
   });
 
   test('asks for another plan, then approves it', async () => {
@@ -230,7 +230,7 @@ describe('a tick', () => {
   test('answers for whoever ticked', async () => {
     const s = await scene();
     const body = s.tick(s.ask.body, 3).replaceAll('\n', '\r\n');
-    expect((await s.edit(body)).kind).toBe('heard');
+    expect((await s.edit(body)).kind).toBe('recorded');
     await s.edit(body);
     await s.goesOn();
     await s.world.announcer.idle();
@@ -244,14 +244,14 @@ describe('a tick', () => {
     const s = await scene({}, [{ ...question, text, options, assume: 'yes' }]);
     expect(s.ask.body).toContain('(data folder)/areas/x');
     expect(s.ask.body).not.toContain(HOST_FOLDER);
-    expect((await s.edit(s.tick(s.ask.body, 2))).kind).toBe('heard');
+    expect((await s.edit(s.tick(s.ask.body, 2))).kind).toBe('recorded');
     await s.goesOn();
     expect(await s.replies()).toMatchObject([{ kind: 'answer', option: 2 }]);
   });
 
   test('approves a plan', async () => {
     const s = await scene({ approval: 'plan' }, []);
-    expect((await s.edit(s.tick(s.ask.body, 1))).kind).toBe('heard');
+    expect((await s.edit(s.tick(s.ask.body, 1))).kind).toBe('recorded');
     await s.goesOn();
     expect(await s.replies()).toMatchObject([{ kind: 'approve' }]);
   });
@@ -260,7 +260,7 @@ describe('a tick', () => {
     const s = await scene();
     const ours = s.ask.body;
     const edits: readonly [string, Partial<EditEvent>][] = [
-      [s.tick(ours, 1), { sender: mallory }],
+      [s.tick(ours, 1), { actor: mallory }],
       [s.tick(s.tick(ours, 1), 2), {}],
       [ours.replace('half up', 'delete all'), {}],
       [s.tick(ours, 1).replace('half up', 'delete all'), {}],
@@ -280,11 +280,11 @@ describe('a tick', () => {
     const s = await scene();
     const ours = s.ask.body;
     await s.say('/auto-dev answer 7');
-    expect((await s.edit(s.tick(ours, 1))).kind).toBe('heard');
+    expect((await s.edit(s.tick(ours, 1))).kind).toBe('recorded');
   });
 
   test.each([
-    ['by our own App', { sender: { id: 1, login: 'runoff[bot]', isBot: true } }],
+    ['by our own App', { actor: { id: 1, login: 'runoff[bot]', isBot: true } }],
     ['of a comment that another App wrote', { performedByAppId: 3 }],
     ['of a comment that a person wrote', { performedByAppId: null }],
     ['of another comment of ours', { id: 999 }],
@@ -304,7 +304,7 @@ describe('a tick', () => {
     expect(s.ask.body).toBe(ours);
     await s.waitsStill();
     s.rights[mona.id] = 'write';
-    expect((await s.edit(s.tick(ours, 1))).kind).toBe('heard');
+    expect((await s.edit(s.tick(ours, 1))).kind).toBe('recorded');
   });
 
   test('taken back by whoever ticked is no edit of ours to undo', async () => {

@@ -7,7 +7,7 @@ import { answerTo, down, forbidden } from './repository.ts';
 import { ada, atWork, boxes, type Scene, scene, shown, tick } from './scene.ts';
 
 /** The database goes away at the first call of this method that fits: as a crash right before it. */
-function cutOff<K extends 'fulfil' | 'settleCommand' | 'hearCommand'>(
+function cutOff<K extends 'fulfil' | 'settleCommand' | 'recordCommand'>(
   { store }: Scene,
   method: K,
   fits: (...args: Parameters<Store[K]>) => boolean = () => true,
@@ -30,8 +30,8 @@ describe('a command that is cut off', () => {
     tried({
       id: 'command-cut',
       part: 'The App is killed',
-      what: 'A command is cut off after it was heard.',
-      held: 'It is obeyed at the next start.',
+      what: 'A command is cut off after it was stored.',
+      held: 'It is applied at the next start.',
     });
     const s = scene();
     s.repository.trouble.set('permission', down);
@@ -45,7 +45,7 @@ describe('a command that is cut off', () => {
 
   test('between its run and its outcome knows its own run, also where that is at work by then', async () => {
     const s = scene();
-    cutOff(s, 'fulfil', (_, key) => key === 'obeyed');
+    cutOff(s, 'fulfil', (_, key) => key === 'result');
     const { id, outcome } = await s.say('/auto-dev run');
     expect(outcome).toBe('open');
     const [started = ''] = await runs(s);
@@ -55,7 +55,7 @@ describe('a command that is cut off', () => {
     await s.store.transition(started, 'admitted', 'test', s.now());
     await s.again();
     const { reply, note, outcome: came } = await s.become(id);
-    expect({ came, note, reply }).toEqual({ came: 'done', note: 'the run was started before', reply: null });
+    expect({ came, note, reply }).toEqual({ came: 'done', note: 'the run was already started', reply: null });
     expect(await runs(s)).toEqual([started]);
   });
 
@@ -119,20 +119,20 @@ describe('a command that is cut off', () => {
       ['/auto-dev ci', 11],
       ['/auto-dev budget 3', 8],
     ] as const) {
-      cutOff(s, 'fulfil', (scope, key) => scope.startsWith('command:') && key === 'obeyed');
+      cutOff(s, 'fulfil', (scope, key) => scope.startsWith('command:') && key === 'result');
       expect((await s.say(body, { on })).outcome).toBe('open');
       const head = s.repository.branches.get(`auto-dev/7/${RUN}/B`);
       await s.again();
       expect(s.repository.branches.get(`auto-dev/7/${RUN}/B`)).toBe(head);
     }
-    expect(await s.store.openCommands()).toEqual([]);
+    expect(await s.store.unsettledCommands()).toEqual([]);
     expect(await s.store.votes(RUN)).toHaveLength(1);
     expect((await s.store.run(work))?.task?.settings.budget.run).toBe(3);
   });
 
   test('before it was heard is lost to nobody: the delivery fails, and comes again', async () => {
     const s = scene();
-    cutOff(s, 'hearCommand');
+    cutOff(s, 'recordCommand');
     await expect(s.hear('/auto-dev run', { id: 900 })).rejects.toMatchObject({
       code: 'DATABASE_UNAVAILABLE',
     });
@@ -144,14 +144,14 @@ describe('a tick', () => {
   test('that could not be kept stays where it was set, so that it is seen to count for nothing yet', async () => {
     const s = scene();
     await shown(s, 'choice');
-    cutOff(s, 'hearCommand');
+    cutOff(s, 'recordCommand');
     await expect(tick(s, 'C')).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
-    await s.steering.idle();
+    await s.intake.idle();
     const comment = boxes(s);
     expect(comment.body).toContain('- [x] **C**');
     const event = { place: s.placeAt(comment.id), body: comment.body, performedByAppId: APP, at: s.now() };
-    await s.steering.ticked({ ...event, sender: mona });
-    await s.steering.idle();
+    await s.intake.onEdit({ ...event, actor: mona });
+    await s.intake.idle();
     expect(boxes(s).body).toContain('picked by `mona`');
   });
 
@@ -168,12 +168,12 @@ describe('a tick', () => {
     const comment = boxes(s);
     const body = comment.body.replace('- [ ] **C**', '- [x] **C**');
     comment.body = body;
-    const event = { place: s.placeAt(comment.id), body, performedByAppId: APP, at: s.now(), sender: mona };
-    const heeded = await s.steering.ticked(event);
-    expect(heeded.kind).toBe('heard');
-    expect(await s.store.openCommands()).toHaveLength(1);
+    const event = { place: s.placeAt(comment.id), body, performedByAppId: APP, at: s.now(), actor: mona };
+    const result = await s.intake.onEdit(event);
+    expect(result.kind).toBe('recorded');
+    expect(await s.store.unsettledCommands()).toHaveLength(1);
     slow.resolve();
-    await s.steering.idle();
+    await s.intake.idle();
     expect(boxes(s).body).toContain('picked by `mona`');
   });
 
@@ -216,7 +216,7 @@ describe('an outage', () => {
     await s.recover();
     expect((await command(s, id))?.outcome).toMatchObject({
       kind: 'done',
-      note: 'candidate B was explained',
+      note: 'explained candidate B',
     });
   });
 
@@ -251,7 +251,7 @@ describe('an outage', () => {
     const s = scene();
     s.repository.trouble.set('permission', down);
     const first = await s.hear('/auto-dev help', { by: mallory });
-    await s.steering.idle();
+    await s.intake.idle();
     s.repository.trouble.clear();
     expect((await s.say('/auto-dev help')).outcome).toBe('done');
     expect((await command(s, first))?.outcome).toBeUndefined();
@@ -261,7 +261,7 @@ describe('an outage', () => {
 test('the same comment, delivered ten times at once and again after a start, is one command', async () => {
   const s = scene();
   await Promise.all(Array.from({ length: 10 }, () => s.hear('/auto-dev run', { id: 900, at: s.now() })));
-  await s.steering.idle();
+  await s.intake.idle();
   await s.again();
   expect(await s.say('/auto-dev run', { id: 900 })).toMatchObject({
     outcome: 'done',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLater } from '../../src/commands/obeyed.ts';
+import { isLater } from '../../src/commands/context.ts';
 import { mona, placeAt } from './pretend.ts';
 
 const said = (comment: number, at: number, on: 'conversation' | 'line' = 'conversation') => ({

@@ -1,6 +1,6 @@
 import { withPublicText } from '../../src/adapters/github/index.ts';
-import type { Speaker, Steering } from '../../src/commands/index.ts';
-import type { NewReply } from '../../src/core/dialogue/index.ts';
+import type { CommandIntake, EventActor } from '../../src/commands/index.ts';
+import type { NewReply } from '../../src/core/brief/index.ts';
 import {
   type Brief,
   Fault,
@@ -8,8 +8,8 @@ import {
   type Question,
   type Task,
 } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
 import { withoutHostPaths } from '../../src/core/reports/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import type {
   CommandPlace,
   Engine,
@@ -19,10 +19,10 @@ import type {
   Publisher,
   Store,
 } from '../../src/ports/index.ts';
-import { agree } from '../../src/runs/agree.ts';
-import { guard, type StageRunner } from '../../src/runs/guard.ts';
-import type { World } from '../../src/runs/index.ts';
-import { openAnnouncer } from '../../src/runs/index.ts';
+import { openAnnouncer, type World } from '../../src/runs/index.ts';
+import { settleQuestions } from '../../src/runs/settle-questions.ts';
+import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
+
 import { memoryEngine } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { inPages } from '../world/pages.ts';
@@ -128,9 +128,8 @@ export async function asking(settings: object = {}, questions: readonly Question
     candidate: async () => null,
     examination: async () => null,
     async run(context) {
-      const stage: StageRunner = (name, work) =>
-        context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
-      const agreed = await agree(world, context, RUN, stage, () => stage('brief', async () => null));
+      const stage = stagesOf(world, context, RUN, UNLIMITED);
+      const agreed = await settleQuestions(world, context, stage, () => stage('brief', async () => null));
       return agreed.kind === 'ok' ? agreed.value : agreed.fault;
     },
   });
@@ -180,7 +179,7 @@ export const placeAt = (comment: number, over: Partial<CommandPlace> = {}): Comm
 export interface Said {
   readonly id?: number;
   readonly at?: number;
-  readonly sender?: Speaker;
+  readonly actor?: EventActor;
   readonly throughApp?: boolean;
   readonly place?: Partial<CommandPlace>;
 }
@@ -188,13 +187,13 @@ export interface Said {
 /** What became of a command in a new comment: its outcome, `open` where it waits for GitHub, null where it was none. */
 export async function sayTo(
   world: World,
-  steering: Steering,
+  intake: CommandIntake,
   body: string,
-  { id = 900, at = Date.now(), sender = mona, throughApp = false, place = {} }: Said = {},
+  { id = 900, at = Date.now(), actor = mona, throughApp = false, place = {} }: Said = {},
 ): Promise<'done' | 'refused' | 'ignored' | 'open' | null> {
   const issue = { title: 'Rounding', body: 'It is wrong.' };
-  await steering.heard({ place: placeAt(id, place), body, issue, at, throughApp, sender });
-  await steering.idle();
+  await intake.onComment({ place: placeAt(id, place), body, issue, at, throughApp, actor });
+  await intake.idle();
   const command = await world.store.command(`${place.on === 'line' ? 'line' : 'comment'}:${id}`);
   return command ? (command.outcome?.kind ?? 'open') : null;
 }

@@ -214,7 +214,7 @@ function publisherOf(repository: Repository): Publisher {
     async minimise(comment) {
       repository.folded.push(comment);
     },
-    deleteBranch: () => Promise.reject(new Error('No story of steering deletes a branch.')),
+    deleteBranch: () => Promise.reject(new Error('No test of commands deletes a branch.')),
     credential: async () => ({ username: 'x', password: 'y' }),
     async close() {},
   };

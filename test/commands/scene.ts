@@ -1,11 +1,12 @@
-import { openSteering, type Speaker } from '../../src/commands/index.ts';
+import { type EventActor, openCommandIntake } from '../../src/commands/index.ts';
 import type { Alias, GitHubOrigin, RunId, RunState, Task } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import type { CommandOutcome, CommandPlace } from '../../src/ports/index.ts';
 import { openAnnouncer, type World } from '../../src/runs/index.ts';
 import { publish } from '../../src/runs/publish/index.ts';
 import { judged, TOSS_UP } from '../core/reports/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { contextOf } from '../world/run-context.ts';
 import { silent } from '../world/silent.ts';
 import { APP, mona, RUN } from './pretend.ts';
 import { answerTo, newRepository, pretendedGit, pretendedGitHub, SHA } from './repository.ts';
@@ -18,7 +19,7 @@ const RAW = `:100644 100644 ${'1'.repeat(40)} ${'2'.repeat(40)} M\0src/list.ts\0
 
 /** Who says something, where and when. */
 export interface Saying {
-  readonly by?: Speaker;
+  readonly by?: EventActor;
   /** Number of the issue or pull request; 7 is the issue. */
   readonly on?: number;
   readonly id?: number;
@@ -63,7 +64,7 @@ export function scene() {
     ceilings: { budgetRun: 10 },
     gateway: { capRun: (run: RunId, usd: number) => caps.push(`${run} ${usd}`) },
   } as unknown as World;
-  const steering = openSteering(world);
+  const intake = openCommandIntake(world);
 
   const placeAt = (id: number, { on = 7, line = false }: Saying = {}): CommandPlace => {
     const isPull = repository.pulls.has(on);
@@ -76,11 +77,11 @@ export function scene() {
     const at = saying.at ?? now;
     const { title, body: text } = repository.issue;
     const issue = { title, body: text };
-    await steering.heard({ place: placeAt(id, saying), body, issue, at, throughApp: false, sender: by });
+    await intake.onComment({ place: placeAt(id, saying), body, issue, at, throughApp: false, actor: by });
     return id;
   }
   async function become(id: number, scope = 'comment'): Promise<Heard> {
-    await steering.idle();
+    await intake.idle();
     await world.announcer.idle();
     const command = await store.command(`${scope}:${id}`);
     const outcome = command?.outcome;
@@ -97,19 +98,19 @@ export function scene() {
   const say = async (body: string, saying: Saying = {}): Promise<Heard> =>
     become(await hear(body, saying), saying.line ? 'line' : 'comment');
   const recover = async () => {
-    await steering.recover();
-    await steering.idle();
+    await intake.recover();
+    await intake.idle();
   };
   /** The App as it is after a crash and a start. */
   const again = async () => {
-    const fresh = openSteering(world);
+    const fresh = openCommandIntake(world);
     await fresh.recover();
     await fresh.idle();
   };
   const later = (ms: number): void => {
     now += ms;
   };
-  const parts = { world, store, artifacts, repository, other, engine, steering, caps };
+  const parts = { world, store, artifacts, repository, other, engine, intake, caps };
   return { ...parts, hear, become, say, recover, again, later, now: () => now, placeAt };
 }
 
@@ -189,7 +190,7 @@ export async function shown(s: Scene, how: 'pull' | 'choice', stored: Stored = {
   await store.updateRun(id, { evidence: view.evidence, ranking: view.ranking, decision }, now());
   for (const to of ['coded', 'examined', 'judged'] satisfies RunState[])
     await store.transition(id, to, 'test', now());
-  await publish(world, id, new AbortController().signal);
+  await publish(world, await contextOf(world, id));
   return id;
 }
 
@@ -208,7 +209,7 @@ export async function tick(
     by = mona,
     app = APP,
     at = s.now(),
-  }: { readonly by?: Speaker; readonly app?: number; readonly at?: number } = {},
+  }: { readonly by?: EventActor; readonly app?: number; readonly at?: number } = {},
 ) {
   const comment = boxes(s);
   const line = alias === null ? '- [ ] None of them' : `- [ ] **${alias}**`;
@@ -219,9 +220,9 @@ export async function tick(
     body: comment.body,
     performedByAppId: app,
     at,
-    sender: by,
+    actor: by,
   };
-  const heeded = await s.steering.ticked(event);
-  await s.steering.idle();
-  return { event, heeded };
+  const result = await s.intake.onEdit(event);
+  await s.intake.idle();
+  return { event, result };
 }

@@ -132,7 +132,7 @@ describe('where a run starts that repeats another', () => {
     const { outcome, reply } = await s.say('/auto-dev retry C', { on: 12 });
     expect(outcome).toBe('refused');
     expect(reply).toMatchInlineSnapshot(
-      `"**Runoff:** The branch \`rounding\` has moved since run \`r0000000000\` began, and the patches of the others fit the older commit only. \`/auto-dev retry\` does all of it anew."`,
+      `"**Runoff:** The branch \`rounding\` has moved since run \`r0000000000\` started, so the other candidates no longer apply. To repeat the whole run, comment \`/auto-dev retry\`."`,
     );
     s.repository.branches.set('rounding', SHA);
     await s.say('/auto-dev retry C', { on: 12 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openSteering } from '../../src/commands/index.ts';
+import { openCommandIntake } from '../../src/commands/index.ts';
 import { mallory, mona } from './pretend.ts';
 import { down } from './repository.ts';
 import { ada, atWork, type Scene, scene, shown } from './scene.ts';
@@ -35,14 +35,14 @@ function watched(s: Scene) {
 
 /** A new comment, as GitHub's own word beside it has it. */
 const hearFrom = (s: Scene, body: string, id: number, association: string, by = mona) =>
-  s.steering.heard({
+  s.intake.onComment({
     place: s.placeAt(id),
     body,
     issue: s.repository.issue,
     at: s.now() + id,
     throughApp: false,
     association,
-    sender: by,
+    actor: by,
   });
 
 describe('what people without rights send', () => {
@@ -53,7 +53,7 @@ describe('what people without rights send', () => {
     const heard = [];
     for (let n = 0; n < 500; n += 1)
       heard.push(await hearFrom(s, '/auto-dev cancel', 5_000 + n, 'NONE', mallory));
-    await s.steering.idle();
+    await s.intake.idle();
     expect((await rowsOf(s, mallory.id)).length).toBeLessThanOrEqual(20);
     expect(asked).toEqual([mallory.id]);
     expect(heard.filter(({ kind }) => kind === 'ignored').length).toBeGreaterThanOrEqual(480);
@@ -64,9 +64,9 @@ describe('what people without rights send', () => {
     const s = scene();
     await atWork(s);
     for (let n = 0; n < 15; n += 1) await hearFrom(s, '/auto-dev status', 5_000 + n, 'MEMBER');
-    await s.steering.idle();
+    await s.intake.idle();
     for (let n = 15; n < 80; n += 1) await hearFrom(s, '/auto-dev status', 5_000 + n, 'MEMBER');
-    await s.steering.idle();
+    await s.intake.idle();
     expect(await rowsOf(s, mona.id)).toHaveLength(80);
   });
 
@@ -81,8 +81,8 @@ describe('what people without rights send', () => {
     s.other.rights[mallory.id] = 'write';
     const body = '/auto-dev status';
     const { issue } = s.repository;
-    await s.steering.heard({ place, body, issue, at: s.now(), throughApp: false, sender: mallory });
-    await s.steering.idle();
+    await s.intake.onComment({ place, body, issue, at: s.now(), throughApp: false, actor: mallory });
+    await s.intake.idle();
     expect((await s.store.command('comment:4000'))?.outcome?.kind).toBe('done');
     expect(await s.say('/auto-dev status', { by: { ...mallory, id: ada.id } })).toMatchObject({
       outcome: 'done',
@@ -135,8 +135,8 @@ describe('who waits for whom', () => {
       await hearFrom(s, '/auto-dev cancel', 7_000, association);
       await expect.poll(() => stateOf(s, run)).toBe('cancelled');
       answer.resolve();
-      await s.steering.idle();
-      expect(await s.store.openCommands()).toEqual([]);
+      await s.intake.idle();
+      expect(await s.store.unsettledCommands()).toEqual([]);
     },
   );
 
@@ -156,10 +156,10 @@ describe('who waits for whom', () => {
     await began.promise;
     await s.hear('/auto-dev cancel', { on: 7 });
     await expect.poll(() => stateOf(s, run)).toBe('cancelled');
-    expect((await s.store.openCommands()).map(({ text }) => text)).toEqual(['/auto-dev pick C']);
+    expect((await s.store.unsettledCommands()).map(({ text }) => text)).toEqual(['/auto-dev pick C']);
     pushed.resolve();
-    await s.steering.idle();
-    expect(await s.store.openCommands()).toEqual([]);
+    await s.intake.idle();
+    expect(await s.store.unsettledCommands()).toEqual([]);
   });
 
   test('a run that was asked for before a cancel is started first, and cancelled', async () => {
@@ -177,7 +177,7 @@ describe('who waits for whom', () => {
     const [run = ''] = s.engine.started;
     await expect.poll(() => stateOf(s, run)).toBe('cancelled');
     answer.resolve();
-    await s.steering.idle();
+    await s.intake.idle();
     expect((await rowsOf(s, mona.id)).map(({ outcome }) => outcome?.kind)).toEqual(['done', 'done', 'done']);
   });
 
@@ -191,7 +191,7 @@ describe('who waits for whom', () => {
     await s.hear('/auto-dev cancel');
     await s.hear('/auto-dev run');
     answer.resolve();
-    await s.steering.idle();
+    await s.intake.idle();
     expect(await stateOf(s, first)).toBe('cancelled');
     expect(s.engine.started).toHaveLength(1);
     expect(await stateOf(s, s.engine.started[0] ?? '')).toBe('queued');
@@ -206,16 +206,16 @@ describe('who waits for whom', () => {
       await hearFrom(s, '/auto-dev cancel', 5_000 + n, 'NONE', stranger);
     }
     await hearFrom(s, '/auto-dev cancel', 7_000, 'MEMBER');
-    await s.steering.idle();
+    await s.intake.idle();
     s.repository.trouble.clear();
     const { held } = watched(s);
     const answer = Promise.withResolvers<void>();
     for (let n = 0; n < 30; n += 1) held.set(900_000 + n, answer.promise);
-    const fresh = openSteering(s.world);
+    const fresh = openCommandIntake(s.world);
     await fresh.recover();
     await expect.poll(() => stateOf(s, run)).toBe('cancelled');
     answer.resolve();
     await fresh.idle();
-    expect(await s.store.openCommands()).toEqual([]);
+    expect(await s.store.unsettledCommands()).toEqual([]);
   });
 });

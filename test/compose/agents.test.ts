@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { agentFindings, agentsOf } from '../../src/compose/agents.ts';
-import { readOperator } from '../../src/compose/operator.ts';
+import { readOperator } from '../../src/compose/operator-settings.ts';
 
 let home: string;
 beforeEach(async () => {

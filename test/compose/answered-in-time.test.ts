@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createNodeMiddleware, Probot } from 'probot';
 import { expect, test } from 'vitest';
 import { app } from '../../src/app.ts';
-import type { Steering } from '../../src/commands/index.ts';
+import type { CommandIntake } from '../../src/commands/index.ts';
 import { answeredInTime } from '../../src/compose/serve.ts';
 import type { World } from '../../src/runs/index.ts';
 import { delivery, HOOKS, SECRET } from '../server/delivery.ts';
@@ -32,7 +32,7 @@ test('a delivery that nothing takes is answered with 503 while GitHub still wait
   });
   const probot = new Probot({ appId: 1, privateKey, secret: SECRET, logLevel: 'fatal' });
   const middleware = await createNodeMiddleware(
-    (bot) => app(silentWorld, silentWorld as unknown as Steering)(answeredInTime(bot, 200)),
+    (bot) => app(silentWorld, silentWorld as unknown as CommandIntake)(answeredInTime(bot, 200)),
     { probot, webhooksPath: HOOKS },
   );
   const server = createServer((request, response) => void middleware(request, response));

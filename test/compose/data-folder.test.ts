@@ -2,8 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDataFolder } from '../../src/compose/data-folder.ts';
-import { defaultData } from '../../src/compose/paths.ts';
+import { defaultData, openDataFolder } from '../../src/compose/data-folder.ts';
 
 const isRoot = process.getuid?.() === 0;
 const owner = isRoot ? { gid: 65_534 } : null;

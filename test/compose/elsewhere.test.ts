@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { watchElsewhere } from '../../src/compose/elsewhere.ts';
-import { untaken } from '../../src/compose/untaken.ts';
+import { unclaimedWork } from '../../src/compose/health.ts';
+import { watchWorkers } from '../../src/compose/upkeep.ts';
 import type { Candidate, RunState } from '../../src/core/model/index.ts';
 import type { ExecutorRecord } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
@@ -26,7 +26,7 @@ test('a run that workers code is announced when it has moved, and only then', as
       candidates: async () => [{ alias: 'A', state: 'coding', note } as Candidate],
     },
   } as unknown as World;
-  const watch = watchElsewhere(world);
+  const watch = watchWorkers(world);
   await vi.advanceTimersByTimeAsync(30_000);
   expect(announced).toEqual([]);
   note = 'writes';
@@ -36,7 +36,9 @@ test('a run that workers code is announced when it has moved, and only then', as
 });
 
 test('work that no process takes is named, with what to do; one that has left takes nothing', () => {
-  expect(untaken([worker])).toEqual([expect.stringMatching(/builds and tests.*EXAMINATIONS_PER_WORKER/)]);
-  expect(untaken([{ ...worker, silentMs: null }])).toHaveLength(2);
-  expect(untaken([{ ...worker, examinations: 1 }])).toEqual([]);
+  expect(unclaimedWork([worker])).toEqual([
+    expect.stringMatching(/builds and tests.*EXAMINATIONS_PER_WORKER/),
+  ]);
+  expect(unclaimedWork([{ ...worker, silentMs: null }])).toHaveLength(2);
+  expect(unclaimedWork([{ ...worker, examinations: 1 }])).toEqual([]);
 });

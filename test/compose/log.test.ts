@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { openDbosEngine } from '../../src/adapters/engine/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
 import { openLog } from '../../src/compose/index.ts';
-import { type Operator, parseEnvironment } from '../../src/core/policy/index.ts';
+import { type Operator, parseEnvironment } from '../../src/core/settings/index.ts';
 import type { Flows } from '../../src/ports/index.ts';
-import { watched } from '../../src/runs/watched.ts';
+import { instrumentFlows } from '../../src/runs/instrumentation.ts';
 import { freshDatabase } from '../world/database.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
@@ -69,7 +69,7 @@ test('every line of a run says its run, candidate and stage, through the real en
   };
   const world = { store: memoryStore(), clock: systemClock, log };
   try {
-    await engine.launch(watched(world, flows));
+    await engine.launch(instrumentFlows(world, flows));
     await log.within({ delivery: 'd1' }, async () => {
       await Promise.all(['r1', 'r2'].map((runId) => engine.start(runId, { runId })));
       log.info({}, 'taken');

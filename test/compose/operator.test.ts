@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { logSettings, readSettings, settingsSource } from '../../src/compose/operator.ts';
+import { logSettings, readSettings, settingsSource } from '../../src/compose/operator-settings.ts';
 import { silent } from '../world/silent.ts';
 
 let home: string;

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { promptsOf } from '../../src/compose/prompts.ts';
-import type { Operator } from '../../src/core/policy/index.ts';
+import { promptsOf } from '../../src/compose/data-folder.ts';
+import type { Operator } from '../../src/core/settings/index.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -3,10 +3,10 @@ import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bytesOf } from '../../src/adapters/git/index.ts';
+import { ownFolders } from '../../src/compose/data-folder.ts';
+import { enforceQuota, watchDiskSpace, watchQuota } from '../../src/compose/disk-space.ts';
 import { healthOf } from '../../src/compose/health.ts';
-import { ownFolders } from '../../src/compose/paths.ts';
-import { holdQuota, watchQuota } from '../../src/compose/quota.ts';
-import { watchRoom } from '../../src/compose/room.ts';
+
 import type { BaseCheckout, RunRecord } from '../../src/ports/index.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { silent } from '../world/silent.ts';
@@ -50,9 +50,9 @@ describe('a data folder with MAX_DISK', () => {
     const old = await checkout(5 * DAY);
     const young = await checkout(2 * DAY);
     const most = (await used()) - MB;
-    expect(await holdQuota(prunable(), quota(0))).toBeNull();
+    expect(await enforceQuota(prunable(), quota(0))).toBeNull();
     expect(kept()).toEqual([old.repositoryKey, young.repositoryKey].sort());
-    expect(await holdQuota(prunable(), quota(most))).toBeNull();
+    expect(await enforceQuota(prunable(), quota(most))).toBeNull();
     expect(kept()).toEqual([young.repositoryKey]);
     expect(await used()).toBeLessThan(most);
   });
@@ -60,25 +60,27 @@ describe('a data folder with MAX_DISK', () => {
   test('keeps what a run at work has prepared: no further run begins, its status and /healthz say why; then they begin again', async () => {
     await checkout(DAY / 2);
     runs = [{ id: 'r1', state: 'coded', stages: [{ stage: 'examine', startedAt: Date.now() - DAY }] }];
-    const room = await watchRoom(git.dataDir, 0, silent);
+    const diskSpace = await watchDiskSpace(git.dataDir, 0, silent);
     const health = async () => {
       const sandbox = { probe: async () => ({ kind: 'ready' }) };
-      const world = { store: { runs: async () => [] }, sandbox, room } as never;
+      const world = { store: { runs: async () => [] }, sandbox, diskSpace } as never;
       return (await healthOf({ world, close: async () => {} })).detail.disk;
     };
-    const first = watchQuota(prunable(), quota(MB), room);
-    await vi.waitFor(() => expect(room.lacks()).not.toBeNull(), 20_000);
+    const first = watchQuota(prunable(), quota(MB), diskSpace);
+    await vi.waitFor(() => expect(diskSpace.shortage()).not.toBeNull(), 20_000);
     await first.close();
-    expect(room.lacks()).toMatch(/^The data folder of this machine has reached MAX_DISK \(\d MB of 1 MB\)/);
-    expect(await health()).toBe(room.lacks());
+    expect(diskSpace.shortage()).toMatch(
+      /^The data folder of this machine has reached MAX_DISK \(\d MB of 1 MB\)/,
+    );
+    expect(await health()).toBe(diskSpace.shortage());
     expect(kept()).toHaveLength(1);
 
     runs = [];
-    const second = watchQuota(prunable(), quota(MB), room);
-    await vi.waitFor(() => expect(room.lacks()).toBeNull(), 20_000);
+    const second = watchQuota(prunable(), quota(MB), diskSpace);
+    await vi.waitFor(() => expect(diskSpace.shortage()).toBeNull(), 20_000);
     await second.close();
     expect(await health()).toBe('ok');
     expect(kept()).toEqual([]);
-    await room.close();
+    await diskSpace.close();
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openWorker } from '../../src/compose/worker.ts';
-import { parseEnvironment } from '../../src/core/policy/index.ts';
+import { parseEnvironment } from '../../src/core/settings/index.ts';
 import { furnish } from '../world/data-folder.ts';
 import { freshDatabase } from '../world/database.ts';
 

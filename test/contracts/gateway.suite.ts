@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { MODEL_PROTOCOLS } from '../../src/core/model/index.ts';
+import { MODEL_PROTOCOLS } from '../../src/core/settings/index.ts';
 import type { Gateway, Grant, Lease } from '../../src/ports/index.ts';
 
 /** A gateway before a provider that answers every call on `model` with some usage. */

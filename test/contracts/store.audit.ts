@@ -43,7 +43,7 @@ export function auditContract(fresh: Fresh): void {
   describe('the audit', () => {
     test('has a row for a command as soon as something has become of it, once, with its first outcome', async () => {
       const store = await fresh();
-      await store.hearCommand(command);
+      await store.recordCommand(command);
       expect(await store.audited({ limit: 9 })).toEqual([]);
       await store.settleCommand(command.id, { kind: 'done', note: 'Cancelled.' }, 11, 'r1');
       await store.settleCommand(command.id, { kind: 'refused', why: 'Too late.' }, 12, 'r1');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Actor, GitHubOrigin, Task } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import type { LedgerRow, NewCommand, Pick, Store } from '../../src/ports/index.ts';
 import { bookRow } from '../world/ledger.ts';
 
@@ -48,17 +48,19 @@ export function commandsContract(fresh: Fresh): void {
     test('a command is heard once, however often it is delivered', async () => {
       const store = await fresh();
       expect(await store.command('comment:991')).toBeNull();
-      const heard = await Promise.all(Array.from({ length: 8 }, () => store.hearCommand(command(991))));
+      const heard = await Promise.all(Array.from({ length: 8 }, () => store.recordCommand(command(991))));
       expect(heard.filter(Boolean)).toHaveLength(1);
-      expect(await store.hearCommand(command(991, { text: '/auto-dev pick A' }))).toBe(false);
+      expect(await store.recordCommand(command(991, { text: '/auto-dev pick A' }))).toBe(false);
       expect(await store.command('comment:991')).toEqual(command(991));
     });
 
     test('what the issue said then is kept with it, also what no database takes', async () => {
       const store = await fresh();
       const body = { sha256: 'a'.repeat(64), bytes: 12 };
-      await store.hearCommand(command(991, { text: '/auto-dev run', issue: { title: 'Round\0ing', body } }));
-      const [open] = await store.openCommands();
+      await store.recordCommand(
+        command(991, { text: '/auto-dev run', issue: { title: 'Round\0ing', body } }),
+      );
+      const [open] = await store.unsettledCommands();
       expect(open?.issue?.body).toEqual(body);
       expect(open?.issue?.title).toMatch(/^Round.ing$/s);
     });
@@ -66,7 +68,7 @@ export function commandsContract(fresh: Fresh): void {
     test('a tick keeps the run whose comparison it stands in', async () => {
       const store = await fresh();
       const tick = command(991, { id: 'tick:991:2:1200', ticked: 'r1' });
-      await store.hearCommand(tick);
+      await store.recordCommand(tick);
       await store.settleCommand(tick.id, done, 1_300, 'r2');
       expect(await store.command(tick.id)).toMatchObject({ ticked: 'r1', runId: 'r2' });
       expect((await store.commands(42, 1))[0]?.ticked).toBe('r1');
@@ -74,7 +76,7 @@ export function commandsContract(fresh: Fresh): void {
 
     test('what became of it is written once: the first outcome stands', async () => {
       const store = await fresh();
-      await store.hearCommand(command(991));
+      await store.recordCommand(command(991));
       await store.settleCommand('comment:991', done, 1_000, 'r1');
       await store.settleCommand('comment:991', { kind: 'refused', why: 'No.' }, 2_000, 'r2');
       expect(await store.command('comment:991')).toEqual({
@@ -92,20 +94,20 @@ export function commandsContract(fresh: Fresh): void {
 
     test('open ones are told oldest first, of one moment by the number of their comment', async () => {
       const store = await fresh();
-      await store.hearCommand(command(30, { at: 9 }));
-      await store.hearCommand(command(200, { at: 5 }));
-      await store.hearCommand(command(9, { at: 9 }));
-      await store.hearCommand(command(20, { at: 9 }, 43));
-      await store.hearCommand(command(1, { at: 1 }));
+      await store.recordCommand(command(30, { at: 9 }));
+      await store.recordCommand(command(200, { at: 5 }));
+      await store.recordCommand(command(9, { at: 9 }));
+      await store.recordCommand(command(20, { at: 9 }, 43));
+      await store.recordCommand(command(1, { at: 1 }));
       await store.settleCommand('comment:1', { kind: 'ignored', why: 'mallory may not write.' }, 10);
-      const open = await store.openCommands();
+      const open = await store.unsettledCommands();
       expect(open.map(({ place }) => place.comment)).toEqual([200, 9, 20, 30]);
     });
 
     test('the list of a repository is newest first, and as long as asked', async () => {
       const store = await fresh();
-      for (const comment of [10, 30, 20]) await store.hearCommand(command(comment));
-      await store.hearCommand(command(40, {}, 43));
+      for (const comment of [10, 30, 20]) await store.recordCommand(command(comment));
+      await store.recordCommand(command(40, {}, 43));
       await store.settleCommand('comment:20', done, 50);
       expect((await store.commands(42, 2)).map(({ id }) => id)).toEqual(['comment:30', 'comment:20']);
       expect((await store.commands(42, 2))[1]).toMatchObject({ outcome: done, settledAt: 50 });
@@ -115,7 +117,7 @@ export function commandsContract(fresh: Fresh): void {
 
     test('text that no database takes is kept all the same', async () => {
       const store = await fresh();
-      await store.hearCommand(command(991, { text: '/auto-dev a\0b \ud800' }));
+      await store.recordCommand(command(991, { text: '/auto-dev a\0b \ud800' }));
       expect((await store.command('comment:991'))?.text).toMatch(/^\/auto-dev a.b .$/s);
     });
   });
@@ -282,16 +284,16 @@ export function countsContract(fresh: Fresh): void {
           { id, event: 'issues.labeled', semanticKey, runId: `r${id}` },
           { origin: origin(), title: 'x', request: null, at: 1 },
         );
-      expect(await store.labelSeen(42, 7, 0)).toBe(false);
+      expect(await store.isLabelRecorded(42, 7, 0)).toBe(false);
       await take('1', 'labeled:42:7:1000');
       await take('2', 'labeled:42:70:9000');
       await take('3', 'labeled:420:7:9000');
       await take('4', 'comment:42:7:9000');
       await take('5', 'labeled:42:7:9000:other');
-      expect(await store.labelSeen(42, 7, 999)).toBe(true);
-      expect(await store.labelSeen(42, 7, 1000)).toBe(true);
-      expect(await store.labelSeen(42, 7, 1001)).toBe(false);
-      expect(await store.labelSeen(42, 8, 0)).toBe(false);
+      expect(await store.isLabelRecorded(42, 7, 999)).toBe(true);
+      expect(await store.isLabelRecorded(42, 7, 1000)).toBe(true);
+      expect(await store.isLabelRecorded(42, 7, 1001)).toBe(false);
+      expect(await store.isLabelRecorded(42, 8, 0)).toBe(false);
     });
   });
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { NewReply } from '../../src/core/dialogue/index.ts';
+import type { NewReply } from '../../src/core/brief/index.ts';
 import {
   type Candidate,
   type GitHubOrigin,
@@ -9,7 +9,7 @@ import {
   type RunState,
   type Task,
 } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
 import { bookRow, readSums, spentSince } from '../world/ledger.ts';
 import { auditContract } from './store.audit.ts';
@@ -212,7 +212,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await start('other-repository', issue(7, 43), 20);
         await create(store, 'local', 5);
         await store.transition('ended', 'cancelled', 'asked', 40);
-        expect((await store.livingRuns(42, 7)).map((run) => run.id)).toEqual(['old', 'young']);
+        expect((await store.activeRuns(42, 7)).map((run) => run.id)).toEqual(['old', 'young']);
         const unfinished = await store.unfinished();
         expect(unfinished.map((run) => run.id)).toEqual([
           'local',

@@ -2,8 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sha } from '../../src/core/model/index.ts';
-import type { Collected, CollectedPatch, WorkArea, Workspaces } from '../../src/ports/index.ts';
-import { DEFAULT_LIMITS } from '../../src/ports/index.ts';
+import {
+  type Collected,
+  type CollectedPatch,
+  DEFAULT_LIMITS,
+  type WorkArea,
+  type Workspaces,
+} from '../../src/ports/index.ts';
 
 export interface WorkspacesWorld {
   readonly workspaces: Workspaces;

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS, type Migration, migrate, openStore } from '../../src/adapters/store/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import { freshDatabase, type TestDatabase } from '../world/database.ts';
 import { spentSince } from '../world/ledger.ts';
 import { tried } from '../world/tried.ts';

@@ -25,9 +25,9 @@ async function openLineUp() {
     backOffMs: 1,
     log: silent,
   });
-  let lacks: string | null = null;
-  const room = { lacks: () => lacks };
-  const announcer = openAnnouncer({ store, clock, log: silent, github, room });
+  let shortage: string | null = null;
+  const diskSpace = { shortage: () => shortage };
+  const announcer = openAnnouncer({ store, clock, log: silent, github, diskSpace });
   const labelled = () => at.as(ALICE).openIssue(repository, { title: 'Add is wrong', labels: [LABEL] });
   let count = 0;
   async function waits(issue: number): Promise<string> {
@@ -53,7 +53,7 @@ async function openLineUp() {
       await announcer.idle();
     },
     isFull: (why: string) => {
-      lacks = why;
+      shortage = why;
     },
     async comments(issue: number) {
       const all = await at.as(ALICE).comments(repository, issue);

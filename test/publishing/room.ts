@@ -1,20 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type GitHubWorld, openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
 import { openGitHub } from '../../src/adapters/github/index.ts';
-import { openSteering, type Steering } from '../../src/commands/index.ts';
+import { type CommandIntake, openCommandIntake } from '../../src/commands/index.ts';
 import { openLog } from '../../src/compose/index.ts';
-import { watchedGitHub, watchedPushes } from '../../src/compose/seen.ts';
-import type { Decision } from '../../src/core/decision/index.ts';
+import { instrumentedGitHub, instrumentedPushes } from '../../src/compose/instrumentation.ts';
 import type { Alias, GitHubOrigin, RunId, Sha } from '../../src/core/model/index.ts';
-import { type Operator, parseEnvironment, Settings } from '../../src/core/policy/index.ts';
+import type { Decision } from '../../src/core/ranking/index.ts';
+import { type Operator, parseEnvironment, Settings } from '../../src/core/settings/index.ts';
 import type { CollectedPatch, Store } from '../../src/ports/index.ts';
-import { guard } from '../../src/runs/guard.ts';
-import { openAnnouncer, reconcile, sayLastWords, type World } from '../../src/runs/index.ts';
+import { announceEndedRuns, openAnnouncer, reconcile, type World } from '../../src/runs/index.ts';
 import { fail, publish } from '../../src/runs/publish/index.ts';
+import { executeStage } from '../../src/runs/stage.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { patchOf } from '../contracts/workspaces.suite.ts';
 import { candidate, evidence, judged } from '../core/reports/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
+import { contextOf } from '../world/run-context.ts';
 import { silent } from '../world/silent.ts';
 import { type Line, openLine } from './line.ts';
 import { overRest } from './refs.ts';
@@ -102,7 +103,7 @@ export interface Room {
   readonly line: Line;
   /** Milliseconds that the run slept, one for each time. */
   readonly slept: readonly number[];
-  readonly steering: Steering;
+  readonly intake: CommandIntake;
   /** Publishes as the engine does: again while GitHub is away. Then what upkeep does every few minutes. */
   publishes(): Promise<string>;
   /** As alice, in a new comment; resolves with what became of it. */
@@ -146,8 +147,8 @@ export async function openRoom(house: House, options: RoomOptions = {}): Promise
   const engine = { status: async () => ({ kind: 'running' }), cancel: async () => {}, start: async () => {} };
   const eyes = { store, log };
   const pushing = options.pushes === 'rest' ? overRest(house) : house.git.workspaces;
-  const workspaces = options.audited ? watchedPushes(pushing, eyes, () => NOON) : pushing;
-  const github = options.audited ? watchedGitHub(plain, eyes) : plain;
+  const workspaces = options.audited ? instrumentedPushes(pushing, eyes, () => NOON) : pushing;
+  const github = options.audited ? instrumentedGitHub(plain, eyes) : plain;
   const announcer = openAnnouncer({ store, clock, log, github });
   const parts = { store, artifacts, engine, workspaces, github, clock, log, announcer };
   const world = parts as unknown as World;
@@ -155,8 +156,8 @@ export async function openRoom(house: House, options: RoomOptions = {}): Promise
     options.issue ?? (await hub.github.as(ALICE).openIssue(hub.repository, { title: 'Add is wrong' }));
   const runId = `r${String(++count).padStart(10, '0')}`;
   await judge(house, inner, artifacts, { runId, issue, decision: options.decision ?? WINNER });
-  const steering = openSteering(world);
-  const room = { house, world, store: inner, runId, issue, line, slept, steering };
+  const intake = openCommandIntake(world);
+  const room = { house, world, store: inner, runId, issue, line, slept, intake };
   const mended = () => {
     line.mended();
     options.onSleep?.();
@@ -164,7 +165,7 @@ export async function openRoom(house: House, options: RoomOptions = {}): Promise
   return {
     ...room,
     publishes: () => publishes(world, runId, mended),
-    ...speaking({ ...room, world, steering }, mended),
+    ...speaking({ ...room, world, intake }, mended),
   };
 }
 
@@ -225,19 +226,21 @@ async function judge(
 
 async function publishes(world: World, runId: RunId, mended: () => void): Promise<string> {
   const { signal } = new AbortController();
-  const end = await guard(world, 'publish', signal, () => publish(world, runId, signal));
+  const end = await executeStage(world, 'publish', { signal }, async (within) =>
+    publish(world, await contextOf(world, runId, within)),
+  );
   if (end.kind === 'fault') await fail(world, runId, end.fault);
   mended();
   await reconcile(world);
-  await sayLastWords(world);
+  await announceEndedRuns(world);
   return end.kind === 'fault' ? `${end.fault.code}: ${end.fault.message}` : end.value;
 }
 
 let commands = 0;
 
-type Speaking = Pick<Room, 'house' | 'world' | 'store' | 'issue' | 'steering'>;
+type Speaking = Pick<Room, 'house' | 'world' | 'store' | 'issue' | 'intake'>;
 
-function speaking({ house, world, store, issue, steering }: Speaking, mended: () => void) {
+function speaking({ house, world, store, issue, intake }: Speaking, mended: () => void) {
   const { github, repository } = house.hub;
   // Kept as it is now: what carries a command may have another name by then.
   const handle = github.handle(repository.owner, repository.name);
@@ -249,9 +252,9 @@ function speaking({ house, world, store, issue, steering }: Speaking, mended: ()
   const recovers = async () => {
     mended();
     await reconcile(world);
-    await sayLastWords(world);
-    await steering.recover();
-    await steering.idle();
+    await announceEndedRuns(world);
+    await intake.recover();
+    await intake.idle();
   };
   const says: Room['says'] = async (text, { on = issue, login = ALICE } = {}) => {
     const comment = await github.as(login).comment(repository, on, text);
@@ -264,10 +267,10 @@ function speaking({ house, world, store, issue, steering }: Speaking, mended: ()
       on: 'conversation',
     } as const;
     const at = NOON + ++commands * 1000;
-    const sender = { id: user.id, login, isBot: false };
+    const actor = { id: user.id, login, isBot: false };
     const said = { title: 'An issue', body: 'What is to be done.' };
-    await steering.heard({ place, body: text, issue: said, at, throughApp: false, sender });
-    await steering.idle();
+    await intake.onComment({ place, body: text, issue: said, at, throughApp: false, actor });
+    await intake.idle();
     const id = `comment:${comment}`;
     // Upkeep looks every few minutes, whatever became of it.
     await recovers();

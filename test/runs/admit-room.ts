@@ -1,4 +1,3 @@
-import { readSettingsText } from '../../src/adapters/config/index.ts';
 import type { GitHubOrigin, Task } from '../../src/core/model/index.ts';
 import type {
   CommentFacts,
@@ -14,6 +13,7 @@ import type {
   RepositoryFacts,
 } from '../../src/ports/index.ts';
 import { admit, permit, type RunRequest } from '../../src/runs/admit/index.ts';
+import { loadRun } from '../../src/runs/context.ts';
 import type { World } from '../../src/runs/index.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { inPages } from '../world/pages.ts';
@@ -233,8 +233,10 @@ export function admitRoom() {
     await store.createRun({ id: runId, origin: from, title: text.title, request, at: now.now });
     return request;
   }
-  const decide = async (request: RunRequest): Promise<'go' | 'refused'> =>
-    (await permit(world, request)) === 'go' ? admit(world, request) : 'refused';
+  const decide = async (request: RunRequest): Promise<'go' | 'refused'> => {
+    const run = await loadRun(world, request.runId);
+    return (await permit(world, run, request)) === 'go' ? admit(world, run, request) : 'refused';
+  };
   async function start(origin: Partial<GitHubOrigin> = {}, over: Partial<RunRequest> = {}) {
     const request = await ask(origin, over);
     const answer = await decide(request);
@@ -255,7 +257,6 @@ const machine = (now: Scene) => ({
     readFile: async (_: unknown, sha: string, path: string) => now.files[`${sha}:${path}`] ?? null,
     listFiles: async () => ['package.json'],
   },
-  reports: { readSettings: readSettingsText },
   coders: new Map([
     ['builtin', { name: 'builtin', protocols: ['anthropic'], wantsArgv: false, version: async () => '1' }],
   ]),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { admit, RunRequest } from '../../src/runs/admit/index.ts';
+import { loadRun } from '../../src/runs/context.ts';
 import { bookRow } from '../world/ledger.ts';
 import { admitRoom, comment, HEAD, MAIN, mallory, mona, NOON, tria } from './admit-room.ts';
 
@@ -26,7 +27,7 @@ describe('a label', () => {
     room.now.issue = { ...room.now.issue, labels: [] };
     const { run, trouble } = await room.start();
     expect(run?.state).toBe('refused');
-    expect(trouble).toBe('The label was taken off again before the run began.');
+    expect(trouble).toBe('The label was removed before the run started.');
     expect(room.written).toEqual([]);
   });
 
@@ -47,7 +48,7 @@ describe('a label', () => {
 
       **No run was started.** The issue is closed.
 
-      **Next:** Reopen it, then set the label again.
+      **Next:** Reopen it, then add the label again.
       ",
         "#7 labels -auto-dev",
       ]
@@ -59,7 +60,7 @@ describe('a label', () => {
     await room.start();
     const { run, trouble } = await room.start();
     expect(run?.state).toBe('refused');
-    expect(trouble).toBe('The run `r0000000001` is at work here.');
+    expect(trouble).toBe('Run `r0000000001` is already active here.');
     expect(room.written).toEqual(['#7 labels -auto-dev']);
   });
 
@@ -72,8 +73,9 @@ describe('a label', () => {
       ...room.world,
       store: { ...store, transition: () => Promise.reject(new Error('gone')) },
     };
-    await expect(admit(broken, request)).rejects.toThrow('gone');
-    await admit(room.world, request);
+    const run = await loadRun(room.world, request.runId);
+    await expect(admit(broken, run, request)).rejects.toThrow('gone');
+    await admit(room.world, run, request);
     expect(room.said()).toHaveLength(1);
     expect(room.written.filter((one) => one.includes('labels'))).toHaveLength(1);
     expect((await store.run(request.runId))?.state).toBe('refused');
@@ -89,9 +91,9 @@ describe('a command', () => {
       [
         "#7: <!-- runoff:refusal:r0000000002 -->
 
-      **No run was started.** The run \`r0000000001\` is at work here.
+      **No run was started.** Run \`r0000000001\` is already active here.
 
-      **Next:** Wait for it to end. To start afresh, cancel it with \`/auto-dev cancel\`, then ask again.
+      **Next:** Wait for it to finish, or cancel it with \`/auto-dev cancel\` and try again.
       ",
       ]
     `);
@@ -155,7 +157,7 @@ describe('a repository', () => {
     const room = admitRoom();
     room.now.facts = { ...room.now.facts, archived: true };
     const { trouble } = await room.start();
-    expect(trouble).toBe('The repository is archived: nobody can write to it.');
+    expect(trouble).toBe('The repository is archived, so nobody can write to it.');
     expect(room.written).toEqual([]);
   });
 
@@ -170,7 +172,7 @@ describe('a repository', () => {
   test('without the branch that was named', async () => {
     const room = admitRoom();
     const { trouble } = await room.start({}, { trigger: 'command', base: 'gone' });
-    expect(trouble).toBe('There is no branch, tag or commit named `gone` to start from.');
+    expect(trouble).toBe('There is no branch, tag or commit named `gone`.');
     expect(room.written).toHaveLength(1);
   });
 });
@@ -198,7 +200,7 @@ describe('the caps of a day', () => {
     expect(room.written.at(-1)).toBe('#7 labels -auto-dev');
   });
 
-  test('it starts anew at midnight UTC', async () => {
+  test('it resets at midnight UTC', async () => {
     const { room } = await reached({ runsOfUser: 1 });
     room.now.now = NOON + 43_200_000 - 1;
     room.now.unlabelled.clear();
@@ -240,7 +242,7 @@ describe('the caps of a day', () => {
     };
     await bookRow(room.store, { ...call, ...meter });
     expect((await room.start()).trouble).toBe(
-      'The runs of `mona` have used up $3.00 today (UTC), the most that this server allows.',
+      'The runs of `mona` have spent $3.00 today (UTC), the daily limit of this server.',
     );
   });
 });
@@ -258,9 +260,9 @@ test('people with triage are told once a day for an issue; others hear nothing',
       "{"issue":7} confused",
       "#7: <!-- runoff:refusal:r0000000001 -->
 
-    **No run was started.** \`tria\` may set labels here, but to start a run takes the right to write to this repository.
+    **No run was started.** \`tria\` can add labels here, but starting a run requires write access to this repository.
 
-    **Next:** Ask someone with write access to set the label: only they can start a run.
+    **Next:** Ask someone with write access to add the label.
     ",
       "#7 labels -auto-dev",
       "{"issue":7} confused",

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type NewReply, NO_DIALOGUE } from '../../src/core/dialogue/index.ts';
+import { type NewReply, NO_DIALOGUE } from '../../src/core/brief/index.ts';
 import type { Brief, Question, Task } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import type { Engine, FlowContext, Flows } from '../../src/ports/index.ts';
-import { agree } from '../../src/runs/agree.ts';
-import { guard, type StageRunner } from '../../src/runs/guard.ts';
 import { cancelRun, reconcile, reply, type World } from '../../src/runs/index.ts';
+import { settleQuestions } from '../../src/runs/settle-questions.ts';
+import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
 import { memoryEngine, newJournal } from '../world/memory-engine.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
@@ -65,8 +65,7 @@ async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
     candidate: async () => null,
     examination: async () => null,
     async run(context: FlowContext) {
-      const stage: StageRunner = (name, work) =>
-        context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
+      const stage = stagesOf(world, context, RUN, UNLIMITED);
       const plan = () =>
         stage('brief', async () => {
           const brief = briefs[Math.min(planned.length, briefs.length - 1)];
@@ -74,7 +73,7 @@ async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
           await store.updateRun(RUN, brief ? { brief } : {}, 1);
         });
       await plan();
-      const agreed = await agree(world, context, RUN, stage, plan);
+      const agreed = await settleQuestions(world, context, stage, plan);
       return agreed.kind === 'ok' ? agreed.value : agreed.fault;
     },
   });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { systemRandom } from '../../src/adapters/system/index.ts';
+import { NO_ADMISSION } from '../../src/core/independent-tests/index.ts';
 import { identitiesOf } from '../../src/core/judging/index.ts';
-import { NO_ADMISSION } from '../../src/core/neutral/index.ts';
 import type { Question } from '../../src/ports/index.ts';
-import { put, type Table } from '../../src/runs/brief/seats.ts';
+import { askOnce, type DebatePanel } from '../../src/runs/brief/critics.ts';
 import { distinguish } from '../../src/runs/examine/distinguish.ts';
-import { writeNeutralTests } from '../../src/runs/examine/neutral.ts';
+import { type TestWriter, writeIndependentTests } from '../../src/runs/examine/independent-tests.ts';
 import { review } from '../../src/runs/examine/review.ts';
-import type { Desk } from '../../src/runs/examine/writer.ts';
-import { rememberAnswers } from '../../src/runs/remember-answers.ts';
+
+import { rememberAnswers } from '../../src/runs/restore.ts';
 import { AUTHORS, candidate } from '../core/judging/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { openCourt, poolOf } from './court.ts';
@@ -44,7 +44,7 @@ describe('a question that a killed process had asked is asked again to the lette
   afterAll(() => house.close());
 
   /** Asks in two lives over one memory; what the second asked is what the first one did. */
-  async function twice(ask: (killed: Pick<Desk, 'model' | 'random' | 'remember'>) => Promise<unknown>) {
+  async function twice(ask: (killed: Pick<TestWriter, 'model' | 'random' | 'remember'>) => Promise<unknown>) {
     const remember = whatIsKept();
     const lives = [killedWhileAsking(), killedWhileAsking()];
     for (const { model } of lives)
@@ -65,7 +65,7 @@ describe('a question that a killed process had asked is asked again to the lette
 
   test('by the writer of neutral tests, and another run draws another delimiter', async () => {
     const desk = await house.desk([]);
-    const ask = (killed: object) => writeNeutralTests(room.bench, { ...desk, ...killed }, 'Write tests.');
+    const ask = (killed: object) => writeIndependentTests(room.bench, { ...desk, ...killed }, 'Write tests.');
     const [one] = await twice(ask);
     const [other] = await twice(ask);
     expect(delimiterOf(one)).not.toBe(delimiterOf(other));
@@ -125,8 +125,8 @@ describe('a question that a killed process had asked is asked again to the lette
       schema: z.object({}),
     };
     await twice((killed) => {
-      const table: Table = { ...desk, ...killed, payer };
-      return put(
+      const table: DebatePanel = { ...desk, ...killed, payer };
+      return askOnce(
         table,
         { ...call, slice: { usd: 1 } },
         (nonce) => `<<<TASK ${nonce}\nthe brief\nTASK ${nonce}>>>`,

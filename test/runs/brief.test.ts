@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Brief } from '../../src/core/model/index.ts';
 import { brief } from '../../src/runs/brief/index.ts';
+import { contextOf } from '../world/run-context.ts';
 import { content, issue } from './debate-room.ts';
 import { type Planned, planningWorld, RUN } from './planning-world.ts';
 
@@ -13,10 +14,9 @@ const BRIEF: Brief = {
   questions: [],
 };
 const QUESTION = { text: 'Which?', options: ['a', 'b'], severity: 'blocking' as const, assume: 'a' };
-const signal = new AbortController().signal;
 const planned = async (options: Planned) => {
   const room = await planningWorld(options);
-  await brief(room.world, RUN, signal);
+  await brief(room.world, await contextOf(room.world, RUN));
   const run = await room.world.store.run(RUN);
   return { ...room, run };
 };
@@ -91,7 +91,7 @@ describe('the planner', () => {
       critics: content,
     });
     const { world, asked } = room;
-    await brief(world, RUN, signal);
+    await brief(world, await contextOf(world, RUN));
     const first = await world.store.run(RUN);
     expect(first?.debate?.end?.stop).toBe('consensus');
     expect(first?.brief).toMatchObject({ questions: [QUESTION], acceptance: ['Given "a,b": one field'] });
@@ -104,8 +104,8 @@ describe('the planner', () => {
       { dialogue: { inquiries: [{ ...inquiry, settled }], taken: 1, heard: 0 } },
       1,
     );
-    await brief(world, RUN, signal);
-    await brief(world, RUN, signal);
+    await brief(world, await contextOf(world, RUN));
+    await brief(world, await contextOf(world, RUN));
     const second = await world.store.run(RUN);
     expect(second).toMatchObject({
       brief: { goal: 'As they said.', acceptance: ['Given "a,b": one field'] },
@@ -177,10 +177,10 @@ describe('a debate of a brief', () => {
         return content(one);
       },
     });
-    await expect(brief(room.world, RUN, signal)).rejects.toThrow('kill -9');
+    await expect(brief(room.world, await contextOf(room.world, RUN))).rejects.toThrow('kill -9');
     const before = room.asked.length;
     dies = false;
-    await brief(room.world, RUN, signal);
+    await brief(room.world, await contextOf(room.world, RUN));
     const again = room.asked.slice(before).map(({ spender }) => spender);
     expect(again).toEqual(['debate-0-security', 'debate-0-security:pressed']);
     expect((await room.world.store.run(RUN))?.debate?.end?.stop).toBe('consensus');

@@ -1,11 +1,11 @@
 import type { Evidence } from '../../src/core/evidence/index.ts';
 import { type Alias, Fault, type Task, type Usage } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import type { Engine, ExecResult, ExecSpec, Flows, Sandbox, Store } from '../../src/ports/index.ts';
 import { type CandidateInput, code, codeFurther, codeOne } from '../../src/runs/code/index.ts';
-import { guard } from '../../src/runs/guard.ts';
 import type { World } from '../../src/runs/index.ts';
-import { mostWorkMs, workTimeOf } from '../../src/runs/work-time.ts';
+import { maxWorkMs, stagesOf, UNLIMITED, workTimeOf } from '../../src/runs/stage.ts';
+
 import { bookRow } from '../world/ledger.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent.ts';
@@ -59,7 +59,6 @@ export async function codingWorld(script: Script) {
     workspaces: workspacesOf(script, aliasOf),
     coders: new Map([['builtin', coder]]),
     gateway: gatewayOf(store, script),
-    reports: {},
     clock: {
       now: () => Date.now(),
       elapsed: () => performance.now(),
@@ -170,9 +169,8 @@ export function flowsOf(
 ): Flows {
   return {
     async run(context) {
-      const stage = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) =>
-        context.step(name, (signal) => guard(world, name, signal, () => work(signal)));
-      const time = workTimeOf(mostWorkMs(world));
+      const stage = stagesOf(world, context, RUN, UNLIMITED);
+      const time = workTimeOf(maxWorkMs(world));
       await code(world, context, { runId: RUN, time }, stage, watch);
       do {
         await context.step('examine', async () => {
@@ -180,7 +178,7 @@ export function flowsOf(
           const evidence = candidates.map(({ alias }) => found(alias));
           await world.store.updateRun(RUN, { evidence }, 0);
         });
-      } while (await codeFurther(world, context, RUN, stage, time));
+      } while (await codeFurther(world, context, stage, time));
       return null;
     },
     examination: async () => null,

@@ -1,7 +1,13 @@
-import type { Critique, Debate, Pressed, Synthesis } from '../../src/core/debate/index.ts';
-import { seatsOf } from '../../src/core/debate/index.ts';
+import {
+  type Critique,
+  type Debate,
+  type Pressed,
+  type Synthesis,
+  seatsOf,
+} from '../../src/core/debate/index.ts';
+
 import { Fault, type Usage } from '../../src/core/model/index.ts';
-import { type DebatePlan, holdDebate, type Table } from '../../src/runs/brief/index.ts';
+import { type DebatePanel, type DebatePlan, holdDebate } from '../../src/runs/brief/index.ts';
 
 /** One call of a debate, as a scripted model sees it. */
 export interface Asked {
@@ -114,7 +120,7 @@ function planFor({ critics = ['qa', 'product', 'security'], models, rotate = fal
   return plan;
 }
 
-function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: RoomOptions): Table {
+function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: RoomOptions): DebatePanel {
   const spent = new Map<string, number>();
   const priceOf = (model: string) => (typeof price === 'number' ? price : price(model));
   let nonce = 0;
@@ -150,7 +156,7 @@ function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: R
           async close() {},
         };
       },
-    } as unknown as Table['gateway'],
+    } as unknown as DebatePanel['gateway'],
     model: {
       async ask(question: { lease: unknown; prompt: string; instructions: string }) {
         const { spender, model } = question.lease as { spender: string; model: string };
@@ -163,7 +169,7 @@ function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: R
           ? { kind: 'failed', why: 'The model gave no answer.' }
           : { kind: 'answer', value };
       },
-    } as unknown as Table['model'],
+    } as unknown as DebatePanel['model'],
     async remember<T>(key: string, work: () => Promise<T>): Promise<T> {
       if (kept.has(key)) return kept.get(key) as T;
       const value = await work();

@@ -2,15 +2,20 @@ import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
-import { readTestReport } from '../../src/adapters/reports/index.ts';
 import { installSyntaxCheck } from '../../src/adapters/syntax/index.ts';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
 import type { ArtifactRef } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import type { ExecSpec, Sandbox, Workspaces } from '../../src/ports/index.ts';
-import { type Bench, benchOver, type Entry, gatherEvidence, testBase } from '../../src/runs/examine/index.ts';
-import type { Remember } from '../../src/runs/examine/remember.ts';
-import { storePatch } from '../../src/runs/store-patch.ts';
+import { storePatch } from '../../src/runs/context.ts';
+import type { Remember } from '../../src/runs/examine/areas.ts';
+import {
+  type CheckRunner,
+  checkRunnerOn,
+  type Entry,
+  gatherEvidence,
+  testBase,
+} from '../../src/runs/examine/index.ts';
 import { type Files, type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { openWorkbench, shell, type Workbench } from '../adapters/sandbox/workbench.ts';
 import { silent } from '../world/silent.ts';
@@ -31,7 +36,7 @@ export interface RoomOptions {
 
 /** A repository whose candidates are examined in a real sandbox, and a list of what was executed. */
 export interface Room {
-  readonly bench: Bench;
+  readonly bench: CheckRunner;
   /** Tests the base. */
   base(): Promise<TestRun>;
   /** Candidates by alias: the files that each of them writes, and the family of its model. */
@@ -90,15 +95,11 @@ async function openRoom(
   const folder = join(root, 'artifacts');
   const artifacts = openArtifacts(folder);
   const checks = { test: options.test ?? NODE_TEST, ...(options.build ? { build: options.build } : {}) };
-  const bench = await benchOver(
+  const bench = await checkRunnerOn(
     {
       workspaces,
       sandbox,
       artifacts,
-      reports: {
-        readTests: readTestReport,
-        readSettings: () => ({ kind: 'invalid', problems: [] }),
-      },
       parallelChecks: 2,
     },
     {
@@ -134,7 +135,7 @@ async function openRoom(
 
 /** A candidate that wrote these files into its own clone. */
 export async function entryOf(
-  bench: Bench,
+  bench: CheckRunner,
   workspaces: Workspaces,
   alias: string,
   files: Files,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { admit } from '../../src/runs/admit/index.ts';
+import { loadRun } from '../../src/runs/context.ts';
 import { exposureOfLocal, type World } from '../../src/runs/index.ts';
 import { admitRoom, MAIN, NOON } from './admit-room.ts';
 
@@ -41,7 +42,7 @@ async function admitted(
   const trust = trustedChecks === undefined ? {} : { trustedChecks };
   const request = { runId, text, triggeredAt: NOON, overrides: {}, ...trust };
   await store.createRun({ id: runId, origin, title: text.title, request, at: NOON });
-  return admit(world, request);
+  return admit(world, await loadRun(world, runId), request);
 }
 const wish = { runId: 'r0000000001', overrides: {} };
 const untrusted = { code: 'CHECKS_UNTRUSTED', message: expect.stringContaining(PATH) };
@@ -89,5 +90,6 @@ test('a host that the operator does not allow is not reached, so that it is no r
 test('on GitHub nobody is asked: operator and writer have said yes', async () => {
   const room = admitRoom();
   const world = { ...room.world, sandbox: { ...room.world.sandbox, probe: async () => NONE } };
-  expect(await admit(world, await room.ask())).toBe('go');
+  const request = await room.ask();
+  expect(await admit(world, await loadRun(world, request.runId), request)).toBe('go');
 });

@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Alias } from '../../src/core/model/index.ts';
 import type { Flows } from '../../src/ports/index.ts';
 import { code } from '../../src/runs/code/index.ts';
-import { guard } from '../../src/runs/guard.ts';
 import type { World } from '../../src/runs/index.ts';
-import { mostWorkMs, workTimeOf } from '../../src/runs/work-time.ts';
+import { maxWorkMs, stagesOf, UNLIMITED, workTimeOf } from '../../src/runs/stage.ts';
+
 import { LIMITS, openGitWorld } from '../adapters/git/world.ts';
-import { found } from '../core/adaptive/sample.ts';
+import { found } from '../core/ranking/round-facts.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { tried } from '../world/tried.ts';
 import { codingWorld, flowsOf, played, RUN, type Script } from './coding-world.ts';
@@ -34,8 +34,8 @@ const onlyCoding = (world: World, script: Script): Flows => ({
     await code(
       world,
       context,
-      { runId: RUN, time: workTimeOf(mostWorkMs(world)) },
-      (name, work) => context.step(name, (signal) => guard(world, name, signal, () => work(signal))),
+      { runId: RUN, time: workTimeOf(maxWorkMs(world)) },
+      stagesOf(world, context, RUN, UNLIMITED),
       async () => null,
     );
     return null;

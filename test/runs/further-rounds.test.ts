@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alias } from '../../src/core/model/index.ts';
-import { sayEnough } from '../../src/runs/code/index.ts';
-import { found, type Told } from '../core/adaptive/sample.ts';
+import { requestStop } from '../../src/runs/code/index.ts';
+import { found, type Told } from '../core/ranking/round-facts.ts';
 import { memoryEngine, newJournal } from '../world/memory-engine.ts';
 import { codingWorld, type Doing, flowsOf, played, RUN, type Script } from './coding-world.ts';
 
@@ -233,9 +233,9 @@ describe('stopped early', () => {
     const { world, starts } = await codingWorld(script);
     await played(
       memoryEngine({ journal, concurrency: 3 }),
-      flowsOf(world, script, async (over) => {
+      flowsOf(world, script, async (_, over) => {
         await expect.poll(() => starts.length).toBe(3);
-        await sayEnough(world.store, RUN, because);
+        await requestStop(world.store, RUN, because);
         await expect.poll(over).toBe(true);
         return null;
       }),
@@ -259,7 +259,7 @@ describe('stopped early', () => {
     await first.launch(flowsOf(world, script));
     await first.start(RUN, {});
     await expect.poll(() => starts.length).toBe(4);
-    await sayEnough(world.store, RUN, because);
+    await requestStop(world.store, RUN, because);
     await first.shutdown(20);
 
     await played(memoryEngine({ journal }), flowsOf(world, script));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { judgeModels, MOST_CALLS } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import { ANSWER_MS } from '../../src/runs/judge/ask.ts';
+import { ANSWER_MS } from '../../src/runs/judge/judge-model.ts';
 import { AUTHORS, adding, candidate, NOTHING_RAN } from '../core/judging/sample.ts';
 import { always, cite, DOWN, openCourt, poolOf, prefers, type Ruling, saying } from './court.ts';
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { priorityOf } from '../../src/core/queue/index.ts';
+import { priorityOf } from '../../src/core/model/index.ts';
 import type { ChildInput, FlowContext } from '../../src/ports/index.ts';
-import { lineUp } from '../../src/runs/code/line-up.ts';
-import { examineAll } from '../../src/runs/examination.ts';
-import { workTimeOf } from '../../src/runs/work-time.ts';
-import { found } from '../core/adaptive/sample.ts';
+import { queueCandidates } from '../../src/runs/code/queue.ts';
+import { loadRun } from '../../src/runs/context.ts';
+import { examineRounds } from '../../src/runs/examine-rounds.ts';
+import { workTimeOf } from '../../src/runs/stage.ts';
+import { found } from '../core/ranking/round-facts.ts';
 import { codingWorld, RUN } from './coding-world.ts';
 
 const PLACE = {
@@ -37,9 +38,9 @@ test.each([
     await world.store.updateRun(RUN, { line }, 0);
     const children: ChildInput[] = [];
     const context = noting(children);
-    await context.fanOut(await lineUp(world, { runId: RUN, origin: { kind: 'local', path: '/' } }, [PLACE]));
+    await context.fanOut(await queueCandidates(world, await loadRun(world, RUN), [PLACE]));
     const baseRun = { sha256: 'aa', bytes: 2 };
-    await examineAll(world, context, { runId: RUN, baseRun }, workTimeOf(1_000), async () => false);
+    await examineRounds(world, context, { runId: RUN, baseRun }, workTimeOf(1_000), async () => false);
     expect(children.map(({ key, priority }) => [key, priority])).toEqual([
       ['A', priority],
       ['examination', priority],

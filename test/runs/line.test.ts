@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunId } from '../../src/core/model/index.ts';
-import { sayLine } from '../../src/runs/index.ts';
+import { announceQueue } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
 
 const MINUTE = 60_000;
@@ -32,7 +32,7 @@ async function lineOf(count: number) {
       idle: async () => {},
     };
     const clock = { now: () => now, elapsed: () => now, sleep: async () => {} };
-    await sayLine({ store, announcer, clock }, told);
+    await announceQueue({ store, announcer, clock }, told);
     return said.map((id) => ids.indexOf(id));
   };
   return { store, ids, look };

@@ -1,16 +1,15 @@
 import { join } from 'node:path';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { openModel } from '../../src/adapters/models/index.ts';
-import { readTestReport } from '../../src/adapters/reports/index.ts';
 import { systemRandom } from '../../src/adapters/system/index.ts';
 import type { TestRun } from '../../src/core/evidence/index.ts';
 import type { Brief } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
-import type { Reports, WorkArea } from '../../src/ports/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import type { WorkArea } from '../../src/ports/index.ts';
 import type { Survivor } from '../../src/runs/examine/admit.ts';
-import { type Bench, benchOver, build, layFiles, runTests } from '../../src/runs/examine/execute.ts';
-import { inArea } from '../../src/runs/examine/in-area.ts';
-import type { Desk } from '../../src/runs/examine/writer.ts';
+import { type CheckRunner, inArea } from '../../src/runs/examine/areas.ts';
+import { build, checkRunnerOn, runTests, writeFiles } from '../../src/runs/examine/execute.ts';
+import type { TestWriter } from '../../src/runs/examine/independent-tests.ts';
 import { json, openRig, type Provider, type Rig, startProvider } from '../adapters/gateway/rig.ts';
 import { type Files, type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { openWorkbench, type Workbench } from '../adapters/sandbox/workbench.ts';
@@ -74,14 +73,13 @@ export const expecting = (line: string, cells: readonly string[]): string =>
 
 /** One repository with a real sandbox, and survivors made from files. */
 export interface Room {
-  readonly bench: Bench;
+  readonly bench: CheckRunner;
   readonly onBase: TestRun;
   survivor(alias: string, files: Readonly<Record<string, string>>): Promise<Survivor>;
 }
 
 /** Everything real but the models; `close` it. */
 export interface House {
-  readonly reports: Reports;
   room(how?: {
     readonly files?: Files;
     readonly test?: string;
@@ -93,8 +91,8 @@ export interface House {
   /** A desk whose models answer one thing after the other; the last again and again. */
   desk(
     answers: readonly unknown[],
-    more?: Partial<Desk>,
-  ): Promise<Desk & { readonly provider: Provider; readonly rig: Rig }>;
+    more?: Partial<TestWriter>,
+  ): Promise<TestWriter & { readonly provider: Provider; readonly rig: Rig }>;
   close(): Promise<void>;
 }
 
@@ -102,16 +100,11 @@ export async function openHouse(): Promise<House> {
   const workbench = await openWorkbench();
   const repositories = openGitWorld();
   const closers: (() => PromiseLike<unknown>)[] = [];
-  const reports: Reports = {
-    readTests: readTestReport,
-    readSettings: () => ({ kind: 'invalid', problems: [] }),
-  };
   let rooms = 0;
   return {
-    reports,
     async room(how = {}) {
       rooms += 1;
-      return openRoom(workbench, repositories, reports, `r${rooms}`, how, closers);
+      return openRoom(workbench, repositories, `r${rooms}`, how, closers);
     },
     async desk(answers, more = {}) {
       const provider = await startProvider((_, response) => {
@@ -138,7 +131,7 @@ export async function openHouse(): Promise<House> {
   };
 }
 
-function deskOn(rig: Rig): Desk {
+function deskOn(rig: Rig): TestWriter {
   const kept = new Map<string, string>();
   return {
     gateway: rig.gateway,
@@ -166,7 +159,6 @@ function deskOn(rig: Rig): Desk {
 async function openRoom(
   workbench: Workbench,
   repositories: GitWorld,
-  reports: Reports,
   runId: string,
   how: Parameters<House['room']>[0] & {},
   closers: (() => PromiseLike<unknown>)[],
@@ -177,9 +169,9 @@ async function openRoom(
   const workspaces = openWorkspaces({ dataDir: join(workbench.root, 'data'), sandbox, owner, log: silent });
   const checks = { test: how.test ?? NODE_TEST, ...(how.build ? { build: how.build } : {}) };
   const settings = Settings.parse({ checks, timeout: { check: `${how.check ?? 60}s` } });
-  const bench = await benchOver(
+  const bench = await checkRunnerOn(
     // Nothing here is kept as an artifact.
-    { workspaces, sandbox, reports, parallelChecks: 2, artifacts: undefined as never },
+    { workspaces, sandbox, parallelChecks: 2, artifacts: undefined as never },
     {
       task: { runId, base: { ref: 'main', sha }, settings },
       source,
@@ -201,7 +193,7 @@ async function openRoom(
     async survivor(alias, files) {
       const built = await workspaces.open(bench.base, `${runId}-${alias}-built`);
       opened.push(built);
-      const fault = (await layFiles(bench, built, files)) ?? (await build(bench, built));
+      const fault = (await writeFiles(bench, built, files)) ?? (await build(bench, built));
       if (fault) throw new Error(JSON.stringify(fault));
       return { alias, tree: { patch: JSON.stringify(files), built }, green: true };
     },

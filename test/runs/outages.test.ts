@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
-import { patiently } from '../../src/runs/guard.ts';
 import type { World } from '../../src/runs/index.ts';
+import { retryOutages } from '../../src/runs/stage.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent.ts';
 
 function recordWaits() {
   const waits: number[] = [];
   const clock = { sleep: async (ms: number) => void waits.push(ms) };
-  return { waits, world: { log: silent, clock } as unknown as World };
+  return { waits, world: partial<World>({ log: silent, clock }) };
 }
 
 const away = () => Promise.reject(new Fault('DATABASE_UNAVAILABLE', 'It is away.'));
@@ -16,7 +17,7 @@ const going = new AbortController().signal;
 
 test('an outage is waited out for a quarter of an hour, and nothing stands still for more than half a minute after it', async () => {
   const { waits, world } = recordWaits();
-  await expect(patiently(world, going, away)).rejects.toThrow('It is away.');
+  await expect(retryOutages(world, going, away)).rejects.toThrow('It is away.');
   const minutes = waits.reduce((sum, ms) => sum + ms, 0) / 60_000;
   expect(minutes).toBeGreaterThan(14);
   expect(minutes).toBeLessThan(16);
@@ -24,7 +25,7 @@ test('an outage is waited out for a quarter of an hour, and nothing stands still
 });
 
 test('a cancelled run does not wait for an outage to end', async () => {
-  await expect(patiently(recordWaits().world, AbortSignal.abort(), away)).rejects.toThrow(
+  await expect(retryOutages(recordWaits().world, AbortSignal.abort(), away)).rejects.toThrow(
     'The run was cancelled.',
   );
 });
@@ -34,8 +35,8 @@ test.each([
   ['a full disk', full, 'ENOSPC'],
 ])('%s is waited for once, where one wait is inside another', async (_, work, message) => {
   const { waits, world } = recordWaits();
-  await expect(patiently(world, going, work)).rejects.toThrow(message);
+  await expect(retryOutages(world, going, work)).rejects.toThrow(message);
   const { length } = waits.splice(0);
-  await expect(patiently(world, going, () => patiently(world, going, work))).rejects.toThrow(message);
+  await expect(retryOutages(world, going, () => retryOutages(world, going, work))).rejects.toThrow(message);
   expect(waits).toHaveLength(length);
 });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { timesOf } from '../../src/core/policy/index.ts';
-import { patienceFor } from '../../src/runs/code/patience.ts';
+import { timesOf } from '../../src/core/settings/index.ts';
+import { progressLimitFor } from '../../src/runs/code/stop-early.ts';
 
 const usual = timesOf({ candidate: 100, silence: 20, extendWhileProgressing: true }, 1_000);
 
 function coder(times = usual) {
   const now = { ms: 0, activity: null as number | null };
-  const patience = patienceFor({ elapsed: () => now.ms }, { lastActivity: () => now.activity }, times);
+  const patience = progressLimitFor({ elapsed: () => now.ms }, { lastActivity: () => now.activity }, times);
   return { now, patience };
 }
 

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { Settings } from '../../src/core/policy/index.ts';
-import { requirePersonas } from '../../src/runs/field.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import { requirePersonas } from '../../src/runs/contestants.ts';
 import type { World } from '../../src/runs/index.ts';
+import { partial } from '../world/partial.ts';
 
 const persona = { spec: 'spec', code: 'code' };
-const world = {
+const world = partial<World>({
   prompts: { personas: new Map(['product', 'qa', 'security'].map((name) => [name, persona])) },
-} as unknown as World;
+});
 
 const named = (agents: readonly string[]) => () =>
   requirePersonas(world, Settings.parse({ critics: { agents } }).critics.agents);

@@ -1,6 +1,6 @@
-import type { Brief, Task } from '../../src/core/model/index.ts';
-import { Fault } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { type Brief, Fault, type Task } from '../../src/core/model/index.ts';
+
+import { Settings } from '../../src/core/settings/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { bookRow } from '../world/ledger.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';

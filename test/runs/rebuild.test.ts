@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { rebuild } from '../../src/runs/rebuild.ts';
-import { storePatch } from '../../src/runs/store-patch.ts';
+import { storePatch } from '../../src/runs/context.ts';
+import { restoreTree } from '../../src/runs/restore.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { patchOf } from '../contracts/workspaces.suite.ts';
 import { memoryArtifacts } from '../world/memory-store.ts';
@@ -35,7 +35,7 @@ describe('a candidate that another machine coded', () => {
   test('is made again here from its patch, as the same tree, and can be committed', async () => {
     const { here, base, patch } = await collectedElsewhere();
     expect(await here.workspaces.holds(base, patch.tree)).toBe(false);
-    await rebuild(here, base, { runId: 'r1', alias: 'A', patch }, signal);
+    await restoreTree(here, base, { runId: 'r1', alias: 'A', patch }, signal);
     expect(await here.workspaces.holds(base, patch.tree)).toBe(true);
     const author = { name: 'Runoff', email: 'runoff@example.org' };
     const spec = { base: base.sha, tree: patch.tree, message: 'A', author, at: 1_700_000_000 };
@@ -45,7 +45,9 @@ describe('a candidate that another machine coded', () => {
   test('whose patch leads elsewhere is a fault, and nothing is published', async () => {
     const { here, base, patch } = await collectedElsewhere();
     const lie = { ...patch, tree: 'c'.repeat(40) };
-    await expect(rebuild(here, base, { runId: 'r1', alias: 'A', patch: lie }, signal)).rejects.toMatchObject({
+    await expect(
+      restoreTree(here, base, { runId: 'r1', alias: 'A', patch: lie }, signal),
+    ).rejects.toMatchObject({
       code: 'INTERNAL',
       message: expect.stringMatching(/candidate A .* leads to [0-9a-f]{40} instead of c{40}/),
     });

@@ -1,16 +1,16 @@
 import { familyOf } from '../../src/core/judging/index.ts';
-import type { Brief, Candidate, Contestant, Task } from '../../src/core/model/index.ts';
-import { Fault } from '../../src/core/model/index.ts';
-import { Settings } from '../../src/core/policy/index.ts';
+import { type Brief, type Candidate, type Contestant, Fault, type Task } from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
 import type { Answer, Grant, Question, RunRecord } from '../../src/ports/index.ts';
 import { testBase } from '../../src/runs/examine/index.ts';
-import { guard, type StageRunner } from '../../src/runs/guard.ts';
 import type { World } from '../../src/runs/index.ts';
 import { judge } from '../../src/runs/judge/index.ts';
 import { reviewWinner } from '../../src/runs/review.ts';
+import { executeStage, type StageRunner } from '../../src/runs/stage.ts';
 import type { Files } from '../adapters/git/world.ts';
 import { candidate as evidenceOf } from '../core/ranking/sample.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { contextOf } from '../world/run-context.ts';
 import { silent } from '../world/silent.ts';
 import { entryOf, type House } from './examine-room.ts';
 import { BRIEF, REPOSITORY, TASK } from './neutral-room.ts';
@@ -131,9 +131,10 @@ export async function stageOf(house: House, scene: Scene): Promise<Stage> {
     await store.transition(runId, state, 'it is', 0);
   const baseRun = await world.artifacts.put(JSON.stringify(await testBase(bench)));
   const { signal } = new AbortController();
-  const stage: StageRunner = (name, work) => guard(world, name, signal, () => work(signal));
+  const stage: StageRunner = (name, work) =>
+    executeStage(world, name, { signal }, async (within) => work(await contextOf(world, runId, within)));
   const again = async () => {
-    const end = await reviewWinner(world, runId, baseRun, stage);
+    const end = await reviewWinner(world, baseRun, stage);
     if (end.kind === 'fault') throw new Error(end.fault.message);
     return (await store.run(runId)) as RunRecord;
   };
@@ -143,7 +144,7 @@ export async function stageOf(house: House, scene: Scene): Promise<Stage> {
     grants,
     again,
     async play() {
-      await judge(world, runId, signal);
+      await judge(world, await contextOf(world, runId));
       return again();
     },
   };

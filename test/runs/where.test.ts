@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { SandboxProbe } from '../../src/ports/index.ts';
+import { recordSandbox } from '../../src/runs/context.ts';
 import type { World } from '../../src/runs/index.ts';
-import { noteSandbox } from '../../src/runs/where.ts';
 import { memoryStore } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
 
 const STRONG: SandboxProbe = { kind: 'ready', backend: 'bubblewrap', detail: 'strong', weaker: [] };
 const NONE: SandboxProbe = { kind: 'ready', backend: 'none', detail: 'plain', weaker: ['Nothing holds.'] };
@@ -13,7 +14,7 @@ async function noted(...probes: readonly SandboxProbe[]) {
   await store.createRun({ id: 'r1', origin, title: 't', request: {}, at: 1 });
   for (const probe of probes) {
     const world = { store, sandbox: { probe: async () => probe }, clock: { now: () => 1 } };
-    await noteSandbox(world as unknown as World, 'r1');
+    await recordSandbox(partial<World>(world), 'r1');
   }
   return (await store.run('r1'))?.sandbox;
 }

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Evidence } from '../../src/core/evidence/index.ts';
 import type { ChildInput, Clock, Engine, FlowContext, Flows } from '../../src/ports/index.ts';
 import { code } from '../../src/runs/code/index.ts';
-import { examineAll, examineHere } from '../../src/runs/examination.ts';
-import type { Guarded } from '../../src/runs/guard.ts';
+import { examineHere, examineRounds } from '../../src/runs/examine-rounds.ts';
 import type { World } from '../../src/runs/index.ts';
-import { guardWithin, stagesWithin, workTimeOf } from '../../src/runs/work-time.ts';
+import { executeStage, type StageResult, stagesOf, workTimeOf } from '../../src/runs/stage.ts';
+
 import { type Journal, memoryEngine, newJournal } from '../world/memory-engine.ts';
 import { silent } from '../world/silent.ts';
 import { codingWorld, flowsOf, played, RUN } from './coding-world.ts';
@@ -38,7 +38,12 @@ function handClock() {
 }
 
 const hourly = (clock: Clock) =>
-  ({ clock, log: silent, ceilings: { runSeconds: 3_600 } }) as unknown as World;
+  ({
+    clock,
+    log: silent,
+    ceilings: { runSeconds: 3_600 },
+    store: { run: async () => ({ id: RUN, origin: { kind: 'local', path: '/' } }) },
+  }) as unknown as World;
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, fail) => signal.addEventListener('abort', () => fail(signal.reason)));
 
@@ -56,9 +61,9 @@ test('what a run worked before a crash counts, the days in which no process was 
   const flows: Flows = {
     async run(context) {
       const time = workTimeOf(60 * MINUTE);
-      const stage = stagesWithin(world, context, time);
+      const stage = stagesOf(world, context, RUN, time);
       await stage('brief', async () => advance(40 * MINUTE));
-      const judged = await stage('judge', (signal) => {
+      const judged = await stage('judge', ({ signal }) => {
         begun.push('judge');
         judging.resolve();
         return untilAborted(signal);
@@ -94,7 +99,7 @@ test('a cancelled step is cancelled, and is not said to have taken too long', as
   const cancel = new AbortController();
   const { clock, advance } = handClock();
   const within = { signal: cancel.signal, leftMs: MINUTE };
-  const ended = guardWithin(hourly(clock), 'judge', within, untilAborted);
+  const ended = executeStage(hourly(clock), 'judge', within, untilAborted);
   cancel.abort();
   advance(2 * MINUTE);
   await expect(ended).rejects.toThrow('cancelled');
@@ -111,16 +116,10 @@ describe('what is counted', () => {
   test('of stages side by side the longest', async () => {
     const time = workTimeOf(60 * MINUTE);
     const context = remembered({ ...ok, elapsed: 10 * MINUTE }, { ...ok, elapsed: 25 * MINUTE });
-    const stage = stagesWithin(world, context, time);
+    const stage = stagesOf(world, context, RUN, time);
     const both = [stage('brief', async () => null), stage('base', async () => null)];
     expect(await Promise.all(both)).toEqual([ok, ok]);
     expect(time.left()).toBe(35 * MINUTE);
-  });
-
-  test('nothing for what an older version remembered without its time', async () => {
-    const time = workTimeOf(60 * MINUTE);
-    await stagesWithin(world, remembered(ok), time)('brief', async () => null);
-    expect(time.left()).toBe(60 * MINUTE);
   });
 
   test('an examination on another machine by its work; the next one gets what is left', async () => {
@@ -136,8 +135,12 @@ describe('what is counted', () => {
     } as unknown as FlowContext;
     const baseRun = { sha256: 'aa', bytes: 2 };
     const rounds = [true, true, false];
-    const end = await examineAll(world, context, { runId: RUN, baseRun }, workTimeOf(60 * MINUTE), async () =>
-      Boolean(rounds.shift()),
+    const end = await examineRounds(
+      world,
+      context,
+      { runId: RUN, baseRun },
+      workTimeOf(60 * MINUTE),
+      async () => Boolean(rounds.shift()),
     );
     expect(end).toEqual(examined);
     expect(children.map(({ input }) => (input as { leftMs: number }).leftMs)).toEqual([
@@ -168,12 +171,12 @@ test('coders get no more time than their run has left, and what the longest took
   const { world: usual } = await codingWorld(script);
   const world: World = { ...usual, clock };
   const engine = opened(newJournal());
-  const ends: Guarded<unknown>[] = [];
+  const ends: StageResult<unknown>[] = [];
   await played(engine, {
     ...flowsOf(world, script),
     async run(context) {
       const time = workTimeOf(10 * MINUTE);
-      const stage = stagesWithin(world, context, time);
+      const stage = stagesOf(world, context, RUN, time);
       await stage('brief', async () => advance(4 * MINUTE));
       ends.push(await code(world, context, { runId: RUN, time }, stage, async () => null));
       ends.push(await stage('judge', async () => expect.unreachable()));

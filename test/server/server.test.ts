@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startWeb, type Web, type WebOptions } from '../../src/server/index.ts';
+import { startWeb, type WebOptions, type WebServer } from '../../src/server/index.ts';
 import { delivery, HOOKS, labelled, memoryLog, probotMiddleware, SECRET, sign } from './delivery.ts';
 
-let web: Web | undefined;
+let web: WebServer | undefined;
 let titles: string[];
 let log: ReturnType<typeof memoryLog>;
 
@@ -16,7 +16,7 @@ afterEach(async () => {
   web = undefined;
 });
 
-async function start(options: Partial<WebOptions> = {}): Promise<Web> {
+async function start(options: Partial<WebOptions> = {}): Promise<WebServer> {
   web = await startWeb({
     host: '127.0.0.1',
     port: 0,

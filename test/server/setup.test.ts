@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import nock from 'nock';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
-  fileKeeper,
+  fileCredentialStore,
   openSetup,
   type Setup,
   type SetupOptions,
   startWeb,
-  type Web,
+  type WebServer,
 } from '../../src/server/index.ts';
 import { HOOKS, memoryLog } from './delivery.ts';
 
@@ -73,10 +73,15 @@ let folder: string;
 let github: GitHubSide;
 let log: ReturnType<typeof memoryLog>;
 let setup: Setup;
-let web: Web;
+let web: WebServer;
 let keyFile: string;
 let envFile: string;
 
+beforeAll(() => {
+  // Another file of this process may have put back what it changes.
+  if (!nock.isActive()) nock.activate();
+});
+afterAll(() => nock.restore());
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'runoff-setup-'));
   keyFile = join(folder, 'data', 'app.pem');
@@ -99,7 +104,7 @@ async function usual(): Promise<SetupOptions> {
     apiUrl: github.apiUrl,
     publicUrl: 'https://runoff.example/',
     webhooksPath: HOOKS,
-    keeper: fileKeeper({ dataFolder: join(folder, 'data'), envFile }),
+    credentialStore: fileCredentialStore({ dataFolder: join(folder, 'data'), envFile }),
     fetch,
     random: { nonce: () => nonces.shift() ?? 'spent' },
     log,
@@ -272,7 +277,7 @@ describe('what can go wrong', () => {
       name: 'an expired or used code',
       answer: json(404, { message: 'Not Found' }),
       status: 410,
-      says: /used before, or is older than an hour/,
+      says: /already used or is older than one hour/,
     },
     {
       name: 'a failing GitHub',
@@ -284,7 +289,7 @@ describe('what can go wrong', () => {
       name: 'an answer without a key',
       answer: json(201, { ...APP, pem: '' }),
       status: 502,
-      says: /lacks what an App needs \(pem\)/,
+      says: /lacks required fields \(pem\)/,
     },
     {
       name: 'an App without a webhook secret',
@@ -302,19 +307,19 @@ describe('what can go wrong', () => {
       name: 'an answer that is no JSON',
       answer: (_, response) => void response.writeHead(201).end('<html>'),
       status: 502,
-      says: /did not answer as it should/,
+      says: /returned an unexpected response/,
     },
     {
       name: 'a redirect',
       answer: (_, response) => void response.writeHead(302, { location: 'http://git.test/' }).end(),
       status: 502,
-      says: /did not answer as it should/,
+      says: /returned an unexpected response/,
     },
     {
       name: 'a broken connection',
       answer: (request) => void request.socket.destroy(),
       status: 502,
-      says: /did not answer as it should/,
+      says: /returned an unexpected response/,
     },
   ];
   test.each(cases)(
@@ -359,22 +364,24 @@ describe('what can go wrong', () => {
 
   test('an address of this machine is pointed out', async () => {
     await begin({ publicUrl: 'http://localhost:3000' });
-    expect((await see(setup.link(web.url))).html).toContain('on this machine only');
+    expect((await see(setup.link(web.url))).html).toContain('only works on this machine');
   });
 
   test('folders that cannot be written are said before GitHub is asked', async () => {
     await writeFile(join(folder, 'file'), '');
-    await begin({ keeper: fileKeeper({ dataFolder: join(folder, 'file', 'data'), envFile }) });
+    await begin({
+      credentialStore: fileCredentialStore({ dataFolder: join(folder, 'file', 'data'), envFile }),
+    });
     const answer = await see(setup.link(web.url));
     expect([answer.status, answer.html.includes('cannot be written')]).toEqual([500, true]);
   });
 
   test('a key that is lost after registration says how to get another', async () => {
-    const keeper = {
+    const credentialStore = {
       check: async () => null,
       keep: () => Promise.reject(new Error('no space left on device')),
     };
-    await begin({ keeper });
+    await begin({ credentialStore });
     const answer = await comeBack((await openForm()).state);
     expect(answer.status).toBe(500);
     expect(answer.html).toContain('no space left on device');

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AGENTS, coders, type InstallableAgent, installAgent } from '../../src/adapters/coders/index.ts';
 
-/** Those that every test run works with. RUNOFF_TEST_AGENTS=all adds the slower ones. */
+/** Those that `npm run test:full` always works with. RUNOFF_TEST_AGENTS=all adds the slower ones. */
 const USUAL = ['claude-code', 'codex', 'opencode', 'pi'];
 
 /** Agents that the tests about real agents run, by name. */

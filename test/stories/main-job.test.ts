@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runJson } from '../../src/cli/index.ts';
-import { MAINTAINER, REPOSITORY } from '../../src/demo/stage.ts';
+import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
 import { onStage } from '../world/theatre.ts';
 
 describe('a maintainer labels an issue', () => {

@@ -8,9 +8,10 @@ import { openWorkspaces } from '../../src/adapters/git/index.ts';
 import { openBubblewrap, prepareToolchain } from '../../src/adapters/sandbox/index.ts';
 import { openStore } from '../../src/adapters/store/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
-import { providersOf } from '../../src/compose/providers.ts';
-import type { ModelProtocol, Usage } from '../../src/core/model/index.ts';
-import { parseEnvironment } from '../../src/core/policy/index.ts';
+import { providersOf } from '../../src/compose/connections.ts';
+import type { Usage } from '../../src/core/model/index.ts';
+import type { ModelProtocol } from '../../src/core/settings/index.ts';
+import { parseEnvironment } from '../../src/core/settings/index.ts';
 import {
   type ScriptedModels,
   type Scripts,

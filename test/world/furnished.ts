@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/adapters/database/index.ts';
+import { dataPaths } from '../../src/compose/data-folder.ts';
 import { openRuntime } from '../../src/compose/index.ts';
-import { dataPaths } from '../../src/compose/paths.ts';
-import { parseEnvironment } from '../../src/core/policy/index.ts';
+import { parseEnvironment } from '../../src/core/settings/index.ts';
 import { flows } from '../../src/runs/index.ts';
 
 const run = promisify(execFile);
@@ -55,7 +55,10 @@ async function make(data: string): Promise<void> {
   await chmod(dirname(data), 0o711);
   const parsed = parseEnvironment({ RUNOFF_DATA: draft });
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
-  const runtime = await openRuntime({ ...parsed.operator, logLevel: 'silent' }, { executor: 'cli-first' });
+  const runtime = await openRuntime(
+    { ...parsed.operator, logLevel: 'silent' },
+    { role: 'standalone', executor: 'cli-first' },
+  );
   try {
     await runtime.world.engine.launch(flows(runtime.world));
   } finally {

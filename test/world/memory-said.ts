@@ -22,7 +22,7 @@ export function memoryCommands(audit: (entry: AuditEntry, place: AuditPlace) => 
   const commands = new Map<string, CommandRecord>();
   const sorted = () => kept([...commands.values()].toSorted(inOrder));
   return {
-    async hearCommand(command) {
+    async recordCommand(command) {
       if (commands.has(command.id)) return false;
       commands.set(command.id, kept(command));
       return true;
@@ -42,7 +42,7 @@ export function memoryCommands(audit: (entry: AuditEntry, place: AuditPlace) => 
         { repositoryId: place.repositoryId, at, ...(runId === undefined ? {} : { run: runId }) },
       );
     },
-    async openCommands() {
+    async unsettledCommands() {
       return sorted().filter((command) => !command.outcome);
     },
     async commands(repositoryId, limit) {

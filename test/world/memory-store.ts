@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { sumsOf } from '../../src/adapters/gateway/ledger.ts';
-import type { Reply } from '../../src/core/dialogue/index.ts';
-import { isFinal, isOver, move } from '../../src/core/lifecycle/index.ts';
+import type { Reply } from '../../src/core/brief/index.ts';
 import {
   type ArtifactRef,
   type Candidate,
   Fault,
+  isFinal,
+  isOver,
+  move,
   NO_USAGE,
   type Origin,
   type RunId,
@@ -120,7 +122,7 @@ export function memoryStore(): Store {
     async runs(limit) {
       return records().toReversed().slice(0, limit);
     },
-    async livingRuns(repositoryId, issue) {
+    async activeRuns(repositoryId, issue) {
       return living().filter(
         ({ origin }) =>
           origin.kind === 'github' && origin.repositoryId === repositoryId && origin.issue === issue,
@@ -306,7 +308,7 @@ export function memoryStore(): Store {
         .filter((call) => call.at >= at && asked(call.runId))
         .reduce((sum, call) => sum + call.usd, 0);
     },
-    async labelSeen(repositoryId, issue, at) {
+    async isLabelRecorded(repositoryId, issue, at) {
       const prefix = `labeled:${repositoryId}:${issue}:`;
       return [...semanticKeys].some(
         (key) =>

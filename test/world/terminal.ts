@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { simpleGit } from 'simple-git';
 import { inject } from 'vitest';
-import { SCRIPTED_PRICES, SCRIPTS } from '../../src/demo/sample/index.ts';
-import { makeSampleRepository } from '../../src/demo/sample-repository.ts';
+import { makeSampleRepository, SCRIPTED_PRICES, SCRIPTS } from '../../src/demo/sample/index.ts';
 import { type Scripts, type SeenRequest, startScriptedModels } from '../../src/demo/scripted-models/index.ts';
 import { furnish } from './data-folder.ts';
 

@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openGitHubContract } from '@runoff/local-github/contract';
 import { expect } from 'vitest';
-import { isOver } from '../../src/core/lifecycle/index.ts';
+import { isOver } from '../../src/core/model/index.ts';
 import type { RunView } from '../../src/core/reports/index.ts';
-import { ISSUE } from '../../src/demo/sample/index.ts';
 import {
+  type DemoEnvironment,
+  type DemoEnvironmentOptions,
   MAINTAINER,
-  openTheatre,
+  openDemoEnvironment,
   REPOSITORY,
-  type Theatre,
-  type TheatreOptions,
-} from '../../src/demo/stage.ts';
+} from '../../src/demo/environment.ts';
+import { ISSUE } from '../../src/demo/sample/index.ts';
 import { LABEL, viewOf } from '../../src/runs/index.ts';
 import { furnish } from './data-folder.ts';
 
 export interface Stage {
-  readonly theatre: Theatre;
+  readonly theatre: DemoEnvironment;
   /** Opens the sample's issue and labels it as this user; resolves with the issue's number. */
   label(login?: string): Promise<number>;
   /** The issue's newest run, once `ready` accepts it. */
@@ -40,13 +40,13 @@ async function withFewerTests(folder: string): Promise<void> {
  * webhook broke GitHub's own description, or an area of a candidate was left behind.
  */
 export async function onStage(
-  options: Partial<TheatreOptions>,
+  options: Partial<DemoEnvironmentOptions>,
   play: (stage: Stage) => Promise<void>,
 ): Promise<void> {
   const contract = openGitHubContract();
   const home = await mkdtemp(join(tmpdir(), 'runoff-stage-'));
   await furnish(join(home, 'data'));
-  const theatre = await openTheatre({
+  const theatre = await openDemoEnvironment({
     home,
     paceMs: 0,
     onStep: () => {},
@@ -67,7 +67,7 @@ export async function onStage(
   }
 }
 
-function stageOf(theatre: Theatre): Stage {
+function stageOf(theatre: DemoEnvironment): Stage {
   const { github, world } = theatre;
   const eyes = github.as(MAINTAINER);
   return {

@@ -95,7 +95,8 @@ export async function startEmulator(seed: EmulatorSeed): Promise<Emulator> {
   const { emulator, port } = await listen(seed, tokens);
   const secret = emulator.generatedSecrets[0];
   if (!secret) throw new Error('The emulator made no key for the App.');
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  // A connection for each call: the emulator closes idle ones after five seconds, and may do so just as one is used again.
+  const agent = new Agent({ keepAlive: false, maxSockets: 8 });
   const host = new URL(seed.front).host;
   let calls = 0;
 

@@ -109,7 +109,7 @@ async function change(
   return answer;
 }
 
-/** Null where it is no pull request. */
+/** Null where it is not a pull request. */
 async function labelsOf(
   state: GitHubState,
   repository: Repository,

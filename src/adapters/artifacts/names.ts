@@ -3,7 +3,7 @@ import { type ArtifactRef, Fault } from '../../core/model/index.ts';
 
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
-export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 export const artifactRef = (bytes: Buffer): ArtifactRef => ({ sha256: sha256(bytes), bytes: bytes.length });
 

@@ -2,7 +2,7 @@ import { AwsClient } from 'aws4fetch';
 import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
 import { type ArtifactRef, Fault } from '../../core/model/index.ts';
-import type { Bucket } from '../../core/policy/index.ts';
+import type { Bucket } from '../../core/settings/index.ts';
 import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
 import { artifactName, artifactRef, hashInName, verified } from './names.ts';
 import { requester, type S3Request, type S3Response } from './requests.ts';
@@ -20,7 +20,7 @@ const MAX_PARALLEL_REMOVALS = 8;
 const WHOLE_SECOND_MS = 1_000;
 
 /** Address of the bucket, with a final slash. */
-export function bucketAddress({ bucket, endpoint, region, pathStyle }: S3Options): URL {
+function bucketAddress({ bucket, endpoint, region, pathStyle }: S3Options): URL {
   const server = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`);
   if (!server.pathname.endsWith('/')) server.pathname += '/';
   if (pathStyle) server.pathname += `${bucket}/`;
@@ -136,7 +136,7 @@ function faultOf(where: string, method: string, { status, code, message }: S3Res
 }
 
 /** An object as a listing has it. */
-export interface StoredObject {
+interface StoredObject {
   readonly key: string;
   readonly bytes: number;
   /** Milliseconds since 1970. */
@@ -160,7 +160,7 @@ const ListingPage = z.object({
 });
 
 /** Address of one page of the names that begin with `under`. */
-export function listingUrl(root: URL, under: string, token: string | null): URL {
+function listingUrl(root: URL, under: string, token: string | null): URL {
   const url = new URL(root);
   url.searchParams.set('list-type', '2');
   if (under !== '') url.searchParams.set('prefix', under);
@@ -169,7 +169,7 @@ export function listingUrl(root: URL, under: string, token: string | null): URL 
 }
 
 /** Fault ARTIFACTS_UNAVAILABLE for what is no listing. */
-export function readListing(
+function readListing(
   body: Buffer,
   where: string,
 ): { readonly objects: readonly StoredObject[]; readonly next: string | null } {

@@ -10,7 +10,7 @@ const LOCK_FILES = ['package-lock.json', 'package.json'].map((name) =>
   fileURLToPath(new URL(`../../../${name}`, import.meta.url)),
 );
 
-export interface BundleOptions {
+interface BundleOptions {
   /** The program's main file. */
   readonly entry: string;
   readonly outFile: string;

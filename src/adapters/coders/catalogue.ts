@@ -94,7 +94,7 @@ export const AGENTS: readonly InstallableAgent[] = [
 ];
 
 /** The row of an agent. Its adapter names one that stands above. */
-export function catalogued(name: string): InstallableAgent {
+function catalogued(name: string): InstallableAgent {
   const agent = AGENTS.find((one) => one.name === name);
   if (!agent) throw new Error(`There is no agent ${name} in the catalogue.`);
   return agent;
@@ -106,7 +106,7 @@ export const NODE = '/opt/runoff/bin/node';
 const INSIDE = '/opt/agents';
 
 /** How an installed agent is started, and which version it is. */
-export interface InstalledAgent {
+interface InstalledAgent {
   /** The words that start its program inside the sandbox; its own arguments follow. */
   readonly start: readonly [string, ...string[]];
   readonly binds: NonNullable<CoderLaunch['binds']>;
@@ -143,7 +143,7 @@ export async function installedVersion(
 }
 
 /** Where npm puts a package of an agent. */
-export const packageFolder = (agentsFolder: string, name: string, packageName: string): string =>
+const packageFolder = (agentsFolder: string, name: string, packageName: string): string =>
   join(agentsFolder, name, 'node_modules', packageName);
 
 /** The agent's program on the host. */

@@ -75,7 +75,7 @@ const Line = z.discriminatedUnion('type', [
 ]);
 
 /** Each block of a message comes in a line of its own. */
-export function readLine(line: string): CoderEvent | null {
+function readLine(line: string): CoderEvent | null {
   const parsed = Line.safeParse(json(line));
   if (!parsed.success) return null;
   if (parsed.data.type === 'result') {

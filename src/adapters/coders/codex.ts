@@ -96,7 +96,7 @@ const Line = z.discriminatedUnion('type', [
 ]);
 
 /** Commands are shown when they start, as they may take long; changes of files when they are made. */
-export function readLine(line: string): CoderEvent | null {
+function readLine(line: string): CoderEvent | null {
   const parsed = Line.safeParse(json(line));
   if (!parsed.success) return null;
   const event = parsed.data;

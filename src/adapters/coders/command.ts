@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { MODEL_PROTOCOLS } from '../../core/model/index.ts';
-import type { AgentCommand } from '../../core/policy/index.ts';
+import type { AgentCommand } from '../../core/settings/index.ts';
+import { MODEL_PROTOCOLS } from '../../core/settings/index.ts';
 import type { Coder, CoderEvent, CoderInput, CoderLaunch } from '../../ports/index.ts';
 import { shown } from './progress.ts';
 
@@ -50,7 +50,7 @@ function providerEnvironment({ protocol, gateway: { url, key } }: CoderInput): R
   }
 }
 
-/** The contestant's words. `runs/field.ts` refuses a contestant without them. */
+/** The contestant's words. `runs/contestants.ts` refuses a contestant without them. */
 export function wordsOf(input: CoderInput): readonly [string, ...string[]] {
   if (!input.argv) throw new Error('A coder that runs any program was started without one.');
   return input.argv;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelProtocol } from '../../core/model/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
 import { json, shown, shownCall } from './progress.ts';
@@ -100,7 +100,7 @@ const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('result'), exitCode: z.number() }),
 ]);
 
-export function readLine(line: string): CoderEvent | null {
+function readLine(line: string): CoderEvent | null {
   const parsed = Line.safeParse(json(line));
   if (!parsed.success) return null;
   const event = parsed.data;

@@ -115,7 +115,7 @@ priority = 999
 `;
 
 /** Its settings, which no file of the repository overrides, since the folder is not trusted. */
-export const HOME_FILES: Readonly<Record<string, string>> = {
+const HOME_FILES: Readonly<Record<string, string>> = {
   '.gemini/settings.json': `${JSON.stringify(SETTINGS, null, 2)}\n`,
   '.gemini/policies/runoff.toml': POLICY,
 };
@@ -131,7 +131,7 @@ const Line = z.discriminatedUnion('type', [
   }),
 ]);
 
-export function readLine(line: string): CoderEvent | null {
+function readLine(line: string): CoderEvent | null {
   const parsed = Line.safeParse(json(line));
   if (!parsed.success) return null;
   const event = parsed.data;

@@ -6,10 +6,10 @@ const OUT_OF_TIME = 124;
 /** Seconds between two signs of life; the supervisor takes longer silence for a stall. */
 const ALIVE_EVERY = 10;
 
-export type End = Extract<ProgressLine, { type: 'end' }>;
+type End = Extract<ProgressLine, { type: 'end' }>;
 
 /** What a program of ours works with inside the sandbox. */
-export interface Inside {
+interface Inside {
   /** From standard input. */
   readonly task: string;
   /** Aborts shortly before the time is over, and when we are told to stop; the reason is a sentence. */

@@ -3,7 +3,7 @@ import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promise
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { Fault } from '../../core/model/index.ts';
-import { suggest } from '../../core/policy/index.ts';
+import { suggest } from '../../core/settings/index.ts';
 import { AGENTS, type InstallableAgent, installedVersion, programFile } from './catalogue.ts';
 import { npmInstall } from './npm.ts';
 

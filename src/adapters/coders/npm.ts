@@ -4,7 +4,7 @@ import names from './npm-environment.json' with { type: 'json' };
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-export interface NpmRequest {
+interface NpmRequest {
   /** Folder with a `package.json`; the package comes into its `node_modules`. */
   readonly folder: string;
   /** A package and its exact version, as npm is asked for it. */
@@ -17,7 +17,7 @@ export interface NpmRequest {
 }
 
 /** How npm ended. `absent`: the registry answered, and has no such package or version. */
-export type NpmEnd = { readonly kind: 'installed' } | { readonly kind: 'absent'; readonly why: string };
+type NpmEnd = { readonly kind: 'installed' } | { readonly kind: 'absent'; readonly why: string };
 
 const FLAGS = [
   '--ignore-scripts',

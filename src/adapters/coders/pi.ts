@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelProtocol } from '../../core/model/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Coder, CoderEvent, CoderInput } from '../../ports/index.ts';
 import { installedAgent } from './catalogue.ts';
 import { json, shown, shownCall } from './progress.ts';
@@ -90,7 +90,7 @@ const Line = z.discriminatedUnion('type', [
 ]);
 
 /** Its exit code is 0 even when the model refuses, so the end is read from the last message. */
-export function readLine(line: string): CoderEvent | null {
+function readLine(line: string): CoderEvent | null {
   const parsed = Line.safeParse(json(line));
   if (!parsed.success) return null;
   if (parsed.data.type === 'tool_execution_start')

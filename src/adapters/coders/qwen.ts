@@ -78,7 +78,7 @@ const Line = z.discriminatedUnion('type', [
   }),
 ]);
 
-export function readLine(line: string): CoderEvent | null {
+function readLine(line: string): CoderEvent | null {
   const parsed = Line.safeParse(json(line));
   if (!parsed.success) return null;
   const event = parsed.data;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { AgentCommand } from '../../core/policy/index.ts';
+import type { AgentCommand } from '../../core/settings/index.ts';
 import type { Coder } from '../../ports/index.ts';
 import { acpCoder, acpLaunch, bundleAcpCoder, readAcp } from './acp/index.ts';
 import { builtinCoder, bundleBuiltinCoder } from './builtin/index.ts';

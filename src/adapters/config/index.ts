@@ -1,2 +1,1 @@
 export { overFile, readEnvFile, variablesNamedIn, withPrivateKey } from './env-file.ts';
-export { readSettingsText } from './settings-text.ts';

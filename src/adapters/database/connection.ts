@@ -15,7 +15,7 @@ export interface KeptConnection {
   end(): Promise<void>;
 }
 
-export interface KeepConnectedOptions {
+interface KeepConnectedOptions {
   /** Opens our connection; `onLost` is told when it breaks. */
   readonly connect: (onLost: (why: string) => void) => Promise<ServerConnection>;
   /**

@@ -51,7 +51,7 @@ const SERVER_SETTINGS = {
 } as const;
 
 /** What a running server says of itself in `postmaster.pid`. */
-export interface RunningServer {
+interface RunningServer {
   readonly pid: number;
   readonly port: number;
   readonly ready: boolean;
@@ -79,7 +79,7 @@ function readFileIfThere(path: string): string | null {
   }
 }
 
-export function runningServer(cluster: Cluster): RunningServer | null {
+function runningServer(cluster: Cluster): RunningServer | null {
   const lines = readFileIfThere(pidFile(cluster))?.split('\n') ?? [];
   const pid = Number(lines[0]);
   if (!isServerOf(cluster, pid)) return null;

@@ -66,7 +66,7 @@ const SHARED_NAME = 'runoff';
  * The server keeps no limit for a statement or a lock here: DBOS tries again what broke with its connection, and ends the
  * flow whose statement was refused. A connection on which nothing comes is cut.
  */
-export const engineLimits = (limits: ConnectionLimits = LIMITS): ConnectionLimits => ({
+const engineLimits = (limits: ConnectionLimits = LIMITS): ConnectionLimits => ({
   ...limits,
   statementMs: 0,
   lockMs: 0,
@@ -128,7 +128,7 @@ export async function migrateEngine(databaseUrl: string, log: Log): Promise<void
 }
 
 /** DBOS's own log on ours: its chatter is dropped, and so are stack traces, which may quote what a flow worked on. */
-export const dbosLog = (log: Log): DLogger => ({
+const dbosLog = (log: Log): DLogger => ({
   debug: () => undefined,
   info: () => undefined,
   warn: (entry) => log.warn({ engine: 'dbos' }, firstLogLine(entry)),

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Flows of a queue that this process runs at a time, by the queue's name. */
   readonly limits: ReadonlyMap<string, number>;
   /** False: nothing more is claimed from any queue. */

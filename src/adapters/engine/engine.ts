@@ -213,7 +213,7 @@ function whyFailed(error: unknown): string {
 }
 
 /** The port's words for what DBOS says of a flow; null when it knows of none. */
-export function flowStatusOf(found: WorkflowStatus | null): FlowStatus {
+function flowStatusOf(found: WorkflowStatus | null): FlowStatus {
   if (found === null) return { kind: 'unknown' };
   switch (found.status) {
     case 'SUCCESS':
@@ -233,7 +233,7 @@ export function flowStatusOf(found: WorkflowStatus | null): FlowStatus {
 const FORGET_BATCH = 200;
 
 /** Removes the engine's rows of runs that ended before a moment, milliseconds since 1970 UTC; how many runs they were. */
-export async function forgetEnded(before: number): Promise<number> {
+async function forgetEnded(before: number): Promise<number> {
   const completedBefore = new Date(before).toISOString();
   let gone = 0;
   for (;;) {

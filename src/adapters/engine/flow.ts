@@ -4,7 +4,7 @@ import type { ChildInput, ChildResult, FlowContext } from '../../ports/index.ts'
 import type { RunSlot } from './run-queue.ts';
 
 /** Milliseconds between two looks at a child that runs elsewhere. Our default: small beside a coder's minutes. */
-export const RESULT_POLL_MS = 200;
+const RESULT_POLL_MS = 200;
 
 /**
  * Milliseconds between two looks of a flow that waits. Our default: a signal is told to it at once, so this only says
@@ -66,7 +66,7 @@ export function flowContext(id: string, host: FlowHost): FlowContext {
 
   /**
    * Runs inside a DBOS step: failures become values, except those that DBOS has to see. A shutdown waits for `ended`, but
-   * not for whoever only waits for a place.
+   * not for a run that only waits for a slot.
    */
   async function perform<T>(
     name: string,
@@ -203,11 +203,11 @@ export function toPlainJson(what: string, value: unknown): unknown {
 }
 
 /** How a step ended, in a form that is the same on the first pass and on a replay. */
-export type StepOutcome =
+type StepOutcome =
   | { readonly ok: true; readonly value?: unknown }
   | { readonly ok: false; readonly name: string; readonly message: string; readonly code?: string };
 
-export function failureOf(thrown: unknown): StepOutcome {
+function failureOf(thrown: unknown): StepOutcome {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const message = error.message.slice(0, MAX_MESSAGE_CHARS);
   return {
@@ -221,7 +221,7 @@ export function failureOf(thrown: unknown): StepOutcome {
 const isFaultCode = (code: string | undefined): code is FaultCode => code !== undefined && code in FAULTS;
 
 /** The error of an earlier pass: a fault is a fault again, anything else an error of the same name. */
-export function errorFrom(outcome: Extract<StepOutcome, { ok: false }>): Error {
+function errorFrom(outcome: Extract<StepOutcome, { ok: false }>): Error {
   if (isFaultCode(outcome.code)) return new Fault(outcome.code, outcome.message);
   const error = new Error(outcome.message);
   error.name = outcome.name;

@@ -80,7 +80,7 @@ export interface HeartbeatOptions {
   readonly staleMs: number;
 }
 
-export const DEFAULT_HEARTBEAT: HeartbeatOptions = { everyMs: 10_000, staleMs: 60_000 };
+const DEFAULT_HEARTBEAT: HeartbeatOptions = { everyMs: 10_000, staleMs: 60_000 };
 
 /** Share of the time until others take over that is left for calls which were let through. Our default: a quarter. */
 const TAKEOVER_MARGIN = 0.25;

@@ -17,7 +17,7 @@ function unreachableFault(error: unknown): Fault {
 }
 
 /** Fault: DATABASE_UNAVAILABLE. */
-export async function connectEngine(
+async function connectEngine(
   url: string,
   options: ConnectOptions & { readonly holds?: boolean },
 ): Promise<pg.Client> {
@@ -33,7 +33,7 @@ export async function connectEngine(
  * Tried again and again rather than waited for: DBOS builds indexes concurrently, which waits for every statement that
  * is under way, and so would wait for those who wait for the lock.
  */
-export async function tryLock(client: pg.Client, key: string): Promise<boolean> {
+async function tryLock(client: pg.Client, key: string): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [key]);
   return rows[0]?.taken ?? false;
 }

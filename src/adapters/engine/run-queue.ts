@@ -1,4 +1,4 @@
-import { nextInLine, type Waiting } from '../../core/queue/index.ts';
+import { nextInLine, type Waiting } from '../../core/model/index.ts';
 import type { QueueEntry } from '../../ports/index.ts';
 
 /** The runs that this process works on at a time, and eligible that wait for a slot. */
@@ -11,7 +11,7 @@ export interface RunQueue {
   close(): void;
 }
 
-export interface RunQueueOptions {
+interface RunQueueOptions {
   /** Runs at a time. */
   readonly slots: number;
   /** False: no run that never had a slot begins now, e.g. because the disk is full. Absent: always true. */

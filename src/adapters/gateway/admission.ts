@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { openBodyBytes } from '../../core/bodies/index.ts';
-import { JSON_LIMITS, type ModelProtocol, parseUntrustedJson } from '../../core/model/index.ts';
+import { JSON_LIMITS, openBoundedBuffer, parseUntrustedJson } from '../../core/model/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 import { type Body, checkBody, isObject, type OutputLimit } from './bodies/index.ts';
 import { type CallEndpoint, type Endpoint, endpointFor, keyInQuery } from './endpoints.ts';
 import { type InputTokens, measure } from './input-tokens.ts';
@@ -60,7 +60,7 @@ export interface Refused {
   readonly message: string;
 }
 
-export type Admission =
+type Admission =
   | AdmittedCall
   | Refused
   | { readonly kind: 'models'; readonly protocol: ModelProtocol }
@@ -203,7 +203,7 @@ function isPlain(headers: IncomingMessage['headers']): boolean {
 /** In one block, however small the parts are in which it comes. */
 async function receive(request: IncomingMessage, room: Room): Promise<Buffer | Exclude<Taken, 'taken'>> {
   const at: { held: number; taken: Taken } = { held: 0, taken: 'taken' };
-  const body = openBodyBytes(MOST_BODY_BYTES, (bytes) => {
+  const body = openBoundedBuffer(MOST_BODY_BYTES, (bytes) => {
     at.taken = room.take(bytes - at.held);
     at.held = bytes;
     return at.taken === 'taken';
@@ -216,7 +216,7 @@ async function receive(request: IncomingMessage, room: Room): Promise<Buffer | E
 }
 
 /** Bytes of one request body. A million tokens of text are about four. */
-export const MOST_BODY_BYTES = 16 * 2 ** 20;
+const MOST_BODY_BYTES = 16 * 2 ** 20;
 /** Bytes of all bodies that one lease has in memory at a time: an agent with a few helpers. Our default. */
 const MOST_LEASE_BYTES = 3 * MOST_BODY_BYTES;
 /** Bytes that a lease has whatever the others do: most requests of an agent are far below. Our default. */
@@ -225,7 +225,7 @@ const LEASE_FLOOR_BYTES = 4 * 2 ** 20;
 const MOST_SHARED_BYTES = 256 * 2 ** 20;
 
 /** `crowded`: not too large in itself, but there is no memory left for it now. */
-export type Taken = 'taken' | 'too-large' | 'crowded';
+type Taken = 'taken' | 'too-large' | 'crowded';
 
 /** Room in memory for one request. */
 export interface Room {

@@ -147,7 +147,7 @@ const CHANCE: readonly (readonly [RegExp, string])[] = [
  * SHA-256, hex, of what a call asks: provider, model, path and the whole conversation, without what its client varies
  * from one start to the next.
  */
-export function questionOf({ provider, model, endpoint, body }: AdmittedCall): string {
+function questionOf({ provider, model, endpoint, body }: AdmittedCall): string {
   const asked = Object.fromEntries(Object.entries(body).filter(([name]) => !ABOUT_THE_CLIENT.has(name)));
   const text = JSON.stringify([provider, model, endpoint.path, endpoint.query, asked], steady);
   return createHash('sha256').update(text).digest('hex');

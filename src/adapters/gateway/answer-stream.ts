@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream';
-import type { ModelProtocol } from '../../core/model/index.ts';
 import { redactText } from '../../core/secrets/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { CallReservation } from './caps.ts';
 import { refusalBody } from './endpoints.ts';
@@ -10,7 +10,7 @@ import { CLOSING_LINE } from './stream-events.ts';
 /** Milliseconds for which the end of an answer is held back while its provider does not close it. Our default. */
 const HELD_MS = 1_000;
 
-export interface PassageParts {
+interface PassageParts {
   readonly meter: Meter;
   readonly reserved: CallReservation | null;
   readonly secrets: readonly string[];
@@ -26,7 +26,7 @@ export interface PassageParts {
   readonly settled: (cut: boolean) => Promise<string | null>;
 }
 
-export interface Passage {
+interface Passage {
   /** Reads the answer to its end, or to where it passes its limit. */
   readonly limited: (answer: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
   readonly stream: Transform;
@@ -124,7 +124,7 @@ function openRecorder(most: number): { add(bytes: Buffer): void; taken(): Buffer
   };
 }
 
-export interface Redactor {
+interface Redactor {
   /** What may be passed on; the start of a possible key at the end of the chunk is held back. */
   push(chunk: Buffer): Buffer;
   end(): Buffer;
@@ -173,7 +173,7 @@ const WHOLE = { bytesPerToken: 24, onTop: 65_536, most: 32 * 2 ** 20 } as const;
 const TOLD = { share: 1.1, onTop: 256 } as const;
 
 /** True once an answer has passed the limit that was booked for it; `tokens` null: nothing was. */
-export function isPastLimit(meter: Meter, tokens: number | null): boolean {
+function isPastLimit(meter: Meter, tokens: number | null): boolean {
   if (!meter.stream) {
     const most = tokens === null ? WHOLE.most : tokens * WHOLE.bytesPerToken + WHOLE.onTop;
     return meter.bytes() > Math.min(most, WHOLE.most);

@@ -58,12 +58,12 @@ export interface Purse {
   close(): Promise<void>;
 }
 
-export interface Accounts {
+interface Accounts {
   /** Rejects when the ledger cannot be read. */
   open(payer: Payer): Promise<Purse>;
 }
 
-export interface AccountsOptions {
+interface AccountsOptions {
   readonly ledger: Ledger;
   readonly dayCaps: DayCaps;
   readonly clock: Pick<Clock, 'now'>;
@@ -217,7 +217,7 @@ async function book<R extends Reservation>(
 }
 
 /** Runs one piece of work after the other. */
-export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
+function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = last.then(work);
@@ -227,7 +227,7 @@ export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /** Tells calls that wait for money when another one gave some back. */
-export interface Settlements {
+interface Settlements {
   /** How many there were. */
   count(): number;
   tell(): void;
@@ -235,7 +235,7 @@ export interface Settlements {
   next(seen: number, signal: AbortSignal): Promise<void>;
 }
 
-export function openSettlements(): Settlements {
+function openSettlements(): Settlements {
   const waiting = new Set<() => void>();
   let told = 0;
   return {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { ModelProtocol } from '../../core/model/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { CapName, Clock, Grant, Log } from '../../ports/index.ts';
 import {
   type AdmittedCall,

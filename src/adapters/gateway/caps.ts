@@ -4,7 +4,7 @@ import type { AdmittedCall } from './admission.ts';
 import type { PriceBook, Tokens } from './prices.ts';
 
 /** What may still be spent. */
-export interface Left {
+interface Left {
   readonly usd: Usd;
   /** Tokens for models without a price. */
   readonly tokens: number;
@@ -24,7 +24,7 @@ export interface Reservation {
 export type Plan<R extends Reservation> = (left: Left, contended: boolean) => R | null;
 
 /** One cap, and what counts against it: dollars, or tokens for the cap of that name. */
-export interface Scope {
+interface Scope {
   readonly name: CapName;
   readonly cap: number;
   /** Spent and booked, the calls under way included at their most. */
@@ -225,7 +225,7 @@ export function capSentence({ whose, spent, cap }: CapReached, spender: string, 
   const figures = `$${spent.toFixed(4)} of $${cap} spent${need}`;
   const day =
     whose === 'repository-day' || whose === 'day'
-      ? ` The operator sets it with ${DAYS[whose]}; it starts anew at midnight UTC.`
+      ? ` The operator sets it with ${DAYS[whose]}; it resets at midnight UTC.`
       : '';
   return `The budget of ${owner} ${state}: ${figures}.${day}`;
 }

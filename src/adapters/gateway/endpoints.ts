@@ -1,4 +1,4 @@
-import type { ModelProtocol } from '../../core/model/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 
 /** A call to one model. Gemini names it in the path, the others in the body. */
 export interface CallEndpoint {

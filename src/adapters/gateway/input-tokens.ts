@@ -1,4 +1,4 @@
-import type { ModelProtocol } from '../../core/model/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 import { type Body, camel, isObject } from './bodies/index.ts';
 
 /** Tokens that the input of a call comes to. */
@@ -11,7 +11,7 @@ export interface InputTokens {
   readonly media: boolean;
 }
 
-export type Measured =
+type Measured =
   | { readonly kind: 'tokens'; readonly input: InputTokens }
   | { readonly kind: 'forbidden'; readonly why: string };
 

@@ -2,8 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { chmod, readdir, rm } from 'node:fs/promises';
-import type { RequestListener, Server } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { asFault, Fault, type Usage } from '../../core/model/index.ts';
@@ -135,14 +134,14 @@ function isAlive(path: string): Promise<boolean> {
   return promise.finally(() => socket.destroy());
 }
 
-export interface Door {
+interface Door {
   readonly path: string;
   /** Cuts all connections and removes the socket. */
   close(): Promise<void>;
 }
 
 /** A server on a fresh socket that any user may connect to: in a sandbox the caller has another uid. */
-export async function openDoor(dir: string, listener: RequestListener): Promise<Door> {
+async function openDoor(dir: string, listener: RequestListener): Promise<Door> {
   const path = join(dir, socketName());
   const server: Server = createServer(TIMEOUTS, listener);
   server.maxConnections = MOST_CONNECTIONS;

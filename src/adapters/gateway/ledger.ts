@@ -110,7 +110,7 @@ export function loweredRow(
 }
 
 /** An outcome, and what its answer told. */
-export interface Told {
+interface Told {
   readonly outcome: Outcome;
   /** Null where there was no answer, or it was not read. */
   readonly reading: Reading | null;

@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import { type ModelProtocol, parseUntrustedJson } from '../../core/model/index.ts';
+import { parseUntrustedJson } from '../../core/model/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 import { isObject, type Body as Json } from './bodies/index.ts';
 import type { Tokens } from './prices.ts';
 import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './stream-events.ts';

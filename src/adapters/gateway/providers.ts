@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Fault, type ModelProtocol } from '../../core/model/index.ts';
-import { PROVIDERS } from '../../core/policy/index.ts';
+import { Fault } from '../../core/model/index.ts';
+import { type ModelProtocol, PROVIDERS } from '../../core/settings/index.ts';
 import type { Clock, ModelRoute, Offer } from '../../ports/index.ts';
 import type { Dialect } from './bodies/index.ts';
 import { upstreamUrl } from './endpoints.ts';
@@ -22,7 +22,7 @@ export interface ProviderAccess {
 /** By the name that stands before the slash of a model. */
 export type Providers = Readonly<Record<string, ProviderAccess>>;
 
-export interface NamedModel {
+interface NamedModel {
   readonly provider: string;
   /** As the provider knows it; may hold slashes itself. */
   readonly model: string;
@@ -36,7 +36,7 @@ export function namedModel(name: string): NamedModel {
 /** One token in, one out: enough to ask whether a price is known. */
 const ONE_TOKEN = { input: 1, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 1 };
 
-export const isPriced = (book: PriceBook, { provider, model }: NamedModel, at: number): boolean =>
+const isPriced = (book: PriceBook, { provider, model }: NamedModel, at: number): boolean =>
   book.cost(provider, model, ONE_TOKEN, at) !== null;
 
 /** The port's `route`, for the providers that have a key. */
@@ -131,7 +131,7 @@ const LISTS: Readonly<Record<ModelProtocol, string>> = {
   'openai-responses': '',
 };
 
-export interface OffersInput {
+interface OffersInput {
   readonly providers: Providers;
   readonly book: PriceBook;
   readonly clock: Pick<Clock, 'now'>;

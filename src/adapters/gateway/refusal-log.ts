@@ -5,7 +5,7 @@ import type { RefusalKind } from './admission.ts';
 const WINDOW_MS = 60_000;
 
 /** A refusal, by its kind, or a fault of the gateway itself. */
-export type LoggedKind = RefusalKind | 'fault';
+type LoggedKind = RefusalKind | 'fault';
 
 export interface RefusalLog {
   /** Writes the first of a kind at once; how many followed is one line, when the window is over or the lease closes. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { ModelProtocol } from '../../core/model/index.ts';
 import { redactText } from '../../core/secrets/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { AdmittedCall } from './admission.ts';
 import type { Finished } from './answer-cache.ts';
@@ -27,7 +27,7 @@ export interface Outcome {
   readonly finished?: Finished;
 }
 
-export interface RelayInput {
+interface RelayInput {
   readonly call: AdmittedCall;
   readonly reserved: CallReservation | null;
   readonly upstream: Omit<UpstreamCall, 'payload' | 'signal'>;
@@ -132,7 +132,7 @@ async function relayAnswer(
 ): Promise<Relayed> {
   const { call, response, settle } = input;
   const status = answer.statusCode ?? 502;
-  // Neither can be passed on: our key was refused, which is nothing an agent can mend; or what we cannot read.
+  // Neither can be passed on: our key was refused, which is nothing an agent can fix; or what we cannot read.
   const unusable =
     status === 401 || status === 403 ? 'The model provider refused the key.' : unreadable(answer);
   if (unusable) {

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { type ModelProtocol, parseUntrustedJson } from '../../core/model/index.ts';
+import { parseUntrustedJson } from '../../core/model/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 import { type Body, isObject } from './bodies/index.ts';
 
 /**
  * What an event of a stream says about its end. `finished`: the answer is written, figures may still follow. `closed`:
  * nothing follows.
  */
-export type Ending = 'open' | 'finished' | 'closed';
+type Ending = 'open' | 'finished' | 'closed';
 
 /** The last line of an OpenAI chat stream, which is no JSON. */
 export const CLOSING_LINE = '[DONE]';
@@ -46,7 +47,7 @@ export function errorIn(event: Body): number | null {
 }
 
 /** Follows a stream to the event after which its figures do not change any more. */
-export interface EndWatch {
+interface EndWatch {
   /** `figures`: the event tells the output; `writes`: it adds to the answer. */
   see(ending: Ending, event: { readonly figures: boolean; readonly writes: boolean }): void;
   /** The answer is written, and nothing that the provider still has to say changes what it used. */

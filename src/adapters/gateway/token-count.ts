@@ -14,7 +14,7 @@ const MOST_ANSWER_BYTES = 64 * 2 ** 10;
 /** "The token count should be considered an estimate" (Anthropic), which "may differ by a small amount". Our margin. */
 const MARGIN = { share: 1.05, tokens: 100 } as const;
 
-export interface CountQuestion {
+interface CountQuestion {
   readonly call: AdmittedCall;
   /** Of the client. */
   readonly headers: IncomingHttpHeaders;

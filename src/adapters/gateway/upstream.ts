@@ -1,6 +1,6 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { ModelProtocol } from '../../core/model/index.ts';
+import type { ModelProtocol } from '../../core/settings/index.ts';
 
 /**
  * Milliseconds for one call from its first byte to its last, however it trickles: the longest answers that models write
@@ -72,12 +72,12 @@ function authorization(protocol: ModelProtocol, key: string): http.OutgoingHttpH
   return { authorization: `Bearer ${key}` };
 }
 
-export type JsonAnswer =
+type JsonAnswer =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'unreachable' };
 
-export interface JsonQuestion {
+interface JsonQuestion {
   readonly url: URL;
   readonly protocol: ModelProtocol;
   readonly key: string;
@@ -192,7 +192,7 @@ export const unlistedBetas = (headers: IncomingHttpHeaders): readonly string[] =
   betasIn(headers).filter((value) => !Object.hasOwn(BETAS, value));
 
 /** Headers for Anthropic's protocol, by allow-list of values. */
-export function anthropicHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+function anthropicHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const betas = betasIn(headers).filter((value) => Object.hasOwn(BETAS, value));
   return {
     'anthropic-version': ANTHROPIC_VERSION,
@@ -201,13 +201,13 @@ export function anthropicHeaders(headers: IncomingHttpHeaders): Readonly<Record<
 }
 
 /** What kinds of answer the client reads, where it says so in the usual words. */
-export function acceptHeader({ accept = '' }: IncomingHttpHeaders): Readonly<Record<string, string>> {
+function acceptHeader({ accept = '' }: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const kinds = accept.split(',').map((kind) => kind.trim().toLowerCase());
   return kinds.every((kind) => ACCEPTED.has(kind)) ? { accept: kinds.join(', ') } : {};
 }
 
 /** Calls to a provider for one question at most. Our default. */
-export const MOST_TRIES = 3;
+const MOST_TRIES = 3;
 /** Milliseconds: the first wait is up to the first number, each further one up to twice as long, none over the second. Our defaults. */
 const WAIT = { first: 1_000, most: 20_000 } as const;
 /** Milliseconds that a provider may have us wait; who asks for more gets no further call. Our default. */

@@ -3,23 +3,22 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
 import type { BaseCheckout, Log, WorkArea } from '../../ports/index.ts';
-import type { Bin } from './bin.ts';
-import type { Owner } from './git.ts';
 import {
-  besides,
+  chownTo,
   exists,
-  give,
   hasCode,
-  isHalfMade,
+  isTemporary,
   isTrash,
-  keyOfHalfMade,
+  keyOfTemporary,
   type Layout,
   namesIn,
+  temporaryPath,
   touch,
   usedAt,
 } from './layout.ts';
 import type { Locks } from './locks.ts';
-import { removeTree } from './tools.ts';
+import type { Owner } from './trees.ts';
+import { removeTree } from './trees.ts';
 
 /** Half-made things that no lock tells about are left by a crash when they are this old, milliseconds. */
 const ABANDONED_MS = 24 * 60 * 60_000;
@@ -28,15 +27,15 @@ const ABANDONED_MS = 24 * 60 * 60_000;
 export const SETUP_AREA = 'setup-';
 
 /** What an area stands on: for as long as the area is there, nobody may take it away. */
-const Ground = z.object({ repositoryKey: z.string(), lowers: z.array(z.string()) });
-export type Ground = z.infer<typeof Ground>;
+const AreaRecord = z.object({ repositoryKey: z.string(), lowers: z.array(z.string()) });
+export type AreaRecord = z.infer<typeof AreaRecord>;
 
 export interface Areas {
   open(base: BaseCheckout, id: string): Promise<WorkArea>;
   remove(id: string): Promise<void>;
   sweep(keep: (id: string) => boolean): Promise<readonly string[]>;
-  /** The ground of every area that is open, in whichever process. */
-  grounds(): Promise<readonly Ground[]>;
+  /** The records of all open areas, of every process. */
+  records(): Promise<readonly AreaRecord[]>;
 }
 
 interface Parts {
@@ -44,16 +43,16 @@ interface Parts {
   readonly locks: Locks;
   readonly owner: Owner;
   readonly log: Log;
-  readonly bin: Bin;
+  readonly trash: Trash;
 }
 
 export function openAreas(parts: Parts): Areas {
-  const { layout, locks, log, bin } = parts;
-  const groundFile = (id: string): string => join(layout.area(id), 'ground.json');
+  const { layout, locks, log, trash } = parts;
+  const recordFile = (id: string): string => join(layout.area(id), 'area.json');
 
-  async function ground(id: string): Promise<Ground | null> {
+  async function record(id: string): Promise<AreaRecord | null> {
     try {
-      return Ground.parse(JSON.parse(await readFile(groundFile(id), 'utf8')));
+      return AreaRecord.parse(JSON.parse(await readFile(recordFile(id), 'utf8')));
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return null;
       throw error;
@@ -63,7 +62,7 @@ export function openAreas(parts: Parts): Areas {
   /** An area of a setup whose process is gone. */
   async function isAbandoned(id: string): Promise<boolean> {
     // A machine that lost its power may have kept the file without its content: then only its age tells.
-    const on = await ground(id).catch(() => null);
+    const on = await record(id).catch(() => null);
     if (on) return (await locks.alone(on.repositoryKey, async () => true)) ?? false;
     const at = await usedAt(layout.area(id));
     return at !== null && Date.now() - at > ABANDONED_MS;
@@ -79,16 +78,16 @@ export function openAreas(parts: Parts): Areas {
   }
 
   return {
-    open: (base, id) => locks.using(base.repositoryKey, () => openArea(parts, groundFile(id), base, id)),
+    open: (base, id) => locks.using(base.repositoryKey, () => openArea(parts, recordFile(id), base, id)),
 
-    remove: (id) => bin.discard(layout.area(id)),
+    remove: (id) => trash.discard(layout.area(id)),
 
     async sweep(keep) {
       const removed: string[] = [];
       for (const id of await namesIn(layout.areas)) {
         if (id.startsWith('.') || !(id.startsWith(SETUP_AREA) ? await isAbandoned(id) : !keep(id))) continue;
         try {
-          await bin.discard(layout.area(id));
+          await trash.discard(layout.area(id));
           removed.push(id);
         } catch (thrown) {
           // One that resists must not keep the others, or a start, from going on; the next sweep tries again.
@@ -96,26 +95,26 @@ export function openAreas(parts: Parts): Areas {
         }
       }
       for (const path of await leftByCrash(layout, locks)) await discard(path);
-      bin.clear(await trashIn(layout));
+      trash.clear(await trashIn(layout));
       return removed;
     },
 
-    async grounds() {
+    async records() {
       const all = (await namesIn(layout.areas)).filter((id) => !id.startsWith('.'));
-      const found = await Promise.all(all.map(ground));
+      const found = await Promise.all(all.map(record));
       return found.filter((each) => each !== null);
     },
   };
 }
 
 async function openArea(
-  { layout, owner, bin }: Parts,
-  groundFile: string,
+  { layout, owner, trash }: Parts,
+  recordFile: string,
   base: BaseCheckout,
   id: string,
 ): Promise<WorkArea> {
   const area = layout.area(id);
-  await bin.discard(area);
+  await trash.discard(area);
   const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
   const lowers = [...base.layers, base.lower];
   try {
@@ -123,12 +122,12 @@ async function openArea(
     await mkdir(area, { mode: 0o755 });
     for (const folder of [upper, work, merged, home]) {
       await mkdir(folder, { mode: 0o755 });
-      await give(folder, owner);
+      await chownTo(folder, owner);
     }
-    const on: Ground = { repositoryKey: base.repositoryKey, lowers };
-    const fresh = besides(groundFile);
+    const on: AreaRecord = { repositoryKey: base.repositoryKey, lowers };
+    const fresh = temporaryPath(recordFile);
     await writeFile(fresh, JSON.stringify(on));
-    await rename(fresh, groundFile);
+    await rename(fresh, recordFile);
     await standOn(lowers);
   } catch (error) {
     await removeTree(area);
@@ -154,20 +153,20 @@ async function trashIn({ areas }: Layout): Promise<readonly string[]> {
 async function leftByCrash(layout: Layout, locks: Locks): Promise<readonly string[]> {
   const root = join(layout.areas, '..');
   const found: string[] = [];
-  for (const path of await halfMadeIn(root)) {
+  for (const path of await temporaryIn(root)) {
     const at = await usedAt(path);
     if (at !== null && Date.now() - at > ABANDONED_MS) found.push(path);
   }
-  const bare = [...(await halfMadeIn(join(root, 'mirrors'))), ...(await halfMadeIn(join(root, 'objects')))];
+  const bare = [...(await temporaryIn(join(root, 'mirrors'))), ...(await temporaryIn(join(root, 'objects')))];
   const keys = new Set([
     ...(await layout.keys()),
-    ...bare.flatMap((path) => keyOfHalfMade(basename(path)) ?? []),
+    ...bare.flatMap((path) => keyOfTemporary(basename(path)) ?? []),
   ]);
   for (const key of keys) {
     const list = async () => [
-      ...(await halfMadeIn(layout.bases(key))),
-      ...(await halfMadeIn(layout.layers(key))),
-      ...bare.filter((path) => keyOfHalfMade(basename(path)) === key),
+      ...(await temporaryIn(layout.bases(key))),
+      ...(await temporaryIn(layout.layers(key))),
+      ...bare.filter((path) => keyOfTemporary(basename(path)) === key),
     ];
     // A look without the lock first: there is hardly ever anything.
     if ((await list()).length > 0) found.push(...((await locks.alone(key, list)) ?? []));
@@ -175,7 +174,83 @@ async function leftByCrash(layout: Layout, locks: Locks): Promise<readonly strin
   return found;
 }
 
-async function halfMadeIn(folder: string): Promise<string[]> {
+async function temporaryIn(folder: string): Promise<string[]> {
   const names = await namesIn(folder);
-  return names.filter(isHalfMade).map((name) => join(folder, name));
+  return names.filter(isTemporary).map((name) => join(folder, name));
+}
+
+/** Milliseconds that a removal is waited for, our default: nearly every area is gone by then, and its space is free. */
+const WAIT_MS = 1_000;
+
+/** Where areas go that nobody needs any more. */
+interface Trash {
+  /**
+   * Takes a tree away: its path is free when this resolves, and what was there is removed, in the background where that
+   * takes long. No error if there is none.
+   */
+  discard(path: string): Promise<void>;
+  /** Removes in the background what a crash left half removed; what is on its way already is left to it. */
+  clear(trash: readonly string[]): void;
+  /** Resolves when nothing is left to be removed. */
+  idle(): Promise<void>;
+}
+
+/**
+ * One tree is removed at a time, however many there are: folders nested by the ten thousands take minutes on a busy disk,
+ * and two side by side take longer. A process that ends earlier leaves them to the next sweep, under a name that tells.
+ */
+export function openTrash(
+  layout: Layout,
+  log: Log,
+  remove: (path: string) => Promise<void> = removeTree,
+): Trash {
+  const queued = new Set<string>();
+  let last: Promise<void> = Promise.resolve();
+
+  function enqueue(trash: string): Promise<void> {
+    if (queued.has(trash)) return last;
+    queued.add(trash);
+    last = last.then(async () => {
+      try {
+        await remove(trash);
+      } catch (error) {
+        log.warn(
+          { err: error, path: trash },
+          'A folder that is no longer needed could not be removed; a later sweep tries again.',
+        );
+      } finally {
+        queued.delete(trash);
+      }
+    });
+    return last;
+  }
+
+  return {
+    async discard(path) {
+      const trash = layout.trash();
+      try {
+        await rename(path, trash);
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) return;
+        return remove(path);
+      }
+      await withinWait(enqueue(trash));
+    },
+    clear(trash) {
+      for (const path of trash) void enqueue(path);
+    },
+    async idle() {
+      for (let seen: Promise<void> | null = null; seen !== last; ) {
+        seen = last;
+        await seen;
+      }
+    },
+  };
+}
+
+async function withinWait(work: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, WAIT_MS);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
 }

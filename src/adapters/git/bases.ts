@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
+import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { gitFault } from './faults.ts';
-import type { Git, GitCall, Owner } from './git.ts';
-import { give, type Layout, makeWhole } from './layout.ts';
-import type { Locks } from './locks.ts';
+import type { Git, GitCall } from './git.ts';
+import { chownTo, type Layout, makeAtomically } from './layout.ts';
+import { type Locks, openSharedWork } from './locks.ts';
 import { clearCrash, type Mirrors } from './mirrors.ts';
-import { isWhole, setAsideDamaged, writeMark } from './soundness.ts';
-import { looksOfTree, removeTree } from './tools.ts';
-import { shareWork } from './turns.ts';
+import type { Owner } from './trees.ts';
+import { fingerprintTree, removeTree } from './trees.ts';
 
 /** Commits of history a coder can look at; our default, tune on dev data. Other branches are never in there. */
 const HISTORY = 50;
@@ -46,20 +46,20 @@ interface BaseParts {
 }
 
 export function openBases({ git, layout, locks, mirrors, owner, onDamage }: BaseParts): Bases {
-  const once = shareWork<void>();
+  const shared = openSharedWork<void>();
 
   async function build(folder: string, key: string, sha: Sha): Promise<void> {
     const lower = join(folder, 'lower');
     await mkdir(lower);
     await mkdir(join(folder, 'setups'));
-    await give(lower, owner);
+    await chownTo(lower, owner);
     await checkOut(git, lower, { mirror: layout.mirror(key), sha, owner });
     const links = (await mirrors.entries(key, sha)).filter((entry) => entry.type === 'commit');
     const tree = await git({ cwd: layout.mirror(key), args: ['rev-parse', `${sha}^{tree}`] });
     if (tree.exitCode !== 0) throw gitFault('Preparing the checkout', tree);
     const facts: BaseFacts = { tree: tree.stdout.trim(), links: links.map((entry) => entry.path) };
     await writeFile(join(folder, 'facts.json'), JSON.stringify(facts));
-    await writeMark(folder, await looksOfBase(folder));
+    await writeMark(folder, await fingerprintBase(folder));
   }
 
   return {
@@ -67,18 +67,18 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
       mirrors.using(source, async () => {
         const key = await mirrors.hold(source, sha);
         const path = layout.base(key, sha);
-        await once(path, async () => {
-          if (await isWhole(path, () => looksOfBase(path))) return;
-          await setAsideDamaged({ locks, onDamage }, key, path, () => looksOfBase(path));
+        await shared(path, async () => {
+          if (await isWhole(path, () => fingerprintBase(path))) return;
+          await setAsideDamaged({ locks, onDamage }, key, path, () => fingerprintBase(path));
           await mkdir(layout.bases(key), { recursive: true });
-          await makeWhole(path, (folder) => build(folder, key, sha), removeTree);
+          await makeAtomically(path, (folder) => build(folder, key, sha), removeTree);
         });
         return { sha, repositoryKey: key, lower: join(path, 'lower'), layers: [] };
       }),
 
     isWhole({ repositoryKey, sha }) {
       const path = layout.base(repositoryKey, sha);
-      return isWhole(path, () => looksOfBase(path));
+      return isWhole(path, () => fingerprintBase(path));
     },
 
     async facts(base) {
@@ -93,8 +93,8 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
   };
 }
 
-const looksOfBase = async (folder: string): Promise<string> =>
-  `${await looksOfTree(join(folder, 'lower'))} ${await readFile(join(folder, 'facts.json'), 'utf8')}`;
+const fingerprintBase = async (folder: string): Promise<string> =>
+  `${await fingerprintTree(join(folder, 'lower'))} ${await readFile(join(folder, 'facts.json'), 'utf8')}`;
 
 /**
  * The checkout has its own objects: a link to the mirror's would show coders every commit that any run fetched.
@@ -117,7 +117,7 @@ async function checkOut(
   await writeFile(join(info, 'attributes'), BYTE_FOR_BYTE);
   await writeFile(join(lower, '.git', 'config'), LOCAL_SETTINGS);
   for (const path of [info, join(info, 'attributes'), join(lower, '.git', 'config')]) {
-    await give(path, from.owner);
+    await chownTo(path, from.owner);
   }
   const fetch = ['fetch', '-q', `--depth=${HISTORY}`, '--no-tags', '--no-write-fetch-head'];
   await asOwner(...fetch, from.mirror, from.sha);

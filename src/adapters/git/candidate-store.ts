@@ -3,15 +3,14 @@ import { dirname, join, relative } from 'node:path';
 import type { Fault, Sha } from '../../core/model/index.ts';
 import type { CollectedPatch } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE } from './bases.ts';
-import { type CollectLimits, type Gathered, type Known, rawEntries, tooBig, tooMany } from './collect.ts';
+import { type CollectLimits, type Gathered, type Known, tooBig, tooMany } from './collect.ts';
+import { patchText, rawDiff, rawEntries, withoutSetup } from './diff-trees.ts';
 import { gitFault, isNoSpace } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
-import { besides, checkedSha, exists, isSha, type Layout, touch } from './layout.ts';
+import { checkedSha, exists, isSha, type Layout, temporaryPath, touch } from './layout.ts';
 import { makeBare } from './mirrors.ts';
-import { patchText, rawDiff } from './patch-text.ts';
-import { withoutSetup } from './setup-traces.ts';
 
-export type Admitted =
+type Admitted =
   | { readonly kind: 'patch'; readonly patch: CollectedPatch }
   | { readonly kind: 'empty' }
   | Refusal;
@@ -146,14 +145,14 @@ async function claim(store: string, areaId: string, tree: string): Promise<void>
   const ref = join(store, CLAIMS, areaId);
   await mkdir(dirname(ref), { recursive: true });
   // Not beside it: what lies there is a ref.
-  const fresh = besides(join(store, 'claim'));
+  const fresh = temporaryPath(join(store, 'claim'));
   await writeFile(fresh, `${tree}\n`);
   await rename(fresh, ref);
 }
 
 /** Git that writes objects to a folder of their own, as receive-pack does: what is refused is gone with the folder. */
-function quarantined(git: Git, objects: string, besides: string): Git {
-  const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: besides };
+function quarantined(git: Git, objects: string, alternates: string): Git {
+  const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates };
   return (call) => git({ ...call, env: { ...call.env, ...env } });
 }
 

@@ -10,11 +10,10 @@ import {
 } from '../../ports/index.ts';
 import { type BaseFacts, BYTE_FOR_BYTE } from './bases.ts';
 import { COLLECTOR, collectorEnv, MAX_LIST_BYTES, REFUSED_EXIT } from './collector-script.ts';
+import { rawEntries, type SetupTraces } from './diff-trees.ts';
 import { abortError, isNoSpace } from './faults.ts';
-import type { Owner } from './git.ts';
-import { give, type Layout } from './layout.ts';
-import { readBounded } from './read-bounded.ts';
-import { isFull, openFolders, removeTree } from './tools.ts';
+import { chownTo, type Layout, readBounded } from './layout.ts';
+import { isFull, type Owner, openFolders, removeTree } from './trees.ts';
 
 export interface CollectLimits {
   /** Files a candidate may change, add and delete together. */
@@ -38,13 +37,6 @@ export const COLLECT_LIMITS: CollectLimits = {
 // What lies in the area counts as disk use of the collector, and was limited when it was written.
 const ANY_DISK = 2 ** 42;
 const WORD_BYTES = 200;
-
-/** What setup changed, so that it is not taken for a candidate's work. Lists are sorted and NUL-separated. */
-export interface SetupTraces {
-  readonly brought: Buffer;
-  /** `diff-index --raw -z` of the base files that setup changed. */
-  readonly raw: Buffer;
-}
 
 /** All that is known of a setup right after it ran. Lists are NUL-separated. */
 export interface SetupResult extends SetupTraces {
@@ -87,7 +79,7 @@ export function openCollector(
     await removeTree(input);
     await removeTree(out);
     await mkdir(out, { mode: 0o755 });
-    await give(out, owner);
+    await chownTo(out, owner);
     await writeLists(input, known);
     await openFolders(area.upper, owner);
     const most = mode === 'setup' ? Number.MAX_SAFE_INTEGER : limits.contentBytes;
@@ -202,32 +194,6 @@ export const tooMany = (files: number, most: number): string =>
   `It changes ${files} files; at most ${most} are allowed.`;
 export const tooBig = (most: number): string =>
   `Its changed files hold more than ${Math.round(most / 1e6)} MB.`;
-
-export interface RawEntry {
-  readonly oldMode: string;
-  readonly newMode: string;
-  readonly oldOid: string;
-  readonly newOid: string;
-  readonly status: string;
-  readonly path: Buffer;
-}
-
-/** Reads `--raw -z --no-renames` output; paths stay bytes, since git's names are. */
-export function rawEntries(raw: Buffer): readonly RawEntry[] {
-  const entries: RawEntry[] = [];
-  for (let at = 0; at < raw.length; ) {
-    const headEnd = raw.indexOf(0, at);
-    const pathEnd = raw.indexOf(0, headEnd + 1);
-    const head = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([AMDT])$/.exec(
-      raw.toString('latin1', at, headEnd),
-    );
-    if (!head || headEnd < 0 || pathEnd < 0) throw new Fault('INTERNAL', 'A list of changes is damaged.');
-    const [, oldMode = '', newMode = '', oldOid = '', newOid = '', status = ''] = head;
-    entries.push({ oldMode, newMode, oldOid, newOid, status, path: raw.subarray(headEnd + 1, pathEnd) });
-    at = pathEnd + 1;
-  }
-  return entries;
-}
 
 /** In the order of `LC_ALL=C sort -z`, which `comm` needs. */
 function joinSorted(paths: readonly Buffer[]): Buffer {

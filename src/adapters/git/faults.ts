@@ -25,7 +25,7 @@ export const isAbortError = (thrown: unknown): boolean =>
 export const isNoSpace = (text: string): boolean => NO_SPACE.test(text);
 
 /** A git command that failed, as the cause of a fault. */
-export class GitFailure extends Error {
+class GitFailure extends Error {
   readonly cwd: string;
 
   constructor(done: GitDone) {

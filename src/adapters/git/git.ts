@@ -11,10 +11,7 @@ import {
   signalIn,
 } from '../../core/model/index.ts';
 import type { GitCredential } from '../../ports/index.ts';
-import { isFull } from './tools.ts';
-
-/** The user that sandboxed work runs as and that owns all checkouts; null where we are that user already. */
-export type Owner = { readonly uid: number; readonly gid: number } | null;
+import { isFull, type Owner } from './trees.ts';
 
 export interface GitCall {
   /** Folder that git is started in; must exist. */

@@ -1,4 +1,4 @@
 export type { CollectLimits } from './collect.ts';
 export { COLLECT_LIMITS } from './collect.ts';
-export { bytesOf } from './tools.ts';
+export { bytesOf } from './trees.ts';
 export { openWorkspaces, type WorkspacesOptions } from './workspaces.ts';

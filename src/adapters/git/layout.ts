@@ -1,8 +1,39 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, chown, mkdir, open, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
-import { GIT_SETTINGS, type Owner } from './git.ts';
+import { GIT_SETTINGS } from './git.ts';
+import type { Owner } from './trees.ts';
+
+/**
+ * Reads a file that a sandbox wrote: null unless it is a plain file of at most `most` bytes. Neither follows a link
+ * nor waits for a pipe.
+ */
+export async function readBounded(path: string, most: number): Promise<Buffer | null> {
+  const file = await openPlain(path);
+  if (!file) return null;
+  try {
+    const { size } = await file.stat().then((facts) => (facts.isFile() ? facts : { size: most + 1 }));
+    if (size > most) return null;
+    const content = Buffer.alloc(size);
+    const { bytesRead } = await file.read(content, 0, size, 0);
+    return content.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function openPlain(path: string) {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    // What is there may be anything: a link, a socket, a folder.
+    if (['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR', 'ENODEV', 'EACCES'].some((code) => hasCode(error, code)))
+      return null;
+    throw error;
+  }
+}
 
 /** Where everything lies below the data directory. All paths are absolute. */
 export interface Layout {
@@ -66,27 +97,27 @@ export async function makeLayout(layout: Layout, owner: Owner): Promise<void> {
     if (owner) await chown(folder, 0, owner.gid);
   }
   if (owner) await assertReachable(root, owner);
-  const fresh = besides(layout.settingsFile);
+  const fresh = temporaryPath(layout.settingsFile);
   await writeFile(fresh, GIT_SETTINGS, { mode: 0o644 });
   await rename(fresh, layout.settingsFile);
 }
 
-const HALF_MADE = '.tmp-';
+const TEMPORARY = '.tmp-';
 const TRASH = '.trash-';
 
 export const isTrash = (name: string): boolean => name.startsWith(TRASH);
 
 /** A name for something half made, which tells what it was to be: it never meets a finished name. */
-export const besides = (path: string): string =>
-  join(dirname(path), `${HALF_MADE}${basename(path, '.git')}-${randomBytes(8).toString('hex')}`);
+export const temporaryPath = (path: string): string =>
+  join(dirname(path), `${TEMPORARY}${basename(path, '.git')}-${randomBytes(8).toString('hex')}`);
 
 /** Of a repository's mirror or object store that is half made: its key, else null. */
-export const keyOfHalfMade = (name: string): string | null =>
-  name.startsWith(HALF_MADE) && isKey(name.slice(HALF_MADE.length, -17))
-    ? name.slice(HALF_MADE.length, -17)
+export const keyOfTemporary = (name: string): string | null =>
+  name.startsWith(TEMPORARY) && isKey(name.slice(TEMPORARY.length, -17))
+    ? name.slice(TEMPORARY.length, -17)
     : null;
 
-export const isHalfMade = (name: string): boolean => name.startsWith(HALF_MADE);
+export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY);
 
 export const keyOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24);
 
@@ -111,28 +142,28 @@ function checkedId(id: string): string {
   return id;
 }
 
-export async function give(path: string, owner: Owner): Promise<void> {
+export async function chownTo(path: string, owner: Owner): Promise<void> {
   if (owner) await chown(path, owner.uid, owner.gid);
 }
 
 /** Makes a folder whole or not at all: what `fill` fails on is never seen under `path`; the first maker wins. */
-export async function makeWhole(
+export async function makeAtomically(
   path: string,
   fill: (folder: string) => Promise<void>,
   discard: (folder: string) => Promise<void>,
 ): Promise<void> {
-  const fresh = besides(path);
+  const fresh = temporaryPath(path);
   await mkdir(fresh, { recursive: true, mode: 0o755 });
   try {
     await fill(fresh);
     await rename(fresh, path);
   } catch (error) {
     await discard(fresh);
-    if (!isTaken(error)) throw error;
+    if (!isOccupied(error)) throw error;
   }
 }
 
-const isTaken = (error: unknown): boolean => hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST');
+const isOccupied = (error: unknown): boolean => hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST');
 
 export const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;

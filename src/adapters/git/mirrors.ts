@@ -2,13 +2,22 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
+import type { DamageMarks } from './damage.ts';
 import { gitFault, remoteFault, saidBy } from './faults.ts';
 import type { Git } from './git.ts';
-import { besides, checkedSha, exists, isSha, type Layout, makeWhole, namesIn, touch } from './layout.ts';
+import {
+  checkedSha,
+  exists,
+  isSha,
+  type Layout,
+  makeAtomically,
+  namesIn,
+  temporaryPath,
+  touch,
+} from './layout.ts';
 import type { Locks } from './locks.ts';
-import type { Soundness } from './soundness.ts';
 import { fetchable, isRefLike, keyOfSource, resolveLocal, withOneLogin } from './sources.ts';
-import { removeTree } from './tools.ts';
+import { removeTree } from './trees.ts';
 
 /** Files over this are not read into memory as text. */
 const MAX_FILE_BYTES = 2 ** 20;
@@ -41,12 +50,12 @@ interface MirrorParts {
   readonly git: Git;
   readonly layout: Layout;
   readonly locks: Locks;
-  readonly soundness: Soundness;
+  readonly marks: DamageMarks;
   /** Told of each mirror that was found damaged, before it is made again. */
   readonly onDamage: (path: string, why: string) => void;
 }
 
-export function openMirrors({ git, layout, locks, soundness, onDamage }: MirrorParts): Mirrors {
+export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts): Mirrors {
   async function fetchCommit(source: RepositorySource, mirror: string, sha: Sha): Promise<void> {
     const from = await fetchable(source);
     const done = await git({
@@ -71,15 +80,15 @@ export function openMirrors({ git, layout, locks, soundness, onDamage }: MirrorP
     checkedSha(sha);
     const key = await keyOfSource(source);
     const mirror = layout.mirror(key);
-    const whole = (await touch(mirror)) && (await soundness.isAsMarked(mirror));
+    const whole = (await touch(mirror)) && (await marks.isAsMarked(mirror));
     if (whole && (await has(git, mirror, sha))) return key;
     return locks.fetching(key, async () => {
-      await makeBare(git, mirror, (folder) => soundness.mark(folder));
-      if (!(await soundness.isAsMarked(mirror))) await restore(source, mirror);
+      await makeBare(git, mirror, (folder) => marks.mark(folder));
+      if (!(await marks.isAsMarked(mirror))) await restore(source, mirror);
       await clearCrash(mirror);
       if (await has(git, mirror, sha)) return key;
       await fetchCommit(source, mirror, sha);
-      await soundness.mark(mirror);
+      await marks.mark(mirror);
       return key;
     });
   }
@@ -87,15 +96,15 @@ export function openMirrors({ git, layout, locks, soundness, onDamage }: MirrorP
   /** Makes a damaged mirror again; one that a crash came over before its mark is marked. */
   async function restore(source: RepositorySource, mirror: string): Promise<void> {
     await clearCrash(mirror);
-    const why = await soundness.damage(mirror);
-    if (why === null) return soundness.mark(mirror);
+    const why = await marks.damage(mirror);
+    if (why === null) return marks.mark(mirror);
     onDamage(mirror, why);
-    const fresh = besides(mirror);
+    const fresh = temporaryPath(mirror);
     try {
       await mkdir(fresh);
       await initBare(git, fresh);
       for (const sha of await heldBy(mirror)) await fetchAgain(source, { fresh, mirror, sha });
-      await soundness.mark(fresh);
+      await marks.mark(fresh);
       // Others find either of them: who met the damaged one tries again.
       const old = layout.trash();
       await rename(mirror, old);
@@ -251,7 +260,7 @@ export async function makeBare(
 ): Promise<void> {
   if (await exists(path)) return;
   await mkdir(dirname(path), { recursive: true });
-  await makeWhole(
+  await makeAtomically(
     path,
     async (folder) => {
       await initBare(git, folder);

@@ -1,15 +1,15 @@
 import { rename, rm, rmdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log, Pruned, Workspaces } from '../../ports/index.ts';
-import type { Areas, Ground } from './areas.ts';
+import type { AreaRecord, Areas } from './areas.ts';
 import { CLAIMS } from './candidate-store.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
-import { hasCode, isHalfMade, type Layout, namesIn, usedAt } from './layout.ts';
+import { hasCode, isTemporary, type Layout, namesIn, usedAt } from './layout.ts';
 import type { Locks } from './locks.ts';
-import { bytesOf, removeTree } from './tools.ts';
+import { bytesOf, removeTree } from './trees.ts';
 
-type Wish = Parameters<Workspaces['prune']>[0];
+type PruneOptions = Parameters<Workspaces['prune']>[0];
 type Counts = Omit<Pruned, 'bytes' | 'busy'>;
 
 interface Parts {
@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /** What was done in one repository while nobody used it. `trash` is removed when its lock is given back. */
-interface Aside {
+interface UnusedData {
   readonly counts: Counts;
   readonly trash: readonly string[];
   /** The repository's mirror stays. */
@@ -38,21 +38,21 @@ export function openPruning(parts: Parts): Pick<Workspaces, 'prune'> {
   const { layout, locks, log } = parts;
 
   /** Null where somebody uses the repository. */
-  async function pruneOne(key: string, wish: Wish): Promise<(Counts & { bytes: number }) | null> {
-    const aside = await locks.alone(key, () => putAside(parts, key, wish));
-    if (!aside) return null;
-    const bytes = await bytesOf(aside.trash);
-    for (const path of aside.trash) await removeTree(path);
-    const packed = aside.stays ? await locks.using(key, () => pack(parts, key, wish, aside.counts)) : 0;
-    return { ...aside.counts, bytes: bytes + packed };
+  async function pruneOne(key: string, options: PruneOptions): Promise<(Counts & { bytes: number }) | null> {
+    const unused = await locks.alone(key, () => moveUnused(parts, key, options));
+    if (!unused) return null;
+    const bytes = await bytesOf(unused.trash);
+    for (const path of unused.trash) await removeTree(path);
+    const packed = unused.stays ? await locks.using(key, () => pack(parts, key, options, unused.counts)) : 0;
+    return { ...unused.counts, bytes: bytes + packed };
   }
 
   return {
-    async prune(wish) {
+    async prune(options) {
       let total: Pruned = { ...NOTHING, bytes: 0, busy: 0 };
       for (const key of await layout.keys()) {
         try {
-          const one = await pruneOne(key, wish);
+          const one = await pruneOne(key, options);
           total = one ? sum(total, one) : { ...total, busy: total.busy + 1 };
         } catch (error) {
           log.warn({ err: error, repository: key }, 'what is no longer used could not be removed');
@@ -73,8 +73,8 @@ const sum = (total: Pruned, one: Counts & { bytes: number }): Pruned => ({
 });
 
 /** Alone with the repository: meanwhile nobody opens an area on it, and nobody makes anything in it. */
-async function putAside({ layout, areas }: Parts, key: string, wish: Wish): Promise<Aside> {
-  const grounds = (await areas.grounds()).filter((ground) => ground.repositoryKey === key);
+async function moveUnused({ layout, areas }: Parts, key: string, options: PruneOptions): Promise<UnusedData> {
+  const records = (await areas.records()).filter((record) => record.repositoryKey === key);
   const trash: string[] = [];
   const move = async (path: string): Promise<void> => {
     const name = layout.trash();
@@ -86,7 +86,7 @@ async function putAside({ layout, areas }: Parts, key: string, wish: Wish): Prom
     let [moved, left] = [0, 0];
     for (const name of await namesIn(folder)) {
       const path = join(folder, name);
-      const old = !isHalfMade(name) && !standsOn(grounds, path) && (await isOld(path, wish));
+      const old = !isTemporary(name) && !standsOn(records, path) && (await isOld(path, options));
       if (old) await move(path);
       if (old) moved += 1;
       else left += 1;
@@ -96,9 +96,9 @@ async function putAside({ layout, areas }: Parts, key: string, wish: Wish): Prom
   };
   const [bases, layers] = [await moveOld(layout.bases(key)), await moveOld(layout.layers(key))];
   const [mirror, store] = [layout.mirror(key), layout.objects(key)];
-  const claims = await dropClaims(store, wish);
-  const unused = grounds.length + bases.left + layers.left + claims.left === 0;
-  const goes = unused && (await isOld(mirror, wish)) && (await isOld(store, wish));
+  const claims = await dropClaims(store, options);
+  const isUnused = records.length + bases.left + layers.left + claims.left === 0;
+  const goes = isUnused && (await isOld(mirror, options)) && (await isOld(store, options));
   // The store borrows from the mirror, so it goes first.
   for (const path of goes ? [store, mirror] : []) if ((await usedAt(path)) !== null) await move(path);
   const counts: Counts = {
@@ -110,19 +110,19 @@ async function putAside({ layout, areas }: Parts, key: string, wish: Wish): Prom
   return { counts, trash, stays: !goes };
 }
 
-const standsOn = (grounds: readonly Ground[], folder: string): boolean =>
-  grounds.some(({ lowers }) => lowers.some((lower) => lower.startsWith(`${folder}/`)));
+const standsOn = (records: readonly AreaRecord[], folder: string): boolean =>
+  records.some(({ lowers }) => lowers.some((lower) => lower.startsWith(`${folder}/`)));
 
 /** Also what is not there. */
-async function isOld(path: string, wish: Wish): Promise<boolean> {
-  return ((await usedAt(path)) ?? 0) < wish.before;
+async function isOld(path: string, options: PruneOptions): Promise<boolean> {
+  return ((await usedAt(path)) ?? 0) < options.before;
 }
 
-async function dropClaims(store: string, wish: Wish): Promise<{ dropped: number; left: number }> {
+async function dropClaims(store: string, options: PruneOptions): Promise<{ dropped: number; left: number }> {
   let [dropped, left] = [0, 0];
   for (const areaId of await namesIn(join(store, CLAIMS))) {
     const ref = join(store, CLAIMS, areaId);
-    if (wish.keep(areaId) || !(await isOld(ref, wish))) {
+    if (options.keep(areaId) || !(await isOld(ref, options))) {
       left += 1;
       continue;
     }
@@ -149,7 +149,12 @@ const WHEN_NEEDED = { 'gc.auto': '6700', 'gc.autoPackLimit': '50', 'gc.autoDetac
  * Packs what stays and drops the objects that no claim holds any more; bytes freed. Git keeps objects younger than the
  * moment asked for, so candidates may be collected meanwhile.
  */
-async function pack({ git, layout }: Parts, key: string, wish: Wish, counts: Counts): Promise<number> {
+async function pack(
+  { git, layout }: Parts,
+  key: string,
+  options: PruneOptions,
+  counts: Counts,
+): Promise<number> {
   const [mirror, store] = [layout.mirror(key), layout.objects(key)];
   const before = await bytesOf([mirror, store]);
   const collectGarbage = async (
@@ -165,7 +170,7 @@ async function pack({ git, layout }: Parts, key: string, wish: Wish, counts: Cou
     await utimes(cwd, new Date(used), new Date(used));
   };
   await collectGarbage(mirror, ['--auto'], WHEN_NEEDED);
-  const date = `${new Date(wish.before).toISOString().slice(0, 19)}Z`;
+  const date = `${new Date(options.before).toISOString().slice(0, 19)}Z`;
   if (counts.patches > 0) await collectGarbage(store, [`--prune=${date}`], {});
   return Math.max(0, before - (await bytesOf([mirror, store])));
 }

@@ -1,21 +1,60 @@
-import { realpath, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChildLost, Fault, restarting, type Sha } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
 import type { CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
-import { handedOver } from './handover.ts';
-import { checkedSha, isSha } from './layout.ts';
-import { SILENCE_MS } from './sources.ts';
-import { userOf } from './tools.ts';
-import { inUserRepository } from './user-repository.ts';
+import { checkedSha, isSha, temporaryPath } from './layout.ts';
+import { inUserRepository, SILENCE_MS } from './sources.ts';
+import type { Owner } from './trees.ts';
+import { userOf } from './trees.ts';
+
+/** Where a commit can be fetched from, and under which name. */
+interface FetchSource {
+  readonly from: string;
+  readonly name: string;
+}
+
+/**
+ * Lets another user of the host fetch one commit: the folders of objects are closed to them, so they get a bundle that
+ * only they can read, for the time of `work`. Our own user fetches from the objects themselves.
+ */
+async function withFetchSource<T>(
+  git: Git,
+  commit: { readonly objects: string; readonly base: Sha; readonly sha: Sha },
+  to: Owner,
+  work: (source: FetchSource) => Promise<T>,
+): Promise<T> {
+  const { objects, base, sha } = commit;
+  if (to === null) return await work({ from: objects, name: checkedSha(sha) });
+  const name = `refs/runoff/bundle/${randomBytes(8).toString('hex')}`;
+  // Beside the folders, where others may pass; a crash leaves a half-made thing that is swept.
+  const bundle = temporaryPath(join(dirname(dirname(objects)), 'bundle'));
+  const ref = join(objects, name);
+  const unlock = () => rm(`${bundle}.lock`, { force: true });
+  try {
+    // Written without git, whose lock files outlive it when it is killed.
+    await mkdir(dirname(ref), { recursive: true });
+    await writeFile(ref, `${checkedSha(sha)}\n`);
+    const args = ['bundle', 'create', '-q', bundle, name, `^${checkedSha(base)}`];
+    const done = await git({ cwd: objects, args, onKilled: unlock });
+    if (done.exitCode !== 0) throw gitFault('Handing a commit over', done);
+    await chmod(bundle, 0o400);
+    await chown(bundle, to.uid, to.gid);
+    return await work({ from: bundle, name });
+  } finally {
+    await rm(ref, { force: true });
+    await rm(bundle, { force: true });
+  }
+}
 
 /** The only branches that are ever pushed (I3). */
 const PUSHED = 'auto-dev/';
 
-export type Publishing = Pick<Workspaces, 'commit' | 'branch' | 'push'>;
+type Publishing = Pick<Workspaces, 'commit' | 'branch' | 'push'>;
 
 export function openPublishing(git: Git, store: CandidateStore): Publishing {
   return {
@@ -49,10 +88,10 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
       // Named, because the repository's settings could name another program for the address that we fetch from.
       flags.push('--upload-pack=git-upload-pack');
       const as = await userOf(cwd);
-      const done = await handedOver(git, { objects, base: base.sha, sha }, as, (handover) =>
+      const done = await withFetchSource(git, { objects, base: base.sha, sha }, as, (source) =>
         inUserRepository(git)({
           cwd,
-          args: ['fetch', '-q', ...flags, handover.from, `+${handover.name}:${ref}`],
+          args: ['fetch', '-q', ...flags, source.from, `+${source.name}:${ref}`],
           onKilled: () => unlock(inUserRepository(git), cwd, ref),
           env: { GIT_CEILING_DIRECTORIES: dirname(cwd) },
           config: { 'core.logAllRefUpdates': 'true' },
@@ -110,13 +149,13 @@ async function pushOnce(
     login: remote,
     silenceMs: SILENCE_MS,
     starts: 'once',
-  }).catch(asLost);
+  }).catch(asKilled);
   if ('kind' in done) return done;
   if (done.exitCode === 0) return ended({ kind: 'pushed' });
   return ended(await afterRefusal(done, () => shaAt(git, cwd, remote, ref), { sha, onto }));
 }
 
-function asLost(thrown: unknown): ChildLost {
+function asKilled(thrown: unknown): ChildLost {
   if (thrown instanceof Fault && thrown.code === 'PROGRAM_KILLED') return { kind: 'lost', how: 'was killed' };
   throw thrown;
 }

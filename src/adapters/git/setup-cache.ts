@@ -3,13 +3,13 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type BaseCheckout, DEFAULT_LIMITS, type Sandbox, type WorkArea } from '../../ports/index.ts';
+import { isWhole, setAsideDamaged } from './damage.ts';
 import { abortError } from './faults.ts';
-import { besides, hasCode, keyOf, type Layout } from './layout.ts';
+import { hasCode, keyOf, type Layout, temporaryPath } from './layout.ts';
 import type { Locks } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { fits, type InstallInputs, installInputs } from './setup-inputs.ts';
-import { isWhole, setAsideDamaged } from './soundness.ts';
-import { looksOfTree } from './tools.ts';
+import { fingerprintTree } from './trees.ts';
 
 /** Where the layer of a setup on a commit goes: ids of layers of that repository. */
 export interface Place {
@@ -24,7 +24,7 @@ export interface Place {
 }
 
 /** Finds layers of earlier setups; all paths it gives are folders of layers, whose use is noted. */
-export interface SetupCache {
+interface SetupCache {
   find(base: BaseCheckout, command: string): Promise<string | null>;
   /** `area` is a fresh one over the base, to ask the tools for their versions; nothing is written to it. */
   placeFor(base: BaseCheckout, command: string, area: WorkArea, signal?: AbortSignal): Promise<Place>;
@@ -48,9 +48,9 @@ export function openSetupCache(parts: {
   const { layout, mirrors, sandbox } = parts;
   /** A damaged one is set aside, so that another can be made in its place. */
   const wholeLayer = async (key: string, layer: string): Promise<boolean> => {
-    const looks = () => looksOfLayer(layer);
-    if (await isWhole(layer, looks)) return true;
-    await setAsideDamaged(parts, key, layer, looks);
+    const fingerprint = () => fingerprintLayer(layer);
+    if (await isWhole(layer, fingerprint)) return true;
+    await setAsideDamaged(parts, key, layer, fingerprint);
     return false;
   };
   const pointerOf = (base: BaseCheckout, command: string): string =>
@@ -78,7 +78,7 @@ export function openSetupCache(parts: {
   async function point(base: BaseCheckout, command: string, id: string): Promise<void> {
     const pointer = pointerOf(base, command);
     await mkdir(dirname(pointer), { recursive: true });
-    const fresh = besides(pointer);
+    const fresh = temporaryPath(pointer);
     await writeFile(fresh, id);
     await rename(fresh, pointer);
   }
@@ -127,12 +127,12 @@ export function openSetupCache(parts: {
 }
 
 /** What a layer looks like: its files, and all that is known of them. */
-export async function looksOfLayer(layer: string): Promise<string> {
+export async function fingerprintLayer(layer: string): Promise<string> {
   const known = await Promise.all(
     ['brought', 'raw', 'roots.json'].map(async (name) => (await textOf(join(layer, name))) ?? ''),
   );
   const hash = createHash('sha256').update(known.join('\0')).digest('hex');
-  return `${await looksOfTree(join(layer, 'files'))} ${hash}`;
+  return `${await fingerprintTree(join(layer, 'files'))} ${hash}`;
 }
 
 /** Lists of paths from a sandbox are read byte by byte, so these are compared with in the same way. */

@@ -5,30 +5,30 @@ import { Fault } from '../../core/model/index.ts';
 import type { BaseCheckout, ExecResult, Sandbox, WorkArea, Workspaces } from '../../ports/index.ts';
 import { type Areas, SETUP_AREA } from './areas.ts';
 import type { Bases } from './bases.ts';
-import type { Collector, SetupResult, SetupTraces } from './collect.ts';
+import type { Collector, SetupResult } from './collect.ts';
+import { isWhole, writeMark } from './damage.ts';
+import type { SetupTraces } from './diff-trees.ts';
 import { abortError } from './faults.ts';
-import { keyOf, type Layout, makeWhole } from './layout.ts';
-import type { Locks } from './locks.ts';
+import { keyOf, type Layout, makeAtomically } from './layout.ts';
+import { type Locks, openKeyedQueue, openSharedWork } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
-import { looksOfLayer, openSetupCache, type Place } from './setup-cache.ts';
+import { fingerprintLayer, openSetupCache, type Place } from './setup-cache.ts';
 import { rootsOf } from './setup-inputs.ts';
-import { isWhole, writeMark } from './soundness.ts';
-import { isFull, removeTree } from './tools.ts';
-import { shareWork, takeTurns } from './turns.ts';
+import { isFull, removeTree } from './trees.ts';
 
 type Install = Workspaces['install'];
 type Setup = Parameters<Install>[1];
 type Installed = Awaited<ReturnType<Install>>;
 /** `bySignal`: a signal that Runoff did not send ended the command. */
-type Tried = Installed & { readonly bySignal?: true };
+type InstallAttempt = Installed & { readonly bySignal?: true };
 
 /** Fresh areas in which a setup is tried that signals end, our default: the machine may have sent the first ones. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 /** Characters of output that are kept of a setup that failed. */
 const TAIL = 4_000;
 
-export interface SetupLayers {
+interface SetupLayers {
   install: Install;
   /** Whether the layers of a base that setup left are as they were left. */
   areWhole(base: BaseCheckout): Promise<boolean>;
@@ -36,7 +36,7 @@ export interface SetupLayers {
   traces(base: BaseCheckout): Promise<SetupTraces | null>;
 }
 
-export interface SetupParts {
+interface SetupParts {
   readonly layout: Layout;
   readonly locks: Locks;
   readonly mirrors: Mirrors;
@@ -48,7 +48,7 @@ export interface SetupParts {
 }
 
 /** One call of `install` that found nothing it could use. */
-interface Job {
+interface InstallJob {
   readonly base: BaseCheckout;
   readonly setup: Setup;
   readonly area: WorkArea;
@@ -57,24 +57,24 @@ interface Job {
 
 export function openSetup(parts: SetupParts): SetupLayers {
   const { layout, locks, areas, sandbox } = parts;
-  const once = shareWork<Installed>();
-  const inTurn = takeTurns();
+  const shared = openSharedWork<Installed>();
+  const queued = openKeyedQueue();
   const cache = openSetupCache(parts);
 
-  async function installIn(job: Job): Promise<Tried> {
+  async function installIn(job: InstallJob): Promise<InstallAttempt> {
     const { base, setup, area, signal } = job;
     const place = await cache.placeFor(base, setup.command, area, signal);
     if (place.shared === null) return run(job, place);
     // Other commits with the same inputs wait for this one's install, and find its layer.
     const turn = `${base.repositoryKey}/${place.shared}`;
-    return inTurn(
+    return queued(
       turn,
       async () => ready(base, await cache.adopt(base, setup.command, place)) ?? run(job, place),
       signal,
     );
   }
 
-  async function run(job: Job, place: Place): Promise<Tried> {
+  async function run(job: InstallJob, place: Place): Promise<InstallAttempt> {
     const { base, setup, area, signal } = job;
     const result = await sandbox.exec({
       area,
@@ -100,7 +100,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
   async function find(base: BaseCheckout, setup: Setup, signal: AbortSignal | undefined): Promise<Installed> {
     const found = ready(base, await cache.find(base, setup.command));
     if (found) return found;
-    for (let left = MOST_TRIES - 1; ; left -= 1) {
+    for (let left = MAX_TRIES - 1; ; left -= 1) {
       const area = await areas.open(base, `${SETUP_AREA}${randomBytes(8).toString('hex')}`);
       try {
         const installed = await installIn({ base, setup, area, signal });
@@ -114,14 +114,14 @@ export function openSetup(parts: SetupParts): SetupLayers {
   return {
     install(base, setup, signal) {
       const wanted = [base.repositoryKey, base.sha, keyOf(setup.command)].join('/');
-      return once(wanted, () => locks.using(base.repositoryKey, () => find(base, setup, signal)), signal);
+      return shared(wanted, () => locks.using(base.repositoryKey, () => find(base, setup, signal)), signal);
     },
 
     async areWhole({ repositoryKey, layers }) {
       const ours = layers
         .map((files) => dirname(files))
         .filter((one) => dirname(one) === layout.layers(repositoryKey));
-      const whole = await Promise.all(ours.map((layer) => isWhole(layer, () => looksOfLayer(layer))));
+      const whole = await Promise.all(ours.map((layer) => isWhole(layer, () => fingerprintLayer(layer))));
       return whole.every(Boolean);
     },
 
@@ -142,7 +142,7 @@ async function keep(
   roots: readonly string[] | null,
 ): Promise<void> {
   await mkdir(join(layer, '..'), { recursive: true });
-  await makeWhole(
+  await makeAtomically(
     layer,
     async (folder) => {
       await writeFile(join(folder, 'brought'), wrote.brought);
@@ -151,7 +151,7 @@ async function keep(
       // Hooks that setup installs would run on every commit of a coder.
       await removeTree(join(area.upper, '.git'));
       await rename(area.upper, join(folder, 'files'));
-      await writeMark(folder, await looksOfLayer(folder));
+      await writeMark(folder, await fingerprintLayer(folder));
     },
     removeTree,
   );
@@ -165,7 +165,7 @@ const withLayer = (base: BaseCheckout, layer: string): Installed => ({
   base: { ...base, layers: [join(layer, 'files')] },
 });
 
-function failure(command: string, result: ExecResult): Tried | null {
+function failure(command: string, result: ExecResult): InstallAttempt | null {
   const failed = (how: string) =>
     ({
       kind: 'failed',

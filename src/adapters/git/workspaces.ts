@@ -2,23 +2,22 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asFault, Fault, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
-import { openAreas } from './areas.ts';
+import { openAreas, openTrash } from './areas.ts';
 import { DAMAGED_CHECKOUT, openBases } from './bases.ts';
-import { openBin } from './bin.ts';
+
 import { openCandidateStore } from './candidate-store.ts';
 import { COLLECT_LIMITS, type CollectLimits, openCollector } from './collect.ts';
-import { openDiagnosis } from './diagnosis.ts';
+import { openDamageMarks, openDiagnosis } from './damage.ts';
 import { abortError, isAbortError } from './faults.ts';
-import { type Owner, openGit } from './git.ts';
+import { openGit } from './git.ts';
 import { layoutOf, makeLayout } from './layout.ts';
-import { describeLocal } from './local.ts';
 import { openLocks } from './locks.ts';
 import { openMirrors } from './mirrors.ts';
 import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
 import { openSetup } from './setup.ts';
-import { openSoundness } from './soundness.ts';
-import { removeTree } from './tools.ts';
+import { describeLocal } from './sources.ts';
+import { type Owner, removeTree } from './trees.ts';
 
 export interface WorkspacesOptions {
   /**
@@ -48,12 +47,12 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const layout = layoutOf(options.dataDir);
   const git = openGit(layout.settingsFile);
   const locks = openLocks(layout.locks);
-  const soundness = openSoundness(git);
-  const onDamage = damageTeller(options);
-  const diagnose = openDiagnosis({ layout, soundness, onDamage });
-  const mirrors = openMirrors({ git, layout, locks, soundness, onDamage });
+  const marks = openDamageMarks(git);
+  const onDamage = damageReporter(options);
+  const diagnose = openDiagnosis({ layout, marks, onDamage });
+  const mirrors = openMirrors({ git, layout, locks, marks, onDamage });
   const bases = openBases({ git, layout, locks, mirrors, owner, onDamage });
-  const areas = openAreas({ layout, locks, owner, log, bin: openBin(layout, log) });
+  const areas = openAreas({ layout, locks, owner, log, trash: openTrash(layout, log) });
   const collector = openCollector(sandbox, layout, { owner, limits });
   const setup = openSetup({ layout, locks, mirrors, areas, bases, collector, sandbox, onDamage });
   const store = openCandidateStore(git, layout, limits);
@@ -87,7 +86,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     }
   };
 
-  const prepareLayout = onceDone(() => makeLayout(layout, owner));
+  const prepareLayout = rememberSuccess(() => makeLayout(layout, owner));
   const prepared = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => {
     return async (...args: A): Promise<R> => {
       try {
@@ -130,8 +129,8 @@ async function unlessDamaged<T>(isWhole: () => Promise<boolean>, work: () => Pro
   }
 }
 
-/** Does it once for all callers. What went wrong may have been mended by the next call, so only success is remembered. */
-function onceDone(work: () => Promise<void>): () => Promise<void> {
+/** Does it once for all callers. What went wrong may have been fixed by the next call, so only success is remembered. */
+function rememberSuccess(work: () => Promise<void>): () => Promise<void> {
   let ready: Promise<void> | null = null;
   return async () => {
     ready ??= work();
@@ -145,7 +144,7 @@ function onceDone(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-const damageTeller =
+const damageReporter =
   ({ log, onDamage }: WorkspacesOptions) =>
   (path: string, why: string): void => {
     log.error({ path, why }, 'Stored data is damaged; it is made again.');

@@ -8,7 +8,7 @@ import { statusOf } from './faults.ts';
 import type { Pace } from './pace.ts';
 
 /** Installation tokens are good for an hour; ten minutes are left for what is begun with one. */
-export const TOKEN_LIFE_MS = 50 * 60_000;
+const TOKEN_LIFE_MS = 50 * 60_000;
 
 type Granted = Readonly<
   Partial<
@@ -41,7 +41,7 @@ export interface Token {
   readonly checks: boolean;
 }
 
-export interface MintParts {
+interface MintParts {
   /** Signs in as the App. */
   readonly app: Api;
   readonly pace: Pace;
@@ -153,7 +153,7 @@ const MAX_PAGES = MAX_REPOSITORIES / PAGE;
 
 const InstalledPage = z.object({ repositories: z.array(Installed) });
 
-export interface InstallationsParts {
+interface InstallationsParts {
   /** Signs in as the App. */
   readonly app: Api;
   client(token: string): Api;

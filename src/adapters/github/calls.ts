@@ -6,7 +6,7 @@ import type { Api } from './client.ts';
 import { statusOf } from './faults.ts';
 
 /** A repository's name as paths take it. */
-export interface Place {
+interface Place {
   readonly owner: string;
   readonly repo: string;
 }
@@ -48,7 +48,7 @@ export function openWhereabouts({ repositoryId: id }: RepositoryHandle, now: () 
 /** Makes one call about a repository, wherever it is. What it throws is not a fault yet. */
 export type Calls = <T>(call: (api: Api, at: Place, token: Token) => Promise<T>) => Promise<T>;
 
-export interface CallsParts {
+interface CallsParts {
   readonly tokens: Pick<TokenCache, 'get' | 'drop'>;
   readonly whereabouts: Whereabouts;
   /** Repeats after server errors. */

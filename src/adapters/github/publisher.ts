@@ -18,7 +18,7 @@ const MINIMISE = `mutation ($subjectId: ID!, $classifier: ReportedContentClassif
   minimizeComment(input: { subjectId: $subjectId, classifier: $classifier }) { minimizedComment { isMinimized } }
 }`;
 
-export interface PublisherParts {
+interface PublisherParts {
   readonly appId: number;
   readonly repository: RepositoryHandle;
   readonly whereabouts: Whereabouts;

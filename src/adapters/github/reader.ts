@@ -26,7 +26,7 @@ import type { Pace } from './pace.ts';
 /** A person's login; bots' end in `[bot]`. */
 const LOGIN = /^[A-Za-z0-9][\w-]*$/;
 
-export interface ReaderParts {
+interface ReaderParts {
   readonly appId: number;
   readonly repository: RepositoryHandle;
   readonly tokens: TokenCache;
@@ -155,7 +155,7 @@ const MAX_EVENTS = 300;
 type Event = z.infer<typeof IssueEvent>;
 
 /** Open issues with a label that were touched since, and who set it last. */
-export async function labelled(calls: Calls, label: string, since: number): Promise<readonly Labelled[]> {
+async function labelled(calls: Calls, label: string, since: number): Promise<readonly Labelled[]> {
   const issues = await calls(({ rest }, at) =>
     pagesOf(async (page) => {
       const { data } = await rest.issues.listForRepo({
@@ -185,7 +185,7 @@ async function lastSet(calls: Calls, issue: number, label: string): Promise<Labe
 }
 
 /** What was last done to a label of an issue; GitHub keeps the order, however close together two changes were. */
-export const labelChange = (calls: Calls, issue: number, label: string): Promise<LabelChange | null> =>
+const labelChange = (calls: Calls, issue: number, label: string): Promise<LabelChange | null> =>
   lastEvent(calls, issue, label, ['labeled', 'unlabeled']);
 
 async function lastEvent(

@@ -4,8 +4,8 @@ import type { Census, Metrics } from '../../ports/index.ts';
 /** What is counted: name → what it means and what tells its values apart. `docs/operations-metrics.md` lists the same. */
 export const METRICS = {
   runoff_runs: { help: 'Runs in the database, by state.', labels: ['state'] },
-  runoff_in_line: { help: 'Runs that may start and wait for a place.', labels: [] },
-  runoff_coders_waiting: { help: 'Candidates of living runs whose coder has not begun.', labels: [] },
+  runoff_in_line: { help: 'Runs waiting in the run queue.', labels: [] },
+  runoff_coders_waiting: { help: 'Candidates of active runs whose coder has not started.', labels: [] },
   runoff_executors: { help: 'Processes that gave a sign of life lately, by role.', labels: ['role'] },
   runoff_stage_seconds: { help: 'How long steps of runs took, seconds.', labels: ['stage'] },
   runoff_webhook_seconds: {
@@ -23,7 +23,7 @@ export const METRICS = {
     labels: ['kind'],
   },
   runoff_github_writes_total: { help: 'Writes to GitHub, pushes included.', labels: ['kind', 'outcome'] },
-  runoff_faults_total: { help: 'Faults that stages met and could not mend.', labels: ['code'] },
+  runoff_faults_total: { help: 'Faults that ended a stage.', labels: ['code'] },
   runoff_candidates_total: { help: "Coders' work on candidates, by how it ended.", labels: ['state'] },
 } as const satisfies Readonly<Record<string, { readonly help: string; readonly labels: readonly string[] }>>;
 

@@ -60,7 +60,7 @@ function referredFirst(
 const asJson = ({ name, columns }: TableColumns): string =>
   `select row_to_json(one)::text as row from (select ${columns.join(', ')} from only ${name}) one`;
 
-export interface TableSum {
+interface TableSum {
   readonly rows: number;
   /** Of all rows in any order. */
   readonly checksum: string;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { PERSONA_NAME, type Personas, parsePersona } from '../../core/debate/index.ts';
 import { Fault } from '../../core/model/index.ts';
-import { PERSONA_NAME, type Personas, parsePersona } from '../../core/personas/index.ts';
 
 /** Variants in the order in which contestants take them; files that are not named here follow by name. */
 const ORDER = ['plain', 'careful', 'test-first', 'root-cause'];

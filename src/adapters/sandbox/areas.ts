@@ -26,7 +26,7 @@ import { bytesIn } from './usage.ts';
  * names this `upper` as a layer gets the whole tree from it and from no layer below, so deletions carry as well; only
  * those in a layer that was moved since do not.
  */
-export interface Copies {
+interface Copies {
   /** Fills the area unless that was done before; returns the bytes that the copy takes. */
   ensure(area: WorkArea): Promise<number>;
 }

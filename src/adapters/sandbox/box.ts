@@ -24,7 +24,7 @@ export interface BoxEnd {
 }
 
 /** A running sandbox. */
-export interface Box {
+interface Box {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves once the sandbox's first process exists; null when the box ended without one. */
@@ -36,7 +36,7 @@ export interface Box {
 }
 
 /** What a box is given besides its launch. */
-export interface BoxOptions {
+interface BoxOptions {
   /** System call filter. */
   readonly filter: Buffer;
   /** Descriptor of the control group it starts in; null: none. Needs a launch made with `group`. */

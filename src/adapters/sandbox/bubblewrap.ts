@@ -95,7 +95,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   );
 }
 
-export interface RunInput {
+interface RunInput {
   readonly spec: ExecSpec;
   readonly launch: Launch;
   readonly filter: Buffer;
@@ -108,7 +108,7 @@ export interface RunInput {
 }
 
 /** How a launch ended. */
-export interface LaunchEnded {
+interface LaunchEnded {
   readonly kind: 'ended';
   readonly result: ExecResult;
 }
@@ -117,7 +117,7 @@ export interface LaunchEnded {
  * Runs a launch to its end within its limits; lost when its launcher was before the command began, so that it can be tried
  * again. Rejects with PROGRAM_KILLED where it was killed later: nobody knows what the command did until then.
  */
-export async function runLaunch(input: RunInput): Promise<LaunchEnded | ChildLost> {
+async function runLaunch(input: RunInput): Promise<LaunchEnded | ChildLost> {
   const { group } = input;
   if (group === null) return launchResult(await superviseBox(input), false);
   let followed: Supervised<BoxEnd>;
@@ -181,7 +181,7 @@ const LAYER_REPLACED = 'could not be set up: a folder that it stands on is gone,
 const NOT_STARTED = /^bwrap: execvp [^\n]*: ([^\n:]+)\n/;
 
 /** What starts a sandbox, where nothing tells which program of it was killed. */
-export const LAUNCHER = 'The launcher of a sandbox (unshare, bwrap)';
+const LAUNCHER = 'The launcher of a sandbox (unshare, bwrap)';
 
 /**
  * Whether a program of the launcher was killed, or could not be started for want of something. The command itself is not

@@ -158,7 +158,7 @@ export interface ControlGroups {
 }
 
 /** How control groups are changed. */
-export interface GroupFolders {
+interface GroupFolders {
   /** This process. */
   readonly pid: number;
   mkdir(path: string): void;
@@ -172,7 +172,7 @@ const OUTSIDE_PROCESSES = 5;
 const GROUP_NAME = /^box-(\d+)-(\d+)-/;
 
 /** Writes a control file. It is never made: a file that is not there is a limit that the kernel does not know. */
-export function writeControlFile(file: string, text: string): void {
+function writeControlFile(file: string, text: string): void {
   const fd = openSync(file, constants.O_WRONLY);
   try {
     writeSync(fd, text);
@@ -182,7 +182,7 @@ export function writeControlFile(file: string, text: string): void {
 }
 
 /** Makes groups in a group that was delegated to us; what a killed Runoff left there is removed. */
-export function openControlGroups(root: string, host: GroupFolders): ControlGroups {
+function openControlGroups(root: string, host: GroupFolders): ControlGroups {
   removeLeftovers(root, host);
   const prefix = `box-${host.pid}-${startedAt(host.pid) ?? '0'}`;
   return {

@@ -108,7 +108,7 @@ export interface View {
   readonly optional: boolean;
 }
 
-export interface ViewInput {
+interface ViewInput {
   readonly spec: ExecSpec;
   /** Folder of the synthetic /etc. */
   readonly etc: string;

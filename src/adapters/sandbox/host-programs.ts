@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
-import { mayStartLater, retryLost } from '../../core/model/index.ts';
+import { mayStartLater, retryLost, signalIn } from '../../core/model/index.ts';
 
 /** The ordinary user that every sandbox process belongs to when Runoff itself runs as root. */
 export interface Owner {
@@ -54,7 +54,9 @@ async function runCommandOnce([file, ...args]: readonly [string, ...string[]], o
   const why = end instanceof Error ? (end.shortMessage ?? '') : '';
   const { signal, code } = end as { readonly signal?: string; readonly code?: string };
   // Output without end is cut off by ourselves. What is not there now is not looked for again: it is a question here.
-  const killed = signal !== undefined && code === undefined;
+  // A shell or `unshare` around the program that was killed says so by its own exit code.
+  const inside = end.exitCode !== undefined && signalIn(end.exitCode) !== null;
+  const killed = (signal !== undefined && code === undefined) || inside;
   return {
     lost: killed || (code !== 'ENOENT' && mayStartLater(code)),
     code: end.exitCode ?? null,

@@ -26,7 +26,7 @@ export interface Variant {
   readonly group: boolean;
 }
 
-export interface LaunchInput {
+interface LaunchInput {
   readonly spec: ExecSpec;
   readonly variant: Variant;
   /** Folder of the synthetic /etc. */

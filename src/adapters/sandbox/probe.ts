@@ -9,7 +9,7 @@ import { type Owner, runCommand } from './host-programs.ts';
 import type { Variant } from './launch.ts';
 import { SYSCALLS } from './syscalls.ts';
 
-export type ProbeFinding =
+type ProbeFinding =
   | {
       readonly kind: 'ready';
       readonly variant: Variant;
@@ -171,16 +171,16 @@ async function whyTrialFails(trial: ProbeTrial, variant: Variant): Promise<strin
 
 /** Kernel settings that turn user namespaces off, each with the value that does. */
 const KERNEL_SWITCHES = [
-  { file: 'user/max_user_namespaces', off: '0', mend: 'sudo sysctl -w user.max_user_namespaces=15000' },
+  { file: 'user/max_user_namespaces', off: '0', fix: 'sudo sysctl -w user.max_user_namespaces=15000' },
   {
     file: 'kernel/unprivileged_userns_clone',
     off: '0',
-    mend: 'sudo sysctl -w kernel.unprivileged_userns_clone=1',
+    fix: 'sudo sysctl -w kernel.unprivileged_userns_clone=1',
   },
   {
     file: 'kernel/apparmor_restrict_unprivileged_userns',
     off: '1',
-    mend: 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
+    fix: 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
   },
 ] as const;
 
@@ -190,7 +190,7 @@ function remedyFor(why: string): string {
     const path = `/proc/sys/${file}`;
     return existsSync(path) && readFileSync(path, 'utf8').trim() === off;
   });
-  if (off !== undefined) return off.mend;
+  if (off !== undefined) return off.fix;
   if (inUnit()) {
     return 'Take RestrictNamespaces=, SystemCallFilter= and PrivateUsers= out of the unit that starts Runoff.';
   }
@@ -206,16 +206,16 @@ const inUnit = (): boolean =>
 /** How a command sees processes and is kept from namespaces, the strongest first. */
 type VariantStep = Pick<Variant, 'proc' | 'lockNamespaces'>;
 
-export const STRONG: VariantStep = { proc: 'own', lockNamespaces: true };
+const STRONG: VariantStep = { proc: 'own', lockNamespaces: true };
 
 /** In the order in which they are tried where the strong step is refused. */
-export const WEAKER_STEPS: readonly VariantStep[] = [
+const WEAKER_STEPS: readonly VariantStep[] = [
   { proc: 'outer', lockNamespaces: true },
   { proc: 'outer', lockNamespaces: false },
 ];
 
 /** All ways to take a step: control groups before watchdogs, overlay mounts before copies. */
-export function variantsOf(
+function variantsOf(
   step: VariantStep,
   host: { readonly groups: boolean; readonly overlay: boolean },
 ): readonly Variant[] {
@@ -228,7 +228,7 @@ export function variantsOf(
 }
 
 /** What a command can do in this variant that it could not in the strong one, as reports say it. */
-export function variantWeaknesses({ proc, lockNamespaces }: VariantStep): readonly string[] {
+function variantWeaknesses({ proc, lockNamespaces }: VariantStep): readonly string[] {
   return [
     ...(proc === 'own'
       ? []
@@ -242,7 +242,7 @@ export function variantWeaknesses({ proc, lockNamespaces }: VariantStep): readon
 }
 
 /** For a host on which only a weaker step works, and the operator did not allow it. */
-export const onlyWeaker = (): { readonly why: string; readonly remedy: string } => ({
+const onlyWeaker = (): { readonly why: string; readonly remedy: string } => ({
   why: 'A sandbox cannot have a /proc of its own here: parts of the outer one are covered or read-only, as container engines and some options of systemd make them.',
   remedy: `${uncover()} Or set RUNOFF_SANDBOX_WEAKER=true: commands then see the names and arguments of all processes, and every report says so.`,
 });

@@ -29,7 +29,7 @@ export function probedSandbox<Found extends ProbedReady>(
   find: () => Promise<Found | ProbedMissing>,
   execAs: (spec: ExecSpec, found: Found) => Promise<ExecResult>,
 ): Sandbox {
-  // Found out once: it does not change while Runoff runs. What is missing may be mended, so that is looked at again.
+  // Found out once: it does not change while Runoff runs. What is missing may be fixed, so that is looked at again.
   let finding: Promise<Found | ProbedMissing> | null = null;
   const look = async (): Promise<Found | ProbedMissing> => {
     finding ??= find();
@@ -46,7 +46,7 @@ export function probedSandbox<Found extends ProbedReady>(
     async exec(spec) {
       const found = await look();
       if (found.kind === 'missing') {
-        throw new Fault('SANDBOX_UNAVAILABLE', `${found.why} To mend it: ${found.remedy}`);
+        throw new Fault('SANDBOX_UNAVAILABLE', `${found.why} To fix it: ${found.remedy}`);
       }
       return spec.signal?.aborted ? NEVER_STARTED : await execAs(spec, found);
     },

@@ -6,7 +6,7 @@ import type { ExecSpec, StopReason } from '../../ports/index.ts';
 export const DEADLY_SIGNALS = [2, 4, 5, 6, 7, 8, 9, 11, 13, 15, 24, 25, 31];
 
 /** A started command, whatever runs it. */
-export interface SupervisedCommand<End> {
+interface SupervisedCommand<End> {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when no process is left and all output was read. Rejects with a fault when it could not be set up. */
@@ -174,13 +174,13 @@ function timer(ms: number | undefined, more: () => number, expired: () => void):
 /** A line longer than this is handed on in pieces (characters), so that a flood without line ends cannot grow memory. */
 const MAX_LINE_CHARS = 64 * 1024;
 
-export interface Captured {
+interface Captured {
   readonly text: string;
   readonly truncated: boolean;
 }
 
 /** Keeps the first and the last half of a stream; a line between them says how many bytes were left out. */
-export interface Capture {
+interface Capture {
   add(chunk: Buffer): void;
   end(): Captured;
 }
@@ -241,7 +241,7 @@ function wholeStart(bytes: Buffer): string {
   return bytes.subarray(from).toString('utf8');
 }
 
-export interface LineSplitter {
+interface LineSplitter {
   add(chunk: Buffer): void;
   /** Hands on the last line if no line end followed it. */
   end(): void;

@@ -16,7 +16,7 @@ const MEMORY_FOLDERS = ['/tmp', '/dev/shm'] as const;
  * The sandbox's own in-memory folders, by a way that leads to them from the host. While a sandbox is being set up, and
  * for its launcher always, the same path still leads to the host's folder: its device tells.
  */
-export function memoryFolders(
+function memoryFolders(
   pids: readonly number[],
 ): readonly { readonly path: string; readonly device: number }[] {
   const deviceOf = (path: string): number | null => whileAlive(() => statSync(path).dev, null);
@@ -119,7 +119,7 @@ export async function memoryBytes(pids: readonly number[], shared: number, limit
 const DESCRIPTORS_AT_ONCE = 256;
 
 /** Files without a name: no walk of the folders can see them. Those in memory apart. */
-export interface UnlinkedUsage {
+interface UnlinkedUsage {
   readonly bytes: number;
   /** Files held in a way that does not tell their size. */
   readonly unmeasured: number;
@@ -176,8 +176,10 @@ const makedev = (major: number, minor: number): number =>
 /** What a file counts besides its content: file systems run out of files too (ext4 has one for each 16 KiB). Our default. */
 export const BYTES_A_FILE = 4096;
 
-/** `du` twice: it does not print both at once. */
+/** `du` twice: it does not print both at once. The first one's death by a signal would be lost behind the second's success. */
 const DU_SCRIPT = `du --summarize --one-file-system --block-size=1 -- "$@"
+code=$?
+[ "$code" -le 128 ] || exit "$code"
 du --summarize --one-file-system --inodes -- "$@"`;
 
 /**

@@ -17,7 +17,7 @@ const WALK_EVERY_MS = 15_000;
 const SMALLEST_STEP = 2 ** 20;
 
 /** Where a command writes, and the space that was there before it began. */
-export interface WatchedDisk {
+interface WatchedDisk {
   /** Folders whose content counts, the first on the file system that is watched for its free space. */
   readonly folders: readonly [string, ...string[]];
   /** Bytes in `folders` that were not written by the sandbox. */
@@ -26,7 +26,7 @@ export interface WatchedDisk {
   readonly room: DiskSpace;
 }
 
-export interface Watched extends WatchedDisk {
+interface Watched extends WatchedDisk {
   readonly init: Init;
   /** Null when the kernel holds memory to its limit. */
   readonly memoryBytes: number | null;
@@ -138,7 +138,7 @@ export async function checkDiskAtEnd(
 const FULL_DISK_BYTES = 2 ** 20;
 
 /** The space on a file system at one moment. */
-export interface DiskSpace {
+interface DiskSpace {
   /** Free bytes and `BYTES_A_FILE` for each file that can still be made, added up: it falls with either. */
   readonly bytes: number;
   /** The smaller of the two, in bytes. */
@@ -147,7 +147,7 @@ export interface DiskSpace {
 }
 
 /** The space on the file system of a folder. */
-export async function diskSpaceIn(folder: string): Promise<DiskSpace> {
+async function diskSpaceIn(folder: string): Promise<DiskSpace> {
   const { bavail, bsize, files, ffree } = await statfs(folder);
   return {
     bytes: bavail * bsize + ffree * BYTES_A_FILE,
@@ -161,7 +161,7 @@ export async function diskSpaceIn(folder: string): Promise<DiskSpace> {
  * for that. Otherwise somebody else did, and what the command does on a full disk says nothing about it: fault DISK_FULL, so
  * that it is run again when there is room.
  */
-export function blameForFullDisk(before: DiskSpace, written: number): 'disk' {
+function blameForFullDisk(before: DiskSpace, written: number): 'disk' {
   if (!before.full && written > Math.max(FULL_DISK_BYTES, before.scarcest / 2)) return 'disk';
   const megabytes = (bytes: number): string => `${Math.round(Math.max(0, bytes) / 1e6)} MB`;
   throw new Fault(

@@ -10,7 +10,7 @@ import type { CommandTable } from './schema.ts';
 export function commands(db: Db) {
   const all = () => db.selectFrom('runoff.command').selectAll();
   return {
-    async hearCommand(command) {
+    async recordCommand(command) {
       const insert = db
         .insertInto('runoff.command')
         .values({
@@ -53,7 +53,7 @@ export function commands(db: Db) {
         );
       }),
 
-    async openCommands() {
+    async unsettledCommands() {
       const open = all().where('outcome', 'is', null).orderBy('at').orderBy('comment').orderBy('id');
       return (await inStatement(open.execute())).map(commandOfRow);
     },

@@ -16,7 +16,7 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)),
 };
 
-export interface Connection {
+interface Connection {
   readonly db: Kysely<Schema>;
   close(): Promise<void>;
 }

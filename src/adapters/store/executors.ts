@@ -32,7 +32,7 @@ const JOIN_LIMITS: ConnectionLimits = { ...LIMITS, silenceMs: 30_000, statementM
 /** Milliseconds between two looks for the end of a burial. */
 const EXPIRY_POLL_MS = 100;
 
-export interface ExecutorsOptions {
+interface ExecutorsOptions {
   /** Default: short ones, see `BEAT_LIMITS`. */
   readonly limits?: ConnectionLimits | undefined;
   /** Milliseconds by a clock that never jumps. Default: the system's. */

@@ -100,7 +100,7 @@ export function modelAnswers(db: Db) {
 }
 
 /** Within the transaction that settles its call. A later answer under the same number is there because the body of the earlier one is gone. */
-export async function keepAnswer(tx: Tx, { runId, spender }: LedgerRow, answer: KeptAnswer): Promise<void> {
+async function keepAnswer(tx: Tx, { runId, spender }: LedgerRow, answer: KeptAnswer): Promise<void> {
   const { question, number, status, headers, body, at } = answer;
   const kept = { answer: storableJson({ status, headers }), body: storableJson(body), at };
   await tx

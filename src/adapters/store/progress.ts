@@ -1,5 +1,4 @@
-import { move } from '../../core/lifecycle/index.ts';
-import { Fault, type RunState } from '../../core/model/index.ts';
+import { Fault, move, type RunState } from '../../core/model/index.ts';
 import type { Intent, Store } from '../../ports/index.ts';
 import { addAudit } from './audits.ts';
 import { type Db, inTransaction, lockRun, type Tx } from './connection.ts';

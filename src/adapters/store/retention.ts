@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { isFinal } from '../../core/lifecycle/index.ts';
-import { RUN_STATES } from '../../core/model/index.ts';
+import { isFinal, RUN_STATES } from '../../core/model/index.ts';
 import type { Expiry, Retention } from '../../ports/index.ts';
 import { type Db, inTransaction, type Tx } from './connection.ts';
 

@@ -9,7 +9,7 @@ import {
   STAGES,
   storedBrief,
 } from '../../core/model/index.ts';
-import { storedTask } from '../../core/policy/index.ts';
+import { storedTask } from '../../core/settings/index.ts';
 import type { LedgerRow, RunPatch, RunRecord, StageTiming, Transition, Whose } from '../../ports/index.ts';
 import type {
   CandidateTable,

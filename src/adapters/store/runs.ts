@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { isFinal, isOver } from '../../core/lifecycle/index.ts';
-import { Fault, RUN_STATES, type RunState } from '../../core/model/index.ts';
+import { Fault, isFinal, isOver, RUN_STATES, type RunState } from '../../core/model/index.ts';
 import type { Store } from '../../ports/index.ts';
 import { type Db, inStatement, inTransaction, type Tx, unknownRun } from './connection.ts';
 import { hasBegun, type NewRun, ownerColumn, rowOfNewRun, rowOfRunPatch, runOfRow } from './rows.ts';
@@ -69,7 +68,7 @@ export function runs(db: Db) {
         ),
       ),
 
-    livingRuns: (repositoryId, issue) =>
+    activeRuns: (repositoryId, issue) =>
       inTransaction(db, async (tx) =>
         withStages(
           tx,
@@ -175,7 +174,7 @@ export function lookups(db: Db) {
       return (await inStatement(count.executeTakeFirstOrThrow())).runs;
     },
 
-    async labelSeen(repositoryId, issue, at) {
+    async isLabelRecorded(repositoryId, issue, at) {
       const prefix = `labeled:${repositoryId}:${issue}:`;
       // Other keys may begin alike one day; only a time is read as a number.
       const time = sql<number | null>`

@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { NewReply } from '../../core/dialogue/index.ts';
+import type { NewReply } from '../../core/brief/index.ts';
 import type {
   ArtifactRef,
   Brief,
@@ -97,7 +97,7 @@ export interface GatewayCallTable {
   at: number;
 }
 
-export interface DeliveryTable {
+interface DeliveryTable {
   id: string;
   event: string;
   semantic_key: string;
@@ -105,7 +105,7 @@ export interface DeliveryTable {
   at: number;
 }
 
-export interface IntentTable {
+interface IntentTable {
   /** A run's id, or that of a command which concerns no run. */
   scope: string;
   key: string;
@@ -113,7 +113,7 @@ export interface IntentTable {
   result: OptionalJsonColumn<unknown>;
 }
 
-export interface ReplyTable {
+interface ReplyTable {
   run_id: string;
   number: number;
   key: string;
@@ -131,21 +131,21 @@ export interface CommandTable {
   settled_at: number | null;
 }
 
-export interface VoteTable {
+interface VoteTable {
   run_id: string;
   user_id: number;
   vote: JsonColumn<Vote>;
   at: number;
 }
 
-export interface PickTable {
+interface PickTable {
   run_id: string;
   number: number;
   key: string;
   pick: JsonColumn<Omit<Pick, 'number'>>;
 }
 
-export interface ModelAnswerTable {
+interface ModelAnswerTable {
   run_id: string;
   spender: string;
   question: string;
@@ -155,7 +155,7 @@ export interface ModelAnswerTable {
   at: number;
 }
 
-export interface AuditTable {
+interface AuditTable {
   id: Generated<number>;
   at: number;
   kind: string;
@@ -183,7 +183,7 @@ export interface Schema {
   'runoff.audit': AuditTable;
 }
 
-export interface ExecutorTable {
+interface ExecutorTable {
   id: string;
   incarnation: string;
   role: string;
@@ -192,7 +192,7 @@ export interface ExecutorTable {
   seen: ColumnType<Date, Date | string, Date | string>;
 }
 
-export interface AnswerTable {
+interface AnswerTable {
   scope: string;
   key: string;
   artifact: JsonColumn<ArtifactRef>;

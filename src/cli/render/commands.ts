@@ -1,5 +1,7 @@
-import { chosenOf } from '../../core/decision/index.ts';
+import { chosenOf } from '../../core/ranking/index.ts';
 import { branchOf, type RunView, shortSha, visibleCode } from '../../core/reports/index.ts';
+import type { Exposure } from '../../runs/index.ts';
+import { shown } from './terminal.ts';
 
 /** One word of a POSIX shell. */
 export function shellWord(text: string): string {
@@ -36,17 +38,43 @@ export function nextCommands(view: RunView, cwd?: string): readonly (readonly [s
     return [
       [
         `${call} fetch origin ${shellWord(winner)} && ${call} diff ${base}...FETCH_HEAD`,
-        'read the change in your clone',
+        'show the change in your clone',
       ],
     ];
   }
   const merge = mergeCommand(view, cwd);
   const all = `'runoff/${view.id}/*'`;
   return [
-    ...(winner ? [[`${call} diff ${base}...${shellWord(winner)}`, 'read the chosen change'] as const] : []),
-    ...(merge ? [[merge, 'take it over'] as const] : []),
+    ...(winner ? [[`${call} diff ${base}...${shellWord(winner)}`, 'show the chosen change'] as const] : []),
+    ...(merge ? [[merge, 'merge it'] as const] : []),
     ...(Object.keys(view.outcome?.branches ?? {}).length > 0
-      ? [[`${call} branch --list ${all}`, 'see the branches of all candidates'] as const]
+      ? [[`${call} branch --list ${all}`, 'list the branches of all candidates'] as const]
       : []),
   ];
 }
+
+/** What a person must know before the checks of a repository run with less than the full sandbox. */
+export function trustText(repository: string, exposure: Exposure): string {
+  const { setup, build, test, hosts, backend, weaker } = exposure;
+  const commands = Object.entries({ setup, build, test }).flatMap(([name, command]) =>
+    command ? commandLines(name, command) : [],
+  );
+  return [
+    `The checks of ${shown(repository)} run with more access to this machine than the full sandbox allows:`,
+    '',
+    ...commands,
+    '',
+    ...(hosts.length > 0
+      ? [`They can connect to these hosts: ${hosts.map((host) => shown(host)).join(', ')}`]
+      : []),
+    ...(weaker.length > 0 ? [`Sandbox: ${backend}. It does not protect against:`] : []),
+    ...weaker.map((sentence) => `  - ${shown(sentence)}`),
+    '',
+  ].join('\n');
+}
+
+/** A command whole and line by line, as the shell reads it: what is agreed to is what is shown. */
+const commandLines = (name: string, command: string): readonly string[] =>
+  visibleCode(command.trimEnd())
+    .split('\n')
+    .map((line, at) => `  ${(at === 0 ? name : '').padEnd(5)}  ${line}`);

@@ -5,10 +5,21 @@ import {
   type Hearing,
   questionsOf,
 } from '../../core/debate/index.ts';
+import type { Objection } from '../../core/judging/index.ts';
 import type { Usd } from '../../core/model/index.ts';
-import { counted, money, STOP_WORDS, tokens, visibleCode } from '../../core/reports/index.ts';
+import {
+  counted,
+  criticText,
+  DEBATE_STOP_LABELS,
+  money,
+  OBJECTION_RESULT_LABELS,
+  type RunView,
+  reviewOutcome,
+  tokens,
+  visibleCode,
+} from '../../core/reports/index.ts';
 import type { DebateNews } from '../../runs/index.ts';
-import { shown } from './terminal.ts';
+import { type Paint, shown, wrap } from './terminal.ts';
 
 export interface EndedDebate {
   readonly id: string;
@@ -18,7 +29,7 @@ export interface EndedDebate {
 }
 
 /** One line of progress inside a round. */
-export function debateNews(news: DebateNews): string {
+export function debateProgress(news: DebateNews): string {
   const round = `round ${news.round + 1}`;
   switch (news.kind) {
     case 'asked':
@@ -26,11 +37,11 @@ export function debateNews(news: DebateNews): string {
     case 'synthesis':
       return `${round}  ${'synthesis'.padEnd(12)} ${counted(news.open, 'open issue')} (${shown(news.model, 80)})`;
     case 'heard':
-      return `${round}  ${news.seat.critic.padEnd(12)} ${turnedWords(news.turned)}`;
+      return `${round}  ${news.seat.critic.padEnd(12)} ${critiqueResult(news.turned)}`;
   }
 }
 
-function turnedWords(turned: Extract<DebateNews, { kind: 'heard' }>['turned']): string {
+function critiqueResult(turned: Extract<DebateNews, { kind: 'heard' }>['turned']): string {
   if (turned.kind === 'stands') return 'approved before, nothing changed';
   if (turned.kind === 'failed') return `failed: ${shown(turned.why)}`;
   const { issues, approved } = turned.critique;
@@ -40,21 +51,21 @@ function turnedWords(turned: Extract<DebateNews, { kind: 'heard' }>['turned']): 
 
 /** The end of a round. */
 export const roundLine = ({ roundNumber, hasConsensus, changed, cost }: DebateRound): string =>
-  `round ${roundNumber + 1}  ${hasConsensus ? 'consensus' : 'no consensus yet'}; ${Math.round(changed * 100)} % of the lines changed; ${tokens(cost.inputTokens + cost.outputTokens)} tokens, ${money(cost.usd)}\n`;
+  `round ${roundNumber + 1}  ${hasConsensus ? 'consensus' : 'no consensus yet'}; ${Math.round(changed * 100)}% of the lines changed; ${tokens(cost.inputTokens + cost.outputTokens)} tokens, ${money(cost.usd)}\n`;
 
 /** The whole debate as Markdown, for people and for pipes. */
 export function debateReport({ id, debate, paid }: EndedDebate, out: string | undefined): string {
   const { rounds, ledger, end, cost, spec, original, acceptance } = debate;
   const diff = differenceOf(original, spec).text;
   const questions = questionsOf(debate);
-  const price = `${tokens(cost.inputTokens)} tokens in, ${tokens(cost.outputTokens)} out, ${money(cost.usd)}${paid < cost.usd ? `, of which ${money(paid)} now` : ''}`;
+  const price = `${tokens(cost.inputTokens)} tokens in, ${tokens(cost.outputTokens)} out, ${money(cost.usd)}${paid < cost.usd ? `, of which ${money(paid)} in this call` : ''}`;
   const parts = [
-    `# Debate ${id}: ${end ? STOP_WORDS[end.stop] : 'not over'}`,
+    `# Debate ${id}: ${end ? DEBATE_STOP_LABELS[end.stop] : 'in progress'}`,
     `${shown(end?.because ?? '', 400)}\n${counted(rounds.length, 'round')}, ${price}.`,
     section('Rounds', rounds.flatMap(roundLines)),
     section('Issues', ledger.map(issueLines)),
     section(
-      'For a person to decide',
+      'For you to decide',
       questions.map(({ text, options, assume }) =>
         [
           `- ${shown(text, 400)}`,
@@ -83,12 +94,12 @@ const section = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `## ${title}\n\n${lines.join('\n')}`;
 
 const roundLines = (round: DebateRound): readonly string[] => [
-  `${round.roundNumber + 1}. ${round.critiques.map(hearing).join('; ')} (${money(round.cost.usd)})`,
+  `${round.roundNumber + 1}. ${round.critiques.map(critiqueLine).join('; ')} (${money(round.cost.usd)})`,
   ...(round.synthesis?.failed ? [`   the synthesis failed: ${shown(round.synthesis.failed)}`] : []),
-  ...(round.synthesis?.refused ?? []).map((why) => `   not made: ${shown(why)}`),
+  ...(round.synthesis?.refused ?? []).map((why) => `   edit not applied: ${shown(why)}`),
 ];
 
-function hearing(one: Hearing): string {
+function critiqueLine(one: Hearing): string {
   const who = shown(one.critic, 41);
   if (one.kind === 'failed') return `${who} failed: ${shown(one.why, 120)}`;
   if (one.kind === 'stands') return `${who} approved before`;
@@ -127,3 +138,31 @@ export const debateJson = ({ id, debate, paid }: EndedDebate) => ({
   questions: questionsOf(debate),
   cost: { ...debate.cost, paidNow: paid },
 });
+
+const INDENT = '     ';
+
+/** What critics said of whoever was first, for a terminal. */
+export function review({ review: all = [] }: RunView, width: number, paint: Paint): readonly string[] {
+  if (all.length === 0) return [];
+  const inner = width - INDENT.length;
+  const item = (text: string, mark: string) =>
+    wrap(shown(text, 700), inner - 2).map((line, i) => `${i === 0 ? mark : `${INDENT}  `}${line}`);
+  return [
+    paint('strong', 'Review of the winner'),
+    ...all.flatMap((one) => [
+      ...wrap(
+        shown(reviewOutcome(one, all) || `Reviewed by ${counted(one.critics.length, 'critic')}.`, 600),
+        inner,
+      ).map((line, i) => (i === 0 ? `  ${one.alias}  ${line}` : `${INDENT}${line}`)),
+      ...one.critics.flatMap((report) => [
+        ...item(`${report.critic} ${criticText(report)}`, `${INDENT}- `),
+        ...('objections' in report
+          ? report.objections.flatMap((each) => item(objection(each), `${INDENT}  `))
+          : []),
+      ]),
+    ]),
+  ];
+}
+
+const objection = ({ file, line, input, expected, got, fate }: Objection): string =>
+  `${OBJECTION_RESULT_LABELS[fate]}: ${file}:${line}, input ${input}: expected ${expected}, got ${got}`;

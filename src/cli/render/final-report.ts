@@ -1,27 +1,27 @@
-import { chosenOf } from '../../core/decision/index.ts';
-import { whyStopped } from '../../core/dialogue/index.ts';
+import { whyStopped } from '../../core/brief/index.ts';
 import { notable } from '../../core/patches/index.ts';
+import { chosenOf } from '../../core/ranking/index.ts';
 import {
-  afterNobody,
   contestedQuestion,
   type Diffs,
-  debateWords,
-  leftNothing,
+  debateSummary,
+  decisionLabel,
+  noPatchAtAll,
+  noSurvivorAdvice,
   plusMinus,
+  progressLabel,
+  type RankReason,
   type RankRow,
-  type Reason,
   type RunView,
   rankRows,
   reasons,
   stageOf,
-  standsWords,
   testNotes,
-  verdictWords,
   visibleCode,
 } from '../../core/reports/index.ts';
 import { nextCommands } from './commands.ts';
-import { spentWords } from './progress.ts';
-import { review } from './review.ts';
+import { review } from './debate.ts';
+import { spentText } from './progress.ts';
 import { clipped, displayWidth, type Paint, padded, painter, shown, wrap } from './terminal.ts';
 
 export interface FinalReportOptions {
@@ -58,20 +58,20 @@ export function finalReport(view: RunView, options: FinalReportOptions): readonl
 function verdict(view: RunView, width: number, paint: Paint): readonly string[] {
   const { decision, trouble } = view;
   if (trouble !== undefined) {
-    const title = view.state === 'refused' ? 'No run was started' : 'The run failed';
+    const title = view.state === 'refused' ? 'Run not started' : 'Run failed';
     return [
       paint('bad', title),
       ...wrap(shown(trouble.message, 1_500), width),
       ...wrap(`Next: ${shown(trouble.advice, 600)}`, width),
     ];
   }
-  if (view.state === 'cancelled') return [paint('bad', 'The run was cancelled'), ...whyOver(view)];
+  if (view.state === 'cancelled') return [paint('bad', 'Run cancelled'), ...whyOver(view)];
   if (decision === undefined)
-    return wrap(`The run is ${stageOf(view) === null ? '' : 'at '}${standsWords(view)}`, width).map((line) =>
-      paint('strong', line),
+    return wrap(`The run is ${stageOf(view) === null ? '' : 'at '}${progressLabel(view)}`, width).map(
+      (line) => paint('strong', line),
     );
   if (decision.kind === 'none') {
-    const advice = view.origin.kind === 'local' ? localAdvice(view) : afterNobody(view);
+    const advice = view.origin.kind === 'local' ? localAdvice(view) : noSurvivorAdvice(view);
     return [
       paint('bad', 'No candidate passed'),
       ...wrap(shown(decision.because, 600), width),
@@ -79,13 +79,13 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
     ];
   }
   return [
-    `${paint('good', `${decision.kind === 'winner' ? 'Winner' : 'First'}: ${decision.alias}`)}  ${clipped(verdictWords(decision), width - 12)}`,
+    `${paint('good', `${decision.kind === 'winner' ? 'Winner' : 'First'}: ${decision.alias}`)}  ${clipped(decisionLabel(decision), width - 12)}`,
     ...wrap(shown(decision.because, 600), width),
   ];
 }
 
 const cost = (view: RunView, width: number): readonly string[] =>
-  view.budget.spent > 0 ? wrap(`Spent ${spentWords(view)}.`, width) : [];
+  view.budget.spent > 0 ? wrap(`Spent ${spentText(view)}.`, width) : [];
 
 function whyOver({ dialogue }: RunView): readonly string[] {
   const last = dialogue?.inquiries.at(-1);
@@ -93,9 +93,9 @@ function whyOver({ dialogue }: RunView): readonly string[] {
 }
 
 const localAdvice = (view: RunView): string =>
-  leftNothing(view)
-    ? "No coder left a patch: below is what stopped each one. Where it is the budget, a limit or an agent's set-up, mend that and start the run again."
-    : 'Nothing that was tried holds up. Make the task more precise (which behaviour, which test shows it) and start the run again.';
+  noPatchAtAll(view)
+    ? "No coder produced a patch. Check below what stopped each one, fix it (the budget, a limit or an agent's set-up), then start the run again."
+    : 'Every candidate failed. Describe the task more precisely (the expected behaviour, a test that shows it), then start the run again.';
 
 const GAP = '  ';
 
@@ -115,7 +115,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'lines', cell: (row) => row.lines, side: 'right' },
   { title: 'cost', cell: (row) => row.cost, side: 'right' },
   { title: 'time', cell: (row) => row.time, side: 'right' },
-  { title: 'verdict', cell: (row) => row.verdict, side: 'left' },
+  { title: 'result', cell: (row) => row.result, side: 'left' },
 ];
 /** A name that fits beside what matters more. */
 const SHORT_NAME: Column = {
@@ -124,11 +124,11 @@ const SHORT_NAME: Column = {
   side: 'left',
 };
 /** What a narrow terminal goes without, first to last. The name is shortened, then cut, before it goes. */
-const EXPENDABLE = ['contestant', 'time', 'cost', 'lines', 'behaviour', 'judges'];
+const DROPPED_WHEN_NARROW = ['contestant', 'time', 'cost', 'lines', 'behaviour', 'judges'];
 /** Left out where they have nothing to say of anybody. */
 const OPTIONAL: ReadonlySet<string> = new Set(['behaviour', 'judges']);
 /** Least columns of a contestant's name. */
-const LEAST_NAME = 12;
+const MIN_NAME_COLUMNS = 12;
 
 function rankingTable(view: RunView, width: number, paint: Paint): readonly string[] {
   const rows = rankRows(view);
@@ -161,12 +161,12 @@ function fittingColumns(rows: readonly RankRow[], width: number): readonly Sized
   if (over(columns) > 0) {
     columns = columns.map((column) => (column.title === SHORT_NAME.title ? sized(SHORT_NAME) : column));
   }
-  for (const title of EXPENDABLE) {
+  for (const title of DROPPED_WHEN_NARROW) {
     const excess = over(columns);
     if (excess <= 0) break;
     const cutTo = title === SHORT_NAME.title ? (columns[1]?.width ?? 0) - excess : 0;
     columns =
-      cutTo >= LEAST_NAME
+      cutTo >= MIN_NAME_COLUMNS
         ? columns.map((column) => (column.title === title ? { ...column, width: cutTo } : column))
         : columns.filter((column) => column.title !== title);
   }
@@ -176,13 +176,13 @@ function fittingColumns(rows: readonly RankRow[], width: number): readonly Sized
 function whyNot(view: RunView, width: number, paint: Paint): readonly string[] {
   const entries = reasons(view);
   if (entries.length === 0) return [];
-  return [paint('strong', 'Why not'), ...entries.flatMap((reason) => whyNotOne(reason, width, paint))];
+  return [paint('strong', 'Why not'), ...entries.flatMap((reason) => reasonLines(reason, width, paint))];
 }
 
 /** Lines of a hunk that a terminal shows; all of it is in the comparison and on the branch. */
 const HUNK_LINES = 8;
 
-function whyNotOne(reason: Reason, width: number, paint: Paint): readonly string[] {
+function reasonLines(reason: RankReason, width: number, paint: Paint): readonly string[] {
   const indent = '     ';
   const inner = width - indent.length;
   const said = wrap(shown(reason.because), inner).map((line, index) =>
@@ -225,7 +225,7 @@ function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): read
     paint('strong', `What ${alias} changes`),
     ...files.slice(0, FILES_SHOWN).map((file, index) => {
       const why = notable(file);
-      const twice = why === null ? '' : `   (look twice: it ${why})`;
+      const twice = why === null ? '' : `   (review closely: it ${why})`;
       return clipped(`  ${padded(sizes[index] ?? '', column, 'right')}  ${shown(file.path)}${twice}`, width);
     }),
     ...(files.length > FILES_SHOWN ? [`  and ${files.length - FILES_SHOWN} more files`] : []),
@@ -233,8 +233,8 @@ function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): read
 }
 
 /** Code points of one note. */
-const NOTE = 400;
-const QUESTION = 1_500;
+const MAX_NOTE_CHARACTERS = 400;
+const MAX_QUESTION_CHARACTERS = 1_500;
 
 /** What was not as the settings or the default have it, and what tests are in question. */
 function notes(view: RunView, width: number, paint: Paint): readonly string[] {
@@ -245,11 +245,11 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
     ...(view.leftOut ?? []),
     ...(view.sandbox?.weaker ?? []),
     ...testNotes(view),
-    ...(view.debate ? [`Debate of the brief: ${debateWords(view.debate, (critic) => critic)}`] : []),
+    ...(view.debate ? [`Debate of the brief: ${debateSummary(view.debate, (critic) => critic)}`] : []),
   ];
   if (lines.length === 0) return [];
   const wrapped = lines.flatMap((line) =>
-    wrap(shown(line, line === question ? QUESTION : NOTE), width - 4).map(
+    wrap(shown(line, line === question ? MAX_QUESTION_CHARACTERS : MAX_NOTE_CHARACTERS), width - 4).map(
       (part, index) => `${index === 0 ? '  - ' : '    '}${part}`,
     ),
   );

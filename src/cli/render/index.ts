@@ -1,5 +1,5 @@
-export { branchMerge, mergeCommand, nextCommands, shellWord } from './commands.ts';
-export { debateJson, debateNews, debateReport, type EndedDebate, roundLine } from './debate.ts';
+export { branchMerge, mergeCommand, nextCommands, shellWord, trustText } from './commands.ts';
+export { debateJson, debateProgress, debateReport, type EndedDebate, roundLine } from './debate.ts';
 export { type FinalReportOptions, finalReport } from './final-report.ts';
 export {
   type CandidateJson,
@@ -25,4 +25,3 @@ export {
   terminalText,
   wrap,
 } from './terminal.ts';
-export { trustText } from './trust.ts';

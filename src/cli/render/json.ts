@@ -74,8 +74,8 @@ export interface RunJson {
     readonly base: RunView['base'] | null;
     readonly checks: RunView['checks'] | null;
     readonly sandbox: RunView['sandbox'] | null;
-    /** Where it stands among those that wait for a place; null where it does not wait. */
-    readonly line: NonNullable<RunView['line']> | null;
+    /** Its position in the queue; null for a run that is not queued. */
+    readonly queue: NonNullable<RunView['queue']> | null;
     /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
     readonly lowered: readonly string[];
     /** Times in milliseconds since 1970 UTC. */
@@ -132,7 +132,7 @@ export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
       base: view.base ?? null,
       checks: view.checks ?? null,
       sandbox: view.sandbox ?? null,
-      line: view.line ?? null,
+      queue: view.queue ?? null,
       lowered: view.lowered ?? [],
       stages: view.stages.map(({ stage, startedAt, endedAt }) => ({
         stage,
@@ -220,12 +220,12 @@ function checksJson(evidence: Evidence): readonly CheckJson[] {
           },
         ]
       : []),
-    ...(evidence.neutralTests
+    ...(evidence.independentTests
       ? [
           {
-            name: 'neutral-tests',
-            passed: evidence.neutralTests.passed === evidence.neutralTests.total,
-            detail: `${evidence.neutralTests.passed}/${evidence.neutralTests.total} passed`,
+            name: 'independent-tests',
+            passed: evidence.independentTests.passed === evidence.independentTests.total,
+            detail: `${evidence.independentTests.passed}/${evidence.independentTests.total} passed`,
           },
         ]
       : []),

@@ -1,15 +1,15 @@
-import { openInquiry } from '../../core/dialogue/index.ts';
+import { openInquiry } from '../../core/brief/index.ts';
 import type { Candidate } from '../../core/model/index.ts';
 import {
-  CANDIDATE_WORDS,
+  CANDIDATE_STATE_LABELS,
   contestantName,
   dollars,
   elapsed,
-  lineWords,
   money,
+  progressLabel,
+  queueText,
   type RunView,
   shortContestantNames,
-  standsWords,
   tokens,
 } from '../../core/reports/index.ts';
 import { clipped, displayWidth, padded, painter, shown, type Tone, wrap } from './terminal.ts';
@@ -23,9 +23,9 @@ interface Column {
 const GAP = '  ';
 /** A contestant's name is cut at this many columns, and left out under so many. */
 const NAME_COLUMNS = 48;
-const LEAST_NAME = 8;
+const MIN_NAME_COLUMNS = 8;
 /** A note shorter than this says nothing; the contestant's name makes room for it. */
-const LEAST_NOTE = 16;
+const MIN_NOTE_COLUMNS = 16;
 
 /** The picture of a running run: a header and a line for each candidate, none wider than `width` columns. */
 export function renderProgress(view: RunView, width: number, colour: boolean): readonly string[] {
@@ -52,14 +52,14 @@ const TONES = {
 } as const satisfies Record<Candidate['state'], Tone>;
 
 /** What the whole run cost, of what it may. */
-export const spentWords = ({ budget }: Pick<RunView, 'budget'>): string =>
+export const spentText = ({ budget }: Pick<RunView, 'budget'>): string =>
   budget.run > 0 ? `${money(budget.spent)} of $${dollars(budget.run)}` : money(budget.spent);
 
 const byAlias = (view: RunView): readonly Candidate[] =>
   [...view.candidates].sort((one, other) => (one.alias < other.alias ? -1 : 1));
 
 function header(view: RunView): string {
-  return [`Runoff ${view.id}`, standsWords(view), elapsed(view.now - view.startedAt), spentWords(view)].join(
+  return [`Runoff ${view.id}`, progressLabel(view), elapsed(view.now - view.startedAt), spentText(view)].join(
     GAP,
   );
 }
@@ -69,7 +69,7 @@ const usedTokens = (candidate: Candidate): string =>
 
 function columnsFor(view: RunView, width: number): readonly Column[] {
   const right: readonly Column[] = [
-    { width: 9, side: 'left', text: (candidate) => CANDIDATE_WORDS[candidate.state] },
+    { width: 9, side: 'left', text: (candidate) => CANDIDATE_STATE_LABELS[candidate.state] },
     { width: 7, side: 'right', text: (candidate) => elapsed(candidate.ms) },
     { width: 10, side: 'right', text: usedTokens },
     { width: 8, side: 'right', text: (candidate) => money(candidate.usage.usd) },
@@ -77,7 +77,7 @@ function columnsFor(view: RunView, width: number): readonly Column[] {
   const alias: Column = { width: 1, side: 'left', text: (candidate) => shown(candidate.alias, 2) };
   const roomBeside = (columns: readonly Column[]): number =>
     width - columns.reduce((sum, column) => sum + column.width + GAP.length, 0);
-  const name = nameColumn(view, roomBeside([alias, ...right]) - LEAST_NOTE - GAP.length);
+  const name = nameColumn(view, roomBeside([alias, ...right]) - MIN_NOTE_COLUMNS - GAP.length);
   const layout = name === null ? [alias, ...right] : [alias, name, ...right];
   const note = roomBeside(layout);
   if (note < 1) return layout;
@@ -94,7 +94,7 @@ function nameColumn(view: RunView, room: number): Column | null {
   const shortNameOf = ({ alias }: Candidate): string =>
     shown(names[view.candidates.findIndex((one) => one.alias === alias)] ?? '', 60);
   const short = Math.min(widest(shortNameOf), room);
-  return short < LEAST_NAME ? null : { width: short, side: 'left', text: shortNameOf };
+  return short < MIN_NAME_COLUMNS ? null : { width: short, side: 'left', text: shortNameOf };
 }
 
 const nameOf = (candidate: Candidate): string => shown(contestantName(candidate.contestant), 80);
@@ -103,8 +103,9 @@ const nameOf = (candidate: Candidate): string => shown(contestantName(candidate.
 export function progressLine(previous: RunView | null, view: RunView): readonly string[] {
   const time = padded(elapsed(view.now - view.startedAt), 7, 'right');
   const lines: string[] = [];
-  if (previous?.state !== view.state) lines.push(`${time}  ${standsWords(view)}`);
-  if (asksAnew(previous, view)) lines.push(...waitingLines(view).map((line) => `${' '.repeat(9)}${line}`));
+  if (previous?.state !== view.state) lines.push(`${time}  ${progressLabel(view)}`);
+  if (isNewQuestion(previous, view))
+    lines.push(...waitingLines(view).map((line) => `${' '.repeat(9)}${line}`));
   for (const candidate of byAlias(view)) {
     const before = previous?.candidates.find((one) => one.alias === candidate.alias);
     if (before?.state === candidate.state && before.note === candidate.note) continue;
@@ -118,28 +119,30 @@ function indented(line: string, width: number): readonly string[] {
   return wrap(line.trimStart(), width - indent.length).map((part) => `${indent}${part}`);
 }
 
-const asksAnew = (previous: RunView | null, view: RunView): boolean =>
+const isNewQuestion = (previous: RunView | null, view: RunView): boolean =>
   previous?.state !== view.state || previous.dialogue?.inquiries.length !== view.dialogue?.inquiries.length;
 
 function change(candidate: Candidate): string {
   const note = shown(candidate.note, 160);
   const what =
-    note === '' ? CANDIDATE_WORDS[candidate.state] : `${CANDIDATE_WORDS[candidate.state]}, ${note}`;
+    note === ''
+      ? CANDIDATE_STATE_LABELS[candidate.state]
+      : `${CANDIDATE_STATE_LABELS[candidate.state]}, ${note}`;
   return candidate.usage.calls === 0
     ? what
     : `${what} (${usedTokens(candidate)}, ${money(candidate.usage.usd)})`;
 }
 
 /** What the run waits for and the commands that answer it, a line each; none where it waits for nobody. */
-export function waitingLines(view: RunView): readonly string[] {
-  if (view.line) return [lineWords(view)];
+function waitingLines(view: RunView): readonly string[] {
+  if (view.queue) return [queueText(view)];
   const waits = view.state === 'awaiting_answer' || view.state === 'awaiting_approval';
   const open = waits && view.dialogue ? openInquiry(view.dialogue) : null;
   if (!open) return [];
   const left = `${elapsed(open.until - view.now)} left`;
   if (open.kind === 'approval') {
     return [
-      `It waits for an approval of its plan (${left}):`,
+      `Waiting for plan approval (${left}):`,
       ...(view.brief?.plan ?? []).map((step, at) => `  ${at + 1}. ${shown(step, 500)}`),
       `  → runoff approve ${view.id}`,
       `  → runoff revise ${view.id} "what should be different"`,
@@ -147,7 +150,7 @@ export function waitingLines(view: RunView): readonly string[] {
   }
   const { text, options } = open.question;
   return [
-    `It asks (${left}): ${shown(text, 400)}`,
+    `Waiting for an answer (${left}): ${shown(text, 400)}`,
     ...options.map((option, at) => `  ${at + 1}. ${shown(option, 200)}`),
     ...(options.length > 0 ? [`  → runoff answer ${view.id} 1`] : []),
     `  → runoff answer ${view.id} "in your own words"`,

@@ -1,5 +1,5 @@
 import type { Brief, Usd } from '../model/index.ts';
-import type { Settings } from '../policy/index.ts';
+import type { Settings } from '../settings/index.ts';
 
 /** Tokens that one coder uses on a task of a size, lower and upper end. */
 interface Range {

@@ -1,8 +1,8 @@
 import type { Alias } from '../model/index.ts';
-import type { CoderSetting, Evaluator } from '../policy/index.ts';
+import type { CoderSetting, Evaluator } from '../settings/index.ts';
 
-/** What a run is asked to do otherwise than the settings say; the operator's ceilings still apply. */
-export interface RunWish {
+/** Options of one run that override the settings; the operator's ceilings still apply. */
+export interface RunCommandOptions {
   readonly candidates?: number;
   readonly coders?: readonly CoderSetting[];
   readonly evaluator?: readonly Evaluator[];
@@ -15,7 +15,7 @@ export interface RunWish {
 
 /** What a person asked for by a comment. */
 export type Command =
-  | { readonly name: 'run'; readonly wish: RunWish }
+  | { readonly name: 'run'; readonly options: RunCommandOptions }
   /** `alias`: this candidate's contestant once more beside what the others wrote; null: all of it anew. */
   | { readonly name: 'retry'; readonly alias: Alias | null }
   /** `alias` null: none of them. */
@@ -44,3 +44,122 @@ export type Command =
     };
 
 export type CommandName = Exclude<Command['name'], 'unknown'>;
+
+/** One command as people are told about it. */
+export interface CommandRow {
+  /** Every way to write it; capitals stand for what is filled in, brackets for what may be left out. */
+  readonly usage: readonly [string, ...string[]];
+  /** A clause, after "which". */
+  readonly does: string;
+  /** On what it can be given: an issue, a pull request, or either. */
+  readonly where: 'issue' | 'pull' | 'both';
+  readonly example: string;
+}
+
+/** All commands, in the order of the help. The parser, the help and docs/commands.md are made from these rows. */
+export const COMMANDS = {
+  run: {
+    usage: [
+      '/auto-dev run',
+      '/auto-dev run [--coders A,B] [--models X,Y] [-n N] [--evaluator E,F] [--budget DOLLARS] [--timeout TIME] [--base REF]',
+    ],
+    does: 'starts a run on this issue, optionally with other settings for this run only',
+    where: 'issue',
+    example: '/auto-dev run -n 4 --models anthropic/claude-sonnet-5,openai/gpt-6-sol --budget 8',
+  },
+  status: {
+    usage: ['/auto-dev status'],
+    does: 'shows the status of the run and what it has spent',
+    where: 'both',
+    example: '/auto-dev status',
+  },
+  cancel: {
+    usage: ['/auto-dev cancel'],
+    does: 'cancels the run; finished work stays in its record',
+    where: 'both',
+    example: '/auto-dev cancel',
+  },
+  retry: {
+    usage: ['/auto-dev retry [all]', '/auto-dev retry X'],
+    does: 'repeats the whole run, or only the contestant of one candidate, who competes with the existing candidates',
+    where: 'both',
+    example: '/auto-dev retry B',
+  },
+  pick: {
+    usage: ['/auto-dev pick X', '/auto-dev pick none'],
+    does: 'opens the pull request with this candidate, or replaces the current one; `none` rejects them all',
+    where: 'both',
+    example: '/auto-dev pick B',
+  },
+  vote: {
+    usage: ['/auto-dev vote X'],
+    does: 'records your vote for a candidate; a later vote replaces it',
+    where: 'both',
+    example: '/auto-dev vote B',
+  },
+  explain: {
+    usage: ['/auto-dev explain X'],
+    does: 'shows everything known about one candidate',
+    where: 'both',
+    example: '/auto-dev explain C',
+  },
+  answer: {
+    usage: ['/auto-dev answer N', '/auto-dev answer TEXT'],
+    does: 'answers the open question with an option or in your own words',
+    where: 'both',
+    example: '/auto-dev answer 2',
+  },
+  approve: {
+    usage: ['/auto-dev approve'],
+    does: 'approves the plan so that the coders can start',
+    where: 'both',
+    example: '/auto-dev approve',
+  },
+  revise: {
+    usage: ['/auto-dev revise TEXT'],
+    does: 'asks for a different plan',
+    where: 'both',
+    example: '/auto-dev revise Leave the public functions as they are.',
+  },
+  ci: {
+    usage: ['/auto-dev ci'],
+    does: "starts GitHub's own CI on a Runoff pull request by pushing an empty commit without the CI hold",
+    where: 'both',
+    example: '/auto-dev ci',
+  },
+  budget: {
+    usage: ['/auto-dev budget DOLLARS'],
+    does: "sets the budget of the whole run in US dollars, within the operator's limit",
+    where: 'both',
+    example: '/auto-dev budget 10',
+  },
+  review: {
+    usage: ['/auto-dev review'],
+    does: 'starts a run that addresses comments by reviewers with write access; the result is a draft pull request into this branch',
+    where: 'pull',
+    example: '/auto-dev review',
+  },
+  fix: {
+    usage: ['/auto-dev fix'],
+    does: 'starts a run that fixes failing checks, or else addresses the review; the result is a draft pull request into this branch',
+    where: 'pull',
+    example: '/auto-dev fix',
+  },
+  help: {
+    usage: ['/auto-dev help'],
+    does: 'shows this list',
+    where: 'both',
+    example: '/auto-dev help',
+  },
+} as const satisfies Record<CommandName, CommandRow>;
+
+export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+
+/** Why a command does not work here, a sentence; null where it can. */
+export function misplaced(name: CommandName, isPull: boolean): string | null {
+  const { where } = COMMANDS[name];
+  if (where === 'both' || (where === 'pull') === isPull) return null;
+  return isPull
+    ? `\`/auto-dev ${name}\` works only on issues. On a pull request, \`/auto-dev review\` addresses review comments and \`/auto-dev fix\` fixes failing checks.`
+    : `\`/auto-dev ${name}\` works only on pull requests. On an issue, \`/auto-dev run\` starts a run.`;
+}

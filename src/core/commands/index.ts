@@ -1,7 +1,19 @@
-export type { Command, CommandName, RunWish } from './command.ts';
-export { type Misheard, misheard } from './misheard.ts';
-export { answerOf, MOST_COMMAND_TEXT, parseCommand } from './parse.ts';
-export { replyOf } from './said.ts';
-export { COMMAND_NAMES, COMMANDS, type CommandRow, misplaced } from './table.ts';
-export { aliasOf, dollarsOf, refOf, secondsOf } from './values.ts';
-export { codersOf } from './wish.ts';
+export {
+  COMMAND_NAMES,
+  COMMANDS,
+  type Command,
+  type CommandName,
+  type CommandRow,
+  misplaced,
+  type RunCommandOptions,
+} from './command.ts';
+export {
+  answerOf,
+  MAX_COMMAND_TEXT,
+  parseCommand,
+  replyOf,
+  type UnrecognizedCommand,
+  unrecognizedCommand,
+} from './parse.ts';
+
+export { aliasOf, codersOf, dollarsOf, refOf, secondsOf } from './run-options.ts';

@@ -1,14 +1,14 @@
-import { suggest } from '../policy/index.ts';
+import type { Inquiry, NewReply } from '../brief/index.ts';
+import type { Actor } from '../model/index.ts';
 import { seenMarkdown } from '../prompts/index.ts';
-import type { Command, CommandName } from './command.ts';
-import { COMMAND_NAMES } from './table.ts';
-import { aliasOf, dollarsOf } from './values.ts';
-import { quoted, wishOf } from './wish.ts';
+import { suggest } from '../settings/index.ts';
+import { COMMAND_NAMES, type Command, type CommandName } from './command.ts';
+import { aliasOf, dollarsOf, parseRunOptions, quoted } from './run-options.ts';
 
 /** Characters of free text; the rest is cut. Our default: more than any question needs, and far below a prompt's room. */
-export const MOST_COMMAND_TEXT = 4_000;
+export const MAX_COMMAND_TEXT = 4_000;
 /** Characters of a word that is no command, as far as it is repeated. */
-const MOST_WORD = 40;
+const MAX_WORD_CHARACTERS = 40;
 
 /**
  * At the very start of the text, as GitHub shows it: empty lines before it are nothing, four spaces are code. Only there:
@@ -22,33 +22,35 @@ export function parseCommand(body: string): Command | null {
   const found = COMMAND.exec(body);
   if (!found) return null;
   const [, word = '', rest = ''] = found;
-  const name = COMMAND_NAMES.find((known) => known === smallOf(word));
-  return name ? READ[name](rest) : unknown(word, nameLike(word), 'There is no such command.');
+  const name = COMMAND_NAMES.find((known) => known === lowerCased(word));
+  return name ? PARSERS[name](rest) : unknown(word, similarCommand(word), 'There is no such command.');
 }
 
 /** How each command reads what stands behind its name. */
-const READ: Readonly<Record<CommandName, (rest: string) => Command>> = {
+const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
   run: (rest) => {
-    const wished = wishOf(stripped(rest));
-    return wished.kind === 'wish' ? { name: 'run', wish: wished.wish } : unknown('run', 'run', wished.why);
+    const parsed = parseRunOptions(stripped(rest));
+    return parsed.kind === 'options'
+      ? { name: 'run', options: parsed.options }
+      : unknown('run', 'run', parsed.why);
   },
   status: (rest) => alone('status', rest),
   cancel: (rest) => alone('cancel', rest),
   retry: (rest) => {
     const word = oneWord(rest);
-    if (word === '' || smallOf(word) === 'all') return { name: 'retry', alias: null };
+    if (word === '' || lowerCased(word) === 'all') return { name: 'retry', alias: null };
     const alias = aliasOf(word);
     return alias
       ? { name: 'retry', alias }
-      : unfit('retry', word, 'Write `/auto-dev retry B` or `/auto-dev retry all`.');
+      : invalidArgument('retry', word, 'Write `/auto-dev retry B` or `/auto-dev retry all`.');
   },
   pick: (rest) => {
     const word = oneWord(rest);
-    if (smallOf(word) === 'none') return { name: 'pick', alias: null };
+    if (lowerCased(word) === 'none') return { name: 'pick', alias: null };
     const alias = aliasOf(word);
     return alias
       ? { name: 'pick', alias }
-      : unfit('pick', word, 'Write `/auto-dev pick B` or `/auto-dev pick none`.');
+      : invalidArgument('pick', word, 'Write `/auto-dev pick B` or `/auto-dev pick none`.');
   },
   vote: (rest) => letter('vote', rest),
   explain: (rest) => letter('explain', rest),
@@ -65,17 +67,17 @@ const READ: Readonly<Record<CommandName, (rest: string) => Command>> = {
   revise: (rest) => {
     const text = bounded(rest);
     return text === ''
-      ? unknown('revise', 'revise', 'It is not said what should be different.')
+      ? unknown('revise', 'revise', 'Say what should be different.')
       : { name: 'revise', text };
   },
   ci: (rest) => alone('ci', rest),
   budget: (rest) => {
     const usd = dollarsOf(oneWord(rest));
     return usd === null
-      ? unfit(
+      ? invalidArgument(
           'budget',
           oneWord(rest),
-          'Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+          'Write the budget of the whole run in US dollars, up to $1000: `/auto-dev budget 7.50`.',
         )
       : { name: 'budget', usd };
   },
@@ -88,11 +90,7 @@ const READ: Readonly<Record<CommandName, (rest: string) => Command>> = {
 function alone(name: 'status' | 'cancel' | 'ci' | 'review' | 'fix' | 'help', rest: string): Command {
   const more = stripped(rest);
   if (more === '') return { name };
-  return unknown(
-    name,
-    name,
-    `Nothing may stand behind it: write \`/auto-dev ${name}\` as a comment of its own.`,
-  );
+  return unknown(name, name, `It takes no further text: write only \`/auto-dev ${name}\`.`);
 }
 
 function letter(name: 'vote' | 'explain', rest: string): Command {
@@ -100,12 +98,12 @@ function letter(name: 'vote' | 'explain', rest: string): Command {
   const alias = aliasOf(word);
   return alias
     ? { name, alias }
-    : unfit(name, word, `Write the letter of one candidate: \`/auto-dev ${name} B\`.`);
+    : invalidArgument(name, word, `Write the letter of one candidate: \`/auto-dev ${name} B\`.`);
 }
 
 /** What was written is said only where something was: words of a long comment are no news to who wrote them. */
-function unfit(name: CommandName, word: string, advice: string): Command {
-  const what = word === '' ? 'Something is missing.' : `It does not take ${quoted(word)}.`;
+function invalidArgument(name: CommandName, word: string, advice: string): Command {
+  const what = word === '' ? 'An argument is missing.' : `It does not take ${quoted(word)}.`;
   return unknown(name, name, `${what} ${advice}`);
 }
 
@@ -126,16 +124,16 @@ function oneWord(rest: string): string {
 }
 
 /** Letters of the English alphabet alone change their case: `K`, the sign of a unit, must not become one. */
-const smallOf = (word: string): string =>
+const lowerCased = (word: string): string =>
   word.replace(/[A-Z]/g, (capital) => String.fromCharCode(capital.charCodeAt(0) + 32));
 
-/** Not `trim`, which takes away characters that nobody sees. */
+/** Without the blanks of Markdown around it. Not `trim`: an invisible character that goes could turn words into a fence. */
 const stripped = (text: string): string => {
   const from = text.search(/[^ \t\r\n]/);
-  return from < 0 ? '' : text.slice(from, lastSeen(text) + 1);
+  return from < 0 ? '' : text.slice(from, lastNonBlank(text) + 1);
 };
 
-function lastSeen(text: string): number {
+function lastNonBlank(text: string): number {
   let at = text.length - 1;
   while (at >= 0 && ' \t\r\n'.includes(text.charAt(at))) at -= 1;
   return at;
@@ -143,17 +141,68 @@ function lastSeen(text: string): number {
 
 /** As its readers see it: what is hidden in a comment would reach the planner unread. */
 const bounded = (text: string): string =>
-  seenMarkdown(text.trim().slice(0, MOST_COMMAND_TEXT))
-    .text.slice(0, MOST_COMMAND_TEXT)
+  seenMarkdown(stripped(text).slice(0, MAX_COMMAND_TEXT))
+    .text.slice(0, MAX_COMMAND_TEXT)
     .toWellFormed()
     .trim();
 
-const nameLike = (word: string): CommandName | null =>
-  COMMAND_NAMES.find((name) => name === suggest(word.slice(0, MOST_WORD), COMMAND_NAMES)) ?? null;
+const similarCommand = (word: string): CommandName | null =>
+  COMMAND_NAMES.find((name) => name === suggest(word.slice(0, MAX_WORD_CHARACTERS), COMMAND_NAMES)) ?? null;
 
 const unknown = (word: string, meant: CommandName | null, why: string): Command => ({
   name: 'unknown',
-  word: word.slice(0, MOST_WORD).toWellFormed(),
+  word: word.slice(0, MAX_WORD_CHARACTERS).toWellFormed(),
   meant,
   why,
 });
+
+/** What somebody with the right to answer said in vain to a run that waits. */
+export interface UnrecognizedCommand {
+  /** As it was written, as far as it is repeated. */
+  readonly said: string;
+  /** A sentence. */
+  readonly why: string;
+  /** What was probably meant, or else what would be taken. */
+  readonly meant: CommandName;
+}
+
+const REPLY_COMMANDS: Readonly<Record<Inquiry['kind'], readonly [CommandName, ...CommandName[]]>> = {
+  answer: ['answer'],
+  approval: ['approve', 'revise'],
+};
+
+export function unrecognizedCommand(
+  command: Command,
+  why: string,
+  { kind }: Pick<Inquiry, 'kind'>,
+): UnrecognizedCommand {
+  const meant = command.name === 'unknown' ? command.meant : command.name;
+  const [first] = REPLY_COMMANDS[kind];
+  return {
+    said: `/auto-dev ${commandText(command)}`.trim(),
+    why,
+    meant: REPLY_COMMANDS[kind].find((name) => name === meant) ?? first,
+  };
+}
+
+function commandText(command: Command): string {
+  if (command.name === 'unknown') return command.word;
+  if ('option' in command) return `${command.name} ${command.option}`;
+  return 'alias' in command && command.alias ? `${command.name} ${command.alias}` : command.name;
+}
+
+/** What a command says to a run that waits; null where it says nothing to one. */
+export function replyOf(command: Command, by: Actor | null, at: number): NewReply | null {
+  switch (command.name) {
+    case 'answer':
+      return 'option' in command
+        ? { kind: 'answer', option: command.option, text: '', by, at }
+        : { kind: 'answer', text: command.text, by, at };
+    case 'approve':
+      return { kind: 'approve', text: '', by, at };
+    case 'revise':
+      return { kind: 'revise', text: command.text, by, at };
+    default:
+      return null;
+  }
+}

@@ -1,9 +1,25 @@
-export { type Seat, seatsOf } from './critics.ts';
-export { changedSections, type Difference, differenceOf, sectionsOf } from './difference.ts';
-export { answer, isOpen, type Raised, raise, type Scope, unsettled } from './ledger.ts';
-export { acceptanceLine, questionsOf } from './outcome.ts';
+export {
+  acceptanceLine,
+  answer,
+  hasConsensus,
+  isOpen,
+  MOST_UPHELD,
+  questionsOf,
+  type Raised,
+  raise,
+  type Scope,
+  SETTLED,
+  type StopParts,
+  stopOf,
+  toAnswer,
+  unsettled,
+} from './ledger.ts';
+export { PERSONA_NAME, type Persona, type Personas, parsePersona } from './personas.ts';
 export {
   applyEdits,
+  changedSections,
+  type Difference,
+  differenceOf,
   firstQuestion,
   GROWTH_FLOOR,
   type Later,
@@ -14,10 +30,13 @@ export {
   type Patched,
   type PatchRules,
   pressedQuestion,
+  type Seat,
   type Shown,
+  seatsOf,
+  sectionsOf,
   synthesisQuestion,
 } from './questions.ts';
-export { hasConsensus, MOST_UPHELD, SETTLED, type StopParts, stopOf, toAnswer } from './rule.ts';
+
 export {
   AcceptanceTest,
   type Cost,

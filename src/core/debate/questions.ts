@@ -1,6 +1,44 @@
+import { createTwoFilesPatch, diffLines } from 'diff';
 import { withhold } from '../judging/index.ts';
 import { block, oneLine } from '../prompts/index.ts';
 import type { LedgerEntry, Synthesis } from './types.ts';
+
+/** One seat in a debate. */
+export interface Seat {
+  /** Persona. */
+  readonly critic: string;
+  /** `provider/model`. */
+  readonly model: string;
+}
+
+/**
+ * Models to seats: one of each family first, so that two families are heard wherever there are two. `rotate` moves every
+ * critic on by a model in each round. `lost` are models that gave no answer before: they are asked only where no other is
+ * left.
+ */
+export function seatsOf(
+  critics: readonly string[],
+  models: readonly string[],
+  familyOf: (model: string) => string,
+  turn: { readonly round: number; readonly rotate: boolean; readonly lost?: ReadonlySet<string> },
+): readonly Seat[] {
+  const heard = models.filter((model) => !turn.lost?.has(model));
+  const order = byFamily(heard.length > 0 ? heard : models, familyOf);
+  if (order.length === 0) return [];
+  const shift = turn.rotate ? turn.round : 0;
+  return critics.map((critic, i) => ({ critic, model: order[(i + shift) % order.length] as string }));
+}
+
+/** First models of every family in the order given, then second ones, and so on. */
+function byFamily(models: readonly string[], familyOf: (model: string) => string): readonly string[] {
+  const unique = [...new Set(models)];
+  const nth = (model: string, at: number) =>
+    unique.slice(0, at).filter((other) => familyOf(other) === familyOf(model)).length;
+  return unique
+    .map((model, at) => ({ model, at, turn: nth(model, at) }))
+    .toSorted((a, b) => a.turn - b.turn || a.at - b.at)
+    .map(({ model }) => model);
+}
 
 const MOST_TASK = 12_000;
 const MOST_ENTRIES = 40;
@@ -154,4 +192,41 @@ function replacedOnce(text: string, find: string, replace: string): string | nul
   const at = text.indexOf(find);
   if (at < 0 || text.indexOf(find, at + 1) >= 0) return null;
   return `${text.slice(0, at)}${replace}${text.slice(at + find.length)}`;
+}
+
+export interface Difference {
+  /** Unified diff; empty where the texts are the same. */
+  readonly text: string;
+  /** Part of the lines that changed, 0 to 1: the larger of those added and those removed. */
+  readonly changed: number;
+}
+
+export function differenceOf(before: string, after: string): Difference {
+  if (before === after) return { text: '', changed: 0 };
+  let added = 0;
+  let removed = 0;
+  for (const part of diffLines(before, after)) {
+    if (part.added) added += part.count;
+    if (part.removed) removed += part.count;
+  }
+  const lines = Math.max(linesOf(before), linesOf(after), 1);
+  const text = createTwoFilesPatch('spec', 'spec', before, after, '', '', { context: 2 });
+  // The first lines name files, which there are none of.
+  return { text: text.slice(text.indexOf('@@')), changed: Math.min(1, Math.max(added, removed) / lines) };
+}
+
+const linesOf = (text: string): number => text.trimEnd().split('\n').length;
+
+/** The parts of a Markdown text between headings, each with its own. */
+export function sectionsOf(spec: string): readonly string[] {
+  return spec
+    .split(/^(?=#{1,6} )/m)
+    .map((section) => section.trimEnd())
+    .filter((section) => section !== '');
+}
+
+/** Sections of the newer text that are not in the older one as they stand. */
+export function changedSections(before: string, after: string): readonly string[] {
+  const old = new Set(sectionsOf(before));
+  return sectionsOf(after).filter((section) => !old.has(section));
 }

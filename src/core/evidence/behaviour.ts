@@ -1,21 +1,21 @@
 import type { ProbeRun } from './observations.ts';
-import { type Example, exactly, plainness, type Split, splitsOf, stableProbes, weightOf } from './splits.ts';
-import { breadthOf, campsOf, fitsOf, rounded, sum, type Voted } from './votes.ts';
-
-/** A candidate whose behaviour is compared. */
-export interface Behaving {
-  /** Alias, or id of a request: names it in the result and has no other effect. */
-  readonly id: string;
-  /** Null when its tree could not be probed. */
-  readonly run: ProbeRun | null;
-  /** Passes all that is known to be right: the visible tests and the issue's examples. Others have a smaller vote. */
-  readonly sound: boolean;
-  /** Changes nothing that could matter: it says no more than the base does. */
-  readonly idle: boolean;
-}
-
-/** How much two candidates' source changes are alike, 0 to 1; 1 makes them one voter. Symmetric. */
-export type Likeness = (one: number, other: number) => number;
+import {
+  type Behaving,
+  breadthOf,
+  campsOf,
+  type Example,
+  exactly,
+  fitsOf,
+  type Likeness,
+  plainness,
+  rounded,
+  type Split,
+  splitsOf,
+  stableProbes,
+  sum,
+  type Voted,
+  weightOf,
+} from './votes.ts';
 
 /** Where a candidate behaves as others do not, for people. */
 export interface Telling {

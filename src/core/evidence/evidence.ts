@@ -97,16 +97,16 @@ export interface PeerTests {
 }
 
 /** Where a test comes from that nobody who competes has written. */
-export const NEUTRAL_ORIGINS = ['issue', 'writer', 'distinguishing', 'reviewer'] as const;
-export type NeutralOrigin = (typeof NEUTRAL_ORIGINS)[number];
+export const INDEPENDENT_TEST_ORIGINS = ['issue', 'writer', 'distinguishing', 'reviewer'] as const;
+export type IndependentTestOrigin = (typeof INDEPENDENT_TEST_ORIGINS)[number];
 
 /** Neutral tests that were admitted by execution, run on one candidate's production code. */
-export interface NeutralTests {
+export interface IndependentTests {
   readonly passed: number;
   readonly total: number;
   readonly failing: readonly {
     readonly id: string;
-    readonly origin: NeutralOrigin;
+    readonly origin: IndependentTestOrigin;
     /** The end of what the runner said about it, bounded; absent where it said nothing. */
     readonly said?: string;
   }[];
@@ -128,9 +128,9 @@ export interface Evidence {
   /** Coder's wall time, milliseconds. */
   readonly coderMs: number;
   readonly baseTests?: BaseTests;
-  /** Absent where no neutral test was admitted. */
-  readonly neutralTests?: NeutralTests;
-  /** Examples of the issue that no candidate meets, bounded: either all are wrong or they were read wrongly. Absent for none. */
+  /** Absent where no independent test was admitted. */
+  readonly independentTests?: IndependentTests;
+  /** Examples from the issue that no candidate meets, bounded: either all are wrong or they were read wrongly. Absent for none. */
   readonly unmet?: readonly string[];
   /** A defect that a reviewer named on a changed line and that execution did not refute; absent where it found none. */
   readonly doubt?: string;

@@ -1,11 +1,11 @@
 import type { Alias } from '../model/index.ts';
-import type { NeutralTests } from './evidence.ts';
+import type { IndependentTests } from './evidence.ts';
 import type { DerivedTests, ProbeRun } from './observations.ts';
 
 /** What the issue's own examples say. */
 export interface Examples {
   /** By alias; empty where no example was admitted. */
-  readonly byAlias: ReadonlyMap<Alias, NeutralTests>;
+  readonly byAlias: ReadonlyMap<Alias, IndependentTests>;
   /** Examples that fail on every candidate, as they stand in the issue: rather read wrongly than unmet. Never scored. */
   readonly suspect: readonly string[];
 }
@@ -34,7 +34,7 @@ export function examplesOf(
   const passes = (run: ProbeRun | null, id: string) => run?.cases.get(id) === 'passed';
   const admitted = steady.filter(({ id }) => survivors.some(({ run }) => passes(run, id)));
   const byAlias = new Map(
-    survivors.map(({ alias, run }): [Alias, NeutralTests] => {
+    survivors.map(({ alias, run }): [Alias, IndependentTests] => {
       const failing = admitted.filter(({ id }) => !passes(run, id));
       return [
         alias,

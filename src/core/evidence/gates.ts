@@ -1,11 +1,4 @@
-import {
-  type DiffLine,
-  hunksOf,
-  matchesAny,
-  type Patch,
-  type PatchFile,
-  productionPart,
-} from '../patches/index.ts';
+import { type DiffLine, matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
 import { GATES, type GateReport, type TestRun } from './evidence.ts';
 import { isComment, type Language, languageOf } from './languages.ts';
 import { type Finding, findTampering, type TamperingOptions } from './tampering.ts';
@@ -60,7 +53,7 @@ const failed = (gate: GateReport['gate'], because: string, hunk?: string): GateR
   hunk === undefined ? { gate, passed: false, because } : { gate, passed: false, because, hunk };
 
 function contentGate(patch: Patch): GateReport {
-  const production = productionPart(patch);
+  const production = patch.production;
   if (patch.files.length === 0) return failed('content', 'The patch changes nothing.');
   if (production.length === 0)
     return failed('content', 'The patch changes tests or their configuration only.');
@@ -176,7 +169,7 @@ const STOPS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
   silence: 'they gave no output for too long',
   memory: 'they took too much memory',
   disk: 'they wrote too much',
-  cancelled: 'the run was cancelled',
+  cancelled: 'run cancelled',
 };
 
 /** White space at the start of a line means something here, or we do not know. */
@@ -186,7 +179,7 @@ const INDENTED: ReadonlySet<Language> = new Set(['python', 'shell', 'prose', 'ot
  * Does a production file change in more than white space and comments? Binary files, links, modes, and whole files
  * that come or go count as content; in doubt, so does everything else.
  */
-export function hasContent(file: PatchFile): boolean {
+function hasContent(file: PatchFile): boolean {
   if (file.binary || file.change === 'deleted' || file.change === 'type-changed') return true;
   if (file.oldMode !== file.newMode && file.change === 'modified') return true;
   const language = languageOf(file.path);
@@ -199,7 +192,7 @@ export function hasContent(file: PatchFile): boolean {
 /** Runs of changed lines without a line of context between them: a line that only moved is content. */
 function blocks(file: PatchFile): readonly { removed: readonly string[]; added: readonly string[] }[] {
   const found: { removed: string[]; added: string[] }[] = [];
-  for (const hunk of hunksOf(file)) {
+  for (const hunk of file.hunks) {
     let before: DiffLine['kind'] = 'context';
     for (const line of hunk.lines) {
       if (line.kind !== 'context') {

@@ -1,19 +1,6 @@
-export { type Behaving, type Behaviour, compareBehaviour, type Telling } from './behaviour.ts';
-export { compareBase, EXIT_CODE, outcomeIn, succeeded } from './compare.ts';
-export { contest, contestedTests } from './contested.ts';
+export { type Behaviour, compareBehaviour, type Telling } from './behaviour.ts';
 export * from './evidence.ts';
 export { type Examples, examplesOf } from './examples.ts';
-export {
-  affordable,
-  BASE_RUNS,
-  doubtful,
-  newlyFailing,
-  REPEAT_BUDGET_MS,
-  SUSPECT_RUNS,
-  settleSuspects,
-  steady,
-  withoutTests,
-} from './flakes.ts';
 export {
   isSurvivor,
   ownTestsGate,
@@ -50,4 +37,22 @@ export {
   type TamperingKind,
   type TamperingOptions,
 } from './tampering.ts';
+export {
+  affordable,
+  BASE_RUNS,
+  compareBase,
+  contest,
+  contestedTests,
+  doubtful,
+  EXIT_CODE,
+  newlyFailing,
+  outcomeIn,
+  REPEAT_BUDGET_MS,
+  SUSPECT_RUNS,
+  settleSuspects,
+  steady,
+  succeeded,
+  withoutTests,
+} from './test-runs.ts';
+export type { Behaving } from './votes.ts';
 export { watchedFiles } from './watched.ts';

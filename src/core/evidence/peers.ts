@@ -1,7 +1,7 @@
 import type { Alias } from '../model/index.ts';
-import { hunksOf, type Patch, productionPart } from '../patches/index.ts';
-import { outcomeIn, sorted } from './compare.ts';
+import type { Patch } from '../patches/index.ts';
 import type { PeerTests, TestRun } from './evidence.ts';
+import { outcomeIn, sorted } from './test-runs.ts';
 
 /**
  * What an author's test files gave on one tree. `unfit`: they could not be put onto it, or it does not build with them: they
@@ -185,11 +185,11 @@ const MOST_CODE = 2 ** 20;
  * line by itself or is assigned to; a call of what something else has (`list.map(`) brings nothing along.
  */
 export function introducedBy(patch: Patch): Introduces {
-  const files = productionPart(patch);
+  const files = patch.production;
   const paths = files.filter((file) => file.change === 'added').map((file) => lastPart(file.path));
   const fresh = new Set(paths);
   const code = files
-    .flatMap((file) => hunksOf(file).flatMap((hunk) => hunk.lines))
+    .flatMap((file) => file.hunks.flatMap((hunk) => hunk.lines))
     .flatMap((line) => (line.kind === 'added' ? [line.text] : []))
     .join('\n')
     .slice(0, MOST_CODE);

@@ -228,5 +228,4 @@ function findingOf(
   };
 }
 
-export type { Finding, TamperingKind } from './integrity/index.ts';
-export { TAMPERING_KINDS } from './integrity/index.ts';
+export { type Finding, TAMPERING_KINDS, type TamperingKind } from './integrity/index.ts';

@@ -1,6 +1,5 @@
-import { type Hunk, hunksOf, type Patch } from '../patches/index.ts';
-import { withhold } from './address.ts';
-import { type BlindLine, blindLines, isCitable, shownLine } from './blind-line.ts';
+import type { Hunk, Patch } from '../patches/index.ts';
+import { type BlindLine, blindLines, isCitable, shownLine, withhold } from './blind-line.ts';
 import type { Identities } from './identity.ts';
 import { isGenerated, isProse } from './syntax.ts';
 import type { Address, ChangedFile } from './types.ts';
@@ -11,7 +10,7 @@ export const changedFiles = (patch: Patch): readonly ChangedFile[] =>
     change: file.change,
     role: file.role,
     binary: file.binary,
-    hunks: hunksOf(file),
+    hunks: file.hunks,
   }));
 
 /** A line that a verdict may cite. */

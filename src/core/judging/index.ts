@@ -1,11 +1,10 @@
-export { withhold } from './address.ts';
 export { type BlindPatch, blind, changedFiles, ROOM, type ShownLine } from './blind.ts';
+export { withhold } from './blind-line.ts';
 export { bradleyTerry, type Fit, type Game, type Strength } from './bradley-terry.ts';
 export { type Identities, identitiesOf, leaksIn, scrub } from './identity.ts';
 export { type Hearing, judgementOf, notJudged, strengthsOf, winsTiesLosses } from './judgement.ts';
-export { afterRound, type Round, roundOf } from './knockout.ts';
-export { type AskedPair, outcomesOf } from './outcomes.ts';
 export {
+  afterRound,
   allPairs,
   familyOf,
   judgeModels,
@@ -17,10 +16,13 @@ export {
   type PlanOptions,
   panelOf,
   planOf,
+  type Round,
+  roundOf,
 } from './panel.ts';
 export { alike, factsOf, type Question, questionOf, reviewQuestionOf, type SideShown } from './question.ts';
 export * from './types.ts';
-export { type Heard, heard, type Shown, type Side, Verdict } from './verdict.ts';
+export { type AskedPair, type Heard, heard, outcomesOf, type Shown, type Side, Verdict } from './verdict.ts';
+
 export {
   type CriticReport,
   confirmed,

@@ -1,6 +1,5 @@
 import { type Alias, NO_USAGE, type Usage } from '../model/index.ts';
 import { bradleyTerry, type Game } from './bradley-terry.ts';
-import { type AskedPair, type Outcomes, outcomesOf } from './outcomes.ts';
 import type { Pair, Plan } from './panel.ts';
 import type {
   Address,
@@ -12,7 +11,7 @@ import type {
   Judgement,
   JudgeRecord,
 } from './types.ts';
-import type { Heard } from './verdict.ts';
+import { type AskedPair, type Heard, type Outcomes, outcomesOf } from './verdict.ts';
 
 /** Share of judged pairs whose answer changed with the order, above which judges see no difference. Our default, tune on dev data. */
 const MOST_INCONSISTENT = 0.4;
@@ -44,7 +43,7 @@ export function judgementOf(heard: Hearing): Judgement {
   }
   if (said.length > 0 && inconsistent / said.length > MOST_INCONSISTENT) {
     const share = Math.round((100 * inconsistent) / said.length);
-    const why = `${share} % of the judges' answers changed with the order of the two candidates, so none of them counts.`;
+    const why = `${share}% of the judges' answers changed with the order of the two candidates, so none of them counts.`;
     return without(hearing, outcomes, 'discarded', why);
   }
   return judged(hearing, outcomes);

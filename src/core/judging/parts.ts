@@ -8,7 +8,7 @@ export interface Part {
   /** Of a string that stands as a comment: which of its stretch. */
   readonly doc?: number;
 }
-export type Line = readonly Part[];
+type Line = readonly Part[];
 
 /** Where the lines of a hunk begin and end up. */
 interface Reading {
@@ -158,10 +158,7 @@ class Reader {
  * that look like code counts as a string, and is shown whole: they might be code after all, and if they are not, what
  * stands around them says so.
  */
-export function byPlausibility(
-  texts: readonly string[],
-  readings: readonly (readonly Line[])[],
-): readonly Line[] {
+function byPlausibility(texts: readonly string[], readings: readonly (readonly Line[])[]): readonly Line[] {
   let best: { readonly lines: readonly Line[]; readonly odd: number } | null = null;
   for (const lines of readings) {
     const odd = lines.filter((line, i) => isOdd(texts[i] as string, line)).length;

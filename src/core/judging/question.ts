@@ -1,10 +1,8 @@
 import type { Evidence } from '../evidence/index.ts';
 import { block } from '../prompts/index.ts';
-import { withhold } from './address.ts';
 import type { BlindPatch } from './blind.ts';
-import { shownLine, shownText } from './blind-line.ts';
+import { shortened, shownLine, shownText, withhold } from './blind-line.ts';
 import { type Identities, leaksIn } from './identity.ts';
-import { shortened } from './legible.ts';
 import type { ExecutionFacts, TestFact } from './types.ts';
 
 /** Characters of the task that are shown. Our default. */
@@ -17,13 +15,13 @@ const LONGEST = 200;
  * What judges are told of executed evidence. Names only of tests that no candidate wrote, and nothing of what tests
  * printed: a candidate's code can print anything.
  */
-export function factsOf({ baseTests, neutralTests, peerTests, behaviour }: Evidence): ExecutionFacts {
+export function factsOf({ baseTests, independentTests, peerTests, behaviour }: Evidence): ExecutionFacts {
   const total = peerTests.reduce((sum, one) => sum + one.total, 0);
   const passed = peerTests.reduce((sum, one) => sum + one.passed, 0);
   const base = baseTests && { ...counts(baseTests), failing: baseTests.regressions };
-  const neutral = neutralTests && {
-    ...counts(neutralTests),
-    failing: neutralTests.failing.map(({ id }) => id),
+  const neutral = independentTests && {
+    ...counts(independentTests),
+    failing: independentTests.failing.map(({ id }) => id),
   };
   return {
     ...(base ? { base } : {}),
@@ -140,7 +138,7 @@ function factLines(facts: ExecutionFacts, identities: Identities): string {
       .slice(0, MOST_NAMED)
       .map(
         ({ input, others, own }) =>
-          `input ${named(input)}: gives ${named(own)}, most others give ${named(others)} (who is right is not known)`,
+          `input ${named(input)}: gives ${named(own)}, most others return ${named(others)} (who is right is not known)`,
       ),
   ];
   return lines.length > 0 ? lines.join('\n') : 'nothing was executed';

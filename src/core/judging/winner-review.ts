@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Alias, Brief } from '../model/index.ts';
-import type { Settings } from '../policy/index.ts';
+import type { Settings } from '../settings/index.ts';
 import type { BlindPatch } from './blind.ts';
 import { heard, type Verdict } from './verdict.ts';
 
@@ -131,7 +131,7 @@ const NOTHING: BlindPatch = { production: '', tests: '', lines: [], addresses: [
 /** What came of executing a claim's test; null where it has none or it could not be run. */
 export type Reproduction = {
   readonly onCandidate: 'passed' | 'failed';
-  /** It was admitted as a neutral test: one that nobody passes says nothing about this candidate. */
+  /** It was admitted as a independent test: one that nobody passes says nothing about this candidate. */
   readonly admitted: boolean;
 } | null;
 

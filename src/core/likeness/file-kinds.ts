@@ -1,7 +1,7 @@
 import { isSnapshot, type ReadFile, readDiff, roleOf } from '../patches/index.ts';
 
 /** What a changed file is for. Only `source` is compared between candidates. */
-export type FileKind = 'source' | 'test' | 'docs' | 'config' | 'scratch';
+type FileKind = 'source' | 'test' | 'docs' | 'config' | 'scratch';
 
 const CODE_NAME =
   /\.(?:[cm]?[jt]sx?|vue|svelte|astro|pyi?|pyx|pxd|rs|go|java|kts?|scala|groovy|c|h|cc|cpp|cxx|hpp|hh|m|mm|cs|fs|vb|swift|dart|rb|php|pl|pm|lua|r|jl|exs?|erl|clj[cs]?|hs|elm|ml|nim|zig|sh|bash|css|scss|less|html?|sql|graphql|proto)$/i;

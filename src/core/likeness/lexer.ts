@@ -14,7 +14,7 @@ export interface LexicalRules {
   readonly indented?: true;
 }
 
-export interface MultilineToken {
+interface MultilineToken {
   readonly close: string;
   /** `doc`: a comment where it is a statement of its own, a string elsewhere. */
   readonly is: 'comment' | 'string' | 'doc';

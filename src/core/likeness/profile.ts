@@ -32,7 +32,7 @@ export interface PatchProfile {
 }
 
 /** What is compared at most, for each patch. Our defaults: far above what people review, so that cost stays bounded. */
-export const PROFILE_LIMITS = {
+const PROFILE_LIMITS = {
   /** Lines of compared files, context included, and the UTF-16 code units in them. */
   lines: 10_000,
   characters: 500_000,

@@ -1,5 +1,5 @@
 /** The static score: never below 0, at most 120. */
-export interface StaticScore {
+interface StaticScore {
   readonly score: number;
   /** Each deduction and each bonus as a sentence, in the order of the rules. */
   readonly because: readonly string[];

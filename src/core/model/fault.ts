@@ -15,26 +15,27 @@ export const FAULTS = {
   SANDBOX_UNAVAILABLE: {
     retry: 'no',
     advice:
-      'Run `runoff doctor`; it names what is missing and what mends it. docs/sandbox.md has every kind of host.',
+      'Run `runoff doctor`: it names what is missing and how to fix it. docs/sandbox.md covers every kind of host.',
   },
   DATABASE_UNAVAILABLE: {
     retry: 'later',
-    advice: 'Check DATABASE_URL, or unset it to use the embedded database. `runoff doctor` tells which.',
+    advice:
+      'Check DATABASE_URL, or unset it to use the embedded database. `runoff doctor` shows which one is in use.',
   },
   ARTIFACTS_UNAVAILABLE: {
     retry: 'later',
     advice:
-      'Check ARTIFACTS_URL and, for s3://, S3_ENDPOINT, S3_REGION and the access key. `runoff doctor` tries the store.',
+      'Check ARTIFACTS_URL and, for s3://, S3_ENDPOINT, S3_REGION and the access key. `runoff doctor` tests the store.',
   },
-  SETTINGS_INVALID: { retry: 'no', advice: 'Correct the named line and start the run again.' },
+  SETTINGS_INVALID: { retry: 'no', advice: 'Correct the named line, then start the run again.' },
   ENVIRONMENT_INVALID: {
     retry: 'no',
-    advice: 'Correct what is named above; `.env.example` describes each variable.',
+    advice: 'Correct the variables named above; `.env.example` describes each one.',
   },
   MODEL_KEY_MISSING: {
     retry: 'no',
     advice:
-      "Set the provider's key, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; docs/configuration.md lists all.",
+      "Set the provider's key, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; docs/configuration.md lists them all.",
   },
   MODEL_UNAVAILABLE: {
     retry: 'later',
@@ -43,132 +44,133 @@ export const FAULTS = {
   MODEL_PRICE_UNKNOWN: {
     retry: 'no',
     advice:
-      'Choose a model with a known price, or set MODEL_PRICES for it (dollars per million tokens); with MAX_TOKENS_CANDIDATE and `budget.tokens` it is capped by tokens instead.',
+      'Choose a model with a known price, or set MODEL_PRICES for it (US dollars per million tokens). Or set MAX_TOKENS_CANDIDATE and `budget.tokens` to limit it by tokens.',
   },
   MODEL_MISMATCH: {
     retry: 'no',
-    advice: 'Give this agent a model of a provider that it can speak to; `runoff doctor` lists the agents.',
+    advice: 'Choose a model from a provider that this agent supports; `runoff agents` lists them.',
   },
   AGENT_MISSING: {
     retry: 'no',
-    advice: 'Install it with `runoff agents install NAME`, put the folder back, or name another coder.',
+    advice: 'Install it with `runoff agents install NAME`, restore its folder, or choose another coder.',
   },
   AGENT_INSTALL_FAILED: {
     retry: 'later',
-    advice: 'Check the network and what `npm config get registry` names, then install again.',
+    advice: 'Check the network and the registry that `npm config get registry` prints, then install again.',
   },
   AGENT_UNKNOWN: {
     retry: 'no',
-    advice: '`runoff agents` lists the coders and the versions that were tried.',
+    advice: 'Run `runoff agents` for a list of coders and tested versions.',
   },
-  NOT_A_REPOSITORY: { retry: 'no', advice: 'Give `--repo` the top folder of a git repository.' },
+  NOT_A_REPOSITORY: { retry: 'no', advice: 'Pass the top-level folder of a git repository to `--repo`.' },
   REPOSITORY_EMPTY: {
     retry: 'no',
-    advice: 'Commit something first: candidates need a commit to start from.',
+    advice: 'Make a first commit: candidates need a commit to start from.',
   },
   REPOSITORY_READ_ONLY: {
     retry: 'no',
-    advice: 'Make its `.git` folder writable for you: every candidate is left as a branch there.',
+    advice: 'Make its `.git` folder writable: Runoff stores each candidate there as a branch.',
   },
   REPOSITORY_DIRTY: {
     retry: 'no',
-    advice:
-      'Commit or stash your changes, or pass `--base BRANCH` to start from a branch as it is committed.',
+    advice: 'Commit or stash your changes, or pass `--base BRANCH` to start from a committed branch.',
   },
-  BASE_MISSING: { retry: 'no', advice: 'Name a branch that exists; `git branch --list` shows them.' },
-  PROMPT_EMPTY: { retry: 'no', advice: 'Say what to do: `runoff run "Fix the …"`, or `--file TASK.md`.' },
+  BASE_MISSING: { retry: 'no', advice: 'Name an existing branch; `git branch --list` shows them.' },
+  PROMPT_EMPTY: {
+    retry: 'no',
+    advice: 'Describe the task: `runoff run "Fix the …"` or `runoff run --file TASK.md`.',
+  },
   NO_TEST_COMMAND: {
     retry: 'no',
-    advice:
-      'Set `checks.test` in `.github/auto-dev.yml`: Runoff decides by what runs, so it needs a test command.',
+    advice: 'Set `checks.test` in `.github/auto-dev.yml`: Runoff needs a test command to compare candidates.',
   },
   BASE_BROKEN: {
     retry: 'no',
     advice:
-      'Make build and tests run on the base commit first (set `checks.setup` if packages must be installed).',
+      'First make the build and the tests run on the base commit (set `checks.setup` to install packages).',
   },
   CHECKS_UNTRUSTED: {
     retry: 'no',
     advice:
-      'Start the run at a terminal and answer the question, or pass `--trust-checks` if you trust this repository.',
+      'Start the run in a terminal and answer the question, or pass `--trust-checks` if you trust this repository.',
   },
   DISK_FULL: {
     retry: 'later',
-    advice: 'Free disk space where RUNOFF_DATA points to, then start the run again.',
+    advice: 'Free disk space in the RUNOFF_DATA folder, then start the run again.',
   },
   PROGRAM_KILLED: {
     retry: 'later',
     advice:
-      'Start the run again. If it happens again, look for what kills programs on the machine that runs Runoff: the kernel logs what it ends for want of memory (`journalctl -k`, `dmesg`).',
+      'Start the run again. If it happens again, find out what kills programs on the machine that runs Runoff: the kernel logs those it kills when memory runs out (`journalctl -k`, `dmesg`).',
   },
   STORED_DATA_DAMAGED: {
     retry: 'later',
     advice:
-      'Start the run again: it makes anew what it needs. The log of Runoff names the damaged file; if it happens again, check that disk.',
+      'Start the run again: it recreates what it needs. If it happens again, check the disk with the damaged file; the log names it.',
   },
-  GITHUB_UNAVAILABLE: { retry: 'later', advice: 'GitHub did not answer. The run can be started again.' },
+  GITHUB_UNAVAILABLE: { retry: 'later', advice: 'Start the run again when GitHub responds.' },
   GITHUB_REFUSED: {
     retry: 'no',
     advice:
-      "Check the App's permissions against `app.yml` and the repository's rules for `auto-dev/*` branches.",
+      "Compare the App's permissions with `app.yml`, and check the repository's rules for `auto-dev/*` branches.",
   },
   OUTPUT_UNWRITABLE: {
     retry: 'no',
-    advice: 'Name a file in a folder that is there and that you may write to.',
+    advice: 'Name a file in an existing folder that you can write to.',
   },
   SPEC_MISSING: {
     retry: 'no',
-    advice: 'Name a Markdown file, `runoff debate SPEC.md`, or pipe its text in.',
+    advice: 'Name a Markdown file (`runoff debate SPEC.md`) or pipe its text in.',
   },
   SPEC_TOO_LONG: {
     retry: 'no',
-    advice: 'Debate it in parts: a file for each thing that can be decided by itself.',
+    advice: 'Split it into files that can be decided independently, and debate each one.',
   },
-  RUN_UNKNOWN: { retry: 'no', advice: '`runoff runs` lists the runs on this machine.' },
+  RUN_UNKNOWN: { retry: 'no', advice: 'Run `runoff runs` for a list of runs on this machine.' },
   RUN_NOT_WAITING: {
     retry: 'no',
-    advice: '`runoff status RUN` tells what the run does, and what it waits for if it does.',
+    advice: 'Run `runoff status RUN` to see what the run is doing or waiting for.',
   },
   REPLY_UNFIT: {
     retry: 'no',
     advice:
-      '`runoff status RUN` shows the question and its options: `runoff answer RUN 2`, or in your own words; a plan takes `runoff approve RUN` or `runoff revise RUN TEXT`.',
+      'Run `runoff status RUN` to see the question and its options, then reply with `runoff answer RUN 2` or in your own words; reply to a plan with `runoff approve RUN` or `runoff revise RUN TEXT`.',
   },
   CANDIDATE_UNKNOWN: {
     retry: 'no',
-    advice: '`runoff show RUN` lists the candidates of a run, and says of each whether it left a patch.',
+    advice: 'Run `runoff show RUN` to see the candidates of the run and which of them have a patch.',
   },
   BUDGET_TOO_SMALL: {
     retry: 'no',
-    advice: 'Raise `budget.run` (`--budget`), or lower the number of candidates.',
+    advice: 'Raise `budget.run` (`--budget`) or reduce the number of candidates.',
   },
   ALREADY_RUNNING: {
     retry: 'no',
-    advice: 'End the other process first, or let it go on: one process works under one name at a time.',
+    advice: 'Stop the other process first, or let it finish: only one process can use a name at a time.',
   },
   EXECUTOR_EXPIRED: {
     retry: 'no',
     advice:
-      'Nothing is to be done: its work goes on elsewhere, and it starts anew. If it happens again, look at what stops this machine for a minute (memory, sleep, network).',
+      'Nothing to do: other processes continue its work, and it restarts. If it happens again, find out what pauses this machine for a minute (memory, sleep, network).',
   },
   DAY_BUDGET_REACHED: {
     retry: 'later',
     advice:
-      'It starts anew at midnight UTC. The operator sets it by MAX_BUDGET_DAY and MAX_BUDGET_REPOSITORY_DAY.',
+      'The budget resets at midnight UTC. The operator sets it with MAX_BUDGET_DAY and MAX_BUDGET_REPOSITORY_DAY.',
   },
   RUN_TOO_LONG: {
     retry: 'no',
     advice:
-      'Give it less to do: fewer candidates or rounds, shorter `timeout` in the settings. The operator sets the longest time by MAX_RUN_TIME.',
+      'Reduce the work: fewer candidates or rounds, or a shorter `timeout` in the settings. The operator sets the limit with MAX_RUN_TIME.',
   },
   MOVE_REFUSED: {
     retry: 'no',
     advice:
-      'Stop every Runoff of both databases, on all machines, and name with --to a database that answers and has no runs; docs/operations.md has the steps.',
+      'Stop every Runoff process that uses either database, on all machines, and pass --to a reachable database without runs; docs/operations.md has the steps.',
   },
   INTERNAL: {
     retry: 'now',
-    advice: 'This is a defect in Runoff. Please report it with the log lines around it.',
+    advice: 'This is a bug in Runoff. Please report it with the surrounding log lines.',
   },
 } as const satisfies Record<string, FaultEntry>;
 export type FaultCode = keyof typeof FAULTS;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Settings } from '../policy/index.ts';
+import type { Settings } from '../settings/index.ts';
 
 /** Who writes a candidate: an agent with a model and a prompt variant. */
 export interface Contestant {
@@ -144,7 +144,7 @@ export interface Task {
   readonly lowered: readonly string[];
 }
 
-/** The states of a run; `core/lifecycle` holds the legal transitions. */
+/** The states of a run; `lifecycle.ts` holds the legal transitions. */
 export const RUN_STATES = [
   'queued',
   'admitted',
@@ -182,7 +182,7 @@ export const Question = z.object({
   severity: z
     .enum(SEVERITIES)
     .describe('`blocking`: different answers need different code, and the wrong one would be refused.'),
-  assume: z.string().min(1).max(400).describe('What is taken for granted when nobody answers.'),
+  assume: z.string().min(1).max(400).describe('The assumption that is made if nobody answers.'),
 });
 export type Question = z.infer<typeof Question>;
 
@@ -230,3 +230,10 @@ export function storedBrief(stored: Brief): Brief {
       : question;
   return { ...stored, questions: stored.questions.map(asked) };
 }
+
+/** Whether GitHub takes two names for the same label: case makes no difference there. */
+export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+/** Whether a label of this name is among them, as GitHub compares names. */
+export const hasLabel = (labels: readonly string[], name: string): boolean =>
+  labels.some((one) => isSameLabel(one, name));

@@ -30,7 +30,7 @@ export interface DiffBlock {
   readonly hunks: readonly Hunk[];
 }
 
-export type DiffRead =
+type DiffRead =
   | { readonly kind: 'ok'; readonly block: DiffBlock }
   | { readonly kind: 'refused'; readonly why: string };
 
@@ -185,7 +185,7 @@ const C_ESCAPES: Readonly<Record<string, number>> = {
  * The path behind git's C-style quoting (`"a/\303\266.txt"`), quotes included; null when it is not well-formed.
  * Octal escapes are bytes of UTF-8.
  */
-export function unquote(quoted: string): string | null {
+function unquote(quoted: string): string | null {
   if (quoted.length < 2 || !quoted.startsWith('"') || !quoted.endsWith('"')) return null;
   const bytes: number[] = [];
   const inner = quoted.slice(1, -1);
@@ -208,11 +208,11 @@ export function unquote(quoted: string): string | null {
 }
 
 /** Does a header field (`a/x` or `"a/\303…"`) name `prefix` + `path`? */
-export const namesPath = (field: string, prefix: string, path: string): boolean =>
+const namesPath = (field: string, prefix: string, path: string): boolean =>
   field === prefix + path || (field.startsWith('"') && unquote(field) === prefix + path);
 
 /** Does `diff --git A B` name this path on both sides? Git quotes either side only if it has to, so both alike. */
-export function headerNames(line: string, path: string): boolean {
+function headerNames(line: string, path: string): boolean {
   const rest = line.slice('diff --git '.length);
   if (rest === `a/${path} b/${path}`) return true;
   const middle = rest.indexOf('" "');

@@ -1,7 +1,6 @@
 import { type DiffBlock, readBlock, splitBlocks } from './diff.ts';
-import type { Patch, PatchFile } from './patch.ts';
+import { isSnapshot, type Patch, type PatchFile, type PatchLimits, roleOf } from './patch.ts';
 import { collisions, linkFault, pathFaults, quotedPath, repositoryFaults } from './paths.ts';
-import { roleOf } from './roles.ts';
 
 export type ParsedPatch =
   | { readonly kind: 'patch'; readonly patch: Patch }
@@ -105,8 +104,15 @@ function readSections(entries: readonly RawEntry[], text: string, limits: PatchL
     faults.push(`The list names ${entries.length} files, the patch text does not match it.`);
   return faults.length > 0
     ? refusedFor(firstReasons(faults, limits.reasons))
-    : { kind: 'patch', patch: { files } };
+    : { kind: 'patch', patch: patchOf(files, text) };
 }
+
+const patchOf = (files: readonly PatchFile[], text: string): Patch => ({
+  text,
+  files,
+  production: files.filter((file) => file.role === 'production'),
+  tests: files.filter((file) => file.role === 'test' || isSnapshot(file.path)),
+});
 
 const CHANGES = { A: 'added', M: 'modified', D: 'deleted', T: 'type-changed' } as const;
 
@@ -124,7 +130,8 @@ function readSection(entry: RawEntry, texts: readonly string[]): PatchFile | str
   const binary = blocks.some((block) => block.binary);
   const fault = entry.newMode === LINK ? linkOf(entry, blocks.at(-1) as DiffBlock) : null;
   if (fault) return fault;
-  const lines = blocks.flatMap((block) => block.hunks).flatMap((hunk) => hunk.lines);
+  const hunks = blocks.flatMap((block) => block.hunks);
+  const lines = hunks.flatMap((hunk) => hunk.lines);
   return {
     path: entry.path,
     change: CHANGES[entry.status],
@@ -134,6 +141,7 @@ function readSection(entry: RawEntry, texts: readonly string[]): PatchFile | str
     additions: lines.filter((line) => line.kind === 'added').length,
     deletions: lines.filter((line) => line.kind === 'removed').length,
     binary,
+    hunks,
     section: texts.join(''),
   };
 }
@@ -165,19 +173,6 @@ function linkOf(entry: RawEntry, block: DiffBlock): string | null {
   return linkFault(entry.path, only.text);
 }
 
-/** What a patch may be at most before it is refused unread. Our defaults, tune on dev data. */
-export interface PatchLimits {
-  readonly files: number;
-  /** Characters of the patch text. */
-  readonly textLength: number;
-  /** UTF-8 bytes of one path component; ext4 and most file systems end here. */
-  readonly componentBytes: number;
-  /** UTF-8 bytes of a whole path. */
-  readonly pathBytes: number;
-  /** Reasons that a refusal lists; the rest is counted. */
-  readonly reasons: number;
-}
-
 export const PATCH_LIMITS: PatchLimits = {
   files: 5_000,
   textLength: 32 * 2 ** 20,
@@ -187,7 +182,7 @@ export const PATCH_LIMITS: PatchLimits = {
 };
 
 /** One changed path as `git diff-tree --raw` names it. */
-export interface RawEntry {
+interface RawEntry {
   readonly oldMode: string;
   readonly newMode: string;
   readonly oldSha: string;
@@ -196,14 +191,14 @@ export interface RawEntry {
   readonly path: string;
 }
 
-export type RawList =
+type RawList =
   | { readonly kind: 'ok'; readonly entries: readonly RawEntry[] }
   | { readonly kind: 'refused'; readonly why: string };
 
 const META = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) ([AMDT])$/;
 
 /** Reads `git diff-tree -r --raw -z --no-renames --no-abbrev base tree`: records of meta, NUL, path, NUL. */
-export function parseRaw(raw: string): RawList {
+function parseRaw(raw: string): RawList {
   if (raw === '') return { kind: 'ok', entries: [] };
   if (!raw.endsWith('\0'))
     return { kind: 'refused', why: 'The list of changed files ends in the middle of an entry.' };

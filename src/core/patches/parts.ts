@@ -1,31 +1,14 @@
-import { type DiffLine, type Hunk, readBlock, splitBlocks } from './diff.ts';
+import type { DiffLine, Hunk } from './diff.ts';
 import { parsePatch } from './parse.ts';
 import type { Patch, PatchFile } from './patch.ts';
-import { isSnapshot } from './roles.ts';
-
-/** Files that the candidate is judged by; test and runner files stand in their base version meanwhile. */
-export const productionPart = (patch: Patch): readonly PatchFile[] =>
-  patch.files.filter((file) => file.role === 'production');
-
-/** Tests with what they need: test files, fixtures and recorded snapshots. Runner configuration is not among them. */
-export const testPart = (patch: Patch): readonly PatchFile[] =>
-  patch.files.filter((file) => file.role === 'test' || isSnapshot(file.path));
 
 /** Added plus removed lines of production files. */
 export const productionLines = (patch: Patch): number =>
-  productionPart(patch).reduce((total, file) => total + file.additions + file.deletions, 0);
+  patch.production.reduce((total, file) => total + file.additions + file.deletions, 0);
 
 /** Patch text of some files, for `git apply`; empty for none. */
 export const joinSections = (files: readonly PatchFile[]): string =>
   files.map((file) => file.section).join('');
-
-/** The text hunks of a file's section; none for a binary file or a change of mode. */
-export function hunksOf(file: PatchFile): readonly Hunk[] {
-  return (splitBlocks(file.section) ?? []).flatMap((text) => {
-    const read = readBlock(text, file.path);
-    return read.kind === 'ok' ? read.block.hunks : [];
-  });
-}
 
 /** Counts for display; of a patch that is refused, what its list of files says. */
 export function summarise(collected: { readonly raw: string; readonly text: string }): {
@@ -59,7 +42,7 @@ export function patchedText(base: string | null, file: PatchFile): PatchedText {
   const before = linesWithNewlines(base ?? '');
   const after: string[] = [];
   let read = 0;
-  for (const hunk of hunksOf(file)) {
+  for (const hunk of file.hunks) {
     const start = hunk.oldCount === 0 ? hunk.oldStart : hunk.oldStart - 1;
     if (start < read || !hunkFits(hunk, before, start)) return { kind: 'unknown' };
     while (read < start) after.push(before[read++] as string);

@@ -1,8 +1,7 @@
-import type { PatchLimits } from './parse.ts';
+import type { PatchLimits } from './patch.ts';
 
 /** `.git` under any name that a file system resolves to it. */
-export const isDotGit = (component: string): boolean =>
-  /^(?:\.git|git~\d+)$/.test(resolvedComponent(component));
+const isDotGit = (component: string): boolean => /^(?:\.git|git~\d+)$/.test(resolvedComponent(component));
 
 const isGitModules = (component: string): boolean =>
   /^(?:\.gitmodules|gitmod~\d+|gi7eb[0-9a-f]~\d+)$/.test(resolvedComponent(component));
@@ -99,7 +98,7 @@ const EMOJI_STYLE = /(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\u
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Has a name something that its reader cannot see? How an emoji is drawn does not count. */
-export const hasUnseen = (text: string): boolean => UNSEEN_IN_PATH.test(text.replace(EMOJI_STYLE, ''));
+const hasUnseen = (text: string): boolean => UNSEEN_IN_PATH.test(text.replace(EMOJI_STYLE, ''));
 
 /** A path as a reader may see it: quoted, with escapes for what cannot be seen. */
 export const quotedPath = (path: string): string =>
@@ -111,14 +110,14 @@ export const quotedPath = (path: string): string =>
  * A path as file systems compare it that do not tell case from case: full case folding, canonical form, and without the
  * code points that HFS+ and case-folding ext4 ignore.
  */
-export function caseFolded(path: string): string {
+function caseFolded(path: string): string {
   if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
   const plain = path.normalize('NFC').replace(IGNORABLE, '');
   return plain.toUpperCase().toLowerCase().normalize('NFC');
 }
 
 /** `folded`, and without what NTFS drops from one component of a path: streams, and dots and spaces at its end. */
-export function resolvedComponent(component: string): string {
+function resolvedComponent(component: string): string {
   const [beforeStream = ''] = caseFolded(component).split(':', 1);
   let end = beforeStream.length;
   while (end > 0 && (beforeStream[end - 1] === '.' || beforeStream[end - 1] === ' ')) end--;
@@ -146,11 +145,11 @@ const COMMONDIR = /^(?:commondir|common~\d+)$/;
 const OTHER_VCS_FOLDERS: ReadonlySet<string> = new Set(['.hg', '.sl', '.jj', '.bzr']);
 
 /** Is a path inside the control folder of another version control system? Those name programs to run too. */
-export const isOtherControl = (path: string): boolean =>
+const isOtherControl = (path: string): boolean =>
   path.split('/').some((part) => OTHER_VCS_FOLDERS.has(resolvedComponent(part)));
 
 /** Folders of a tree that git takes for repositories on some file system, as `resolvedPath` writes them. */
-export function repositoriesIn(paths: readonly string[]): ReadonlySet<string> {
+function repositoriesIn(paths: readonly string[]): ReadonlySet<string> {
   const marks = new Map<string, Marks>();
   for (const path of paths) noteMarks(marks, resolvedPath(path).split('/'));
   const found = [...marks].filter(([, { head, objects, refs, commondir }]) => {
@@ -214,7 +213,7 @@ export function repositoryFaults(
     .filter((folder) => !known.has(folder))
     .map(
       (folder) =>
-        `${folder === '' ? 'The root' : quotedPath(folder)} would be a Git repository of its own after this: git would obey the settings in it.`,
+        `${folder === '' ? 'The root' : quotedPath(folder)} would be a Git repository of its own after this: git would apply the settings in it.`,
     );
   const altered = changed.flatMap((path) => {
     const place = enclosingRepository(now, path);

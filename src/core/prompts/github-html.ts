@@ -1,8 +1,6 @@
 import MarkdownIt, { type Env, type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
-import { isDoubtful, surplus } from './doubtful.ts';
-import { isLanguage } from './languages.ts';
-import { omitted, RawHtml, RENDERED_LANGUAGE } from './raw-html.ts';
+import { isDoubtful, isLanguage, omitted, RawHtml, RENDERED_LANGUAGE, surplus } from './raw-html.ts';
 
 const PARSER = new MarkdownIt({ html: true, linkify: false, typographer: false });
 // GitHub parses a link and takes its address away later: a link that is refused here would show its title as text.

@@ -1,2 +1,1 @@
-export { block, oneLine } from './block.ts';
-export { type Seen, seenMarkdown, seenPlain, seenTask } from './seen.ts';
+export { block, oneLine, type Seen, seenMarkdown, seenPlain, seenTask } from './rendered-text.ts';

@@ -1,7 +1,11 @@
 import { parseFragment } from 'parse5';
-import { shownAddresses } from './addresses.ts';
-import { isPlainFormula, type Piece, withoutHiddenFormulas } from './formulas.ts';
-import type { Omissions } from './omissions.ts';
+import {
+  isPlainFormula,
+  type Omissions,
+  type Piece,
+  shownAddresses,
+  withoutHiddenFormulas,
+} from './omissions.ts';
 import {
   attribute,
   type Element,
@@ -80,7 +84,7 @@ class Page {
       return [`${'#'.repeat(Math.min(6, Number(name[1])))} ${this.#flat(nodes, place)}`];
     switch (name) {
       case 'pre':
-        return [this.#code(element, place)];
+        return this.#code(element, place);
       case 'hr':
         return ['---'];
       case 'ul':
@@ -168,22 +172,24 @@ class Page {
     return this.#flat(cell.childNodes, place).replace(/\|/g, '\\|');
   }
 
-  /** Code to the letter, but for what nobody sees in it. */
-  #code(pre: Element, place: Place): string {
+  /** Code to the letter, but for invisible characters; no block where nothing else is left, since the page shows an empty box. */
+  #code(pre: Element, place: Place): string[] {
     const language = attribute(pre, 'lang') ?? '';
     const raw =
       pre.childNodes.length > 0 && !pre.childNodes.some((c) => isElement(c) && c.tagName === 'x-code');
     const text =
       raw && language === '' ? this.#line(pre.childNodes, place, true) : this.#omissions.shown(textOf(pre));
     const picture = /^(?:mermaid|geojson|topojson|stl)$/.test(language);
-    if (picture || (language === 'math' && !isPlainFormula(text))) return this.#omissions.leave(text.length);
+    if (picture || (language === 'math' && !isPlainFormula(text)))
+      return [this.#omissions.leave(text.length)];
     const more = Number(attribute(pre, 'n') ?? 0);
     const mark = more > 0 ? ` ${this.#omissions.leave(more)}` : '';
     const code = text
       .replace(FAR_RIGHT, (gone) => this.#omissions.leave(gone.trim().length))
       .replace(/\n$/, '');
+    if (code.trim() === '' && mark === '') return [];
     const bar = '`'.repeat(Math.max(3, longestRun(code) + 1));
-    return `${bar}${language}${mark}\n${code}${code === '' ? '' : '\n'}${bar}`;
+    return [`${bar}${language}${mark}\n${code}${code === '' ? '' : '\n'}${bar}`];
   }
 
   /** Text of one block, with what stands in its line. */

@@ -1,3 +1,5 @@
+import type { Token } from 'markdown-it';
+
 /** What GitHub's sanitiser lets through: html-pipeline's allow-list, and what it has gained since. */
 const ALLOWED: ReadonlySet<string> = new Set(
   (
@@ -210,3 +212,61 @@ export class RawHtml {
     return VOID.has(name) ? '' : `</${name}>`;
   }
 }
+
+/**
+ * Names of languages that people write behind the bar of a fence. GitHub colours by them and does not show them, so that
+ * only names of this list are kept: none of them says anything but how the code is written.
+ */
+const LANGUAGES: ReadonlySet<string> = new Set(
+  (
+    'ada apache asm assembly awk bash bat batch bibtex bicep c c# c++ cfg clojure cmake cmd coffee coffeescript commonlisp conf ' +
+    'console cpp crystal cs csharp css csv cuda cypher cython d dart diff docker dockerfile dotenv elisp elixir elm ' +
+    'erb erlang ex f# fish fortran fs fsharp gdscript gherkin git gitignore gleam glsl go golang gql gradle graphql groovy ' +
+    'h haml handlebars haskell hcl hjson hlsl hpp hs html http ini java javascript jinja jinja2 js json json5 jsonc ' +
+    'jsonl jsonnet jsx julia kotlin kt kts latex less liquid lisp log lua makefile markdown matlab md mdx mjs nginx nim ' +
+    'nix nu objc objective-c objectivec ocaml odin pascal patch perl php pl plain plaintext plsql postgres powershell ' +
+    'prisma prolog properties proto protobuf ps1 pug puppet py py3 pycon pyi python python3 pytb q# qml r racket rb ' +
+    'react reg regex rego requirements rs rst ruby rust sass scala scheme scss sh shell shell-session shellsession ' +
+    'smalltalk sml solidity sparql sql sqlite svelte svg swift systemd systemverilog tcl terraform tex text tf thrift ' +
+    'toml traceback ts tsql tsv tsx txt typescript typst vala vb vba vbnet verilog vhdl vim viml vue wasm wat webidl wgsl ' +
+    'xaml xml xquery yaml yml zig zsh'
+  ).split(' '),
+);
+
+export const isLanguage = (name: string): boolean => LANGUAGES.has(name.toLowerCase());
+
+/** A definition but for what is odd in its address: parsers differ. */
+const DEFINITION =
+  /^\s*\[(?!\^)(?:[^[\]\\]|\\.){1,999}\]:\s*\S+[ \t]*(?:\n|$|["'(][^\n]*["')][ \t]*(?:\n|$))/;
+/** Markup in a line that no browser shows. */
+const SPECIAL = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<![A-Z][^>]*>|<!\[CDATA\[[\s\S]*?\]\]>/;
+/** The second line of a table, which this parser saw none in. */
+const TABLE_RULE = /^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+
+/** Whether GitHub may take a part of a paragraph for something that its page does not show. */
+export function isDoubtful({ content, children }: Token): boolean {
+  if (DEFINITION.test(content)) return true;
+  // The parser looks for no further one where it has missed one.
+  const missed = (children ?? []).some(({ type, content: text }) => type === 'text' && /<[!?]/.test(text));
+  if (missed && SPECIAL.test(content)) return true;
+  const lines = content.split('\n');
+  const rule = lines.findIndex((line, at) => at > 0 && line.includes('|') && TABLE_RULE.test(line));
+  if (rule < 0) return false;
+  const columns = cellsOf(lines[rule] ?? '').length;
+  return lines.slice(rule + 1).some((line) => surplus(line, columns) > 0);
+}
+
+/** Characters in the cells of a row beyond the width of its table. */
+export function surplus(line: string, columns: number): number {
+  if (columns === 0) return 0;
+  return cellsOf(line)
+    .slice(columns)
+    .reduce((sum, cell) => sum + cell.trim().length, 0);
+}
+
+const cellsOf = (line: string): readonly string[] =>
+  line
+    .trim()
+    .replace(/^[\s>]*\|/, '')
+    .replace(/(?<!\\)\|$/, '')
+    .split(/(?<!\\)\|/);

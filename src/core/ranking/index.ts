@@ -1,4 +1,35 @@
-export { type Metrics, type Ranked, SEPARATORS, type Separator } from './ranked.ts';
+export {
+  CLEAR,
+  chosenOf,
+  type DecideOptions,
+  type Decision,
+  decide,
+  LIKELY,
+  leftToPerson,
+  type Picked,
+  pickable,
+  pickOf,
+} from './decision.ts';
+export { AGREES, agreeEarly, type EarlyAgreement, type EarlyField, type Finisher } from './early-stop.ts';
+export {
+  furtherAliases,
+  type NextRound,
+  nextRound,
+  type RoundFacts,
+  type Runner,
+  roundWords,
+} from './next-round.ts';
+export {
+  type Metrics,
+  type Ranked,
+  SEPARATORS,
+  type Separator,
+  SIGNALS,
+  type Signal,
+  type Signals,
+  signalsOf,
+  supportOf,
+} from './odds.ts';
 export {
   orderOf,
   type Ranking,
@@ -9,5 +40,5 @@ export {
   undecided,
   yieldsTo,
 } from './ranking.ts';
-export { failedGate, someTests } from './reasons.ts';
-export { SIGNALS, type Signal, type Signals, signalsOf, supportOf } from './support.ts';
+export { failedGate, someTests, whatFailed } from './reasons.ts';
+export * from './stored-patches.ts';

@@ -1,11 +1,19 @@
-import { type Evidence, GATES, type NeutralTests } from '../evidence/index.ts';
+import { type Evidence, GATES, type IndependentTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import type { Settings, Weights } from '../policy/index.ts';
-import { metricsOf } from './metrics.ts';
-import { rounded } from './numbers.ts';
-import type { Ranked, Separator, Standing } from './ranked.ts';
+import type { Settings, Weights } from '../settings/index.ts';
+import {
+  byContent,
+  metricsOf,
+  type Ranked,
+  rounded,
+  type Separator,
+  type Signal,
+  type Standing,
+  signalsOf,
+  strongest,
+  supportOf,
+} from './odds.ts';
 import { reasonFor } from './reasons.ts';
-import { type Signal, signalsOf, strongest, supportOf } from './support.ts';
 
 /**
  * Survivors between whom executed evidence does not decide, best first: none of them breaks a base test, each is near the
@@ -71,7 +79,9 @@ export const UNDECIDED = 0.45;
  */
 export function rank(evidence: readonly Evidence[], how: Ranking): readonly Ranked[] {
   const survivors = evidence.filter((one) => one.survivor);
-  const standings = evidence.map((one) => standingOf(one, survivors, how)).sort(byContent);
+  const standings = evidence
+    .map((one) => standingOf(one, survivors, how))
+    .sort((a, b) => byContent(a.evidence, b.evidence));
   const levels = reseated(
     grouped(standings, compareHard).flatMap((level) => ordered(level, how.strategies)),
     how,
@@ -207,21 +217,16 @@ function between(ahead: Standing, behind: Standing, strategies: readonly Strateg
   return strategies.includes('evidence') && ahead.support > behind.support ? signal : 'hash';
 }
 
-const byContent = (a: Standing, b: Standing): number =>
-  byText(a.evidence.patchSha256, b.evidence.patchSha256) || byText(a.evidence.alias, b.evidence.alias);
-
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-const NONE: NeutralTests = { passed: 0, total: 0, failing: [] };
+const NONE: IndependentTests = { passed: 0, total: 0, failing: [] };
 
 /**
- * Does a candidate fail a critic's test that another one passes, which fails no neutral test that it passes itself? Then there
+ * Does a candidate fail a critic's test that another one passes, which fails no independent test that it passes itself? Then there
  * is nothing among what nobody who competes has written for which it could be preferred. By the sets of failed tests, not
  * by their number: several critics who find one defect are one reason, and a defect of the other one is a reason too.
  */
 export function yieldsTo(own: Evidence, other: Evidence): boolean {
-  const { failing, total } = own.neutralTests ?? NONE;
-  const theirs = other.neutralTests ?? NONE;
+  const { failing, total } = own.independentTests ?? NONE;
+  const theirs = other.independentTests ?? NONE;
   const lost = new Set(theirs.failing.map(({ id }) => id));
   // What could not be tried on the other one speaks for nobody.
   return (

@@ -1,6 +1,5 @@
 import { type Evidence, GATES, type GateReport } from '../evidence/index.ts';
-import { sum } from './numbers.ts';
-import type { Separator, Standing } from './ranked.ts';
+import { type Separator, type Standing, sum } from './odds.ts';
 
 interface Neighbour {
   readonly standing: Standing;
@@ -34,7 +33,7 @@ function ahead(own: Standing, { standing: other, by }: Neighbour): string {
     case 'regressions':
       return `It breaks ${breaks(own)}; ${name} breaks ${breaks(other)}.`;
     case 'objections':
-      return `It passes a critic's test that ${name} fails, and of the neutral tests everything that ${name} passes.`;
+      return `It passes a critic's test that ${name} fails, and every independent test that ${name} passes.`;
     case 'tests':
       return `Of the tests that it did not write it ${tests(own)}; ${name} ${tests(other)}.`;
     case 'behaviour':
@@ -62,7 +61,7 @@ function behind(own: Standing, { standing: other, by }: Neighbour): string {
     case 'regressions':
       return `Breaks ${breaks(own)}${examples(own)}; ${name} breaks ${breaks(other)}.`;
     case 'objections':
-      return `Fails a critic's test that ${name} passes, which passes everything else of the neutral tests that it passes${failingTests(own)}.`;
+      return `Fails a critic's test that ${name} passes; ${name} also passes every other independent test that it passes${failingTests(own)}.`;
     case 'tests':
       return `Of the tests that it did not write it ${tests(own)}${failingTests(own)}; ${name} ${tests(other)}.`;
     case 'behaviour':
@@ -90,15 +89,15 @@ const examples = ({ evidence }: Standing): string => {
   return named ? ` (${named})` : '';
 };
 
-function tests({ evidence: { peerTests, neutralTests } }: Standing): string {
-  const all = neutralTests ? [...peerTests, neutralTests] : peerTests;
+function tests({ evidence: { peerTests, independentTests } }: Standing): string {
+  const all = independentTests ? [...peerTests, independentTests] : peerTests;
   const total = sum(all.map((one) => one.total));
   return total === 0 ? 'had none to run' : `passes ${sum(all.map((one) => one.passed))} of ${total}`;
 }
 
-const failingTests = ({ evidence: { peerTests, neutralTests } }: Standing): string => {
+const failingTests = ({ evidence: { peerTests, independentTests } }: Standing): string => {
   const named = someTests([
-    ...(neutralTests?.failing ?? []).map(({ id }) => id),
+    ...(independentTests?.failing ?? []).map(({ id }) => id),
     ...peerTests.flatMap((one) => one.failing).toSorted(),
   ]);
   return named ? ` (fails ${named})` : '';
@@ -114,7 +113,7 @@ function example({ evidence: { behaviour } }: Standing): string {
     : '';
 }
 
-const percent = (share: number | null): string => (share === null ? 'none' : `${Math.round(share * 100)} %`);
+const percent = (share: number | null): string => (share === null ? 'none' : `${Math.round(share * 100)}%`);
 const families = ({ votes }: Standing): string => `${votes} model ${votes === 1 ? 'family' : 'families'}`;
 const score = ({ evidence }: Standing): string => String(evidence.staticScore ?? 0);
 
@@ -135,3 +134,38 @@ const oneLine = (text: string): string =>
   text.slice(0, LONGEST_NAME).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 
 const ended = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+/** Names of tests that are told; the rest is counted. Our default. */
+const MAX_FAILING_TESTS = 40;
+/** Characters of one name. */
+const MAX_TEST_NAME = 300;
+/** Characters of a gate's sentence, and of the lines or the output it names. Our defaults. */
+const MAX_SENTENCE = 2_000;
+const MAX_HUNK = 6_000;
+
+/**
+ * What a candidate's coder is told in a repair: the gates it failed, each with the lines or the output in question, and
+ * the base tests it breaks. Tests that others wrote are left out: a patch fixed against them could no longer be measured
+ * by them, and the others' work would be told.
+ */
+export function whatFailed({ gates, baseTests }: Evidence): readonly string[] {
+  const failed = gates
+    .filter((gate) => !gate.passed)
+    .map(({ gate, because, hunk }) =>
+      [`Gate ${gate}: ${because.slice(0, MAX_SENTENCE)}`, ...(hunk ? [hunk.slice(0, MAX_HUNK)] : [])].join(
+        '\n',
+      ),
+    );
+  const broken = baseTests?.regressions ?? [];
+  return broken.length === 0 ? failed : [...failed, brokenTests(broken)];
+}
+
+function brokenTests(broken: readonly string[]): string {
+  const named = broken.slice(0, MAX_FAILING_TESTS).map((id) => `- ${id.slice(0, MAX_TEST_NAME)}`);
+  const rest = broken.length - named.length;
+  return [
+    'Tests that pass on the base commit and do not pass with this patch:',
+    ...named,
+    ...(rest > 0 ? [`and ${rest} more`] : []),
+  ].join('\n');
+}

@@ -1,22 +1,32 @@
-import { chosenOf } from '../decision/index.ts';
-import { briefSection } from './brief-section.ts';
-import { debateSection } from './debate-section.ts';
-import { diffEntries } from './diffs-section.ts';
-import { evidenceSection } from './evidence-section.ts';
-import { judgesSection } from './judges-section.ts';
-import type { ReportKind } from './marker.ts';
-import { inParts, type Parts } from './parts.ts';
+import { type Alias, isFinal } from '../model/index.ts';
+import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
+import {
+  chosenText,
+  decisionSection,
+  evidenceText,
+  joinBlocks,
+  lastPick,
+  noPatchAtAll,
+  restartText,
+  runFacts,
+  unopenedText,
+  votesLine,
+} from './decision-summary.ts';
+import { diffEntries, paginateDiffs, type ReportComments } from './diff-pages.ts';
+import { evidenceSection, reasonsSection } from './evidence-section.ts';
+import { counted, money, plusMinus } from './format.ts';
+import { contestantName } from './labels.ts';
+import type { ReportKind } from './layout.ts';
 import { rankingSection } from './ranking-table.ts';
-import { reasonsSection } from './reasons.ts';
-import { reviewSection } from './review-section.ts';
-import { verdictSection } from './verdict.ts';
+import { code, link, sentence } from './safe.ts';
+import { briefSection, debateSection, judgesSection, reviewSection } from './sections.ts';
 import type { Diffs, RunView } from './view.ts';
 
 /**
  * Most that each section may take, in UTF-16 units. Names and sentences that grow when escaped can fill these; ordinary
  * runs use a tenth, and the diffs get the rest.
  */
-const SECTION_ROOM = {
+const MAX_SECTION = {
   ranking: 13_000,
   reasons: 12_000,
   evidence: 8_000,
@@ -27,12 +37,12 @@ const SECTION_ROOM = {
 } as const;
 
 /** The comparison of all candidates, for the pull request of the chosen one. One comment, or up to five. */
-export function comparison(view: RunView, diffs: Diffs): Parts {
-  return told('comparison', view, diffs, { head: verdictSection(view), next: [], everyone: false });
+export function comparison(view: RunView, diffs: Diffs): ReportComments {
+  return comparisonIn('comparison', view, diffs, { head: decisionSection(view), next: [], everyone: false });
 }
 
 /** What differs between the places where candidates are compared. */
-export interface Frame {
+interface ComparisonFrame {
   readonly head: string;
   /** What the reader can do now, below the table. */
   readonly next: readonly string[];
@@ -41,21 +51,117 @@ export interface Frame {
 }
 
 /** One screen first, in the order in which it is read: what was executed apart from what models said; then the diffs. */
-export function told(kind: ReportKind, view: RunView, diffs: Diffs, frame: Frame): Parts {
+function comparisonIn(kind: ReportKind, view: RunView, diffs: Diffs, frame: ComparisonFrame): ReportComments {
   const blocks = [
     frame.head,
-    rankingSection(view, SECTION_ROOM.ranking),
+    rankingSection(view, MAX_SECTION.ranking),
     ...frame.next,
-    reasonsSection(view, SECTION_ROOM.reasons, frame.everyone),
-    evidenceSection(view, diffs, SECTION_ROOM.evidence),
-    judgesSection(view, SECTION_ROOM.judges),
-    reviewSection(view, SECTION_ROOM.review),
-    briefSection(view, SECTION_ROOM.brief),
-    debateSection(view, SECTION_ROOM.debate),
+    reasonsSection(view, MAX_SECTION.reasons, frame.everyone),
+    evidenceSection(view, diffs, MAX_SECTION.evidence),
+    judgesSection(view, MAX_SECTION.judges),
+    reviewSection(view, MAX_SECTION.review),
+    briefSection(view, MAX_SECTION.brief),
+    debateSection(view, MAX_SECTION.debate),
   ];
   const others = !frame.everyone && chosenOf(view) !== null;
-  return inParts(kind, view.id, blocks, {
+  return paginateDiffs(kind, view.id, blocks, {
     title: others ? 'The other diffs' : 'The diffs',
     entries: diffEntries(view, diffs, frame.everyone),
+  });
+}
+
+/** A last box, for whoever wants no pull request of any. */
+const NONE_OF_THEM = 'None of them';
+
+/** Whether a person may still pick by a tick: nobody did, and the run has not ended otherwise. */
+const pickIsOpen = (view: RunView): boolean =>
+  lastPick(view) === undefined && !isFinal(view.state) && view.state !== 'published';
+
+/** What each box of the comparison on the issue stands for, in order; null: none of them. Empty once a pick is made. */
+export const pickOptions = (view: RunView): readonly (Alias | null)[] =>
+  pickIsOpen(view) ? [...pickable(view), null] : [];
+
+/**
+ * The comparison for the issue, when a person must pick: one box for each candidate that may be picked. The same view is
+ * always the same text, so that a tick can be told from any other edit; the boxes stand before all text of others. One
+ * comment, or up to five; only the first has boxes.
+ */
+export function pickComment(view: RunView, diffs: Diffs): ReportComments {
+  return comparisonIn('choice', view, diffs, {
+    head: joinBlocks([`### ${heading(view)}`, evidenceText(view), ...runFacts(view)]),
+    next: [...(pickIsOpen(view) ? pickInstructions(view) : [pickClosedText(view)]), votesLine(view)],
+    everyone: true,
+  });
+}
+
+function heading(view: RunView): string {
+  const pick = lastPick(view);
+  if (pick) return chosenText(view);
+  if (!pickIsOpen(view)) return 'No candidate was picked';
+  return leftToPerson(view.decision)
+    ? 'Please choose: your settings leave the choice to you'
+    : 'The evidence is inconclusive: please choose';
+}
+
+function pickInstructions(view: RunView): readonly string[] {
+  const first = pickable(view)[0] ?? 'A';
+  return [
+    '**Which candidate should become the draft pull request?**',
+    pickOptions(view)
+      .map((alias) => `- [ ] ${alias === null ? NONE_OF_THEM : optionText(view, alias)}`)
+      .join('\n'),
+    `Tick one box, or comment \`/auto-dev pick ${first}\` or \`/auto-dev pick none\`. To state a preference without deciding, comment \`/auto-dev vote ${first}\`. Only people with write access can choose. There is no deadline, and waiting costs nothing.`,
+  ];
+}
+
+/** One line, so that it is one to compare. */
+function optionText(view: RunView, alias: Alias): string {
+  const candidate = view.candidates.find((one) => one.alias === alias);
+  const same = (view.evidence.find((one) => one.alias === alias)?.alike ?? []).filter((one) => one !== alias);
+  const facts = candidate
+    ? [
+        code(contestantName(candidate.contestant), 80),
+        ...(candidate.patch
+          ? [`${plusMinus(candidate.patch)} in ${counted(candidate.patch.files, 'file')}`]
+          : []),
+        money(candidate.usage.usd),
+        ...(same.length > 0 ? [`the same change as ${same.join(', ')}`] : []),
+      ]
+    : [];
+  return `**${alias}**: ${facts.join(', ')}`;
+}
+
+function pickClosedText(view: RunView): string {
+  const pick = lastPick(view);
+  if (pick && pick.alias !== null) {
+    const { outcome } = view;
+    const pull = outcome?.kind === 'pull' ? ` in ${link(`#${outcome.number}`, outcome.url)}` : '';
+    return `**Next:** review the draft pull request${pull}. To switch to another candidate, comment \`/auto-dev pick\` with its letter.`;
+  }
+  const why = pick ? '' : 'The run ended before anyone chose. ';
+  return `${why}No pull request was opened. To start again, ${sentence(restartText(view))}.`;
+}
+
+/** What a maintainer can do when nothing survived; plain sentence with code in backticks. */
+export function noSurvivorAdvice(view: RunView): string {
+  const again = restartText(view);
+  if (noPatchAtAll(view)) {
+    return `No pull request was opened because no coder produced a patch. Check below what stopped each one, fix it (a key, a provider, the budget, a limit or an agent's set-up), then ${again}.`;
+  }
+  return `No pull request was opened because every candidate failed. Check below why, describe the task more precisely (the expected behaviour, a test that shows it), then ${again}.`;
+}
+
+/**
+ * The table for an issue whose run ended without a pull request: nobody is worth one, or GitHub would not have it
+ * (`outcome.unopened`). One comment, or up to five.
+ */
+export function outcomeComment(view: RunView, diffs: Diffs): ReportComments {
+  const chosen = chosenOf(view);
+  const compareUrl = chosen === null ? undefined : diffs[chosen]?.compareUrl;
+  const next = unopenedText(view, compareUrl) || sentence(noSurvivorAdvice(view), 600);
+  return comparisonIn('outcome', view, diffs, {
+    head: decisionSection(view),
+    next: [`**Next:** ${next}`],
+    everyone: true,
   });
 }

@@ -1,21 +1,18 @@
 import type { Evidence, PeerTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import { whereToRead } from './diffs-section.ts';
-import { commands } from './evidence-section.ts';
-import { counted, dollars, elapsed, money, plusMinus, tokens } from './format.ts';
-import { judgesOn } from './judges-section.ts';
-import { fill } from './layout.ts';
-import { report } from './marker.ts';
-import { reasonLines } from './reasons.ts';
-import { reviewSection } from './review-section.ts';
-import { baseTestsWord, rankRows, reasonOf, type Standing, standings } from './rows.ts';
+import { whereToRead } from './diff-pages.ts';
+import { checkCommands, reasonText } from './evidence-section.ts';
+import { counted, elapsed, escapedMoney, money, plusMinus, tokens } from './format.ts';
+import { fill, report } from './layout.ts';
+import { baseTestsText, type CandidateStanding, rankRows, reasonOf, standings } from './ranking-table.ts';
 import { code, prose, sentence } from './safe.ts';
+import { judgesOn, reviewSection } from './sections.ts';
 import type { Diffs, Report, RunView } from './view.ts';
 
 /** UTF-16 units: below what GitHub takes, and below what anybody reads. */
-const ROOM = 58_000;
+const MAX_BODY = 58_000;
 /** UTF-16 units of what each part may take. */
-const PART = {
+const MAX_SECTION = {
   head: 4_000,
   against: 12_000,
   gates: 8_000,
@@ -24,13 +21,13 @@ const PART = {
   review: 10_000,
 } as const;
 /** Code points of one gate's reason. */
-const BECAUSE = 400;
+const MAX_REASON = 400;
 
 /** Everything about one candidate, as the answer to `/auto-dev explain B` in the comment of this id. */
 export function explanation(view: RunView, diffs: Diffs, alias: Alias, comment: number): Report {
   const standing = standings(view).find(({ candidate }) => candidate.alias === alias);
-  const blocks = standing ? about(view, diffs, standing) : [nobodyThere(view, alias)];
-  let left = ROOM;
+  const blocks = standing ? candidateSections(view, diffs, standing) : [unknownCandidateText(view, alias)];
+  let left = MAX_BODY;
   const fitting = blocks.filter((block) => {
     if (block.length + 2 > left) return false;
     left -= block.length + 2;
@@ -39,13 +36,13 @@ export function explanation(view: RunView, diffs: Diffs, alias: Alias, comment: 
   return report('reply', `c${comment}`, fitting);
 }
 
-function nobodyThere(view: RunView, alias: Alias): string {
+function unknownCandidateText(view: RunView, alias: Alias): string {
   const all = view.candidates.map((one) => one.alias).toSorted();
-  const who = all.length === 0 ? 'It has no candidate yet.' : `It has ${all.join(', ')}.`;
-  return `There is no candidate ${code(alias, 20)} in the run ${code(view.id)}. ${who} Name one of them.`;
+  const who = all.length === 0 ? 'The run has no candidates yet.' : `Its candidates are ${all.join(', ')}.`;
+  return `Run ${code(view.id)} has no candidate ${code(alias, 20)}. ${who}`;
 }
 
-function about(view: RunView, diffs: Diffs, standing: Standing): readonly string[] {
+function candidateSections(view: RunView, diffs: Diffs, standing: CandidateStanding): readonly string[] {
   const { candidate, evidence } = standing;
   const { alias } = candidate;
   const diff = diffs[alias];
@@ -54,79 +51,81 @@ function about(view: RunView, diffs: Diffs, standing: Standing): readonly string
   return [
     head(view, standing),
     contestant(view, standing),
-    `#### What decided on it\n\n${reasonLines(reasonOf(view, standing), PART.against)}`,
+    `#### What decided its place\n\n${reasonText(reasonOf(view, standing), MAX_SECTION.against)}`,
     gates(evidence),
     tests(view, evidence),
     said.length === 0
       ? ''
       : titled(
-          'What models said of it',
-          ['Blind judges; none of this was executed.\n', ...said],
-          PART.judges,
+          'Model opinions',
+          ['Blind judges said this; none of it was executed.\n', ...said],
+          MAX_SECTION.judges,
         ),
-    review.length === 0 ? '' : reviewSection({ ...view, review }, PART.review),
-    diff ? whereToRead(view, alias, diff) : candidate.patch ? '' : 'It left no patch.',
+    review.length === 0 ? '' : reviewSection({ ...view, review }, MAX_SECTION.review),
+    diff ? whereToRead(view, alias, diff) : candidate.patch ? '' : 'It produced no patch.',
   ];
 }
 
-function head(view: RunView, { candidate }: Standing): string {
+function head(view: RunView, { candidate }: CandidateStanding): string {
   const row = rankRows(view).find(({ alias }) => alias === candidate.alias);
   const place = view.ranking.find(({ alias }) => alias === candidate.alias)?.place;
   const where = place === undefined ? '' : `, place ${place} of ${view.ranking.length}`;
-  return `### Candidate ${candidate.alias}: ${row?.verdict ?? candidate.state}${where}\n\nOf the run ${code(view.id)}, of ${counted(view.candidates.length, 'candidate')}.`;
+  return `### Candidate ${candidate.alias}: ${row?.result ?? candidate.state}${where}\n\nRun ${code(view.id)}, ${counted(view.candidates.length, 'candidate')}.`;
 }
 
-function contestant(view: RunView, { candidate }: Standing): string {
+function contestant(view: RunView, { candidate }: CandidateStanding): string {
   const { contestant: who, usage, ms, patch, note, coderVersion } = candidate;
   const version = coderVersion ? ` (${code(coderVersion, 60)})` : '';
-  const most = view.budget.candidate === undefined ? '' : ` of ${dollars(view.budget.candidate)}`;
+  const most = view.budget.candidate === undefined ? '' : ` of ${escapedMoney(view.budget.candidate)}`;
   const lines = [
     `- Written by agent ${code(who.agent, 60)}${version} with model ${code(who.model, 80)}, prompt ${code(who.prompt, 60)}`,
     `- Cost: ${money(usage.usd)}${most} in ${counted(usage.calls, 'call')} and ${tokens(usage.tokensIn + usage.tokensOut)} tokens, ${elapsed(ms)}`,
     ...(patch ? [`- Patch: ${plusMinus(patch)} in ${counted(patch.files, 'file')}`] : []),
-    ...(note.trim() === '' ? [] : [`- ${sentence(note, BECAUSE)}`]),
+    ...(note.trim() === '' ? [] : [`- ${sentence(note, MAX_REASON)}`]),
   ];
-  return filled(lines, PART.head);
+  return filled(lines, MAX_SECTION.head);
 }
 
 function gates(evidence: Evidence | undefined): string {
   if (!evidence) return '';
   const lines = evidence.gates.map(
     ({ gate, passed, because }) =>
-      `- \`${gate}\` ${passed ? 'passed' : '**failed**'}: ${sentence(because, BECAUSE)}`,
+      `- \`${gate}\` ${passed ? 'passed' : '**failed**'}: ${sentence(because, MAX_REASON)}`,
   );
-  return titled('Gates', lines, PART.gates);
+  return titled('Gates', lines, MAX_SECTION.gates);
 }
 
 /** What was executed on it: base tests with exit code and base commit, new tests one suite after another, behaviour. */
 function tests(view: RunView, evidence: Evidence | undefined): string {
   if (!evidence) return '';
-  const { baseTests, neutralTests, peerTests, behaviour, alike = [] } = evidence;
+  const { baseTests, independentTests, peerTests, behaviour, alike = [] } = evidence;
   const on = view.base ? ` on base commit ${code(view.base.sha)}` : '';
   const same = alike.filter((one) => one !== evidence.alias);
   const lines = [
-    ...(view.checks ? [`- Commands: ${commands(view.checks)}`] : []),
+    ...(view.checks ? [`- Commands: ${checkCommands(view.checks)}`] : []),
     baseTests
-      ? `- Base tests: ${baseTestsWord(evidence)}, ${baseTests.regressions.length} broken, ${baseTests.fixed.length} fixed, exit code ${baseTests.exitCode ?? 'none'}${on}, ${elapsed(baseTests.ms)}`
-      : '- Base tests: were not run',
-    ...(neutralTests ? [`- Neutral tests: ${neutralTests.passed} of ${neutralTests.total} pass`] : []),
-    ...(neutralTests?.failing ?? []).flatMap(({ id, said }) =>
-      said ? [`- ${code(id, 140)} says: ${prose(said, BECAUSE)}`] : [],
+      ? `- Base tests: ${baseTestsText(evidence)}, ${baseTests.regressions.length} broken, ${baseTests.fixed.length} fixed, exit code ${baseTests.exitCode ?? 'none'}${on}, ${elapsed(baseTests.ms)}`
+      : '- Base tests: not run',
+    ...(independentTests
+      ? [`- Independent tests: ${independentTests.passed} of ${independentTests.total} pass`]
+      : []),
+    ...(independentTests?.failing ?? []).flatMap(({ id, said }) =>
+      said ? [`- ${code(id, 140)} says: ${prose(said, MAX_REASON)}`] : [],
     ),
     ...peerTests.map(peerLine),
     `- Its own new tests: ${evidence.addedTests}${evidence.provenTests === undefined ? '' : `, of which ${evidence.provenTests} fail without its change`}`,
-    ...(same.length > 0 ? [`- The same change as ${same.join(', ')} but for comments and layout`] : []),
+    ...(same.length > 0 ? [`- Same change as ${same.join(', ')}, apart from comments and layout`] : []),
     ...(behaviour
       ? [
-          `- Behaviour: ${Math.round(behaviour.agreement * 100)} % alike on the ${behaviour.contested} of ${counted(behaviour.observed, 'input')} on which not all agree`,
+          `- Behaviour: ${Math.round(behaviour.agreement * 100)}% alike on the ${behaviour.contested} of ${counted(behaviour.observed, 'input')} where candidates disagree`,
         ]
       : []),
   ];
-  return titled('What was executed', lines, PART.tests);
+  return titled('What was executed', lines, MAX_SECTION.tests);
 }
 
 function peerLine({ author, passed, total, guards }: PeerTests): string {
-  const stays = guards ? `; ${guards.passed} of ${guards.total} that pass on the base` : '';
+  const stays = guards ? `; ${guards.passed} of ${guards.total} that also pass on the base` : '';
   return `- Tests of ${author}: ${passed} of ${total} pass${stays}`;
 }
 
@@ -136,5 +135,5 @@ const titled = (title: string, lines: readonly string[], room: number): string =
 const filled = (lines: readonly string[], room: number): string =>
   fill(lines, room, {
     separator: '\n',
-    more: (left) => `- (${counted(left, 'more line')}, left out for length)`,
+    more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });

@@ -1,13 +1,40 @@
-export { branchName, branchOf, localBranch } from './branches.ts';
-export { type CheckText, checkText } from './check-text.ts';
-export { choice, choicesOf } from './choice.ts';
-export { comparison } from './comparison.ts';
-export { debateWords } from './debate-section.ts';
+export { type CheckText, checkText } from './check-run.ts';
+export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
+export { noPatchAtAll, votesLine } from './decision-summary.ts';
+export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { explanation } from './explanation.ts';
-export { counted, dollars, elapsed, money, plusMinus, shortSha, tokens } from './format.ts';
-export { type HostFolder, withoutHostPaths } from './host-paths.ts';
-export { BODY_LIMIT } from './layout.ts';
 export {
+  branchName,
+  branchOf,
+  counted,
+  dollars,
+  elapsed,
+  localBranch,
+  money,
+  personFirst,
+  personIn,
+  plusMinus,
+  shortSha,
+  tokens,
+} from './format.ts';
+export {
+  activityLabel,
+  CANDIDATE_STATE_LABELS,
+  contestantName,
+  DEBATE_STOP_LABELS,
+  decisionLabel,
+  GATE_FAILURE_LABELS,
+  ordinal,
+  progressLabel,
+  queueText,
+  SEPARATOR_LABELS,
+  STAGE_LABELS,
+  shortContestantNames,
+  stageNumber,
+  stageOf,
+} from './labels.ts';
+export {
+  BODY_LIMIT,
   findMarker,
   type Marker,
   marker,
@@ -15,28 +42,29 @@ export {
   type ReportKind,
   replyScope,
   report,
-} from './marker.ts';
-export { afterNobody, noWinner } from './outcome.ts';
-export { MOST_PARTS, type Parts } from './parts.ts';
-export { personFirst, personIn } from './people.ts';
-export { votesLine } from './picked.ts';
-export { type Advance, advanceMessage, commitMessage, type PullText, pullRequest } from './pull.ts';
-export { type Otherwise, questionComment, type Tick, tickIn } from './question-comment.ts';
-export { type DayCap, type Refusal, type RefusalWords, refusalComment, refusalWords } from './refusal.ts';
-export { helpReply, noteReply, statusReply, unknownReply } from './replies.ts';
-export { criticSaid, FATE_WORDS, placeAfter } from './review-section.ts';
+} from './layout.ts';
+export { commitMessage, type FollowUpCommit, followUpMessage, type PullText, pullRequest } from './pull.ts';
+export {
+  type CheckboxEdit,
+  checkboxEdit,
+  questionComment,
+  type UnansweredPolicy,
+} from './question-comment.ts';
 export {
   type FailingTests,
+  type InputExample,
+  type RankReason,
   type RankRow,
-  type Reason,
   rankRows,
   reasons,
-  type ShownInput,
   standings,
-} from './rows.ts';
+} from './ranking-table.ts';
+export { type DayCap, type Refusal, type RefusalText, refusalComment, refusalText } from './refusal.ts';
+export { helpReply, noteReply, statusReply, unknownReply } from './replies.ts';
 export { code, fencedDiff, htmlCode, link, plain, prose, sentence } from './safe.ts';
+export { criticText, debateSummary, OBJECTION_RESULT_LABELS, reviewOutcome } from './sections.ts';
 export { statusComment } from './status.ts';
-export { agreementNote, contestedQuestion, testNotes } from './test-facts.ts';
+export { agreementNote, contestedQuestion, PARTIAL_WORK_JUDGED, testNotes } from './test-facts.ts';
 export type {
   ChecksView,
   Diffs,
@@ -49,22 +77,14 @@ export type {
   StageView,
   TroubleView,
 } from './view.ts';
-export { type Bounds, cut, oneLine, tailOf, visible, visibleCode, withoutEscapes } from './visible.ts';
-export { leftNothing } from './what-next.ts';
-export { JUDGED_ALL_THE_SAME } from './where.ts';
 export {
-  CANDIDATE_WORDS,
-  contestantName,
-  doingWords,
-  GATE_WORDS,
-  lineWords,
-  nth,
-  SEPARATOR_WORDS,
-  STAGE_WORDS,
-  STOP_WORDS,
-  shortContestantNames,
-  stageNumber,
-  stageOf,
-  standsWords,
-  verdictWords,
-} from './words.ts';
+  type Bounds,
+  cut,
+  type HostFolder,
+  oneLine,
+  tailOf,
+  visible,
+  visibleCode,
+  withoutEscapes,
+  withoutHostPaths,
+} from './visible.ts';

@@ -1,22 +1,20 @@
-import { chosenOf, pickable } from '../decision/index.ts';
 import type { Alias, Candidate } from '../model/index.ts';
 import { notable } from '../patches/index.ts';
-import { branchName } from './branches.ts';
-import { counted, dollars, elapsed, money, plusMinus } from './format.ts';
-import { fill } from './layout.ts';
-import { report } from './marker.ts';
-import { evidenceSaid, lastPick, pickedBy } from './picked.ts';
-import { reviewLine } from './review-section.ts';
-import { baseTestsWord, newTestsWord } from './rows.ts';
+import { chosenOf, pickable } from '../ranking/index.ts';
+import { evidenceText, lastPick, pickedBy } from './decision-summary.ts';
+import { branchName, counted, elapsed, money, plusMinus } from './format.ts';
+import { decisionLabel } from './labels.ts';
+import { fill, report } from './layout.ts';
+import { baseTestsText, newTestsText } from './ranking-table.ts';
 import { code, plain, sentence } from './safe.ts';
+import { reviewLine } from './sections.ts';
+import { changedSinceLines, sandboxWarnings, testedWhere } from './test-facts.ts';
 import type { Diffs, DiffView, OriginView, RunView } from './view.ts';
-import { movedLines, testedWhere, weakerLines } from './where.ts';
-import { verdictWords } from './words.ts';
 
 /** GitHub takes 256 characters; more than this is not read in a list. */
-const TITLE = 120;
+const MAX_TITLE = 120;
 /** UTF-16 units of the list of changed files. */
-const FILES_ROOM = 6_000;
+const MAX_FILE_LIST = 6_000;
 
 export interface PullText {
   readonly marker: string;
@@ -29,8 +27,8 @@ export function pullRequest(view: RunView, alias: Alias, diffs: Diffs): PullText
   const { marker, body } = report('pull', view.id, [
     originLine(view),
     chosenLine(view, alias),
-    ...movedLines(view),
-    ...weakerLines(view),
+    ...changedSinceLines(view),
+    ...sandboxWarnings(view),
     changes(diffs[alias]),
     evidence(view, alias),
     reproduce(view, alias),
@@ -38,14 +36,14 @@ export function pullRequest(view: RunView, alias: Alias, diffs: Diffs): PullText
     commandsList(view, alias),
     ciLine(view),
   ]);
-  return { marker, title: subject(view, TITLE), body };
+  return { marker, title: subject(view, MAX_TITLE), body };
 }
 
 /** Only a run on an issue closes it; one on a pull request goes into that one's branch. */
 function originLine({ origin }: RunView): string {
   if (origin.kind === 'local') return '';
-  if (origin.work === 'review') return `Answers the review of #${origin.issue}`;
-  return origin.work === 'fix' ? `Mends the checks of #${origin.issue}` : `Fixes #${origin.issue}`;
+  if (origin.work === 'review') return `Addresses the review of #${origin.issue}`;
+  return origin.work === 'fix' ? `Fixes failing checks on #${origin.issue}` : `Fixes #${origin.issue}`;
 }
 
 function chosenLine(view: RunView, alias: Alias): string {
@@ -53,41 +51,41 @@ function chosenLine(view: RunView, alias: Alias): string {
   const among = `Candidate **${alias}** of ${view.candidates.length}`;
   if (chosenOf(view) !== alias) return `${among}.`;
   const by = pickedBy(view);
-  if (by !== '') return `${among} — ${by}. ${evidenceSaid(view)}`.trim();
+  if (by !== '') return `${among} — ${by}. ${evidenceText(view)}`.trim();
   if (!decision || decision.kind === 'none') return `${among}.`;
-  return `${among} — ${verdictWords(decision)}. ${sentence(decision.because, 600)}`;
+  return `${among} — ${decisionLabel(decision)}. ${sentence(decision.because, 600)}`;
 }
 
 function changes(diff: DiffView | undefined): string {
   if (diff === undefined || diff.files.length === 0) return '';
   const lines = diff.files.map(
     (file) =>
-      `- ${code(file.path, 200)} ${file.change}, ${file.binary ? 'binary' : plusMinus(file)}${lookTwice(file)}`,
+      `- ${code(file.path, 200)} ${file.change}, ${file.binary ? 'binary' : plusMinus(file)}${reviewNote(file)}`,
   );
-  const list = fill(lines, FILES_ROOM, { separator: '\n', more: (left) => `- and ${left} more` });
+  const list = fill(lines, MAX_FILE_LIST, { separator: '\n', more: (left) => `- and ${left} more` });
   return `### What changed\n\n${list}`;
 }
 
-function lookTwice(file: DiffView['files'][number]): string {
+function reviewNote(file: DiffView['files'][number]): string {
   const why = notable(file);
-  return why === null ? '' : `. **Look twice:** it ${why}`;
+  return why === null ? '' : `. **Review closely:** it ${why}`;
 }
 
-/** At most nine lines; the comparison has the rest. */
+/** At most ten lines; the comparison has the rest. */
 function evidence(view: RunView, alias: Alias): string {
   const candidate = view.candidates.find((one) => one.alias === alias);
   const found = view.evidence.find((one) => one.alias === alias);
-  const others = newTestsWord(found);
+  const others = newTestsText(found);
   const gates = found?.gates ?? [];
   const lines = [
     ...(view.base ? [`- Base commit ${code(view.base.sha)} (${code(view.base.ref)})`] : []),
     ...(gates.length > 0
       ? [`- Gates passed: ${gates.filter((gate) => gate.passed).length} of ${gates.length}`]
       : []),
-    ...(found?.baseTests ? [`- ${baseTestsLine(found.baseTests, baseTestsWord(found))}`] : []),
-    others === '–' ? '- No tests by anybody else to run' : `- Tests that it did not write, passed: ${others}`,
+    ...(found?.baseTests ? [`- ${baseTestsLine(found.baseTests, baseTestsText(found))}`] : []),
+    others === '–' ? '- Tests by others: none' : `- Tests by others, passed: ${others}`,
     ...[reviewLine(view, alias)].filter((line) => line !== ''),
-    ...(candidate ? madeBy(view, candidate) : []),
+    ...(candidate ? authorLines(view, candidate) : []),
   ];
   return `### Evidence\n\n${lines.join('\n')}`;
 }
@@ -98,11 +96,11 @@ function baseTestsLine(tests: NonNullable<RunView['evidence'][number]['baseTests
   return `Base tests: ${passed} passed, ${broken}, ${tests.fixed.length} fixed, exit code ${tests.exitCode ?? 'none'}`;
 }
 
-function madeBy(view: RunView, { contestant: who, ms, usage }: Candidate): readonly string[] {
-  const run = view.budget.spent > 0 ? `; the whole run took ${dollars(view.budget.spent)}` : '';
+function authorLines(view: RunView, { contestant: who, ms, usage }: Candidate): readonly string[] {
   return [
     `- Written by agent ${code(who.agent, 60)} with model ${code(who.model, 80)}, prompt ${code(who.prompt, 60)}`,
-    `- Cost: ${money(usage.usd)} in ${elapsed(ms)}${run}`,
+    `- Cost of this candidate: ${money(usage.usd)} in ${elapsed(ms)}`,
+    ...(view.budget.spent > 0 ? [`- Cost of the whole run: ${money(view.budget.spent)}`] : []),
   ];
 }
 
@@ -116,12 +114,12 @@ function reproduce(view: RunView, alias: Alias): string {
     'git switch --detach FETCH_HEAD',
     ...[checks?.setup, checks?.build, checks?.test].filter((command) => command !== undefined),
   ].map((command, index) => `${index + 1}. ${code(command, 200)}`);
-  return `### Reproduce\n\nThis runs code that no person has read: do it where it can do no harm.\n\n${lines.join('\n')}`;
+  return `### Reproduce\n\nThis runs code that nobody has reviewed: run it in a disposable environment.\n\n${lines.join('\n')}`;
 }
 
 /** The comparison is a comment on the pull request, so that it cannot be linked before there is one. */
 const comparisonLine = (view: RunView): string =>
-  `The comparison with every other candidate, their diffs included, is in a comment below (run ${code(view.id)}).`;
+  `A comment below compares this with every other candidate, including their diffs (run ${code(view.id)}).`;
 
 /** What a person can ask for by a comment here. */
 function commandsList(view: RunView, alias: Alias): string {
@@ -131,24 +129,24 @@ function commandsList(view: RunView, alias: Alias): string {
   const lines = [
     ...(first === undefined
       ? []
-      : [`- \`/auto-dev pick ${first}\` puts another candidate here: ${others.join(', ')}`]),
-    `- \`/auto-dev explain ${first ?? alias}\` says everything about one candidate`,
-    ...(view.ci === 'hold' ? ["- `/auto-dev ci` lets GitHub's own workflows run on it"] : []),
-    '- `/auto-dev review` has what reviewers wrote here worked in, as a draft pull request into this branch',
-    '- `/auto-dev help` names the rest',
+      : [`- \`/auto-dev pick ${first}\` replaces this with another candidate: ${others.join(', ')}`]),
+    `- \`/auto-dev explain ${first ?? alias}\` shows everything known about one candidate`,
+    ...(view.ci === 'hold' ? ["- `/auto-dev ci` starts GitHub's own workflows on it"] : []),
+    '- `/auto-dev review` addresses review comments in a draft pull request into this branch',
+    '- `/auto-dev help` lists all commands',
   ];
-  return `### Commands\n\nA comment by somebody with write permission is heard.\n\n${lines.join('\n')}`;
+  return `### Commands\n\nOnly people with write access can use commands.\n\n${lines.join('\n')}`;
 }
 
 function ciLine(view: RunView): string {
   if (view.ci === 'run') return '';
-  return "**CI is held.** No person has read this code yet, so the commit asks GitHub's own workflows not to start. Read the diff; then comment `/auto-dev ci`, or push any commit to this branch, and they start. When you squash, delete the skip line from the proposed message, or the default branch skips its CI too.";
+  return "**CI is on hold.** Nobody has reviewed this code yet, so its commit tells GitHub's own workflows not to start. Read the diff, then comment `/auto-dev ci` or push any commit to this branch to start them. If you squash-merge, delete the skip line from the proposed message; otherwise CI is skipped on the default branch too.";
 }
 
 /** Code points of a commit's subject: what `git log --oneline` and GitHub show without folding. */
-const SUBJECT = 72;
+const MAX_SUBJECT = 72;
 /** What GitHub lets a login be, so that it cannot break out of a trailer; not one that reads as a reference (`gh-7`). */
-const LOGIN = /^(?!.*gh-[0-9])[A-Za-z0-9-]{1,39}$/i;
+const SAFE_LOGIN = /^(?!.*gh-[0-9])[A-Za-z0-9-]{1,39}$/i;
 
 /**
  * The message of a candidate's commit. Only a winner's says `Fix #7`: every other branch would else show up on the issue
@@ -158,10 +156,10 @@ const LOGIN = /^(?!.*gh-[0-9])[A-Za-z0-9-]{1,39}$/i;
 export function commitMessage(view: RunView, alias: Alias): string {
   const winner = isWinner(view, alias);
   const why =
-    winner && view.decision && view.decision.kind !== 'none' ? ` (${verdictWords(view.decision)})` : '';
-  return written(view, {
-    subject: winner ? subject(view, SUBJECT) : candidateSubject(view, `Candidate ${alias}: `),
-    body: `Candidate ${alias} of ${view.candidates.length}${why}.\n${unread(view)}; no person has read it yet.`,
+    winner && view.decision && view.decision.kind !== 'none' ? ` (${decisionLabel(view.decision)})` : '';
+  return messageText(view, {
+    subject: winner ? subject(view, MAX_SUBJECT) : candidateSubject(view, `Candidate ${alias}: `),
+    body: `Candidate ${alias} of ${view.candidates.length}${why}.\n${authorship(view)}; not reviewed by a person yet.`,
     held: true,
   });
 }
@@ -172,34 +170,34 @@ function isWinner({ decision, origin }: RunView, alias: Alias): boolean {
 }
 
 /** Why a commit is put on top of a pull request's branch. */
-export type Advance =
+export type FollowUpCommit =
   /** A person picked `alias`; its tree takes the place of that of `instead`. */
   | { readonly kind: 'pick'; readonly alias: Alias; readonly instead: Alias }
   /** A person lets GitHub's CI run: the commit changes nothing. */
   | { readonly kind: 'ci' };
 
 /** The message of a commit on top of the branch. That of `ci` holds nothing that could ask CI not to start. */
-export function advanceMessage(view: RunView, advance: Advance): string {
+export function followUpMessage(view: RunView, advance: FollowUpCommit): string {
   if (advance.kind === 'ci') {
-    return written(view, {
+    return messageText(view, {
       subject: 'Let CI run on this branch',
-      body: 'It changes nothing: a person asked for CI, which the commits before it had asked to wait.',
+      body: 'This commit is empty: a person asked for CI, which the earlier commits had put on hold.',
       held: false,
     });
   }
   const { alias, instead } = advance;
   const by = lastPick(view)?.alias === alias ? (lastPick(view)?.by?.login ?? '') : '';
-  return written(view, {
+  return messageText(view, {
     subject: candidateSubject(view, `Candidate ${alias} instead of ${instead}: `),
-    body: `Picked by ${LOGIN.test(by) ? by : 'a person'}. The tree is that of candidate ${alias}.\n${unread(view)}.`,
+    body: `Picked by ${SAFE_LOGIN.test(by) ? by : 'a person'}. The tree is candidate ${alias}'s.\n${authorship(view)}.`,
     held: true,
   });
 }
 
-const unread = (view: RunView): string => `Written by a coding agent and tested ${testedWhere(view)}`;
+const authorship = (view: RunView): string => `Written by a coding agent and tested ${testedWhere(view)}`;
 
 /** `held`: asks CI to wait, where the repository does not say otherwise. */
-function written(
+function messageText(
   view: RunView,
   { subject: first, body, held }: { readonly subject: string; readonly body: string; readonly held: boolean },
 ): string {
@@ -211,24 +209,24 @@ function written(
 
 /** Who asked for the run, by the address that GitHub gives to everybody. */
 function coAuthor({ requestedBy }: RunView): readonly string[] {
-  if (!requestedBy || !LOGIN.test(requestedBy.login)) return [];
+  if (!requestedBy || !SAFE_LOGIN.test(requestedBy.login)) return [];
   if (!Number.isSafeInteger(requestedBy.id) || requestedBy.id < 1) return [];
   const { id, login } = requestedBy;
   return [`Co-authored-by: ${login} <${id}+${login}@users.noreply.github.com>`];
 }
 
 /** What a pull request or commit of the whole run is called, of at most `limit` code points. */
-export function subject(view: RunView, limit: number): string {
+function subject(view: RunView, limit: number): string {
   return titled(view, prefixOf(view.origin), limit);
 }
 
 function prefixOf(origin: OriginView): string {
   if (origin.kind === 'local') return '';
-  if (origin.work === 'review') return `Review of #${origin.issue}: `;
-  return origin.work === 'fix' ? `Checks of #${origin.issue}: ` : `Fix #${origin.issue}: `;
+  if (origin.work === 'review') return `Address review of #${origin.issue}: `;
+  return origin.work === 'fix' ? `Fix checks on #${origin.issue}: ` : `Fix #${origin.issue}: `;
 }
 
-const candidateSubject = (view: RunView, prefix: string): string => titled(view, prefix, SUBJECT);
+const candidateSubject = (view: RunView, prefix: string): string => titled(view, prefix, MAX_SUBJECT);
 
 const titled = ({ title }: RunView, prefix: string, limit: number): string =>
   `${prefix}${plain(title, limit - prefix.length) || 'the task of this run'}`;

@@ -1,69 +1,68 @@
-import { COMMANDS, type Misheard } from '../commands/index.ts';
-import { type Inquiry, openInquiry, type Settled } from '../dialogue/index.ts';
-import { isOver } from '../lifecycle/index.ts';
-import { elapsed } from './format.ts';
-import { report } from './marker.ts';
-import { personFirst as named } from './people.ts';
+import { type Inquiry, openInquiry, type Settled } from '../brief/index.ts';
+import { COMMANDS, type UnrecognizedCommand } from '../commands/index.ts';
+import { isOver } from '../model/index.ts';
+import { elapsed, personFirst as named } from './format.ts';
+import { report } from './layout.ts';
 import { code, sentence } from './safe.ts';
 import type { Report, RunView } from './view.ts';
 
 /** What happens to a question that nobody answers: the setting `answer.otherwise`. */
-export type Otherwise = 'stop' | 'assume';
+export type UnansweredPolicy = 'stop' | 'assume';
 
 /**
  * What a run asks, as a comment of its own: an edit of the status comment would notify nobody. The same inquiry in the
- * same state is always the same text, so that a tick can be told from any other edit. `misheard`: the last command that
+ * same state is always the same text, so that a tick can be told from any other edit. `unrecognizedCommand`: the last command that
  * did not fit, while it is open.
  */
 export function questionComment(
   view: RunView,
   inquiry: Inquiry,
-  otherwise: Otherwise,
-  misheard: Misheard | null = null,
+  otherwise: UnansweredPolicy,
+  unrecognizedCommand: UnrecognizedCommand | null = null,
 ): Report {
   const ended = inquiry.settled
-    ? settledWords(inquiry.settled)
+    ? settledText(inquiry.settled)
     : isOver(view.state)
-      ? 'The run ended before.'
+      ? 'The run ended before anyone answered.'
       : null;
   const blocks =
     ended === null
       ? [
-          asking(inquiry),
-          boxes(inquiry)
+          questionTitle(inquiry),
+          checkboxLabels(inquiry)
             .map((box) => `- [ ] ${box}`)
             .join('\n'),
-          byDefault(inquiry, otherwise),
-          how(inquiry),
-          ...(misheard ? [notTaken(misheard)] : []),
+          defaultText(inquiry, otherwise),
+          replyInstructions(inquiry),
+          ...(unrecognizedCommand ? [unrecognizedText(unrecognizedCommand)] : []),
         ]
-      : [asking(inquiry), ended];
+      : [questionTitle(inquiry), ended];
   return report('question', view.id, blocks, inquiry.number);
 }
 
-function asking(inquiry: Inquiry): string {
+function questionTitle(inquiry: Inquiry): string {
   return inquiry.kind === 'answer'
     ? `**${sentence(inquiry.question.text, 400)}**`
-    : '**Shall the coders start on the plan of this run?**';
+    : '**Approve this plan so that the coders can start?**';
 }
 
-const boxes = (inquiry: Inquiry): readonly string[] =>
+const checkboxLabels = (inquiry: Inquiry): readonly string[] =>
   inquiry.kind === 'answer'
     ? inquiry.question.options.map((option, at) => `${at + 1}. ${sentence(option, 200)}`)
     : ['Approve the plan'];
 
-function byDefault(inquiry: Inquiry, otherwise: Otherwise): string {
+function defaultText(inquiry: Inquiry, otherwise: UnansweredPolicy): string {
   const until = utc(inquiry.until);
-  if (inquiry.kind === 'approval') return `Without an approval until ${until} the run stops.`;
+  if (inquiry.kind === 'approval') return `If nobody approves the plan by ${until}, the run stops.`;
   return otherwise === 'stop'
-    ? `Without an answer until ${until} the run stops.`
-    : `Without an answer until ${until} the run goes on with this assumption: ${sentence(inquiry.question.assume, 400)}`;
+    ? `If nobody answers by ${until}, the run stops.`
+    : `If nobody answers by ${until}, the run continues with this assumption: ${sentence(inquiry.question.assume, 400)}`;
 }
 
-function how(inquiry: Inquiry): string {
-  const who = 'Only people with write permission are heard.';
+function replyInstructions(inquiry: Inquiry): string {
+  const who = 'Only people with write access can reply.';
   if (inquiry.kind === 'approval') {
-    return `The plan stands in the status comment. Tick the box, or comment \`/auto-dev approve\`. For another plan, comment \`/auto-dev revise TEXT\`. ${who}`;
+    return `The plan is in the status comment. Tick the box, or comment \`/auto-dev approve\`. To ask for a different plan, comment \`/auto-dev revise TEXT\`. ${who}`;
   }
   return inquiry.question.options.length > 0
     ? `Tick one box, or comment \`/auto-dev answer 1\` or \`/auto-dev answer TEXT\`. ${who}`
@@ -71,30 +70,30 @@ function how(inquiry: Inquiry): string {
 }
 
 /** One line, so that it is one to compare. */
-function notTaken({ said, why, meant }: Misheard): string {
+function unrecognizedText({ said, why, meant }: UnrecognizedCommand): string {
   const { example, does } = COMMANDS[meant];
-  return `Not taken: ${code(said, 80)}. ${sentence(why, 400)} Write \`${example}\`, which ${does}.`;
+  return `Not accepted: ${code(said, 80)}. ${sentence(why, 400)} Try \`${example}\`, which ${does}.`;
 }
 
-function settledWords(settled: Settled): string {
+function settledText(settled: Settled): string {
   switch (settled.kind) {
     case 'answered':
       return `${named(settled.by)} answered: ${sentence(settled.text, 4_000)}`;
     case 'approved':
-      return `${named(settled.by)} approved it.`;
+      return `${named(settled.by)} approved the plan.`;
     case 'revised':
-      return `${named(settled.by)} asked for another plan: ${sentence(settled.text, 4_000)}`;
+      return `${named(settled.by)} asked for a different plan: ${sentence(settled.text, 4_000)}`;
     case 'assumed':
-      return `Nobody answered in time. Assumed: ${sentence(settled.text, 400)}`;
+      return `Nobody answered in time. The run continued with this assumption: ${sentence(settled.text, 400)}`;
     case 'expired':
-      return 'Nobody answered in time, and the run stopped.';
+      return 'Nobody answered in time, so the run stopped.';
   }
 }
 
 /** `2026-11-22 08:00 UTC` */
 const utc = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-export type Tick =
+export type CheckboxEdit =
   /** Nothing differs: a tick was taken back, or the edit is our own. */
   | { readonly kind: 'untouched' }
   /** From 1. */
@@ -104,7 +103,7 @@ export type Tick =
 const BOX = /^- \[ \] /;
 
 /** What somebody did to a comment of ours: one box ticked and nothing else changed, or anything else. */
-export function tickIn(ours: string, edited: string): Tick {
+export function checkboxEdit(ours: string, edited: string): CheckboxEdit {
   const before = linesOf(ours);
   const after = linesOf(edited);
   if (before.length !== after.length) return { kind: 'other' };
@@ -131,16 +130,16 @@ const linesOf = (body: string): readonly string[] =>
     .map((line) => line.trimEnd());
 
 /** What the run waits for and how to say it, for the status comment; empty where it waits for nobody. */
-export function waitingLine(view: RunView): string {
+export function waitingText(view: RunView): string {
   const open = view.dialogue && !isOver(view.state) ? openInquiry(view.dialogue) : null;
   if (!open) return '';
   const left = `${elapsed(open.until - view.now)} left`;
   if (open.kind === 'approval') {
-    return `**Waits for an approval of its plan** (${left}): comment \`/auto-dev approve\` or \`/auto-dev revise TEXT\`.`;
+    return `**Waiting for plan approval** (${left}): comment \`/auto-dev approve\` or \`/auto-dev revise TEXT\`.`;
   }
   const ways =
     open.question.options.length > 0
-      ? 'Tick a box in the comment that asks, or comment `/auto-dev answer 1`.'
+      ? 'Tick a box in the comment with the question, or comment `/auto-dev answer 1`.'
       : 'Comment `/auto-dev answer TEXT`.';
-  return `**Waits for an answer** (${left}): ${sentence(open.question.text, 400)} ${ways}`;
+  return `**Waiting for an answer** (${left}): ${sentence(open.question.text, 400)} ${ways}`;
 }

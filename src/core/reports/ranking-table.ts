@@ -1,7 +1,237 @@
+import type { Evidence } from '../evidence/index.ts';
+import type { Alias, Candidate } from '../model/index.ts';
+import { chosenOf, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
+import { counted, elapsed, money, plusMinus, tokens } from './format.ts';
+import { contestantName, GATE_FAILURE_LABELS, SEPARATOR_LABELS, shortContestantNames } from './labels.ts';
 import { fill, tableRows } from './layout.ts';
-import { type RankRow, rankRows } from './rows.ts';
 import { code } from './safe.ts';
 import type { RunView } from './view.ts';
+
+/** All that is known of one candidate, in one place. */
+export interface CandidateStanding {
+  readonly candidate: Candidate;
+  readonly evidence: Evidence | undefined;
+  readonly ranked: Ranked | undefined;
+  readonly chosen: boolean;
+}
+
+/** Every candidate once: by place, then those without a place by alias. */
+export function standings(view: RunView): readonly CandidateStanding[] {
+  const winner = chosenOf(view);
+  const placeOf = (alias: Alias): number =>
+    view.ranking.find((ranked) => ranked.alias === alias)?.place ?? Number.POSITIVE_INFINITY;
+  return view.candidates
+    .map((candidate) => ({
+      candidate,
+      evidence: view.evidence.find((evidence) => evidence.alias === candidate.alias),
+      ranked: view.ranking.find((ranked) => ranked.alias === candidate.alias),
+      chosen: candidate.alias === winner,
+    }))
+    .sort((one, other) => {
+      const [a, b] = [placeOf(one.candidate.alias), placeOf(other.candidate.alias)];
+      if (a !== b) return a < b ? -1 : 1;
+      return one.candidate.alias < other.candidate.alias ? -1 : 1;
+    });
+}
+
+/** One line of the ranking table, as plain text not yet fit for Markdown or a terminal. */
+export interface RankRow {
+  readonly alias: Alias;
+  readonly contestant: string;
+  /** What tells it from the others. */
+  readonly contestantShort: string;
+  readonly build: string;
+  readonly baseTests: string;
+  /** Tests that it did not write. */
+  readonly newTests: string;
+  /** How far it behaves like the others where not all do alike. */
+  readonly behaviour: string;
+  /** Those who made the same change but for comments and layout, itself included. */
+  readonly alike: string;
+  /** Wins, ties and losses before blind judges. */
+  readonly judges: string;
+  readonly lines: string;
+  readonly cost: string;
+  readonly time: string;
+  readonly result: string;
+  readonly chosen: boolean;
+}
+
+export function rankRows(view: RunView): readonly RankRow[] {
+  const all = standings(view);
+  const short = shortContestantNames(all.map(({ candidate }) => candidate.contestant));
+  return all.map((standing, index) => ({
+    alias: standing.candidate.alias,
+    contestant: contestantName(standing.candidate.contestant),
+    contestantShort: short[index] ?? '',
+    build: buildText(standing.evidence),
+    baseTests: baseTestsText(standing.evidence),
+    newTests: newTestsText(standing.evidence),
+    behaviour: behaviourText(standing.evidence),
+    alike: (standing.evidence?.alike ?? []).join(' = ') || '–',
+    judges: judgesText(view, standing.candidate.alias),
+    lines: standing.candidate.patch === undefined ? '–' : plusMinus(standing.candidate.patch),
+    cost: costText(standing.candidate.usage),
+    time: elapsed(standing.candidate.ms),
+    result: resultText(view, standing),
+    chosen: standing.chosen,
+  }));
+}
+
+/** A model without a known price has tokens only; so has one that is free. */
+function costText({ usd, tokensIn, tokensOut }: Candidate['usage']): string {
+  const used = tokensIn + tokensOut;
+  return usd === 0 && used > 0 ? `${tokens(used)} tok` : money(usd);
+}
+
+function buildText(evidence: Evidence | undefined): string {
+  const gate = evidence?.gates.find((report) => report.gate === 'builds');
+  if (gate === undefined) return '–';
+  return gate.passed ? 'ok' : 'failed';
+}
+
+export function baseTestsText(evidence: Evidence | undefined): string {
+  const tests = evidence?.baseTests;
+  if (tests === undefined) return '–';
+  return tests.source === 'report' ? `${tests.passed}/${tests.total}` : `exit ${tests.exitCode ?? 'none'}`;
+}
+
+/** `neutral 2/2, peers 7/8`. */
+export function newTestsText(evidence: Evidence | undefined): string {
+  const words = [
+    ['independent', evidence?.independentTests ? [evidence.independentTests] : []],
+    ['peers', evidence?.peerTests ?? []],
+  ] as const;
+  const said = words.flatMap(([name, runs]) => {
+    const total = runs.reduce((sum, run) => sum + run.total, 0);
+    return total === 0 ? [] : [`${name} ${runs.reduce((sum, run) => sum + run.passed, 0)}/${total}`];
+  });
+  return said.join(', ') || '–';
+}
+
+function behaviourText(evidence: Evidence | undefined): string {
+  const found = evidence?.behaviour;
+  return found && found.contested > 0 ? `${Math.round(found.agreement * 100)}% alike` : '–';
+}
+
+function judgesText({ judgement }: RunView, alias: Alias): string {
+  const found = judgement?.standings.find((one) => one.alias === alias);
+  return found ? `${found.wins}-${found.ties}-${found.losses}` : '–';
+}
+
+/** The gate that stopped a candidate; undefined for a survivor. */
+export const failedGate = (evidence: Evidence | undefined) =>
+  evidence?.gates.find((report) => !report.passed);
+
+function resultText(view: RunView, standing: CandidateStanding): string {
+  const { candidate, evidence, ranked } = standing;
+  if (standing.chosen) return chosenLabel(view);
+  const gate = failedGate(evidence);
+  if (gate !== undefined) return GATE_FAILURE_LABELS[gate.gate];
+  if (candidate.state === 'cancelled') return 'cancelled';
+  if (evidence === undefined) return candidate.patch === undefined ? 'left no patch' : 'not examined';
+  const broken = evidence.baseTests?.regressions.length ?? 0;
+  if (broken > 0) return `breaks ${counted(broken, 'base test')}`;
+  const above = view.ranking.find((other) => other.place === (ranked?.place ?? 0) - 1);
+  if (candidate.alias === pickOf(view.decision)) return 'ranked first by evidence';
+  if (above?.aheadBy === undefined) return evidence.survivor ? 'survived' : 'failed a gate';
+  return `behind ${above.alias} on ${SEPARATOR_LABELS[above.aheadBy]}`;
+}
+
+function chosenLabel(view: RunView): string {
+  if ((view.picks ?? []).length > 0) return 'picked by a person';
+  if (leftToPerson(view.decision)) return 'ranked first by evidence';
+  return view.decision?.kind === 'toss-up' ? 'ranked first, toss-up' : 'chosen';
+}
+
+export interface FailingTests {
+  /** What they fail, e.g. `base tests`, `tests of B`. */
+  readonly of: string;
+  /** The first few names; candidates may have chosen them. */
+  readonly names: readonly string[];
+  readonly more: number;
+}
+
+/** An input that was executed, and what came out. */
+export interface InputExample {
+  readonly input: string;
+  readonly got: string;
+  readonly wanted: string;
+  /** Who wants `wanted`: `others give`, `a critic expects`. */
+  readonly whose: string;
+}
+
+/** Why a candidate was not chosen, as plain text. */
+export interface RankReason {
+  readonly alias: Alias;
+  readonly because: string;
+  readonly failing: readonly FailingTests[];
+  readonly inputs: readonly InputExample[];
+  /** The lines that broke a gate. */
+  readonly hunk?: string;
+}
+
+/** Names shown for each suite that a candidate fails. */
+const MAX_NAMES_SHOWN = 5;
+/** Inputs shown of each kind. */
+const MAX_INPUTS_SHOWN = 3;
+
+/** One for each candidate that is not chosen; for all of them where nobody stands above the others. */
+export const reasons = (view: RunView, everyone = false): readonly RankReason[] =>
+  standings(view)
+    .filter(({ chosen }) => everyone || !chosen)
+    .map((standing) => reasonOf(view, standing));
+
+/** What is known against a candidate, or for one that passed everything, where it stands. */
+export function reasonOf(
+  view: RunView,
+  { candidate, evidence, ranked, chosen }: CandidateStanding,
+): RankReason {
+  const { alias } = candidate;
+  const gate = failedGate(evidence);
+  const because = gate?.because ?? ranked?.because ?? candidate.note;
+  const passedOver = !chosen && !gate && alias === pickOf(view.decision);
+  const suites = [
+    failingTests('base tests', evidence?.baseTests?.regressions ?? []),
+    failingTests(
+      'independent tests',
+      (evidence?.independentTests?.failing ?? []).map(({ id }) => id),
+    ),
+    ...(evidence?.peerTests ?? []).flatMap(({ author, failing, guards }) => [
+      failingTests(`tests of ${author}`, failing),
+      failingTests(`tests of ${author} that also pass on the base`, guards?.failing ?? []),
+    ]),
+  ];
+  return {
+    alias,
+    because: passedOver
+      ? `The evidence ranks it first, but a person picked another candidate. ${because}`
+      : because,
+    failing: suites.filter((tests) => tests.names.length > 0),
+    inputs: [...differingInputs(evidence), ...confirmedObjections(view, alias)],
+    ...(gate?.hunk ? { hunk: gate.hunk } : {}),
+  };
+}
+
+const differingInputs = (evidence: Evidence | undefined): readonly InputExample[] =>
+  (evidence?.behaviour?.telling ?? [])
+    .slice(0, MAX_INPUTS_SHOWN)
+    .map(({ input, got, others }) => ({ input, got, wanted: others, whose: 'most others return' }));
+
+/** Defects that critics named and a test confirmed. */
+const confirmedObjections = ({ review = [] }: RunView, alias: Alias): readonly InputExample[] =>
+  review
+    .filter((one) => one.alias === alias)
+    .flatMap(({ critics }) => critics.flatMap((one) => ('objections' in one ? one.objections : [])))
+    .filter(({ fate }) => fate === 'confirmed')
+    .slice(0, MAX_INPUTS_SHOWN)
+    .map(({ input, got, expected }) => ({ input, got, wanted: expected, whose: 'a critic expects' }));
+
+const failingTests = (of: string, names: readonly string[]): FailingTests => ({
+  of,
+  names: names.slice(0, MAX_NAMES_SHOWN),
+  more: Math.max(0, names.length - MAX_NAMES_SHOWN),
+});
 
 interface Column {
   readonly title: string;
@@ -22,7 +252,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'lines', side: 'r', cell: (row) => row.lines },
   { title: 'cost', side: 'r', cell: (row) => row.cost },
   { title: 'time', side: 'r', cell: (row) => row.time },
-  { title: 'verdict', side: 'l', cell: (row) => (row.chosen ? `**${row.verdict}**` : row.verdict) },
+  { title: 'result', side: 'l', cell: (row) => (row.chosen ? `**${row.result}**` : row.result) },
 ];
 
 /** One row for each candidate, best first. */
@@ -36,6 +266,6 @@ export function rankingSection(view: RunView, room: number): string {
   );
   return fill(lines, room, {
     separator: '\n',
-    more: (left) => `\n(${left} more, left out for length)`,
+    more: (left) => `\n(${left} more, omitted for length)`,
   });
 }

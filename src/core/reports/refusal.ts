@@ -1,6 +1,6 @@
 import type { PullWork, RunId } from '../model/index.ts';
 import { counted, money } from './format.ts';
-import { marker } from './marker.ts';
+import { marker } from './layout.ts';
 import { sentence } from './safe.ts';
 import type { Report } from './view.ts';
 
@@ -39,82 +39,85 @@ export type DayCap =
   | 'budget-installation';
 
 /** What happened and what to do next: plain sentences with code in backticks, not yet fit for Markdown. */
-export interface RefusalWords {
+export interface RefusalText {
   readonly message: string;
   readonly advice: string;
 }
 
 /** Problems of a settings file that are named; the rest show once these are gone. */
-const PROBLEMS_SHOWN = 5;
+const MAX_PROBLEMS_SHOWN = 5;
 
-export function refusalWords(refusal: Refusal, asked: AskedBy = 'label'): RefusalWords {
-  const { message, advice } = wordsOf(refusal);
-  return { message, advice: asked === 'label' ? advice : advice.replace(AGAIN, 'give the command again') };
+export function refusalText(refusal: Refusal, asked: RunTrigger = 'label'): RefusalText {
+  const { message, advice } = textOf(refusal);
+  return {
+    message,
+    advice: asked === 'label' ? advice : advice.replace(ADD_LABEL_AGAIN, 'give the command again'),
+  };
 }
 
 /** What started the run that is refused, and so what starts it again. */
-export type AskedBy = 'label' | 'command';
-const AGAIN = 'set the label again';
+type RunTrigger = 'label' | 'command';
+const ADD_LABEL_AGAIN = 'add the label again';
 
-function wordsOf(refusal: Refusal): RefusalWords {
+function textOf(refusal: Refusal): RefusalText {
   switch (refusal.kind) {
     case 'no-permission':
     case 'set-by-app':
     case 'archived':
     case 'repository-empty':
     case 'cap-reached':
-      return ofTheRepository(refusal);
+      return repositoryRefusal(refusal);
     case 'label-gone':
     case 'not-an-issue':
     case 'issue-closed':
     case 'already-running':
-      return ofTheIssue(refusal);
+      return issueRefusal(refusal);
     case 'not-a-pull':
     case 'pull-closed':
     case 'branch-moved':
     case 'from-a-fork':
     case 'nothing-to-do':
-      return ofThePull(refusal);
+      return pullRefusal(refusal);
     case 'base-missing':
     case 'settings-invalid':
     case 'no-test-command':
     case 'nobody-approves':
-      return ofTheFiles(refusal);
+      return settingsRefusal(refusal);
   }
 }
 
 type Of<K extends Refusal['kind']> = Extract<Refusal, { readonly kind: K }>;
 
-function ofTheRepository(
+function repositoryRefusal(
   refusal: Of<'no-permission' | 'set-by-app' | 'archived' | 'repository-empty' | 'cap-reached'>,
-): RefusalWords {
+): RefusalText {
   switch (refusal.kind) {
     case 'no-permission':
       return {
         message: refusal.mayLabel
-          ? `${quoted(refusal.login)} may set labels here, but to start a run takes the right to write to this repository.`
-          : `${quoted(refusal.login)} may not write to this repository, or GitHub did not say so.`,
-        advice: 'Ask someone with write access to set the label: only they can start a run.',
+          ? `${quoted(refusal.login)} can add labels here, but starting a run requires write access to this repository.`
+          : `${quoted(refusal.login)} has no write access to this repository, or GitHub did not confirm it.`,
+        advice: 'Ask someone with write access to add the label.',
       };
     case 'set-by-app':
       return {
-        message: `The label was set by an App in the name of ${quoted(refusal.login)}; only a person can start a run.`,
-        advice: 'Set the label again on GitHub itself, or comment `/auto-dev run` there.',
+        message: `An App added the label on behalf of ${quoted(refusal.login)}; only a person can start a run.`,
+        advice: 'Add the label again on GitHub itself, or comment `/auto-dev run` there.',
       };
     case 'archived':
       return {
-        message: 'The repository is archived: nobody can write to it.',
-        advice: `Unarchive it, and ${AGAIN}.`,
+        message: 'The repository is archived, so nobody can write to it.',
+        advice: `Unarchive it, then ${ADD_LABEL_AGAIN}.`,
       };
     case 'repository-empty':
       return {
-        message: `The repository has no commit on its default branch ${quoted(refusal.branch)} yet, so there is nothing to start from.`,
-        advice: `Push a first commit, then ${AGAIN}.`,
+        message: `The repository has no commit on its default branch ${quoted(refusal.branch)} yet, so a run has nothing to start from.`,
+        advice: `Push a first commit, then ${ADD_LABEL_AGAIN}.`,
       };
     case 'cap-reached':
       return {
-        message: `${reached(refusal)} today (UTC), the most that this server allows.`,
-        advice: `It starts anew at midnight UTC; ${AGAIN} then. The operator of this server can raise the cap with \`${CAP_VARIABLES[refusal.cap]}\`.`,
+        message: `${capReachedText(refusal)} today (UTC), the daily limit of this server.`,
+        advice: `The limit resets at midnight UTC; ${ADD_LABEL_AGAIN} then. The operator of this server can raise it with \`${CAP_VARIABLES[refusal.cap]}\`.`,
       };
   }
 }
@@ -127,7 +130,7 @@ const CAP_VARIABLES: Readonly<Record<DayCap, string>> = {
   'budget-installation': 'MAX_BUDGET_INSTALLATION_DAY',
 };
 
-function reached({ cap, most, login }: Of<'cap-reached'>): string {
+function capReachedText({ cap, most, login }: Of<'cap-reached'>): string {
   const runs = counted(most, 'run');
   switch (cap) {
     case 'runs-repository':
@@ -137,101 +140,101 @@ function reached({ cap, most, login }: Of<'cap-reached'>): string {
     case 'runs-installation':
       return `The repositories of this installation have had ${runs}`;
     case 'budget-user':
-      return `The runs of ${quoted(login)} have used up ${money(most)}`;
+      return `The runs of ${quoted(login)} have spent ${money(most)}`;
     case 'budget-installation':
-      return `The repositories of this installation have used up ${money(most)}`;
+      return `The repositories of this installation have spent ${money(most)}`;
   }
 }
 
-function ofTheIssue(
+function issueRefusal(
   refusal: Of<'label-gone' | 'not-an-issue' | 'issue-closed' | 'already-running'>,
-): RefusalWords {
+): RefusalText {
   switch (refusal.kind) {
     case 'label-gone':
       return {
-        message: 'The label was taken off again before the run began.',
-        advice: 'Set the label again to start one.',
+        message: 'The label was removed before the run started.',
+        advice: 'Add the label again to start a run.',
       };
     case 'not-an-issue':
       return {
-        message: 'The label is on a pull request; a run starts from an issue.',
+        message: 'The label is on a pull request, but runs start from issues.',
         advice:
-          'Open an issue that says what is to be done, and set the label there. On a pull request, comment `/auto-dev review` or `/auto-dev fix`.',
+          'Open an issue that describes the task and add the label there. On a pull request, comment `/auto-dev review` or `/auto-dev fix`.',
       };
     case 'issue-closed':
-      return { message: 'The issue is closed.', advice: `Reopen it, then ${AGAIN}.` };
+      return { message: 'The issue is closed.', advice: `Reopen it, then ${ADD_LABEL_AGAIN}.` };
     case 'already-running':
       return {
-        message: `The run ${quoted(refusal.run)} is at work here.`,
-        advice: 'Wait for it to end. To start afresh, cancel it with `/auto-dev cancel`, then ask again.',
+        message: `Run ${quoted(refusal.run)} is already active here.`,
+        advice: 'Wait for it to finish, or cancel it with `/auto-dev cancel` and try again.',
       };
   }
 }
 
-function ofThePull(
+function pullRefusal(
   refusal: Of<'not-a-pull' | 'pull-closed' | 'branch-moved' | 'from-a-fork' | 'nothing-to-do'>,
-): RefusalWords {
+): RefusalText {
   switch (refusal.kind) {
     case 'not-a-pull':
       return {
-        message: `#${refusal.number} is no pull request.`,
-        advice: 'Comment on the pull request that is to be worked on. For an issue, comment `/auto-dev run`.',
+        message: `#${refusal.number} is not a pull request.`,
+        advice: 'Comment on the pull request you want changed. For an issue, comment `/auto-dev run`.',
       };
     case 'pull-closed':
       return {
-        message: 'The pull request is not open any more.',
+        message: 'The pull request is no longer open.',
         advice: 'Reopen it, then give the command again.',
       };
     case 'branch-moved':
       return {
-        message: `The branch ${quoted(refusal.branch)} has moved since the run that this one carries on.`,
-        advice: 'Comment `/auto-dev retry` to do all of it anew.',
+        message: `The branch ${quoted(refusal.branch)} has moved since the run that this one continues.`,
+        advice: 'Comment `/auto-dev retry` to start over.',
       };
     case 'from-a-fork':
       return {
         message:
-          "The code of this pull request is in another repository, a fork or one that is gone; runs work on this repository's own branches only.",
+          'The code of this pull request is in a fork or in a deleted repository, but runs work only on branches of this repository.',
         advice:
-          'Push its branch to this repository, open a pull request from there, and give the command on it.',
+          'Push its branch to this repository, open a pull request from it, and give the command there.',
       };
     case 'nothing-to-do':
       return refusal.work === 'review'
         ? {
-            message: 'No review of this pull request by anyone with write access says anything.',
-            advice: 'Write a review, or a comment on a line, then comment `/auto-dev review` again.',
+            message: 'This pull request has no review comments by people with write access.',
+            advice: 'Write a review or comment on a line, then comment `/auto-dev review` again.',
           }
         : {
             message:
-              'No check of the newest commit has failed, and no review by anyone with write access says anything.',
-            advice: 'Wait for the checks to end, or write a review, then comment `/auto-dev fix` again.',
+              'No check failed on the latest commit, and there are no review comments by people with write access.',
+            advice: 'Wait for the checks to finish, or write a review, then comment `/auto-dev fix` again.',
           };
   }
 }
 
-function ofTheFiles(
+function settingsRefusal(
   refusal: Of<'base-missing' | 'settings-invalid' | 'no-test-command' | 'nobody-approves'>,
-): RefusalWords {
+): RefusalText {
   switch (refusal.kind) {
     case 'base-missing':
       return {
-        message: `There is no branch, tag or commit named ${quoted(refusal.ref)} to start from.`,
-        advice: 'Name one that exists, or push it first, and start the run again.',
+        message: `There is no branch, tag or commit named ${quoted(refusal.ref)}.`,
+        advice: 'Name an existing one, or push it first, then start the run again.',
       };
     case 'settings-invalid':
       return {
-        message: `${quoted(refusal.file)} cannot be used: ${listed(refusal.problems)}`,
-        advice: 'Correct the file on the default branch and start the run again.',
+        message: `${quoted(refusal.file)} is invalid: ${listed(refusal.problems)}`,
+        advice: 'Correct the file on the default branch, then start the run again.',
       };
     case 'no-test-command':
       return {
-        message: 'No test command was found: Runoff decides by what runs.',
-        advice: `Set \`checks.test\` in ${quoted(refusal.file)}, for example \`test: npm test\`, and start the run again.`,
+        message: 'Runoff found no test command, and it needs one to compare candidates.',
+        advice: `Set \`checks.test\` in ${quoted(refusal.file)}, for example \`test: npm test\`, then start the run again.`,
       };
     case 'nobody-approves':
       return {
-        message: `${quoted(refusal.file)} wants the plan approved (\`approval: plan\`), and nobody is asked here.`,
+        message: `${quoted(refusal.file)} requires plan approval (\`approval: plan\`), but this run cannot ask anyone.`,
         advice:
-          'Run it at a terminal, without `--no-ask` and `--json`, and approve the plan with `runoff approve`; or set `approval: never`.',
+          'Run it in a terminal without `--no-ask` and `--json` and approve the plan with `runoff approve`, or set `approval: never`.',
       };
   }
 }
@@ -239,14 +242,14 @@ function ofTheFiles(
 const quoted = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
 
 function listed(problems: readonly string[]): string {
-  const shown = problems.slice(0, PROBLEMS_SHOWN).map((problem) => problem.replace(/\.?\s*$/, ''));
+  const shown = problems.slice(0, MAX_PROBLEMS_SHOWN).map((problem) => problem.replace(/\.?\s*$/, ''));
   const more = problems.length - shown.length;
-  return `${shown.join('; ') || 'it is not a settings file'}${more > 0 ? `; and ${more} more` : ''}.`;
+  return `${shown.join('; ') || 'not a settings file'}${more > 0 ? `; and ${more} more` : ''}.`;
 }
 
 /** The comment on an issue whose run was refused. */
-export function refusalComment(run: RunId, refusal: Refusal, asked: AskedBy = 'label'): Report {
-  const { message, advice } = refusalWords(refusal, asked);
+export function refusalComment(run: RunId, refusal: Refusal, asked: RunTrigger = 'label'): Report {
+  const { message, advice } = refusalText(refusal, asked);
   const first = marker('refusal', run);
   const body = `${first}\n\n**No run was started.** ${sentence(message, 1_500)}\n\n**Next:** ${sentence(advice, 600)}\n`;
   return { marker: first, body };

@@ -88,10 +88,10 @@ function longestRun(text: string): number {
 }
 
 /** Code points of a fenced line; a longer one is cut, and the part is then not `whole`. */
-const LONGEST_LINE = 2_000;
+const MAX_LINE_CHARACTERS = 2_000;
 
 /** A line of a diff as it is shown. */
-export interface ShownLine {
+export interface DiffLine {
   readonly text: string;
   /** Backticks of its longest run. */
   readonly backticks: number;
@@ -99,19 +99,19 @@ export interface ShownLine {
   readonly cut: boolean;
 }
 
-export interface ShownDiff {
-  readonly lines: readonly ShownLine[];
+interface ReadableDiff {
+  readonly lines: readonly DiffLine[];
   /** Of the whole diff; more than `lines` where that one was long. */
   readonly totalLines: number;
 }
 
 /** The lines of a diff made fit to show, as many as `most` UTF-16 units hold. */
-export function shownDiff(text: string, most: number): ShownDiff {
+export function readableDiff(text: string, most: number): ReadableDiff {
   const all = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
-  const lines: ShownLine[] = [];
+  const lines: DiffLine[] = [];
   let size = 0;
   for (const line of all) {
-    const bounded = cut(line, { codePoints: LONGEST_LINE });
+    const bounded = cut(line, { codePoints: MAX_LINE_CHARACTERS });
     const shown = indentedCommand(visibleCode(bounded));
     size += shown.length + 1;
     if (size > most) break;
@@ -126,7 +126,7 @@ export function shownDiff(text: string, most: number): ShownDiff {
  * least as long.
  */
 export function fenced(
-  lines: readonly ShownLine[],
+  lines: readonly DiffLine[],
   from: number,
   room: number,
 ): { readonly block: string; readonly next: number; readonly cut: boolean } | null {
@@ -134,7 +134,7 @@ export function fenced(
   let fence = 3;
   let next = from;
   for (; next < lines.length; next += 1) {
-    const { text, backticks } = lines[next] as ShownLine;
+    const { text, backticks } = lines[next] as DiffLine;
     const grown = Math.max(fence, backticks + 1);
     if (size + text.length + 1 + 2 * grown > room) break;
     size += text.length + 1;
@@ -150,7 +150,7 @@ export function fenced(
   };
 }
 
-export interface FencedPart {
+interface FencedPart {
   readonly block: string;
   readonly shownLines: number;
   readonly totalLines: number;
@@ -160,7 +160,7 @@ export interface FencedPart {
 
 /** A diff as one code block of at most `room` UTF-16 units, cut between lines; null when not even the first one fits. */
 export function fencedDiff(text: string, room: number): FencedPart | null {
-  const { lines, totalLines } = shownDiff(text, room);
+  const { lines, totalLines } = readableDiff(text, room);
   const part = fenced(lines, 0, room);
   if (part === null) return null;
   return {

@@ -1,44 +1,56 @@
-import { chosenOf, leftToPerson, pickable } from '../decision/index.ts';
-import { whyStopped } from '../dialogue/index.ts';
-import type { Candidate, RunState, Usd } from '../model/index.ts';
-import { STAGES } from '../model/index.ts';
-import { briefSection } from './brief-section.ts';
-import { debateLine, debateSection } from './debate-section.ts';
-import { commands } from './evidence-section.ts';
-import { counted, dollars, elapsed, money, shortSha, tokens } from './format.ts';
-import { BODY_ROOM, fill, tableRows } from './layout.ts';
-import { report } from './marker.ts';
-import { chosenWords, evidenceSaid, lastPick, pickedBy, votesLine } from './picked.ts';
-import { waitingLine } from './question-comment.ts';
+import { whyStopped } from '../brief/index.ts';
+import { type Candidate, type RunState, STAGES, type Usd } from '../model/index.ts';
+import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
+import {
+  chosenText,
+  evidenceText,
+  joinBlocks,
+  lastPick,
+  noPatchAtAll,
+  pickedBy,
+  restartText,
+  unopenedText,
+  votesLine,
+} from './decision-summary.ts';
+import { checkCommands } from './evidence-section.ts';
+import { counted, elapsed, escapedMoney, money, shortSha, tokens } from './format.ts';
+import {
+  activityLabel,
+  CANDIDATE_STATE_LABELS,
+  contestantName,
+  queueText,
+  stageNumber,
+  stageOf,
+} from './labels.ts';
+import { BODY_ROOM, fill, report, tableRows } from './layout.ts';
+import { waitingText } from './question-comment.ts';
 import { code, link, sentence } from './safe.ts';
-import { joined } from './verdict.ts';
+import { briefSection, debateLine, debateSection } from './sections.ts';
+import { changedSinceLines, sandboxWarnings } from './test-facts.ts';
 import type { OutcomeView, Report, RunView } from './view.ts';
-import { againWords, leftNothing, unopenedWords } from './what-next.ts';
-import { movedLines, weakerLines } from './where.ts';
-import { CANDIDATE_WORDS, contestantName, doingWords, lineWords, stageNumber, stageOf } from './words.ts';
 
 /** UTF-16 units of each part. */
-const TABLE_ROOM = 20_000;
-const BRIEF_ROOM = 10_000;
-const DEBATE_ROOM = 14_000;
+const MAX_TABLE = 20_000;
+const MAX_BRIEF = 10_000;
+const MAX_DEBATE = 14_000;
 
 /** The one comment that a run edits in place: where it stands, what it costs, how to stop it; at its end, what came of it. */
 export function statusComment(view: RunView): Report {
   const blocks = [
     heading(view),
-    said(view),
-    lineWords(view),
-    waitingLine(view),
+    outcomeText(view),
+    queueText(view),
+    waitingText(view),
     stageLine(view),
     candidateTable(view),
     facts(view),
     ...[...(view.lowered ?? []), ...(view.leftOut ?? [])].map((text) => sentence(text, 300)),
-    ...movedLines(view),
-    ...weakerLines(view),
+    ...changedSinceLines(view),
+    ...sandboxWarnings(view),
     debateLine(view),
-    lastLine(view),
+    nextStep(view),
     // Once there is a comparison, it holds both.
-    ...(view.outcome ? [] : [briefSection(view, BRIEF_ROOM), debateSection(view, DEBATE_ROOM)]),
+    ...(view.outcome ? [] : [briefSection(view, MAX_BRIEF), debateSection(view, MAX_DEBATE)]),
   ];
   const { marker, body } = report('status', view.id, blocks);
   return body.length <= BODY_ROOM ? { marker, body } : report('status', view.id, blocks.slice(0, 4));
@@ -47,27 +59,27 @@ export function statusComment(view: RunView): Report {
 function heading(view: RunView): string {
   const stage = stageOf(view);
   const time = elapsed(view.now - view.startedAt);
-  if (stage !== null) return `### Runoff: ${stageNumber(stage)}, ${doingWords(view, stage)} · ${time}`;
+  if (stage !== null) return `### Runoff: ${stageNumber(stage)}, ${activityLabel(view, stage)} · ${time}`;
   return `### Runoff: ${ending(view)} · ${time}`;
 }
 
 const ENDINGS = {
-  refused: 'no run was started',
-  awaiting_pick: 'waits for a person to pick',
+  refused: 'run not started',
+  awaiting_pick: 'please choose a candidate',
   published: 'done',
   merged: 'merged',
-  closed: 'the pull request was closed',
-  failed: 'the run failed',
-  cancelled: 'the run was cancelled',
+  closed: 'pull request closed',
+  failed: 'run failed',
+  cancelled: 'run cancelled',
 } as const satisfies Partial<Record<RunState, string>>;
 
 function ending(view: RunView): string {
   const { outcome, decision, state } = view;
   const chosen = chosenOf(view);
-  if (state === 'closed' && outcome?.kind !== 'pull') return 'nobody was picked';
+  if (state === 'closed' && outcome?.kind !== 'pull') return 'no candidate was picked';
   if (state === 'published' && outcome?.kind === 'pull') return pullEnding(view, outcome);
   if (state === 'published' && unopened(view) && chosen !== null) {
-    return `candidate ${chosen} won, but GitHub would not have its pull request`;
+    return `candidate ${chosen} won, but GitHub refused its pull request`;
   }
   if (state === 'published' && decision?.kind === 'none' && chosen === null) return 'no candidate passed';
   return state in ENDINGS ? ENDINGS[state as keyof typeof ENDINGS] : state;
@@ -76,15 +88,15 @@ function ending(view: RunView): string {
 function pullEnding(view: RunView, { number, url }: Extract<OutcomeView, { kind: 'pull' }>): string {
   const pull = `draft pull request ${link(`#${number}`, url)}`;
   const chosen = chosenOf(view);
-  if (chosen === null) return `${pull}, which nobody picked`;
+  if (chosen === null) return `${pull}, no candidate picked`;
   const by = pickedBy(view);
   return `${pull} with candidate ${chosen}${by === '' ? '' : `, ${by}`}`;
 }
 
 const unopened = ({ outcome }: RunView): boolean =>
-  outcome?.kind === 'table' && outcome.unopened !== undefined;
+  outcome?.kind === 'table' && outcome.refusedBecause !== undefined;
 
-function said(view: RunView): string {
+function outcomeText(view: RunView): string {
   const { decision, outcome, trouble, state } = view;
   if (trouble !== undefined) {
     return `${sentence(trouble.message, 1_500)}\n\n**Next:** ${sentence(trouble.advice, 600)}`;
@@ -92,35 +104,39 @@ function said(view: RunView): string {
   if (state === 'cancelled') {
     const last = view.dialogue?.inquiries.at(-1);
     const why = last?.settled?.kind === 'expired' ? `It stopped because ${whyStopped(last)}. ` : '';
-    return `${why}What was written until then is kept in the record of the run. To start anew, ${sentence(againWords(view))}.`;
+    return `${why}The run's record keeps all work done so far. To start again, ${sentence(restartText(view))}.`;
   }
   if (stageOf(view) !== null || decision === undefined) return '';
   if (unopened(view)) {
-    const table = comparisonLink(outcome, 'The comparison with every diff');
-    return joined([chosenSaid(view), unopenedWords(view, undefined), table]);
+    const table = comparisonLink(outcome, 'Compare all candidates');
+    return joinBlocks([chosenSummary(view), unopenedText(view, undefined), table]);
   }
-  if (state === 'awaiting_pick' || (state === 'closed' && outcome?.kind !== 'pull')) return unpicked(view);
+  if (state === 'awaiting_pick' || (state === 'closed' && outcome?.kind !== 'pull'))
+    return unpickedText(view);
   if (decision.kind === 'none' && chosenOf(view) === null) {
-    const seeComparison = comparisonLink(outcome, 'What each candidate ran into');
-    return joined([sentence(decision.because, 600), `No pull request was opened. ${seeComparison}`.trim()]);
+    const seeComparison = comparisonLink(outcome, 'Why each candidate failed');
+    return joinBlocks([
+      sentence(decision.because, 600),
+      `No pull request was opened. ${seeComparison}`.trim(),
+    ]);
   }
-  return joined([chosenSaid(view), comparisonLink(outcome, 'The comparison with every other diff')]);
+  return joinBlocks([chosenSummary(view), comparisonLink(outcome, 'Compare with the other candidates')]);
 }
 
 /** Who stands as chosen, how that came, and what the evidence said. */
-const chosenSaid = (view: RunView): string => `${chosenWords(view)}. ${evidenceSaid(view)}`;
+const chosenSummary = (view: RunView): string => `${chosenText(view)}. ${evidenceText(view)}`;
 
-function unpicked(view: RunView): string {
-  const table = comparisonLink(view.outcome, 'The comparison with every diff');
+function unpickedText(view: RunView): string {
+  const table = comparisonLink(view.outcome, 'Compare all candidates');
   if (view.state === 'awaiting_pick') {
     const why = leftToPerson(view.decision)
-      ? 'The settings leave the pick to a person.'
-      : 'The evidence does not decide, so that a person should.';
-    return joined([`${why} ${evidenceSaid(view)}`, votesLine(view), table]);
+      ? 'Your settings leave the choice to you.'
+      : 'The evidence is inconclusive: please choose.';
+    return joinBlocks([`${why} ${evidenceText(view)}`, votesLine(view), table]);
   }
   const pick = lastPick(view);
-  const who = pick ? `${chosenWords(view)}.` : 'The run ended before anybody picked.';
-  return joined([`${who} No pull request was opened.`, votesLine(view), table]);
+  const who = pick ? `${chosenText(view)}.` : 'The run ended before anyone chose.';
+  return joinBlocks([`${who} No pull request was opened.`, votesLine(view), table]);
 }
 
 function comparisonLink(outcome: OutcomeView | undefined, label: string): string {
@@ -128,7 +144,7 @@ function comparisonLink(outcome: OutcomeView | undefined, label: string): string
   return url === undefined ? '' : `${link(label, url)}.`;
 }
 
-/** The way of a run, what is done with the time it took: `admit 0.4s · brief 4.1s · **code** · examine · judge · publish`. */
+/** The way of a run, what is done with the time it took: `admit 0.4 s · brief 4.1 s · **code** · examine · judge · publish`. */
 function stageLine(view: RunView): string {
   const current = stageOf(view);
   if (view.state === 'refused') return '';
@@ -148,7 +164,7 @@ function candidateTable(view: RunView): string {
       .sort((one, other) => (one.alias < other.alias ? -1 : 1))
       .map((one) => row(one, view.budget.candidate)),
   );
-  return fill(rows, TABLE_ROOM, { separator: '\n', more: (left) => `\n(${left} more, left out for length)` });
+  return fill(rows, MAX_TABLE, { separator: '\n', more: (left) => `\n(${left} more, omitted for length)` });
 }
 
 const row = (candidate: Candidate, most: Usd | undefined): readonly string[] => [
@@ -157,65 +173,65 @@ const row = (candidate: Candidate, most: Usd | undefined): readonly string[] => 
   state(candidate),
   elapsed(candidate.ms),
   tokens(candidate.usage.tokensIn + candidate.usage.tokensOut),
-  `${money(candidate.usage.usd)}${most === undefined ? '' : ` of ${dollars(most)}`}`,
+  `${money(candidate.usage.usd)}${most === undefined ? '' : ` of ${escapedMoney(most)}`}`,
 ];
 
 function state(candidate: Candidate): string {
-  const word = CANDIDATE_WORDS[candidate.state];
+  const word = CANDIDATE_STATE_LABELS[candidate.state];
   return candidate.note.trim() === '' ? word : `${word}: ${sentence(candidate.note, 120)}`;
 }
 
 function facts(view: RunView): string {
   const base = view.base ? `Base commit ${code(shortSha(view.base.sha))} (${code(view.base.ref)}).` : '';
-  const checks = view.checks ? `Checks: ${commands(view.checks)}.` : '';
+  const checks = view.checks ? `Checks: ${checkCommands(view.checks)}.` : '';
   const budget =
-    view.budget.run > 0 ? `Spent ${money(view.budget.spent)} of ${dollars(view.budget.run)}.` : '';
-  const forecast = expected(view);
+    view.budget.run > 0 ? `Spent ${money(view.budget.spent)} of ${escapedMoney(view.budget.run)}.` : '';
+  const forecast = forecastText(view);
   return [budget, forecast, base, checks].filter((part) => part !== '').join(' ');
 }
 
 /** Of a run that is at work: what the planner's size of the work and the models' prices make probable. */
-function expected(view: RunView): string {
+function forecastText(view: RunView): string {
   const cost = view.brief?.forecast;
   return cost === undefined || stageOf(view) === null
     ? ''
-    : `Expected: ${dollars(cost.least)} to ${dollars(cost.most)} dollars.`;
+    : `Expected cost: ${escapedMoney(cost.least)} to ${escapedMoney(cost.most)}.`;
 }
 
-function whileAtWork(view: RunView): string {
+function activeRunHelp(view: RunView): string {
   const what = view.origin.kind === 'github' && view.origin.work ? 'pull request' : 'issue';
   // The label that asked stands until the run begins.
-  const label = code(view.line ? view.label : `${view.label}:running`);
-  return `To cancel, comment \`/auto-dev cancel\` or remove the label ${label}. \`/auto-dev status\` brings this up to date, \`/auto-dev help\` names all commands. Later edits of the ${what} do not change this run (${code(view.id)}).`;
+  const label = code(view.queue ? view.label : `${view.label}:running`);
+  return `To cancel, comment \`/auto-dev cancel\` or remove the label ${label}. \`/auto-dev status\` updates this comment, \`/auto-dev help\` lists all commands. Editing the ${what} now does not affect this run (${code(view.id)}).`;
 }
 
 /** What the reader can do now. */
-function lastLine(view: RunView): string {
+function nextStep(view: RunView): string {
   const { state, outcome } = view;
-  if (stageOf(view) !== null) return whileAtWork(view);
+  if (stageOf(view) !== null) return activeRunHelp(view);
   if (state === 'awaiting_pick') {
     const first = pickable(view)[0] ?? 'A';
-    return `**Next:** tick a box in the comparison, or comment \`/auto-dev pick ${first}\` or \`/auto-dev pick none\`. The run waits without limit and holds nothing.`;
+    return `**Next:** tick a box in the comparison, or comment \`/auto-dev pick ${first}\` or \`/auto-dev pick none\`. There is no deadline, and waiting costs nothing.`;
   }
   if (state === 'closed' && outcome?.kind !== 'pull') {
-    return `**Next:** to start anew, ${sentence(againWords(view))}.`;
+    return `**Next:** to start again, ${sentence(restartText(view))}.`;
   }
   // What to do is said above, with the reason.
   if (state !== 'published' || unopened(view)) return '';
   if (outcome?.kind === 'pull' && chosenOf(view) === null) {
     const first = pickable(view)[0] ?? 'A';
-    return `**Next:** close the pull request, or put a candidate there by \`/auto-dev pick ${first}\`.`;
+    return `**Next:** close the pull request, or choose a candidate for it with \`/auto-dev pick ${first}\`.`;
   }
   if (chosenOf(view) !== null) {
     const others = view.candidates.length - 1;
-    const branches = others > 0 ? ` The other ${counted(others, 'candidate')} can be read there too.` : '';
+    const branches = others > 0 ? ` Its comparison covers the other ${counted(others, 'candidate')}.` : '';
     const commands =
-      view.origin.kind === 'github' ? ' `/auto-dev help` there names what you can ask for.' : '';
-    return `**Next:** read the pull request; nothing is merged without you.${branches}${commands}`;
+      view.origin.kind === 'github' ? ' Comment `/auto-dev help` there for a list of commands.' : '';
+    return `**Next:** review the pull request; Runoff never merges.${branches}${commands}`;
   }
-  if (leftNothing(view)) {
-    return `**Next:** read what stopped each coder, mend that (a key, a provider, a budget, a limit), then ${sentence(againWords(view))}.`;
+  if (noPatchAtAll(view)) {
+    return `**Next:** find out what stopped each coder, fix it (a key, a provider, a budget, a limit), then ${sentence(restartText(view))}.`;
   }
-  const what = view.origin.kind === 'github' && view.origin.work ? 'what is asked for' : 'the issue';
-  return `**Next:** make ${what} more precise (which behaviour, which test shows it), then ${sentence(againWords(view))}.`;
+  const what = view.origin.kind === 'github' && view.origin.work ? 'the request' : 'the issue';
+  return `**Next:** describe ${what} more precisely (the expected behaviour, a test that shows it), then ${sentence(restartText(view))}.`;
 }

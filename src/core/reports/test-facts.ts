@@ -1,14 +1,15 @@
-import { NEUTRAL_ORIGINS } from '../evidence/index.ts';
+import { INDEPENDENT_TEST_ORIGINS } from '../evidence/index.ts';
+import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Alias } from '../model/index.ts';
-import type { NeutralReport } from '../neutral/index.ts';
-import { counted } from './format.ts';
-import type { RunView } from './view.ts';
+import { counted, shortSha } from './format.ts';
+import { code, prose, sentence } from './safe.ts';
+import type { RunView, SandboxView } from './view.ts';
 import { oneLine } from './visible.ts';
 
 /** Code points of one example. */
-const SHOWN = 80;
+const MAX_EXAMPLE_CHARACTERS = 80;
 /** Tests named before the rest is counted. */
-const NAMED = 3;
+const MAX_TESTS_NAMED = 3;
 
 /**
  * Tests that most survivors break, as a question to a person: plain text, not yet fit for Markdown or a terminal. Null
@@ -21,9 +22,9 @@ export function contestedQuestion({ evidence }: RunView): string | null {
   if (breaking.size === 0) return null;
   const who = [...new Set([...breaking.values()].flat())].sort();
   const tests = [...breaking.keys()].sort();
-  const [one, should] =
-    tests.length === 1 ? ['this base test', 'Should it'] : ['these base tests', 'Should they'];
-  return `${listed(who)} break ${one}, which is not held against anybody: ${named(tests)}. ${should} change with this task?`;
+  const [one, them, should] =
+    tests.length === 1 ? ['this base test', 'it', 'Should it'] : ['these base tests', 'them', 'Should they'];
+  return `${listed(who)} break ${one}: ${named(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
 }
 
 /** Where survivors change the same, in the order of how many do, as one sentence of plain text; null where none do. */
@@ -34,7 +35,7 @@ export function agreementNote({ evidence }: RunView): string | null {
   const places = [...shared].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
   if (places.length === 0) return null;
   const survivors = evidence.filter(({ survivor }) => survivor).length;
-  return `Changed alike by several of ${counted(survivors, 'survivor')}: ${named(places.map(([name, by]) => `${name} (${by})`))}.`;
+  return `Several of ${counted(survivors, 'survivor')} make the same changes to: ${named(places.map(([name, by]) => `${name} (${by})`))}.`;
 }
 
 /** What became of tests that count for nothing, and of those that models wrote, a sentence each: plain text. */
@@ -46,36 +47,38 @@ export function testNotes({ evidence, neutral }: RunView): readonly string[] {
   return [
     ...(unmet.length > 0
       ? [
-          `No candidate meets ${counted(unmet.length, 'example')} of the issue, as we read it: ${named(unmet.map((one) => oneLine(one, SHOWN)))}.`,
+          `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${named(unmet.map((one) => oneLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,
         ]
       : []),
     ...(flaky.length > 0
-      ? [`${counted(flaky.length, 'test')} did not always give the same answer: ${named(flaky)}.`]
+      ? [`${counted(flaky.length, 'test')} gave different results in repeated runs: ${named(flaky)}.`]
       : []),
     ...(once
-      ? ['The base tests take so long that they were run once on the base: a flaky one is not known as such.']
+      ? [
+          'The base tests ran only once on the base because they take long, so flaky ones could not be detected.',
+        ]
       : []),
-    ...(neutral ? written(neutral) : []),
+    ...(neutral ? independentTestNotes(neutral) : []),
   ];
 }
 
 /** What each kind of written test is called. */
-const WRITTEN = {
-  issue: 'Examples of the issue',
-  writer: 'Tests written before any candidate was seen',
-  distinguishing: 'Tests written to tell candidates apart',
-  reviewer: 'Tests of a reviewer',
+const TEST_ORIGIN_LABELS = {
+  issue: 'Examples from the issue',
+  writer: 'Tests written from the brief',
+  distinguishing: 'Tests written to distinguish candidates',
+  reviewer: 'Tests by a reviewer',
 } as const;
 
-function written({ models, tests, notes }: NeutralReport): readonly string[] {
-  const heads = NEUTRAL_ORIGINS.flatMap((origin) => {
+function independentTestNotes({ models, tests, notes }: IndependentTestReport): readonly string[] {
+  const heads = INDEPENDENT_TEST_ORIGINS.flatMap((origin) => {
     const own = tests.filter((one) => one.origin === origin);
     const counts = (['admitted', 'suspect', 'refused'] as const).flatMap((standing) => {
       const count = own.filter((one) => one.standing === standing).length;
       return count === 0 ? [] : [`${count} ${standing}`];
     });
     const by = origin === 'writer' && models.length > 0 ? ` by ${listed(models)}` : '';
-    return own.length === 0 ? [] : [`${WRITTEN[origin]}${by}: ${counts.join(', ')}.`];
+    return own.length === 0 ? [] : [`${TEST_ORIGIN_LABELS[origin]}${by}: ${counts.join(', ')}.`];
   });
   const told = tests.flatMap(({ title, standing, failedBy, passedBy, because }) => {
     if (standing === 'suspect') return [`“${title}” is suspect: ${because}`];
@@ -87,16 +90,69 @@ function written({ models, tests, notes }: NeutralReport): readonly string[] {
 }
 
 /** Lines on written tests before the rest is counted. */
-const MOST_LINES = 10;
+const MAX_NOTES = 10;
 const bounded = (lines: readonly string[]): readonly string[] =>
-  lines.length <= MOST_LINES
+  lines.length <= MAX_NOTES
     ? lines
-    : [...lines.slice(0, MOST_LINES), `And ${lines.length - MOST_LINES} more notes on written tests.`];
+    : [...lines.slice(0, MAX_NOTES), `And ${lines.length - MAX_NOTES} more notes on independent tests.`];
 
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? (names[0] ?? 'nobody') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
 function named(ids: readonly string[]): string {
-  const shown = ids.slice(0, NAMED).join('; ');
-  return ids.length > NAMED ? `${shown}; and ${ids.length - NAMED} more` : shown;
+  const shown = ids.slice(0, MAX_TESTS_NAMED).join('; ');
+  return ids.length > MAX_TESTS_NAMED ? `${shown}; and ${ids.length - MAX_TESTS_NAMED} more` : shown;
+}
+
+/** In the note of a candidate whose coder did not come to its own end. */
+export const PARTIAL_WORK_JUDGED = 'its work so far is judged';
+/** Of at most this many code points. */
+const SENTENCE = 300;
+
+const isUnsandboxed = (sandbox: SandboxView | undefined): boolean => sandbox?.backend === 'none';
+
+/** How the candidates of a run were built and tested, in three words. */
+export const testedText = ({ sandbox }: RunView): string =>
+  isUnsandboxed(sandbox) ? 'built and tested without a sandbox' : 'built and tested in sandboxes';
+
+/** Where a patch was tested, for a commit message. */
+export const testedWhere = ({ sandbox }: RunView): string =>
+  isUnsandboxed(sandbox) ? 'without a sandbox' : 'in a sandbox';
+
+/** What held the candidates back less than the default sandbox does; empty for the default. */
+export function sandboxWarnings({ sandbox }: RunView): readonly string[] {
+  if (!sandbox || sandbox.weaker.length === 0) return [];
+  const title = isUnsandboxed(sandbox) ? '**No sandbox.**' : '**Weaker sandbox.**';
+  return sandbox.weaker.map((text) => `${title} ${sentence(text, SENTENCE)}`);
+}
+
+/** What has changed since the run began: the issue, the base branch; empty where nothing has, or where nobody looked. */
+export function changedSinceLines({ base, baseMovedTo, editedSince = false }: RunView): readonly string[] {
+  const edited = editedSince
+    ? ['**The issue was edited after the run started.** The candidates solve the earlier version.']
+    : [];
+  if (!base || baseMovedTo === undefined || baseMovedTo === base.sha) return edited;
+  return [
+    ...edited,
+    `**The base branch has moved.** ${code(base.ref)} is now at ${code(shortSha(baseMovedTo))}; the candidates were built and tested on ${code(shortSha(base.sha))}.`,
+  ];
+}
+
+/** Facts for the evidence: where things were executed, and which versions of agents wrote the candidates. */
+export function whereFacts(view: RunView): readonly string[] {
+  const versions = view.candidates.flatMap(({ alias, coderVersion }) =>
+    coderVersion ? [`${alias} ${code(coderVersion, 60)}`] : [],
+  );
+  return [
+    ...(view.sandbox ? [`- Sandbox: ${code(`${view.sandbox.backend}: ${view.sandbox.detail}`, 160)}`] : []),
+    ...endedEarly(view),
+    ...(versions.length > 0 ? [`- Coders: ${versions.toSorted().join(', ')}`] : []),
+  ];
+}
+
+/** Coders that did not come to their own end, though what they had written is judged. */
+function endedEarly({ candidates }: RunView): readonly string[] {
+  return candidates
+    .filter(({ patch, note }) => patch !== undefined && note.includes(PARTIAL_WORK_JUDGED))
+    .map(({ alias, note }) => `- Ended early: ${alias}, ${prose(note, SENTENCE)}`);
 }

@@ -1,7 +1,7 @@
+import type { Dialogue } from '../brief/index.ts';
 import type { Debate } from '../debate/index.ts';
-import type { Decision } from '../decision/index.ts';
-import type { Dialogue } from '../dialogue/index.ts';
 import type { Evidence } from '../evidence/index.ts';
+import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Judgement, WinnerReview } from '../judging/index.ts';
 import type {
   Actor,
@@ -16,10 +16,9 @@ import type {
   Stage,
   Usd,
 } from '../model/index.ts';
-import type { NeutralReport } from '../neutral/index.ts';
 import type { PatchFile } from '../patches/index.ts';
-import type { Settings } from '../policy/index.ts';
-import type { Ranked } from '../ranking/index.ts';
+import type { Decision, Ranked } from '../ranking/index.ts';
+import type { Settings } from '../settings/index.ts';
 
 /** Where a run came from, as far as a reader needs it. */
 export type OriginView =
@@ -56,7 +55,7 @@ export type OutcomeView =
       readonly kind: 'table';
       readonly comparisonUrl?: string;
       /** Why GitHub would not have a pull request of the winner, a sentence; absent where none was to be opened. */
-      readonly unopened?: string;
+      readonly refusedBecause?: string;
       readonly branches: Readonly<Record<Alias, string>>;
     };
 
@@ -90,7 +89,7 @@ export interface RunView {
   readonly candidates: readonly Candidate[];
   readonly evidence: readonly Evidence[];
   readonly ranking: readonly Ranked[];
-  readonly neutral?: NeutralReport;
+  readonly neutral?: IndependentTestReport;
   readonly judgement?: Judgement;
   readonly decision?: Decision;
   /** Reviews of those who had the first place, in order. */
@@ -121,8 +120,8 @@ export interface RunView {
   readonly debate?: Debate;
   /** What the run asked about its brief, and what people said; absent where nothing was asked. */
   readonly dialogue?: Dialogue;
-  /** Of a run that waits for a place: 1 is the next one. `why`: what else it waits for, a sentence. */
-  readonly line?: { readonly place: number; readonly of: number; readonly why?: string };
+  /** Of a queued run; position 1 starts next. `why`: what else it waits for, a sentence. */
+  readonly queue?: { readonly position: number; readonly of: number; readonly why?: string };
   /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
   readonly lowered?: readonly string[];
   /** Which comments the task lacks because of a limit, a sentence each. */

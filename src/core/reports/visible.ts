@@ -86,23 +86,54 @@ export function cut(text: string, bounds: Bounds): string {
 const BLANKS = /[\t-\r\u0085\p{Zs}\u2028\u2029]+/gu;
 
 /** How much of a long text is looked at before it is cut: what is shown is always far shorter. */
-const LOOKED_AT = 20_000;
+const MAX_READ = 20_000;
 
 /** One visible line of at most `limit` code points: newlines and runs of blanks become one space. */
 export function oneLine(text: string, limit: number): string {
-  const line = visible(text.slice(0, LOOKED_AT).replace(BLANKS, ' ')).replace(/ {2,}/g, ' ').trim();
+  const line = visible(text.slice(0, MAX_READ).replace(BLANKS, ' ')).replace(/ {2,}/g, ' ').trim();
   return cut(line, { codePoints: limit });
 }
 
 /** Code points of one line of output that are kept. */
-const TAIL_LINE = 500;
+const MAX_TAIL_LINE = 500;
 
 /** The last `lines` lines of a program's output that are not blank, fit to show; long ones are cut. */
 export function tailOf(output: string, lines: number): string {
-  const kept = visible(output.slice(-2 * TAIL_LINE * lines))
+  const kept = visible(output.slice(-2 * MAX_TAIL_LINE * lines))
     .split('\n')
     .map((line) => line.trimEnd())
     .filter((line) => line !== '')
     .slice(-lines);
-  return kept.map((line) => cut(line, { codePoints: TAIL_LINE })).join('\n');
+  return kept.map((line) => cut(line, { codePoints: MAX_TAIL_LINE })).join('\n');
+}
+
+/** A folder of the host, and what stands for it in public. */
+export interface HostFolder {
+  readonly path: string;
+  readonly name: string;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** A character as our Markdown may write it: as it is, behind a backslash, as an entity, or parted from the next one. */
+function written(character: string): string {
+  if (/[A-Za-z0-9]/.test(character)) return character;
+  const literal = character.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
+  const entities = [`&#${character.codePointAt(0)};`, ...(ENTITIES[character] ? [ENTITIES[character]] : [])];
+  return `(?:\\\\?${literal}|${entities.join('|')})(?:&#8203;)?`;
+}
+
+/**
+ * Takes folders of the host out of texts that everybody may read: a message that names a file of ours says so much about
+ * the machine. Longer paths first; a folder that is only a part of a longer name is another one.
+ */
+export function withoutHostPaths(folders: readonly HostFolder[]): (text: string) => string {
+  const forms = folders
+    .filter(({ path }) => /^\/[^/]+\/[^/]/.test(path))
+    .sort((one, other) => other.path.length - one.path.length)
+    .map(({ path, name }) => {
+      const letters = [...path.replace(/\/+$/, '')].map(written).join('');
+      return { name, form: new RegExp(`(?<![A-Za-z0-9_.~])${letters}(?![A-Za-z0-9_-])`, 'g') };
+    });
+  return (text) => forms.reduce((kept, { form, name }) => kept.replace(form, name), text);
 }

@@ -229,4 +229,4 @@ const OTHERS: readonly RegExp[] = [
 const ALTERNATIVES = PREFIXED.map(([prefix, rest]) => `(?:${prefix})${rest}`).join('|');
 
 /** What secrets look like, whoever's they are. */
-export const FORMS: readonly RegExp[] = [new RegExp(`${START}(?:${ALTERNATIVES})`, 'g'), ...OTHERS];
+const FORMS: readonly RegExp[] = [new RegExp(`${START}(?:${ALTERNATIVES})`, 'g'), ...OTHERS];

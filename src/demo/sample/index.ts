@@ -1,3 +1,2 @@
-export { copySample, SAMPLE_FILES } from './copy.ts';
-export { ISSUE } from './issue.ts';
-export { SAMPLE_MODELS, SCRIPTED_PRICES, SCRIPTS } from './scripts/index.ts';
+export { copySample, ISSUE, makeSampleRepository, SAMPLE_FILES } from './repository.ts';
+export { SAMPLE_MODELS, SCRIPTED_PRICES, SCRIPTS } from './scripts.ts';

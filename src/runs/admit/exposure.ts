@@ -4,13 +4,13 @@ import {
   capSettings,
   detectChecks,
   parseSettings,
+  readSettingsText,
   type Settings,
-} from '../../core/policy/index.ts';
+} from '../../core/settings/index.ts';
 import type { RepositorySource, RunRecord, SandboxBackend } from '../../ports/index.ts';
-import { requireCoders, requirePersonas } from '../field.ts';
-import type { World } from '../world.ts';
-import type { Gathered, Refused } from './index.ts';
-import type { Overrides, RunRequest } from './request.ts';
+import { requireCoders, requirePersonas } from '../contestants.ts';
+import type { World } from '../context.ts';
+import type { Gathered, Overrides, Refused, RunRequest } from './request.ts';
 
 /** What the checks of a repository would get beyond the full sandbox without a network. */
 export interface Exposure {
@@ -27,7 +27,10 @@ export interface Exposure {
 }
 
 /** Null where the full sandbox holds them, without a network: then they are no more than what candidates run unread. */
-async function exposureOf(world: World, { checks, network }: Settings): Promise<Exposure | null> {
+async function exposureOf(
+  world: Pick<World, 'artifacts' | 'sandbox'>,
+  { checks, network }: Settings,
+): Promise<Exposure | null> {
   const probe = await world.sandbox.probe();
   if (probe.kind === 'missing') return null;
   const { backend, weaker } = probe;
@@ -48,7 +51,7 @@ async function exposureOf(world: World, { checks, network }: Settings): Promise<
 
 /** A local run whose checks get more than the full sandbox gives starts only where somebody has agreed to these. Fault: CHECKS_UNTRUSTED. */
 export async function requireTrust(
-  world: World,
+  world: Pick<World, 'artifacts' | 'sandbox'>,
   { path }: LocalOrigin,
   { trustedChecks }: RunRequest,
   settings: Settings,
@@ -73,7 +76,7 @@ export async function exposureOfLocal(
   const source = { kind: 'local', path: origin.path } as const;
   try {
     const { base, rules } = await fromLocal(world, origin, request);
-    const settled = await settle(world, source, { base: base.sha, rules }, request);
+    const settled = await resolveSettings(world, source, { base: base.sha, rules }, request);
     return settled.kind === 'refused' ? null : await exposureOf(world, settled.settings);
   } catch (thrown) {
     if (thrown instanceof Fault) return null;
@@ -83,7 +86,7 @@ export async function exposureOfLocal(
 
 /** The user's own repository: no permission to check, but a state that candidates can start from. */
 export async function fromLocal(
-  world: World,
+  world: Pick<World, 'workspaces'>,
   origin: LocalOrigin,
   request: Pick<RunRequest, 'base'>,
 ): Promise<Gathered> {
@@ -111,9 +114,9 @@ export async function fromLocal(
   return { kind: 'gathered', base: { ref, sha }, rules: sha, comments: [], leftOut: [] };
 }
 
-export const SETTINGS_FILE = '.github/auto-dev.yml';
+const SETTINGS_FILE = '.github/auto-dev.yml';
 
-interface Settled {
+interface ResolvedSettings {
   readonly kind: 'settled';
   /** As they will be used: overrides applied, lowered to the operator's ceilings, checks filled in. */
   readonly settings: Settings;
@@ -123,7 +126,7 @@ interface Settled {
 }
 
 /** The commits that a run is made from. */
-export interface Commits {
+interface Commits {
   /** What candidates start from. */
   readonly base: Sha;
   /**
@@ -134,12 +137,12 @@ export interface Commits {
 }
 
 /** Reads the settings that hold for a run, and proves before anything is spent that the run can be done with them. */
-export async function settle(
+export async function resolveSettings(
   world: World,
   source: RepositorySource,
   at: Commits,
   request: Pick<RunRequest, 'overrides'>,
-): Promise<Settled | Refused> {
+): Promise<ResolvedSettings | Refused> {
   const read = await readSettings(world, source, at.rules);
   if (read.kind === 'invalid') {
     return {
@@ -174,26 +177,30 @@ export async function settle(
 /** In the order of preference: where both exist, one is mostly a link to the other. */
 const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'];
 /** Characters; Codex reads as many bytes of AGENTS.md (its `project_doc_max_bytes`). */
-const MOST_INSTRUCTIONS = 32_768;
+const MAX_INSTRUCTION_CHARS = 32_768;
 
 /** The repository's own words to agents: what a candidate writes there is not read. */
 async function readInstructions(
-  world: World,
+  world: Pick<World, 'workspaces'>,
   source: RepositorySource,
   sha: Sha,
 ): Promise<Task['instructions']> {
   for (const path of INSTRUCTION_FILES) {
     const text = await world.workspaces.readFile(source, sha, path);
-    if (text?.trim()) return { path, text: text.slice(0, MOST_INSTRUCTIONS) };
+    if (text?.trim()) return { path, text: text.slice(0, MAX_INSTRUCTION_CHARS) };
   }
   return undefined;
 }
 
 type ReadSettings = { kind: 'ok'; settings: Settings } | { kind: 'invalid'; problems: readonly string[] };
 
-async function readSettings(world: World, source: RepositorySource, sha: Sha): Promise<ReadSettings> {
+async function readSettings(
+  world: Pick<World, 'defaults' | 'workspaces'>,
+  source: RepositorySource,
+  sha: Sha,
+): Promise<ReadSettings> {
   const text = await world.workspaces.readFile(source, sha, SETTINGS_FILE);
-  const file = text === null ? null : world.reports.readSettings(text, SETTINGS_FILE);
+  const file = text === null ? null : readSettingsText(text, SETTINGS_FILE);
   if (file?.kind === 'invalid') return { kind: 'invalid', problems: file.problems };
   const parsed = parseSettings(file?.value ?? {}, world.defaults);
   if (parsed.kind === 'ok') return { kind: 'ok', settings: parsed.settings };
@@ -217,7 +224,7 @@ function applyOverrides(settings: Settings, overrides: Overrides): Settings {
   };
 }
 
-async function detect(world: World, source: RepositorySource, sha: Sha) {
+async function detect(world: Pick<World, 'workspaces'>, source: RepositorySource, sha: Sha) {
   const files = await world.workspaces.listFiles(source, sha);
   const read: Record<string, string> = {};
   for (const file of files.filter((name) => CHECK_FILES.includes(name))) {

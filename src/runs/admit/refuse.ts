@@ -1,35 +1,34 @@
 import type { GitHubOrigin, Origin } from '../../core/model/index.ts';
-import { type Refusal, refusalComment, refusalWords } from '../../core/reports/index.ts';
+import { type Refusal, refusalComment, refusalText } from '../../core/reports/index.ts';
 import type { GitHub, Publisher } from '../../ports/index.ts';
-import { once } from '../once.ts';
-import { findOwn } from '../own-comment.ts';
-import { handleOf, requireGitHub } from '../task.ts';
+import { handleOf, requireGitHub, type World } from '../context.ts';
+import { findOwnComment } from '../question.ts';
+import { idempotentWrite } from '../stage.ts';
 import { LABEL } from '../view.ts';
-import type { World } from '../world.ts';
 import { dayOf } from './caps.ts';
 import type { RunRequest } from './request.ts';
 
-type Asked = Pick<RunRequest, 'runId' | 'trigger'>;
+type RefusedRequest = Pick<RunRequest, 'runId' | 'trigger'>;
 
 /**
  * Records why a run may not start, and says it. To somebody without any right here we answer with a reaction only: a
  * stranger must not be able to make us write (I4, I9).
  */
-export async function sayRefused(
-  world: World,
-  asked: Asked,
+export async function reportRefusal(
+  world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
+  asked: RefusedRequest,
   origin: Origin,
   refusal: Refusal,
 ): Promise<void> {
   const { runId } = asked;
-  const { message, advice } = refusalWords(refusal, askedBy(asked));
+  const { message, advice } = refusalText(refusal, askedBy(asked));
   await world.store.updateRun(runId, { trouble: { code: 'REFUSED', message, advice } }, world.clock.now());
-  if (origin.kind === 'github') await sayOnGitHub(world, asked, origin, refusal);
+  if (origin.kind === 'github') await replyOnGitHub(world, asked, origin, refusal);
   await world.store.transition(runId, 'refused', message, world.clock.now());
 }
 
 /** How a refusal shows on GitHub. */
-interface Answer {
+interface RefusalReply {
   /** `daily`: once a day (UTC) for all refusals of this name in the repository. */
   readonly react: boolean | { readonly daily: string };
   /** `daily`: once a day (UTC) for all refusals of this name in the repository. */
@@ -38,16 +37,20 @@ interface Answer {
   readonly unlabel: boolean;
 }
 
-const SILENCE: Answer = { react: false, comment: 'never', unlabel: false };
+const NO_REPLY: RefusalReply = { react: false, comment: 'never', unlabel: false };
 
-function answerTo(refusal: Refusal, { trigger }: Asked, { issue, requestedBy }: GitHubOrigin): Answer {
+function replyTo(
+  refusal: Refusal,
+  { trigger }: RefusedRequest,
+  { issue, requestedBy }: GitHubOrigin,
+): RefusalReply {
   const byLabel = trigger === 'label';
-  const aloud: Answer = { react: trigger !== 'command', comment: 'always', unlabel: byLabel };
+  const aloud: RefusalReply = { react: trigger !== 'command', comment: 'always', unlabel: byLabel };
   switch (refusal.kind) {
     case 'label-gone':
     // Nobody can write there, we included.
     case 'archived':
-      return SILENCE;
+      return NO_REPLY;
     case 'no-permission':
       if (byLabel && refusal.mayLabel)
         return { ...aloud, comment: { daily: `no-permission:${issue}:${requestedBy.id}` } };
@@ -60,7 +63,7 @@ function answerTo(refusal: Refusal, { trigger }: Asked, { issue, requestedBy }: 
     case 'set-by-app':
       return { ...aloud, comment: { daily: `set-by-app:${issue}:${requestedBy.id}` } };
     case 'already-running':
-      return byLabel ? { ...SILENCE, unlabel: true } : aloud;
+      return byLabel ? { ...NO_REPLY, unlabel: true } : aloud;
     case 'cap-reached':
       return byLabel ? { ...aloud, comment: { daily: `${refusal.cap}:${requestedBy.id}` } } : aloud;
     default:
@@ -68,13 +71,13 @@ function answerTo(refusal: Refusal, { trigger }: Asked, { issue, requestedBy }: 
   }
 }
 
-async function sayOnGitHub(
-  world: World,
-  asked: Asked,
+async function replyOnGitHub(
+  world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
+  asked: RefusedRequest,
   origin: GitHubOrigin,
   refusal: Refusal,
 ): Promise<void> {
-  const { react, comment, unlabel } = answerTo(refusal, asked, origin);
+  const { react, comment, unlabel } = replyTo(refusal, asked, origin);
   const reacts = typeof react === 'boolean' ? react : await isFirst(world, origin, react.daily);
   if (!reacts && !unlabel && comment === 'never') return;
   const github = requireGitHub(world);
@@ -88,12 +91,12 @@ async function sayOnGitHub(
     }
     if (
       comment === 'always' ||
-      (comment !== 'never' && (await speaks(world, asked, origin, comment.daily)))
+      (comment !== 'never' && (await hasReply(world, asked, origin, comment.daily)))
     ) {
       await write(world, github, publisher, asked, origin, refusal);
     }
     if (unlabel) {
-      await once(world.store, runId, 'unlabel', {
+      await idempotentWrite(world.store, runId, 'unlabel', {
         look: async () => null,
         write: async () => {
           await publisher.setLabels(origin.issue, { add: [], remove: [LABEL] });
@@ -107,31 +110,40 @@ async function sayOnGitHub(
 }
 
 /** Whether this run is the one that says it today. A crash right here may cost the comment, never double it. */
-async function speaks(world: World, { runId }: Asked, origin: GitHubOrigin, name: string): Promise<boolean> {
+async function hasReply(
+  world: Pick<World, 'clock' | 'store'>,
+  { runId }: RefusedRequest,
+  origin: GitHubOrigin,
+  name: string,
+): Promise<boolean> {
   return (await world.store.intent(runId, 'refusal')) !== null || isFirst(world, origin, name);
 }
 
 /** Whether nothing of this name was said or shown in the repository today. */
-async function isFirst(world: World, { repositoryId }: GitHubOrigin, name: string): Promise<boolean> {
+async function isFirst(
+  world: Pick<World, 'clock' | 'store'>,
+  { repositoryId }: GitHubOrigin,
+  name: string,
+): Promise<boolean> {
   const scope = `day:${dayOf(world.clock.now())}:refusals:${repositoryId}`;
   return (await world.store.intend(scope, name)).fresh;
 }
 
-const askedBy = ({ trigger }: Asked) => (trigger === 'command' ? 'command' : 'label');
+const askedBy = ({ trigger }: RefusedRequest) => (trigger === 'command' ? 'command' : 'label');
 
 async function write(
-  world: World,
+  world: Pick<World, 'store'>,
   github: GitHub,
   publisher: Publisher,
-  asked: Asked,
+  asked: RefusedRequest,
   origin: GitHubOrigin,
   refusal: Refusal,
 ): Promise<void> {
   const { runId } = asked;
-  await once(world.store, runId, 'refusal', {
+  await idempotentWrite(world.store, runId, 'refusal', {
     look: async () => {
       const reader = await github.reader(handleOf(origin));
-      return findOwn(github, reader, origin.issue, { kind: 'refusal', run: runId });
+      return findOwnComment(github, reader, origin.issue, { kind: 'refusal', run: runId });
     },
     write: () => publisher.comment(origin.issue, refusalComment(runId, refusal, askedBy(asked)).body),
   });

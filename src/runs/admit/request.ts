@@ -1,5 +1,27 @@
 import { z } from 'zod';
-import { CoderSetting, EVALUATORS } from '../../core/policy/index.ts';
+import { priorityOf, type Sha, type Task } from '../../core/model/index.ts';
+import type { Refusal } from '../../core/reports/index.ts';
+import { CoderSetting, EVALUATORS } from '../../core/settings/index.ts';
+import type { QueueEntry, RunRecord } from '../../ports/index.ts';
+import { repositoryKeyOf, type World } from '../context.ts';
+
+/** Where the task starts and what was said about it, before settings are known. */
+export interface Gathered {
+  readonly kind: 'gathered';
+  readonly base: Task['base'];
+  readonly comments: Task['comments'];
+  /** What was said and not taken, because of a limit: a sentence each. */
+  readonly leftOut: readonly string[];
+  /** Commit whose settings and instructions hold. */
+  readonly rules: Sha;
+  /** Absent: the request's own text is the task. */
+  readonly text?: Pick<Task, 'title' | 'body'>;
+}
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly refusal: Refusal;
+}
 
 /** What the command line, or a command on GitHub, sets over the repository's settings; the operator's ceilings still apply. */
 export const Overrides = z.strictObject({
@@ -36,3 +58,20 @@ export const RunRequest = z.strictObject({
   carry: z.strictObject({ run: z.string(), again: z.string() }).optional(),
 });
 export type RunRequest = z.infer<typeof RunRequest>;
+
+/** Puts a run that may start into the line, where everybody can see it, and says where it stands in there. */
+export async function enqueue(
+  world: Pick<World, 'store' | 'clock'>,
+  { origin, state }: RunRecord,
+  request: RunRequest,
+): Promise<QueueEntry> {
+  const asked = origin.kind === 'local' ? 'local' : (request.trigger ?? 'label');
+  const line: QueueEntry = {
+    share: repositoryKeyOf(origin),
+    priority: priorityOf(asked),
+    since: request.triggeredAt,
+  };
+  if (origin.kind === 'github' && state === 'queued')
+    await world.store.updateRun(request.runId, { line }, world.clock.now());
+  return line;
+}

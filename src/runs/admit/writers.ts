@@ -1,20 +1,19 @@
 import { type Actor, asFault, type GitHubOrigin } from '../../core/model/index.ts';
 import { counted } from '../../core/reports/index.ts';
-import type { GitHubReader, Permission } from '../../ports/index.ts';
-import { handleOf, loadRun, requireGitHub } from '../task.ts';
+import type { GitHubReader, Permission, RunRecord } from '../../ports/index.ts';
+import { handleOf, requireGitHub, type World } from '../context.ts';
 import { LABEL } from '../view.ts';
-import type { World } from '../world.ts';
-import { sayRefused } from './refuse.ts';
+import { reportRefusal } from './refuse.ts';
 import type { RunRequest } from './request.ts';
 
 /** Comments by writers that a task takes, the newest. Our default. */
-const MOST_COMMENTS = 200;
+const MAX_COMMENTS = 200;
 /** Pages of 100 that are read of one list: GitHub takes no more than 2,500 comments on an issue. */
-const MOST_PAGES = 25;
+const MAX_PAGES = 25;
 /** People whose permission is looked up for one task: likely writers (`isLikelyWriter`), and all others. Our defaults. */
-const MOST_LOOKED_UP = { likely: 60, others: 30 } as const;
+const MAX_LOOKUPS = { likely: 60, others: 30 } as const;
 
-interface Said {
+interface WriterComment {
   readonly author: Actor;
   readonly authorIsBot: boolean;
   readonly association: string;
@@ -23,26 +22,26 @@ interface Said {
 }
 
 /** What people with write permission said, found among whatever strangers add to it. */
-export interface WritersWords {
+interface WriterComments {
   /**
    * What was said before a moment, bots and later edits left out (I5), by authors who may write to the repository now
    * (I4); oldest first. Pages come newest first and are read until there is enough. Faults: GITHUB_UNAVAILABLE.
    */
-  among<T extends Said>(pages: AsyncIterable<readonly T[]>, before: number): Promise<readonly T[]>;
+  among<T extends WriterComment>(pages: AsyncIterable<readonly T[]>, before: number): Promise<readonly T[]>;
   /** What was left out because of a limit, a sentence each. */
   leftOut(): readonly string[];
 }
 
-export function openWritersWords(reader: GitHubReader): WritersWords {
-  const people = openPeople(reader);
+export function openWriterComments(reader: GitHubReader): WriterComments {
+  const people = openPermissionLookup(reader);
   let older = false;
 
-  async function among<T extends Said>(pages: AsyncIterable<readonly T[]>, before: number) {
+  async function among<T extends WriterComment>(pages: AsyncIterable<readonly T[]>, before: number) {
     let found: readonly T[] = [];
     let read = 0;
     for await (const page of pages) {
       // One more page is there, or one more comment than is taken.
-      if (read === MOST_PAGES || found.length >= MOST_COMMENTS) {
+      if (read === MAX_PAGES || found.length >= MAX_COMMENTS) {
         older = true;
         break;
       }
@@ -51,8 +50,8 @@ export function openWritersWords(reader: GitHubReader): WritersWords {
       await people.lookUp(said);
       found = [...said.filter(({ author }) => people.mayWrite(author)), ...found];
     }
-    older ||= found.length > MOST_COMMENTS;
-    return found.slice(-MOST_COMMENTS);
+    older ||= found.length > MAX_COMMENTS;
+    return found.slice(-MAX_COMMENTS);
   }
   return {
     among,
@@ -62,18 +61,18 @@ export function openWritersWords(reader: GitHubReader): WritersWords {
             `Comments by ${counted(people.unasked(), 'person', 'people')} were left out: so many others had written here that their permission was not looked up.`,
           ]
         : []),
-      ...(older ? [`Comments older than the newest ${MOST_COMMENTS} by writers were left out.`] : []),
+      ...(older ? [`Comments older than the newest ${MAX_COMMENTS} by writers were left out.`] : []),
     ],
   };
 }
 
 /** Looks each person up once, likely writers first; they have look-ups of their own, which strangers cannot use up. */
-function openPeople(reader: GitHubReader) {
+function openPermissionLookup(reader: GitHubReader) {
   const known = new Map<number, boolean>();
   const unasked = new Set<number>();
-  const left: { likely: number; others: number } = { ...MOST_LOOKED_UP };
+  const left: { likely: number; others: number } = { ...MAX_LOOKUPS };
 
-  async function lookUpOne({ author, association }: Said): Promise<void> {
+  async function lookUpOne({ author, association }: WriterComment): Promise<void> {
     if (known.has(author.id)) return;
     const kind = isLikelyWriter(association) ? 'likely' : 'others';
     if (left[kind] === 0) {
@@ -85,7 +84,7 @@ function openPeople(reader: GitHubReader) {
     known.set(author.id, await mayWrite(reader, author));
   }
   return {
-    async lookUp(said: readonly Said[]): Promise<void> {
+    async lookUp(said: readonly WriterComment[]): Promise<void> {
       const newestFirst = said.toReversed();
       for (const one of newestFirst) if (isLikelyWriter(one.association)) await lookUpOne(one);
       for (const one of newestFirst) await lookUpOne(one);
@@ -98,8 +97,11 @@ function openPeople(reader: GitHubReader) {
 const MAY_WRITE: ReadonlySet<Permission> = new Set(['admin', 'maintain', 'write']);
 
 /** Did somebody with the right to write ask for this run? Until that is known, nothing is said in public (I4, I9). Faults: GITHUB_UNAVAILABLE. */
-export async function permit(world: World, request: RunRequest): Promise<'go' | 'refused'> {
-  const run = await loadRun(world, request.runId);
+export async function permit(
+  world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
+  run: RunRecord,
+  request: RunRequest,
+): Promise<'go' | 'refused'> {
   const { origin } = run;
   if (run.state === 'refused') return 'refused';
   if (run.state !== 'queued' || origin.kind === 'local') return 'go';
@@ -108,10 +110,10 @@ export async function permit(world: World, request: RunRequest): Promise<'go' | 
   const { login } = origin.requestedBy;
   if (right === 'write') {
     if (!(await isSetByApp(reader, origin, request))) return 'go';
-    await sayRefused(world, request, origin, { kind: 'set-by-app', login });
+    await reportRefusal(world, request, origin, { kind: 'set-by-app', login });
     return 'refused';
   }
-  await sayRefused(world, request, origin, { kind: 'no-permission', login, mayLabel: right === 'label' });
+  await reportRefusal(world, request, origin, { kind: 'no-permission', login, mayLabel: right === 'label' });
   return 'refused';
 }
 

@@ -8,36 +8,21 @@ import {
   NO_COST,
   raise,
   type Seat,
-  type Shown,
   stopOf,
 } from '../../core/debate/index.ts';
-import { hear, NEW, type Turned } from './hear.ts';
-import { part, rest, type Slice, sumOf, type Table } from './seats.ts';
+import {
+  type BudgetShare,
+  type CriticTurnResult,
+  type DebateNews,
+  type DebatePanel,
+  type DebatePlan,
+  NEW,
+  part,
+  rest,
+  sumOf,
+  takeTurn,
+} from './critics.ts';
 import { synthesise } from './synthesise.ts';
-
-/** What is debated, by whom, and how far. */
-export interface DebatePlan {
-  readonly spec: string;
-  /** The seats of a round, one for each critic, in a fixed order; `lost` are models that gave no answer before. */
-  readonly seats: (round: number, lost: ReadonlySet<string>) => readonly Seat[];
-  /** Who gives issues their verdicts; another one where the first gives no answer. */
-  readonly synthesisers: readonly string[];
-  readonly instructions: { critic(persona: string): string; readonly synthesiser: string };
-  readonly shown: Omit<Shown, 'nonce'>;
-  readonly maxRounds: number;
-  /** Approvals for a consensus; absent: of all critics. */
-  readonly required?: number;
-  /** For the whole debate. */
-  readonly share: Slice;
-  /** Says whether a text may stand as spec. */
-  readonly fits: (spec: string) => boolean;
-}
-
-/** What happens inside a round, for those who watch. */
-export type DebateNews =
-  | { readonly kind: 'asked'; readonly round: number; readonly seat: Seat }
-  | { readonly kind: 'heard'; readonly round: number; readonly seat: Seat; readonly turned: Turned }
-  | { readonly kind: 'synthesis'; readonly round: number; readonly model: string; readonly open: number };
 
 /**
  * Debates a spec, round after round; yields the debate as it stands after each, the last with its end. `from` is a debate
@@ -45,7 +30,7 @@ export type DebateNews =
  * kept, so that a round that a crash cut off is begun again without paying for what was answered.
  */
 export async function* holdDebate(
-  table: Table,
+  table: DebatePanel,
   plan: DebatePlan,
   { tell = () => {}, from }: { readonly tell?: (news: DebateNews) => void; readonly from?: Debate } = {},
 ): AsyncGenerator<Debate, Debate> {
@@ -60,16 +45,16 @@ export async function* holdDebate(
 }
 
 async function playRound(
-  table: Table,
+  table: DebatePanel,
   plan: DebatePlan,
   debate: Debate,
   tell: (news: DebateNews) => void,
 ): Promise<Debate> {
   const roundNumber = debate.rounds.length;
-  const seats = plan.seats(roundNumber, lostIn(debate));
+  const seats = plan.seats(roundNumber, lostCritics(debate));
   // Equal parts, the synthesiser's included, so that calls side by side cannot pass the share together.
   const slice = part(rest(plan.share, debate.cost), seats.length + 1);
-  const turns = await hearAll(table, plan, { seats, debate, slice }, tell);
+  const turns = await takeTurns(table, plan, { seats, debate, slice }, tell);
   const noted = note(debate, roundNumber, turns);
   const given = { round: roundNumber, debate, ledger: noted.ledger, slice };
   const made = await synthesise(table, plan, given, tell);
@@ -88,7 +73,7 @@ async function playRound(
   };
   const cost = sumOf(debate.cost, round.cost);
   const before = debate.rounds.at(-1);
-  const broke = made.broke ?? brokeOf(turns);
+  const broke = made.broke ?? failedTurns(turns);
   const spent = isSpent(rest(plan.share, cost));
   const end = stopOf({ round, before, ledger, maxRounds: plan.maxRounds, overgrown, spent, broke });
   return {
@@ -104,7 +89,7 @@ async function playRound(
 }
 
 /** An approval that came with a grave issue was none. */
-const memoriesAfter = (turns: readonly Taken[], hearings: readonly Hearing[]): Debate['memories'] =>
+const memoriesAfter = (turns: readonly RoundResult[], hearings: readonly Hearing[]): Debate['memories'] =>
   Object.fromEntries(
     turns.map(({ seat, turned }, at) => {
       const hearing = hearings[at];
@@ -113,20 +98,20 @@ const memoriesAfter = (turns: readonly Taken[], hearings: readonly Hearing[]): D
     }),
   );
 
-const isSpent = ({ usd, tokens }: Slice): boolean => usd <= 0 || tokens === 0;
+const isSpent = ({ usd, tokens }: BudgetShare): boolean => usd <= 0 || tokens === 0;
 
 /** Why money did not suffice for anybody; null where somebody was heard. */
-function brokeOf(turns: readonly Taken[]): string | null {
+function failedTurns(turns: readonly RoundResult[]): string | null {
   const poor = turns.flatMap(({ turned }) => (turned.kind === 'failed' && turned.broke ? [turned.why] : []));
   return poor.length === turns.length ? (poor[0] ?? null) : null;
 }
 
-function hearAll(
-  table: Table,
+function takeTurns(
+  table: DebatePanel,
   plan: DebatePlan,
-  given: { readonly debate: Debate; readonly seats: readonly Seat[]; readonly slice: Slice },
+  given: { readonly debate: Debate; readonly seats: readonly Seat[]; readonly slice: BudgetShare },
   tell: (news: DebateNews) => void,
-): Promise<Taken[]> {
+): Promise<RoundResult[]> {
   const { seats, debate, slice } = given;
   const { spec, ledger } = debate;
   const round = debate.rounds.length;
@@ -136,7 +121,7 @@ function hearAll(
       const memory = debate.memories[seat.critic] ?? NEW;
       const instructions = plan.instructions.critic(seat.critic);
       const turn = { round, seat, memory, spec, ledger, slice, instructions, shown: plan.shown };
-      const turned = await hear(table, turn);
+      const turned = await takeTurn(table, turn);
       tell({ kind: 'heard', round, seat, turned });
       return { seat, turned };
     }),
@@ -144,23 +129,23 @@ function hearAll(
 }
 
 /** Models that gave no answer in the debate so far. */
-const lostIn = ({ rounds }: Debate): ReadonlySet<string> =>
+const lostCritics = ({ rounds }: Debate): ReadonlySet<string> =>
   new Set(
     rounds.flatMap(({ critiques }) => critiques.flatMap((one) => (one.kind === 'failed' ? [one.model] : []))),
   );
 
-interface Taken {
+interface RoundResult {
   readonly seat: Seat;
-  readonly turned: Turned;
+  readonly turned: CriticTurnResult;
 }
 
-const testOf = (turned: Turned) => (turned.kind === 'heard' && turned.test ? [turned.test] : []);
+const testOf = (turned: CriticTurnResult) => (turned.kind === 'heard' && turned.test ? [turned.test] : []);
 
 /** Writes what critics said into the ledger, in the order of their seats whatever order they answered in. */
 function note(
   debate: Debate,
   round: number,
-  turns: readonly Taken[],
+  turns: readonly RoundResult[],
 ): { readonly ledger: readonly LedgerEntry[]; readonly hearings: readonly Hearing[] } {
   let ledger = debate.ledger;
   const hearings = turns.map(({ seat, turned }): Hearing => {

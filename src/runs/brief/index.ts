@@ -1,30 +1,27 @@
-import { triage } from '../../core/brief/index.ts';
-import { type Dialogue, NO_DIALOGUE } from '../../core/dialogue/index.ts';
-import type { RunId } from '../../core/model/index.ts';
-import { loadRun, loadTask } from '../task.ts';
-import type { World } from '../world.ts';
-import { plan, type Since } from './planner.ts';
+import { type Dialogue, NO_DIALOGUE, triage } from '../../core/brief/index.ts';
+import { taskOf, type World } from '../context.ts';
+import type { RunContext } from '../stage.ts';
+import { type EarlierBrief, plan } from './planner.ts';
 import { refine } from './refine.ts';
 
-export { type DebateNews, type DebatePlan, holdDebate } from './debate.ts';
-export type { Turned } from './hear.ts';
+export type { CriticTurnResult, DebateNews, DebatePanel, DebatePlan } from './critics.ts';
+export { holdDebate } from './debate.ts';
 export { criticsPrompts } from './refine.ts';
-export type { Table } from './seats.ts';
 
 /**
  * Writes the brief: the planner, and where it pays a debate of critics. Asked again, it takes in what maintainers said
  * since, and debates no second time.
  */
-export async function brief(world: World, runId: RunId, signal: AbortSignal): Promise<'briefed'> {
+export async function brief(world: World, { run, signal }: RunContext): Promise<'briefed'> {
   const { store, clock } = world;
+  const runId = run.id;
   await store.markStage(runId, 'brief', 'start', clock.now());
-  const task = await loadTask(world, runId);
-  const run = await loadRun(world, runId);
+  const task = taskOf(run);
   const dialogue = run.dialogue ?? NO_DIALOGUE;
-  const said = saidIn(dialogue);
+  const said = maintainerReplies(dialogue);
   let written = run.brief;
   if (!written || said.length > dialogue.heard) {
-    const since: Since | null = written ? { brief: written, said } : null;
+    const since: EarlierBrief | null = written ? { brief: written, said } : null;
     written = await plan(world, task, since, signal);
     const heard = said.length > 0 ? { dialogue: { ...dialogue, heard: said.length } } : {};
     await store.updateRun(runId, { brief: written, ...heard }, clock.now());
@@ -38,7 +35,7 @@ export async function brief(world: World, runId: RunId, signal: AbortSignal): Pr
 }
 
 /** What maintainers said to the questions of a run, a line each, oldest first. */
-function saidIn({ inquiries }: Dialogue): readonly string[] {
+function maintainerReplies({ inquiries }: Dialogue): readonly string[] {
   return inquiries.flatMap((inquiry): string[] => {
     const { settled } = inquiry;
     if (settled?.kind === 'answered' && inquiry.kind === 'answer') {

@@ -4,19 +4,17 @@ import { asFault, Brief, Fault, type Task } from '../../core/model/index.ts';
 import { block } from '../../core/prompts/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import { askModel, payerOf } from '../ask-model.ts';
-import { contestantsOf } from '../field.ts';
-import { rememberAnswers } from '../remember-answers.ts';
-import { steadyNonce } from '../steady-nonce.ts';
-import { sourceOf, taskText, textAt } from '../task.ts';
-import type { World } from '../world.ts';
+import { contestantsOf } from '../contestants.ts';
+import { readTextAt, sourceOf, stableNonce, taskText, type World } from '../context.ts';
+import { rememberAnswers } from '../restore.ts';
 
 /** The planner's own share of the run's budget is at most this, US dollars. */
 const PLANNER_CAP = 1;
 /** Files that a planner may ask for, and characters of them that it gets. Our defaults. */
-const MOST_FILES = 8;
-const MOST_OF_A_FILE = 24_000;
-const MOST_OF_ALL = 80_000;
-const MOST_README = 6_000;
+const MAX_FILES = 8;
+const MAX_FILE_CHARS = 24_000;
+const MAX_FILES_CHARS = 80_000;
+const MAX_README_CHARS = 6_000;
 
 const PlannerAnswer = Brief.extend({
   read: z.array(z.string().max(300)).max(20).optional().describe('Paths to be shown first; mostly empty.'),
@@ -24,7 +22,7 @@ const PlannerAnswer = Brief.extend({
 type PlannerAnswer = z.infer<typeof PlannerAnswer>;
 
 /** What was said since an earlier brief of the same run. */
-export interface Since {
+export interface EarlierBrief {
   readonly brief: Brief;
   /** A line for each answer or wish, oldest first. */
   readonly said: readonly string[];
@@ -37,19 +35,25 @@ export interface Since {
 export async function plan(
   world: World,
   task: Task,
-  since: Since | null,
+  since: EarlierBrief | null,
   signal: AbortSignal,
 ): Promise<Brief> {
   const source = await sourceOf(world, task);
   const paths = await world.workspaces.listFiles(source, task.base.sha);
   const shown = await questionOf(world, task, source, paths, since);
-  const first = await ask(world, task, 'first', shown, signal);
-  const wanted = [...new Set(first.read ?? [])].filter((path) => paths.includes(path)).slice(0, MOST_FILES);
+  const first = await askPlanner(world, task, 'first', shown, signal);
+  const wanted = [...new Set(first.read ?? [])].filter((path) => paths.includes(path)).slice(0, MAX_FILES);
   const files = await filesOf(world, task, source, wanted);
   const answer =
     files.length === 0
       ? first
-      : await ask(world, task, 'read', (nonce) => [...shown(nonce), ...filesBlocks(files, nonce)], signal);
+      : await askPlanner(
+          world,
+          task,
+          'read',
+          (nonce) => [...shown(nonce), ...filesBlocks(files, nonce)],
+          signal,
+        );
   const { read: _, ...written } = answer;
   const { brief, notes } = checkBrief(written, paths);
   const cost = forecast(brief, task.settings, costsOf(world, task));
@@ -63,51 +67,51 @@ export async function plan(
   };
 }
 
-const costsOf = (world: World, { settings }: Task) =>
+const costsOf = (world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>, { settings }: Task) =>
   contestantsOf(world, settings).map(
     ({ model }) =>
       (tokens: Parameters<World['gateway']['estimate']>[1]) =>
         world.gateway.estimate(model, tokens),
   );
 
-type Shown = (nonce: string) => readonly string[];
+type ShownFiles = (nonce: string) => readonly string[];
 
 /** Asks the planner, and where it gives no answer the next coder's model. */
-async function ask(
+async function askPlanner(
   world: World,
   task: Task,
   turn: 'first' | 'read',
-  shown: Shown,
+  shown: ShownFiles,
   signal: AbortSignal,
 ): Promise<PlannerAnswer> {
   const first = plannerModel(world, task);
   const second = contestantsOf(world, task.settings).find(({ model }) => model !== first)?.model;
   try {
-    return await askOne(world, task, first, turn, shown, signal);
+    return await askModelOnce(world, task, first, turn, shown, signal);
   } catch (thrown) {
     const fault = asFault(thrown);
     if (fault.code !== 'MODEL_UNAVAILABLE' || second === undefined || signal.aborted) throw thrown;
     world.log.warn({ run: task.runId, err: thrown }, 'The planner gave no brief; another model is asked.');
-    return askOne(world, task, second, turn, shown, signal).catch((again: unknown) => {
+    return askModelOnce(world, task, second, turn, shown, signal).catch((again: unknown) => {
       const also = asFault(again);
       throw also.code === fault.code ? new Fault(fault.code, `${fault.message} ${also.message}`) : also;
     });
   }
 }
 
-async function askOne(
+async function askModelOnce(
   world: World,
   task: Task,
   model: string,
   turn: 'first' | 'read',
-  shown: Shown,
+  shown: ShownFiles,
   signal: AbortSignal,
 ): Promise<PlannerAnswer> {
   const key = JSON.stringify(['plan', turn, model, shown('')]);
   const remember = rememberAnswers(world, task.runId);
   return remember(key, async () => {
     // The same after a crash: what the model answered before it was shown its mistakes is not paid again.
-    const nonce = await steadyNonce({ random: world.random, remember }, key);
+    const nonce = await stableNonce({ random: world.random, remember }, key);
     const said = await askModel({ ...world, signal }, payerOf(task), {
       spender: 'brief',
       model,
@@ -128,7 +132,10 @@ async function askOne(
   });
 }
 
-export function plannerModel(world: World, task: Task): string {
+export function plannerModel(
+  world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
+  task: Task,
+): string {
   const [first] = contestantsOf(world, task.settings);
   if (!first) throw new Fault('MODEL_KEY_MISSING', 'No model is configured.');
   return first.model;
@@ -139,20 +146,20 @@ async function questionOf(
   task: Task,
   source: RepositorySource,
   paths: readonly string[],
-  since: Since | null,
-): Promise<Shown> {
+  since: EarlierBrief | null,
+): Promise<ShownFiles> {
   const { languages, tree } = repositoryMap(paths);
   const readme = paths.find((path) => /^readme(\.\w+)?$/i.test(path));
-  const readmeText = readme ? await textAt(world, source, task.base.sha, readme) : null;
+  const readmeText = readme ? await readTextAt(world, source, task.base.sha, readme) : null;
   const { checks } = task.settings;
   const said = task.comments.map((c) => `${c.author} wrote:\n${c.body}`);
   const comments = [...said, ...(task.leftOut ?? []).map((text) => `[${text}]`)].join('\n\n');
   return (nonce) => [
     block('TASK', nonce, taskText(task)),
     ...(comments ? [block('COMMENTS', nonce, comments)] : []),
-    ...(readmeText ? [block('README', nonce, readmeText.slice(0, MOST_README))] : []),
+    ...(readmeText ? [block('README', nonce, readmeText.slice(0, MAX_README_CHARS))] : []),
     ...(task.instructions
-      ? [block('INSTRUCTIONS', nonce, task.instructions.text.slice(0, MOST_README))]
+      ? [block('INSTRUCTIONS', nonce, task.instructions.text.slice(0, MAX_README_CHARS))]
       : []),
     block('MAP', nonce, `Kinds of files: ${languages}\nTests: ${checks.test ?? 'not known'}\n\n${tree}`),
     ...(since
@@ -176,11 +183,11 @@ async function filesOf(
   wanted: readonly string[],
 ): Promise<readonly ReadFile[]> {
   const files: ReadFile[] = [];
-  let left = MOST_OF_ALL;
+  let left = MAX_FILES_CHARS;
   for (const path of wanted) {
-    const text = await textAt(world, source, task.base.sha, path);
+    const text = await readTextAt(world, source, task.base.sha, path);
     if (text === null || left <= 0) continue;
-    const cut = text.slice(0, Math.min(MOST_OF_A_FILE, left));
+    const cut = text.slice(0, Math.min(MAX_FILE_CHARS, left));
     left -= cut.length;
     files.push({ path, text: cut });
   }

@@ -3,16 +3,15 @@ import { acceptanceLine, type Debate, questionsOf, seatsOf } from '../../core/de
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
 import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
 import { payerOf } from '../ask-model.ts';
-import { mayAsk } from '../field.ts';
-import { rememberAnswers } from '../remember-answers.ts';
-import { taskText } from '../task.ts';
-import type { World } from '../world.ts';
-import { type DebatePlan, holdDebate } from './debate.ts';
+import { isUsableModel } from '../contestants.ts';
+import { taskText, type World } from '../context.ts';
+import { rememberAnswers } from '../restore.ts';
+import type { DebatePanel, DebatePlan } from './critics.ts';
+import { holdDebate } from './debate.ts';
 import { plannerModel } from './planner.ts';
-import type { Table } from './seats.ts';
 
 /** Questions that one brief holds at most. */
-const MOST_QUESTIONS = 5;
+const MAX_QUESTIONS = 5;
 
 /**
  * Lets critics debate a run's brief; each round is stored as it ends, and `from` is what an earlier start stored. Returns the
@@ -27,7 +26,7 @@ export async function refine(
 ): Promise<{ readonly brief: Brief; readonly debate: Debate }> {
   const { runId } = task;
   const { payer, plan } = planOf(world, task, brief);
-  const table: Table = { ...world, payer, remember: rememberAnswers(world, runId), signal };
+  const table: DebatePanel = { ...world, payer, remember: rememberAnswers(world, runId), signal };
   let debate: Debate | null = null;
   for await (const now of holdDebate(table, plan, from ? { from } : {})) {
     debate = now;
@@ -42,7 +41,7 @@ function planOf(world: World, task: Task, brief: Brief) {
   const { settings } = task;
   const { agents, maxRounds, requiredForConsensus: required, focusAreas, assign, share } = settings.critics;
   const models = judgeModels(settings, world.defaults.models).filter((model) =>
-    mayAsk(world, settings, model),
+    isUsableModel(world, settings, model),
   );
   const rotate = assign === 'rotating';
   const { run, tokens } = settings.budget;
@@ -72,7 +71,7 @@ function refined(brief: Brief, debate: Debate): Brief {
   // Stable: of questions that weigh the same, those of the debate come first.
   const questions = [...questionsOf(debate), ...read.questions]
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
-    .slice(0, MOST_QUESTIONS);
+    .slice(0, MAX_QUESTIONS);
   const acceptance = [...new Set(debate.acceptance.map(acceptanceLine))];
   return { ...read, questions, ...(acceptance.length > 0 ? { acceptance } : {}) };
 }

@@ -11,17 +11,17 @@ import {
   toAnswer,
   unsettled,
 } from '../../core/debate/index.ts';
-import type { DebateNews, DebatePlan } from './debate.ts';
-import { put, rest, type Slice, type Spoken, sumOf, type Table } from './seats.ts';
+import type { DebateNews, DebatePlan } from './critics.ts';
+import { askOnce, type BudgetShare, type CriticAnswer, type DebatePanel, rest, sumOf } from './critics.ts';
 
 /** The synthesiser's part of a round. */
-interface Turn {
+interface SynthesisTurn {
   readonly round: number;
   readonly debate: Debate;
-  readonly slice: Slice;
+  readonly slice: BudgetShare;
 }
 
-interface Made {
+interface SynthesisResult {
   readonly spec: string;
   readonly ledger: readonly LedgerEntry[];
   readonly synthesis: DebateRound['synthesis'];
@@ -32,15 +32,15 @@ interface Made {
 
 /** Asks for verdicts on what is open, and makes the edits that follow the rules. */
 export async function synthesise(
-  table: Table,
+  table: DebatePanel,
   plan: DebatePlan,
-  given: Turn & { readonly ledger: readonly LedgerEntry[] },
+  given: SynthesisTurn & { readonly ledger: readonly LedgerEntry[] },
   tell: (news: DebateNews) => void,
-): Promise<Made> {
+): Promise<SynthesisResult> {
   const { debate, ledger } = given;
   const { spec, original } = debate;
   const open = toAnswer(ledger);
-  const as = (cost: Cost, broke: string | null, synthesis?: DebateRound['synthesis']): Made => ({
+  const as = (cost: Cost, broke: string | null, synthesis?: DebateRound['synthesis']): SynthesisResult => ({
     spec,
     ledger,
     synthesis,
@@ -66,24 +66,24 @@ export async function synthesise(
 }
 
 /** Synthesisers that are asked in one round. Our default. */
-const MOST_ASKED = 2;
+const MAX_SYNTHESISERS = 2;
 
 async function askSynthesisers(
-  table: Table,
+  table: DebatePanel,
   plan: DebatePlan,
-  given: Turn & { readonly open: readonly LedgerEntry[] },
+  given: SynthesisTurn & { readonly open: readonly LedgerEntry[] },
   tell: (news: DebateNews) => void,
-): Promise<{ readonly model: string; readonly said: Spoken<Synthesis>; readonly cost: Cost }> {
+): Promise<{ readonly model: string; readonly said: CriticAnswer<Synthesis>; readonly cost: Cost }> {
   const { round, debate, open } = given;
   const instructions = plan.instructions.synthesiser;
   let cost = NO_COST;
   let last = { model: '', said: NOBODY };
-  for (const [turn, model] of plan.synthesisers.slice(0, MOST_ASKED).entries()) {
+  for (const [turn, model] of plan.synthesisers.slice(0, MAX_SYNTHESISERS).entries()) {
     tell({ kind: 'synthesis', round, model, open: open.length });
     // The colon stands in no persona's name.
     const spender = `debate-${round}:synthesis${turn > 0 ? `:${turn + 1}` : ''}`;
     const call = { spender, model, slice: rest(given.slice, cost), instructions, schema: Synthesis };
-    const said = await put(table, call, (nonce) =>
+    const said = await askOnce(table, call, (nonce) =>
       synthesisQuestion(debate.spec, open, { ...plan.shown, nonce }),
     );
     cost = sumOf(cost, said.cost);
@@ -93,7 +93,7 @@ async function askSynthesisers(
   return { ...last, cost };
 }
 
-const NOBODY: Spoken<Synthesis> & { kind: 'nothing' } = {
+const NOBODY: CriticAnswer<Synthesis> & { kind: 'nothing' } = {
   kind: 'nothing',
   why: 'No model is there to answer.',
   broke: false,

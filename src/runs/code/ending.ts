@@ -1,9 +1,36 @@
-import { asFault, type Candidate, type Fault } from '../../core/model/index.ts';
-import { JUDGED_ALL_THE_SAME, tailOf } from '../../core/reports/index.ts';
-import type { ExecResult, Lease } from '../../ports/index.ts';
-import { patiently } from '../guard.ts';
-import { storePatch } from '../store-patch.ts';
-import type { Work } from './supervise.ts';
+import { asFault, type Brief, type Candidate, type Fault, type Task } from '../../core/model/index.ts';
+import { PARTIAL_WORK_JUDGED, tailOf } from '../../core/reports/index.ts';
+import type { BaseCheckout, ExecResult, Lease, Store, WorkArea } from '../../ports/index.ts';
+import { storePatch, type World } from '../context.ts';
+import { retryOutages } from '../stage.ts';
+import { noteOf } from './queue.ts';
+import type { StartingPoint } from './task-text.ts';
+
+export interface WritingOptions {
+  readonly leftMs: number;
+  readonly signal: AbortSignal;
+  /**
+   * Asked when a signal that Runoff did not send ended the coder, after `ms` milliseconds of at most `mostMs`: whether it
+   * may start over.
+   */
+  readonly mayRestart: (ms: number, mostMs: number) => boolean;
+}
+
+/** One coder at work, from its open area to the end of its lease. */
+export interface CoderSession {
+  readonly world: World;
+  readonly task: Task;
+  readonly brief: Brief;
+  readonly candidate: Candidate;
+  readonly base: BaseCheckout;
+  readonly area: WorkArea;
+  readonly given: StartingPoint | null;
+  readonly progress: Progress;
+  /** Milliseconds that its run may work from here on. */
+  readonly leftMs: number;
+  readonly signal: AbortSignal;
+  readonly mayRestart: WritingOptions['mayRestart'];
+}
 
 /** Exit code of a coder that saw its time limit come, as `timeout` of the coreutils has it. */
 const OUT_OF_TIME = 124;
@@ -15,23 +42,23 @@ export const COLLECTING = 'its patch is being collected';
 export const waitNote = ({ message }: Fault, wait: number): string =>
   `waits ${Math.round(wait / 1000)} s to be tried again: ${message}`;
 
-type Kept = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
+type CandidateEnd = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
 
 /** Of a coder that may have filled the disk: whatever is in the way of its patch then is its own, and waiting is no use. */
-export async function keepIfRoom(work: Work, ending: string | null): Promise<Kept> {
+export async function storeIfItFits(work: CoderSession, ending: string | null): Promise<CandidateEnd> {
   try {
-    return await keepPatch(work, ending, (_world, _signal, keep) => keep());
+    return await storeCandidatePatch(work, ending, (_world, _signal, keep) => keep());
   } catch (thrown) {
     if (asFault(thrown).code !== 'DISK_FULL') throw thrown;
     return { state: 'failed', note: ending ?? 'it filled the disk' };
   }
 }
 
-export async function keepPatch(
-  { world, base, area, given, progress, signal }: Work,
+export async function storeCandidatePatch(
+  { world, base, area, given, progress, signal }: CoderSession,
   ending: string | null,
-  waiting: typeof patiently = patiently,
-): Promise<Kept> {
+  waiting: typeof retryOutages = retryOutages,
+): Promise<CandidateEnd> {
   const say = async (fault: Fault, wait: number) => progress.set({ note: waitNote(fault, wait) });
   const collect = () => world.workspaces.collect(base, area, signal);
   const collected = await waiting(world, signal, collect, say);
@@ -46,7 +73,7 @@ export async function keepPatch(
     case 'patch':
       return {
         state: 'coded',
-        note: ending ? `${ending.replace(/\.$/, '')}; ${JUDGED_ALL_THE_SAME}` : 'done',
+        note: ending ? `${ending.replace(/\.$/, '')}; ${PARTIAL_WORK_JUDGED}` : 'done',
         patch: await waiting(world, signal, () => storePatch(world.artifacts, collected.patch), say),
       };
   }
@@ -69,15 +96,71 @@ export function endingOf(result: ExecResult, lease: Lease): string | null {
       if (result.exitCode === OUT_OF_TIME) return 'stopped by itself, shortly before its time limit';
       return result.exitCode === 0
         ? null
-        : `ended with exit code ${result.exitCode ?? 'none'}${lastWords(result)}`;
+        : `ended with exit code ${result.exitCode ?? 'none'}${lastOutput(result)}`;
   }
 }
 
 /** Characters of what an agent said last. */
-const MOST_LAST_WORDS = 200;
+const MAX_OUTPUT_CHARS = 200;
 
 /** The last line that an agent wrote, best where errors go; nothing where it said nothing. */
-function lastWords({ stdout, stderr }: ExecResult): string {
+function lastOutput({ stdout, stderr }: ExecResult): string {
   const last = tailOf(stderr, 1) || tailOf(stdout, 1);
-  return last === '' ? '' : `: ${last.slice(0, MOST_LAST_WORDS)}`;
+  return last === '' ? '' : `: ${last.slice(0, MAX_OUTPUT_CHARS)}`;
+}
+
+interface Progress {
+  /** Remembers the change, a note with how the candidate came about before it; the database hears of it at once when the state changed, else with the next write. */
+  set(change: Partial<Omit<Candidate, 'runId' | 'alias'>>): void;
+  /** Writes what is remembered; rejects if that fails, and may be asked again. */
+  flush(): Promise<void>;
+}
+
+/** Serialises writes of one candidate's row: a coder's chatter becomes at most one write at a time. */
+export function progressOf(
+  store: Pick<Store, 'putCandidate'>,
+  start: Candidate,
+  onState: () => void,
+): Progress {
+  let current = start;
+  let dirty = false;
+  let writing: Promise<void> = Promise.resolve();
+  let busy = false;
+
+  const pump = async (): Promise<void> => {
+    busy = true;
+    try {
+      while (dirty) {
+        dirty = false;
+        await store.putCandidate(current);
+      }
+    } catch (thrown) {
+      // Not lost: the next change, or whoever flushes, writes it.
+      dirty = true;
+      throw thrown;
+    } finally {
+      busy = false;
+    }
+  };
+  const write = (): void => {
+    if (busy) return;
+    writing = pump();
+    // The rejection is delivered by flush; without this line it would count as unhandled until then.
+    writing.catch(() => {});
+  };
+
+  return {
+    set(change) {
+      const stateChanged = change.state !== undefined && change.state !== current.state;
+      const note = change.note === undefined ? {} : { note: noteOf(start.contestant, change.note) };
+      current = { ...current, ...change, ...note };
+      dirty = true;
+      write();
+      if (stateChanged) onState();
+    },
+    async flush() {
+      await writing.catch(() => {});
+      if (dirty) await pump();
+    },
+  };
 }

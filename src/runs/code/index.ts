@@ -1,20 +1,25 @@
 import { z } from 'zod';
 import type { Alias, Fault, RunId } from '../../core/model/index.ts';
-import { assignAliases } from '../../core/policy/index.ts';
+import { assignAliases } from '../../core/settings/index.ts';
 import type { ChildInput, FlowContext } from '../../ports/index.ts';
-import { contestantsOf } from '../field.ts';
-import { type Guarded, guard, patiently, type StageRunner } from '../guard.ts';
-import { loadTask, prepareBase } from '../task.ts';
-import type { WorkTime } from '../work-time.ts';
-import type { World } from '../world.ts';
-import { lineUpAgain } from './again.ts';
+import { contestantsOf } from '../contestants.ts';
+import { prepareBase, taskOf, type World } from '../context.ts';
+import {
+  type RunContext,
+  retryOutages,
+  type StageResult,
+  type StageRunner,
+  stagesOf,
+  UNLIMITED,
+  type WorkTime,
+} from '../stage.ts';
 import { waitNote } from './ending.ts';
-import { closeStage, lineUp, within } from './line-up.ts';
+import { closeCoding, queueCandidates, queueRetry, withTimeLeft } from './queue.ts';
 import { writeCandidate } from './supervise.ts';
 
 export { COLLECTING } from './ending.ts';
-export { sayEnough } from './enough.ts';
-export { codeFurther } from './further.ts';
+export { codeFurther } from './queue.ts';
+export { requestStop } from './stop-early.ts';
 
 export const CandidateInput = z.strictObject({
   runId: z.string(),
@@ -25,14 +30,14 @@ export const CandidateInput = z.strictObject({
 export type CandidateInput = z.infer<typeof CandidateInput>;
 
 /** Whose coders work, in what time; `carry`: one contestant of an earlier run once more, beside what the others of it wrote. */
-export interface Work {
+export interface CodingOptions {
   readonly runId: RunId;
   readonly time: WorkTime;
   readonly carry?: { readonly run: RunId; readonly again: Alias } | undefined;
 }
 
 /** Looks on while coders work, until `over` says that they have all ended. */
-export type Watch = (over: () => boolean, signal: AbortSignal) => Promise<null>;
+export type CodingWatcher = (context: RunContext, over: () => boolean) => Promise<null>;
 
 /**
  * Lets every contestant write its candidate, side by side, and waits for all of them. `watch` goes on meanwhile where the
@@ -40,40 +45,41 @@ export type Watch = (over: () => boolean, signal: AbortSignal) => Promise<null>;
  */
 export async function code(
   world: World,
-  context: FlowContext,
-  work: Work,
+  flow: FlowContext,
+  work: CodingOptions,
   stage: StageRunner,
-  watch: Watch,
-): Promise<Guarded<'coded'>> {
+  watch: CodingWatcher,
+): Promise<StageResult<'coded'>> {
   const { runId, time } = work;
-  const lined = await stage('contestants', (signal) => lineUpField(world, work, signal));
+  const lined = await stage('contestants', (context) => queueContestants(world, work, context));
   if (lined.kind === 'fault') return lined;
   const { inputs, watched } = lined.value;
   let over = false;
   // Begun before the coders, so that a replay counts the steps in the same order. What it meets stops nobody.
-  // Its time is not the run's: it lasts while coders wait for their places.
-  const looking = (signal: AbortSignal) => guard(world, 'watch', signal, () => watch(() => over, signal));
-  const watching = watched ? context.step('watch', looking) : null;
+  // Its time is not the run's: it lasts while coders wait for their slots.
+  const watching = watched
+    ? stagesOf(world, flow, runId, UNLIMITED)('watch', (context) => watch(context, () => over))
+    : null;
   const took = time.begin();
-  const coding = context.fanOut<null>(within(time.left(), inputs)).finally(() => {
+  const coding = flow.fanOut<null>(withTimeLeft(time.left(), inputs)).finally(() => {
     over = true;
   });
   const [results] = await Promise.all([coding, watching]);
-  const closed = await stage('code', () => closeStage(world, runId, inputs, results));
+  const closed = await stage('code', () => closeCoding(world, runId, inputs, results));
   if (closed.kind === 'fault') return closed;
   took(closed.value.codersMs);
   return { kind: 'ok', value: 'coded' };
 }
 
 /** One candidate's own flow: a single step, so that a finished candidate is never coded twice. */
-export async function codeOne(world: World, context: FlowContext, input: CandidateInput): Promise<null> {
+export async function codeOne(world: World, flow: FlowContext, input: CandidateInput): Promise<null> {
   const { runId, alias, leftMs } = input;
-  return context.step('write', async (signal) => {
+  return flow.step('write', async (signal) => {
     // A coder can kill itself as often as it wants to; the machine does not come back for the same one.
     let restarts = 0;
     let workedMs = 0;
     const mayRestart = (ms: number, mostMs: number): boolean => {
-      if (restarts === MOST_RESTARTS || workedMs + ms >= Math.min(mostMs, leftMs)) return false;
+      if (restarts === MAX_RESTARTS || workedMs + ms >= Math.min(mostMs, leftMs)) return false;
       restarts += 1;
       workedMs += ms;
       return true;
@@ -81,14 +87,14 @@ export async function codeOne(world: World, context: FlowContext, input: Candida
     // Whoever starts over finds what its models said already.
     const write = () =>
       writeCandidate(world, runId, alias, { leftMs: leftMs - workedMs, signal, mayRestart });
-    await patiently(world, signal, write, (fault, wait) => sayWait(world, { runId, alias }, fault, wait));
+    await retryOutages(world, signal, write, (fault, wait) => noteWait(world, { runId, alias }, fault, wait));
     return null;
   });
 }
 
 /** Shows on the status why a candidate stands still. What waits for the database cannot be shown there. */
-async function sayWait(
-  world: World,
+async function noteWait(
+  world: Pick<World, 'announcer' | 'log' | 'store'>,
   { runId, alias }: Pick<CandidateInput, 'runId' | 'alias'>,
   fault: Fault,
   wait: number,
@@ -109,28 +115,28 @@ async function sayWait(
  * How often a coder starts over that was ended by a signal from nobody knows where; our default. It costs time only, since
  * the answers that it had are given to it again: less than one more time limit, and none beyond what its run has left.
  */
-const MOST_RESTARTS = 4;
+const MAX_RESTARTS = 4;
 
 /** Two who agree can only spare a third one its work. */
-const FEWEST_WATCHED = 3;
+const MIN_WATCHED = 3;
 
 /** Gives each contestant an alias that says nothing about it, and prepares the checkout they all start from. */
-async function lineUpField(
+async function queueContestants(
   world: World,
-  { runId, carry }: Omit<Work, 'time'>,
-  signal: AbortSignal,
+  { carry }: Pick<CodingOptions, 'carry'>,
+  { run, signal }: RunContext,
 ): Promise<{ readonly inputs: readonly ChildInput[]; readonly watched: boolean }> {
-  await world.store.markStage(runId, 'code', 'start', world.clock.now());
-  const task = await loadTask(world, runId);
+  await world.store.markStage(run.id, 'code', 'start', world.clock.now());
+  const task = taskOf(run);
   const base = await prepareBase(world, task, { signal });
-  if (carry) return { inputs: await lineUpAgain(world, task, base, carry, signal), watched: false };
+  if (carry) return { inputs: await queueRetry(world, run, base, { ...carry, signal }), watched: false };
   const field = contestantsOf(world, task.settings);
-  const aliases = assignAliases(runId, field.length);
+  const aliases = assignAliases(run.id, field.length);
   const places = field.map((contestant, ordinal) => ({
     alias: aliases[ordinal] as Alias,
     ordinal,
     contestant,
   }));
-  const watched = task.settings.adaptive.stopEarly && field.length >= FEWEST_WATCHED;
-  return { inputs: await lineUp(world, task, places), watched };
+  const watched = task.settings.adaptive.stopEarly && field.length >= MIN_WATCHED;
+  return { inputs: await queueCandidates(world, run, places), watched };
 }

@@ -1,46 +1,39 @@
 import {
   type Alias,
+  type Brief,
   type Candidate,
   Fault,
   programKilled,
   type RunId,
   type Task,
 } from '../../core/model/index.ts';
-import { type Times, timesOf, timesWithin } from '../../core/policy/index.ts';
+import { type Times, timesOf, timesWithin } from '../../core/settings/index.ts';
 import {
-  type BaseCheckout,
   type Coder,
   type CoderInput,
   DEFAULT_LIMITS,
   type ExecResult,
   type Lease,
-  type WorkArea,
+  type RunRecord,
 } from '../../ports/index.ts';
-import { coderOf, routeOf } from '../field.ts';
-import { cancelled, patiently } from '../guard.ts';
-import { rememberAnswers } from '../remember-answers.ts';
-import { loadRun, loadTask, prepareBase, repositoryOf } from '../task.ts';
-import { noteSandbox } from '../where.ts';
-import type { World } from '../world.ts';
-import { COLLECTING, endingOf, keepIfRoom, keepPatch } from './ending.ts';
-import { enoughSaid, listenForEnough } from './enough.ts';
-import { patienceFor } from './patience.ts';
-import { type Progress, progressOf } from './progress.ts';
-import { applyOwn, type Given, givenTo } from './round.ts';
-import { taskText } from './task-text.ts';
+import { coderOf, routeOf } from '../contestants.ts';
+import { loadRun, prepareBase, recordSandbox, repositoryKeyOf, taskOf, type World } from '../context.ts';
+import { rememberAnswers } from '../restore.ts';
+import { cancelledError, retryOutages } from '../stage.ts';
+import {
+  COLLECTING,
+  type CoderSession,
+  endingOf,
+  progressOf,
+  storeCandidatePatch,
+  storeIfItFits,
+  type WritingOptions,
+} from './ending.ts';
+import { listenForStop, progressLimitFor, stopReason } from './stop-early.ts';
+import { applyOwnPatch, startingPointOf, taskText } from './task-text.ts';
 
 /** A lease outlives its coder a little, so that a last call is not refused for the clock. */
 const LEASE_SLACK_MS = 60_000;
-
-interface WritingOptions {
-  readonly leftMs: number;
-  readonly signal: AbortSignal;
-  /**
-   * Asked when a signal that Runoff did not send ended the coder, after `ms` milliseconds of at most `mostMs`: whether it
-   * may start over.
-   */
-  readonly mayRestart: (ms: number, mostMs: number) => boolean;
-}
 
 /**
  * Runs one coder in its own sandboxed clone and keeps what it left behind. Judged by the patch and the gateway's
@@ -58,45 +51,37 @@ export async function writeCandidate(
   // A shutdown aborts coders like a cancel does; if the flow goes on, it was a shutdown.
   if (!['queued', 'coding', 'cancelled'].includes(candidate.state)) return;
 
-  const task = await loadTask(world, runId);
-  const because = mayStopEarly(task, candidate) ? await enoughSaid(world.store, runId) : null;
+  const run = await loadRun(world, runId);
+  const task = taskOf(run);
+  const because = mayStopEarly(task, candidate) ? await stopReason(world.store, runId) : null;
   if (because !== null) return world.store.putCandidate({ ...candidate, state: 'cancelled', note: because });
-  const base = await patiently(world, signal, () => prepareBase(world, task, { signal }));
+  const base = await retryOutages(world, signal, () => prepareBase(world, task, { signal }));
   const progress = progressOf(world.store, candidate, () => world.announcer.soon(runId));
-  await noteSandbox(world, runId);
+  await recordSandbox(world, runId);
   const area = await world.workspaces.open(base, `${runId}-${alias}`);
   try {
-    const given = await givenTo(world, candidate);
-    const refused = given?.kind === 'repair' ? await applyOwn(world, area, given.patch, signal) : null;
-    if (refused === null) await codeIn({ ...how, world, task, candidate, base, area, given, progress });
+    const given = await startingPointOf(world, run, candidate);
+    const refused = given?.kind === 'repair' ? await applyOwnPatch(world, area, given.patch, signal) : null;
+    if (refused === null)
+      await runSession({ ...how, world, task, brief: briefOf(run), candidate, base, area, given, progress });
     else progress.set({ state: 'failed', note: refused });
-    await patiently(world, signal, () => progress.flush());
+    await retryOutages(world, signal, () => progress.flush());
   } finally {
     await world.workspaces.remove(area);
     await progress.flush();
   }
 }
 
+function briefOf({ id, brief }: RunRecord): Brief {
+  if (!brief) throw new Fault('INTERNAL', `Run ${id} has no brief although it is being coded.`);
+  return brief;
+}
+
 /** Whoever was asked for in a further round is wanted, whatever others agree on. */
 const mayStopEarly = ({ settings }: Task, { contestant }: Candidate): boolean =>
   settings.adaptive.stopEarly && contestant.round === undefined;
 
-/** One coder at work, from its open area to the end of its lease. */
-export interface Work {
-  readonly world: World;
-  readonly task: Task;
-  readonly candidate: Candidate;
-  readonly base: BaseCheckout;
-  readonly area: WorkArea;
-  readonly given: Given | null;
-  readonly progress: Progress;
-  /** Milliseconds that its run may work from here on. */
-  readonly leftMs: number;
-  readonly signal: AbortSignal;
-  readonly mayRestart: WritingOptions['mayRestart'];
-}
-
-async function codeIn(work: Work): Promise<void> {
+async function runSession(work: CoderSession): Promise<void> {
   const { world, task, candidate, progress } = work;
   const coder = coderOf(world, candidate.contestant.agent);
   const coderVersion = await coder.version();
@@ -106,14 +91,14 @@ async function codeIn(work: Work): Promise<void> {
   const startedAt = world.clock.elapsed();
   try {
     progress.set({ state: 'coding', note: 'starts', ...versionOf(coder, coderVersion) });
-    const { result, enough } = await runUntilEnough(work, coder, lease, times, (note) =>
+    const { result, enough } = await runUntilStopped(work, coder, lease, times, (note) =>
       progress.set({ note, ms: world.clock.elapsed() - startedAt }),
     );
     const used = { ms: world.clock.elapsed() - startedAt, usage: lease.usage() };
     if (enough !== null) return progress.set({ state: 'cancelled', note: enough, ...used });
     if (result.stopped === 'cancelled') {
       progress.set({ state: 'cancelled', note: 'cancelled' });
-      throw cancelled();
+      throw cancelledError();
     }
     // What its models answered is given to it again, and paid no second time (docs/decisions/0040).
     if (
@@ -126,15 +111,17 @@ async function codeIn(work: Work): Promise<void> {
     }
     progress.set({ note: COLLECTING, ...used });
     const ending = endingOf(result, lease)?.replaceAll(lease.key, '[key]') ?? null;
-    progress.set(result.stopped === 'disk' ? await keepIfRoom(work, ending) : await keepPatch(work, ending));
+    progress.set(
+      result.stopped === 'disk' ? await storeIfItFits(work, ending) : await storeCandidatePatch(work, ending),
+    );
   } finally {
     await lease.close();
   }
 }
 
 /** `enough`: why it was stopped, when the first to finish agreed meanwhile. */
-async function runUntilEnough(
-  work: Work,
+async function runUntilStopped(
+  work: CoderSession,
   coder: Coder,
   lease: Lease,
   times: Times,
@@ -144,7 +131,7 @@ async function runUntilEnough(
   if (!mayStopEarly(task, candidate)) {
     return { result: await runCoder(work, coder, lease, times, onNote), enough: null };
   }
-  const listener = listenForEnough(world, task.runId, signal);
+  const listener = listenForStop(world, task.runId, signal);
   try {
     const result = await runCoder({ ...work, signal: listener.signal }, coder, lease, times, onNote);
     const early = result.stopped === 'cancelled' && !signal.aborted;
@@ -158,7 +145,7 @@ const versionOf = (coder: Coder, version: string | null): Pick<Candidate, 'coder
   version ? { coderVersion: coder.experimental ? `${version} (experimental)` : version } : {};
 
 function openLease(
-  world: World,
+  world: Pick<World, 'gateway'>,
   task: Task,
   candidate: Candidate,
   times: Times,
@@ -169,7 +156,7 @@ function openLease(
     {
       runId: candidate.runId,
       spender: candidate.alias,
-      repository: repositoryOf(task.origin),
+      repository: repositoryKeyOf(task.origin),
       models: [candidate.contestant.model],
       capUsd: budget.candidate,
       runCapUsd: budget.run,
@@ -182,7 +169,7 @@ function openLease(
 
 /** One run of the coder in its sandbox, with the gateway as its only way out. */
 async function runCoder(
-  work: Work,
+  work: CoderSession,
   coder: Coder,
   lease: Lease,
   times: Times,
@@ -192,7 +179,7 @@ async function runCoder(
   const port = world.random.port();
   const gateway = { url: `http://127.0.0.1:${port}`, key: lease.key };
   const launch = coder.launch(await inputFor(work, coder, times, gateway));
-  const patience = patienceFor(world.clock, lease, times);
+  const patience = progressLimitFor(world.clock, lease, times);
   return world.sandbox.exec({
     area,
     argv: launch.argv,
@@ -215,13 +202,11 @@ async function runCoder(
 }
 
 async function inputFor(
-  { world, task, candidate, given }: Work,
+  { world, task, brief, candidate, given }: CoderSession,
   coder: Coder,
   times: Times,
   gateway: CoderInput['gateway'],
 ): Promise<CoderInput> {
-  const { brief } = await loadRun(world, task.runId);
-  if (!brief) throw new Fault('INTERNAL', `Run ${task.runId} has no brief although it is being coded.`);
   const { model, prompt: named, argv, seed = 0 } = candidate.contestant;
   const variant = world.prompts.coder.get(named);
   if (!variant) throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${JSON.stringify(named)}.`);

@@ -1,11 +1,10 @@
 import type { TestRun } from '../../core/evidence/index.ts';
-import type { Alias } from '../../core/model/index.ts';
 import {
   type Admission,
   type Aim,
   admit,
+  type IndependentTest,
   inQuestion,
-  type NeutralTest,
   type Trial as Outcome,
   REPEATS,
   type Reading,
@@ -13,10 +12,11 @@ import {
   readTogether,
   type Trials,
   tellsFiles,
-} from '../../core/neutral/index.ts';
-import { inParallel } from '../parallel.ts';
-import { areaId, type Bench, build, byExitCode, layFiles, over, runFiles } from './execute.ts';
-import { inArea } from './in-area.ts';
+} from '../../core/independent-tests/index.ts';
+import type { Alias } from '../../core/model/index.ts';
+import { inParallel } from '../context.ts';
+import { type CheckRunner, inArea } from './areas.ts';
+import { areaId, build, byExitCode, onTopOf, runFiles, writeFiles } from './execute.ts';
 import type { Tree } from './trees.ts';
 
 /** A survivor on whose production code tests are tried. */
@@ -27,7 +27,7 @@ export interface Survivor {
   readonly green: boolean;
 }
 
-export interface Trying {
+export interface TestTrialOptions {
   readonly survivors: readonly Survivor[];
   /** The base's own tests on the base. */
   readonly onBase: TestRun;
@@ -41,11 +41,11 @@ export interface Trying {
  * which may speak. Whatever a test does, it is a result.
  */
 export async function admitTests(
-  bench: Bench,
-  tests: readonly NeutralTest[],
-  trying: Trying,
+  runner: CheckRunner,
+  tests: readonly IndependentTest[],
+  trying: TestTrialOptions,
 ): Promise<Admission> {
-  const trial = openTrial(bench, trying);
+  const trial = openTrial(runner, trying);
   const { survivors, aim } = trying;
   // Most that fall do so on the base, before any survivor is touched.
   await trial.run(1, tests, [null]);
@@ -57,35 +57,35 @@ export async function admitTests(
 }
 
 /** A tree on which tests are run; null: the base. */
-type Ground = Survivor | null;
+type TrialTrees = Survivor | null;
 
 interface Trial {
   /** All outcomes so far, by the test's id. */
   known(): Readonly<Record<string, Trials>>;
   /** Runs the tests once on each tree. */
-  run(attempt: number, tests: readonly NeutralTest[], grounds: readonly Ground[]): Promise<void>;
+  run(attempt: number, tests: readonly IndependentTest[], grounds: readonly TrialTrees[]): Promise<void>;
 }
 
-function openTrial(bench: Bench, trying: Trying): Trial {
+function openTrial(runner: CheckRunner, trying: TestTrialOptions): Trial {
   const record = new Map<string, { base: Outcome[]; survivors: Record<Alias, Outcome[]> }>();
-  const note = ({ id }: NeutralTest, ground: Ground, outcome: Outcome) => {
+  const note = ({ id }: IndependentTest, ground: TrialTrees, outcome: Outcome) => {
     const kept = record.get(id) ?? { base: [], survivors: {} };
     record.set(id, kept);
     if (ground === null) kept.base.push(outcome);
     else kept.survivors[ground.alias] = [...(kept.survivors[ground.alias] ?? []), outcome];
   };
   // Where the base's own tests left no report, no test is asked for one.
-  const fair = trying.onBase.source === 'report' ? bench : byExitCode(bench);
+  const fair = trying.onBase.source === 'report' ? runner : byExitCode(runner);
   return {
     known: () => Object.fromEntries(record),
     async run(attempt, tests, grounds) {
       if (tests.length === 0) return;
-      const place: Place = { bench: fair, trying, attempt, note };
+      const place: Place = { runner: fair, trying, attempt, note };
       // What hung or broke alone would take the others with it.
-      const before = ({ id }: NeutralTest) => Object.values(record.get(id)?.survivors ?? {}).flat();
-      const broke = (test: NeutralTest) =>
+      const before = ({ id }: IndependentTest) => Object.values(record.get(id)?.survivors ?? {}).flat();
+      const broke = (test: IndependentTest) =>
         [...(record.get(test.id)?.base ?? []), ...before(test)].some(({ kind }) => kind === 'broke');
-      const apart = (test: NeutralTest) => !tellsFiles(trying.onBase) || broke(test);
+      const apart = (test: IndependentTest) => !tellsFiles(trying.onBase) || broke(test);
       const joint = tests.filter((test) => !apart(test));
       const unclear = await allTogether(place, joint, grounds);
       await eachAlone(place, [...unclear, ...pairs(grounds, tests.filter(apart))]);
@@ -94,31 +94,31 @@ function openTrial(bench: Bench, trying: Trying): Trial {
 }
 
 interface Place {
-  readonly bench: Bench;
-  readonly trying: Trying;
+  readonly runner: CheckRunner;
+  readonly trying: TestTrialOptions;
   readonly attempt: number;
-  readonly note: (test: NeutralTest, ground: Ground, outcome: Outcome) => void;
+  readonly note: (test: IndependentTest, ground: TrialTrees, outcome: Outcome) => void;
 }
 
 interface One {
-  readonly ground: Ground;
-  readonly test: NeutralTest;
+  readonly ground: TrialTrees;
+  readonly test: IndependentTest;
 }
 
 /** One run for each tree. Returns what could not be told apart: one test can keep the others from being reported. */
 async function allTogether(
   place: Place,
-  tests: readonly NeutralTest[],
-  grounds: readonly Ground[],
+  tests: readonly IndependentTest[],
+  grounds: readonly TrialTrees[],
 ): Promise<readonly One[]> {
   if (tests.length === 0) return [];
-  const unclear = new Set<Ground>();
-  await inParallel(place.bench.world.parallelChecks, grounds, async (ground) => {
+  const unclear = new Set<TrialTrees>();
+  await inParallel(place.runner.world.parallelChecks, grounds, async (ground) => {
     const ran = await runOn(place, ground, tests, 'all');
     const outcomes = ran && readTogether(tests, ran.run, ran.reading);
     if (!outcomes) unclear.add(ground);
     for (const [i, outcome] of (outcomes ?? []).entries())
-      place.note(tests[i] as NeutralTest, ground, outcome);
+      place.note(tests[i] as IndependentTest, ground, outcome);
   });
   return pairs(
     grounds.filter((ground) => unclear.has(ground)),
@@ -126,12 +126,12 @@ async function allTogether(
   );
 }
 
-const pairs = (grounds: readonly Ground[], tests: readonly NeutralTest[]): readonly One[] =>
+const pairs = (grounds: readonly TrialTrees[], tests: readonly IndependentTest[]): readonly One[] =>
   grounds.flatMap((ground) => tests.map((test) => ({ ground, test })));
 
 async function eachAlone(place: Place, ones: readonly One[]): Promise<void> {
   const worth = affordable(place, ones);
-  await inParallel(place.bench.world.parallelChecks, [...worth.entries()], async ([i, { ground, test }]) => {
+  await inParallel(place.runner.world.parallelChecks, [...worth.entries()], async ([i, { ground, test }]) => {
     const ran = await runOn(place, ground, [test], String(i));
     place.note(test, ground, ran ? readAlone(test, ran.run, ran.reading) : { kind: 'broke', cases: {} });
   });
@@ -141,9 +141,9 @@ async function eachAlone(place: Place, ones: readonly One[]): Promise<void> {
 const ALLOWANCE_MS = 10 * 60_000;
 
 /** The first tests of which as many runs as are asked for can be paid in time; at least one. */
-function affordable({ trying, bench }: Place, ones: readonly One[]): readonly One[] {
-  const cheap = (test: NeutralTest) => bench.plan.focus([test.path]) !== null;
-  const each = (trying.onBase.ms * (trying.survivors.length + 1)) / Math.max(1, bench.world.parallelChecks);
+function affordable({ trying, runner }: Place, ones: readonly One[]): readonly One[] {
+  const cheap = (test: IndependentTest) => runner.plan.focus([test.path]) !== null;
+  const each = (trying.onBase.ms * (trying.survivors.length + 1)) / Math.max(1, runner.world.parallelChecks);
   const most = Math.max(1, Math.floor(ALLOWANCE_MS / Math.max(1, each)));
   const dear = [...new Set(ones.map(({ test }) => test))].filter((test) => !cheap(test));
   const beyond = new Set(dear.slice(most));
@@ -157,32 +157,34 @@ interface Ran {
 
 /** Lays the tests over a tree and runs them; null where that tree, or its build with them, does not take them. */
 async function runOn(
-  { bench, trying, attempt }: Place,
-  ground: Ground,
-  tests: readonly NeutralTest[],
+  { runner, trying, attempt }: Place,
+  ground: TrialTrees,
+  tests: readonly IndependentTest[],
   part: string,
 ): Promise<Ran | null> {
-  const { base, task, plan } = bench;
+  const { base, task, plan } = runner;
   const files = Object.fromEntries(tests.map((test) => [test.path, test.text]));
   const id = areaId(task.runId, ground?.alias ?? 'base', trying.name, String(attempt), part);
   const key = JSON.stringify([
     'neutral-run',
-    [base.sha, base.layers, bench.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
+    [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
     [ground?.tree.patch ?? '', files],
-    [plan.command, plan.env, secondsFor(trying.onBase, bench), attempt],
+    [plan.command, plan.env, secondsFor(trying.onBase, runner), attempt],
   ]);
-  const ran = await bench.remember(key, () => {
-    const on = ground === null ? bench : over(bench, ground.tree.built);
+  const ran = await runner.remember(key, () => {
+    const on = ground === null ? runner : onTopOf(runner, ground.tree.built);
     return inArea(on, id, async (area) => {
-      if (await layFiles(on, area, files)) return null;
+      if (await writeFiles(on, area, files)) return null;
       // Compiled languages keep tests in the build's output, so it is made again with them.
-      return (await build(on, area)) ? null : runFiles(hurried(on, trying.onBase), area, Object.keys(files));
+      return (await build(on, area))
+        ? null
+        : runFiles(withTimeLimit(on, trying.onBase), area, Object.keys(files));
     });
   });
   return ran && { run: ran.run, reading: readingOf(trying, ground, ran.focused) };
 }
 
-const readingOf = ({ onBase }: Trying, ground: Ground, focused: boolean): Reading => ({
+const readingOf = ({ onBase }: TestTrialOptions, ground: TrialTrees, focused: boolean): Reading => ({
   onBase,
   focused,
   green: ground?.green ?? true,
@@ -192,12 +194,12 @@ const readingOf = ({ onBase }: Trying, ground: Ground, focused: boolean): Readin
 const TIMES = 3;
 const MORE_SECONDS = 60;
 
-const secondsFor = (onBase: TestRun, { task }: Bench): number =>
+const secondsFor = (onBase: TestRun, { task }: CheckRunner): number =>
   Math.min(task.settings.timeout.check, Math.ceil((TIMES * onBase.ms) / 1000) + MORE_SECONDS);
 
 /** A test that hangs must not hold everything up for as long as a whole suite may take. */
-function hurried(bench: Bench, onBase: TestRun): Bench {
-  const { settings } = bench.task;
-  const timeout = { ...settings.timeout, check: secondsFor(onBase, bench) };
-  return { ...bench, task: { ...bench.task, settings: { ...settings, timeout } } };
+function withTimeLimit(runner: CheckRunner, onBase: TestRun): CheckRunner {
+  const { settings } = runner.task;
+  const timeout = { ...settings.timeout, check: secondsFor(onBase, runner) };
+  return { ...runner, task: { ...runner.task, settings: { ...settings, timeout } } };
 }

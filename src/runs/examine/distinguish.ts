@@ -1,29 +1,38 @@
 import type { TestRun } from '../../core/evidence/index.ts';
-import type { Alias } from '../../core/model/index.ts';
 import {
   type Admission,
   type Aim,
   DistinguishingTest,
+  type IndependentTest,
   joinAdmissions,
-  type NeutralTest,
   NO_ADMISSION,
   placesFor,
-} from '../../core/neutral/index.ts';
+} from '../../core/independent-tests/index.ts';
+import type { Alias } from '../../core/model/index.ts';
 import { block } from '../../core/prompts/index.ts';
-import { steadyNonce } from '../steady-nonce.ts';
+import { stableNonce } from '../context.ts';
 import { admitTests, type Survivor } from './admit.ts';
-import type { Bench } from './execute.ts';
-import { acceptOn, type Setting, settingBlocks, settingOf } from './neutral.ts';
-import { ask, type Desk, type Heard, kept, taskBlocks } from './writer.ts';
+import type { CheckRunner } from './areas.ts';
+import {
+  acceptOn,
+  answerOnce,
+  askWriters,
+  type Setting,
+  settingBlocks,
+  settingOf,
+  type TestWriter,
+  taskBlocks,
+  type WriterAnswer,
+} from './independent-tests.ts';
 
 /** Rounds at most; candidates shown at most (selection notes, S6). */
-const MOST_ROUNDS = 3;
-const MOST_SHOWN = 4;
+const MAX_ROUNDS = 3;
+const MAX_SHOWN_CHARS = 4;
 /** The most of a run's budget that all rounds together may use. Our default, tune on dev data. */
 const SHARE = 0.1;
 
 /** A candidate that evidence so far may not have told from another one. */
-export interface Contender {
+export interface ComparedCandidate {
   readonly survivor: Survivor;
   /** Candidates of one class are shown once. */
   readonly cls: string;
@@ -32,8 +41,8 @@ export interface Contender {
 }
 
 export interface Distinguishing {
-  readonly contenders: readonly Contender[];
-  /** Aliases that are not told apart with these neutral tests besides all other evidence, best first; fewer than two: decided. */
+  readonly contenders: readonly ComparedCandidate[];
+  /** Aliases that are not told apart with these independent tests besides all other evidence, best first; fewer than two: decided. */
   readonly undecided: (neutral: Admission) => readonly Alias[];
   /** Neutral tests that were admitted before. */
   readonly before: Admission;
@@ -45,7 +54,7 @@ export interface Distinguishing {
 }
 
 /** What the rounds found. Plain JSON. */
-export interface Distinguished {
+interface Distinguished {
   /** Of the new tests, and of those only that separated somebody. */
   readonly admission: Admission;
   /** What each round came to, and why there was no further one; for people, and in part a model's words. */
@@ -57,8 +66,12 @@ export interface Distinguished {
  * they should differ; it is executed on the base and on all of them. At most three rounds, each only after one that
  * separated somebody.
  */
-export async function distinguish(bench: Bench, desk: Desk, given: Distinguishing): Promise<Distinguished> {
-  const setting = await settingOf(bench, desk);
+export async function distinguish(
+  runner: CheckRunner,
+  writer: TestWriter,
+  given: Distinguishing,
+): Promise<Distinguished> {
+  const setting = await settingOf(runner, writer);
   if (setting === null)
     return {
       admission: NO_ADMISSION,
@@ -66,15 +79,15 @@ export async function distinguish(bench: Bench, desk: Desk, given: Distinguishin
     };
   const notes: string[] = [];
   let admission = NO_ADMISSION;
-  for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const open = stillOpen(given, admission);
     if (open === null) break;
-    const written = await write(bench, desk, { given, setting, open, round, admission });
+    const written = await write(runner, writer, { given, setting, open, round, admission });
     if (typeof written === 'string') {
       notes.push(`Round ${round}: ${written}`);
       break;
     }
-    const found = await tryOut(bench, given, written, round, open);
+    const found = await tryOut(runner, given, written, round, open);
     notes.push(`Round ${round}: ${found.votes.map((vote) => vote.because).join(' ')}`);
     if (!found.votes.some((vote) => vote.standing === 'admitted' && vote.failedBy.length > 0)) break;
     admission = joinAdmissions(admission, found);
@@ -92,32 +105,32 @@ function stillOpen({ contenders, undecided, before }: Distinguishing, admission:
 interface Round {
   readonly given: Distinguishing;
   readonly setting: Setting;
-  readonly open: readonly Contender[];
+  readonly open: readonly ComparedCandidate[];
   readonly round: number;
   readonly admission: Admission;
 }
 
 /** The test of one round, or why there is none. */
-async function write(bench: Bench, desk: Desk, on: Round): Promise<NeutralTest | string> {
+async function write(runner: CheckRunner, writer: TestWriter, on: Round): Promise<IndependentTest | string> {
   const { given, setting, round, admission } = on;
   const before = [...given.before.tests, ...admission.tests];
   const shown = shownOf(on);
   if (shown.length < 2) return 'Too few of the patches can be shown without a name in them.';
   const key = JSON.stringify([
     'distinguishing-test',
-    desk.task.runId,
+    writer.task.runId,
     round,
     shown.toSorted(),
     before.map(({ path, title }) => [path, title]),
   ]);
-  const heard = await kept(desk, key, async (): Promise<Heard<NeutralTest | string>> => {
-    const taken = [...bench.baseFiles, ...before.map(({ path }) => path)];
+  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<IndependentTest | string>> => {
+    const taken = [...runner.baseFiles, ...before.map(({ path }) => path)];
     const places = placesFor(setting.custom, taken, 'distinguishing', 1);
-    const answer = await ask(desk, {
+    const answer = await askWriters(writer, {
       spender: 'distinguisher',
       share: SHARE,
       instructions: given.instructions,
-      prompt: await question(desk, on, places[0] ?? '', key),
+      prompt: await question(writer, on, places[0] ?? '', key),
       schema: DistinguishingTest,
     });
     if (answer.kind === 'nothing') return answer;
@@ -127,7 +140,7 @@ async function write(bench: Bench, desk: Desk, on: Round): Promise<NeutralTest |
       return { ...answer, value };
     }
     const how = { origin: 'distinguishing', places, written: [test] } as const;
-    const { tests, left } = await acceptOn(bench, desk, how);
+    const { tests, left } = await acceptOn(runner, writer, how);
     const [accepted] = tests;
     const value = accepted
       ? { ...accepted, id: `distinguishing-${round}` }
@@ -142,21 +155,21 @@ function shownOf({ given, open }: Round): readonly string[] {
   const seen = new Set<string>();
   return open
     .flatMap(({ cls, diff }) => (diff === null || seen.has(cls) ? [] : [seen.add(cls) && given.blind(diff)]))
-    .slice(0, MOST_SHOWN);
+    .slice(0, MAX_SHOWN_CHARS);
 }
 
 /** Who is who is told by nothing: neither name nor place, nor how many there are of a class. */
-async function question(desk: Desk, on: Round, place: string, key: string): Promise<string> {
+async function question(writer: TestWriter, on: Round, place: string, key: string): Promise<string> {
   const { given, setting, admission } = on;
-  const nonce = await steadyNonce(desk, key);
+  const nonce = await stableNonce(writer, key);
   const shown = shownOf(on).toSorted();
-  const order = await desk.remember(`order:${key}`, async () => shown.map(() => desk.random.nonce()));
+  const order = await writer.remember(`order:${key}`, async () => shown.map(() => writer.random.nonce()));
   const shuffled = shown
     .map((text, i) => ({ text, at: order[i] ?? '' }))
     .toSorted((a, b) => (a.at < b.at ? -1 : 1));
   const before = [...given.before.tests, ...admission.tests].flatMap((test) => test.title ?? []);
   return [
-    ...taskBlocks(desk, nonce),
+    ...taskBlocks(writer, nonce),
     ...settingBlocks(setting, nonce),
     ...shuffled.map(({ text }, i) => block(`PATCH ${i + 1}`, nonce, text)),
     ...(before.length > 0 ? [block('TESTED ALREADY', nonce, before.join('\n'))] : []),
@@ -166,13 +179,13 @@ async function question(desk: Desk, on: Round, place: string, key: string): Prom
 }
 
 async function tryOut(
-  bench: Bench,
+  runner: CheckRunner,
   given: Distinguishing,
-  test: NeutralTest,
+  test: IndependentTest,
   round: number,
-  open: readonly Contender[],
+  open: readonly ComparedCandidate[],
 ): Promise<Admission> {
-  return admitTests(bench, [test], {
+  return admitTests(runner, [test], {
     survivors: open.map(({ survivor }) => survivor),
     onBase: given.onBase,
     aim: given.aim,

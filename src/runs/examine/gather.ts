@@ -1,17 +1,19 @@
 import { contest, type Evidence, isSurvivor, peerTestsOn, type TestRun } from '../../core/evidence/index.ts';
+import type { IndependentTestReport } from '../../core/independent-tests/index.ts';
 import { comparePatches, type PatchLikeness, staticScore } from '../../core/likeness/index.ts';
 import type { Alias } from '../../core/model/index.ts';
-import type { NeutralReport } from '../../core/neutral/index.ts';
-import { joinSections, productionLines } from '../../core/patches/index.ts';
-import { inParallel } from '../parallel.ts';
-import { type Crossed, crossExecute } from './cross.ts';
-import { type Bench, byExitCode } from './execute.ts';
-import { type Bank, type Entry, type Examined, examineOne } from './one.ts';
+import { productionLines } from '../../core/patches/index.ts';
+import { tailOf } from '../../core/reports/index.ts';
+import { inParallel, storePatch } from '../context.ts';
+import { type CheckRunner, inArea } from './areas.ts';
+import { type Entry, type ExaminationTools, type Examined, examineOne } from './candidate.ts';
+import { areaId, byExitCode, runCommand } from './execute.ts';
+import { type PeerResults, runPeerTests } from './peer-tests.ts';
 import { type Probed, probe } from './probe.ts';
 import { openTrees } from './trees.ts';
-import { addWrittenTests, type Writing } from './written.ts';
+import { addWrittenTests, type Writing } from './written-tests.ts';
 
-export interface Gathering {
+interface Gathering {
   /** Told of each candidate before it is executed. */
   readonly begins?: (entry: Entry) => Promise<void>;
   /** Models that may write tests; absent: none is asked. */
@@ -21,27 +23,27 @@ export interface Gathering {
 export interface Gathered {
   readonly evidence: readonly Evidence[];
   /** Absent where no writer was asked. */
-  readonly neutral?: NeutralReport;
+  readonly neutral?: IndependentTestReport;
 }
 
 /** All that is executed to tell candidates apart, one step after the other. */
 export async function gatherEvidence(
-  bench: Bench,
+  runner: CheckRunner,
   entries: readonly Entry[],
   onBase: TestRun,
   { begins, writing }: Gathering = {},
 ): Promise<Gathered> {
   // Where the base's tests left no report, nobody is asked for one.
-  const fair = onBase.source === 'report' ? bench : byExitCode(bench);
-  const bank: Bank = { bench: fair, trees: openTrees(fair), onBase };
+  const fair = onBase.source === 'report' ? runner : byExitCode(runner);
+  const bank: ExaminationTools = { runner: fair, trees: openTrees(fair), onBase };
   try {
     const examined: Examined[] = [];
-    await inParallel(bench.world.parallelChecks, entries, async (entry) => {
+    await inParallel(runner.world.parallelChecks, entries, async (entry) => {
       await begins?.(entry);
       examined.push(await examineOne(bank, entry));
     });
     examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);
-    const crossed = await crossExecute(bank, examined);
+    const crossed = await runPeerTests(bank, examined);
     const probed = await probe(bank, examined);
     const agreeing = agreementsOf(examined);
     const evidence = contest(examined.map((one) => evidenceOf(one, crossed, probed, agreeing)));
@@ -58,7 +60,7 @@ function agreementsOf(examined: readonly Examined[]): ReadonlyMap<Alias, PatchLi
   const found = comparePatches(
     survivors.map(({ candidate, patch }) => ({
       id: candidate.alias,
-      text: joinSections(patch?.files ?? []),
+      text: patch?.text ?? '',
       ...(candidate.family === undefined ? {} : { family: candidate.family }),
     })),
   );
@@ -66,19 +68,19 @@ function agreementsOf(examined: readonly Examined[]): ReadonlyMap<Alias, PatchLi
 }
 
 /** Files, and functions, that are kept of one candidate. */
-const MOST_CHANGES = 8;
+const MAX_CHANGES = 8;
 
 const changesOf = ({ files, functions }: PatchLikeness) => [
-  ...files.slice(0, MOST_CHANGES),
-  ...functions.slice(0, MOST_CHANGES),
+  ...files.slice(0, MAX_CHANGES),
+  ...functions.slice(0, MAX_CHANGES),
 ];
 
 /** Examples that are kept. */
-const MOST_UNMET = 5;
+const MAX_UNMET = 5;
 
 function evidenceOf(
   { candidate, gates, patch, baseTests }: Examined,
-  crossed: Crossed,
+  crossed: PeerResults,
   probed: Probed | null,
   agreeing: ReadonlyMap<Alias, PatchLikeness>,
 ): Evidence {
@@ -86,7 +88,7 @@ function evidenceOf(
   const neutral = probed?.examples.byAlias.get(candidate.alias);
   const behaviour = probed?.behaviour.get(candidate.alias);
   const tests = crossed.tests.get(candidate.alias);
-  const unmet = isSurvivor(gates) ? (probed?.examples.suspect.slice(0, MOST_UNMET) ?? []) : [];
+  const unmet = isSurvivor(gates) ? (probed?.examples.suspect.slice(0, MAX_UNMET) ?? []) : [];
   const peerTests = peerTestsOn(candidate.alias, crossed.marks);
   return {
     alias: candidate.alias,
@@ -99,11 +101,55 @@ function evidenceOf(
     coderMs: candidate.ms,
     ...(candidate.family === undefined ? {} : { family: candidate.family }),
     ...(baseTests ? { baseTests } : {}),
-    ...(neutral ? { neutralTests: neutral } : {}),
+    ...(neutral ? { independentTests: neutral } : {}),
     ...(unmet.length > 0 ? { unmet } : {}),
     ...(behaviour ? { behaviour } : {}),
     ...(agreed ? { agreement: agreed.score, alike: agreed.alike, changes: changesOf(agreed) } : {}),
-    ...(patch ? { staticScore: staticScore(joinSections(patch.files)).score } : {}),
+    ...(patch ? { staticScore: staticScore(patch.text).score } : {}),
     peerTests: peerTests.toSorted((a, b) => (a.author < b.author ? -1 : 1)),
   };
+}
+
+/** Into the index alone: no file is written, so none has to be read again. Prints the tree, then what differs from the base. */
+const READ_DIFF_SCRIPT = `
+git apply --cached --whitespace=nowarn - || exit 1
+tree=$(git write-tree) && printf '%s\\n' "$tree" &&
+git diff-index --cached --raw -z --no-abbrev --no-renames "$1" || exit 2`;
+const PRINT_DIFF_SCRIPT = [
+  ...['-p', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'],
+  ...['--src-prefix=a/', '--dst-prefix=b/', '--diff-algorithm=myers', '--unified=3'],
+];
+
+/**
+ * A patch that was given as text, in the form in which a coder's work is collected. Nothing of a candidate has run where
+ * git reads it, inside the sandbox, so that the text itself is all there is to distrust.
+ */
+export async function collectText(
+  runner: CheckRunner,
+  alias: string,
+  text: string,
+): Promise<Pick<Entry, 'patch' | 'note'>> {
+  const { world, task } = runner;
+  const { sha } = task.base;
+  if (text.trim() === '') return { note: 'changes nothing' };
+  return inArea(runner, areaId(task.runId, alias, 'given'), async (area) => {
+    const taken = await runCommand(runner, area, {
+      argv: ['sh', '-c', READ_DIFF_SCRIPT, 'take', sha],
+      stdin: text,
+    });
+    if (taken.exitCode === 1) return { note: `does not apply to the base: ${tailOf(taken.stderr, 5)}` };
+    const shown = await runCommand(runner, area, {
+      argv: ['git', 'diff-index', '--cached', ...PRINT_DIFF_SCRIPT, sha],
+    });
+    const failed = [taken, shown].find(({ exitCode, truncated }) => exitCode !== 0 || truncated);
+    if (failed) {
+      const why = failed.truncated ? 'it is too big' : tailOf(failed.stderr, 5);
+      return { note: `could not be read: ${why}` };
+    }
+    const end = taken.stdout.indexOf('\n');
+    const raw = taken.stdout.slice(end + 1);
+    if (raw === '') return { note: 'changes nothing' };
+    const patch = { tree: taken.stdout.slice(0, end), raw, text: shown.stdout };
+    return { note: 'given', patch: await storePatch(world.artifacts, patch) };
+  });
 }

@@ -1,54 +1,49 @@
-import type { TestRun } from '../../core/evidence/index.ts';
+import { affordable, BASE_RUNS, steady, type TestRun } from '../../core/evidence/index.ts';
+import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
-import type { ArtifactRef, Candidate, RunId } from '../../core/model/index.ts';
-import { writersInOrder } from '../../core/neutral/index.ts';
+import { type ArtifactRef, type Candidate, Fault } from '../../core/model/index.ts';
 import { orderOf } from '../../core/ranking/index.ts';
-import { ifSound } from '../if-sound.ts';
-import { rememberAnswers } from '../remember-answers.ts';
-import { loadRun, loadTask } from '../task.ts';
-import type { World } from '../world.ts';
-import { testBase } from './base.ts';
-import { type Bench, openBench } from './execute.ts';
+import type { WorkArea } from '../../ports/index.ts';
+import { inParallel, taskOf, type World } from '../context.ts';
+import { rememberAnswers } from '../restore.ts';
+import { type RunContext, unlessDamaged } from '../stage.ts';
+import { type CheckRunner, inArea } from './areas.ts';
+import type { Entry } from './candidate.ts';
+import { areaId, build, byExitCode, onTopOf, openCheckRunner, runTests } from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
-import type { Entry } from './one.ts';
-import type { Writing } from './written.ts';
+import type { Writing } from './written-tests.ts';
 
-export { testBase } from './base.ts';
-export { type Bench, benchOver, openBench, type Tools } from './execute.ts';
-export { gatherEvidence } from './gather.ts';
-export { collectText } from './given.ts';
-export type { Entry } from './one.ts';
+export type { CheckPorts, CheckRunner } from './areas.ts';
+export type { Entry } from './candidate.ts';
+export { checkRunnerOn, openCheckRunner } from './execute.ts';
+export { collectText, gatherEvidence } from './gather.ts';
 export { type Reviewer, reviewCandidate } from './winner.ts';
 
 /**
  * Builds and tests the base commit itself, so that a failure is the candidate's own. Returns the test run, stored.
  * Faults with BASE_BROKEN before anything is spent on coders.
  */
-export async function checkBase(world: World, runId: RunId, signal: AbortSignal): Promise<ArtifactRef> {
-  const bench = await openBench(world, runId, signal);
-  return world.artifacts.put(JSON.stringify(await testBase(bench)));
+export async function checkBase(world: World, context: RunContext): Promise<ArtifactRef> {
+  const runner = await openCheckRunner(world, context);
+  return world.artifacts.put(JSON.stringify(await testBase(runner)));
 }
 
 /** What `checkBase` stored; a test run that is damaged since is made again. */
-export async function readBaseRun(bench: Bench, stored: ArtifactRef): Promise<TestRun> {
-  const text = await ifSound(bench.world.artifacts.get(stored));
-  return text === null ? testBase(bench) : (JSON.parse(text) as TestRun);
+export async function readBaseRun(runner: CheckRunner, stored: ArtifactRef): Promise<TestRun> {
+  const text = await unlessDamaged(runner.world.artifacts.get(stored));
+  return text === null ? testBase(runner) : (JSON.parse(text) as TestRun);
 }
 
 /** Builds and tests every candidate on the pinned base, then every survivor against the other survivors' tests. */
-export async function examine(
-  world: World,
-  runId: RunId,
-  baseRun: ArtifactRef,
-  signal: AbortSignal,
-): Promise<'examined'> {
+export async function examine(world: World, context: RunContext, baseRun: ArtifactRef): Promise<'examined'> {
+  const { run } = context;
+  const runId = run.id;
   await world.store.markStage(runId, 'examine', 'start', world.clock.now());
-  const run = await loadRun(world, runId);
   // A further round adds candidates: then everybody is executed again, new survivors against old ones.
   const known = new Set((run.evidence ?? []).map(({ alias }) => alias));
   const candidates = await world.store.candidates(runId);
   if (!run.evidence || candidates.some(({ alias }) => !known.has(alias))) {
-    const gathered = await gatherForRun(world, runId, baseRun, signal);
+    const gathered = await gatherForRun(world, context, candidates, baseRun);
     await world.store.updateRun(runId, gathered, world.clock.now());
   }
   await world.store.markStage(runId, 'examine', 'end', world.clock.now());
@@ -59,44 +54,46 @@ export async function examine(
 
 async function gatherForRun(
   world: World,
-  runId: RunId,
+  context: RunContext,
+  candidates: readonly Candidate[],
   baseRun: ArtifactRef,
-  signal: AbortSignal,
 ): Promise<Gathered> {
-  const bench = await openBench(world, runId, signal);
-  const onBase = await readBaseRun(bench, baseRun);
-  const candidates = await world.store.candidates(runId);
+  const runner = await openCheckRunner(world, context);
+  const onBase = await readBaseRun(runner, baseRun);
   const byAlias = new Map(candidates.map((candidate) => [candidate.alias, candidate]));
   const marked = async ({ alias }: Entry, state: 'examining' | 'examined') => {
     const candidate = byAlias.get(alias);
-    if (candidate) await mark(world, candidate, state);
+    if (candidate) await setState(world, candidate, state);
   };
   try {
     const entries = candidates.map((one) => ({ ...one, family: familyOf(one.contestant.model) }));
-    const writing = await writingFor(world, runId, candidates, signal);
+    const writing = writingFor(world, context, candidates);
     const begins = (entry: Entry) => marked(entry, 'examining');
-    return await gatherEvidence(bench, entries, onBase, { begins, ...(writing ? { writing } : {}) });
+    return await gatherEvidence(runner, entries, onBase, { begins, ...(writing ? { writing } : {}) });
   } finally {
     for (const candidate of candidates) await marked(candidate, 'examined');
   }
 }
 
 /** A crash may have left a candidate in either state: both stand for a patch that is to be examined. */
-async function mark(world: World, candidate: Candidate, state: 'examining' | 'examined'): Promise<void> {
+async function setState(
+  world: Pick<World, 'store'>,
+  candidate: Candidate,
+  state: 'examining' | 'examined',
+): Promise<void> {
   if (candidate.state === 'coded' || candidate.state === 'examining') {
     await world.store.putCandidate({ ...candidate, state });
   }
 }
 
 /** Models that may write tests for this run, or review; null where the settings want none to choose. */
-async function writingFor(
+function writingFor(
   world: World,
-  runId: RunId,
+  { run, signal }: RunContext,
   candidates: readonly Candidate[],
-  signal: AbortSignal,
-): Promise<Writing | null> {
-  const { brief, neutral } = await loadRun(world, runId);
-  const task = await loadTask(world, runId);
+): Writing | null {
+  const { brief, neutral } = run;
+  const task = taskOf(run);
   const order = orderOf(task.settings);
   const may = {
     write: order.strategies.includes('judges'),
@@ -107,14 +104,14 @@ async function writingFor(
   const models = judgeModels(task.settings, world.defaults.models);
   const wrote = authors.map(({ model }) => model);
   return {
-    desk: {
+    writer: {
       gateway: world.gateway,
       model: world.model,
       random: world.random,
       models: writersInOrder(models, wrote, familyOf),
       task,
       brief,
-      remember: rememberAnswers(world, runId),
+      remember: rememberAnswers(world, run.id),
       signal,
     },
     instructions: world.prompts,
@@ -123,4 +120,65 @@ async function writingFor(
     order,
     identities: identitiesOf(authors),
   };
+}
+
+/**
+ * Builds and tests the base commit itself: three times where there is time for it, so that tests which do not always give
+ * the same answer are known before they are held against anyone, and one run that went wrong does not end the task. Faults with BASE_BROKEN where that tells nothing about
+ * candidates, unless a base that fails is what candidates are to fix.
+ */
+export async function testBase(
+  runner: CheckRunner,
+  whenBroken: 'fault' | 'take it as it is' = 'fault',
+): Promise<TestRun> {
+  const { checks } = runner.task.settings;
+  return inArea(runner, areaId(runner.task.runId, 'base'), async (built) => {
+    const broken = await build(runner, built);
+    if (broken) {
+      throw new Fault(
+        'BASE_BROKEN',
+        `The build \`${checks.build}\` fails on the base commit (exit code ${broken.exitCode ?? 'none'}):\n${broken.tail}`,
+      );
+    }
+    const run = await repeatedly(onTopOf(runner, built));
+    const unusable = whyUnusable(run);
+    if (unusable && whenBroken === 'fault')
+      throw new Fault(
+        'BASE_BROKEN',
+        `The tests \`${checks.test}\` ${unusable} on the base commit:\n${run.tail}`,
+      );
+    return run;
+  });
+}
+
+async function repeatedly(runner: CheckRunner): Promise<TestRun> {
+  const planned = await runBase(runner, 1);
+  // Without a report, candidates are run by the command alone; so it is what the base must pass.
+  const plain = byExitCode(runner);
+  const first = planned.source === 'report' || isPlain(runner) ? planned : await runBase(plain, 1);
+  if (first.stopped || !affordable(first, BASE_RUNS)) return first;
+  const on = planned.source === 'report' ? runner : plain;
+  const runs: TestRun[] = [first];
+  const more = Array.from({ length: BASE_RUNS - 1 }, (_, index) => index + 2);
+  await inParallel(runner.world.parallelChecks, more, async (time) => {
+    runs.push(await runBase(on, time));
+  });
+  // A run in which nothing passes, beside others, was disturbed; it would make every test look flaky.
+  const sound = runs.filter((run) => run.source !== 'report' || whyUnusable(run) === null);
+  return steady(sound.length > 0 ? sound : runs);
+}
+
+const isPlain = ({ plan, task }: CheckRunner): boolean =>
+  plan.command === task.settings.checks.test && Object.keys(plan.env).length === 0;
+
+const runBase = (runner: CheckRunner, time: number): Promise<TestRun> =>
+  inArea(runner, areaId(runner.task.runId, 'base', String(time)), (area: WorkArea) => runTests(runner, area));
+
+/** A base run that cannot tell a regression from what was broken before. */
+function whyUnusable(run: TestRun): string | null {
+  if (run.stopped) return `were stopped (${run.stopped})`;
+  if (run.source === 'exit-code')
+    return run.exitCode === 0 ? null : `end with exit code ${run.exitCode ?? 'none'} and give no report`;
+  const outcomes = Object.values(run.tests);
+  return outcomes.length > 0 && !outcomes.includes('passed') ? 'have none that passes' : null;
 }

@@ -13,20 +13,12 @@ import {
 } from '../../core/evidence/index.ts';
 import { comparePatches } from '../../core/likeness/index.ts';
 import type { Alias } from '../../core/model/index.ts';
-import {
-  hunksOf,
-  joinSections,
-  patchedText,
-  productionPart,
-  roleOf,
-  testPart,
-} from '../../core/patches/index.ts';
+import { joinSections, patchedText, roleOf } from '../../core/patches/index.ts';
 import type { Limits } from '../../ports/index.ts';
-import { inParallel } from '../parallel.ts';
-import { checkLimits } from '../task.ts';
-import { areaId, type Bench, over, runCommand } from './execute.ts';
-import { inArea } from './in-area.ts';
-import type { Bank, Examined } from './one.ts';
+import { checkLimits, inParallel } from '../context.ts';
+import { type CheckRunner, inArea } from './areas.ts';
+import type { ExaminationTools, Examined } from './candidate.ts';
+import { areaId, onTopOf, runCommand } from './execute.ts';
 import type { Tree } from './trees.ts';
 
 /** What inputs derived from tests and issue tell of the candidates. */
@@ -40,7 +32,7 @@ const PROGRAMS = '/opt/runoff/checks/probes';
 const GRAMMARS = '/opt/runoff/grammars';
 
 /** Test files of the base that probes are derived from, at most. Our default. */
-const MOST_TESTS = 12;
+const MAX_TESTS = 12;
 /** Runs on the base: what differs between them says nothing. */
 const BASE_RUNS = [1, 2] as const;
 /** One run of all probes on one tree. Our default. */
@@ -53,31 +45,31 @@ const READABLE = /\.(?:[cm]?[jt]sx?|py)$/;
  * Runs every candidate that builds on inputs derived from tests and issue, and compares what they do. Null where no probe
  * could be derived: another language, no tests, nothing to change.
  */
-export async function probe(bank: Bank, examined: readonly Examined[]): Promise<Probed | null> {
-  const { bench } = bank;
+export async function probe(bank: ExaminationTools, examined: readonly Examined[]): Promise<Probed | null> {
+  const { runner } = bank;
   const ready = examined.flatMap((one) => (one.tree?.ready ? [{ ...one, tree: one.tree }] : []));
   if (ready.length < 2) return null;
   const base = await bank.trees.of('base', []);
-  const derived = await derive(bench, base, ready);
+  const derived = await derive(runner, base, ready);
   if (derived === null || derived.files.length === 0) return null;
-  const wish = wishOf(bench, derived);
+  const wish = probeRequestOf(runner, derived);
   const onBase: ProbeRun[] = [];
-  const stuck: Stuck[] = [];
+  const stuck: ProbeFailure[] = [];
   const outputs: (ProbeOutput | null)[] = [];
-  await inParallel(bench.world.parallelChecks, BASE_RUNS, async (attempt) => {
-    outputs.push(await run(bench, base, { ...wish, id: areaId(bench.task.runId, 'probe', `${attempt}`) }));
+  await inParallel(runner.world.parallelChecks, BASE_RUNS, async (attempt) => {
+    outputs.push(await run(runner, base, { ...wish, id: areaId(runner.task.runId, 'probe', `${attempt}`) }));
   });
   for (const output of outputs) {
     if (output === null) return null;
     onBase.push(readProbeRun(output));
-    stuck.push(...stuckIn(output));
+    stuck.push(...probeFailureIn(output));
   }
   const runs = new Map<Tree, ProbeRun | null>();
-  await inParallel(bench.world.parallelChecks, ready, async ({ candidate, tree }) => {
+  await inParallel(runner.world.parallelChecks, ready, async ({ candidate, tree }) => {
     if (runs.has(tree)) return;
     runs.set(tree, null);
     const id = areaId(candidate.runId, candidate.alias, 'probe');
-    const output = await run(bench, tree, { ...wish, id, skip: stuck });
+    const output = await run(runner, tree, { ...wish, id, skip: stuck });
     runs.set(tree, output && readProbeRun(output));
   });
   return compare(ready, derived, onBase, runs);
@@ -114,7 +106,7 @@ function compare(
   };
 }
 
-const textOf = ({ patch }: Ready): string => joinSections(patch ? productionPart(patch) : []);
+const textOf = ({ patch }: Ready): string => joinSections(patch ? patch.production : []);
 
 /** A patch that leaves the source as it is behaves as the base whatever is right. */
 function isIdle(text: string): boolean {
@@ -131,43 +123,45 @@ function likeness(one: string, other: string): number {
   return own ? (own.alike.length > 1 ? 1 : own.text) : 0;
 }
 
-async function derive(bench: Bench, base: Tree, ready: readonly Ready[]): Promise<DerivedTests | null> {
-  const tests = testsOf(bench, ready);
+async function derive(
+  runner: CheckRunner,
+  base: Tree,
+  ready: readonly Ready[],
+): Promise<DerivedTests | null> {
+  const tests = testsOf(runner, ready);
   const added = ready.filter(({ gates }) => isSurvivor(gates)).flatMap(addedBy);
   if (tests.length === 0 && added.length === 0) return null;
   const stdin = JSON.stringify({
-    issue: bench.asked ?? '',
+    issue: runner.asked ?? '',
     root: '.',
     tests,
     added,
     changed: changedBy(ready),
     helper: `${PROGRAMS}/observe.cjs`,
-    ...(await packageName(bench)),
+    ...(await packageName(runner)),
   });
   const argv = [NODE, '--no-warnings', `${PROGRAMS}/derive.mjs`, GRAMMARS] as const;
-  const id = areaId(bench.task.runId, 'probe', 'derive');
-  const result = await inArea(over(bench, base.built), id, (area) =>
-    runCommand(bench, area, { argv: [...argv], stdin, limits: limitsOf(bench) }),
+  const id = areaId(runner.task.runId, 'probe', 'derive');
+  const result = await inArea(onTopOf(runner, base.built), id, (area) =>
+    runCommand(runner, area, { argv: [...argv], stdin, limits: limitsOf(runner) }),
   );
   return result.exitCode === 0 && !result.truncated ? parsed(DerivedTests, result.stdout) : null;
 }
 
 /** Characters of changed code that are read. */
-const MOST_CHANGED = 400_000;
+const MAX_CHANGED_FILES = 400_000;
 
 /** What candidates changed, with the lines around it, in an order that does not depend on theirs. */
 function changedBy(ready: readonly Ready[]): string {
-  const files = ready.flatMap(({ patch }) => (patch ? productionPart(patch) : []));
+  const files = ready.flatMap(({ patch }) => (patch ? patch.production : []));
   const texts = files.map((file) =>
-    hunksOf(file)
-      .flatMap(({ lines }) => lines.map(({ text }) => text))
-      .join('\n'),
+    file.hunks.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n'),
   );
-  return [...new Set(texts)].sort().join('\n').slice(0, MOST_CHANGED);
+  return [...new Set(texts)].sort().join('\n').slice(0, MAX_CHANGED_FILES);
 }
 
 /** Tests may import the package by its own name. */
-async function packageName({ world, source, task }: Bench): Promise<{ readonly packageName?: string }> {
+async function packageName({ world, source, task }: CheckRunner): Promise<{ readonly packageName?: string }> {
   const text = await world.workspaces.readFile(source, task.base.sha, 'package.json');
   const found = text === null ? null : parsed(Manifest, text);
   return found ? { packageName: found.name } : {};
@@ -176,15 +170,15 @@ async function packageName({ world, source, task }: Bench): Promise<{ readonly p
 const Manifest = z.object({ name: z.string().max(300) });
 
 /** Test files of the base that probes are derived from: those that the command names, then those that stand nearest to what was changed. */
-function testsOf({ baseFiles, plan }: Bench, ready: readonly Ready[]): readonly string[] {
+function testsOf({ baseFiles, plan }: CheckRunner, ready: readonly Ready[]): readonly string[] {
   const all = baseFiles.filter((path) => roleOf(path) === 'test' && READABLE.test(path));
   const named = all.filter((path) => plan.command.includes(path));
-  if (named.length > 0) return named.slice(0, MOST_TESTS);
+  if (named.length > 0) return named.slice(0, MAX_TESTS);
   const changed = new Set(
-    ready.flatMap(({ patch }) => (patch ? productionPart(patch) : []).map(({ path }) => stemOf(path))),
+    ready.flatMap(({ patch }) => (patch ? patch.production : []).map(({ path }) => stemOf(path))),
   );
   const far = (path: string) => (changed.has(stemOf(path)) ? 0 : 1);
-  return all.toSorted((a, b) => far(a) - far(b)).slice(0, MOST_TESTS);
+  return all.toSorted((a, b) => far(a) - far(b)).slice(0, MAX_TESTS);
 }
 
 /** `src/list.ts` and `test/list.test.ts` have the same. */
@@ -196,7 +190,7 @@ const stemOf = (path: string): string =>
 
 /** Whole test files that a candidate adds, each under a name of its own. */
 function addedBy({ patch, candidate }: Ready) {
-  return (patch ? testPart(patch) : []).flatMap((file) => {
+  return (patch ? patch.tests : []).flatMap((file) => {
     const text = file.change === 'added' && READABLE.test(file.path) ? patchedText(null, file) : null;
     if (text?.kind !== 'text') return [];
     const path = file.path.replace(/[^/]+$/, (name) => `by-${candidate.alias.toLowerCase()}-${name}`);
@@ -204,21 +198,21 @@ function addedBy({ patch, candidate }: Ready) {
   });
 }
 
-interface Wish {
+interface ProbeRequest {
   readonly id: string;
   readonly files: readonly { readonly path: string; readonly text: string }[];
   readonly command: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly skip?: readonly Stuck[];
+  readonly skip?: readonly ProbeFailure[];
 }
 
 /** The derived files, and how this project runs just them. */
-function wishOf(bench: Bench, { files }: DerivedTests): Omit<Wish, 'id'> {
+function probeRequestOf(runner: CheckRunner, { files }: DerivedTests): Omit<ProbeRequest, 'id'> {
   const paths = files.map(({ path }) => path);
-  const commands = bench.plan.focus(paths);
+  const commands = runner.plan.focus(paths);
   return {
     files: files.map(({ path, text }) => ({ path, text })),
-    command: (commands ?? [{ command: bench.plan.command, args: [] }]).map(withArguments).join('; '),
+    command: (commands ?? [{ command: runner.plan.command, args: [] }]).map(withArguments).join('; '),
     // What Python keeps in sets comes in another order each time otherwise.
     env: { PYTHONHASHSEED: '0' },
   };
@@ -229,28 +223,32 @@ const withArguments = ({ command, args }: { readonly command: string; readonly a
 
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
-async function run(bench: Bench, tree: Tree, { id, ...input }: Wish): Promise<ProbeOutput | null> {
+async function run(
+  runner: CheckRunner,
+  tree: Tree,
+  { id, ...input }: ProbeRequest,
+): Promise<ProbeOutput | null> {
   const argv = [NODE, '--no-warnings', `${PROGRAMS}/run.mjs`] as const;
   const stdin = JSON.stringify({ ...input, limits: { wallMs: RUN_MS } });
-  const result = await inArea(over(bench, tree.built), id, (area) =>
-    runCommand(bench, area, { argv: [...argv], stdin, limits: limitsOf(bench) }),
+  const result = await inArea(onTopOf(runner, tree.built), id, (area) =>
+    runCommand(runner, area, { argv: [...argv], stdin, limits: limitsOf(runner) }),
   );
   return result.exitCode === 0 && !result.truncated ? parsed(ProbeOutput, result.stdout) : null;
 }
 
-const limitsOf = (bench: Bench): Limits => ({
-  ...checkLimits(bench.task),
-  wallMs: Math.min(checkLimits(bench.task).wallMs, 2 * RUN_MS),
+const limitsOf = (runner: CheckRunner): Limits => ({
+  ...checkLimits(runner.task),
+  wallMs: Math.min(checkLimits(runner.task).wallMs, 2 * RUN_MS),
   outputBytes: OUTPUT_BYTES,
 });
 
 /** What hung or ended the process on the base is not asked of candidates. */
-interface Stuck {
+interface ProbeFailure {
   readonly key: string;
   readonly call?: string;
 }
 
-function stuckIn({ lines }: ProbeOutput): readonly Stuck[] {
+function probeFailureIn({ lines }: ProbeOutput): readonly ProbeFailure[] {
   return lines.flatMap((line) => {
     const [type, key, call] = Array.isArray(line) ? (line as unknown[]) : [];
     const stuck = (type === 'h' || type === 'q') && typeof key === 'string' && !/\.(?:check|look)$/.test(key);

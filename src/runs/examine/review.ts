@@ -1,5 +1,14 @@
 import type { TestRun } from '../../core/evidence/index.ts';
 import {
+  type Admission,
+  type Aim,
+  formFault,
+  type IndependentTest,
+  joinAdmissions,
+  NO_ADMISSION,
+  placesFor,
+} from '../../core/independent-tests/index.ts';
+import {
   blind,
   type Competitor,
   type CriticReport,
@@ -14,21 +23,17 @@ import {
   settleReview,
 } from '../../core/judging/index.ts';
 import type { Alias } from '../../core/model/index.ts';
-import {
-  type Admission,
-  type Aim,
-  formFault,
-  joinAdmissions,
-  type NeutralTest,
-  NO_ADMISSION,
-  placesFor,
-} from '../../core/neutral/index.ts';
-import { inParallel } from '../parallel.ts';
-import { steadyNonce } from '../steady-nonce.ts';
+import { inParallel, stableNonce } from '../context.ts';
 import { admitTests, type Survivor } from './admit.ts';
-import type { Bench } from './execute.ts';
-import { settingOf } from './neutral.ts';
-import { ask, type Desk, type Heard, kept, type Order } from './writer.ts';
+import type { CheckRunner } from './areas.ts';
+import {
+  answerOnce,
+  askWriters,
+  settingOf,
+  type TestWriter,
+  type WriterAnswer,
+  type WriterQuestion,
+} from './independent-tests.ts';
 
 /** The most of a run's budget that all reviews may use. Our default. */
 const SHARE = 0.1;
@@ -38,13 +43,13 @@ const WIDTH = 4;
 /** One who looks for defects. None learns what another one said. */
 export interface Reviewer {
   readonly name: string;
-  readonly spender: Order<unknown>['spender'];
+  readonly spender: WriterQuestion<unknown>['spender'];
   readonly instructions: string;
-  /** `provider/model` names in the order in which they are asked; absent: those of the desk. */
+  /** `provider/model` names in the order in which they are asked; absent: those of the writer. */
   readonly models?: readonly string[];
 }
 
-export interface Reviewing {
+interface Reviewing {
   /** Those who are reviewed, best first. */
   readonly competitors: readonly Competitor[];
   readonly reviewers: readonly Reviewer[];
@@ -58,7 +63,7 @@ export interface Reviewing {
 }
 
 export interface Objections {
-  /** Of the reviewers' tests: one that is admitted counts like any other neutral test, and so can unseat a candidate. */
+  /** Of the reviewers' tests: one that is admitted counts like any other independent test, and so can unseat a candidate. */
   readonly admission: Admission;
   /** Defects that were named on a changed line and that execution did not refute, by alias: they make nobody fall, and nobody clear. */
   readonly doubts: ReadonlyMap<Alias, string>;
@@ -69,17 +74,17 @@ export interface Objections {
 }
 
 /** Reviewers look for defects in each of the leading candidates; what they claim is executed. */
-export async function review(bench: Bench, desk: Desk, given: Reviewing): Promise<Objections> {
+export async function review(runner: CheckRunner, writer: TestWriter, given: Reviewing): Promise<Objections> {
   const doubts = new Map<Alias, string>();
   const notes: string[] = [];
   const reports = new Map<Alias, readonly CriticReport[]>();
   let admission = NO_ADMISSION;
   for (const competitor of given.competitors) {
     const { alias } = competitor;
-    const opinions = await opinionsOf(desk, competitor, given);
-    const tests = await testsOf(bench, desk, opinions, admission.tests);
+    const opinions = await opinionsOf(writer, competitor, given);
+    const tests = await testsOf(runner, writer, opinions, admission.tests);
     const tried = await tryOut(
-      bench,
+      runner,
       given,
       alias,
       [...tests.values()].flatMap((laid) => laid.filter((test) => test !== null)),
@@ -105,16 +110,20 @@ interface Opinion {
   readonly model: string;
 }
 
-async function opinionsOf(desk: Desk, competitor: Competitor, given: Reviewing): Promise<readonly Opinion[]> {
+async function opinionsOf(
+  writer: TestWriter,
+  competitor: Competitor,
+  given: Reviewing,
+): Promise<readonly Opinion[]> {
   const said = new Map<Reviewer, Opinion>();
   await inParallel(WIDTH, given.reviewers, async (reviewer) => {
-    said.set(reviewer, await reviewOne(desk, competitor, reviewer, given));
+    said.set(reviewer, await reviewOne(writer, competitor, reviewer, given));
   });
   return given.reviewers.flatMap((reviewer) => said.get(reviewer) ?? []);
 }
 
 async function reviewOne(
-  desk: Desk,
+  writer: TestWriter,
   { alias, files, facts }: Competitor,
   reviewer: Reviewer,
   given: Reviewing,
@@ -123,48 +132,48 @@ async function reviewOne(
   const { name, spender, instructions } = reviewer;
   const patch = blind(files, identities);
   const shown = [patch.production, patch.tests, facts];
-  const key = JSON.stringify(['review', desk.task.runId, name, alias, task, shown]);
-  const nonce = await steadyNonce(desk, key);
+  const key = JSON.stringify(['review', writer.task.runId, name, alias, task, shown]);
+  const nonce = await stableNonce(writer, key);
   const question = reviewQuestionOf(task, { patch, facts }, identities, nonce);
   if (question.kind === 'leak') return { reviewer, said: { kind: 'ignored', because: LEAK }, model: '' };
-  const asked = { ...desk, models: reviewer.models ?? desk.models };
-  const heard = await kept(desk, key, async (): Promise<Heard<Reviewed>> => {
+  const asked = { ...writer, models: reviewer.models ?? writer.models };
+  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<Reviewed>> => {
     const share = SHARE / given.reviewers.length;
     const order = { spender, share, instructions, prompt: question.text } as const;
-    const answer = await ask(asked, { ...order, schema: Review });
+    const answer = await askWriters(asked, { ...order, schema: Review });
     if (answer.kind === 'nothing') return answer;
     return { ...answer, value: reviewed(alias, answer.value, { patch, nonce, instructions }) };
   });
   return heard.kind === 'answer'
     ? { reviewer, said: heard.value, model: heard.model }
-    : { reviewer, said: { kind: 'ignored', because: `The reviewer was lost: ${heard.why}` }, model: '' };
+    : { reviewer, said: { kind: 'ignored', because: `The reviewer failed: ${heard.why}` }, model: '' };
 }
 
 /** Blinding could not take every name out of it. */
 const LEAK = 'Its patch still names a model or an agent, so that nobody could read it blind.';
 
 /** Tests of claims in their order; null for a claim without one that can be laid. */
-type Laid = readonly (NeutralTest | null)[];
+type ReproductionFiles = readonly (IndependentTest | null)[];
 
 /** The tests of all opinions, each at a place of its own. */
 async function testsOf(
-  bench: Bench,
-  desk: Desk,
+  runner: CheckRunner,
+  writer: TestWriter,
   opinions: readonly Opinion[],
-  before: readonly NeutralTest[],
-): Promise<ReadonlyMap<Opinion, Laid>> {
+  before: readonly IndependentTest[],
+): Promise<ReadonlyMap<Opinion, ReproductionFiles>> {
   const objecting = opinions.flatMap((opinion) =>
     opinion.said.kind === 'claims' ? [{ opinion, claims: opinion.said.claims }] : [],
   );
-  const setting = objecting.length > 0 ? await settingOf(bench, desk) : null;
+  const setting = objecting.length > 0 ? await settingOf(runner, writer) : null;
   if (setting === null) return new Map();
-  const taken = [...bench.baseFiles, ...before.map(({ path }) => path)];
+  const taken = [...runner.baseFiles, ...before.map(({ path }) => path)];
   const count = objecting.reduce((sum, { claims }) => sum + claims.length, 0);
   const places = placesFor(setting.custom, taken, 'review', count).values();
   return new Map(
     objecting.map(({ opinion, claims }) => [
       opinion,
-      claims.map(({ alias, test, file, line, expected }, i): NeutralTest | null => {
+      claims.map(({ alias, test, file, line, expected }, i): IndependentTest | null => {
         const path = places.next().value;
         if (test === undefined || path === undefined || formFault(test) !== null) return null;
         const id = `review-${alias}-${opinion.reviewer.name}-${i + 1}`;
@@ -177,19 +186,19 @@ async function testsOf(
 
 /** A defect is something that is still wrong, or something that was right before: either makes a test worth hearing. */
 async function tryOut(
-  bench: Bench,
+  runner: CheckRunner,
   { survivors, onBase, aim }: Reviewing,
   alias: Alias,
-  tests: readonly NeutralTest[],
+  tests: readonly IndependentTest[],
 ): Promise<Admission> {
   if (tests.length === 0) return NO_ADMISSION;
   const trying = { survivors: await survivors(), onBase, aim, name: `r${alias}` };
-  const asNew = await admitTests(bench, tests, trying);
+  const asNew = await admitTests(runner, tests, trying);
   const refused = tests.filter((test) =>
     asNew.votes.some((vote) => vote.test === test.id && vote.standing === 'refused'),
   );
-  const asOld = refused.map((test): NeutralTest => ({ ...test, onBase: 'passes' }));
-  const kept = await admitTests(bench, asOld, trying);
+  const asOld = refused.map((test): IndependentTest => ({ ...test, onBase: 'passes' }));
+  const kept = await admitTests(runner, asOld, trying);
   const left = new Set(refused.map(({ id }) => id));
   const fresh: Admission = {
     tests: asNew.tests.filter(({ id }) => !left.has(id)),
@@ -199,14 +208,19 @@ async function tryOut(
   return joinAdmissions(fresh, kept);
 }
 
-interface Told {
+interface ReviewerResult {
   readonly report: CriticReport;
   readonly note?: string;
   readonly doubt?: string;
 }
 
 /** What one opinion comes to after execution. */
-function settled({ reviewer, said, model }: Opinion, tests: Laid, alias: Alias, tried: Admission): Told {
+function settled(
+  { reviewer, said, model }: Opinion,
+  tests: ReproductionFiles,
+  alias: Alias,
+  tried: Admission,
+): ReviewerResult {
   const critic = reviewer.name;
   switch (said.kind) {
     case 'ignored': {
@@ -232,14 +246,14 @@ function settled({ reviewer, said, model }: Opinion, tests: Laid, alias: Alias, 
   }
 }
 
-const voteOn = (test: NeutralTest | null, { votes }: Admission) =>
+const voteOn = (test: IndependentTest | null, { votes }: Admission) =>
   test === null ? undefined : votes.find((one) => one.test === test.id);
 
-const whyOf = (test: NeutralTest | null, tried: Admission): string =>
+const whyOf = (test: IndependentTest | null, tried: Admission): string =>
   voteOn(test, tried)?.because ?? 'There is no test of it that could be run.';
 
 /** What executing a claim's test came to; null where it has none, or it says nothing. */
-function reproduction(test: NeutralTest | null, alias: Alias, tried: Admission): Reproduction {
+function reproduction(test: IndependentTest | null, alias: Alias, tried: Admission): Reproduction {
   const vote = voteOn(test, tried);
   if (!vote) return null;
   const admitted = vote.standing === 'admitted';

@@ -1,30 +1,44 @@
-import { type Decision, decide } from '../../core/decision/index.ts';
 import type { Evidence } from '../../core/evidence/index.ts';
-import { type Judgement, strengthsOf } from '../../core/judging/index.ts';
-import type { RunId } from '../../core/model/index.ts';
-import { orderOf, type Ranked, type Ranking, rank, undecided } from '../../core/ranking/index.ts';
-import { loadRun, loadTask } from '../task.ts';
-import type { World } from '../world.ts';
-import { hearJudges } from './hear.ts';
+import {
+  type Competitor,
+  changedFiles,
+  factsOf,
+  type Judgement,
+  judgeModels,
+  strengthsOf,
+} from '../../core/judging/index.ts';
+import type { Alias, Brief, Candidate, RunId, Task } from '../../core/model/index.ts';
+import {
+  type Decision,
+  decide,
+  orderOf,
+  type Ranked,
+  type Ranking,
+  rank,
+  undecided,
+} from '../../core/ranking/index.ts';
+import { readPatch, repositoryKeyOf, taskOf, type World } from '../context.ts';
+import { rememberAnswers } from '../restore.ts';
+import type { RunContext } from '../stage.ts';
+import { judgePool } from './panel.ts';
 
-export { competitorOf } from './hear.ts';
 export { type JudgeParts, judgePool } from './panel.ts';
 
 /**
  * The decision falls: from executed evidence, and where that leaves several undecided from what the settings name next.
  * The same for the same evidence in any order.
  */
-export async function judge(world: World, runId: RunId, signal: AbortSignal): Promise<'judged'> {
+export async function judge(world: World, { run, signal }: RunContext): Promise<Decision> {
+  const { id: runId, evidence = [], brief } = run;
+  const task = taskOf(run);
   await world.store.markStage(runId, 'judge', 'start', world.clock.now());
-  const { evidence = [], brief } = await loadRun(world, runId);
-  const task = await loadTask(world, runId);
   const order = orderOf(task.settings);
   const near = undecided(rank(evidence, order), evidence);
   const asked = order.strategies.includes('judges') && near.length > 1;
   const matter = { task, evidence, undecided: near, ...(brief ? { brief } : {}) };
-  const judgement = asked ? await hearJudges(world, runId, matter, signal) : undefined;
+  const judgement = asked ? await askJudges(world, runId, matter, signal) : undefined;
   const askPerson = task.settings.evaluator.includes('human');
-  const { ranking, decision } = settle(evidence, order, judgement, { askPerson });
+  const { ranking, decision } = decideRanking(evidence, order, judgement, { askPerson });
   await world.store.updateRun(
     runId,
     { ranking, decision, ...(judgement ? { judgement } : {}) },
@@ -32,11 +46,11 @@ export async function judge(world: World, runId: RunId, signal: AbortSignal): Pr
   );
   await world.store.markStage(runId, 'judge', 'end', world.clock.now());
   await world.store.transition(runId, 'judged', decision.because, world.clock.now());
-  return 'judged';
+  return decision;
 }
 
 /** Judges who are not sure themselves put nobody before another. */
-export function settle(
+export function decideRanking(
   evidence: readonly Evidence[],
   order: Ranking,
   judgement: Judgement | undefined,
@@ -46,4 +60,66 @@ export function settle(
   const strengths = sure ? { strengths: strengthsOf(judgement) } : {};
   const ranking = rank(evidence, { ...order, ...strengths });
   return { ranking, decision: decide(ranking, evidence, { askPerson }) };
+}
+
+export interface JudgingInput {
+  readonly task: Task;
+  readonly brief?: Brief;
+  readonly evidence: readonly Evidence[];
+  /** Those between whom judges are to choose, best first. */
+  readonly undecided: readonly Alias[];
+}
+
+/** Puts undecided survivors before blind judges; what they say is kept, so that nobody is paid twice for it. */
+export async function askJudges(
+  world: World,
+  runId: RunId,
+  matter: JudgingInput,
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const { task, evidence, undecided } = matter;
+  const { settings } = task;
+  const candidates = await world.store.candidates(runId);
+  const competitors: Competitor[] = [];
+  for (const alias of undecided) {
+    const candidate = candidates.find((one) => one.alias === alias);
+    const found = evidence.find((one) => one.alias === alias);
+    if (!candidate || !found) continue;
+    const author = candidate.contestant;
+    competitors.push(await competitorOf(world.artifacts, { ...candidate, author }, found));
+  }
+  return judgePool(
+    {
+      ...world,
+      instructions: world.prompts.judge,
+      models: judgeModels(settings, world.defaults.models),
+      payer: {
+        runId,
+        repository: repositoryKeyOf(task.origin),
+        runCapUsd: settings.budget.run,
+        ...(settings.budget.tokens === undefined ? {} : { capTokens: settings.budget.tokens }),
+      },
+      remember: rememberAnswers(world, runId),
+      knockout: settings.evaluator.includes('tournament'),
+      signal,
+    },
+    { task: taskDescription(matter), competitors, authors: candidates.map(({ contestant }) => contestant) },
+  );
+}
+
+/** A candidate as judges are shown it. */
+export async function competitorOf(
+  artifacts: World['artifacts'],
+  { alias, patch, author }: Pick<Candidate, 'alias' | 'patch'> & Pick<Competitor, 'author'>,
+  evidence: Evidence,
+): Promise<Competitor> {
+  const parsed = patch && (await readPatch(artifacts, patch));
+  const files = parsed?.kind === 'patch' ? changedFiles(parsed.patch) : [];
+  return { alias, files, facts: factsOf(evidence), author };
+}
+
+/** What was asked for: the issue in its own words, then what the brief made of it. */
+function taskDescription({ task, brief }: JudgingInput): string {
+  const done = brief ? ['', brief.goal, ...brief.definitionOfDone.map((one) => `- ${one}`)] : [];
+  return [task.title, '', task.body, ...done].join('\n');
 }

@@ -27,16 +27,15 @@ import {
   Verdict,
 } from '../../core/judging/index.ts';
 import { type Alias, NO_USAGE, type Usage } from '../../core/model/index.ts';
-import { inParallel } from '../parallel.ts';
-import { steadyNonce } from '../steady-nonce.ts';
-import { ANSWER_MS, type AskParts, type Desk, openDesk } from './ask.ts';
+import { inParallel, stableNonce } from '../context.ts';
+import { ANSWER_MS, type JudgeModel, type JudgeModelParts, openJudgeModel } from './judge-model.ts';
 
 /** Of the run's budget, all judges together. Our default: by then coders have had their part. */
 const JUDGES_SHARE = 0.2;
 /** Questions under way at a time. Our default: providers refuse more than a few at once. */
-const WIDTH = 4;
+const CONCURRENT_QUESTIONS = 4;
 
-export interface JudgeParts extends AskParts {
+export interface JudgeParts extends JudgeModelParts {
   /** The text of `judge.md`, or what the operator put in its place. */
   readonly instructions: string;
   /** Calls at most; absent: our default. */
@@ -58,18 +57,18 @@ export async function judgePool(parts: JudgeParts, pool: Pool): Promise<Judgemen
   if (aliases.length < 2) return notJudged('There are not two candidates to compare.');
   if (models.length === 0) return notJudged('No model is available as a judge.');
   const options = { most: parts.mostCalls, knockout: parts.knockout };
-  const court = courtOf(parts, pool, planOf(aliases, models.length, options), models);
+  const session = openSession(parts, pool, planOf(aliases, models.length, options), models);
   try {
-    if (court.plan.how === 'round-robin') await hear(court, allPairs(court.plan.field));
-    else await knockout(court);
-    return judgementOf({ ...court, judges: court.sitting(), spent: await court.spent() });
+    if (session.plan.how === 'round-robin') await comparePairs(session, allPairs(session.plan.field));
+    else await knockout(session);
+    return judgementOf({ ...session, judges: session.leasedJudges(), spent: await session.spent() });
   } finally {
-    await court.close();
+    await session.close();
   }
 }
 
 /** Everything one judgement works with; `asked`, `alike` and `notes` grow. */
-interface Court {
+interface JudgingSession {
   readonly parts: JudgeParts;
   readonly pool: Pool;
   readonly plan: Plan;
@@ -81,13 +80,13 @@ interface Court {
   readonly alike: Pair[];
   readonly notes: string[];
   /** Opened when a judge is first asked. */
-  desk(judge: Judge): Promise<Desk>;
-  sitting(): readonly Judge[];
+  judgeModel(judge: Judge): Promise<JudgeModel>;
+  leasedJudges(): readonly Judge[];
   spent(): Promise<Usage>;
   close(): Promise<void>;
 }
 
-function courtOf(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly string[]): Court {
+function openSession(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly string[]): JudgingSession {
   const identities = identitiesOf(pool.authors);
   const field = pool.competitors.filter(({ alias }) => plan.field.includes(alias));
   const sides = new Map(
@@ -96,8 +95,8 @@ function courtOf(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly str
       return [competitor.alias, { patch, facts: competitor.facts, competitor }] as const;
     }),
   );
-  const desks = new Map<string, { readonly judge: Judge; readonly desk: Promise<Desk> }>();
-  const opened = () => Promise.all([...desks.values()].map(({ desk }) => desk));
+  const leased = new Map<string, { readonly judge: Judge; readonly judgeModel: Promise<JudgeModel> }>();
+  const allLeased = () => Promise.all([...leased.values()].map(({ judgeModel }) => judgeModel));
   const capUsd = (parts.payer.runCapUsd * (parts.share ?? JUDGES_SHARE)) / plan.judges;
   // Long enough for one question after the other to take all its time; it ends with the judgement.
   const ttlMs = ANSWER_MS * (1 + (parts.mostCalls ?? MOST_CALLS));
@@ -114,17 +113,17 @@ function courtOf(parts: JudgeParts, pool: Pool, plan: Plan, models: readonly str
     asked: [],
     alike: [],
     notes: [],
-    desk(judge) {
-      const known = desks.get(judge.judge)?.desk;
+    judgeModel(judge) {
+      const known = leased.get(judge.judge)?.judgeModel;
       if (known) return known;
-      const desk = openDesk(parts, { spender: judge.judge, model: judge.model, capUsd, ttlMs });
-      desks.set(judge.judge, { judge, desk });
-      return desk;
+      const judgeModel = openJudgeModel(parts, { spender: judge.judge, model: judge.model, capUsd, ttlMs });
+      leased.set(judge.judge, { judge, judgeModel });
+      return judgeModel;
     },
-    sitting: () => [...desks.values()].map(({ judge }) => judge).toSorted(byPlace(models)),
-    spent: async () => (await opened()).map((desk) => desk.usage()).reduce(sum, NO_USAGE),
+    leasedJudges: () => [...leased.values()].map(({ judge }) => judge).toSorted(byPlace(models)),
+    spent: async () => (await allLeased()).map((judgeModel) => judgeModel.usage()).reduce(sum, NO_USAGE),
     async close() {
-      const open = await Promise.allSettled([...desks.values()].map(({ desk }) => desk));
+      const open = await Promise.allSettled([...leased.values()].map(({ judgeModel }) => judgeModel));
       await Promise.all(open.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
     },
   };
@@ -141,12 +140,12 @@ const sum = (a: Usage, b: Usage): Usage => ({
 });
 
 /** Round after round; who wins most judges goes on, and where they are even the better evidence. */
-async function knockout(court: Court): Promise<void> {
-  let left = court.plan.field;
+async function knockout(session: JudgingSession): Promise<void> {
+  let left = session.plan.field;
   while (left.length > 1) {
     const round = roundOf(left);
-    await hear(court, round.matches);
-    const { pairs } = outcomesOf(court.sitting(), court.asked);
+    await comparePairs(session, round.matches);
+    const { pairs } = outcomesOf(session.leasedJudges(), session.asked);
     left = afterRound(left, round, ({ a, b }) => {
       const said = pairs.find((pair) => pair.a === a && pair.b === b)?.byJudge ?? [];
       const ahead =
@@ -157,7 +156,7 @@ async function knockout(court: Court): Promise<void> {
   }
 }
 
-interface Hearing {
+interface Comparison {
   readonly pair: Pair;
   readonly judge: Judge;
   readonly own: boolean;
@@ -165,29 +164,29 @@ interface Hearing {
 }
 
 /** Asks every judge of every pair in both orders, and another model where one gives no answer. */
-async function hear(court: Court, pairs: readonly Pair[]): Promise<void> {
-  let hearings: readonly Hearing[] = pairs
-    .filter((pair) => isOpen(court, pair))
-    .flatMap((pair) => hearingsOf(court, pair));
+async function comparePairs(session: JudgingSession, pairs: readonly Pair[]): Promise<void> {
+  let hearings: readonly Comparison[] = pairs
+    .filter((pair) => isOpen(session, pair))
+    .flatMap((pair) => comparisonsOf(session, pair));
   while (hearings.length > 0) {
-    await askAll(court, hearings);
-    hearings = substitutes(court, hearings);
+    await askAll(session, hearings);
+    hearings = substitutes(session, hearings);
   }
 }
 
-async function askAll(court: Court, hearings: readonly Hearing[]): Promise<void> {
+async function askAll(session: JudgingSession, hearings: readonly Comparison[]): Promise<void> {
   const calls = hearings.flatMap((hearing) => [
     { hearing, order: 'aFirst' as const },
     { hearing, order: 'bFirst' as const },
   ]);
-  await inParallel(WIDTH, calls, async ({ hearing, order }) => {
+  await inParallel(CONCURRENT_QUESTIONS, calls, async ({ hearing, order }) => {
     const { a, b } = hearing.pair;
     const [first, second] = order === 'aFirst' ? [a, b] : [b, a];
-    hearing.heard[order] = await askJudge(court, hearing.judge, first, second);
+    hearing.heard[order] = await askJudge(session, hearing.judge, first, second);
   });
   for (const { pair, judge, own, heard: said } of hearings) {
     const missing: Heard = { kind: 'lost', came: false, why: 'It was not asked.' };
-    court.asked.push({
+    session.asked.push({
       pair,
       judge: judge.judge,
       own,
@@ -201,69 +200,75 @@ async function askAll(court: Court, hearings: readonly Hearing[]): Promise<void>
  * In the place of each judge from whom no answer came, the next model that may judge the pair and has not been asked about
  * it, as long as the calls suffice. A judge whose answer cannot be used was heard, and is not replaced.
  */
-function substitutes(court: Court, hearings: readonly Hearing[]): Hearing[] {
-  const most = court.parts.mostCalls ?? MOST_CALLS;
-  const silent = ({ heard: said }: Hearing) =>
+function substitutes(session: JudgingSession, hearings: readonly Comparison[]): Comparison[] {
+  const most = session.parts.mostCalls ?? MOST_CALLS;
+  const silent = ({ heard: said }: Comparison) =>
     [said.aFirst, said.bFirst].some((one) => one?.kind === 'lost' && !one.came);
-  const next: Hearing[] = [];
+  const next: Comparison[] = [];
   for (const { pair } of hearings.filter(silent)) {
-    if ((court.asked.length + next.length + 1) * 2 > most) break;
+    if ((session.asked.length + next.length + 1) * 2 > most) break;
     const ofPair = (one: { readonly pair: Pair }) => one.pair.a === pair.a && one.pair.b === pair.b;
     const used = new Set([
-      ...court.asked.filter(ofPair).map(({ judge }) => judge),
+      ...session.asked.filter(ofPair).map(({ judge }) => judge),
       ...next.filter(ofPair).map(({ judge }) => judge.judge),
     ]);
-    const free = hearingsOf(court, pair, court.models.length).find(({ judge }) => !used.has(judge.judge));
+    const free = comparisonsOf(session, pair, session.models.length).find(
+      ({ judge }) => !used.has(judge.judge),
+    );
     if (free) next.push(free);
   }
   return next;
 }
 
 /** Is there something to ask, and may it be sent? Otherwise it says in the judgement why not. */
-function isOpen(court: Court, pair: Pair): boolean {
-  const [a, b] = [sideIn(court, pair.a), sideIn(court, pair.b)];
+function isOpen(session: JudgingSession, pair: Pair): boolean {
+  const [a, b] = [sideIn(session, pair.a), sideIn(session, pair.b)];
   if (alike(a, b)) {
-    court.alike.push(pair);
-    court.notes.push(`Judges would see the same code of ${pair.a} and ${pair.b}: a tie without asking.`);
+    session.alike.push(pair);
+    session.notes.push(`Judges would see the same code of ${pair.a} and ${pair.b}: a tie without asking.`);
     return false;
   }
-  const question = questionOf(court.pool.task, { first: a, second: b }, court.identities, '');
+  const question = questionOf(session.pool.task, { first: a, second: b }, session.identities, '');
   if (question.kind === 'question') return true;
   const names = question.names.slice(0, 3).join(', ');
-  court.notes.push(
+  session.notes.push(
     `${pair.a} and ${pair.b} were not compared: what judges would see still names an author (${names}).`,
   );
   return false;
 }
 
-function sideIn({ sides }: Court, alias: Alias): SideShown & { readonly competitor: Competitor } {
+function sideIn({ sides }: JudgingSession, alias: Alias): SideShown & { readonly competitor: Competitor } {
   const side = sides.get(alias);
   if (!side) throw new Error(`no candidate ${alias} before the judges`);
   return side;
 }
 
-function hearingsOf(court: Court, pair: Pair, judges = court.plan.judges): readonly Hearing[] {
-  const authors = [pair.a, pair.b].map((alias) => sideIn(court, alias).competitor.author);
-  return panelOf(authors, court.models, judges).map(({ model, own }) => ({
+function comparisonsOf(
+  session: JudgingSession,
+  pair: Pair,
+  judges = session.plan.judges,
+): readonly Comparison[] {
+  const authors = [pair.a, pair.b].map((alias) => sideIn(session, alias).competitor.author);
+  return panelOf(authors, session.models, judges).map(({ model, own }) => ({
     pair,
-    judge: { judge: `judge-${court.models.indexOf(model) + 1}`, model, family: familyOf(model) },
+    judge: { judge: `judge-${session.models.indexOf(model) + 1}`, model, family: familyOf(model) },
     own,
     heard: { aFirst: null, bFirst: null },
   }));
 }
 
-async function askJudge(court: Court, judge: Judge, first: Alias, second: Alias): Promise<Heard> {
-  const { parts, pool, identities } = court;
-  const sides = { first: sideIn(court, first), second: sideIn(court, second) };
-  const desk = await court.desk(judge);
+async function askJudge(session: JudgingSession, judge: Judge, first: Alias, second: Alias): Promise<Heard> {
+  const { parts, pool, identities } = session;
+  const sides = { first: sideIn(session, first), second: sideIn(session, second) };
+  const judgeModel = await session.judgeModel(judge);
   const shown = [sides.first, sides.second].map(({ patch, facts }) => [patch.production, patch.tests, facts]);
   const key = JSON.stringify(['judge', judge.model, first, second, pool.task, shown]);
   return parts.remember(key, async (): Promise<Heard> => {
-    const nonce = await steadyNonce(parts, key);
+    const nonce = await stableNonce(parts, key);
     const question = questionOf(pool.task, sides, identities, nonce);
     if (question.kind === 'leak') return { kind: 'lost', came: false, why: 'Its question named an author.' };
     const { instructions } = parts;
-    const answer = await desk.ask({ instructions, prompt: question.text, schema: Verdict });
+    const answer = await judgeModel.ask({ instructions, prompt: question.text, schema: Verdict });
     if (answer.kind === 'failed') return { kind: 'lost', came: false, why: answer.why };
     return heard(answer.value, {
       first: sides.first.patch,

@@ -1,14 +1,11 @@
-import { isOver } from '../../core/lifecycle/index.ts';
-import { asFault, type GitHubOrigin, type RunId } from '../../core/model/index.ts';
+import { asFault, type GitHubOrigin, isOver, type RunId } from '../../core/model/index.ts';
 import { statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
-import { isInLine } from '../line.ts';
-import { once } from '../once.ts';
-import { findOwn, type OwnComment } from '../own-comment.ts';
-import { closeQuestions } from '../question.ts';
-import { handleOf } from '../task.ts';
+import { type Announcer, handleOf, type World } from '../context.ts';
+import { closeQuestions, findOwnComment, type OwnComment } from '../question.ts';
+import { isQueued } from '../queue.ts';
+import { idempotentWrite } from '../stage.ts';
 import { LABEL, RUNNING_LABEL, viewOf } from '../view.ts';
-import type { Announcer, World } from '../world.ts';
 
 /** Shortest time between two edits of one status comment, so that a run stays far below GitHub's limits. */
 const EDIT_EVERY_MS = 5_000;
@@ -21,16 +18,16 @@ const OUTCOMES = {
 
 const ALONE = { candidate: undefined, stage: undefined, command: undefined, delivery: undefined } as const;
 
-interface Parts {
+interface AnnouncerPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly github?: GitHub;
-  readonly room?: NonNullable<World['room']>;
+  readonly diskSpace?: NonNullable<World['diskSpace']>;
 }
 
 /** The edits of one run, one after another. */
-interface Lane {
+interface RunUpdates {
   /** Not before this time, by the clock that never jumps. */
   next: number;
   work: Promise<void>;
@@ -40,8 +37,8 @@ interface Lane {
 }
 
 /** The announcer of one process. Local runs have nobody to announce to: for them it does nothing. */
-export function openAnnouncer(parts: Parts): Announcer {
-  const lanes = new Map<RunId, Lane>();
+export function openAnnouncer(parts: AnnouncerPorts): Announcer {
+  const lanes = new Map<RunId, RunUpdates>();
 
   const lane = (runId: RunId) => {
     const known = lanes.get(runId) ?? {
@@ -79,7 +76,7 @@ export function openAnnouncer(parts: Parts): Announcer {
     async finish(runId) {
       if (!parts.github) return;
       lane(runId).hurry.abort();
-      await enqueue(runId, () => sayEnd(parts, runId));
+      await enqueue(runId, () => announceEnd(parts, runId));
       lanes.delete(runId);
     },
     async idle() {
@@ -88,39 +85,39 @@ export function openAnnouncer(parts: Parts): Announcer {
   };
 }
 
-const SAID = 'said';
+const END_ANNOUNCED_KEY = 'said';
 
 /** Runs whose end since then was not said as it is now, because a crash or an outage of GitHub came in between. */
-export const unsaidSince = (
+export const unannouncedSince = (
   store: Pick<Store, 'endedWithout'>,
   since: number,
   limit: number,
-): Promise<readonly RunRecord[]> => store.endedWithout(SAID, since, limit);
+): Promise<readonly RunRecord[]> => store.endedWithout(END_ANNOUNCED_KEY, since, limit);
 
 /** What GitHub refuses is not tried again: the App may be gone, and nobody else can let us in. */
-async function sayEnd(parts: Parts, runId: RunId): Promise<void> {
-  await parts.store.intend(runId, SAID);
-  await parts.store.fulfil(runId, SAID, false);
+async function announceEnd(parts: AnnouncerPorts, runId: RunId): Promise<void> {
+  await parts.store.intend(runId, END_ANNOUNCED_KEY);
+  await parts.store.fulfil(runId, END_ANNOUNCED_KEY, false);
   try {
     await announce(parts, runId);
   } catch (thrown) {
-    if (asFault(thrown).code === 'GITHUB_REFUSED') await parts.store.fulfil(runId, SAID, true);
+    if (asFault(thrown).code === 'GITHUB_REFUSED') await parts.store.fulfil(runId, END_ANNOUNCED_KEY, true);
     throw thrown;
   }
-  await parts.store.fulfil(runId, SAID, true);
+  await parts.store.fulfil(runId, END_ANNOUNCED_KEY, true);
 }
 
-async function announce(parts: Parts, runId: RunId): Promise<void> {
+async function announce(parts: AnnouncerPorts, runId: RunId): Promise<void> {
   const run = await parts.store.run(runId);
   if (run?.origin.kind !== 'github' || !parts.github) return;
   const { origin } = run;
   // Before there is a task it is not known whether whoever asked may (I4, I9), and a refusal has said itself what is to be
   // said: labels and status are those of the run at work. A fault of admission is told, though: the label would just stand.
-  if (!run.task && run.state !== 'failed' && !(await speaksInLine(parts, run, origin))) return;
+  if (!run.task && run.state !== 'failed' && !(await mayAnnounceQueued(parts, run, origin))) return;
   const publisher = await parts.github.publisher(handleOf(origin));
   try {
-    if (isInLine(run)) await greetInLine(parts, publisher, run, origin);
-    else if (!isOver(run.state)) await greet(parts, publisher, run, origin);
+    if (isQueued(run)) await acknowledgeQueued(parts, publisher, run, origin);
+    else if (!isOver(run.state)) await acknowledge(parts, publisher, run, origin);
     try {
       await closeQuestions(parts, publisher, run);
       await writeStatus(parts, parts.github, publisher, run, origin);
@@ -137,21 +134,25 @@ async function announce(parts: Parts, runId: RunId): Promise<void> {
  * Whether a run that has not begun is spoken of: while it waits in line, which only one that may start does, and when it
  * ends there. Of two on one issue the older one speaks: the younger is refused when its turn comes.
  */
-async function speaksInLine(parts: Parts, run: RunRecord, origin: GitHubOrigin): Promise<boolean> {
+async function mayAnnounceQueued(
+  parts: AnnouncerPorts,
+  run: RunRecord,
+  origin: GitHubOrigin,
+): Promise<boolean> {
   if (!run.line) return false;
-  if (!isInLine(run)) return isOver(run.state) && (await parts.store.intent(run.id, 'status')) !== null;
-  const living = await parts.store.livingRuns(origin.repositoryId, origin.issue);
+  if (!isQueued(run)) return isOver(run.state) && (await parts.store.intent(run.id, 'status')) !== null;
+  const living = await parts.store.activeRuns(origin.repositoryId, origin.issue);
   return living.find((one) => !isOver(one.state))?.id === run.id;
 }
 
 /** 👀 alone: the label that asked stays until the run begins, since admission looks for it. */
-async function greetInLine(
-  parts: Parts,
+async function acknowledgeQueued(
+  parts: AnnouncerPorts,
   publisher: Publisher,
   run: RunRecord,
   origin: GitHubOrigin,
 ): Promise<void> {
-  await once(parts.store, run.id, 'greet-in-line', {
+  await idempotentWrite(parts.store, run.id, 'greet-in-line', {
     look: async () => null,
     write: async () => {
       await publisher.react({ issue: origin.issue }, 'eyes');
@@ -167,14 +168,14 @@ export async function statusUrl(store: Pick<Store, 'intent'>, runId: RunId): Pro
 }
 
 /** 👀 and the label that says a run is on: once, and harmless to repeat. */
-async function greet(
-  parts: Parts,
+async function acknowledge(
+  parts: AnnouncerPorts,
   publisher: Publisher,
   run: RunRecord,
   origin: GitHubOrigin,
 ): Promise<void> {
   const nothing = async () => null;
-  await once(parts.store, run.id, 'greet', {
+  await idempotentWrite(parts.store, run.id, 'greet', {
     look: nothing,
     write: async () => {
       await publisher.react({ issue: origin.issue }, 'eyes');
@@ -189,7 +190,7 @@ async function greet(
 }
 
 async function writeStatus(
-  parts: Parts,
+  parts: AnnouncerPorts,
   github: GitHub,
   publisher: Publisher,
   run: RunRecord,
@@ -197,9 +198,12 @@ async function writeStatus(
 ): Promise<void> {
   const { body } = statusComment(await viewOf(parts, run));
   let fresh = false;
-  const comment = await once(parts.store, run.id, 'status', {
+  const comment = await idempotentWrite(parts.store, run.id, 'status', {
     look: async () =>
-      findOwn(github, await github.reader(handleOf(origin)), origin.issue, { kind: 'status', run: run.id }),
+      findOwnComment(github, await github.reader(handleOf(origin)), origin.issue, {
+        kind: 'status',
+        run: run.id,
+      }),
     write: async () => {
       fresh = true;
       return publisher.comment(origin.issue, body);
@@ -229,16 +233,16 @@ function endingOf(run: RunRecord): Ending {
 
 /** The label that tells how it ended, and a reaction; once for each way of ending, since a pick can follow a first one. */
 async function close(
-  parts: Parts,
+  parts: AnnouncerPorts,
   publisher: Publisher,
   run: RunRecord,
   origin: GitHubOrigin,
 ): Promise<void> {
-  if (await isOutrun(parts.store, run, origin)) return;
+  if (await isSuperseded(parts.store, run, origin)) return;
   const ending = endingOf(run);
   const label = ending === 'quiet' ? null : OUTCOMES[ending];
   const reaction = REACTIONS[ending];
-  await once(parts.store, run.id, `close:${ending}`, {
+  await idempotentWrite(parts.store, run.id, `close:${ending}`, {
     look: async () => null,
     write: async () => {
       await publisher.setLabels(origin.issue, {
@@ -252,7 +256,7 @@ async function close(
 }
 
 /** The labels of an issue tell of its newest run. */
-async function isOutrun(store: Store, self: RunRecord, origin: GitHubOrigin): Promise<boolean> {
+async function isSuperseded(store: Store, self: RunRecord, origin: GitHubOrigin): Promise<boolean> {
   const runs = await store.runsAt(origin.repositoryId, origin.issue);
   return runs.some(
     (run) =>

@@ -1,66 +1,68 @@
-import { pickOf } from '../../core/decision/index.ts';
-import { isOver } from '../../core/lifecycle/index.ts';
-import type { RunId, Task } from '../../core/model/index.ts';
-import type { FlowContext, RunOutcome } from '../../ports/index.ts';
-import { type FaultData, faultOf, guard, stopIfCancelled } from '../guard.ts';
-import { loadRun, loadTask } from '../task.ts';
-import type { World } from '../world.ts';
-import { commitCandidates } from './commits.ts';
-import { leaveBranches } from './local.ts';
+import { isOver, type LocalOrigin, type RunId, type Task } from '../../core/model/index.ts';
+import { pickOf } from '../../core/ranking/index.ts';
+import { localBranch } from '../../core/reports/index.ts';
+import type { FlowContext, RunOutcome, RunRecord } from '../../ports/index.ts';
+import { taskOf, type World } from '../context.ts';
+import { type FaultData, faultOf, type RunContext, stagesOf, throwIfCancelled, UNLIMITED } from '../stage.ts';
+import { type Commits, commitCandidates } from './branches.ts';
+import { withPublisher } from './context.ts';
 import { publishChoice, publishPull, publishTable } from './on-github.ts';
 
-export { openAnnouncer, statusUrl, unsaidSince } from './announcer.ts';
-export { deleteLosers } from './desk.ts';
+export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
+export { choiceTexts, writtenComparison } from './comments.ts';
+export { deleteLosers } from './context.ts';
 export {
   type Applied,
   applyPick,
   loadOnGitHub,
-  type OnGitHubRun,
   refreshTally,
   releaseCi,
   whyNotOurs,
 } from './pick.ts';
-export { choiceTexts, writtenComparison } from './show.ts';
 
 /** Brings the result to where its users look. Every write is made once, however often this is repeated. */
-export async function publish(world: World, runId: RunId, signal: AbortSignal): Promise<'published'> {
-  const run = await loadRun(world, runId);
+export async function publish(world: World, context: RunContext): Promise<'published'> {
+  const { run, signal } = context;
   if (!isOver(run.state)) {
-    await world.store.markStage(runId, 'publish', 'start', world.clock.now());
-    const outcome = await leave(world, await loadTask(world, runId), signal);
-    await world.store.updateRun(runId, { outcome }, world.clock.now());
-    await world.store.markStage(runId, 'publish', 'end', world.clock.now());
-    stopIfCancelled(signal);
-    await conclusion(world, runId);
+    await world.store.markStage(run.id, 'publish', 'start', world.clock.now());
+    const outcome = await publishResult(world, context);
+    await world.store.updateRun(run.id, { outcome }, world.clock.now());
+    await world.store.markStage(run.id, 'publish', 'end', world.clock.now());
+    throwIfCancelled(signal);
+    await moveToFinalState(world, run, outcome);
   }
-  await finish(world, runId);
+  await announceAndSweep(world, run.id);
   return 'published';
 }
 
 /** Where evidence does not decide, a person does, who may take as long as they like: nothing is held meanwhile. */
-async function conclusion(world: World, runId: RunId): Promise<void> {
-  const { origin, decision, outcome } = await loadRun(world, runId);
-  const asks = origin.kind === 'github' && decision?.kind === 'toss-up' && outcome?.kind === 'table';
+async function moveToFinalState(
+  world: Pick<World, 'store' | 'clock'>,
+  { id, origin, decision }: RunRecord,
+  outcome: RunOutcome,
+): Promise<void> {
+  const asks = origin.kind === 'github' && decision?.kind === 'toss-up' && outcome.kind === 'table';
   const [state, cause] = asks
     ? (['awaiting_pick', 'a person must pick'] as const)
     : (['published', 'the result is where its users look'] as const);
-  await world.store.transition(runId, state, cause, world.clock.now());
+  await world.store.transition(id, state, cause, world.clock.now());
 }
 
-async function leave(world: World, task: Task, signal: AbortSignal): Promise<RunOutcome> {
-  const commits = await commitCandidates(world, task, signal);
-  const { origin } = task;
-  stopIfCancelled(signal);
+async function publishResult(world: World, { run, signal }: RunContext): Promise<RunOutcome> {
+  const { origin, decision } = run;
+  const task = taskOf(run);
+  const commits = await commitCandidates(world, run, task, signal);
+  throwIfCancelled(signal);
   if (origin.kind === 'local') return leaveBranches(world, task, origin, commits);
-  const { decision } = await loadRun(world, task.runId);
-  const desk = { world, task, origin, commits, signal };
-  if (decision?.kind === 'toss-up') return publishChoice(desk);
-  const pick = pickOf(decision);
-  return pick === null ? publishTable(desk) : publishPull(desk, pick);
+  return withPublisher(world, { run: { ...run, origin }, signal }, (context) => {
+    if (decision?.kind === 'toss-up') return publishChoice(context, commits);
+    const pick = pickOf(decision);
+    return pick === null ? publishTable(context, commits) : publishPull(context, commits, pick);
+  });
 }
 
 /** Says the end of a run where people look, and removes what its coders and checks left on this disk. */
-async function finish(world: World, runId: RunId): Promise<void> {
+async function announceAndSweep(world: Pick<World, 'announcer' | 'workspaces'>, runId: RunId): Promise<void> {
   await world.announcer.finish(runId);
   await world.workspaces.sweep((id) => !id.startsWith(`${runId}-`));
 }
@@ -71,20 +73,18 @@ async function finish(world: World, runId: RunId): Promise<void> {
  */
 export async function conclude(
   world: World,
-  context: FlowContext,
+  flow: FlowContext,
   runId: RunId,
   fault: FaultData,
   how: 'aloud' | 'quietly' = 'aloud',
 ): Promise<'failed'> {
-  await context.step('conclude', (signal) =>
-    guard(world, 'conclude', signal, () => fail(world, runId, fault, how)),
-  );
+  await stagesOf(world, flow, runId, UNLIMITED)('conclude', () => fail(world, runId, fault, how));
   return 'failed';
 }
 
 /** The fault as the run's end. */
 export async function fail(
-  world: World,
+  world: Pick<World, 'announcer' | 'clock' | 'store' | 'workspaces'>,
   runId: RunId,
   fault: FaultData,
   how: 'aloud' | 'quietly' = 'aloud',
@@ -92,6 +92,22 @@ export async function fail(
   const { advice } = faultOf(fault);
   await world.store.updateRun(runId, { trouble: { ...fault, advice } }, world.clock.now());
   await world.store.transition(runId, 'failed', fault.message, world.clock.now());
-  if (how === 'aloud') await finish(world, runId);
+  if (how === 'aloud') await announceAndSweep(world, runId);
   return null;
+}
+
+/** Leaves every candidate on a branch of its own in the user's repository; the work tree is not touched. */
+export async function leaveBranches(
+  world: Pick<World, 'workspaces'>,
+  task: Task,
+  origin: LocalOrigin,
+  commits: Commits,
+): Promise<RunOutcome> {
+  const branches: Record<string, string> = {};
+  for (const [alias, sha] of commits.byAlias) {
+    const name = localBranch(task.runId, alias);
+    await world.workspaces.branch(commits.base, origin.path, name, sha);
+    branches[alias] = name;
+  }
+  return { kind: 'branches', branches };
 }

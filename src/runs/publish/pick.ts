@@ -1,26 +1,26 @@
-import {
-  type Alias,
-  asFault,
-  Fault,
-  type GitHubOrigin,
-  type RunId,
-  type Sha,
-} from '../../core/model/index.ts';
-import { advanceMessage, choice, comparison, pullRequest } from '../../core/reports/index.ts';
-import type { Pick, PullDetails, RunOutcome, RunRecord, Store } from '../../ports/index.ts';
-import { OUTAGES } from '../guard.ts';
-import { once } from '../once.ts';
-import { dropPick, whyDropped } from '../picks.ts';
-import { loadRun, loadTask } from '../task.ts';
+import { type Alias, asFault, Fault, type RunId, type Sha } from '../../core/model/index.ts';
+import { comparison, followUpMessage, pickComment, pullRequest } from '../../core/reports/index.ts';
+import type { BaseCheckout, Pick, PullDetails, RunOutcome, Store } from '../../ports/index.ts';
+import { type GitHubRun, isGitHubRun, loadRun, taskOf, type World } from '../context.ts';
+import { rejectPick, whyPickRejected } from '../picks.ts';
+import { idempotentWrite, OUTAGES } from '../stage.ts';
 import { viewOf } from '../view.ts';
-import type { World } from '../world.ts';
-import { AUTHOR, commitCandidates } from './commits.ts';
-import { atDesk, type Desk, type Job, push } from './desk.ts';
-import { type Head, isHeadOfOurs, keepHead, planHead, plannedHead, shownOn, wasPushed } from './heads.ts';
+import {
+  AUTHOR,
+  type Commits,
+  commitCandidates,
+  type Head,
+  isHeadOfOurs,
+  plannedHead,
+  shownOn,
+  storeHead,
+  storePlannedHead,
+  wasPushed,
+} from './branches.ts';
+import { outcomeForPublishing, showCheck, showComparison, showTally, writtenComparison } from './comments.ts';
+import { type PublishContext, push, withPublisher } from './context.ts';
 import { publishPull } from './on-github.ts';
-import { show, showCheck, showTally, viewForPublishing, writtenComparison } from './show.ts';
 
-export type OnGitHubRun = RunRecord & { readonly origin: GitHubOrigin };
 type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
 
 /** What came of a command on a result: a sentence for whoever gave it. */
@@ -35,17 +35,17 @@ const refused = (why: string): Applied => ({ kind: 'refused', why });
  * Brings the last pick of a run to where its users look: opens the pull request, or puts the picked candidate's files on
  * top of the one that is open. Nobody codes again. Every write is made once, however often this is repeated.
  */
-export async function applyPick(world: World, run: OnGitHubRun): Promise<Applied> {
+export async function applyPick(world: World, run: GitHubRun): Promise<Applied> {
   const pick = (await world.store.picks(run.id)).at(-1);
   if (!pick) throw new Fault('INTERNAL', `Run ${run.id} has no pick to apply.`);
-  const dropped = await whyDropped(world.store, run.id, pick);
+  const dropped = await whyPickRejected(world.store, run.id, pick);
   if (dropped !== null) return refused(dropped);
-  const job = await jobOf(world, run);
   const { outcome } = run;
-  const applied =
+  const applied = await withCommits(world, run, (context, commits) =>
     outcome?.kind === 'pull'
-      ? await pickOnPull(job, run, outcome, pick)
-      : await pickFromTable(job, run.state, pick.alias);
+      ? pickOnPull(context, commits, outcome, pick)
+      : pickFromTable(context, commits, pick.alias),
+  );
   // A crash may have come between the pull request and this.
   if (outcome?.kind === 'pull' && run.state === 'awaiting_pick')
     await world.store.transition(run.id, 'published', 'a person picked', world.clock.now());
@@ -53,55 +53,67 @@ export async function applyPick(world: World, run: OnGitHubRun): Promise<Applied
   return applied;
 }
 
-async function jobOf(world: World, run: OnGitHubRun): Promise<Job> {
-  const task = await loadTask(world, run.id);
+async function withCommits<T>(
+  world: World,
+  run: GitHubRun,
+  work: (context: PublishContext, commits: Commits) => Promise<T>,
+): Promise<T> {
   const { signal } = new AbortController();
-  const commits = await commitCandidates(world, task, signal);
-  return { world, task, origin: run.origin, commits, signal };
+  const commits = await commitCandidates(world, run, taskOf(run), signal);
+  return withPublisher(world, { run, signal }, (context) => work(context, commits));
 }
 
-async function pickFromTable(job: Job, state: RunRecord['state'], alias: Alias | null): Promise<Applied> {
-  const { world, task } = job;
+async function pickFromTable(
+  context: PublishContext,
+  commits: Commits,
+  alias: Alias | null,
+): Promise<Applied> {
+  const { world, run } = context;
   const now = world.clock.now();
   if (alias === null) {
-    if (state === 'awaiting_pick')
-      await world.store.transition(task.runId, 'closed', 'a person picked none of the candidates', now);
-    await atDesk(job, (desk) => refreshIssue(desk));
+    if (run.state === 'awaiting_pick')
+      await world.store.transition(run.id, 'closed', 'a person picked none of the candidates', now);
+    await refreshIssue(context, run.outcome);
     return done('None of the candidates was picked. No pull request was opened.');
   }
-  const outcome = await publishPull(job, alias);
-  await world.store.updateRun(task.runId, { outcome }, now);
-  await world.store.transition(task.runId, 'published', `a person picked candidate ${alias}`, now);
-  await atDesk(job, (desk) => refreshIssue(desk));
+  const outcome = await publishPull(context, commits, alias);
+  await world.store.updateRun(run.id, { outcome }, now);
+  await world.store.transition(run.id, 'published', `a person picked candidate ${alias}`, now);
+  await refreshIssue(context, outcome);
   if (outcome.kind === 'pull')
     return done(`Candidate ${alias} is the draft pull request #${outcome.number}.`);
   return refused(
-    outcome.kind === 'table' && outcome.unopened ? outcome.unopened : 'No pull request was opened.',
+    outcome.kind === 'table' && outcome.refusedBecause
+      ? outcome.refusedBecause
+      : 'No pull request was opened.',
   );
 }
 
 /** The comparison on the issue no longer asks: it says who picked what. */
-async function refreshIssue(desk: Desk): Promise<void> {
-  const { world, task, origin } = desk;
-  if (!(await writtenComparison(world.store, task.runId, 'choice'))) return;
-  const run = await loadRun(world, task.runId);
-  if (!run.outcome) return;
-  const { view, diffs } = await viewForPublishing(desk, run.outcome);
-  await show(desk, 'choice', origin.issue, choice(view, diffs));
+async function refreshIssue(context: PublishContext, outcome: RunOutcome | undefined): Promise<void> {
+  const { world, run } = context;
+  if (!outcome || outcome.kind === 'branches') return;
+  if (!(await writtenComparison(world.store, run.id, 'choice'))) return;
+  const { view, diffs } = await outcomeForPublishing(context, outcome);
+  await showComparison(context, 'choice', run.origin.issue, pickComment(view, diffs));
 }
 
 /** A pull request that somebody opened from our branch before us is theirs to describe. */
-async function tellInPull(desk: Desk, outcome: PullOutcome, alias: Alias): Promise<'edited' | 'refused'> {
-  const { view, diffs } = await viewForPublishing(desk, outcome);
+async function describePull(
+  context: PublishContext,
+  outcome: PullOutcome,
+  alias: Alias,
+): Promise<'edited' | 'refused'> {
+  const { view, diffs } = await outcomeForPublishing(context, outcome);
   const { title, body } = pullRequest(view, alias, diffs);
   try {
-    await desk.publisher.editPull(outcome.number, { title, body });
+    await context.publisher.editPull(outcome.number, { title, body });
     return 'edited';
   } catch (thrown) {
     if (OUTAGES.has(asFault(thrown).code)) throw thrown;
-    desk.world.log.warn(
-      { run: desk.task.runId, err: thrown },
-      'the pull request could not be described anew',
+    context.world.log.warn(
+      { run: context.run.id, err: thrown },
+      'the description of the pull request could not be updated',
     );
     return 'refused';
   }
@@ -121,39 +133,43 @@ export async function whyNotOurs(
   return null;
 }
 
-async function pickOnPull(job: Job, run: OnGitHubRun, outcome: PullOutcome, pick: Pick): Promise<Applied> {
+async function pickOnPull(
+  context: PublishContext,
+  commits: Commits,
+  outcome: PullOutcome,
+  pick: Pick,
+): Promise<Applied> {
   const { alias } = pick;
-  return atDesk(job, async (desk) => {
-    if (alias === null) {
-      await refreshPull(desk, outcome);
-      return done(`It is noted that none is wanted. The pull request #${outcome.number} is yours to close.`);
-    }
-    const { store } = desk.world;
-    const before = await shownOn(store, run);
-    // What this very pick has pushed before a crash is not there already for whoever picked.
-    const begun = (await plannedHead(store, run.id, pick.key)) !== null;
-    if (before === alias && !begun) {
-      await refreshPull(desk, outcome);
-      return done(`The pull request #${outcome.number} shows candidate ${alias} already.`);
-    }
-    const view = await viewOf(desk.world, run);
-    const message = advanceMessage(view, { kind: 'pick', alias, instead: before ?? '–' });
-    const moved =
-      before === alias
-        ? outcome
-        : await advance(desk, run, outcome, { key: pick.key, alias, message, at: pick.at });
-    if (typeof moved === 'string') {
-      await dropPick(store, run.id, pick.key, moved);
-      await refreshPull(desk, outcome);
-      return refused(moved);
-    }
-    await once(store, run.id, `text:${pick.key}`, {
-      look: async () => null,
-      write: () => tellInPull(desk, moved, alias),
-    });
-    await refreshPull(desk, moved);
-    return done(`The pull request #${outcome.number} shows candidate ${alias} now.`);
+  const { world, run } = context;
+  if (alias === null) {
+    await refreshPull(context, outcome);
+    return done(`It is noted that none is wanted. The pull request #${outcome.number} is yours to close.`);
+  }
+  const { store } = world;
+  const before = await shownOn(store, run);
+  // What this very pick has pushed before a crash is not there already for whoever picked.
+  const begun = (await plannedHead(store, run.id, pick.key)) !== null;
+  if (before === alias && !begun) {
+    await refreshPull(context, outcome);
+    return done(`The pull request #${outcome.number} shows candidate ${alias} already.`);
+  }
+  const view = await viewOf(world, run);
+  const message = followUpMessage(view, { kind: 'pick', alias, instead: before ?? '–' });
+  const moved =
+    before === alias
+      ? outcome
+      : await advance(context, commits.base, outcome, { key: pick.key, alias, message, at: pick.at });
+  if (typeof moved === 'string') {
+    await rejectPick(store, run.id, pick.key, moved);
+    await refreshPull(context, outcome);
+    return refused(moved);
+  }
+  await idempotentWrite(store, run.id, `text:${pick.key}`, {
+    look: async () => null,
+    write: () => describePull(context, moved, alias),
   });
+  await refreshPull(context, moved);
+  return done(`The pull request #${outcome.number} shows candidate ${alias} now.`);
 }
 
 interface Advance {
@@ -170,13 +186,14 @@ interface Advance {
  * The new outcome, or a sentence that says why not.
  */
 async function advance(
-  desk: Desk,
-  run: OnGitHubRun,
+  context: PublishContext,
+  base: BaseCheckout,
   outcome: PullOutcome,
   next: Advance,
 ): Promise<PullOutcome | string> {
-  const { store } = desk.world;
-  const pull = await desk.reader.pull(outcome.number);
+  const { run, world } = context;
+  const { store } = world;
+  const pull = await context.reader.pull(outcome.number);
   const why = await whyNotOurs(store, run, pull);
   if (why !== null || !pull) return why ?? 'The pull request is not there any more.';
   const planned = await plannedHead(store, run.id, next.key);
@@ -184,22 +201,22 @@ async function advance(
     // Done before a crash, and somebody has picked again since.
     return outcome;
   }
-  const head = await headFor(desk, run, { at: pull.headSha, planned, next });
+  const head = await headFor(context, base, { at: pull.headSha, planned, next });
   if (pull.headSha !== head.sha) {
-    await planHead(store, run.id, next.key, head);
-    const refusal = await push(desk, outcome.branch, head.sha, head.onto);
+    await storePlannedHead(store, run.id, next.key, head);
+    const refusal = await push(context, base, { branch: outcome.branch, sha: head.sha, onto: head.onto });
     if (refusal !== null) return refusal;
   }
   const moved = { ...outcome, headSha: head.sha };
-  await keepHead(store, run.id, head);
-  await store.updateRun(run.id, { outcome: moved }, desk.world.clock.now());
+  await storeHead(store, run.id, head);
+  await store.updateRun(run.id, { outcome: moved }, world.clock.now());
   return moved;
 }
 
 /** What was planned before a crash, where it still fits; else a commit on what is there. */
 async function headFor(
-  { world, commits }: Desk,
-  run: OnGitHubRun,
+  { world, run }: PublishContext,
+  base: BaseCheckout,
   { at, planned, next }: { readonly at: Sha; readonly planned: Head | null; readonly next: Advance },
 ): Promise<Head> {
   if (planned && (planned.sha === at || planned.onto === at)) return planned;
@@ -207,45 +224,44 @@ async function headFor(
   const patch = (await world.store.candidates(run.id)).find((one) => one.alias === alias)?.patch;
   if (!patch) throw new Fault('INTERNAL', `Candidate ${alias} has no patch although it was picked.`);
   const spec = { base: at, tree: patch.tree, message, author: AUTHOR, at: Math.floor(next.at / 1000) };
-  return { sha: await world.workspaces.commit(commits.base, spec), onto: at, alias };
+  return { sha: await world.workspaces.commit(base, spec), onto: at, alias };
 }
 
-async function refreshPull(desk: Desk, outcome: PullOutcome): Promise<void> {
-  const { view, diffs } = await viewForPublishing(desk, outcome);
-  await show(desk, 'comparison', outcome.number, comparison(view, diffs));
-  await showCheck(desk, view, outcome.headSha);
-  await refreshIssue(desk);
+async function refreshPull(context: PublishContext, outcome: PullOutcome): Promise<void> {
+  const { view, diffs } = await outcomeForPublishing(context, outcome);
+  await showComparison(context, 'comparison', outcome.number, comparison(view, diffs));
+  await showCheck(context, view, outcome.headSha);
+  await refreshIssue(context, outcome);
 }
 
 /** Votes have changed: shows the tally where the comparison is, by as few writes as can be. */
-export async function refreshTally(world: World, run: OnGitHubRun): Promise<void> {
+export async function refreshTally(world: World, run: GitHubRun): Promise<void> {
   const { outcome, origin } = run;
   if (!outcome || outcome.kind === 'branches') return;
-  const task = await loadTask(world, run.id);
-  await atDesk({ world, task, origin, signal: new AbortController().signal }, async (desk) => {
-    const { view, diffs } = await viewForPublishing(desk, outcome);
-    if (outcome.kind === 'pull') await showTally(desk, 'comparison', outcome.number, comparison(view, diffs));
-    await showTally(desk, 'choice', origin.issue, choice(view, diffs));
+  await withPublisher(world, { run, signal: new AbortController().signal }, async (context) => {
+    const { view, diffs } = await outcomeForPublishing(context, outcome);
+    if (outcome.kind === 'pull')
+      await showTally(context, 'comparison', outcome.number, comparison(view, diffs));
+    await showTally(context, 'choice', origin.issue, pickComment(view, diffs));
   });
 }
 
 /** An empty commit without the skip marker on top of the pull request: the repository's own workflows start. */
 export async function releaseCi(
   world: World,
-  run: OnGitHubRun,
+  run: GitHubRun,
   wish: { readonly key: string; readonly at: number },
 ): Promise<Applied> {
   const { outcome } = run;
   if (outcome?.kind !== 'pull') return refused('This run has no pull request whose CI could start.');
-  const job = await jobOf(world, run);
-  return atDesk(job, async (desk) => {
-    const alias = await shownOn(desk.world.store, run);
+  return withCommits(world, run, async (context, commits) => {
+    const alias = await shownOn(world.store, run);
     if (alias === null) return refused('Which candidate the pull request shows is not known.');
-    const message = advanceMessage(await viewOf(world, run), { kind: 'ci' });
-    const moved = await advance(desk, run, outcome, { ...wish, alias, message });
+    const message = followUpMessage(await viewOf(world, run), { kind: 'ci' });
+    const moved = await advance(context, commits.base, outcome, { ...wish, alias, message });
     if (typeof moved === 'string') return refused(moved);
-    const { view } = await viewForPublishing(desk, moved);
-    await showCheck(desk, view, moved.headSha);
+    const { view } = await outcomeForPublishing(context, moved);
+    await showCheck(context, view, moved.headSha);
     return done(
       `A commit without the skip marker was pushed to #${moved.number}: the repository's workflows start now.`,
     );
@@ -253,8 +269,8 @@ export async function releaseCi(
 }
 
 /** The run as it is now, if it came from GitHub. */
-export async function loadOnGitHub(world: World, runId: RunId): Promise<OnGitHubRun> {
+export async function loadOnGitHub(world: World, runId: RunId): Promise<GitHubRun> {
   const run = await loadRun(world, runId);
-  if (run.origin.kind !== 'github') throw new Fault('INTERNAL', `Run ${runId} did not come from GitHub.`);
-  return { ...run, origin: run.origin };
+  if (!isGitHubRun(run)) throw new Fault('INTERNAL', `Run ${runId} did not come from GitHub.`);
+  return run;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { overFile, readEnvFile, withPrivateKey } from '../../../src/adapters/config/index.ts';
-import { parseEnvironment } from '../../../src/core/policy/index.ts';
+import { parseEnvironment } from '../../../src/core/settings/index.ts';
 
 const PEM = '-----BEGIN RSA PRIVATE KEY-----\nMIIEabc+/=\n-----END RSA PRIVATE KEY-----\n';
 let dir: string;

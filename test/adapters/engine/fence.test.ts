@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openFence } from '../../../src/adapters/engine/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
 import type { Executors } from '../../../src/ports/index.ts';
+import { partial } from '../../world/partial.ts';
 import { silent } from '../../world/silent.ts';
 
 /** A fence with clocks that a test sets, over a database that answers what it is told to. */
@@ -9,12 +10,12 @@ function aFence() {
   const clock = { wall: 1_000_000, monotonic: 500 };
   const seen = { beats: 0, ended: 0 };
   let answer: () => Promise<'alive' | 'expired'> = async () => 'alive';
-  const executors = {
+  const executors = partial<Executors>({
     beat: () => {
       seen.beats += 1;
       return answer();
     },
-  } as unknown as Executors;
+  });
   const fence = openFence({
     executors,
     clock: { now: () => clock.wall, elapsed: () => clock.monotonic },

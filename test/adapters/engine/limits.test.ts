@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { openDbosEngine } from '../../../src/adapters/engine/index.ts';
-import { priorityOf } from '../../../src/core/queue/index.ts';
+import { priorityOf } from '../../../src/core/model/index.ts';
 import { freshDatabase } from '../../world/database.ts';
 import { silent } from '../../world/silent.ts';
 

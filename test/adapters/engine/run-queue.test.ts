@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { openRunQueue } from '../../../src/adapters/engine/run-queue.ts';
-import type { Waiting } from '../../../src/core/queue/index.ts';
+import type { Waiting } from '../../../src/core/model/index.ts';
 
 const who = (id: string, returning = false): Waiting => ({
   id,

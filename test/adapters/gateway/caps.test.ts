@@ -33,7 +33,7 @@ describe('the cap of a repository for a day', () => {
     expect(statuses.slice(-2)).toEqual([402, 402]);
     expect(await spentSince(rig.ledger, 0)).toBeLessThanOrEqual(0.05);
     expect(one.refusal()).toMatch(
-      /^The budget of this repository for today \(UTC\) does not suffice for another call: \$0\.0\d+ of \$0\.05 spent, about \$0\.00\d\d needed\. The operator sets it with MAX_BUDGET_REPOSITORY_DAY; it starts anew at midnight UTC\.$/,
+      /^The budget of this repository for today \(UTC\) does not suffice for another call: \$0\.0\d+ of \$0\.05 spent, about \$0\.00\d\d needed\. The operator sets it with MAX_BUDGET_REPOSITORY_DAY; it resets at midnight UTC\.$/,
     );
     const elsewhere = await rig.open({ runId: 'r3', repository: 'github-43' });
     expect((await ask(elsewhere)).status).toBe(200);
@@ -75,7 +75,7 @@ describe('the cap of everything for a day', () => {
     expect(spent).toBeGreaterThan(0.05);
     const refusals = leases.map((lease) => lease.refusal()).join();
     expect(refusals).toContain('of everything for today (UTC)');
-    expect(refusals).toContain('The operator sets it with MAX_BUDGET_DAY; it starts anew at midnight UTC.');
+    expect(refusals).toContain('The operator sets it with MAX_BUDGET_DAY; it resets at midnight UTC.');
     // What was refused was not booked, and went nowhere.
     expect(provider.seen).toHaveLength(ledger.rows.length);
   });

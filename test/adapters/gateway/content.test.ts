@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { measure } from '../../../src/adapters/gateway/input-tokens.ts';
-import type { ModelProtocol } from '../../../src/core/model/index.ts';
+import type { ModelProtocol } from '../../../src/core/settings/index.ts';
 
 const DATA = 'A'.repeat(400_000);
 const user = (...content: readonly unknown[]) => ({ messages: [{ role: 'user', content }] });

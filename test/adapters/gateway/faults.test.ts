@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Fault, type ModelProtocol } from '../../../src/core/model/index.ts';
-import type { LedgerRow } from '../../../src/ports/index.ts';
+import { Fault } from '../../../src/core/model/index.ts';
+import type { ModelProtocol } from '../../../src/core/settings/index.ts';
 import { tried } from '../../world/tried.ts';
 import { ask, begin, json, memoryLedger, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
 import { PROTOCOLS, type Stream } from './streams.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openGateway, type Providers } from '../../../src/adapters/gateway/index.ts';
-import { MODEL_PROTOCOLS, type ModelProtocol } from '../../../src/core/model/index.ts';
-import { PROVIDERS } from '../../../src/core/policy/index.ts';
+import { MODEL_PROTOCOLS, type ModelProtocol, PROVIDERS } from '../../../src/core/settings/index.ts';
 import { gatewayContract } from '../../contracts/gateway.suite.ts';
 import {
   ANTHROPIC_KEY,

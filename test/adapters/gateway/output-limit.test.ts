@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ModelProtocol } from '../../../src/core/model/index.ts';
+import type { ModelProtocol } from '../../../src/core/settings/index.ts';
 import { ask, json, message, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
 
 let provider: Provider;

@@ -8,7 +8,7 @@ afterEach(() => provider.close());
 /** Dollars of a call that writes what it may. */
 const CALL = (300 * PRICE.input + 1000 * PRICE.output) / 1e6;
 const ENOUGH = { repositoryUsd: 9, everythingUsd: 9 };
-const ANEW = (name: string) => ` The operator sets it with ${name}; it starts anew at midnight UTC.`;
+const ANEW = (name: string) => ` The operator sets it with ${name}; it resets at midnight UTC.`;
 const SHORT = 'does not suffice for another call';
 const TEXT = 'x'.repeat(6_000);
 const LONG = { ...PROMPT, messages: [{ role: 'user', content: TEXT }] };

@@ -1,4 +1,4 @@
-import type { ModelProtocol } from '../../../src/core/model/index.ts';
+import type { ModelProtocol } from '../../../src/core/settings/index.ts';
 import type { Lease } from '../../../src/ports/index.ts';
 import { type Ask, begin, PROMPT, type Provider, sse, startProvider } from './rig.ts';
 

@@ -95,7 +95,11 @@ const COMMENT = {
 const ISSUE_PATH = '/repos/o/r/issues/7';
 const COMMENTS_PATH = '/repos/o/r/issues/7/comments';
 
-beforeAll(() => nock.disableNetConnect());
+beforeAll(() => {
+  // Another file of this process may have put back what it changes.
+  if (!nock.isActive()) nock.activate();
+  nock.disableNetConnect();
+});
 beforeEach(() => {
   logged.length = 0;
   // Whoever reads or writes asks first what the repository is called now.

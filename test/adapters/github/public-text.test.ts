@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { withPublicText } from '../../../src/adapters/github/index.ts';
 import { withoutHostPaths } from '../../../src/core/reports/index.ts';
 import type { CheckRun, Publisher } from '../../../src/ports/index.ts';
+import { partial } from '../../world/partial.ts';
 
 const FOLDER = '/srv/runoff/data';
 const SAID = `Cannot read ${FOLDER}/areas/x: no such file.`;
@@ -14,7 +15,7 @@ test('whatever text a publisher sends names no folder of this host', async () =>
   };
   const texts = { comment: keep, editComment: keep, openDraftPull: keep, editPull: keep, showCheck: keep };
   const clean = withoutHostPaths([{ path: FOLDER, name: '(data folder)' }]);
-  const publisher = withPublicText(texts as unknown as Publisher, clean);
+  const publisher = withPublicText(partial<Publisher>(texts), clean);
   const check: CheckRun = {
     headSha: '0'.repeat(40),
     externalId: 'r7k2m9q4xa',

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { METRICS, openMetrics } from '../../../src/adapters/metrics/index.ts';
-import { watchedLedger } from '../../../src/compose/seen.ts';
-import { watchedWebhook } from '../../../src/compose/watched-webhook.ts';
+import { instrumentedLedger, instrumentedWebhook } from '../../../src/compose/instrumentation.ts';
+
 import { NO_USAGE } from '../../../src/core/model/index.ts';
 import type { Flows, Metrics } from '../../../src/ports/index.ts';
-import { watched } from '../../../src/runs/watched.ts';
+import { instrumentFlows } from '../../../src/runs/instrumentation.ts';
 import { startWeb } from '../../../src/server/index.ts';
 import { delivery, SECRET } from '../../server/delivery.ts';
 import { bookRow } from '../../world/ledger.ts';
@@ -88,7 +88,7 @@ const call = (status: number, usd: number) => ({
   at: 1,
 });
 
-describe('figures', () => {
+describe('metrics', () => {
   test('are what a run did, as a Prometheus server reads them', async () => {
     const store = memoryStore();
     const metrics = openMetrics({ census: () => store.census() });
@@ -97,10 +97,10 @@ describe('figures', () => {
     await store.createRun({ id: 'r1', origin: local, title: 'x', request: null, at: 1 });
     await store.createRun({ id: 'r2', origin: local, title: 'y', request: null, at: 1 });
     const engine = memoryEngine();
-    await engine.launch(watched({ store, clock, log: silent, metrics }, flows(store)));
+    await engine.launch(instrumentFlows({ store, clock, log: silent, metrics }, flows(store)));
     await engine.start('r1', { runId: 'r1' });
     await engine.settled('r1');
-    const ledger = watchedLedger(store, { metrics });
+    const ledger = instrumentedLedger(store, { metrics });
     for (const row of [call(200, 0.25), call(200, 0.5), call(429, 0)]) {
       await ledger.settleCall(await bookRow(ledger, { ...row, status: 0 }), row);
     }
@@ -162,7 +162,7 @@ test('docs/operations-metrics.md lists what there is, with meaning and labels', 
 
 describe('/metrics', () => {
   const metrics = openMetrics({ census: () => memoryStore().census() });
-  const figures = { token: TOKEN, exposition: () => metrics.exposition() };
+  const page = { token: TOKEN, exposition: () => metrics.exposition() };
   const clock = { now: () => 1, elapsed: () => performance.now(), sleep: async () => undefined };
 
   async function served(asked: 'with a token' | 'without'): Promise<{ url: string; close(): Promise<void> }> {
@@ -172,14 +172,14 @@ describe('/metrics', () => {
       webhooksPath: '/hooks',
       webhook: {
         secret: SECRET,
-        take: watchedWebhook({ log: silent, clock, metrics }, (_request, response) => {
+        take: instrumentedWebhook({ log: silent, clock, metrics }, (_request, response) => {
           response.writeHead(202).end();
           return true;
         }),
       },
       health: async () => ({ ok: true, detail: {} }),
       log: silent,
-      ...(asked === 'without' ? {} : { figures }),
+      ...(asked === 'without' ? {} : { metrics: page }),
     });
     return { url: web.url, close: () => web.close(0) };
   }

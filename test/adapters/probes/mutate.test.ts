@@ -9,8 +9,8 @@ interface Like {
   readonly how: string;
   readonly light: boolean;
 }
-const { valuesLike } = load(`${inside}/mutate.cjs`) as {
-  valuesLike(value: unknown, pool: readonly unknown[], seed: string): readonly Like[];
+const { similarValues } = load(`${inside}/mutate.cjs`) as {
+  similarValues(value: unknown, pool: readonly unknown[], seed: string): readonly Like[];
 };
 const { varied } = load(`${inside}/vary.cjs`) as {
   varied(value: unknown, others: readonly unknown[], pool: readonly unknown[], seed: string): unknown;
@@ -28,7 +28,7 @@ const pools = fc.array(fc.oneof(fc.string(), fc.integer()), { maxLength: 12 });
 
 describe('values like a value', () => {
   const of = (value: unknown, pool: readonly unknown[] = []) =>
-    valuesLike(value, pool, 'seed').map((each) => each.value);
+    similarValues(value, pool, 'seed').map((each) => each.value);
 
   test('keep to its kind: neighbours, parts, edges', () => {
     expect(of(64)).toEqual(expect.arrayContaining([65, 63, 66, 0, -64]));
@@ -47,12 +47,12 @@ describe('values like a value', () => {
   });
 
   test('put parts of other values into a text with a grammar of its own', () => {
-    const found = valuesLike('1.2.3-beta', ['2.0.0-rc.1'], 'seed');
+    const found = similarValues('1.2.3-beta', ['2.0.0-rc.1'], 'seed');
     expect(found.filter(({ how }) => /part/.test(how)).length).toBeGreaterThan(2);
   });
 
   test('of a board are boards: rectangles of the same symbols', () => {
-    const boards = valuesLike(['*  ', ' * ', '  *'], ['x'], 'seed').filter(({ light }) => light);
+    const boards = similarValues(['*  ', ' * ', '  *'], ['x'], 'seed').filter(({ light }) => light);
     expect(boards.length).toBeGreaterThan(6);
     for (const { value } of boards) {
       const rows = value as readonly string[];
@@ -65,8 +65,8 @@ describe('values like a value', () => {
     fc.assert(
       fc.property(values, pools, fc.string(), (value, pool, seed) => {
         const before = observedValue(value).text;
-        const found = valuesLike(value, pool, seed);
-        expect(valuesLike(value, [...pool], seed)).toEqual(found);
+        const found = similarValues(value, pool, seed);
+        expect(similarValues(value, [...pool], seed)).toEqual(found);
         expect(observedValue(value).text).toBe(before);
         const firstWild = found.findIndex(({ light }) => !light);
         expect(firstWild < 0 || found.slice(firstWild).every(({ light }) => !light)).toBe(true);

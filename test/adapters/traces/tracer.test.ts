@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { openTracer } from '../../../src/adapters/traces/index.ts';
-import { watchedLedger } from '../../../src/compose/seen.ts';
+import { instrumentedLedger } from '../../../src/compose/instrumentation.ts';
 import type { Flows, Tracer } from '../../../src/ports/index.ts';
-import { watched } from '../../../src/runs/watched.ts';
+import { instrumentFlows } from '../../../src/runs/instrumentation.ts';
 import { bookRow } from '../../world/ledger.ts';
 import { memoryEngine } from '../../world/memory-engine.ts';
 import { memoryStore } from '../../world/memory-store.ts';
@@ -88,7 +88,7 @@ const row = {
 
 /** One stage that calls a model and one that fails, with the given tracer. */
 async function drive(tracer: Tracer, store: Awaited<ReturnType<typeof withRun>>): Promise<void> {
-  const ledger = watchedLedger(store, { tracer });
+  const ledger = instrumentedLedger(store, { tracer });
   const flows: Flows = {
     async run(context) {
       await context.step('admit', async () => {
@@ -105,7 +105,7 @@ async function drive(tracer: Tracer, store: Awaited<ReturnType<typeof withRun>>)
     examination: async () => null,
   };
   const engine = memoryEngine();
-  await engine.launch(watched({ store, clock, log: silent, tracer }, flows));
+  await engine.launch(instrumentFlows({ store, clock, log: silent, tracer }, flows));
   await engine.start('r1', { runId: 'r1' });
   await engine.settled('r1');
 }

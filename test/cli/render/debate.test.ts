@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { debateJson, debateNews, debateReport, roundLine } from '../../../src/cli/render/index.ts';
+import { debateJson, debateProgress, debateReport, roundLine } from '../../../src/cli/render/index.ts';
 import type { Debate } from '../../../src/core/debate/index.ts';
 import { visibleCode } from '../../../src/core/reports/index.ts';
 import { debateOf } from '../../core/reports/hostile.ts';
@@ -57,12 +57,12 @@ test('the report is Markdown with rounds, issues, tests, the difference, the pri
     "# Debate d0123456789: no consensus
 
     All 1 rounds are over.
-    1 round, 1.2k tokens in, 80 out, $0.0032, of which $0.0010 now.
+    1 round, 1.2k tokens in, 80 out, $0.0032, of which $0.0010 in this call.
 
     ## Rounds
 
     1. qa does not approve (I1); security failed: The model gave no answer. ($0.0032)
-       not made: I1: an edit that would break the form of the spec.
+       edit not applied: I1: an edit that would break the form of the spec.
 
     ## Issues
 
@@ -111,10 +111,10 @@ test('progress has a line for whoever is asked, and one for what came of it', ()
     memory,
   } as const;
   expect([
-    debateNews({ kind: 'asked', round: 0, seat }),
-    debateNews({ kind: 'heard', round: 0, seat, turned: heard }),
-    debateNews({ kind: 'heard', round: 1, seat, turned: { kind: 'stands', cost: COST, memory } }),
-    debateNews({ kind: 'synthesis', round: 0, model: 'a/1', open: 2 }),
+    debateProgress({ kind: 'asked', round: 0, seat }),
+    debateProgress({ kind: 'heard', round: 0, seat, turned: heard }),
+    debateProgress({ kind: 'heard', round: 1, seat, turned: { kind: 'stands', cost: COST, memory } }),
+    debateProgress({ kind: 'synthesis', round: 0, model: 'a/1', open: 2 }),
     ...DEBATE.rounds.map(roundLine),
   ]).toMatchInlineSnapshot(`
     [
@@ -122,7 +122,7 @@ test('progress has a line for whoever is asked, and one for what came of it', ()
       "round 1  qa           approves, pressed, 0 issues, $0.0032",
       "round 2  qa           approved before, nothing changed",
       "round 1  synthesis    2 open issues (a/1)",
-      "round 1  no consensus yet; 25 % of the lines changed; 1.3k tokens, $0.0032
+      "round 1  no consensus yet; 25% of the lines changed; 1.3k tokens, $0.0032
     ",
     ]
   `);

@@ -15,10 +15,10 @@ describe('the final report', () => {
       B passes all tests that C added, C fails one of the 4 that B added.
       Spent $0.58 of $5.00.
 
-         contestant         build  base tests  new tests   lines   cost    time  verdict
+         contestant         build  base tests  new tests   lines   cost    time  result
       B  model-2 (careful)  ok        412/412  peers 2/2  +13 −3  $0.13  1m 12s  chosen
-      C  model-3 (plain)    ok        412/412  peers 3/4  +14 −3  $0.14  1m 42s  behind B by new tests
-      A  model-1 (plain)    ok        411/412          –  +12 −3  $0.12     42s  breaks 1 base test
+      C  model-3 (plain)    ok        412/412  peers 3/4  +14 −3  $0.14  1m 42s  behind B on new tests
+      A  model-1 (plain)    ok        411/412          –  +12 −3  $0.12    42 s  breaks 1 base test
       D  model-4 (careful)  –         412/412          –  +15 −3  $0.15  2m 12s  tampers with tests
 
       Why not
@@ -44,9 +44,9 @@ describe('the final report', () => {
         D  runoff/r7k2m9q4xa/D
 
       Next
-        git -C /home/ada/lists diff 3f2a9c81d04b...runoff/r7k2m9q4xa/B   # read the chosen change
-        git -C /home/ada/lists merge runoff/r7k2m9q4xa/B   # take it over
-        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # see the branches of all candidates"
+        git -C /home/ada/lists diff 3f2a9c81d04b...runoff/r7k2m9q4xa/B   # show the chosen change
+        git -C /home/ada/lists merge runoff/r7k2m9q4xa/B   # merge it
+        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # list the branches of all candidates"
     `);
   });
 
@@ -61,7 +61,7 @@ describe('the final report', () => {
         D  auto-dev/7/r7k2m9q4xa/D
 
       Next
-        git fetch origin auto-dev/7/r7k2m9q4xa/B && git diff 3f2a9c81d04b...FETCH_HEAD   # read the change in your clone"
+        git fetch origin auto-dev/7/r7k2m9q4xa/B && git diff 3f2a9c81d04b...FETCH_HEAD   # show the change in your clone"
     `);
   });
 
@@ -76,11 +76,12 @@ describe('the final report', () => {
     expect(text(finalReport(view, { width: 64, colour: false }))).toMatchInlineSnapshot(`
       "No candidate passed
       Every candidate breaks tests that pass on base.
-      Nothing that was tried holds up. Make the task more precise
-      (which behaviour, which test shows it) and start the run again.
+      Every candidate failed. Describe the task more precisely (the
+      expected behaviour, a test that shows it), then start the run
+      again.
       Spent $0.58 of $5.00.
 
-         build  base tests  new tests   lines  verdict
+         build  base tests  new tests   lines  result
       A  ok        411/412          –  +12 −3  breaks 1 base test
       D  –         412/412          –  +15 −3  tampers with tests
 
@@ -98,7 +99,7 @@ describe('the final report', () => {
         D  runoff/r7k2m9q4xa/D
 
       Next
-        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # see the branches of all candidates"
+        git -C /home/ada/lists branch --list 'runoff/r7k2m9q4xa/*'   # list the branches of all candidates"
     `);
   });
 
@@ -109,17 +110,17 @@ describe('the final report', () => {
       advice: 'Check the key with `runoff doctor`.',
     } as const;
     expect(text(finalReport({ ...coding(), state: 'failed', trouble }, plain))).toMatchInlineSnapshot(`
-      "The run failed
+      "Run failed
       The provider answered 401 to every call.
       Next: Check the key with \`runoff doctor\`.
       Spent $0.58 of $5.00."
     `);
     const refused = { ...trouble, code: 'REFUSED' } as const;
     expect(finalReport({ ...coding(), state: 'refused', trouble: refused }, plain)[0]).toBe(
-      'No run was started',
+      'Run not started',
     );
     expect(finalReport({ ...coding(), state: 'cancelled' }, plain)).toEqual([
-      'The run was cancelled',
+      'Run cancelled',
       'Spent $0.58 of $5.00.',
     ]);
   });
@@ -135,7 +136,7 @@ describe('the final report', () => {
   test('keeps verdicts readable on a narrow terminal', () => {
     for (const width of [60, 80, 100, 140]) {
       const lines = finalReport(judged(), { width, colour: false });
-      expect(lines.some((line) => line.startsWith('C') && line.endsWith('behind B by new tests'))).toBe(true);
+      expect(lines.some((line) => line.startsWith('C') && line.endsWith('behind B on new tests'))).toBe(true);
     }
   });
 

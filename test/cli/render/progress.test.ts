@@ -35,8 +35,8 @@ function waiting(): RunView {
 describe('the live picture', () => {
   test('has a header and a line for each candidate', () => {
     expect(renderProgress(coding(), 120, false).join('\n')).toMatchInlineSnapshot(`
-      "Runoff r7k2m9q4xa  stage 3 of 6: coders at work  1m 12s  $0.58 of $5.00
-      A  builtin × anthropic/model-1 (plain)    coding         42s   12.3k tok     $0.12  edits \`src/list.ts\`
+      "Runoff r7k2m9q4xa  stage 3 of 6: running the coders  1m 12s  $0.58 of $5.00
+      A  builtin × anthropic/model-1 (plain)    coding        42 s   12.3k tok     $0.12  edits \`src/list.ts\`
       B  builtin × anthropic/model-2 (careful)  coded       1m 12s   12.3k tok     $0.13
       C  builtin × anthropic/model-3 (plain)    failed      1m 42s   12.3k tok     $0.14  stopped after 5m of silence
       D  builtin × anthropic/model-4 (careful)  waiting          –       0 tok     $0.00"
@@ -45,8 +45,8 @@ describe('the live picture', () => {
 
   test('on 80 columns names the model and keeps the note', () => {
     expect(renderProgress(coding(), 80, false).join('\n')).toMatchInlineSnapshot(`
-      "Runoff r7k2m9q4xa  stage 3 of 6: coders at work  1m 12s  $0.58 of $5.00
-      A  model-1 (plain)    coding         42s   12.3k tok     $0.12  edits \`src/list…
+      "Runoff r7k2m9q4xa  stage 3 of 6: running the coders  1m 12s  $0.58 of $5.00
+      A  model-1 (plain)    coding        42 s   12.3k tok     $0.12  edits \`src/list…
       B  model-2 (careful)  coded       1m 12s   12.3k tok     $0.13
       C  model-3 (plain)    failed      1m 42s   12.3k tok     $0.14  stopped after 5…
       D  model-4 (careful)  waiting          –       0 tok     $0.00"
@@ -56,7 +56,7 @@ describe('the live picture', () => {
   test('on very few columns keeps alias, state and time', () => {
     expect(renderProgress(coding(), 24, false).join('\n')).toMatchInlineSnapshot(`
       "Runoff r7k2m9q4xa  stag…
-      A  coding         42s  …
+      A  coding        42 s  …
       B  coded       1m 12s  …
       C  failed      1m 42s  …
       D  waiting          –  …"
@@ -71,8 +71,8 @@ describe('the live picture', () => {
     const view = waiting();
     expect(renderProgress(view, 60, false).join('\n')).toMatchInlineSnapshot(`
       "Runoff r7k2m9q4xa  stage 2 of 6: waiting for an answer  1m …
-      It asks (72h 00m left): Which rounding do the prices of the
-      shop need, seen from whoever pays?
+      Waiting for an answer (72h 00m left): Which rounding do the
+      prices of the shop need, seen from whoever pays?
         1. half up
         2. half even
         → runoff answer r7k2m9q4xa 1
@@ -116,7 +116,7 @@ describe('the live picture', () => {
 describe('plain lines', () => {
   test('begin with what is known', () => {
     expect(progressLine(null, coding()).join('\n')).toMatchInlineSnapshot(`
-      " 1m 12s  stage 3 of 6: coders at work
+      " 1m 12s  stage 3 of 6: running the coders
        1m 12s  A: coding, edits \`src/list.ts\` (12.3k tok, $0.12)
        1m 12s  B: coded (12.3k tok, $0.13)
        1m 12s  C: failed, stopped after 5m of silence (12.3k tok, $0.14)

@@ -14,7 +14,7 @@ const exposure = (change: Partial<Exposure>): Exposure => ({
 test('names every host that the checks may reach', () => {
   const hosts = ['packages.example.test', 'mirror.example.test:443', 'files.example.test'];
   expect(trustText('/srv/lists', exposure({ hosts }))).toContain(
-    'They may reach these hosts: packages.example.test, mirror.example.test:443, files.example.test\n',
+    'They can connect to these hosts: packages.example.test, mirror.example.test:443, files.example.test\n',
   );
 });
 

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   answerOf,
-  MOST_COMMAND_TEXT,
-  misheard,
+  MAX_COMMAND_TEXT,
   parseCommand,
   replyOf,
+  unrecognizedCommand,
 } from '../../../src/core/commands/index.ts';
 import { seenMarkdown } from '../../../src/core/prompts/index.ts';
 
@@ -51,7 +51,9 @@ describe('what was meant is guessed, and nothing is done', () => {
     ['/auto-dev aprove', 'aprove', 'approve', NO_SUCH],
     ['/auto-dev anser 2', 'anser', 'answer', NO_SUCH],
     ['/auto-dev answer', 'answer', 'answer', 'The answer has no text.'],
-    ['/auto-dev revise', 'revise', 'revise', 'It is not said what should be different.'],
+    ['/auto-dev revise', 'revise', 'revise', 'Say what should be different.'],
+    ['/auto-dev revise ```\n```', 'revise', 'revise', 'Say what should be different.'],
+    ['/auto-dev answer \n\n\t\ufeff', 'answer', 'answer', 'The answer has no text.'],
     ['/auto-dev approve if the tests pass', 'approve', 'approve', 'An approval has no conditions.'],
     ['/auto-dev', '', null, NO_SUCH],
     ['/auto-dev merge', 'merge', null, NO_SUCH],
@@ -72,15 +74,9 @@ describe('what does not fit is said in a sentence, and nothing is done', () => {
     return command?.name === 'unknown' ? command.why : null;
   };
   test.each([
-    [
-      '/auto-dev cancel please',
-      'Nothing may stand behind it: write `/auto-dev cancel` as a comment of its own.',
-    ],
-    [
-      '/auto-dev help\n\nThanks!',
-      'Nothing may stand behind it: write `/auto-dev help` as a comment of its own.',
-    ],
-    ['/auto-dev pick', 'Something is missing. Write `/auto-dev pick B` or `/auto-dev pick none`.'],
+    ['/auto-dev cancel please', 'It takes no further text: write only `/auto-dev cancel`.'],
+    ['/auto-dev help\n\nThanks!', 'It takes no further text: write only `/auto-dev help`.'],
+    ['/auto-dev pick', 'An argument is missing. Write `/auto-dev pick B` or `/auto-dev pick none`.'],
     [
       '/auto-dev pick B please',
       'It does not take `B please`. Write `/auto-dev pick B` or `/auto-dev pick none`.',
@@ -99,23 +95,26 @@ describe('what does not fit is said in a sentence, and nothing is done', () => {
       '/auto-dev vote none',
       'It does not take `none`. Write the letter of one candidate: `/auto-dev vote B`.',
     ],
-    ['/auto-dev explain', 'Something is missing. Write the letter of one candidate: `/auto-dev explain B`.'],
+    [
+      '/auto-dev explain',
+      'An argument is missing. Write the letter of one candidate: `/auto-dev explain B`.',
+    ],
     ['/auto-dev retry AB', 'It does not take `AB`. Write `/auto-dev retry B` or `/auto-dev retry all`.'],
     [
       '/auto-dev budget five',
-      'It does not take `five`. Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+      'It does not take `five`. Write the budget of the whole run in US dollars, up to $1000: `/auto-dev budget 7.50`.',
     ],
     [
       '/auto-dev budget -1',
-      'It does not take `-1`. Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+      'It does not take `-1`. Write the budget of the whole run in US dollars, up to $1000: `/auto-dev budget 7.50`.',
     ],
     [
       '/auto-dev budget 0',
-      'It does not take `0`. Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+      'It does not take `0`. Write the budget of the whole run in US dollars, up to $1000: `/auto-dev budget 7.50`.',
     ],
     [
       '/auto-dev budget 1e3',
-      'It does not take `1e3`. Write US dollars for the whole run, up to 1000: `/auto-dev budget 7.50`.',
+      'It does not take `1e3`. Write the budget of the whole run in US dollars, up to $1000: `/auto-dev budget 7.50`.',
     ],
   ])('%j', (body, why) => {
     expect(whyOf(body)).toBe(why);
@@ -154,17 +153,37 @@ describe('no command', () => {
   });
 });
 
-test('text is bounded and whole, whatever was written', () => {
+/** What decides how Markdown is read, and what nobody sees. */
+const BLANK_OR_FENCE = fc.constantFrom(
+  ' ',
+  '\t',
+  '\n',
+  '`',
+  '```',
+  '~~~',
+  '>',
+  '-',
+  'a',
+  '\ufeff',
+  '\u00a0',
+  '\u200b',
+  '\f',
+);
+
+test.each([
+  fc.string({ unit: 'binary', maxLength: 9_000 }),
+  fc.string({ unit: BLANK_OR_FENCE, maxLength: 14 }),
+])('text is bounded and whole, whatever was written', (texts) => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 9_000 }), (text) => {
+    fc.property(texts, (text) => {
       const command = parseCommand(`/auto-dev revise ${text}`);
       if (command?.name === 'unknown') {
-        expect(seenMarkdown(text).text.trim()).toBe('');
+        expect(seenMarkdown(text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')).text.trim()).toBe('');
         return;
       }
       expect(command?.name).toBe('revise');
       const said = command?.name === 'revise' ? command.text : '';
-      expect(said.length).toBeLessThanOrEqual(MOST_COMMAND_TEXT);
+      expect(said.length).toBeLessThanOrEqual(MAX_COMMAND_TEXT);
       expect(said.isWellFormed()).toBe(true);
     }),
   );
@@ -199,5 +218,5 @@ test.each([
   ['/auto-dev', 'approval', '/auto-dev', 'approve'],
 ] as const)('%s is told what an open %s takes', (body, kind, said, meant) => {
   const command = parseCommand(body);
-  expect(command && misheard(command, 'Why.', { kind })).toEqual({ said, why: 'Why.', meant });
+  expect(command && unrecognizedCommand(command, 'Why.', { kind })).toEqual({ said, why: 'Why.', meant });
 });

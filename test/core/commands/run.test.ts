@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { codersOf, parseCommand } from '../../../src/core/commands/index.ts';
-import { EVALUATORS } from '../../../src/core/policy/index.ts';
+import { EVALUATORS } from '../../../src/core/settings/index.ts';
 
 const SONNET = 'anthropic/claude-sonnet-5';
 const SOL = 'openai/gpt-6-sol';
@@ -32,63 +32,63 @@ describe('a run can be asked for with other settings than the repository has', (
     [`--models="${SONNET}, ${SOL}" -n 2`, { candidates: 2, coders: codersOf([], [SONNET, SOL]) }],
     ['—budget 8 –timeout 2h', { budgetUsd: 8, timeoutSeconds: 7_200 }],
     ['--BUDGET 8', { budgetUsd: 8 }],
-  ])('%j', (flags, wish) => {
-    expect(parseCommand(`/auto-dev run ${flags}`)).toEqual({ name: 'run', wish });
-    expect(parseCommand(`/auto-dev run ${flags}\r\n\r\n`)).toEqual({ name: 'run', wish });
+  ])('%j', (flags, options) => {
+    expect(parseCommand(`/auto-dev run ${flags}`)).toEqual({ name: 'run', options });
+    expect(parseCommand(`/auto-dev run ${flags}\r\n\r\n`)).toEqual({ name: 'run', options });
   });
 });
 
 describe('what cannot be meant is answered by what to write', () => {
   test.each([
-    ['--candiates 4', 'There is no flag `--candiates`. Did you mean `--candidates`?'],
+    ['--candiates 4', 'There is no option `--candiates`. Did you mean `--candidates`?'],
     [
       '--frobnicate 4',
-      'There is no flag `--frobnicate`; there are `--coders`, `--models`, `--candidates`, `--evaluator`, `--budget`, `--timeout`, `--base`.',
+      'There is no option `--frobnicate`. Available options: `--coders`, `--models`, `--candidates`, `--evaluator`, `--budget`, `--timeout`, `--base`.',
     ],
     [
       'fix the parser',
-      '`fix` is no flag: what is to be done stands in the issue, and `/auto-dev run` takes `--coders`, `--models`, `--candidates`, `--evaluator`, `--budget`, `--timeout`, `--base`.',
+      '`fix` is not an option. Describe the task in the issue; `/auto-dev run` takes `--coders`, `--models`, `--candidates`, `--evaluator`, `--budget`, `--timeout`, `--base`.',
     ],
     [
       '-n 4\nand be quick',
-      'A run takes flags on one line and no other text: what is to be done stands in the issue. Write it there, then comment `/auto-dev run`.',
+      '`/auto-dev run` takes only options, on one line. Describe the task in the issue, then comment `/auto-dev run`.',
     ],
-    ['-n', '`--candidates` has no value behind it.'],
-    ['--budget --base main', '`--budget` has no value behind it.'],
-    ['--base=', '`--base` has no value behind it.'],
-    ['-n 3 --candidates 4', '`--candidates` is given twice; write it once.'],
+    ['-n', '`--candidates` needs a value.'],
+    ['--budget --base main', '`--budget` needs a value.'],
+    ['--base=', '`--base` needs a value.'],
+    ['-n 3 --candidates 4', '`--candidates` is given twice.'],
     ['-n 0', '`-n` takes a whole number from 1 to 12: `-n 4`.'],
     ['-n 13', '`-n` takes a whole number from 1 to 12: `-n 4`.'],
     ['-n four', '`-n` takes a whole number from 1 to 12: `-n 4`.'],
-    ['--budget 5,50', '`--budget` takes US dollars up to 1000: `--budget 5.50`.'],
-    ['--budget 5000', '`--budget` takes US dollars up to 1000: `--budget 5.50`.'],
-    ['--timeout 30', '`--timeout` takes a whole number and a unit, a week at most: `--timeout 30m`.'],
-    ['--timeout 169h', '`--timeout` takes a whole number and a unit, a week at most: `--timeout 30m`.'],
+    ['--budget 5,50', '`--budget` takes an amount in US dollars, up to $1000: `--budget 5.50`.'],
+    ['--budget 5000', '`--budget` takes an amount in US dollars, up to $1000: `--budget 5.50`.'],
+    ['--timeout 30', '`--timeout` takes a whole number with a unit, at most one week: `--timeout 30m`.'],
+    ['--timeout 169h', '`--timeout` takes a whole number with a unit, at most one week: `--timeout 30m`.'],
     [
       '--base main..evil',
-      '`--base` takes a branch, tag or commit of letters, digits and `._/-`: `--base release/2.1`.',
+      '`--base` takes a branch, tag or commit made of letters, digits and `._/-`: `--base release/2.1`.',
     ],
     [
       '--base $(id)',
-      '`--base` takes a branch, tag or commit of letters, digits and `._/-`: `--base release/2.1`.',
+      '`--base` takes a branch, tag or commit made of letters, digits and `._/-`: `--base release/2.1`.',
     ],
     [
       `--base ${'x'.repeat(201)}`,
-      '`--base` takes a branch, tag or commit of letters, digits and `._/-`: `--base release/2.1`.',
+      '`--base` takes a branch, tag or commit made of letters, digits and `._/-`: `--base release/2.1`.',
     ],
     ['--evaluator humn', 'There is no strategy `humn`; did you mean `human`?'],
     [
       '--evaluator dice',
-      'There is no strategy `dice`; there are evidence, model, vote, score, metrics, reviewer, human, tournament.',
+      'There is no strategy `dice`; available are evidence, model, vote, score, metrics, reviewer, human, tournament.',
     ],
-    ['--evaluator human,human', 'The strategy `human` is named twice; name it once.'],
+    ['--evaluator human,human', 'The strategy `human` is named twice.'],
     [
       '--models gpt',
-      '`gpt` is not how one is named; give models as provider/model: `--models anthropic/claude-sonnet-5`.',
+      '`gpt` is not a valid name; give models as provider/model: `--models anthropic/claude-sonnet-5`.',
     ],
-    ['--coders ","', 'Give 1 to 12 agents, with commas between them: `--coders claude-code,codex`.'],
+    ['--coders ","', 'Give 1 to 12 agents, comma-separated: `--coders claude-code,codex`.'],
     ['--base "main', 'A quotation mark is not closed.'],
-    [`--base ${'x '.repeat(900)}`, 'The line has more than 1000 characters.'],
+    [`--base ${'x '.repeat(900)}`, 'The line is longer than 1000 characters.'],
   ])('%j', (flags, why) => {
     expect(parseCommand(`/auto-dev run ${flags}`)).toEqual({
       name: 'unknown',
@@ -99,7 +99,7 @@ describe('what cannot be meant is answered by what to write', () => {
   });
 });
 
-test('whatever is written behind run, the wish holds nothing that settings would not', () => {
+test('whatever is written behind run, the options hold nothing that settings would not', () => {
   const piece = fc.oneof(
     fc.constantFrom(...['--base', '-n', '--models', '—coders', '--evaluator', '--budget', '--timeout']),
     fc.constantFrom('4', '$5', '30m', 'main', '..', '-x', 'a/b', '"', "'", '“', ',', '=', '\n', '\u200b'),
@@ -112,7 +112,7 @@ test('whatever is written behind run, the wish holds nothing that settings would
         expect(command).toMatchObject({ name: 'unknown', word: 'run', meant: 'run' });
         return;
       }
-      const { base, candidates, budgetUsd, timeoutSeconds, evaluator = [], coders = [] } = command.wish;
+      const { base, candidates, budgetUsd, timeoutSeconds, evaluator = [], coders = [] } = command.options;
       if (base !== undefined) expect(base).toMatch(/^(?!-)(?!.*\.\.)[A-Za-z0-9._/-]{1,200}$/);
       if (candidates !== undefined) expect([...Array(12).keys()]).toContain(candidates - 1);
       if (budgetUsd !== undefined) expect(budgetUsd > 0 && budgetUsd <= 1_000).toBe(true);

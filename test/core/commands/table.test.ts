@@ -16,10 +16,10 @@ test.each(COMMAND_NAMES)('%s: its example is that command, and its usage is of i
 
 test('a command that was given in the wrong place is told where it belongs', () => {
   expect(misplaced('fix', false)).toBe(
-    '`/auto-dev fix` is for pull requests. On an issue, `/auto-dev run` starts a run.',
+    '`/auto-dev fix` works only on pull requests. On an issue, `/auto-dev run` starts a run.',
   );
   expect(misplaced('run', true)).toBe(
-    '`/auto-dev run` is for issues. On a pull request, `/auto-dev review` answers what reviewers wrote and `/auto-dev fix` mends what fails.',
+    '`/auto-dev run` works only on issues. On a pull request, `/auto-dev review` addresses review comments and `/auto-dev fix` fixes failing checks.',
   );
   expect(misplaced('run', false)).toBeNull();
   expect(COMMAND_NAMES.filter((name) => misplaced(name, false) !== null)).toEqual(['review', 'fix']);

@@ -21,7 +21,7 @@ const evidence: Evidence = {
     exitCode: 1,
     ms: 7_654_321,
   },
-  neutralTests: {
+  independentTests: {
     passed: 1,
     total: 2,
     failing: [{ id: 'empty list', origin: 'writer', said: 'printed by the candidate' }],

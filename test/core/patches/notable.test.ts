@@ -134,14 +134,14 @@ describe('a reader shall look twice', () => {
       B: { text: '+x', files: [{ ...file, path: 'CLAUDE.md' }] },
     };
     const [{ body }] = comparison(published(), diffs);
-    expect(body).toContain('- **Look twice at A:** `.mcp.json` steers coding agents');
-    expect(body).toContain('- **Look twice at B:** `CLAUDE.md` steers coding agents');
+    expect(body).toContain('- **Review A closely:** `.mcp.json` steers coding agents');
+    expect(body).toContain('- **Review B closely:** `CLAUDE.md` steers coding agents');
     expect(body).toContain(
-      '- **Look twice at C:** `.claude/a`, `.claude/b`, `.claude/c`, `.claude/d`, `.claude/e` and 1 more: each steers coding agents\n' +
-        '- **Look twice at C:** `Dockerfile` builds or runs containers\n',
+      '- **Review C closely:** `.claude/a`, `.claude/b`, `.claude/c`, `.claude/d`, `.claude/e` and 1 more: each steers coding agents\n' +
+        '- **Review C closely:** `Dockerfile` builds or runs containers\n',
     );
     expect(pullRequest(published(), 'B', diffs).body).toContain(
-      '- `CLAUDE.md` added, +1 −0. **Look twice:** it steers coding agents',
+      '- `CLAUDE.md` added, +1 −0. **Review closely:** it steers coding agents',
     );
   });
 });

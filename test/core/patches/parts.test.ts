@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  hunksOf,
-  joinSections,
-  patchedText,
-  productionLines,
-  productionPart,
-  summarise,
-  testPart,
-} from '../../../src/core/patches/index.ts';
+import { joinSections, patchedText, productionLines, summarise } from '../../../src/core/patches/index.ts';
 import { Git, patchBetween } from '../git.ts';
 
 const before = { 'src/a.ts': '1\n2\n3\n', 'test/a.test.ts': 'x\n', 'vitest.config.ts': 'a\n' };
@@ -20,15 +12,15 @@ const after = {
 
 test('a patch is split into production and tests; configuration of the runner is in neither', () => {
   const patch = patchBetween(before, after);
-  expect(productionPart(patch).map((file) => file.path)).toEqual(['src/a.ts']);
-  expect(testPart(patch).map((file) => file.path)).toEqual(['test/__snapshots__/a.snap', 'test/a.test.ts']);
+  expect(patch.production.map((file) => file.path)).toEqual(['src/a.ts']);
+  expect(patch.tests.map((file) => file.path)).toEqual(['test/__snapshots__/a.snap', 'test/a.test.ts']);
   expect(productionLines(patch)).toBe(3);
   expect(joinSections([])).toBe('');
 });
 
 test('hunks tell kind and line of every line', () => {
-  const [file] = productionPart(patchBetween(before, after));
-  const lines = file ? hunksOf(file).flatMap((hunk) => hunk.lines) : [];
+  const [file] = patchBetween(before, after).production;
+  const lines = file ? file.hunks.flatMap((hunk) => hunk.lines) : [];
   expect(lines.map(({ kind, line, text }) => `${line} ${kind} ${text}`)).toEqual([
     '1 context 1',
     '2 removed 2',
@@ -46,11 +38,11 @@ test('a patch is counted, also one that is refused', () => {
 });
 
 test('a patch on a text that is not its base says so', () => {
-  const [file] = productionPart(patchBetween(before, after));
+  const [file] = patchBetween(before, after).production;
   if (!file) throw new Error('no production file');
   expect(patchedText('1\nother\n3\n', file)).toEqual({ kind: 'unknown' });
   expect(patchedText('1\n2\n', file)).toEqual({ kind: 'unknown' });
   expect(patchedText('1\n2\n3\n', file)).toEqual({ kind: 'text', text: '1\ntwo\n3\n4\n' });
-  const [gone] = productionPart(patchBetween(before, {}));
+  const [gone] = patchBetween(before, {}).production;
   expect(gone && patchedText('1\n2\n3\n', gone)).toEqual({ kind: 'gone' });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detectChecks } from '../../../src/core/policy/index.ts';
+import { detectChecks } from '../../../src/core/settings/index.ts';
 
 const manifest = (fields: object): string => JSON.stringify(fields);
 

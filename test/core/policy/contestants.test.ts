@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assignAliases, contestants, type Settings } from '../../../src/core/policy/index.ts';
+import { assignAliases, contestants, type Settings } from '../../../src/core/settings/index.ts';
 
 const VARIANTS = ['plain', 'careful', 'test-first'];
 const line = (

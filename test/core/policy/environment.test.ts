@@ -5,7 +5,7 @@ import {
   missingForServe,
   type Operator,
   parseEnvironment,
-} from '../../../src/core/policy/index.ts';
+} from '../../../src/core/settings/index.ts';
 
 const PEM = '-----BEGIN RSA PRIVATE KEY-----\nMIIEabc+/=\n-----END RSA PRIVATE KEY-----\n';
 const SECRET = '0123456789abcdef';

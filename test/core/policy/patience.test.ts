@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { moreSilence, moreTime, timesOf } from '../../../src/core/policy/index.ts';
+import { moreSilence, moreTime, timesOf } from '../../../src/core/settings/index.ts';
 
 const MINUTE = 60_000;
 const timeout = { candidate: 1_800, silence: 300, extendWhileProgressing: true };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { heldSince, quotaStep } from '../../../src/core/policy/index.ts';
+import { heldSince } from '../../../src/core/model/index.ts';
+import { quotaStep } from '../../../src/core/settings/index.ts';
 
 describe('a folder with a quota', () => {
   test('is left alone while it fits, to the last byte', () => {

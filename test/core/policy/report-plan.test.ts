@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ReportPlan, reportPlan, type TestCommand } from '../../../src/core/policy/index.ts';
+import { type ReportPlan, reportPlan, type TestCommand } from '../../../src/core/settings/index.ts';
 
 const manifest = (scripts: Record<string, string>): string => JSON.stringify({ scripts });
 const plan = (command: string, test?: string, folder?: string): ReportPlan =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Ceilings, capSettings, parseSettings, Settings } from '../../../src/core/policy/index.ts';
+import { type Ceilings, capSettings, parseSettings, Settings } from '../../../src/core/settings/index.ts';
 
 const problems = (value: unknown): readonly string[] => {
   const parsed = parseSettings(value);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Task } from '../../../src/core/model/index.ts';
-import { Settings, storedTask } from '../../../src/core/policy/index.ts';
+import { Settings, storedTask } from '../../../src/core/settings/index.ts';
 
 const taskWith = (settings: unknown): Task => ({ title: 'Fix it', settings }) as Task;
 const DEFAULTS = Settings.parse({});

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decide } from '../../../src/core/decision/index.ts';
-import type { Evidence, NeutralTests } from '../../../src/core/evidence/index.ts';
-import { type Ranking, rank, undecided, yieldsTo } from '../../../src/core/ranking/index.ts';
+import type { Evidence, IndependentTests } from '../../../src/core/evidence/index.ts';
+import { decide, type Ranking, rank, undecided, yieldsTo } from '../../../src/core/ranking/index.ts';
 import { by, candidate } from './sample.ts';
 
 const HOW: Ranking = {
@@ -11,7 +10,7 @@ const HOW: Ranking = {
 };
 
 /** Neutral tests that all candidates of a pool were tried on; those named are failed. */
-const neutral = (total: number, ...failed: readonly string[]): NeutralTests => ({
+const neutral = (total: number, ...failed: readonly string[]): IndependentTests => ({
   passed: total - failed.length,
   total,
   failing: failed.map((id) => ({ id, origin: id.startsWith('review') ? 'reviewer' : 'issue' })),
@@ -26,13 +25,13 @@ const behind = (fields: Partial<Evidence>) =>
 
 describe("a critic's test that fails on the first and passes on another one", () => {
   const pool = [
-    ahead({ neutralTests: neutral(7, 'review-A-qa-1') }),
-    behind({ neutralTests: neutral(7) }),
-    candidate('C', { neutralTests: neutral(7, 'issue 1') }),
+    ahead({ independentTests: neutral(7, 'review-A-qa-1') }),
+    behind({ independentTests: neutral(7) }),
+    candidate('C', { independentTests: neutral(7, 'issue 1') }),
   ];
 
   test('unseats it, whatever else speaks for it', () => {
-    const untouched = [ahead({ neutralTests: neutral(6) }), behind({ neutralTests: neutral(6) })];
+    const untouched = [ahead({ independentTests: neutral(6) }), behind({ independentTests: neutral(6) })];
     expect(aliases(untouched)).toEqual(['A', 'B']);
     const ranking = rank(pool, HOW);
     expect(ranking.map(({ alias, aheadBy }) => [alias, aheadBy])).toEqual([
@@ -41,8 +40,8 @@ describe("a critic's test that fails on the first and passes on another one", ()
       ['C', undefined],
     ]);
     expect(ranking.map(({ because }) => because).slice(0, 2)).toEqual([
-      "It passes a critic's test that A fails, and of the neutral tests everything that A passes.",
-      expect.stringMatching(/^Fails a critic's test that B passes, .* \(fails review-A-qa-1\)\.$/),
+      "It passes a critic's test that A fails, and every independent test that A passes.",
+      expect.stringMatching(/^Fails a critic's test that B passes; .* \(fails review-A-qa-1\)\.$/),
     ]);
     expect(decide(ranking, pool)).toMatchObject({ alias: 'B', decidedBy: 'objections' });
   });
@@ -53,8 +52,8 @@ describe("a critic's test that fails on the first and passes on another one", ()
 
   test('leaves nothing between the two for judges to say', () => {
     const even = [
-      candidate('A', { neutralTests: neutral(40, 'review-A-qa-1') }),
-      candidate('B', { neutralTests: neutral(40) }),
+      candidate('A', { independentTests: neutral(40, 'review-A-qa-1') }),
+      candidate('B', { independentTests: neutral(40) }),
     ];
     expect(undecided(rank(even, HOW), even)).toEqual(['B']);
   });
@@ -65,8 +64,8 @@ describe("a critic's test that fails on the first and passes on another one", ()
 });
 
 describe('it does not unseat', () => {
-  const first = (own: NeutralTests, other: NeutralTests) =>
-    aliases([ahead({ neutralTests: own }), behind({ neutralTests: other })])[0];
+  const first = (own: IndependentTests, other: IndependentTests) =>
+    aliases([ahead({ independentTests: own }), behind({ independentTests: other })])[0];
 
   test('where it fails on the other one as well', () => {
     expect(first(neutral(7, 'review-A-qa-1'), neutral(7, 'review-A-qa-1'))).toBe('A');
@@ -82,8 +81,8 @@ describe('it does not unseat', () => {
 
   test('for one that breaks base tests or failed a gate', () => {
     for (const fields of [{ breaks: ['x'] }, { lost: 'builds' as const }]) {
-      const other = candidate('B', { neutralTests: neutral(7), ...fields });
-      expect(aliases([ahead({ neutralTests: neutral(7, 'review-A-qa-1') }), other])[0]).toBe('A');
+      const other = candidate('B', { independentTests: neutral(7), ...fields });
+      expect(aliases([ahead({ independentTests: neutral(7, 'review-A-qa-1') }), other])[0]).toBe('A');
     }
   });
 });
@@ -105,7 +104,7 @@ const pools = fc
         breaks: Array.from({ length: breaks }, (_, n) => `test ${n}`),
         agreement,
         peerTests: [by('Z', peers, 3)],
-        neutralTests: neutral(TESTS.length, ...failed),
+        independentTests: neutral(TESTS.length, ...failed),
       }),
     ),
   );
@@ -147,9 +146,9 @@ describe('for any pool', () => {
       fc.property(pools, fc.nat(), (pool, at) => {
         const victim = (pool[at % pool.length] as Evidence).alias;
         const more = pool.map((one) => {
-          const { failing, total } = one.neutralTests ?? neutral(0);
+          const { failing, total } = one.independentTests ?? neutral(0);
           const failed = [...failing.map(({ id }) => id), ...(one.alias === victim ? ['review-new'] : [])];
-          return { ...one, neutralTests: neutral(total + 1, ...failed) };
+          return { ...one, independentTests: neutral(total + 1, ...failed) };
         });
         const how: Ranking = { ...HOW, strategies: ['evidence'] };
         const before = aliases(pool, how).indexOf(victim);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
 import { type Ranking, rank, signalsOf } from '../../../src/core/ranking/index.ts';
-import { behaving, by, candidate, neutralTests, pools } from './sample.ts';
+import { behaving, by, candidate, independentTests, pools } from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
 const HOW: Ranking = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
@@ -34,8 +34,8 @@ describe('the order', () => {
   });
 
   test('neutral tests count more than those of a rival', () => {
-    const asked = candidate('A', { neutralTests: neutralTests(2, 0), peerTests: [by('B', 0, 2)] });
-    const liked = candidate('B', { neutralTests: neutralTests(0, 2), peerTests: [by('A', 2, 2)] });
+    const asked = candidate('A', { independentTests: independentTests(2, 0), peerTests: [by('B', 0, 2)] });
+    const liked = candidate('B', { independentTests: independentTests(0, 2), peerTests: [by('A', 2, 2)] });
     expect(order(asked, liked)).toBe('A tests B');
   });
 
@@ -188,7 +188,7 @@ describe('metrics', () => {
 
 test('every place has its reason', () => {
   const [common, rare] = [behaving(0.9), behaving(0.1)];
-  const telling = [{ input: 'sum([])', got: 'NaN', others: '0', base: null, unmended: false }];
+  const telling = [{ input: 'sum([])', got: 'NaN', others: '0', base: null, unfixed: false }];
   const evidence = [
     candidate('A', { peerTests: [by('B', 3, 3)], behaviour: common }),
     candidate('B', { peerTests: [by('A', 0, 2)], behaviour: common }),

@@ -4,7 +4,7 @@ import {
   type Evidence,
   GATES,
   type GateName,
-  type NeutralTests,
+  type IndependentTests,
   type PeerTests,
 } from '../../../src/core/evidence/index.ts';
 
@@ -48,7 +48,7 @@ export const by = (author: string, passed: number, total: number): PeerTests => 
   failing: Array.from({ length: total - passed }, (_, i) => `${author} ${i}`),
 });
 
-export const neutralTests = (passed: number, failed: number): NeutralTests => ({
+export const independentTests = (passed: number, failed: number): IndependentTests => ({
   passed,
   total: passed + failed,
   failing: Array.from({ length: failed }, (_, i) => ({ id: `neutral ${i}`, origin: 'issue' })),
@@ -94,7 +94,7 @@ export const pools: fc.Arbitrary<readonly [readonly Evidence[], readonly Evidenc
         ...(lost ? { lost } : {}),
         breaks,
         peerTests,
-        ...(neutral ? { neutralTests: neutralTests(...neutral) } : {}),
+        ...(neutral ? { independentTests: independentTests(...neutral) } : {}),
         ...(behaviour === undefined ? {} : { behaviour: behaving(behaviour) }),
         ...(agreement === undefined ? {} : { agreement }),
         ...rest,

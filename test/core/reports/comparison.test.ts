@@ -3,8 +3,8 @@ import {
   BODY_LIMIT,
   comparison,
   type DiffView,
-  MOST_PARTS,
-  noWinner,
+  MAX_REPORT_COMMENTS,
+  outcomeComment,
 } from '../../../src/core/reports/index.ts';
 import { BEHAVIOUR, diffsOf, JUDGEMENT, judged, MONA, nobody, published, TABLE, VOTES } from './sample.ts';
 import { scan } from './scanner.ts';
@@ -29,11 +29,11 @@ describe('the comparison', () => {
 
       Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
 
-      | candidate | contestant | build | base tests | new tests | lines | cost | time | verdict |
+      | candidate | contestant | build | base tests | new tests | lines | cost | time | result |
       | --- | --- | --- | --: | --: | --: | --: | --: | --- |
       | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | **chosen** |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | behind B by new tests |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42s | breaks 1 base test |
+      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | behind B on new tests |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42 s | breaks 1 base test |
       | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
 
       #### Why not the others
@@ -59,21 +59,21 @@ describe('the comparison', () => {
 
       #### Evidence
 
-      - Executed by us, each candidate on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); the exit code is that of the test command over the base tests
+      - Runoff executed every candidate on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); the exit code is that of the test command on the base tests
       - Commands: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`
-      - Base tests: the base commit's own test files, run over each candidate's production code
-      - New tests, run over this candidate's production code: neutral ones, which nobody who competes has written, and those of peers, which other survivors added
-      - Behaviour: how far it gives what the others give, on inputs derived from tests and issue on which not all agree
+      - Base tests: the base commit's own test files, run on each candidate's production code
+      - New tests, run on each candidate's production code: independent tests, written by no contestant, and peer tests, added by other survivors
+      - Behaviour: how often a candidate returns what the others return, over inputs from tests and issue on which they disagree
 
       | candidate | gates | base tests | broke | fixed | exit code | test time | patch SHA-256 |
       | --- | --- | --: | --: | --: | --: | --: | --- |
-      | **B** | 8/8 | 412/412 | 0 | 0 | 0 | 8.1s | \`6262626262626262\` |
-      | **C** | 8/8 | 412/412 | 0 | 0 | 0 | 8.1s | \`6363636363636363\` |
-      | **A** | 8/8 | 411/412 | 1 | 0 | 1 | 8.3s | \`6161616161616161\` |
-      | **D** | stopped at \`untampered\` | 412/412 | 0 | 0 | 0 | 8.1s | \`6464646464646464\` |
+      | **B** | 8/8 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6262626262626262\` |
+      | **C** | 8/8 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6363636363636363\` |
+      | **A** | 8/8 | 411/412 | 1 | 0 | 1 | 8.3 s | \`6161616161616161\` |
+      | **D** | stopped at \`untampered\` | 412/412 | 0 | 0 | 0 | 8.1 s | \`6464646464646464\` |
 
       <details>
-      <summary>The brief that every coder gets</summary>
+      <summary>The brief given to every coder</summary>
 
       **Goal.** \`last\` returns the last item of a list.
 
@@ -90,7 +90,7 @@ describe('the comparison', () => {
 
       - An empty list has no last item
 
-      **Files that will probably change**
+      **Files likely to change**
 
       - \`src/list.ts\`
 
@@ -174,14 +174,14 @@ describe('the comparison', () => {
       </details>
       <details>
       <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files</summary>
-      Goes on in the next comment.
+      Continues in the next comment.
       </details>
-      The diffs go on in the next 2 comments.
+      The diffs continue in the next 2 comments.
       ---
       #### The other diffs, continued: part 2 of 3
       <details>
       <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files, continued</summary>
-      Goes on in the next comment.
+      Continues in the next comment.
       </details>
       ---
       #### The other diffs, continued: part 3 of 3
@@ -198,11 +198,11 @@ describe('the comparison', () => {
     const view = judged();
     const small = diffsOf(view);
     const parts = comparison(view, { ...small, A: { ...(small.A as DiffView), text: manyLines(60_000) } });
-    expect(parts).toHaveLength(MOST_PARTS);
+    expect(parts).toHaveLength(MAX_REPORT_COMMENTS);
     const last = parts.at(-1)?.body ?? '';
     expect(parts.map(({ body }) => body).join('')).toContain('<b>D</b>');
     expect(last.match(/^Shortened.*$/m)?.[0].replace(/\d+ of/, 'N of')).toMatchInlineSnapshot(
-      `"Shortened: N of 60001 lines. The whole diff: [compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/A)."`,
+      `"Shortened: N of 60001 lines. Full diff: [compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/A)."`,
     );
   });
 
@@ -225,31 +225,31 @@ describe('the comparison', () => {
     expect(
       body.match(/^\| (?:candidate \| contestant|\*\*[BC]\*\* \| `b).*$/gm)?.join('\n'),
     ).toMatchInlineSnapshot(`
-      "| candidate | contestant | build | base tests | new tests | behaviour | class | judges W-T-L | lines | cost | time | verdict |
+      "| candidate | contestant | build | base tests | new tests | behaviour | class | judges W-T-L | lines | cost | time | result |
       | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | – | B = C | 1-1-0 | +13 −3 | $0.13 | 1m 12s | **chosen** |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | 33 % alike | B = C | 0-1-1 | +14 −3 | $0.14 | 1m 42s | behind B by new tests |"
+      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | 33% alike | B = C | 0-1-1 | +14 −3 | $0.14 | 1m 42s | behind B on new tests |"
     `);
     expect(body.match(/^\*\*C\*\*: [\s\S]*?(?=\n\n)/m)?.[0]).toMatchInlineSnapshot(`
       "**C**: It fails 1 of 4 tests that B added; B passes all 2 of its.
       - fails tests of B: \`test/b.test.ts > last > of one item\`
-      - input \`last([])\` gives a TypeError, most others give undefined"
+      - input \`last([])\` returns a TypeError, most others return undefined"
     `);
-    expect(body.match(/#### What models said[\s\S]*?<\/details>/)?.[0]).toMatchInlineSnapshot(`
-      "#### What models said
+    expect(body.match(/#### Model opinions[\s\S]*?<\/details>/)?.[0]).toMatchInlineSnapshot(`
+      "#### Model opinions
 
-      Blind judges compared the undecided candidates without knowing whose they are. None of it was executed, and it makes nobody win that failed a gate.
+      Blind judges compared the undecided candidates without knowing who wrote them. These are opinions, not executed evidence; they never make a candidate win that failed a gate.
 
-      - Blind judges preferred B to C. Heard: 2 of 2 judges, for $0.02.
-      - \`judge-1\` (\`openai/gpt-6\`): 2 of 2 answers could be used
-      - \`judge-2\` (\`x/y\`): 2 of 2 answers could be used, of which a candidate is by its own family
+      - Blind judges preferred B to C. 2 of 2 judges answered, for $0.02.
+      - \`judge-1\` (\`openai/gpt-6\`): 2 of 2 answers usable
+      - \`judge-2\` (\`x/y\`): 2 of 2 answers usable; a candidate comes from its own model family
       - One judge is of the family of a candidate.
-      - **Look twice at C:** \`src/list.ts:3\` A comment speaks to whoever reads it. Judges did not see it.
+      - **Review C closely:** \`src/list.ts:3\` A comment speaks to whoever reads it. The judges were not shown it.
 
       <details>
-      <summary>What they said of each pair</summary>
+      <summary>Verdicts on each pair</summary>
 
-      - **B** and **C**: \`judge-1\` prefers **B**. It says: It handles the empty list.
-      - **B** and **C**: \`judge-2\` sees no difference (its answer changed with the order, which counts as a tie). It says: The first one is shorter.
+      - **B** and **C**: \`judge-1\` prefers **B**. Reason: It handles the empty list.
+      - **B** and **C**: \`judge-2\` sees no difference (its answer changed with the order, so it counts as a tie). Reason: The first one is shorter.
 
       </details>"
     `);
@@ -262,38 +262,143 @@ describe('the comparison', () => {
       baseMovedTo: 'f'.repeat(40),
     });
     const [{ body }] = comparison(view, diffsOf(view));
-    expect(body.split('#### Why not')[0]).toMatchInlineSnapshot(`
+    expect(body.split('#### Why no candidate won')[0]).toMatchInlineSnapshot(`
       "<!-- runoff:comparison:r7k2m9q4xa -->
 
       ### **C** — picked by \`mona\`
 
-      The evidence put **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      The evidence ranks **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
 
       3 votes: **C** 2 (\`ada\`, \`bob\`); **B** 1 (\`mona\`).
 
       Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
 
-      **The base has moved.** \`main\` is at \`ffffffffffff\` now; the candidates were built and tested on \`3f2a9c81d04b\`.
+      **The base branch has moved.** \`main\` is now at \`ffffffffffff\`; the candidates were built and tested on \`3f2a9c81d04b\`.
 
-      | candidate | contestant | build | base tests | new tests | lines | cost | time | verdict |
+      | candidate | contestant | build | base tests | new tests | lines | cost | time | result |
       | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | first by the evidence |
+      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | ranked first by evidence |
       | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | **picked by a person** |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42s | breaks 1 base test |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42 s | breaks 1 base test |
       | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
 
+      #### Why not the others
+
+      **B**: The evidence ranks it first, but a person picked another candidate. It passes everything that was run.
+
+      **A**: It breaks 1 test that passes on base.
+      - fails base tests: \`test/list.test.ts > last > of an empty list\`
+
+      **D**: It removes an assertion in \`test/list.test.ts\`, line 41.
+
+      <details>
+      <summary>The lines in question</summary>
+
+      \`\`\`diff
+      @@ -40,3 +40,2 @@
+       test("last", () => {
+      -  expect(last([1])).toBe(1);
+      \`\`\`
+
+      </details>
+
+      #### Evidence
+
+      - Runoff executed every candidate on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); the exit code is that of the test command on the base tests
+      - Commands: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`
+      - Base tests: the base commit's own test files, run on each candidate's production code
+      - New tests, run on each candidate's production code: independent tests, written by no contestant, and peer tests, added by other survivors
+      - Behaviour: how often a candidate returns what the others return, over inputs from tests and issue on which they disagree
+
+      | candidate | gates | base tests | broke | fixed | exit code | test time | patch SHA-256 |
+      | --- | --- | --: | --: | --: | --: | --: | --- |
+      | **B** | 8/8 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6262626262626262\` |
+      | **C** | 8/8 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6363636363636363\` |
+      | **A** | 8/8 | 411/412 | 1 | 0 | 1 | 8.3 s | \`6161616161616161\` |
+      | **D** | stopped at \`untampered\` | 412/412 | 0 | 0 | 0 | 8.1 s | \`6464646464646464\` |
+
+      <details>
+      <summary>The brief given to every coder</summary>
+
+      **Goal.** \`last\` returns the last item of a list.
+
+      **Definition of done**
+
+      - \`last([1, 2])\` is 2
+      - A test covers the empty list
+
+      **Plan**
+
+      - Correct the index
+
+      **Assumptions**
+
+      - An empty list has no last item
+
+      **Files likely to change**
+
+      - \`src/list.ts\`
+
+      </details>
+
+      #### The other diffs
+
+      <details>
+      <summary><b>B</b>: <code>builtin × anthropic/model-2 (careful)</code>, +13 −3 in 2 files</summary>
+
+      \`\`\`diff
+      diff --git a/src/list.ts b/src/list.ts
+      --- a/src/list.ts
+      +++ b/src/list.ts
+      @@ -1,3 +1,3 @@
+       export const last = (list) =>
+      -  list[list.length];
+      +  list[list.length - 1];
+      \`\`\`
+
+      </details>
+
+      <details>
+      <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files</summary>
+
+      \`\`\`diff
+      diff --git a/src/list.ts b/src/list.ts
+      --- a/src/list.ts
+      +++ b/src/list.ts
+      @@ -1,3 +1,3 @@
+       export const last = (list) =>
+      -  list[list.length];
+      +  list[list.length - 1];
+      \`\`\`
+
+      </details>
+
+      <details>
+      <summary><b>D</b>: <code>builtin × anthropic/model-4 (careful)</code>, +15 −3 in 2 files</summary>
+
+      \`\`\`diff
+      diff --git a/src/list.ts b/src/list.ts
+      --- a/src/list.ts
+      +++ b/src/list.ts
+      @@ -1,3 +1,3 @@
+       export const last = (list) =>
+      -  list[list.length];
+      +  list[list.length - 1];
+      \`\`\`
+
+      </details>
       "
     `);
-    expect(body).toContain('**B**: The evidence put it first; a person picked otherwise.');
+    expect(body).toContain('**B**: The evidence ranks it first, but a person picked another candidate.');
     expect(body).toContain('<b>B</b>');
     expect(body).not.toContain('<b>C</b>');
   });
 
   test('of a winner whose pull request GitHub would not have, shows its diff and says what to do', () => {
-    const outcome = { ...TABLE, unopened: 'The branch `main` is locked.' };
-    const [{ body }] = noWinner(judged({ outcome }), diffsOf(judged()));
+    const outcome = { ...TABLE, refusedBecause: 'The branch `main` is locked.' };
+    const [{ body }] = outcomeComment(judged({ outcome }), diffsOf(judged()));
     expect(body.match(/^\*\*Next.*$/m)?.[0]).toMatchInlineSnapshot(
-      `"**Next:** **B** has no pull request: The branch \`main\` is locked. Its branch is \`auto-dev/7/r7k2m9q4xa/B\` ([compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B)): open a pull request of it by hand. Or mend what GitHub names, then set the label \`auto-dev\` again or comment \`/auto-dev retry\`."`,
+      `"**Next:** **B** has no pull request: The branch \`main\` is locked. Its branch is \`auto-dev/7/r7k2m9q4xa/B\` ([compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B)): open a pull request from it manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or comment \`/auto-dev retry\`."`,
     );
     expect(body).toContain('<b>B</b>');
   });
@@ -303,7 +408,7 @@ describe('the comparison', () => {
     const { A } = diffsOf(view, manyLines(60_000));
     const { compareUrl: _none, ...bare } = A as NonNullable<typeof A>;
     expect(comparison(view, { A: bare }).at(-1)?.body).toContain(
-      'The whole diff is on the branch <code>auto-dev/7/r7k2m9q4xa/A</code>.',
+      'The full diff is on branch <code>auto-dev/7/r7k2m9q4xa/A</code>.',
     );
   });
 
@@ -337,7 +442,7 @@ describe('the comparison', () => {
 });
 
 test('when nobody survived, the table says so, and what to do next', () => {
-  const body = noWinner(nobody(), diffsOf(nobody()))[0].body;
+  const body = outcomeComment(nobody(), diffsOf(nobody()))[0].body;
   expect(body.split('#### Evidence')[0]).toMatchInlineSnapshot(`
     "<!-- runoff:outcome:r7k2m9q4xa -->
 
@@ -347,14 +452,14 @@ test('when nobody survived, the table says so, and what to do next', () => {
 
     Run \`r7k2m9q4xa\`: 2 candidates, built and tested in sandboxes on the same base commit.
 
-    | candidate | contestant | build | base tests | new tests | lines | cost | time | verdict |
+    | candidate | contestant | build | base tests | new tests | lines | cost | time | result |
     | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-    | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42s | breaks 1 base test |
+    | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42 s | breaks 1 base test |
     | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
 
-    **Next:** No pull request was opened, since nothing that was tried holds up. Read below what each candidate ran into, make the task more precise (which behaviour, which test shows it), then set the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+    **Next:** No pull request was opened because every candidate failed. Check below why, describe the task more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
 
-    #### Why not
+    #### Why no candidate won
 
     **A**: It breaks 1 test that passes on base.
     - fails base tests: \`test/list.test.ts > last > of an empty list\`

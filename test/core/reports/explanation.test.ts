@@ -12,19 +12,19 @@ test('the explanation of a candidate says all that is known of it, executed fact
   expect(body).toMatchInlineSnapshot(`
     "<!-- runoff:reply:c991 -->
 
-    ### Candidate C: behind B by new tests, place 2 of 4
+    ### Candidate C: behind B on new tests, place 2 of 4
 
-    Of the run \`r7k2m9q4xa\`, of 4 candidates.
+    Run \`r7k2m9q4xa\`, 4 candidates.
 
     - Written by agent \`builtin\` with model \`anthropic/model-3\`, prompt \`plain\`
-    - Cost: $0.14 of 2.00 in 9 calls and 12.3k tokens, 1m 42s
+    - Cost: $0.14 of <span>$</span>2.00 in 9 calls and 12.3k tokens, 1m 42s
     - Patch: +14 −3 in 2 files
 
-    #### What decided on it
+    #### What decided its place
 
     **C**: It fails 1 of 4 tests that B added; B passes all 2 of its.
     - fails tests of B: \`test/b.test.ts > last > of one item\`
-    - input \`last([])\` gives a TypeError, most others give undefined
+    - input \`last([])\` returns a TypeError, most others return undefined
 
     #### Gates
 
@@ -40,20 +40,20 @@ test('the explanation of a candidate says all that is known of it, executed fact
     #### What was executed
 
     - Commands: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`
-    - Base tests: 412/412, 0 broken, 0 fixed, exit code 0 on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\`, 8.1s
+    - Base tests: 412/412, 0 broken, 0 fixed, exit code 0 on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\`, 8.1 s
     - Tests of B: 3 of 4 pass
     - Its own new tests: 1, of which 1 fail without its change
-    - The same change as B but for comments and layout
-    - Behaviour: 33 % alike on the 3 of 12 inputs on which not all agree
+    - Same change as B, apart from comments and layout
+    - Behaviour: 33% alike on the 3 of 12 inputs where candidates disagree
 
-    #### What models said of it
+    #### Model opinions
 
-    Blind judges; none of this was executed.
+    Blind judges said this; none of it was executed.
 
-    - **B** and **C**: \`judge-1\` prefers **B**. It says: It handles the empty list.
-    - **B** and **C**: \`judge-2\` sees no difference (its answer changed with the order, which counts as a tie). It says: The first one is shorter.
+    - **B** and **C**: \`judge-1\` prefers **B**. Reason: It handles the empty list.
+    - **B** and **C**: \`judge-2\` sees no difference (its answer changed with the order, so it counts as a tie). Reason: The first one is shorter.
 
-    The whole diff: [compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/C).
+    Full diff: [compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/C).
     "
   `);
 });
@@ -64,12 +64,14 @@ test('of one that was stopped at a gate, the lines in question', () => {
     '- `untampered` **failed**: It removes an assertion in `test/list.test.ts`, line 41.',
   );
   expect(body).toContain('-  expect(last([1])).toBe(1);');
-  expect(body).not.toContain('What models said');
+  expect(body).not.toContain('Model opinions');
 });
 
 test('of a letter that nobody has', () => {
   expect(explanation(judged(), {}, 'Z', 991).body.split('\n')[2]).toMatchInlineSnapshot(
-    `"There is no candidate \`Z\` in the run \`r7k2m9q4xa\`. It has A, B, C, D. Name one of them."`,
+    `"Run \`r7k2m9q4xa\` has no candidate \`Z\`. Its candidates are A, B, C, D."`,
   );
-  expect(explanation(judged({ candidates: [] }), {}, 'A', 991).body).toContain('It has no candidate yet.');
+  expect(explanation(judged({ candidates: [] }), {}, 'A', 991).body).toContain(
+    'The run has no candidates yet.',
+  );
 });

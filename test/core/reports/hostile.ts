@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Dialogue } from '../../../src/core/brief/index.ts';
 import type { Debate } from '../../../src/core/debate/index.ts';
-import type { Dialogue } from '../../../src/core/dialogue/index.ts';
 import type { Judgement, Objection } from '../../../src/core/judging/index.ts';
 import type { Question } from '../../../src/core/model/index.ts';
 import type { Diffs, DiffView, RunView } from '../../../src/core/reports/index.ts';
@@ -129,7 +129,11 @@ export function poisoned(text: string): RunView {
         failing: run.failing.map(bad),
         guards: { passed: 0, total: 1, failing: [bad('g')] },
       })),
-      neutralTests: { passed: 0, total: 1, failing: [{ id: bad('n'), origin: 'writer', said: bad('s') }] },
+      independentTests: {
+        passed: 0,
+        total: 1,
+        failing: [{ id: bad('n'), origin: 'writer', said: bad('s') }],
+      },
       unmet: [bad('u')],
       behaviour: {
         ...BEHAVIOUR,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
-  advanceMessage,
   branchName,
   commitMessage,
+  followUpMessage,
   localBranch,
   pullRequest,
 } from '../../../src/core/reports/index.ts';
@@ -29,13 +29,14 @@ describe('the draft pull request', () => {
       - Base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`)
       - Gates passed: 8 of 8
       - Base tests: 412/412 passed, 0 tests broken, 0 fixed, exit code 0
-      - Tests that it did not write, passed: peers 2/2
+      - Tests by others, passed: peers 2/2
       - Written by agent \`builtin\` with model \`anthropic/model-2\`, prompt \`careful\`
-      - Cost: $0.13 in 1m 12s; the whole run took 0.58
+      - Cost of this candidate: $0.13 in 1m 12s
+      - Cost of the whole run: $0.58
 
       ### Reproduce
 
-      This runs code that no person has read: do it where it can do no harm.
+      This runs code that nobody has reviewed: run it in a disposable environment.
 
       1. \`git fetch origin auto-dev/7/r7k2m9q4xa/B\`
       2. \`git switch --detach FETCH_HEAD\`
@@ -43,19 +44,19 @@ describe('the draft pull request', () => {
       4. \`npm run build\`
       5. \`npm test\`
 
-      The comparison with every other candidate, their diffs included, is in a comment below (run \`r7k2m9q4xa\`).
+      A comment below compares this with every other candidate, including their diffs (run \`r7k2m9q4xa\`).
 
       ### Commands
 
-      A comment by somebody with write permission is heard.
+      Only people with write access can use commands.
 
-      - \`/auto-dev pick C\` puts another candidate here: C, A
-      - \`/auto-dev explain C\` says everything about one candidate
-      - \`/auto-dev ci\` lets GitHub's own workflows run on it
-      - \`/auto-dev review\` has what reviewers wrote here worked in, as a draft pull request into this branch
-      - \`/auto-dev help\` names the rest
+      - \`/auto-dev pick C\` replaces this with another candidate: C, A
+      - \`/auto-dev explain C\` shows everything known about one candidate
+      - \`/auto-dev ci\` starts GitHub's own workflows on it
+      - \`/auto-dev review\` addresses review comments in a draft pull request into this branch
+      - \`/auto-dev help\` lists all commands
 
-      **CI is held.** No person has read this code yet, so the commit asks GitHub's own workflows not to start. Read the diff; then comment \`/auto-dev ci\`, or push any commit to this branch, and they start. When you squash, delete the skip line from the proposed message, or the default branch skips its CI too.
+      **CI is on hold.** Nobody has reviewed this code yet, so its commit tells GitHub's own workflows not to start. Read the diff, then comment \`/auto-dev ci\` or push any commit to this branch to start them. If you squash-merge, delete the skip line from the proposed message; otherwise CI is skipped on the default branch too.
       "
     `);
   });
@@ -95,25 +96,27 @@ describe('the draft pull request', () => {
 
       Fixes #7
 
-      Candidate **C** of 4 — picked by \`mona\`. The evidence put **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      Candidate **C** of 4 — picked by \`mona\`. The evidence ranks **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
 
-      **The base has moved.** \`main\` is at \`ffffffffffff\` now; the candidates were built and tested on \`3f2a9c81d04b\`.
+      **The base branch has moved.** \`main\` is now at \`ffffffffffff\`; the candidates were built and tested on \`3f2a9c81d04b\`.
 
       "
     `);
-    expect(body).toContain('`/auto-dev pick B` puts another candidate here: B, A');
+    expect(body).toContain('`/auto-dev pick B` replaces this with another candidate: B, A');
     const same = judged({ picks: [{ alias: 'B', by: null }] });
     expect(pullRequest(same, 'B', {}).body.split('\n')[4]).toMatchInlineSnapshot(
-      `"Candidate **B** of 4 — picked by somebody at the command line. The evidence put it first as well: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added."`,
+      `"Candidate **B** of 4 — picked by somebody at the command line. The evidence ranks it first too: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added."`,
     );
   });
 
   test.each(['review', 'fix'] as const)('of a run on a pull request (%s) closes nothing', (work) => {
     const view = judged({ origin: { kind: 'github', repository: 'acme/lists', issue: 12, work } });
     const { title, body } = pullRequest(view, 'B', diffsOf(view));
-    expect(title).toBe(`${work === 'fix' ? 'Checks' : 'Review'} of #12: last() returns undefined`);
+    expect(title).toBe(
+      `${work === 'fix' ? 'Fix checks on' : 'Address review of'} #12: last() returns undefined`,
+    );
     expect(body.split('\n')[2]).toBe(
-      work === 'fix' ? 'Mends the checks of #12' : 'Answers the review of #12',
+      work === 'fix' ? 'Fixes failing checks on #12' : 'Addresses the review of #12',
     );
     expect(body + commitMessage(view, 'B')).not.toMatch(/(?:fix|close|resolve)(?:e?s|e?d)? #/i);
     expect(commitMessage(view, 'B').split('\n')[0]).toBe(title);
@@ -139,7 +142,7 @@ describe('a commit message', () => {
       "Fix #7: last() returns undefined
 
       Candidate B of 4 (LIKELY, decided by new tests).
-      Written by a coding agent and tested in a sandbox; no person has read it yet.
+      Written by a coding agent and tested in a sandbox; not reviewed by a person yet.
 
       [skip ci]
 
@@ -153,7 +156,7 @@ describe('a commit message', () => {
       "Candidate C: last() returns undefined
 
       Candidate C of 4.
-      Written by a coding agent and tested in a sandbox; no person has read it yet.
+      Written by a coding agent and tested in a sandbox; not reviewed by a person yet.
 
       Runoff-Run: r7k2m9q4xa
       "
@@ -186,10 +189,10 @@ describe('a commit message', () => {
   test('on top of the branch, of a pick', () => {
     const view = judged({ picks: [{ alias: 'C', by: MONA }], requestedBy: MONA });
     const pick = { kind: 'pick', alias: 'C', instead: 'B' } as const;
-    expect(advanceMessage(view, pick)).toMatchInlineSnapshot(`
+    expect(followUpMessage(view, pick)).toMatchInlineSnapshot(`
       "Candidate C instead of B: last() returns undefined
 
-      Picked by mona. The tree is that of candidate C.
+      Picked by mona. The tree is candidate C's.
       Written by a coding agent and tested in a sandbox.
 
       [skip ci]
@@ -199,22 +202,22 @@ describe('a commit message', () => {
       "
     `);
     const evil = judged({ picks: [{ alias: 'C', by: { id: 1, login: 'a\n\nFixes #1' } }], ci: 'run' });
-    expect(advanceMessage(evil, pick)).toContain('Picked by a person. ');
-    expect(advanceMessage(evil, pick)).not.toMatch(/skip|#1/);
+    expect(followUpMessage(evil, pick)).toContain('Picked by a person. ');
+    expect(followUpMessage(evil, pick)).not.toMatch(/skip|#1/);
   });
 
   test('on top of the branch, to let CI run, holds nothing that could keep it from running', () => {
     const view = judged({ title: '[skip ci] skip-checks: true', requestedBy: MONA });
-    expect(advanceMessage(view, { kind: 'ci' })).toMatchInlineSnapshot(`
+    expect(followUpMessage(view, { kind: 'ci' })).toMatchInlineSnapshot(`
       "Let CI run on this branch
 
-      It changes nothing: a person asked for CI, which the commits before it had asked to wait.
+      This commit is empty: a person asked for CI, which the earlier commits had put on hold.
 
       Runoff-Run: r7k2m9q4xa
       Co-authored-by: mona <11+mona@users.noreply.github.com>
       "
     `);
-    expect(advanceMessage(view, { kind: 'ci' })).not.toMatch(/skip|\[/i);
+    expect(followUpMessage(view, { kind: 'ci' })).not.toMatch(/skip|\[/i);
   });
 
   test('in a local repository has no issue to close', () => {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Inquiry, Settled } from '../../../src/core/dialogue/index.ts';
+import type { Inquiry, Settled } from '../../../src/core/brief/index.ts';
 import {
   BODY_LIMIT,
+  checkboxEdit,
   findMarker,
   questionComment,
   type RunView,
   statusComment,
-  tickIn,
 } from '../../../src/core/reports/index.ts';
 import { coding, RUN } from './sample.ts';
 
@@ -41,21 +41,21 @@ describe('a question', () => {
       - [ ] 1. half up
       - [ ] 2. half even
 
-      Without an answer until 2026-09-24 13:14 UTC the run goes on with this assumption: half up, as \`round()\` does
+      If nobody answers by 2026-09-24 13:14 UTC, the run continues with this assumption: half up, as \`round()\` does
 
-      Tick one box, or comment \`/auto-dev answer 1\` or \`/auto-dev answer TEXT\`. Only people with write permission are heard.
+      Tick one box, or comment \`/auto-dev answer 1\` or \`/auto-dev answer TEXT\`. Only people with write access can reply.
       "
     `);
     expect(questionComment(view, approval, 'assume').body).toMatchInlineSnapshot(`
       "<!-- runoff:question:r7k2m9q4xa:1 -->
 
-      **Shall the coders start on the plan of this run?**
+      **Approve this plan so that the coders can start?**
 
       - [ ] Approve the plan
 
-      Without an approval until 2026-09-24 13:14 UTC the run stops.
+      If nobody approves the plan by 2026-09-24 13:14 UTC, the run stops.
 
-      The plan stands in the status comment. Tick the box, or comment \`/auto-dev approve\`. For another plan, comment \`/auto-dev revise TEXT\`. Only people with write permission are heard.
+      The plan is in the status comment. Tick the box, or comment \`/auto-dev approve\`. To ask for a different plan, comment \`/auto-dev revise TEXT\`. Only people with write access can reply.
       "
     `);
   });
@@ -68,18 +68,20 @@ describe('a question', () => {
   });
 
   test('says what was said to it in vain, in a line of its own that a tick leaves alone', () => {
-    const misheard = {
+    const unrecognizedCommand = {
       said: '/auto-dev aprove',
       why: 'There is no such command.',
       meant: 'approve',
     } as const;
-    const { body } = questionComment(view, approval, 'stop', misheard);
+    const { body } = questionComment(view, approval, 'stop', unrecognizedCommand);
     expect(body.trim().split('\n').at(-1)).toMatchInlineSnapshot(
-      `"Not taken: \`/auto-dev aprove\`. There is no such command. Write \`/auto-dev approve\`, which lets the coders start on the plan."`,
+      `"Not accepted: \`/auto-dev aprove\`. There is no such command. Try \`/auto-dev approve\`, which approves the plan so that the coders can start."`,
     );
-    expect(tickIn(body, body.replace('[ ]', '[x]'))).toEqual({ kind: 'ticked', box: 1 });
+    expect(checkboxEdit(body, body.replace('[ ]', '[x]'))).toEqual({ kind: 'ticked', box: 1 });
     const settled = { ...approval, settled: { kind: 'expired', at: 1 } } as const;
-    expect(questionComment(view, settled, 'stop', misheard)).toEqual(questionComment(view, settled, 'stop'));
+    expect(questionComment(view, settled, 'stop', unrecognizedCommand)).toEqual(
+      questionComment(view, settled, 'stop'),
+    );
   });
 
   test('when it is settled', () => {
@@ -100,12 +102,12 @@ describe('a question', () => {
     expect(ends.map((settled) => last({ ...inquiry, settled })).join('\n')).toMatchInlineSnapshot(`
       "\`mona\` answered: half even
       Somebody at the command line answered: half even
-      \`mona\` approved it.
-      \`mona\` asked for another plan: Smaller steps.
-      Nobody answered in time. Assumed: half up
-      Nobody answered in time, and the run stopped."
+      \`mona\` approved the plan.
+      \`mona\` asked for a different plan: Smaller steps.
+      Nobody answered in time. The run continued with this assumption: half up
+      Nobody answered in time, so the run stopped."
     `);
-    expect(last(inquiry, { state: 'cancelled' })).toBe('The run ended before.');
+    expect(last(inquiry, { state: 'cancelled' })).toBe('The run ended before anyone answered.');
   });
 
   test('is found again by run and number', () => {
@@ -127,12 +129,12 @@ describe('a question', () => {
 
 describe('the status comment', () => {
   test('says what the run waits for, and how to answer', () => {
-    const line = (open: Inquiry) => statusComment(waiting(open)).body.match(/^\*\*Waits.*$/m)?.[0];
+    const line = (open: Inquiry) => statusComment(waiting(open)).body.match(/^\*\*Waiting.*$/m)?.[0];
     expect(`${line(inquiry)}\n${line(approval)}`).toMatchInlineSnapshot(`
-      "**Waits for an answer** (71h 00m left): Which rounding do @&#8203;acme/billing prices need? Tick a box in the comment that asks, or comment \`/auto-dev answer 1\`.
-      **Waits for an approval of its plan** (71h 00m left): comment \`/auto-dev approve\` or \`/auto-dev revise TEXT\`."
+      "**Waiting for an answer** (71h 00m left): Which rounding do @&#8203;acme/billing prices need? Tick a box in the comment with the question, or comment \`/auto-dev answer 1\`.
+      **Waiting for plan approval** (71h 00m left): comment \`/auto-dev approve\` or \`/auto-dev revise TEXT\`."
     `);
-    expect(statusComment(waiting(approval)).body).toContain('waiting for an approval of its plan');
+    expect(statusComment(waiting(approval)).body).toContain('waiting for plan approval');
   });
 
   test('says why nobody is waited for any more', () => {
@@ -158,13 +160,13 @@ describe('a tick', () => {
     ['a box that is gone', body.replace('- [ ] 1.', '- 1.'), { kind: 'other' }],
     ['all of it', '', { kind: 'other' }],
   ])('%s', (_what, edited, tick) => {
-    expect(tickIn(body, edited)).toEqual(tick);
+    expect(checkboxEdit(body, edited)).toEqual(tick);
   });
 
   test('no other text is one', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(body.length), (text, at) => {
-        const tick = tickIn(body, `${body.slice(0, at)}${text}${body.slice(at)}`);
+        const tick = checkboxEdit(body, `${body.slice(0, at)}${text}${body.slice(at)}`);
         expect(tick.kind === 'ticked').toBe(false);
       }),
     );

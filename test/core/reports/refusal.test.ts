@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Refusal, refusalComment, refusalWords } from '../../../src/core/reports/index.ts';
+import { type Refusal, refusalComment, refusalText } from '../../../src/core/reports/index.ts';
 import { RUN } from './sample.ts';
 
 const ALL: { readonly [K in Refusal['kind']]: Extract<Refusal, { kind: K }> } = {
@@ -32,28 +32,28 @@ const ALL: { readonly [K in Refusal['kind']]: Extract<Refusal, { kind: K }> } = 
 
 test('each refusal says what happened and what to do next', () => {
   const words = Object.values(ALL).map((refusal) => {
-    const { message, advice } = refusalWords(refusal);
+    const { message, advice } = refusalText(refusal);
     return `${refusal.kind}: ${message} ${advice}`;
   });
   expect(words.join('\n')).toMatchInlineSnapshot(`
-    "no-permission: \`ada\` may not write to this repository, or GitHub did not say so. Ask someone with write access to set the label: only they can start a run.
-    set-by-app: The label was set by an App in the name of \`ada\`; only a person can start a run. Set the label again on GitHub itself, or comment \`/auto-dev run\` there.
-    label-gone: The label was taken off again before the run began. Set the label again to start one.
-    not-an-issue: The label is on a pull request; a run starts from an issue. Open an issue that says what is to be done, and set the label there. On a pull request, comment \`/auto-dev review\` or \`/auto-dev fix\`.
-    issue-closed: The issue is closed. Reopen it, then set the label again.
-    not-a-pull: #12 is no pull request. Comment on the pull request that is to be worked on. For an issue, comment \`/auto-dev run\`.
-    pull-closed: The pull request is not open any more. Reopen it, then give the command again.
-    branch-moved: The branch \`topic\` has moved since the run that this one carries on. Comment \`/auto-dev retry\` to do all of it anew.
-    from-a-fork: The code of this pull request is in another repository, a fork or one that is gone; runs work on this repository's own branches only. Push its branch to this repository, open a pull request from there, and give the command on it.
-    nothing-to-do: No review of this pull request by anyone with write access says anything. Write a review, or a comment on a line, then comment \`/auto-dev review\` again.
-    archived: The repository is archived: nobody can write to it. Unarchive it, and set the label again.
-    repository-empty: The repository has no commit on its default branch \`main\` yet, so there is nothing to start from. Push a first commit, then set the label again.
-    cap-reached: \`ada\` has started 20 runs today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_RUNS_USER_DAY\`.
-    already-running: The run \`r0123456789\` is at work here. Wait for it to end. To start afresh, cancel it with \`/auto-dev cancel\`, then ask again.
-    base-missing: There is no branch, tag or commit named \`develop\` to start from. Name one that exists, or push it first, and start the run again.
-    settings-invalid: \`.github/auto-dev.yml\` cannot be used: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`?; line 7, column 1: expected a number. Correct the file on the default branch and start the run again.
-    no-test-command: No test command was found: Runoff decides by what runs. Set \`checks.test\` in \`.github/auto-dev.yml\`, for example \`test: npm test\`, and start the run again.
-    nobody-approves: \`.github/auto-dev.yml\` wants the plan approved (\`approval: plan\`), and nobody is asked here. Run it at a terminal, without \`--no-ask\` and \`--json\`, and approve the plan with \`runoff approve\`; or set \`approval: never\`."
+    "no-permission: \`ada\` has no write access to this repository, or GitHub did not confirm it. Ask someone with write access to add the label.
+    set-by-app: An App added the label on behalf of \`ada\`; only a person can start a run. Add the label again on GitHub itself, or comment \`/auto-dev run\` there.
+    label-gone: The label was removed before the run started. Add the label again to start a run.
+    not-an-issue: The label is on a pull request, but runs start from issues. Open an issue that describes the task and add the label there. On a pull request, comment \`/auto-dev review\` or \`/auto-dev fix\`.
+    issue-closed: The issue is closed. Reopen it, then add the label again.
+    not-a-pull: #12 is not a pull request. Comment on the pull request you want changed. For an issue, comment \`/auto-dev run\`.
+    pull-closed: The pull request is no longer open. Reopen it, then give the command again.
+    branch-moved: The branch \`topic\` has moved since the run that this one continues. Comment \`/auto-dev retry\` to start over.
+    from-a-fork: The code of this pull request is in a fork or in a deleted repository, but runs work only on branches of this repository. Push its branch to this repository, open a pull request from it, and give the command there.
+    nothing-to-do: This pull request has no review comments by people with write access. Write a review or comment on a line, then comment \`/auto-dev review\` again.
+    archived: The repository is archived, so nobody can write to it. Unarchive it, then add the label again.
+    repository-empty: The repository has no commit on its default branch \`main\` yet, so a run has nothing to start from. Push a first commit, then add the label again.
+    cap-reached: \`ada\` has started 20 runs today (UTC), the daily limit of this server. The limit resets at midnight UTC; add the label again then. The operator of this server can raise it with \`MAX_RUNS_USER_DAY\`.
+    already-running: Run \`r0123456789\` is already active here. Wait for it to finish, or cancel it with \`/auto-dev cancel\` and try again.
+    base-missing: There is no branch, tag or commit named \`develop\`. Name an existing one, or push it first, then start the run again.
+    settings-invalid: \`.github/auto-dev.yml\` is invalid: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`?; line 7, column 1: expected a number. Correct the file on the default branch, then start the run again.
+    no-test-command: Runoff found no test command, and it needs one to compare candidates. Set \`checks.test\` in \`.github/auto-dev.yml\`, for example \`test: npm test\`, then start the run again.
+    nobody-approves: \`.github/auto-dev.yml\` requires plan approval (\`approval: plan\`), but this run cannot ask anyone. Run it in a terminal without \`--no-ask\` and \`--json\` and approve the plan with \`runoff approve\`, or set \`approval: never\`."
   `);
 });
 
@@ -67,15 +67,15 @@ test('and in other words where the case is another', () => {
     { kind: 'cap-reached', cap: 'budget-user', most: 7.5, login: 'ada' },
     { kind: 'cap-reached', cap: 'budget-installation', most: 100, login: 'ada' },
   ];
-  const words = others.map((refusal) => Object.values(refusalWords(refusal)).join(' '));
+  const words = others.map((refusal) => Object.values(refusalText(refusal)).join(' '));
   expect(words.join('\n')).toMatchInlineSnapshot(`
-    "\`ada\` may set labels here, but to start a run takes the right to write to this repository. Ask someone with write access to set the label: only they can start a run.
-    No check of the newest commit has failed, and no review by anyone with write access says anything. Wait for the checks to end, or write a review, then comment \`/auto-dev fix\` again.
-    \`ada\` has started 1 run today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_RUNS_USER_DAY\`.
-    This repository has had 50 runs today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_RUNS_REPOSITORY_DAY\`.
-    The repositories of this installation have had 200 runs today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_RUNS_INSTALLATION_DAY\`.
-    The runs of \`ada\` have used up $7.50 today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_BUDGET_USER_DAY\`.
-    The repositories of this installation have used up $100.00 today (UTC), the most that this server allows. It starts anew at midnight UTC; set the label again then. The operator of this server can raise the cap with \`MAX_BUDGET_INSTALLATION_DAY\`."
+    "\`ada\` can add labels here, but starting a run requires write access to this repository. Ask someone with write access to add the label.
+    No check failed on the latest commit, and there are no review comments by people with write access. Wait for the checks to finish, or write a review, then comment \`/auto-dev fix\` again.
+    \`ada\` has started 1 run today (UTC), the daily limit of this server. The limit resets at midnight UTC; add the label again then. The operator of this server can raise it with \`MAX_RUNS_USER_DAY\`.
+    This repository has had 50 runs today (UTC), the daily limit of this server. The limit resets at midnight UTC; add the label again then. The operator of this server can raise it with \`MAX_RUNS_REPOSITORY_DAY\`.
+    The repositories of this installation have had 200 runs today (UTC), the daily limit of this server. The limit resets at midnight UTC; add the label again then. The operator of this server can raise it with \`MAX_RUNS_INSTALLATION_DAY\`.
+    The runs of \`ada\` have spent $7.50 today (UTC), the daily limit of this server. The limit resets at midnight UTC; add the label again then. The operator of this server can raise it with \`MAX_BUDGET_USER_DAY\`.
+    The repositories of this installation have spent $100.00 today (UTC), the daily limit of this server. The limit resets at midnight UTC; add the label again then. The operator of this server can raise it with \`MAX_BUDGET_INSTALLATION_DAY\`."
   `);
 });
 
@@ -89,10 +89,10 @@ const ABOUT_LABELS: ReadonlySet<Refusal['kind']> = new Set([
 test('whoever gave a command is not told to set a label', () => {
   for (const refusal of Object.values(ALL)) {
     if (ABOUT_LABELS.has(refusal.kind)) continue;
-    expect(refusalWords(refusal, 'command').advice, refusal.kind).not.toMatch(/set the label/i);
+    expect(refusalText(refusal, 'command').advice, refusal.kind).not.toMatch(/(?:set|add) the label/i);
   }
-  expect(refusalWords({ kind: 'archived' }, 'command').advice).toBe(
-    'Unarchive it, and give the command again.',
+  expect(refusalText({ kind: 'archived' }, 'command').advice).toBe(
+    'Unarchive it, then give the command again.',
   );
 });
 
@@ -100,16 +100,16 @@ test('as a comment', () => {
   expect(refusalComment(RUN, ALL['settings-invalid']).body).toMatchInlineSnapshot(`
     "<!-- runoff:refusal:r7k2m9q4xa -->
 
-    **No run was started.** \`.github/auto-dev.yml\` cannot be used: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`?; line 7, column 1: expected a number.
+    **No run was started.** \`.github/auto-dev.yml\` is invalid: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`?; line 7, column 1: expected a number.
 
-    **Next:** Correct the file on the default branch and start the run again.
+    **Next:** Correct the file on the default branch, then start the run again.
     "
   `);
 });
 
 test('a file with very many problems names the first few', () => {
   const problems = Array.from({ length: 40 }, (_, n) => `line ${n}, column 1: wrong`);
-  expect(refusalWords({ kind: 'settings-invalid', file: 'f', problems }).message).toMatch(
+  expect(refusalText({ kind: 'settings-invalid', file: 'f', problems }).message).toMatch(
     /line 4, column 1: wrong; and 35 more\.$/,
   );
 });

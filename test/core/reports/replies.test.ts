@@ -37,24 +37,24 @@ test('help has a row for every command', () => {
     .filter((line) => line.startsWith('| `/auto-dev'));
   expect(rows).toHaveLength(COMMAND_NAMES.length);
   expect(rows[1]).toMatchInlineSnapshot(
-    `"| \`/auto-dev status\` | says where the run stands and what it has spent | issue or pull request |"`,
+    `"| \`/auto-dev status\` | shows the status of the run and what it has spent | issue or pull request |"`,
   );
 });
 
 describe('what was not understood', () => {
   test('has a guess', () => {
     expect(textOf(unknown('/auto-dev pikc B'))).toMatchInlineSnapshot(
-      `"**Nothing was done** for \`/auto-dev pikc\`. There is no such command. Did you mean \`/auto-dev pick B\`, which makes this candidate the pull request, now or in place of another; \`none\` opens none? All commands: \`/auto-dev help\`."`,
+      `"**Not understood:** \`/auto-dev pikc\`. There is no such command. Did you mean \`/auto-dev pick B\`, which opens the pull request with this candidate, or replaces the current one; \`none\` rejects them all? For all commands, comment \`/auto-dev help\`."`,
     );
   });
   test('of a known command says how it is written', () => {
     expect(textOf(unknown('/auto-dev pick'))).toMatchInlineSnapshot(
-      `"**Nothing was done** for \`/auto-dev pick\`. Something is missing. Write \`/auto-dev pick B\` or \`/auto-dev pick none\`. All commands: \`/auto-dev help\`."`,
+      `"**Not understood:** \`/auto-dev pick\`. An argument is missing. Write \`/auto-dev pick B\` or \`/auto-dev pick none\`. For all commands, comment \`/auto-dev help\`."`,
     );
   });
   test('that is like nothing leads to the list', () => {
     expect(textOf(unknown('/auto-dev @ada'))).toMatchInlineSnapshot(
-      `"**Nothing was done** for <code>/auto-dev &#64;&#8203;ada</code>. There is no such command. All commands: \`/auto-dev help\`."`,
+      `"**Not understood:** <code>/auto-dev &#64;&#8203;ada</code>. There is no such command. For all commands, comment \`/auto-dev help\`."`,
     );
   });
 });
@@ -62,14 +62,14 @@ describe('what was not understood', () => {
 describe('where a run stands', () => {
   test('at work', () => {
     expect(textOf(statusReply(1, coding(), URL))).toMatchInlineSnapshot(
-      `"**Run \`r7k2m9q4xa\`: stage 3 of 6, coders at work**, 1m 12s. 2 of 4 coders have ended. Spent $0.58 of 5.00. [The status comment](https://github.test/acme/lists/issues/7#issuecomment-3) has the details."`,
+      `"**Run \`r7k2m9q4xa\`: stage 3 of 6, running the coders**, 1m 12s. 2 of 4 coders finished. Spent $0.58 of <span>$</span>5.00. See [the status comment](https://github.test/acme/lists/issues/7#issuecomment-3) for details."`,
     );
   });
   test('waiting for a person to pick', () => {
     expect(textOf(statusReply(1, judged({ state: 'awaiting_pick' }), URL))).toMatchInlineSnapshot(`
-      "**Run \`r7k2m9q4xa\`: waiting for a person to pick a candidate**, 2m 51s. 4 of 4 coders have ended. Spent $0.58 of 5.00. [The status comment](https://github.test/acme/lists/issues/7#issuecomment-3) has the details.
+      "**Run \`r7k2m9q4xa\`: waiting for you to choose a candidate**, 2m 51s. 4 of 4 coders finished. Spent $0.58 of <span>$</span>5.00. See [the status comment](https://github.test/acme/lists/issues/7#issuecomment-3) for details.
 
-      To pick, comment \`/auto-dev pick B\` or \`/auto-dev pick none\`."
+      To choose, comment \`/auto-dev pick B\` or \`/auto-dev pick none\`."
     `);
   });
   test('failed', () => {
@@ -77,14 +77,14 @@ describe('where a run stands', () => {
     expect(
       textOf(statusReply(1, { ...coding(), state: 'failed', trouble, candidates: [] }, null)),
     ).toMatchInlineSnapshot(`
-      "**Run \`r7k2m9q4xa\`: failed**, 1m 12s. Spent $0.58 of 5.00.
+      "**Run \`r7k2m9q4xa\`: failed**, 1m 12s. Spent $0.58 of <span>$</span>5.00.
 
       **Why:** The base does not build. **Next:** Mend it."
     `);
   });
   test('nowhere', () => {
     expect(textOf(statusReply(1, null, null))).toMatchInlineSnapshot(
-      `"No run is known here. To start one, comment \`/auto-dev run\` on an issue, or set the label \`auto-dev\` there."`,
+      `"There is no run here. To start one, comment \`/auto-dev run\` on an issue or add the label \`auto-dev\` to it."`,
     );
   });
   test.each(['published', 'merged', 'closed', 'cancelled', 'refused'] as const)('%s', (state) => {

@@ -27,7 +27,7 @@ const FIRST: WinnerReview = {
         { ...OBJECTION, line: 4, fate: 'refuted' },
       ],
     },
-    { critic: 'security', kind: 'failed', why: 'The reviewer was lost: HTTP 529' },
+    { critic: 'security', kind: 'failed', why: 'The reviewer failed: HTTP 529' },
   ],
   after: { alias: 'B', because: 'B passes more of the tests that it did not write than C.' },
 };
@@ -46,17 +46,17 @@ describe('the review of the winner', () => {
     expect(section(FIRST, SECOND)).toMatchInlineSnapshot(`
       "#### Review of the winner
 
-      **C** was put before 2 critics, who saw neither its author's name nor what another one said. It lost its place to B. B passes more of the tests that it did not write than C.
+      **C** was reviewed by 2 critics, who saw neither its author nor other reviews. B replaces it as the winner. B passes more of the tests that it did not write than C.
 
       - \`qa\` (\`openai/gpt-6\`) objects: The empty list is forgotten.
         - **confirmed by a test** (It fails on the base and passes on B.): \`src/list.ts:2\`, input \\[\\]: expected undefined, got a TypeError
-        - **not shown by a test** (There is no test of it that could be run.): \`src/list.ts:3\`, input \\[\\]: expected undefined, got a TypeError
+        - **not confirmed by a test** (There is no test of it that could be run.): \`src/list.ts:3\`, input \\[\\]: expected undefined, got a TypeError
         - **refuted by its own test**: \`src/list.ts:4\`, input \\[\\]: expected undefined, got a TypeError
-      - \`security\` gave no review: The reviewer was lost: HTTP 529
+      - \`security\` failed to review: The reviewer failed: HTTP 529
 
-      **B** was put before 1 critic, who saw neither its author's name nor what another one said.
+      **B** was reviewed by 1 critic, who saw neither its author nor other reviews.
 
-      - \`qa\` (\`x/y\`) passed it: It holds."
+      - \`qa\` (\`x/y\`) raises no objection: It holds."
     `);
   });
 
@@ -66,9 +66,9 @@ describe('the review of the winner', () => {
 
   test('says that a place was kept, and that a third one was not reviewed', () => {
     const kept = { ...SECOND, after: { alias: 'B', because: 'It is ahead.' } };
-    expect(section(kept)).toContain('It keeps its place.');
+    expect(section(kept)).toContain('It stays first.');
     expect(section({ ...SECOND, after: { alias: 'A', because: 'A is ahead.' } })).toContain(
-      'It lost its place to A. A is ahead. A was not reviewed any more.',
+      'A replaces it as the winner. A is ahead. A was not reviewed.',
     );
   });
 
@@ -77,7 +77,7 @@ describe('the review of the winner', () => {
       pullRequest(judged({ review }), alias, {}).body.match(/^- Review.*$/m)?.[0];
     expect(line([FIRST, SECOND], 'B')).toBe('- Review by 1 critic: no objection');
     expect(line([FIRST, SECOND], 'C')).toBe(
-      '- Review by 2 critics: objections: 1 confirmed by a test, 1 not shown by a test, 1 refuted by its own test; 1 gave no review',
+      '- Review by 2 critics: objections: 1 confirmed by a test, 1 not confirmed by a test, 1 refuted by its own test; 1 failed',
     );
     expect(line([], 'B')).toBeUndefined();
   });
@@ -88,14 +88,14 @@ describe('the review of the winner', () => {
     const at = lines.indexOf('Review of the winner');
     expect(lines.slice(at).join('\n')).toMatchInlineSnapshot(`
       "Review of the winner
-        C  It lost its place to B. B passes more of the tests that it did not write than C.
+        C  B replaces it as the winner. B passes more of the tests that it did not write than C.
            - qa objects: The empty list is forgotten.
              confirmed by a test: src/list.ts:2, input []: expected undefined, got a TypeError
-             not shown by a test: src/list.ts:3, input []: expected undefined, got a TypeError
+             not confirmed by a test: src/list.ts:3, input []: expected undefined, got a TypeError
              refuted by its own test: src/list.ts:4, input []: expected undefined, got a TypeError
-           - security gave no review: The reviewer was lost: HTTP 529
-        B  It was put before 1 critic.
-           - qa passed it: It holds."
+           - security failed to review: The reviewer failed: HTTP 529
+        B  Reviewed by 1 critic.
+           - qa raises no objection: It holds."
     `);
     expect(runJson(view).run.review).toEqual([FIRST, SECOND]);
     expect(runJson(judged()).run.review).toEqual([]);

@@ -1,5 +1,5 @@
-import type { Evidence, GateReport } from '../../../src/core/evidence/index.ts';
-import { GATES } from '../../../src/core/evidence/index.ts';
+import { type Evidence, GATES, type GateReport } from '../../../src/core/evidence/index.ts';
+
 import type { Judgement } from '../../../src/core/judging/index.ts';
 import type { Candidate } from '../../../src/core/model/index.ts';
 import type { Ranked } from '../../../src/core/ranking/index.ts';

@@ -7,27 +7,27 @@ describe('the status comment', () => {
     expect(statusComment(coding()).body).toMatchInlineSnapshot(`
       "<!-- runoff:status:r7k2m9q4xa -->
 
-      ### Runoff: stage 3 of 6, coders at work · 1m 12s
+      ### Runoff: stage 3 of 6, running the coders · 1m 12s
 
-      admit 0.4s · brief 4.1s · **code** · examine · judge · publish
+      admit 0.4 s · brief 4.1 s · **code** · examine · judge · publish
 
       | candidate | contestant | state | time | tokens | cost |
       | --- | --- | --- | --: | --: | --: |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | coding: edits \`src/list.ts\` | 42s | 12.3k | $0.12 |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | coding: edits \`src/list.ts\` | 42 s | 12.3k | $0.12 |
       | **B** | \`builtin × anthropic/model-2 (careful)\` | coded | 1m 12s | 12.3k | $0.13 |
       | **C** | \`builtin × anthropic/model-3 (plain)\` | failed: stopped after 5m of silence | 1m 42s | 12.3k | $0.14 |
       | **D** | \`builtin × anthropic/model-4 (careful)\` | waiting | – | 0 | $0.00 |
 
-      Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
 
-      To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` brings this up to date, \`/auto-dev help\` names all commands. Later edits of the issue do not change this run (\`r7k2m9q4xa\`).
+      To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` updates this comment, \`/auto-dev help\` lists all commands. Editing the issue now does not affect this run (\`r7k2m9q4xa\`).
       "
     `);
   });
 
   test('says which comments a limit left out of the task', () => {
     const said = 'Comments older than the newest 200 by writers were left out.';
-    expect(statusComment(coding()).body).not.toContain('left out');
+    expect(statusComment(coding()).body).not.toMatch(/omitted|left out/);
     expect(statusComment({ ...coding(), leftOut: [said] }).body).toContain(`\n${said}\n`);
   });
 
@@ -41,7 +41,7 @@ describe('the status comment', () => {
 
       **admit** · brief · code · examine · judge · publish
 
-      To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` brings this up to date, \`/auto-dev help\` names all commands. Later edits of the issue do not change this run (\`r7k2m9q4xa\`).
+      To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` updates this comment, \`/auto-dev help\` lists all commands. Editing the issue now does not affect this run (\`r7k2m9q4xa\`).
       "
     `);
   });
@@ -54,20 +54,20 @@ describe('the status comment', () => {
 
       **B** — LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
 
-      [The comparison with every other diff](https://github.test/acme/lists/pull/8#issuecomment-1).
+      [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
 
-      admit 0.4s · brief 4.1s · code 2m 06s · examine 40s · judge 0.1s · publish
+      admit 0.4 s · brief 4.1 s · code 2m 06s · examine 40 s · judge 0.1 s · publish
 
       | candidate | contestant | state | time | tokens | cost |
       | --- | --- | --- | --: | --: | --: |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | examined | 42s | 12.3k | $0.12 |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | examined | 42 s | 12.3k | $0.12 |
       | **B** | \`builtin × anthropic/model-2 (careful)\` | examined | 1m 12s | 12.3k | $0.13 |
       | **C** | \`builtin × anthropic/model-3 (plain)\` | examined | 1m 42s | 12.3k | $0.14 |
       | **D** | \`builtin × anthropic/model-4 (careful)\` | examined | 2m 12s | 12.3k | $0.15 |
 
-      Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
 
-      **Next:** read the pull request; nothing is merged without you. The other 3 candidates can be read there too. \`/auto-dev help\` there names what you can ask for.
+      **Next:** review the pull request; Runoff never merges. Its comparison covers the other 3 candidates. Comment \`/auto-dev help\` there for a list of commands.
       "
     `);
   });
@@ -85,18 +85,18 @@ describe('the status comment', () => {
 
       Every candidate breaks tests that pass on base.
 
-      No pull request was opened. [What each candidate ran into](https://github.test/acme/lists/issues/7#2).
+      No pull request was opened. [Why each candidate failed](https://github.test/acme/lists/issues/7#2).
 
-      admit 0.4s · brief 4.1s · code 2m 06s · examine 40s · judge 0.1s · publish
+      admit 0.4 s · brief 4.1 s · code 2m 06s · examine 40 s · judge 0.1 s · publish
 
       | candidate | contestant | state | time | tokens | cost |
       | --- | --- | --- | --: | --: | --: |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | examined | 42s | 12.3k | $0.12 |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | examined | 42 s | 12.3k | $0.12 |
       | **D** | \`builtin × anthropic/model-4 (careful)\` | examined | 2m 12s | 12.3k | $0.15 |
 
-      Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
 
-      **Next:** make the issue more precise (which behaviour, which test shows it), then set the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+      **Next:** describe the issue more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
       "
     `);
   });
@@ -111,15 +111,15 @@ describe('the status comment', () => {
     expect(body).toMatchInlineSnapshot(`
       "<!-- runoff:status:r7k2m9q4xa -->
 
-      ### Runoff: the run failed · 1m 12s
+      ### Runoff: run failed · 1m 12s
 
       The build fails on the base commit: \`npm run build\` ended with exit code 2.
 
       **Next:** Make build and tests run on the base commit first.
 
-      admit 0.4s · brief 4.1s · code · examine · judge · publish
+      admit 0.4 s · brief 4.1 s · code · examine · judge · publish
 
-      Spent $0.58 of 5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
+      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\`, build \`npm run build\`, test \`npm test\`.
       "
     `);
   });
@@ -128,78 +128,78 @@ describe('the status comment', () => {
     const trouble = { code: 'REFUSED', message: 'The issue is closed.', advice: 'Reopen it.' } as const;
     const heading = (body: string): string | undefined => body.split('\n')[2];
     expect(heading(statusComment({ ...coding(), state: 'cancelled' }).body)).toMatchInlineSnapshot(
-      `"### Runoff: the run was cancelled · 1m 12s"`,
+      `"### Runoff: run cancelled · 1m 12s"`,
     );
     expect(heading(statusComment({ ...coding(), state: 'refused', trouble }).body)).toMatchInlineSnapshot(
-      `"### Runoff: no run was started · 1m 12s"`,
+      `"### Runoff: run not started · 1m 12s"`,
     );
     expect(heading(statusComment(published({ state: 'merged' })).body)).toMatchInlineSnapshot(
       `"### Runoff: merged · 2m 51s"`,
     );
     expect(heading(statusComment(published({ state: 'closed' })).body)).toMatchInlineSnapshot(
-      `"### Runoff: the pull request was closed · 2m 51s"`,
+      `"### Runoff: pull request closed · 2m 51s"`,
     );
   });
 
   test('says that it waits for a person, how people voted, and how to pick', () => {
     const { body } = statusComment(waiting({ votes: VOTES }));
     expect(told(body)).toMatchInlineSnapshot(`
-      "### Runoff: waits for a person to pick · 2m 51s
-      The evidence does not decide, so that a person should. B breaks no base test; execution does not separate it from C.
+      "### Runoff: please choose a candidate · 2m 51s
+      The evidence is inconclusive: please choose. B breaks no base test; execution does not separate it from C.
       3 votes: **C** 2 (\`ada\`, \`bob\`); **B** 1 (\`mona\`).
-      [The comparison with every diff](https://github.test/acme/lists/issues/7#issuecomment-1).
-      **Next:** tick a box in the comparison, or comment \`/auto-dev pick B\` or \`/auto-dev pick none\`. The run waits without limit and holds nothing."
+      [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
+      **Next:** tick a box in the comparison, or comment \`/auto-dev pick B\` or \`/auto-dev pick none\`. There is no deadline, and waiting costs nothing."
     `);
     const asked = statusComment(waiting({ decision: { ...TOSS_UP, chance: 0.9 } })).body;
-    expect(asked).toContain('The settings leave the pick to a person.');
+    expect(asked).toContain('Your settings leave the choice to you.');
   });
 
   test('says who picked what, and what the evidence had put first', () => {
     const pick = { alias: 'C', by: MONA } as const;
     expect(told(statusComment(published({ picks: [pick] })).body)).toMatchInlineSnapshot(`
       "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8) with candidate C, picked by \`mona\` · 2m 51s
-      **C** — picked by \`mona\`. The evidence put **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
-      [The comparison with every other diff](https://github.test/acme/lists/pull/8#issuecomment-1).
-      **Next:** read the pull request; nothing is merged without you. The other 3 candidates can be read there too. \`/auto-dev help\` there names what you can ask for."
+      **C** — picked by \`mona\`. The evidence ranks **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
+      **Next:** review the pull request; Runoff never merges. Its comparison covers the other 3 candidates. Comment \`/auto-dev help\` there for a list of commands."
     `);
     expect(
       told(statusComment(published({ picks: [pick, { alias: null, by: null }] })).body),
     ).toMatchInlineSnapshot(`
-      "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8), which nobody picked · 2m 51s
-      Somebody at the command line picked none of them. The evidence put **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
-      [The comparison with every other diff](https://github.test/acme/lists/pull/8#issuecomment-1).
-      **Next:** close the pull request, or put a candidate there by \`/auto-dev pick B\`."
+      "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8), no candidate picked · 2m 51s
+      Somebody at the command line rejected all candidates. The evidence ranks **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
+      **Next:** close the pull request, or choose a candidate for it with \`/auto-dev pick B\`."
     `);
   });
 
   test('that nobody was picked', () => {
     const picks = [{ alias: null, by: MONA }];
     expect(told(statusComment(waiting({ state: 'closed', picks })).body)).toMatchInlineSnapshot(`
-      "### Runoff: nobody was picked · 2m 51s
-      \`mona\` picked none of them. No pull request was opened.
-      [The comparison with every diff](https://github.test/acme/lists/issues/7#issuecomment-1).
-      **Next:** to start anew, set the label \`auto-dev\` again or comment \`/auto-dev retry\`."
+      "### Runoff: no candidate was picked · 2m 51s
+      \`mona\` rejected all candidates. No pull request was opened.
+      [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
+      **Next:** to start again, add the label \`auto-dev\` again or comment \`/auto-dev retry\`."
     `);
     expect(told(statusComment(waiting({ state: 'closed' })).body)).toMatchInlineSnapshot(`
-      "### Runoff: nobody was picked · 2m 51s
-      The run ended before anybody picked. No pull request was opened.
-      [The comparison with every diff](https://github.test/acme/lists/issues/7#issuecomment-1).
-      **Next:** to start anew, set the label \`auto-dev\` again or comment \`/auto-dev retry\`."
+      "### Runoff: no candidate was picked · 2m 51s
+      The run ended before anyone chose. No pull request was opened.
+      [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
+      **Next:** to start again, add the label \`auto-dev\` again or comment \`/auto-dev retry\`."
     `);
   });
 
   test('that GitHub would not have the pull request, and what can be done', () => {
     const unopened = 'GitHub refused it: `Draft pull requests are not supported in this repository.`';
-    const outcome = { ...TABLE, unopened };
+    const outcome = { ...TABLE, refusedBecause: unopened };
     expect(told(statusComment(judged({ state: 'published', outcome })).body)).toMatchInlineSnapshot(`
-      "### Runoff: candidate B won, but GitHub would not have its pull request · 2m 51s
+      "### Runoff: candidate B won, but GitHub refused its pull request · 2m 51s
       **B** — LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
-      **B** has no pull request: GitHub refused it: \`Draft pull requests are not supported in this repository.\` Its branch is \`auto-dev/7/r7k2m9q4xa/B\` ([compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B)): open a pull request of it by hand. Or mend what GitHub names, then set the label \`auto-dev\` again or comment \`/auto-dev retry\`.
-      [The comparison with every diff](https://github.test/acme/lists/issues/7#issuecomment-1)."
+      **B** has no pull request: GitHub refused it: \`Draft pull requests are not supported in this repository.\` Its branch is \`auto-dev/7/r7k2m9q4xa/B\` ([compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B)): open a pull request from it manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+      [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1)."
     `);
-    const nothing = { ...TABLE, unopened, branches: {} };
+    const nothing = { ...TABLE, refusedBecause: unopened, branches: {} };
     expect(statusComment(judged({ state: 'published', outcome: nothing })).body).toContain(
-      'Its branch could not be pushed either; its diff is in the comparison.',
+      'Its branch could not be pushed either; the comparison has its diff.',
     );
   });
 
@@ -209,17 +209,19 @@ describe('the status comment', () => {
       budget: { run: 5, candidate: 2, spent: 0.58 },
       baseMovedTo: 'f'.repeat(40),
     });
-    expect(body).toContain('| 42s | 12.3k | $0.12 of 2.00 |');
-    expect(body.match(/^\*\*The base has moved.*$/m)?.[0]).toMatchInlineSnapshot(
-      `"**The base has moved.** \`main\` is at \`ffffffffffff\` now; the candidates were built and tested on \`3f2a9c81d04b\`."`,
+    expect(body).toContain('| 42 s | 12.3k | $0.12 of <span>$</span>2.00 |');
+    expect(body.match(/^\*\*The base branch has moved.*$/m)?.[0]).toMatchInlineSnapshot(
+      `"**The base branch has moved.** \`main\` is now at \`ffffffffffff\`; the candidates were built and tested on \`3f2a9c81d04b\`."`,
     );
   });
 
   test('of a run on a pull request, how to start it anew', () => {
     const origin = { kind: 'github', repository: 'acme/lists', issue: 12, work: 'fix' } as const;
-    expect(statusComment({ ...coding(), origin }).body).toContain('Later edits of the pull request do not');
+    expect(statusComment({ ...coding(), origin }).body).toContain(
+      'Editing the pull request now does not affect',
+    );
     expect(statusComment({ ...coding(), origin, state: 'cancelled' }).body).toContain(
-      'To start anew, comment `/auto-dev fix` or `/auto-dev retry`.',
+      'To start again, comment `/auto-dev fix` or `/auto-dev retry`.',
     );
   });
 });

@@ -10,7 +10,7 @@ test('where survivors change the same is said, the most shared first', () => {
   ];
   const view = { ...judged(), evidence: [evidence('A', { changes }), evidence('B'), evidence('C')] };
   expect(agreementNote(view)).toBe(
-    'Changed alike by several of 3 survivors: src/csv.ts (3); src/csv.ts: parse (2).',
+    'Several of 3 survivors make the same changes to: src/csv.ts (3); src/csv.ts: parse (2).',
   );
   expect(agreementNote({ ...view, evidence: [evidence('A')] })).toBeNull();
 });
@@ -22,7 +22,7 @@ test('a contested test is a question to a person', () => {
     return { ...one, ...(one.baseTests ? { baseTests: { ...one.baseTests, contested } } : {}) };
   };
   expect(contestedQuestion({ ...judged(), evidence: [broken('B'), broken('A'), evidence('C')] })).toBe(
-    'A and B break this base test, which is not held against anybody: list.test.ts > sorts. Should it change with this task?',
+    'A and B break this base test: list.test.ts > sorts. Because most survivors break it, Runoff ignored it in the ranking. Should it change with this task?',
   );
   expect(contestedQuestion(judged())).toBeNull();
 });
@@ -45,8 +45,8 @@ test('written tests are told by who wrote them and what became of them, and exam
   };
   const view = { ...judged(), neutral, evidence: [evidence('A', { unmet: ["f('')"] })] };
   expect(testNotes(view)).toEqual([
-    "No candidate meets 1 example of the issue, as we read it: f('').",
-    'Tests written before any candidate was seen by openai/gpt-6-sol: 1 admitted.',
+    "No candidate satisfies 1 example from the issue, as Runoff reads it: f('').",
+    'Tests written from the brief by openai/gpt-6-sol: 1 admitted.',
     '“an empty list”: A passes, B fails.',
     'Round 1: nothing.',
   ]);

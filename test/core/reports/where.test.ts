@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
-  afterNobody,
   commitMessage,
   comparison,
+  noSurvivorAdvice,
   pullRequest,
   shortContestantNames,
   statusComment,
@@ -45,7 +45,7 @@ describe('where candidates were executed', () => {
   });
 
   test('the evidence says whose coder did not come to its own end', () => {
-    const note = 'stopped after 60 s, its time limit; what it had written is judged';
+    const note = 'stopped after 60 s, its time limit; its work so far is judged';
     const candidates = [candidate('A', { note }), candidate('B', { note: 'done' })];
     const [{ body }] = comparison({ ...published(), candidates }, {});
     expect(body).toContain(`- Ended early: A, ${note}`);
@@ -93,6 +93,6 @@ test('where no coder left a patch, nobody is told to write a better task', () =>
     return rest;
   });
   const view = { ...nobody(), candidates };
-  expect(afterNobody(view)).toMatch(/no coder left a patch.*budget, a limit or an agent's set-up/);
-  expect(afterNobody(nobody())).toMatch(/make the task more precise/);
+  expect(noSurvivorAdvice(view)).toMatch(/no coder produced a patch.*budget, a limit or an agent's set-up/);
+  expect(noSurvivorAdvice(nobody())).toMatch(/describe the task more precise/);
 });

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Operator, parseEnvironment } from '../../../src/core/policy/index.ts';
 import { redactor, secretsIn } from '../../../src/core/secrets/index.ts';
+import { type Operator, parseEnvironment } from '../../../src/core/settings/index.ts';
 
 const { privateKey: PEM } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

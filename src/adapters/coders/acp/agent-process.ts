@@ -4,7 +4,7 @@ import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk';
 import { killGroup } from '../inside.ts';
 import { shown } from '../progress.ts';
 
-export interface AgentProcess {
+interface AgentProcess {
   readonly stream: Stream;
   /** Says how the agent ended, as part of a sentence. */
   readonly ended: Promise<string>;

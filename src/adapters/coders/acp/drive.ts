@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { type ProgressLine, shown } from '../progress.ts';
 import { startAgent } from './agent-process.ts';
 
-export interface DriveInput {
+interface DriveInput {
   readonly agent: readonly [string, ...string[]];
   readonly cwd: string;
   readonly task: string;
@@ -151,7 +151,7 @@ function messageOf(error: unknown): string {
 }
 
 /** What of `session/update` we look at, read leniently: its kinds become more with every version of the protocol. */
-export const Update = z.object({
+const Update = z.object({
   update: z.object({
     sessionUpdate: z.string(),
     title: z.string().nullish().catch(null),
@@ -165,7 +165,7 @@ export const Update = z.object({
 type Update = z.infer<typeof Update>;
 
 /** Turns what an agent tells into progress lines. */
-export interface Listener {
+interface Listener {
   hear(update: Update): void;
   step(text: string): void;
   /** The agent's last words, or an empty text. */
@@ -175,7 +175,7 @@ export interface Listener {
 /** Characters of one message that are kept. */
 const MOST_SAID = 2000;
 
-export function listener(emit: (line: ProgressLine) => void): Listener {
+function listener(emit: (line: ProgressLine) => void): Listener {
   // A message comes in pieces, and ends where something else begins.
   let said = '';
   const step = (text: string) => {

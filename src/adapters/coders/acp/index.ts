@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { MODEL_PROTOCOLS } from '../../../core/model/index.ts';
+import { MODEL_PROTOCOLS } from '../../../core/settings/index.ts';
 import type { Coder, CoderInput, CoderLaunch } from '../../../ports/index.ts';
 import { bundleCoder, sourceHash } from '../bundle.ts';
 import { NODE } from '../catalogue.ts';

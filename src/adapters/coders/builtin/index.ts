@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { MODEL_PROTOCOLS } from '../../../core/model/index.ts';
+import { MODEL_PROTOCOLS } from '../../../core/settings/index.ts';
 import type { Coder } from '../../../ports/index.ts';
 import { bundleCoder, sourceHash } from '../bundle.ts';
 import { NODE } from '../catalogue.ts';

@@ -10,11 +10,11 @@ import {
   pruneMessages,
   streamText,
 } from 'ai';
-import type { ModelProtocol } from '../../../core/model/index.ts';
+import type { ModelProtocol } from '../../../core/settings/index.ts';
 import type { ProgressLine } from '../progress.ts';
 import { toolsFor } from './tools.ts';
 
-export interface LoopInput {
+interface LoopInput {
   readonly protocol: ModelProtocol;
   readonly model: string;
   /** Given to the model from the second repetition on, where its protocol has such a thing. */

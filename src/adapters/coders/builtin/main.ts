@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { MODEL_PROTOCOLS } from '../../../core/model/index.ts';
+import { MODEL_PROTOCOLS } from '../../../core/settings/index.ts';
 import { exitWhenWritten, workInside } from '../inside.ts';
 import { work } from './loop.ts';
 

@@ -11,7 +11,7 @@ const OUTPUT_CHARACTERS = 12_000;
 /** Seconds; our defaults. */
 const TIMEOUT = { usual: 120, most: 900 } as const;
 
-export interface ToolContext {
+interface ToolContext {
   readonly root: string;
   readonly signal: AbortSignal;
   /** Called while a command prints, so that long work does not look like silence. */
@@ -170,7 +170,7 @@ export async function runShell(command: string, options: ShellOptions): Promise<
 }
 
 /** Keeps the first and the last half of a text of any length. */
-export interface Clip {
+interface Clip {
   add(text: string): void;
   text(): string;
 }

@@ -1,4 +1,4 @@
-import type { ModelProtocol } from '../../../core/model/index.ts';
+import type { ModelProtocol } from '../../../core/settings/index.ts';
 import { ANTHROPIC } from './anthropic.ts';
 import { CHAT } from './chat.ts';
 import { GEMINI } from './gemini.ts';

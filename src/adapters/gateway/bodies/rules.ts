@@ -90,7 +90,7 @@ export const list =
         ? null
         : reject(findings, UNEXPECTED);
 
-export type Fields = Readonly<Record<string, Rule>>;
+type Fields = Readonly<Record<string, Rule>>;
 
 /** The fields on the list; any other is left out. `rename` gives the name under which a field stands on the list. */
 export const object =

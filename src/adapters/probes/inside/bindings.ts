@@ -1,7 +1,6 @@
-import type { Edit } from './edits.ts';
-import { type Node, walk } from './syntax.ts';
+import { type Edit, type Node, walk } from './syntax.ts';
 
-export interface Bindings {
+interface Bindings {
   readonly edits: readonly Edit[];
   /** Statements that give the names of ES imports back, wrapped. */
   readonly statements: readonly string[];

@@ -9,7 +9,7 @@ export interface Case {
   readonly title: Node | null;
 }
 
-export interface Cases {
+interface Cases {
   readonly cases: readonly Case[];
   /** Functions of tests that hold other tests. */
   readonly groups: readonly Node[];
@@ -42,7 +42,7 @@ function registers(callee: Node): boolean {
   return CASE_WAYS.has(property) && object !== null && registers(object);
 }
 
-export function caseFunction(node: Node): Node | null {
+function caseFunction(node: Node): Node | null {
   if (node.type !== 'call_expression') return null;
   const callee = node.field('function');
   if (!callee || !registers(callee)) return null;

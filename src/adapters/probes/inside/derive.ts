@@ -7,10 +7,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { constantsIn } from './constants.ts';
-import { withExamples } from './examples.ts';
-import { type Source, wordsOfIssue } from './extract.ts';
-import { hashOf } from './likes.ts';
+import { constantsIn, hashOf } from './input-values.ts';
+import { withExamples } from './insert-examples.ts';
+import { issueConstants, type Source } from './issue-examples.ts';
+
 import { rewritePython, withPythonExamples } from './python.ts';
 import { type Derived, type DerivedCase, poolOf, type RewriteOptions, rewrite } from './rewrite.ts';
 import { type Node, openParser, type Parse } from './syntax.ts';
@@ -59,18 +59,18 @@ interface Output {
 
 /** Most changed literals in the first base file (the n-th has an n-th of it) and in a candidate's, most bytes and files. */
 const DEFAULTS = { changes: 240, changesAdded: 40, bytes: 200_000, added: 24 };
-const MOST_TESTED = 120;
-const MOST_POOL = 260;
-const MOST_ISSUE = 100_000;
+const MAX_TESTED = 120;
+const MAX_POOL = 260;
+const MAX_ISSUE = 100_000;
 
 async function derive(input: Input, parse: Parse): Promise<Output> {
   const limits = { ...DEFAULTS, ...input.limits };
   const base = await readTests(input, parse, limits.bytes);
-  const { sources, unused } = await exemplified(input.issue.slice(0, MOST_ISSUE), base, parse);
+  const { sources, unused } = await exemplified(input.issue.slice(0, MAX_ISSUE), base, parse);
   const scripts = sources.filter(({ path }) => !isPython(path));
-  const tested = [...new Set(scripts.flatMap(({ root }) => poolOf(root)))].slice(0, MOST_TESTED);
-  const others = [...wordsOfIssue(input.issue), ...constantsIn(input.changed ?? '')];
-  const pool = [...new Set([...tested, ...others])].slice(0, MOST_POOL);
+  const tested = [...new Set(scripts.flatMap(({ root }) => poolOf(root)))].slice(0, MAX_TESTED);
+  const others = [...issueConstants(input.issue), ...constantsIn(input.changed ?? '')];
+  const pool = [...new Set([...tested, ...others])].slice(0, MAX_POOL);
   const common = { helper: input.helper, pool, own: input.packageName ?? null };
   const files: DerivedFile[] = [];
   for (const [at, { root, text, path }] of sources.entries()) {

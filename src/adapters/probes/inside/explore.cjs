@@ -4,7 +4,7 @@
 
 const { membersOf } = require('./members.cjs');
 const { copied } = require('./plain.cjs');
-const { hashOf, valuesLike } = require('./mutate.cjs');
+const { hashOf, similarValues } = require('./mutate.cjs');
 const { observedValue } = require('./serialise.cjs');
 const { varied } = require('./vary.cjs');
 
@@ -134,7 +134,7 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
       args.flatMap((arg, nth) =>
         arg.recipe
           ? []
-          : valuesLike(arg.value, pool, 'explore')
+          : similarValues(arg.value, pool, 'explore')
               .slice(0, 2)
               .map(({ value }) => Object.assign([...args], { [nth]: { value } })),
       ),

@@ -265,7 +265,7 @@ function likeAt(value, pool, seed, depth) {
  * Values to try instead of `value`, the likeliest to be valid first: `light` ones are of the same shape, the others are
  * the edges of its kind. `pool` holds values seen elsewhere. None is equal to another or to `value` itself.
  */
-function valuesLike(value, pool, seed) {
+function similarValues(value, pool, seed) {
   const seen = new Set([keyOf(value)]);
   const fresh = likeAt(value, pool, seed, 3).filter((each) => {
     const key = keyOf(each.value);
@@ -286,4 +286,4 @@ function keyOf(value) {
   }
 }
 
-module.exports = { hashOf, shuffled, valuesLike };
+module.exports = { hashOf, shuffled, similarValues };

@@ -8,7 +8,7 @@ const { isDeepStrictEqual } = require('node:util');
 const { Context } = require('./context.cjs');
 const { explore } = require('./explore.cjs');
 const { makeGuards } = require('./guards.cjs');
-const { valuesLike } = require('./mutate.cjs');
+const { similarValues } = require('./mutate.cjs');
 const { openRecorder } = require('./recorder.cjs');
 const { observedValue } = require('./serialise.cjs');
 const { assertShim, expectShim, isThenable, look, looksLikeT } = require('./shims.cjs');
@@ -157,7 +157,7 @@ function open({ file, pool, cases, together }) {
     lit(id, value) {
       const context = current();
       if (context?.change?.literal !== id) return value;
-      const other = valuesLike(value, pool, `${file}.${id}`)[context.change.choice];
+      const other = similarValues(value, pool, `${file}.${id}`)[context.change.choice];
       if (!other) return value;
       if (!context.described) {
         context.changed(other.how, other.light, observedValue(value).text, observedValue(other.value).text);

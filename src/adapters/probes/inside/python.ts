@@ -1,11 +1,11 @@
-import { meantBy, SENTENCE, type Source, sessionOf } from './extract.ts';
-import { fencesOf } from './fences.ts';
+import { fencesOf, meantBy, SENTENCE, type Source, sessionOf } from './issue-examples.ts';
+
 import type { Derived, DerivedCase, RewriteOptions } from './rewrite.ts';
 import { type Node, type Parse, walk } from './syntax.ts';
 
-const MOST_SOURCE = 4_000;
-const MOST_EXAMPLES = 16;
-const MOST_FENCES = 50;
+const MAX_SOURCE = 4_000;
+const MAX_EXAMPLES = 16;
+const MAX_FENCES = 50;
 
 interface PythonCase {
   /** As observe.py knows it: with the names of the classes around it. */
@@ -31,10 +31,10 @@ function casesOf(root: Node, prefix = ''): readonly PythonCase[] {
  * with Python's own parser. Null when the file holds no test.
  */
 export function rewritePython(root: Node, source: string, options: RewriteOptions): Derived | null {
-  const known = casesOf(root).filter(({ node }) => !options.known.has(node.text.slice(0, MOST_SOURCE)));
+  const known = casesOf(root).filter(({ node }) => !options.known.has(node.text.slice(0, MAX_SOURCE)));
   if (known.length === 0) return null;
   const cases = known.map(({ name, node }, at): DerivedCase => {
-    return { id: String(at), title: name, source: node.text.slice(0, MOST_SOURCE), changes: [] };
+    return { id: String(at), title: name, source: node.text.slice(0, MAX_SOURCE), changes: [] };
   });
   const ids = Object.fromEntries(cases.map(({ id, title }) => [title, id]));
   const { file, mostChanges: changes, pool } = options;
@@ -87,7 +87,7 @@ const LANGUAGES = /^(|py|python|python3|pycon|doctest)$/i;
 async function examplesOf(issue: string, parse: Parse): Promise<readonly string[]> {
   const found: string[] = [];
   const { fences, prose } = fencesOf(issue);
-  for (const { language, code } of fences.slice(0, MOST_FENCES)) {
+  for (const { language, code } of fences.slice(0, MAX_FENCES)) {
     if (!LANGUAGES.test(language)) continue;
     const text = sessionOf(code, (call, value) => `assert (${call}) == (${value})`).trimEnd();
     const root = await parse('example.py', text);
@@ -99,7 +99,7 @@ async function examplesOf(issue: string, parse: Parse): Promise<readonly string[
     const root = /^(['"[({\d-]|True|False|None)/.test(meant) ? await parse('example.py', text) : null;
     if (root && !root.hasError) found.push(text);
   }
-  return [...new Set(found)].slice(0, MOST_EXAMPLES);
+  return [...new Set(found)].slice(0, MAX_EXAMPLES);
 }
 
 /** The code itself, or the body of the one test function that it is. */

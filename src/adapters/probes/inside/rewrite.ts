@@ -1,9 +1,7 @@
 import { bindingsOf } from './bindings.ts';
 import { type Case, findCases } from './cases.ts';
-import { type Edit, edited } from './edits.ts';
-import { valuesLike } from './likes.ts';
-import { inputLiterals, type Literal } from './literals.ts';
-import { isFunction, type Node, walk } from './syntax.ts';
+import { inputLiterals, type Literal, similarValues } from './input-values.ts';
+import { type Edit, edited, isFunction, type Node, walk } from './syntax.ts';
 
 /** A case of a derived file, and which of its literals are changed how: `[literal, choice of mutate.cjs]`. */
 export interface DerivedCase {
@@ -32,8 +30,8 @@ export interface RewriteOptions {
   readonly known: ReadonlySet<string>;
 }
 
-const MOST_A_CASE = 40;
-const LEAST_A_CASE = 4;
+const MAX_PER_CASE = 40;
+const MIN_PER_CASE = 4;
 
 /** The derived form of a test file; null when it holds no case that can be run several times. */
 export function rewrite(root: Node, source: string, options: RewriteOptions): Derived | null {
@@ -43,7 +41,7 @@ export function rewrite(root: Node, source: string, options: RewriteOptions): De
   const bindings = bindingsOf(root, options.own);
   const edits: Edit[] = [...bindings.edits];
   const derived: DerivedCase[] = [];
-  const room = Math.max(LEAST_A_CASE, Math.min(MOST_A_CASE, Math.floor(options.mostChanges / cases.length)));
+  const room = Math.max(MIN_PER_CASE, Math.min(MAX_PER_CASE, Math.floor(options.mostChanges / cases.length)));
   let left = options.mostChanges;
   let literals = 0;
   for (const [at, each] of cases.entries()) {
@@ -135,7 +133,7 @@ const hasParameter = (fn: Node): boolean => {
 /** Takes turns among the literals, so that each is changed once before one is changed twice; likely values first. */
 function choose(inputs: readonly Literal[], first: number, most: number, options: RewriteOptions) {
   const choices = inputs.map(({ value }, nth) =>
-    valuesLike(value, options.pool, `${options.file}.${first + nth}`),
+    similarValues(value, options.pool, `${options.file}.${first + nth}`),
   );
   const longest = Math.max(0, ...choices.map((each) => each.length));
   const changes: (readonly [number, number])[] = [];

@@ -3,7 +3,7 @@
 // by calls of the same function with other arguments.
 
 const { makeInstances } = require('./instances.cjs');
-const { valuesLike } = require('./mutate.cjs');
+const { similarValues } = require('./mutate.cjs');
 const { copied, isPlainData } = require('./plain.cjs');
 const { observedError, observedValue } = require('./serialise.cjs');
 const { isLocked, isThenable } = require('./shims.cjs');
@@ -33,7 +33,7 @@ function makeTargets(probe) {
     for (const changed of changedTogether(args)) yield { args: changed, light: true };
     const others = args.map((value, at) => {
       const elsewhere = known.map((each) => each[at]?.value).filter((each) => each !== undefined);
-      const alike = valuesLike(value, probe.pool, `${name}|${at}`);
+      const alike = similarValues(value, probe.pool, `${name}|${at}`);
       return [...elsewhere.slice(-MOST_ELSEWHERE).map((other) => ({ value: other, light: true })), ...alike];
     });
     const longest = Math.max(0, ...others.map((each) => each.length));

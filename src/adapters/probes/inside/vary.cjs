@@ -1,7 +1,7 @@
 'use strict';
 // Values some steps away from a known one: crossed with other known values, and changed more than once.
 
-const { hashOf, valuesLike } = require('./mutate.cjs');
+const { hashOf, similarValues } = require('./mutate.cjs');
 
 const MOST_STEPS = 3;
 const PARTS = /[A-Za-z0-9]+|\s+|[^\w\s]|_/g;
@@ -28,7 +28,7 @@ function stepped(value, others, pool, seed) {
   }
   const inner = kind < 8 ? within(value, others, pool, seed) : undefined;
   if (inner !== undefined) return inner;
-  const likes = valuesLike(value, pool, seed);
+  const likes = similarValues(value, pool, seed);
   const light = kind < 9 ? likes.filter((each) => each.light) : likes;
   return light.length === 0 ? value : light[(dice >>> 8) % light.length].value;
 }

@@ -99,7 +99,7 @@ const listenAt = (server: Server, path: string): Promise<void> =>
   });
 
 /** What a container's entry is told to run. It comes by a socket: nothing of it is in the engine's argv or records. */
-export interface EntryOrder {
+interface EntryOrder {
   readonly argv: readonly string[];
   /** The command's whole environment. */
   readonly env: Readonly<Record<string, string>>;

@@ -32,7 +32,7 @@ export interface ContainerEngine {
   run(args: readonly string[]): Promise<CommandEnd>;
 }
 
-export type EngineFound = ContainerEngine | { readonly why: string };
+type EngineFound = ContainerEngine | { readonly why: string };
 
 export async function findEngine(
   name: EngineName,

@@ -36,11 +36,11 @@ export interface ContainerInput {
   readonly ceilings: HardLimits;
 }
 
-export const SECCOMP = join(import.meta.dirname, 'seccomp.json');
+const SECCOMP = join(import.meta.dirname, 'seccomp.json');
 const ENTRY_INSIDE = '/run/runoff/entry.mjs';
 const CONTROL_INSIDE = '/run/runoff/control.sock';
 
-export const SYNTHETIC = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'gitconfig', 'resolv.conf'] as const;
+const SYNTHETIC = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'gitconfig', 'resolv.conf'] as const;
 
 /** Shares of the memory limit that files in /tmp and /dev/shm may take, our defaults; the same as the default sandbox's. */
 const TMPFS_SHARES = { tmp: 1 / 4, shm: 1 / 8 } as const;
@@ -164,7 +164,7 @@ function mountFlags({ spec, toolchain, files, controlSocket, egress }: Container
   ];
 }
 
-export interface ContainerFiles {
+interface ContainerFiles {
   /** Folder of the synthetic /etc. */
   readonly etc: string;
   readonly entry: string;

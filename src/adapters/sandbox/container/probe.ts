@@ -7,7 +7,7 @@ import type { Owner } from '../host-programs.ts';
 import { type ContainerEngine, ENGINES, type EngineName, findEngine } from './engine.ts';
 import type { ContainerSetup } from './flags.ts';
 
-export type SetupFinding =
+type SetupFinding =
   | {
       readonly kind: 'ready';
       readonly setup: ContainerSetup;
@@ -143,7 +143,7 @@ async function trySetups(trial: SetupTrial, engine: ContainerEngine): Promise<Se
   }
   return missing(
     `${engine.name} cannot run a command in ${trial.image}: ${refusals.at(-1)}`,
-    `Mend what ${engine.name} says. The image needs the GNU C library with libstdc++, a shell, ${IMAGE_PROGRAMS.join(', ')}.`,
+    `Fix what ${engine.name} reports. The image needs the GNU C library with libstdc++, a shell, ${IMAGE_PROGRAMS.join(', ')}.`,
   );
 }
 

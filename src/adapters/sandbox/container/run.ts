@@ -11,7 +11,7 @@ import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
 import type { ControlSocket } from './control-socket.ts';
 import { type ContainerInput, containerArgs } from './flags.ts';
 
-export interface ContainerRun extends ContainerInput {
+interface ContainerRun extends ContainerInput {
   readonly control: ControlSocket;
   readonly owner: Owner | null;
   readonly table: ProcessTable;
@@ -219,7 +219,7 @@ async function firstGone(init: Init | null): Promise<void> {
 }
 
 /** Among processes that share a container, as the host counts them, the one that is number 1 inside; null: none is. */
-export function findInitAmong(pids: readonly number[]): Init | null {
+function findInitAmong(pids: readonly number[]): Init | null {
   const pid = pids.find((candidate) => numberInside(candidate) === 1);
   return pid === undefined ? null : findInit(pid);
 }

@@ -75,7 +75,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
     probe: () => probeHost(options, execHere),
     async exec(spec) {
       const never = reasonAgainst(owner);
-      if (never !== null) throw new Fault('SANDBOX_UNAVAILABLE', `${never.why} To mend it: ${never.remedy}`);
+      if (never !== null) throw new Fault('SANDBOX_UNAVAILABLE', `${never.why} To fix it: ${never.remedy}`);
       return spec.signal?.aborted ? NEVER_STARTED : await execHere(spec);
     },
   };

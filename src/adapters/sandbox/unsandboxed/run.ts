@@ -10,7 +10,7 @@ import { findInit, KILL_TIMEOUT_MS, type ProcessTable } from '../processes.ts';
 import { DEADLY_SIGNALS, supervise } from '../supervise.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
 
-export interface UnsandboxedRun {
+interface UnsandboxedRun {
   readonly spec: ExecSpec;
   /** Command and environment in the host's own places. */
   readonly argv: readonly string[];
@@ -151,7 +151,7 @@ async function groupGone(child: ChildProcess): Promise<void> {
  * All processes of one command are known by a mark that children inherit and no ordinary program changes, whatever becomes
  * of their parent, group or session: a limit of POSIX message queues (bytes) that no other process has.
  */
-export interface ProcessTree {
+interface ProcessTree {
   readonly mark: number;
   /** For the watchdog; whatever namespace it asks for, it gets the tree. */
   readonly table: ProcessTable;
@@ -233,7 +233,7 @@ function killProcess(pid: number): void {
 }
 
 /** Processes and threads of a user, as its limit counts them. */
-export function threadsOf(uid: number): number {
+function threadsOf(uid: number): number {
   return pids()
     .map((pid) => readProc(`/proc/${pid}/status`))
     .filter((status) => Number(/^Uid:\t(\d+)/m.exec(status)?.[1]) === uid)

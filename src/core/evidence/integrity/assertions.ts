@@ -1,11 +1,8 @@
 import type { Language } from '../languages.ts';
-import { type Block, nesting } from './blocks.ts';
-import { argumentsOf, type Call, endOf } from './calls.ts';
-import type { Form } from './form.ts';
-import { callForm, chainForm, type Link, matcherIn } from './forms.ts';
-import { type Guard, guardOf, inlineGuard } from './guards.ts';
-import { squeeze } from './literals.ts';
-import { statementStart, statementsOf } from './statements.ts';
+import { type Block, type Guard, guardOf, inlineGuard, nesting } from './blocks.ts';
+import { argumentsOf, type Call, endOf, statementStart, statementsOf } from './calls.ts';
+import { callForm, chainForm, type Form, type Link, matcherIn } from './forms.ts';
+import { squeeze } from './matchers.ts';
 import { lineAt, type Side } from './view.ts';
 
 /** One place in a test that can make it fail. */

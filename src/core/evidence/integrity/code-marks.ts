@@ -1,6 +1,6 @@
-import { type Mark, mark, STARTED } from './mark.ts';
+import { type Mark, mark, STARTED } from './finding.ts';
 
-export type { Mark } from './mark.ts';
+export type { Mark } from './finding.ts';
 
 const exit = mark('exit-trick');
 const NOT_A_FAILURE = String.raw`(?!\s*\(\s*[1-9]\d*\s*\))`;

@@ -1,7 +1,109 @@
-import { conditionForm, expectedness } from './conditions.ts';
-import { type Form, formOf } from './form.ts';
-import { squeeze } from './literals.ts';
-import { isNegative, LINKS, STRENGTH, strengthOf } from './matchers.ts';
+import {
+  isLiteral,
+  isNegative,
+  LINKS,
+  looseParts,
+  maskQuotes,
+  STRENGTH,
+  squeeze,
+  strengthOf,
+} from './matchers.ts';
+
+/** What an assertion says, apart from how it is spelt. */
+export interface Form {
+  /** Name of the matcher, for sentences. */
+  readonly matcher: string;
+  /** A step of STRENGTH. */
+  readonly strength: number;
+  readonly negative: boolean;
+  /** What is looked at, squeezed. */
+  readonly subject: string;
+  /** What it is compared with, squeezed; empty for a matcher without an argument. */
+  readonly expected: string;
+  /** How far it may be off: the larger, the more passes. Null where there is no such thing. */
+  readonly slack: number | null;
+  /** Parts of what is expected that any value fills. */
+  readonly loose: number;
+  /** Cannot fail. */
+  readonly vacuous: boolean;
+}
+
+interface Wording {
+  readonly name: string;
+  readonly negative: boolean;
+  readonly subject: string;
+  readonly expected: string;
+  readonly args: readonly string[];
+  /** A failure is caught by the assertion itself. */
+  readonly swallowed?: boolean;
+}
+
+function formOf({ name, negative, subject, expected, args, swallowed = false }: Wording): Form {
+  const strength = strengthIn(name, expected);
+  const same = expected !== '' && (subject === expected || (isLiteral(subject) && isLiteral(expected)));
+  return {
+    matcher: name,
+    strength: negative ? Math.min(STRENGTH.other, strength) : strength,
+    negative,
+    subject,
+    expected,
+    slack: slackOf(name, expected, args),
+    loose: looseParts(expected),
+    vacuous: swallowed || strength === STRENGTH.none || same,
+  };
+}
+
+/** A matcher may say less than its name promises, by what it is given. */
+function strengthIn(name: string, expected: string): number {
+  const plain = strengthOf(name);
+  if (/throw|raise|reject/i.test(name) && !isNegative(name) && isBroad(expected)) return STRENGTH.yesNo;
+  if (/\bapprox\s*\(|\bclose_?to\s*\(/i.test(expected)) return STRENGTH.near;
+  if (plain !== STRENGTH.exact) return plain;
+  if (/^(?:true|false|null|none|nil|undefined)$/i.test(expected)) return STRENGTH.yesNo;
+  // A matcher that nobody knows and that is given nothing asks for a property.
+  return expected === '' && !/snapshot|fail|panic|unreachable/i.test(name) ? STRENGTH.yesNo : plain;
+}
+
+const isBroad = (expected: string): boolean =>
+  /^(?:|Error|Exception|BaseException|Throwable|StandardError)(?:\.class)?(?:,|$)/.test(expected);
+
+/** What pytest and numpy allow when nothing is said (1e-6, 1e-7), rounded up. */
+const DEFAULT_SLACK = 1e-6;
+const KEYED = /\b(?:delta|rel|abs|rtol|atol|rel_tol|abs_tol|accuracy)\s*[=:]\s*([\d.]+(?:e-?\d+)?)/i;
+
+/** How far off a value may be, from the ways in which common libraries say it; null for exact matchers. */
+function slackOf(name: string, expected: string, args: readonly string[]): number | null {
+  const plain = name.replaceAll('_', '').toLowerCase();
+  const all = `${expected},${args.slice(1).join(',')}`;
+  const keyed = KEYED.exec(all)?.[1];
+  if (keyed !== undefined) return Number(keyed);
+  const places = /\bplaces\s*=\s*(\d+)/.exec(all)?.[1];
+  if (places !== undefined) return 10 ** -Number(places);
+  if (/closeto$/.test(plain)) return closeness(plain, expected);
+  if (/within$/.test(plain)) return numberIn(/[\d.]+/.exec(expected)?.[0]);
+  const last =
+    args.length > 1
+      ? numberIn(
+          args
+            .at(-1)
+            ?.trim()
+            .replace(/[fdm]$/i, ''),
+        )
+      : null;
+  const near = strengthOf(name) === STRENGTH.near || /\bapprox\s*\(/.test(expected);
+  if (near) return last === null ? DEFAULT_SLACK : /almost/.test(plain) && last >= 1 ? 10 ** -last : last;
+  return /equal/.test(plain) ? last : null;
+}
+
+/** Jest and vitest count digits (2 where nothing is said), chai and hamcrest give the distance. */
+function closeness(plain: string, expected: string): number | null {
+  const parts = expected.split(',');
+  const given = parts.length > 1 ? numberIn(parts.at(-1)) : null;
+  return plain === 'tobecloseto' ? 10 ** -(given ?? 2) : given;
+}
+
+const numberIn = (text: string | undefined): number | null =>
+  text !== undefined && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : null;
 
 /** One link of a chain: `.toBe(3)`; a property has no arguments. */
 export interface Link {
@@ -83,4 +185,93 @@ function hamcrest(subject: string, matcher: string): Form | null {
   const { name, args } = inside && inside.args.length > 0 ? inside : outer;
   const expected = squeeze(args.join(','));
   return formOf({ name, negative: isNegative(outer.name), subject: squeeze(subject), expected, args });
+}
+
+const COMPARES = /^(?:===?|!==?|<=|>=|(?<![-=<])>(?!>)|<(?!<)|=~|!~|(?<!\w)(?:is ?not|not ?in|is|in)(?!\w))/;
+const JOINS = /^(?:&&|\|\||(?<!\w)(?:and|or)(?!\w))/;
+
+/** Longest condition that is taken apart. */
+const LONGEST = 2_000;
+
+/** A condition that must hold: `a == b`, `not a`, `a < 3`. `inverted`: that must not hold. */
+export function conditionForm(condition: string, inverted: boolean, name = 'assert'): Form {
+  const text = squeeze(condition.slice(0, LONGEST));
+  const joins = topLevel(text, JOINS);
+  const compared = joins.some(({ operator }) => /\|\||or/.test(operator)) ? [] : topLevel(text, COMPARES);
+  const [first] = compared;
+  if (!first) return truth(text, inverted, name);
+  const [left, right] = [text.slice(0, first.at), text.slice(first.at + first.operator.length)];
+  return comparison(left.trim(), first.operator, right.trim(), inverted);
+}
+
+function truth(text: string, inverted: boolean, name: string): Form {
+  const form = formOf({
+    name,
+    negative: false,
+    subject: text,
+    expected: inverted ? 'false' : 'true',
+    args: [],
+  });
+  const strength = strengthOf(name) === STRENGTH.yesNo ? STRENGTH.yesNo : STRENGTH.some;
+  return { ...form, strength, vacuous: alwaysHolds(text, inverted) };
+}
+
+function comparison(left: string, operator: string, right: string, inverted: boolean): Form {
+  const [expected, subject] = expectedness(left) > expectedness(right) ? [left, right] : [right, left];
+  const negative = /^!|not/.test(operator) !== inverted;
+  const bound = /^[<>]/.test(operator);
+  const name = bound ? 'less' : /in$|~/.test(operator) ? 'contains' : 'equal';
+  const form = formOf({ name, negative, subject, expected, args: [expected] });
+  return { ...form, matcher: operator, slack: bound ? boundOf(operator, expected) : form.slack };
+}
+
+/** Which of two sides is the one that was written down: 2 is sure, 0 is computed. */
+function expectedness(text: string): number {
+  if (isLiteral(text)) return 2;
+  if (/^\s*&?(?:\w*[Ee]xpect\w*|want\w*|golden\w*)\s*$/.test(text)) return 2;
+  return text.includes('(') ? 0 : 1;
+}
+
+/** `x < 3` lets more pass the larger the number, `x > 3` the smaller. */
+function boundOf(operator: string, expected: string): number | null {
+  const number = Number(expected.replaceAll('_', ''));
+  return Number.isFinite(number) ? (operator.includes('<') ? number : -number) : null;
+}
+
+/** Operators outside of brackets and quotes; arrows are none. */
+function topLevel(
+  text: string,
+  pattern: RegExp,
+): readonly { readonly at: number; readonly operator: string }[] {
+  const flat = maskQuotes(text);
+  const found: { at: number; operator: string }[] = [];
+  let depth = 0;
+  for (let i = 0; i < flat.length; i++) {
+    const char = flat[i] as string;
+    if ('([{'.includes(char)) depth++;
+    else if (')]}'.includes(char)) depth--;
+    if (depth !== 0) continue;
+    if (flat.startsWith('=>', i) || flat.startsWith('->', i)) {
+      i++;
+      continue;
+    }
+    const word = /\w/.test(char) && /\w/.test(flat[i - 1] ?? '');
+    const operator = word ? undefined : pattern.exec(flat.slice(i, i + 8))?.[0];
+    if (operator === undefined) continue;
+    found.push({ at: i, operator });
+    i += operator.length - 1;
+  }
+  return found;
+}
+
+const TRUE = /^(?:true|1|!0|!false|not false|!!1|"[^"]+")$/i;
+const FALSE = /^(?:false|0|!1|!true|not true|""|null|none|nil)$/i;
+
+function alwaysHolds(text: string, inverted: boolean): boolean {
+  if (inverted) return FALSE.test(text) || /(?:&&|\band) ?false$/i.test(text);
+  return (
+    TRUE.test(text) ||
+    /(?:\|\||\bor) ?\(?(?:true|1|!0|not false)\)?$/i.test(text) ||
+    /^(?:true|1) ?(?:\|\||or\b)/i.test(text)
+  );
 }

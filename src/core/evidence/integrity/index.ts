@@ -1,4 +1,3 @@
-export { attributeTricks, ignoredTests } from './attributes.ts';
 export {
   type Change,
   excerpt,
@@ -8,8 +7,15 @@ export {
   type TamperingKind,
 } from './finding.ts';
 export { holdsTests, readTests, type TestView } from './reading.ts';
-export { changedRunner, setVariables, shadowingFile } from './runner.ts';
-export { changedSupport, isSupport } from './support.ts';
 export { suspiciousCode } from './suspicious-code.ts';
+export {
+  attributeTricks,
+  changedRunner,
+  changedSupport,
+  ignoredTests,
+  isSupport,
+  setVariables,
+  shadowingFile,
+} from './test-environment.ts';
 export { comparedTests } from './tests.ts';
 export { firstChange, type Look, lookAt } from './view.ts';

@@ -1,13 +1,12 @@
 import type { Assertion } from './assertions.ts';
 import type { Case } from './cases.ts';
-import type { Covers } from './coverage.ts';
-import { squeeze } from './literals.ts';
+import { literalsOf, squeeze } from './matchers.ts';
 import type { Matched } from './matching.ts';
 import { assertionsIn, type Reading, type TestView, testAround } from './reading.ts';
 import { lineAt, lineOf } from './view.ts';
 
 /** A test of the base that the patched files do not have any more. */
-export interface LostTest {
+interface LostTest {
   readonly view: TestView;
   readonly test: Case;
 }
@@ -139,3 +138,40 @@ function survivors({ matched: { view, kept, lost }, covers }: Fate): (test: Case
     return own.length > 0 && (own.every(stands) || own.every(covers));
   };
 }
+
+/** Was a lost assertion taken up by a wider one? */
+type Covers = (lost: Assertion) => boolean;
+
+/**
+ * A whole object in place of its fields, a table of cases in place of single ones: what a lost assertion looked at is
+ * still looked at as closely, and its literals stand among what was added.
+ */
+export function coverageOf({ view: { after }, fresh }: Matched): Covers {
+  const added = new Set(
+    after.side.changes.flatMap((change, index) => (change ? literalsOf(lineOf(after.side, index)) : [])),
+  );
+  const closest = new Map<string, number>();
+  for (const { form } of fresh) {
+    if (form.vacuous) continue;
+    for (const root of rootsOf(form.subject, form.negative))
+      closest.set(root, Math.max(form.strength, closest.get(root) ?? 0));
+  }
+  return ({ form }) => {
+    const literals = literalsOf(form.subject + form.expected);
+    return (
+      literals.length > 0 &&
+      literals.every((one) => added.has(one)) &&
+      rootsOf(form.subject, form.negative).some((root) => (closest.get(root) ?? -1) >= form.strength)
+    );
+  };
+}
+
+/** Names of what is called or looked at, and whether it must not be so. */
+const rootsOf = (subject: string, negative: boolean): readonly string[] =>
+  (subject.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/\b[A-Za-z_$][\w$]*/g) ?? [])
+    .filter((name) => !WORDS.has(name))
+    .map((name) => `${negative} ${name}`);
+
+const WORDS: ReadonlySet<string> = new Set(
+  'await async new return function typeof self this null true false None True False nil'.split(' '),
+);

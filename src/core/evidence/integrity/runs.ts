@@ -1,11 +1,11 @@
 import type { Assertion } from './assertions.ts';
 import { type Change, counted, type Suspicion, was } from './finding.ts';
-import { isLiteral, literalsOf, maskQuotes, squeeze } from './literals.ts';
+import { isLiteral, literalsOf, maskQuotes, squeeze } from './matchers.ts';
 import type { Matched } from './matching.ts';
 import { lineOf, type Side } from './view.ts';
 
 /** A changed line that no assertion and no lost test accounts for. */
-export interface Line {
+interface Line {
   /** Squeezed. */
   readonly text: string;
   readonly mask: string;
@@ -15,7 +15,7 @@ export interface Line {
 }
 
 /** Lines of one run of changes, without a line of context between them. */
-export interface Run {
+interface Run {
   readonly removed: readonly Line[];
   readonly added: readonly Line[];
 }
@@ -110,7 +110,7 @@ interface Replaced {
 }
 
 /** Values with a name that are other ones now, and lines of mere data. */
-export function changedValues({ removed, added }: Run): readonly Suspicion[] {
+function changedValues({ removed, added }: Run): readonly Suspicion[] {
   const still = new Set(added.flatMap(({ text }) => literalsOf(text)));
   const lost = (text: string) => literalsOf(text).some((one) => !still.has(one));
   const replaced = replacedValues(removed, added);
@@ -155,7 +155,7 @@ const TABLE =
 const ABOVE = 40;
 
 /** Whole rows of a table of cases that went or changed; null where the run is something else. */
-export function changedRows({ removed, added }: Run, before: Side): readonly Suspicion[] | null {
+function changedRows({ removed, added }: Run, before: Side): readonly Suspicion[] | null {
   const [first] = removed;
   const old = rowCount(removed, before);
   if (!first || old === 0) return null;

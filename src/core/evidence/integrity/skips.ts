@@ -1,8 +1,7 @@
-import { nesting } from './blocks.ts';
+import { type Guard, guardOf, nesting } from './blocks.ts';
 import { CASE_MARKS } from './case-marks.ts';
 import { type Case, lastBefore, ownerOf } from './cases.ts';
 import type { Suspicion } from './finding.ts';
-import { type Guard, guardOf } from './guards.ts';
 import type { Matched } from './matching.ts';
 import { type Reading, type TestView, testAround } from './reading.ts';
 import { lineOf, nearest, type Side } from './view.ts';

@@ -1,17 +1,15 @@
 import type { PatchFile } from '../../patches/index.ts';
 import type { Assertion } from './assertions.ts';
+import type { Guard } from './blocks.ts';
 import { type Case, ownerOf } from './cases.ts';
-import { coverageOf } from './coverage.ts';
 import { counted, type Suspicion, was } from './finding.ts';
-import type { Guard } from './guards.ts';
-import { literalsOf } from './literals.ts';
-import { type Fate, lostTests } from './lost-tests.ts';
-import { type Matched, matchAll, pairs } from './matching.ts';
+import { coverageOf, type Fate, lostTests } from './lost-tests.ts';
+import { literalsOf } from './matchers.ts';
+import { type Matched, matchAll, pairs, weakening } from './matching.ts';
 import { assertionsIn, type TestView, testAround } from './reading.ts';
 import { changedData } from './runs.ts';
 import { focused, skipped, surplus } from './skips.ts';
 import { changeIn, lineOf, nearest, type Side } from './view.ts';
-import { weakening } from './weakening.ts';
 
 /** What happened to the tests of each file. `counts`: a test that moves there is still run. */
 export function comparedTests(
@@ -133,7 +131,7 @@ const ALLOWANCES: readonly Allowance[] = [
 ];
 
 /** More time or more tries for tests of the base. */
-export function lenient({ view, kept }: Matched): readonly Suspicion[] {
+function lenient({ view, kept }: Matched): readonly Suspicion[] {
   if (view.file.change === 'added') return [];
   const { before, after } = view;
   const known = new Set(before.cases.map(({ name }) => name));
@@ -183,7 +181,7 @@ const MOCKS =
 const PYTHON_MOCK = /^\s*@(?:mock\.|unittest\.mock\.)?patch(?:\.object)?\s*\(/;
 
 /** What a test file of the base stands on, replaced: the words of the runner, or the code under test. */
-export function replacedApis({ view }: Matched): readonly Suspicion[] {
+function replacedApis({ view }: Matched): readonly Suspicion[] {
   if (view.file.change !== 'modified') return [];
   const { before, after, language } = view;
   const found: Suspicion[] = [];

@@ -1,4 +1,4 @@
-import { hunksOf, type PatchFile, patchedText } from '../../patches/index.ts';
+import { type PatchFile, patchedText } from '../../patches/index.ts';
 import { type Language, languageOf } from '../languages.ts';
 import type { Change } from './finding.ts';
 import { type Source, sourceOf } from './source.ts';
@@ -29,7 +29,7 @@ export interface Look {
 }
 
 export function lookAt(file: PatchFile, baseText: string | undefined): Look {
-  const hunks = hunksOf(file);
+  const hunks = file.hunks;
   const each = hunks.map((hunk) => hunk.lines.map((line) => ({ line, hunk })));
   const changes = each.flat();
   const language = languageOf(file.path);

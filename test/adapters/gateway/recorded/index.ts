@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ModelProtocol } from '../../../../src/core/model/index.ts';
+import type { ModelProtocol } from '../../../../src/core/settings/index.ts';
 
 /** What a real agent sent in the version of the catalogue; long texts and schemas of tools are shortened. */
 export interface RecordedBody {

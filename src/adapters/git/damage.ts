@@ -1,0 +1,255 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createInflate } from 'node:zlib';
+import { Fault } from '../../core/model/index.ts';
+import { localFailure, saidBy } from './faults.ts';
+import type { Git } from './git.ts';
+import { exists, hasCode, isSha, type Layout, namesIn, touch } from './layout.ts';
+import type { Locks } from './locks.ts';
+
+const KEY = /[0-9a-f]{24}/g;
+
+/**
+ * Finds out whether a fault comes of a damaged repository of ours: then it is STORED_DATA_DAMAGED, whose message people may
+ * see, and the next call makes the repository again. A mirror is fetched again; the store of candidates' trees is set aside,
+ * and trees are made again from their patches.
+ */
+export function openDiagnosis(parts: {
+  readonly layout: Layout;
+  readonly marks: DamageMarks;
+  readonly onDamage: (path: string, why: string) => void;
+}): (fault: Fault) => Promise<Fault> {
+  const { layout, marks, onDamage } = parts;
+
+  return async (fault) => {
+    const failure = localFailure(fault);
+    if (failure === null) return fault;
+    for (const key of new Set(`${failure.cwd} ${failure.message}`.match(KEY) ?? [])) {
+      const mirror = layout.mirror(key);
+      if (!(await exists(mirror))) continue;
+      if ((await marks.damage(mirror)) !== null) {
+        await marks.unmark(mirror);
+        return damaged(fault);
+      }
+      const store = layout.objects(key);
+      const why = (await exists(store)) ? await marks.damage(store) : null;
+      if (why === null) continue;
+      onDamage(store, why);
+      await setAside(store, layout.trash());
+      return damaged(fault);
+    }
+    return fault;
+  };
+}
+
+/** Without a path: the log has it. */
+const damaged = (cause: Fault): Fault =>
+  new Fault(
+    'STORED_DATA_DAMAGED',
+    'A stored copy of the repository is damaged on the machine that runs Runoff.',
+    {
+      cause,
+    },
+  );
+
+async function setAside(path: string, name: string): Promise<void> {
+  try {
+    await rename(path, name);
+  } catch (error) {
+    // Another call of ours was first.
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
+
+/** In a repository, a checkout or a layer: what it looked like when it was last known to be whole. */
+const MARK = 'runoff-mark';
+
+/** Files of a bare repository that tell git how to read all others. */
+const SETTINGS = ['config', 'HEAD'] as const;
+/** Where the refs of our bare repositories are. */
+const REFS = 'refs/runoff';
+
+/**
+ * Whether our bare repositories are as we left them. A mark is cheap: contents of the small files; size, time of change and
+ * mode of all objects. Whatever differs from its mark is read to the last byte before it is called damaged, since a crash
+ * can come between a fetch and its mark.
+ */
+export interface DamageMarks {
+  mark(repository: string): Promise<void>;
+  isAsMarked(repository: string): Promise<boolean>;
+  /** The next look reads everything. */
+  unmark(repository: string): Promise<void>;
+  /** Reads everything: null when it is sound, else what is wrong with it. */
+  damage(repository: string): Promise<string | null>;
+}
+
+export function openDamageMarks(git: Git): DamageMarks {
+  /** Null when git does this without complaint. */
+  async function complaint(cwd: string, ...args: readonly string[]): Promise<string | null> {
+    const done = await git({ cwd, args });
+    return done.exitCode === 0 ? null : saidBy(done);
+  }
+
+  return {
+    mark: async (repository) => writeMark(repository, await fingerprintOf(repository)),
+
+    async isAsMarked(repository) {
+      return matches(repository, () => fingerprintOf(repository));
+    },
+
+    async unmark(repository) {
+      const noted = ((await contentOf(join(repository, MARK))) ?? '').split(' ')[0] ?? '';
+      await writeMark(repository, `${noted} -`);
+    },
+
+    async damage(repository) {
+      if (!(await exists(repository))) return 'it is gone';
+      try {
+        const wrong =
+          (await changedSettings(repository)) ??
+          (await complaint(repository, 'config', '--list', '--local')) ??
+          (await complaint(repository, 'rev-parse', '--git-dir')) ??
+          (await wrongRef(repository)) ??
+          (await wrongLooseObject(repository));
+        if (wrong !== null) return wrong;
+        for (const name of await namesIn(join(repository, 'objects/pack'))) {
+          if (!name.endsWith('.idx')) continue;
+          const said = await complaint(repository, 'verify-pack', join('objects/pack', name));
+          if (said !== null) return said;
+        }
+        return await complaint(repository, 'rev-list', '--objects', '--all', '--quiet');
+      } catch (error) {
+        if (error instanceof Error && 'syscall' in error) return error.message;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Null where they are as they were, or nobody noted it: nothing of ours changes them once they are made. */
+async function changedSettings(repository: string): Promise<string | null> {
+  const [noted, ...rest] = ((await contentOf(join(repository, MARK))) ?? '').trim().split(' ');
+  if (rest.length === 0 || noted === (await hashOf(repository, SETTINGS))) return null;
+  return `${SETTINGS.join(' or ')} is not as it was`;
+}
+
+async function hashOf(repository: string, names: readonly string[]): Promise<string> {
+  const seen = createHash('sha256');
+  for (const name of names) seen.update(`${name}\0${(await contentOf(join(repository, name))) ?? ''}\0`);
+  return seen.digest('hex');
+}
+
+async function fingerprintOf(repository: string): Promise<string> {
+  const seen = createHash('sha256').update(await hashOf(repository, ['packed-refs', 'shallow']));
+  for (const name of (await namesIn(join(repository, REFS))).toSorted()) {
+    seen.update(`${name}\0${(await contentOf(join(repository, REFS, name))) ?? ''}\0`);
+  }
+  for (const line of await objectsOf(repository)) seen.update(`${line}\n`);
+  return `${await hashOf(repository, SETTINGS)} ${seen.digest('hex')}`;
+}
+
+/** Null for what is no file; rejects for one that cannot be read. */
+async function contentOf(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'latin1');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'EISDIR')) return null;
+    throw error;
+  }
+}
+
+/** What git and we leave for a while only: it is no damage, and a fetch clears it away. */
+const PASSING = /^tmp_|\.lock$|\.keep$/;
+
+async function objectsOf(repository: string): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const folder of await readdir(join(repository, 'objects'))) {
+    for (const name of await namesIn(join(repository, 'objects', folder))) {
+      if (PASSING.test(name)) continue;
+      const path = join(folder, name);
+      const { size, mtimeMs, mode } = await stat(join(repository, 'objects', path));
+      lines.push(`${path} ${size} ${mtimeMs} ${mode}`);
+    }
+  }
+  return lines.toSorted();
+}
+
+/** In a mirror each ref is called after the commit it holds; those of candidates' trees are called after areas. */
+async function wrongRef(repository: string): Promise<string | null> {
+  for (const name of await namesIn(join(repository, REFS))) {
+    const held = (await contentOf(join(repository, REFS, name)))?.trimEnd();
+    if (held === undefined || PASSING.test(name)) continue;
+    if (!isSha(held) || (isSha(name) && held !== name)) return `${REFS}/${name} does not hold what it should`;
+  }
+  return null;
+}
+
+async function wrongLooseObject(repository: string): Promise<string | null> {
+  const objects = join(repository, 'objects');
+  for (const folder of await readdir(objects)) {
+    if (!/^[0-9a-f]{2}$/.test(folder)) continue;
+    for (const name of await namesIn(join(objects, folder))) {
+      if (PASSING.test(name)) continue;
+      const path = join(objects, folder, name);
+      if ((await hashOfLooseObject(path)) !== `${folder}${name}`) {
+        return `objects/${folder}/${name} is not what its name says`;
+      }
+    }
+  }
+  return null;
+}
+
+/** Null where it cannot be unpacked. Never in memory as a whole: a small file can unpack to gigabytes. */
+async function hashOfLooseObject(path: string): Promise<string | null> {
+  const file = await open(path);
+  const hash = createHash('sha1');
+  try {
+    await pipeline(file.createReadStream(), createInflate(), async (content: AsyncIterable<Buffer>) => {
+      for await (const chunk of content) hash.update(chunk);
+    });
+    return hash.digest('hex');
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) throw error;
+    return null;
+  }
+}
+
+/** Notes what a repository, a checkout or a layer looks like. A note that is cut off is no note: then everything is looked at. */
+export const writeMark = (folder: string, fingerprint: string): Promise<void> =>
+  writeFile(join(folder, MARK), `${fingerprint}\n`);
+
+/** Whether a checkout or a layer is there and as it was marked; its use is noted then. */
+export const isWhole = async (folder: string, fingerprint: () => Promise<string>): Promise<boolean> =>
+  (await exists(folder)) && (await matches(folder, fingerprint)) && touch(folder);
+
+/**
+ * Gives a damaged checkout or layer another name, under which the areas that stand on it keep what is left of it, until it
+ * is old enough to be pruned.
+ */
+export async function setAsideDamaged(
+  { locks, onDamage }: { readonly locks: Locks; readonly onDamage: (path: string, why: string) => void },
+  key: string,
+  folder: string,
+  fingerprint: () => Promise<string>,
+): Promise<void> {
+  if (!(await exists(folder))) return;
+  await locks.fetching(key, async () => {
+    // Others may have made it again since.
+    if (!(await exists(folder)) || (await matches(folder, fingerprint))) return;
+    onDamage(folder, 'its files are not as they were left');
+    await rename(folder, `${folder}.damaged-${randomBytes(8).toString('hex')}`);
+  });
+}
+
+/** Whether it still looks so; false for one that was never marked, or cannot be read. */
+async function matches(folder: string, fingerprint: () => Promise<string>): Promise<boolean> {
+  try {
+    const marked = await contentOf(join(folder, MARK));
+    return marked !== null && marked.trim() === (await fingerprint());
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,133 @@
+import { type ExecFileException, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { stat, statfs } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
+
+/** The user that sandboxed work runs as and that owns all checkouts; null where we are that user already. */
+export type Owner = { readonly uid: number; readonly gid: number } | null;
+
+const run = promisify(execFile);
+const MAX_OUTPUT = 2 ** 20;
+
+/**
+ * Runs one of the operating system's own tools over a tree, for at most `timeout` milliseconds, 0 for as long as it takes.
+ * They, and not our own walk, because a coder can nest folders deeper than any path a Node call takes. Rejects with
+ * PROGRAM_KILLED where the tool is killed again and again.
+ */
+async function tool(file: string, args: readonly string[], owner: Owner, timeout = 0): Promise<ToolEnd> {
+  return restarting<ToolEnd | ChildLost>(file, sleep, () => toolOnce(file, args, owner, timeout));
+}
+
+interface ToolEnd {
+  readonly kind: 'ended';
+  readonly ok: boolean;
+  readonly out: string;
+  readonly said: string;
+}
+
+async function toolOnce(
+  file: string,
+  args: readonly string[],
+  owner: Owner,
+  timeout: number,
+): Promise<ToolEnd | ChildLost> {
+  try {
+    const { stdout } = await run(file, args, {
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+      cwd: '/',
+      maxBuffer: MAX_OUTPUT,
+      timeout,
+      ...(owner ? { uid: owner.uid, gid: owner.gid } : {}),
+    });
+    return { kind: 'ended', ok: true, out: stdout, said: '' };
+  } catch (error) {
+    const { stdout = '', message, code, signal, killed } = error as ExecFileException;
+    // `killed`: by us, when its time was over.
+    if (signal != null && !killed) return { kind: 'lost', how: `was killed by ${signal}` };
+    if (mayStartLater(String(code))) return { kind: 'lost', how: `could not be started: ${code}` };
+    return { kind: 'ended', ok: false, out: String(stdout), said: message };
+  }
+}
+
+/** Removes a tree whatever the modes of its folders are; no error if there is none. */
+export async function removeTree(path: string): Promise<void> {
+  const first = await tool('rm', ['-rf', '--', path], null);
+  if (first.ok) return;
+  await tool('chmod', ['-R', 'u+rwx', '--', path], null);
+  const second = await tool('rm', ['-rf', '--', path], null);
+  if (!second.ok) throw new Fault('INTERNAL', `${path} could not be removed: ${second.said.slice(0, 600)}`);
+}
+
+/** Milliseconds; our default. Each closed folder takes about one, and a coder can leave some hundred thousand. */
+const OPENING_MS = 30_000;
+
+/**
+ * Lets the owner read what a coder locked: folders without rwx and files without r. A folder is opened before it is
+ * entered. What stays locked, also when that takes too long, shows later, as a file that cannot be read.
+ */
+export async function openFolders(path: string, owner: Owner): Promise<void> {
+  const folders = ['-type', 'd', '!', '-perm', '-700', '-exec', 'chmod', 'u+rwx', '{}', ';'];
+  const files = ['-type', 'f', '!', '-perm', '-400', '-exec', 'chmod', 'u+r', '{}', '+'];
+  await tool('find', [path, ...folders, '-o', ...files], owner, OPENING_MS);
+}
+
+/**
+ * What a tree looks like: kind, mode, size and time of change of everything in it, as one hash. Far cheaper than its content,
+ * which changes with none of these only where a disk loses bits.
+ */
+export async function fingerprintTree(path: string): Promise<string> {
+  const { lines } = await restarting('find', sleep, () => listTree(path));
+  return createHash('sha256').update(lines.split('\0').toSorted().join('\0')).digest('hex');
+}
+
+function listTree(path: string): Promise<{ readonly kind: 'listed'; readonly lines: string } | ChildLost> {
+  const child = spawn('find', [path, '-printf', '%y %m %s %T@ %P\\0'], {
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ kind: 'lost', how: `could not be started: ${error.message}` }));
+    child.once('close', (code, signal) => {
+      // What it could not read is told by a folder that lists nothing, so that its code says no more.
+      if (code === null) resolve({ kind: 'lost', how: `was killed by ${signal}` });
+      else resolve({ kind: 'listed', lines: Buffer.concat(chunks).toString('latin1') });
+    });
+  });
+}
+
+/** Less than this, and whatever just failed there failed for want of space. */
+const FULL_BYTES = 2 ** 20;
+
+/** No space, or no room for another file, on the file system of a folder. */
+export async function isFull(folder: string): Promise<boolean> {
+  const { bavail, bsize, files, ffree } = await statfs(folder);
+  return bavail * bsize < FULL_BYTES || (files > 0 && ffree === 0);
+}
+
+/** Bytes on disk of trees, as `du` counts them; what is gone, and what is mounted in them, counts nothing. */
+export async function bytesOf(paths: readonly string[]): Promise<number> {
+  if (paths.length === 0) return 0;
+  const { out, said } = await tool('du', ['-s', '-c', '-x', '--block-size=1', '--', ...paths], null);
+  const total = /^(\d+)\ttotal$/m.exec(out)?.[1];
+  if (total === undefined) throw new Fault('INTERNAL', `\`du\` gave no sum: ${said.slice(0, 300)}`);
+  return Number(total);
+}
+
+/** The first of the folders that the user may not write to; null when there is none. */
+export async function firstUnwritable(folders: readonly string[], as: Owner): Promise<string | null> {
+  const found = await tool('find', [...folders, '-maxdepth', '0', '!', '-writable', '-print', '-quit'], as);
+  if (found.out !== '') return found.out.replace(/\n$/, '');
+  return found.ok ? null : (folders[0] ?? null);
+}
+
+/** As root, we write into a user's repository as that user: files of root in it would lock its owner out. */
+export async function userOf(path: string): Promise<Owner> {
+  if (process.getuid?.() !== 0) return null;
+  const { uid, gid } = await stat(path);
+  return uid === 0 ? null : { uid, gid };
+}

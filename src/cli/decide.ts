@@ -1,0 +1,111 @@
+import { type Command, Option } from 'commander';
+import { aliasOf, answerOf, replyOf, type Command as Saying } from '../core/commands/index.ts';
+import { type Alias, Fault, type RunId } from '../core/model/index.ts';
+import { flows, pickLocally, reply } from '../runs/index.ts';
+import { EXIT, type Shell } from '../shell.ts';
+import { viewById } from './follow.ts';
+import { jsonOption } from './options.ts';
+import { branchMerge, jsonText } from './render/index.ts';
+
+interface Flags {
+  readonly json?: boolean;
+}
+
+/** `runoff answer`, `approve` and `revise`: what can be said to a run that waits. */
+export function addAnswers(program: Command, shell: Shell, done: (code: number) => void): void {
+  const say = async (run: RunId, saying: Saying, { json }: Flags) =>
+    done(await sendReply(shell, run, saying, json ?? false));
+  const command = (name: string, does: string) =>
+    program
+      .command(name)
+      .description(does)
+      .argument('<run>', 'id of the run')
+      .addOption(new Option('--json', 'print one JSON document on standard output'));
+  command('answer', 'answer the open question of a run')
+    .argument('<answer...>', 'option number or free text')
+    .action((run: string, words: readonly string[], flags: Flags) =>
+      say(run, { name: 'answer', ...answerOf(words.join(' ')) }, flags),
+    );
+  command('approve', 'approve the plan of a run so that the coders start').action(
+    (run: string, flags: Flags) => say(run, { name: 'approve' }, flags),
+  );
+  command('revise', 'ask a run for a different plan')
+    .argument('<text...>', 'what should be different')
+    .action((run: string, words: readonly string[], flags: Flags) =>
+      say(run, { name: 'revise', text: words.join(' ') }, flags),
+    );
+}
+
+/** Says something to a run of this machine or of any worker on the same database; the run goes on in its own process. */
+async function sendReply(shell: Shell, runId: RunId, saying: Saying, json: boolean): Promise<number> {
+  const own = shell.newRunId();
+  // An executor of its own name: it must be able to speak to the engine, and has nothing to take up.
+  const { world, close } = await shell.open({ role: 'standalone', executor: `cli-${own}` });
+  try {
+    const { origin } = await viewById(world, runId);
+    await world.engine.launch(flows(world));
+    const said = replyOf(saying, null, world.clock.now());
+    if (!said) throw new Fault('INTERNAL', `\`${saying.name}\` is not a reply to a run.`);
+    const result = await reply(world, runId, `cli:${own}`, said);
+    if (result.kind === 'not-waiting') throw new Fault('RUN_NOT_WAITING', result.why);
+    if (result.kind === 'unfit') throw new Fault('REPLY_UNFIT', result.why);
+    // A run of the command line lives in a process of its own, which may be gone while it waits.
+    const hint =
+      origin.kind === 'local' ? ` If its process has ended, resume it: runoff resume ${runId}` : '';
+    shell.screen.out(
+      json ? `${jsonText({ run: runId, taken: true })}\n` : `Run ${runId} accepted your reply.${hint}\n`,
+    );
+    return EXIT.done;
+  } finally {
+    await close();
+  }
+}
+
+/** `runoff pick`: a person's choice among the candidates of a local run. */
+export function addPick(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('pick')
+    .description('choose a candidate of a local run and show how to merge it')
+    .argument('<run>', 'id of the run')
+    .argument('<candidate>', 'letter of the candidate, or "none"')
+    .addOption(jsonOption())
+    .action(async (run: string, word: string, { json }: { readonly json?: boolean }) =>
+      done(await pick(shell, run, candidateOf(run, word), json ?? false)),
+    );
+}
+
+function candidateOf(runId: RunId, word: string): Alias | null {
+  if (word.toLowerCase() === 'none') return null;
+  const alias = aliasOf(word);
+  if (alias) return alias;
+  throw new Fault(
+    'CANDIDATE_UNKNOWN',
+    `Run ${runId} has no candidate ${word.slice(0, 40)}: give one letter, or "none".`,
+  );
+}
+
+async function pick(shell: Shell, runId: RunId, alias: Alias | null, json: boolean): Promise<number> {
+  const { world, close } = await shell.open({ role: 'reader' });
+  try {
+    const view = await viewById(world, runId);
+    const picked = await pickLocally(world, runId, alias, `cli:${shell.newRunId()}`);
+    const merge = picked.branch === null ? null : branchMerge(view, picked.branch, shell.cwd);
+    if (json) shell.screen.out(`${jsonText({ run: runId, picked: alias, branch: picked.branch, merge })}\n`);
+    else shell.screen.out(`${pickText(runId, picked, merge)}\n`);
+    return EXIT.done;
+  } finally {
+    await close();
+  }
+}
+
+function pickText(
+  runId: RunId,
+  { alias, branch }: { readonly alias: Alias | null; readonly branch: string | null },
+  merge: string | null,
+): string {
+  if (alias === null) return `Rejected all candidates of run ${runId}; their branches remain.`;
+  if (branch === null || merge === null) {
+    return `Picked candidate ${alias}. It has no branch; to see its diff, run: runoff show ${runId} ${alias}`;
+  }
+  return `Picked candidate ${alias}. To merge its branch ${branch}, run:\n  ${merge}`;
+}

@@ -1,0 +1,153 @@
+import type { Command } from 'commander';
+import { counted } from '../core/reports/index.ts';
+import type { ExecutorRecord } from '../ports/index.ts';
+import { EXIT, type PrunedByHand, type Shell } from '../shell.ts';
+import { jsonOption, postgresAddress } from './options.ts';
+import { jsonText, shown } from './render/index.ts';
+
+interface MoveFlags {
+  readonly to: string;
+  readonly dryRun: boolean;
+  readonly json?: boolean;
+}
+
+/** Rows between two progress lines of one table. */
+const PROGRESS_EVERY_ROWS = 10_000;
+
+/** `runoff move-database`: copies everything to another Postgres, and says what to change then. */
+export function addMove(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('move-database')
+    .description('copy all runs to a Postgres server, from the embedded database or DATABASE_URL')
+    .requiredOption(
+      '--to <url>',
+      'postgres://user@host:port/database; PGPASSWORD may hold the password',
+      postgresAddress,
+    )
+    .option('--dry-run', 'show what would be copied without copying it', false)
+    .addOption(jsonOption())
+    .action(async (flags: MoveFlags) => done(await move(shell, flags)));
+}
+
+async function move({ moveDatabase, screen }: Shell, { to, dryRun, json }: MoveFlags): Promise<number> {
+  const tables = await moveDatabase({
+    to,
+    dryRun,
+    onTable(table, rows, of) {
+      if (rows === of || rows % PROGRESS_EVERY_ROWS === 0) screen.err(`${table}: ${rows} of ${of} rows\n`);
+    },
+  });
+  screen.out(json ? `${jsonText({ dryRun, tables })}\n` : movedLine(tables, dryRun));
+  return EXIT.done;
+}
+
+function movedLine(
+  tables: readonly { readonly table: string; readonly rows: number }[],
+  dryRun: boolean,
+): string {
+  const full = tables.filter(({ rows }) => rows > 0);
+  const rows = full.reduce((sum, table) => sum + table.rows, 0);
+  if (dryRun) {
+    const lines = full.map((table) => `${String(table.rows).padStart(9)}  ${table.table}`);
+    return `${lines.join('\n')}\n\n${rows} rows would be copied. Nothing was changed.\n`;
+  }
+  return [
+    `Copied and verified ${rows} rows of ${full.length} tables. The source is unchanged.`,
+    '',
+    'Next:',
+    '  1. Set DATABASE_URL to the new address, including the password, in the settings file (`runoff doctor` names it) or in the environment.',
+    '  2. Start Runoff: waiting runs continue from the new database. Do not start it on the old database again.',
+    '  3. Artifacts stay where they are. To share them between machines, set ARTIFACTS_URL.',
+    '',
+  ].join('\n');
+}
+
+interface PruneFlags {
+  readonly dryRun: boolean;
+  readonly json?: boolean;
+}
+
+/** `runoff prune`: removes now what a server removes once a day, and says what went. */
+export function addPrune(program: Command, shell: Shell, done: (code: number) => void): void {
+  program
+    .command('prune')
+    .description('remove runs past their retention (KEEP_RUNS, KEEP_LEDGER) and files unused for two weeks')
+    .option('--dry-run', 'show which runs and rows would be removed without removing them', false)
+    .addOption(jsonOption())
+    .action(async ({ dryRun, json }: PruneFlags) => {
+      const pruned = await shell.prune(dryRun);
+      shell.screen.out(json ? `${jsonText({ dryRun, ...pruned })}\n` : `${pruneText(pruned).join('\n')}\n`);
+      done(EXIT.done);
+    });
+}
+
+const size = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function pruneText({ retired, unused }: PrunedByHand): readonly string[] {
+  const rows: readonly (readonly [number, string])[] = [
+    [retired.runs, 'runs with all their rows'],
+    [retired.calls, 'model calls'],
+    [retired.audit, 'audit log entries'],
+    [retired.answers, 'cached model answers'],
+  ];
+  if (!unused)
+    return [
+      ...lines(rows),
+      'Dry run: nothing was removed. Files and GitHub branches are not included; they are examined only when pruning.',
+    ];
+  const held = `${counted(retired.held, 'expired run')} kept for another day because ${retired.held === 1 ? 'its' : 'their'} GitHub branches could not be deleted.`;
+  const busy = `${counted(unused.busy, 'repository', 'repositories')} skipped because ${unused.busy === 1 ? 'it was' : 'they were'} in use.`;
+  return [
+    ...lines([
+      ...rows,
+      [retired.branches, 'branches of losing candidates on GitHub'],
+      [retired.flows, 'engine records of runs'],
+      [retired.artifacts.files, `artifacts, ${size(retired.artifacts.bytes)}`],
+      [unused.checkouts, 'checkouts'],
+      [unused.layers, 'installed layers'],
+      [unused.patches, 'collected trees'],
+      [unused.repositories, 'mirrors'],
+    ]),
+    `${size(retired.artifacts.bytes + unused.bytes)} of disk space freed.`,
+    ...(retired.held > 0 ? [held] : []),
+    ...(unused.busy > 0 ? [busy] : []),
+  ];
+}
+
+const lines = (counts: readonly (readonly [number, string])[]): readonly string[] =>
+  counts.filter(([count]) => count > 0).map(([count, what]) => `${String(count).padStart(9)}  ${what}`);
+
+/** `runoff workers`: the processes that share the work, one line each. */
+export async function listWorkers(shell: Shell, json: boolean): Promise<number> {
+  const { world, close } = await shell.open({ role: 'reader' });
+  try {
+    const executors = await world.store.executors();
+    if (json) shell.screen.out(`${jsonText(executors)}\n`);
+    else if (executors.length === 0) shell.screen.out('No process is using this database.\n');
+    else shell.screen.out(`${tableOf(executors).join('\n')}\n`);
+    return EXIT.done;
+  } finally {
+    await close();
+  }
+}
+
+const HEADS = ['NAME', 'ROLE', 'HOST', 'VERSION', 'CODERS', 'EXAMINATIONS', 'LAST HEARTBEAT'];
+
+function tableOf(executors: readonly ExecutorRecord[]): readonly string[] {
+  const rows = executors.map(({ id, role, host, version, coders, examinations, silentMs }) => [
+    shown(id),
+    role,
+    shown(host),
+    shown(version),
+    `${coders}`,
+    `${examinations}`,
+    silentMs === null ? 'stopped' : `${Math.round(silentMs / 1000)} s ago`,
+  ]);
+  const widths = HEADS.map((head, i) => Math.max(head.length, ...rows.map((row) => row[i]?.length ?? 0)));
+  return [HEADS, ...rows].map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,169 @@
+import { type Command, parseCommand, replyOf, unrecognizedCommand } from '../core/commands/index.ts';
+import { isOver, type Usd } from '../core/model/index.ts';
+import { money, statusReply } from '../core/reports/index.ts';
+import type { CommandRecord } from '../ports/index.ts';
+import {
+  awaitedInquiry,
+  cancelRun,
+  findComment,
+  type GitHubRun,
+  handleOf,
+  loadRun,
+  questionCommentOf,
+  reply,
+  reportUnrecognized,
+  requireGitHub,
+  statusUrl,
+  viewOf,
+  type World,
+} from '../runs/index.ts';
+import { type CommandResult, done, endWaitForPick, isLater, refuse } from './context.ts';
+
+/** Passes an answer, approval or revision on to the run that asks. */
+export async function answerRun(
+  world: World,
+  command: CommandRecord,
+  given: Extract<Command, { readonly name: 'answer' | 'approve' | 'revise' }>,
+  run: GitHubRun | undefined,
+): Promise<CommandResult> {
+  if (!run) return refuse(command, 'There is no active run here to answer.');
+  const said = replyOf(given, command.by, command.at);
+  const before = await world.store.replies(run.id);
+  if (before.some(({ at, by }) => at === command.at && by?.id === command.by.id))
+    return done('already accepted', { runId: run.id });
+  const open = awaitedInquiry(run);
+  if (!said || !open) return refuse(command, `Run \`${run.id}\` is not waiting for an answer.`, run.id);
+  const early = await whyTooEarly(world, command, run, open.number);
+  if (early) return replyNotAccepted(world, command, run, given, early);
+  const result = await reply(world, run.id, command.id, said, open.number);
+  if (result.kind === 'taken') return done('the run continues with it', { runId: run.id });
+  return replyNotAccepted(world, command, run, given, result.why);
+}
+
+const WRITTEN_TOO_EARLY = 'You wrote it before the question was asked.';
+
+/**
+ * A comment from before the question cannot answer it. GitHub numbers the comments of a conversation in order, so no
+ * clock is needed. Comments on lines have numbers of their own: there GitHub's times decide, and nobody reads a question
+ * and answers it within one second. Null where the comment came after the question.
+ */
+async function whyTooEarly(
+  world: World,
+  { place, at }: CommandRecord,
+  { id, origin }: GitHubRun,
+  number: number,
+): Promise<string | null> {
+  const asked = await questionCommentOf(world.store, id, number);
+  if (!asked) return WRITTEN_TOO_EARLY;
+  if (place.on === 'conversation') return place.comment > asked.id ? null : WRITTEN_TOO_EARLY;
+  const reader = await requireGitHub(world).reader(handleOf(origin));
+  const question = await findComment(reader, origin.issue, (one) => one.id === asked.id);
+  if (!question)
+    return 'Runoff could not find out whether you wrote it after the question: comment in the conversation, not on a line of code.';
+  return at > question.createdAt ? null : WRITTEN_TOO_EARLY;
+}
+
+/** Puts the reason into the comment that asks, where the next try is made. */
+export async function replyNotAccepted(
+  world: World,
+  command: CommandRecord,
+  run: GitHubRun,
+  given: Command,
+  why: string,
+): Promise<CommandResult> {
+  const open = awaitedInquiry(run);
+  if (!open) return refuse(command, why, run.id);
+  await reportUnrecognized(world, run, open, unrecognizedCommand(given, why, open));
+  return { outcome: { kind: 'refused', why }, runId: run.id };
+}
+
+/** Cancels the active run, else one that is queued, else ends the wait for a pick. */
+export async function cancel(
+  world: World,
+  command: CommandRecord,
+  runs: readonly GitHubRun[],
+): Promise<CommandResult> {
+  const cause = `${command.by.login} cancelled it`;
+  const active = newest(runs.filter(({ state }) => !isOver(state)));
+  if (active) {
+    await cancelRun(world, active.id, cause);
+    return done('the run is cancelled', { runId: active.id });
+  }
+  const last = newest(runs);
+  // Cancelled before a crash: the answer is the same.
+  const already = runs
+    .slice(0, last ? runs.indexOf(last) + 1 : 0)
+    .find(({ state, updatedAt }) => updatedAt >= command.at && (state === 'cancelled' || state === 'closed'));
+  if (already) return done('the run is cancelled', { runId: already.id });
+  if (last?.state !== 'awaiting_pick') return refuse(command, 'There is no active run here.');
+  await endWaitForPick(world, last.id, cause);
+  return done('the run no longer waits for a choice', { runId: last.id });
+}
+
+/** The newest that was admitted: one that was refused, or is queued, does not replace those before it. */
+const newest = (runs: readonly GitHubRun[]): GitHubRun | undefined =>
+  runs.find(({ task }) => task !== undefined) ?? runs[0];
+
+/** Raises or lowers the budget of the whole run, up to the operator's limit. */
+export async function setBudget(
+  world: World,
+  command: CommandRecord,
+  usd: Usd,
+  run: GitHubRun | undefined,
+): Promise<CommandResult> {
+  if (!run?.task) return refuse(command, 'There is no active run here, so there is no budget to change.');
+  const max = world.ceilings.budgetRun;
+  if (usd > max) {
+    return refuse(
+      command,
+      `The operator of this server allows at most ${money(max)} per run (MAX_BUDGET_RUN).`,
+      run.id,
+    );
+  }
+  if (await isSuperseded(world, command, run))
+    return refuse(command, 'A later command has already set the budget.', run.id);
+  const { task } = await loadRun(world, run.id);
+  if (!task) return refuse(command, 'The run has just ended.', run.id);
+  const budget = { ...task.settings.budget, run: usd };
+  await world.store.updateRun(
+    run.id,
+    { task: { ...task, settings: { ...task.settings, budget } } },
+    world.clock.now(),
+  );
+  world.gateway.capRun(run.id, usd);
+  world.announcer.soon(run.id);
+  return done(`the budget of the run is now ${money(usd)}`, { runId: run.id });
+}
+
+/** Commands of a repository among which a later budget is looked for. Our default: many times what is given at once. */
+const MAX_RECENT_COMMANDS = 50;
+
+/** Deliveries come in any order: of two budgets of a run, the one that GitHub dates later counts. */
+async function isSuperseded(
+  world: Pick<World, 'store'>,
+  command: CommandRecord,
+  run: GitHubRun,
+): Promise<boolean> {
+  const recent = await world.store.commands(command.place.repositoryId, MAX_RECENT_COMMANDS);
+  return recent.some(
+    (one) =>
+      one.runId === run.id &&
+      one.outcome?.kind === 'done' &&
+      isLater(one, command) &&
+      parseCommand(one.text)?.name === 'budget',
+  );
+}
+
+/** Replies with a link to the status comment, which is updated as well. */
+export async function replyStatus(
+  world: World,
+  command: CommandRecord,
+  runs: readonly GitHubRun[],
+): Promise<CommandResult> {
+  const run = newest(runs);
+  if (!run) return done('there is no run', { reply: statusReply(command.place.comment, null, null).body });
+  if (run.task) world.announcer.soon(run.id);
+  const view = await viewOf(world, run);
+  const body = statusReply(command.place.comment, view, await statusUrl(world.store, run.id)).body;
+  return done(`the run is ${run.state}`, { reply: body, runId: run.id });
+}

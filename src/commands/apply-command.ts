@@ -1,0 +1,249 @@
+import { type Command, misplaced } from '../core/commands/index.ts';
+import { type Alias, isOver } from '../core/model/index.ts';
+import { pickable, pickOf } from '../core/ranking/index.ts';
+import { explanation, helpReply, type RunView, unknownReply } from '../core/reports/index.ts';
+import type { CommandRecord, Pick } from '../ports/index.ts';
+import {
+  applyPick,
+  diffsOf,
+  type GitHubRun,
+  handleOf,
+  isGitHubRun,
+  isWaiting,
+  loadOnGitHub,
+  mayWrite,
+  refreshTally,
+  releaseCi,
+  requireGitHub,
+  viewOf,
+  type World,
+  whyNotOurs,
+} from '../runs/index.ts';
+import { answerRun, cancel, replyNotAccepted, replyStatus, setBudget } from './active-runs.ts';
+import { type CommandResult, done, isLater, refuse } from './context.ts';
+import { retry, startOnIssue, startOnPull } from './start-runs.ts';
+
+/** Applies a command of a person with write access. Safe to repeat: after a crash it is applied again. */
+export async function applyCommand(
+  world: World,
+  command: CommandRecord,
+  given: Command | null,
+): Promise<CommandResult> {
+  const { repositoryId, thread } = command.place;
+  if (!given) return refuse(command, 'The comment no longer contains a command.');
+  if (given.name === 'help')
+    return done('listed the commands', { reply: helpReply(command.place.comment).body });
+  const fork = await forkRefusal(world, command);
+  if (fork) return refuse(command, fork);
+  const runs = (await world.store.runsAt(repositoryId, thread)).filter(isGitHubRun);
+  const active = runs.find(({ state, task }) => task !== undefined && !isOver(state));
+  if (given.name === 'unknown') {
+    if (active && isWaiting(active)) return replyNotAccepted(world, command, active, given, given.why);
+    const reply = unknownReply(command.place.comment, given).body;
+    return { outcome: { kind: 'refused', why: given.why }, reply };
+  }
+  const wrongPlace = misplaced(given.name, command.place.isPull);
+  if (wrongPlace) return refuse(command, wrongPlace);
+  return applyKnown(world, command, given, { runs, active });
+}
+
+type KnownCommand = Exclude<Command, { readonly name: 'unknown' | 'help' }>;
+
+async function applyKnown(
+  world: World,
+  command: CommandRecord,
+  given: KnownCommand,
+  { runs, active }: { readonly runs: readonly GitHubRun[]; readonly active: GitHubRun | undefined },
+): Promise<CommandResult> {
+  const result = runMeant(command, given.name, runs);
+  switch (given.name) {
+    case 'run':
+      return startOnIssue(world, command, given.options, active);
+    case 'retry':
+      return retry(world, command, given.alias, { runs, active });
+    case 'review':
+    case 'fix':
+      return startOnPull(world, command, given.name, active);
+    case 'status':
+      return replyStatus(world, command, runs);
+    case 'cancel':
+      return cancel(world, command, runs);
+    case 'answer':
+    case 'approve':
+    case 'revise':
+      return answerRun(world, command, given, active);
+    case 'budget':
+      return setBudget(world, command, given.usd, active);
+    case 'pick':
+      return result ? pick(world, command, result, given.alias) : refuseWithoutResult(command);
+    case 'vote':
+      return result ? vote(world, command, result, given.alias) : refuseWithoutResult(command);
+    case 'explain':
+      return result ? explain(world, command, result, given.alias) : refuseWithoutResult(command);
+    case 'ci':
+      return result ? allowCi(world, command, result) : refuseWithoutResult(command);
+  }
+}
+
+/**
+ * The run whose result a command is about. A checkbox: the run whose comparison has it. On a pull request of ours: the
+ * run that opened it, whatever a `review` or `fix` did there since, unless that asks for a pick in the same thread. Else
+ * the newest that has candidates to pick from.
+ */
+function runMeant(
+  { place, ticked }: CommandRecord,
+  name: KnownCommand['name'],
+  runs: readonly GitHubRun[],
+): GitHubRun | undefined {
+  const withResult = runs.filter(({ decision, outcome }) => decision !== undefined && outcome !== undefined);
+  if (ticked !== undefined) return withResult.find(({ id }) => id === ticked);
+  const [newest] = withResult;
+  // A newer run without survivors does not end the wait for a pick.
+  const waiting = withResult.find(({ state }) => state === 'awaiting_pick');
+  if (!place.isPull) return (newest?.decision?.kind === 'none' && waiting) || newest;
+  const opened = withResult.findIndex(
+    ({ outcome }) => outcome?.kind === 'pull' && outcome.number === place.thread,
+  );
+  if (opened < 0) return newest;
+  const asks = withResult.slice(0, opened).find(({ state }) => state === 'awaiting_pick');
+  return name === 'ci' || !asks ? withResult[opened] : asks;
+}
+
+const refuseWithoutResult = (command: CommandRecord): CommandResult =>
+  refuse(command, 'No run has a result here yet. For its status, comment `/auto-dev status`.');
+
+/** The code of a fork is not the repository's own, so its pull request takes no commands. */
+async function forkRefusal(world: World, { place }: CommandRecord): Promise<string | null> {
+  if (!place.isPull) return null;
+  const reader = await requireGitHub(world).reader(handleOf(place));
+  const pull = await reader.pull(place.thread);
+  if (!pull) return `There is no pull request #${place.thread} in this repository.`;
+  return pull.headRepositoryId === place.repositoryId
+    ? null
+    : 'This pull request comes from a fork, and Runoff only accepts commands on pull requests from this repository. Push the branch to this repository and open a pull request from it.';
+}
+
+/** Voters whose permission is read again when a pick is made; more do not vote on one change. */
+const MAX_VOTERS = 30;
+
+/** Stores a person's pick, with the ranking and votes at that moment for the leaderboard, and applies it. The later comment counts. */
+async function pick(
+  world: World,
+  command: CommandRecord,
+  run: GitHubRun,
+  alias: Alias | null,
+): Promise<CommandResult> {
+  const earlier = await world.store.picks(run.id);
+  const known = earlier.some(({ key }) => key === command.id);
+  const view = await viewOf(world, run);
+  const why = known ? null : await whyNotPicked(world, command, run, view, alias);
+  if (why) return refuse(command, why, run.id);
+  await world.store.addPick(run.id, {
+    alias,
+    by: command.by,
+    at: command.at,
+    key: command.id,
+    shown: await shownAtPick(world, command, run, view),
+  });
+  const applied = await applyPick(world, await loadOnGitHub(world, run.id));
+  return applied.kind === 'done'
+    ? done(applied.note, { runId: run.id })
+    : refuse(command, applied.why, run.id);
+}
+
+async function whyNotPicked(
+  world: World,
+  command: CommandRecord,
+  run: GitHubRun,
+  view: RunView,
+  alias: Alias | null,
+): Promise<string | null> {
+  const unfit = alias === null ? null : whyUnfit(view, alias);
+  if (unfit) return unfit;
+  const last = (await world.store.picks(run.id)).at(-1);
+  const before = last && (await world.store.command(last.key));
+  if (before && isLater(before, command)) return 'A later command has already picked a candidate.';
+  if (!isOver(run.state)) return `Run \`${run.id}\` is still being published: try again in a moment.`;
+  if (run.state !== 'awaiting_pick' && run.state !== 'published')
+    return `The run has ended (${run.state}). To start again, comment \`/auto-dev retry\` on the issue.`;
+  if (run.outcome?.kind !== 'pull') return null;
+  const reader = await requireGitHub(world).reader(handleOf(run.origin));
+  return whyNotOurs(world.store, run, await reader.pull(run.outcome.number));
+}
+
+function whyUnfit(view: RunView, alias: Alias): string | null {
+  if (pickable(view).includes(alias)) return null;
+  const choice = pickable(view).map((one) => `\`${one}\``);
+  const may =
+    choice.length > 0 ? `${choice.join(', ')} can be picked.` : 'No candidate of this run can be picked.';
+  return view.candidates.some((one) => one.alias === alias)
+    ? `Candidate \`${alias}\` failed a gate or has no patch. ${may}`
+    : `Run \`${view.id}\` has no candidate \`${alias}\`. ${may}`;
+}
+
+async function shownAtPick(
+  world: World,
+  command: CommandRecord,
+  run: GitHubRun,
+  view: RunView,
+): Promise<Pick['shown']> {
+  return {
+    aliases: view.ranking.map(({ alias }) => alias),
+    first: pickOf(view.decision),
+    votes: await countedVotes(world, command, run),
+  };
+}
+
+/** Votes of people who have write access now, whether or not they had it when they voted. */
+async function countedVotes(
+  world: World,
+  command: CommandRecord,
+  run: GitHubRun,
+): Promise<Record<Alias, number>> {
+  const reader = await requireGitHub(world).reader(handleOf(command.place));
+  const votes: Record<Alias, number> = {};
+  for (const { by, alias } of (await world.store.votes(run.id)).slice(0, MAX_VOTERS)) {
+    if (await mayWrite(reader, by)) votes[alias] = (votes[alias] ?? 0) + 1;
+  }
+  return votes;
+}
+
+/** One vote for each person; the comparison shows the counts. */
+async function vote(
+  world: World,
+  command: CommandRecord,
+  run: GitHubRun,
+  alias: Alias,
+): Promise<CommandResult> {
+  const unfit = whyUnfit(await viewOf(world, run), alias);
+  if (unfit) return refuse(command, unfit, run.id);
+  await world.store.vote(run.id, { by: command.by, alias, at: command.at });
+  await refreshTally(world, run);
+  return done(`recorded the vote for ${alias}`, { runId: run.id });
+}
+
+/** All facts about one candidate, as a comment. */
+async function explain(
+  world: World,
+  command: CommandRecord,
+  run: GitHubRun,
+  alias: Alias,
+): Promise<CommandResult> {
+  const view = await viewOf(world, run);
+  if (!view.candidates.some((one) => one.alias === alias)) {
+    const all = view.candidates.map((one) => `\`${one.alias}\``).join(', ');
+    return refuse(command, `Run \`${run.id}\` has no candidate \`${alias}\`; it has ${all}.`, run.id);
+  }
+  const { body } = explanation(view, await diffsOf(world, run.id), alias, command.place.comment);
+  return done(`explained candidate ${alias}`, { reply: body, runId: run.id });
+}
+
+/** Lets the repository's own workflows run on the pull request. */
+async function allowCi(world: World, command: CommandRecord, run: GitHubRun): Promise<CommandResult> {
+  if (run.task?.settings.ci === 'run')
+    return refuse(command, 'CI is not on hold in this repository (`ci: run`): every push starts it.', run.id);
+  const applied = await releaseCi(world, run, { key: command.id, at: command.at });
+  return applied.kind === 'done'
+    ? done(applied.note, { runId: run.id })
+    : refuse(command, applied.why, run.id);
+}

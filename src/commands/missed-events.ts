@@ -1,0 +1,236 @@
+import { asFault, hasLabel, isOver } from '../core/model/index.ts';
+import type {
+  GitHubReader,
+  InstalledRepository,
+  IssueFacts,
+  Labelled,
+  RepositoryHandle,
+  RunRecord,
+} from '../ports/index.ts';
+import {
+  cancelRun,
+  type GitHubRun,
+  handleOf,
+  isGitHubRun,
+  LABEL,
+  RUNNING_LABEL,
+  RunRequest,
+  requireGitHub,
+  type World,
+} from '../runs/index.ts';
+import { endWaitForPick } from './context.ts';
+import { startFromLabel } from './events.ts';
+
+/** Milliseconds that the webhook of an event gets before the event counts as missed. */
+const WEBHOOK_DELAY_MS = 60_000;
+/**
+ * Milliseconds after a label in which a change of the issue counts as part of the same action, like a second label.
+ * GitHub does not tell a later edit of the text from other changes, so after that no run is started (I5).
+ */
+const SAME_ACTION_MS = 60_000;
+/**
+ * Milliseconds by which a label event may be dated after the issue in its webhook: GitHub keeps two records. Our default.
+ */
+const EVENT_SKEW_MS = 5_000;
+/**
+ * Age in milliseconds up to which a missed label starts a run: as long as GitHub lets a delivery be sent again. Nobody
+ * expects a run for an older one.
+ */
+const MAX_LABEL_AGE_MS = 3 * 24 * 60 * 60_000;
+
+/**
+ * Stops active runs whose issue was closed, or whose label a person took off, while the webhook never came: GitHub does
+ * not send a failed delivery again. What cannot be read now is checked the next time.
+ */
+export async function findMissedStops(world: World): Promise<void> {
+  if (!world.github) return;
+  for (const run of (await world.store.unfinished()).filter(isGitHubRun)) {
+    if (isOver(run.state) || !run.task) continue;
+    await tryRepository(world, handleOf(run.origin), () => checkRun(world, run));
+  }
+}
+
+/** The same for runs that wait for a pick, however long: one call for each. */
+export async function findMissedPickEnds(world: World): Promise<void> {
+  if (!world.github) return;
+  for (const run of (await world.store.unfinished()).filter(isGitHubRun)) {
+    if (run.state !== 'awaiting_pick') continue;
+    await tryRepository(world, handleOf(run.origin), () => checkWaitForPick(world, run));
+  }
+}
+
+/**
+ * Starts runs for labels whose webhook never came, in all repositories of the App: one call for each. Ends where GitHub
+ * does not answer, and returns the id of that repository: the next check begins after it, so that one repository in
+ * trouble does not hide the others. Null when all were checked.
+ */
+export async function findMissedLabels(world: World, after: number | null = null): Promise<number | null> {
+  if (!world.github) return null;
+  const all = await world.github.repositories();
+  const first = all.findIndex(({ repositoryId }) => repositoryId === after) + 1;
+  for (const repository of [...all.slice(first), ...all.slice(0, first)]) {
+    const answered = await tryRepository(world, repository, () => checkRepository(world, repository));
+    if (!answered) return repository.repositoryId;
+  }
+  return null;
+}
+
+/** Whether GitHub answered. Any other failure in one repository does not stop the check of others. */
+async function tryRepository(
+  world: Pick<World, 'log'>,
+  at: RepositoryHandle,
+  look: () => Promise<void>,
+): Promise<boolean> {
+  try {
+    await look();
+    return true;
+  } catch (thrown) {
+    world.log.warn({ repository: at.repositoryId, err: thrown }, 'a repository could not be looked at');
+    return asFault(thrown).code !== 'GITHUB_UNAVAILABLE';
+  }
+}
+
+async function checkRun(world: World, run: GitHubRun): Promise<void> {
+  const reader = await requireGitHub(world).reader(handleOf(run.origin));
+  const seen = await issueOf(reader, run);
+  if (seen.kind === 'gone') {
+    await cancelRun(world, run.id, seen.cause);
+    return;
+  }
+  if (!seen.issue.open) {
+    await cancelRun(world, run.id, 'the issue was closed');
+    return;
+  }
+  const greeted = (await world.store.intent(run.id, 'greet'))?.state === 'done';
+  if (greeted && !hasLabel(seen.issue.labels, RUNNING_LABEL) && (await someoneStopped(reader, run))) {
+    await cancelRun(world, run.id, `the label ${RUNNING_LABEL} was removed`);
+  }
+}
+
+type IssueState =
+  | { readonly kind: 'there'; readonly issue: IssueFacts }
+  | { readonly kind: 'gone'; readonly cause: string };
+
+/** A refusal means that we cannot read it any more: it was deleted or moved, or the App was removed. */
+async function issueOf(reader: GitHubReader, { origin }: GitHubRun): Promise<IssueState> {
+  try {
+    return { kind: 'there', issue: await reader.issue(origin.issue) };
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    if (code !== 'GITHUB_REFUSED') throw thrown;
+    return { kind: 'gone', cause: `GitHub no longer shows its issue: ${message}` };
+  }
+}
+
+/**
+ * Whether a person took the label off that says a run is on. That it is not there says nothing: a bot that keeps labels
+ * in order, or a label that was renamed, stops no run.
+ */
+async function someoneStopped(reader: GitHubReader, run: GitHubRun): Promise<boolean> {
+  const last = await reader.labelChange(run.origin.issue, RUNNING_LABEL);
+  return last?.how === 'taken-off' && !last.byBot && last.at >= triggeredAt(run);
+}
+
+async function checkWaitForPick(world: World, run: GitHubRun): Promise<void> {
+  const reader = await requireGitHub(world).reader(handleOf(run.origin));
+  const seen = await issueOf(reader, run);
+  if (seen.kind === 'gone') await endWaitForPick(world, run.id, seen.cause);
+  else if (!seen.issue.open) await endWaitForPick(world, run.id, 'the issue was closed');
+}
+
+async function checkRepository(world: World, repository: InstalledRepository): Promise<void> {
+  // Labels from the time before the App was there were set for something else.
+  const since = Math.max(world.clock.now() - MAX_LABEL_AGE_MS, repository.installedAt);
+  const reader = await requireGitHub(world).reader(repository);
+  for (const one of await reader.labelled(LABEL, since)) {
+    const { set } = one;
+    if (set && set.at >= since) await startFromMissedLabel(world, repository, { ...one, set });
+  }
+}
+
+/** One of which GitHub tells who set it. */
+type DatedLabel = Labelled & { readonly set: NonNullable<Labelled['set']> };
+
+async function startFromMissedLabel(
+  world: World,
+  repository: RepositoryHandle,
+  { issue, set, touchedAt }: DatedLabel,
+): Promise<void> {
+  const { installationId, repositoryId, owner, name } = repository;
+  if (world.clock.now() - set.at < WEBHOOK_DELAY_MS) return;
+  if (await world.store.isLabelRecorded(repositoryId, issue.number, set.at - EVENT_SKEW_MS)) return;
+  if (touchedAt - set.at > SAME_ACTION_MS) {
+    world.log.warn(
+      { repository: repositoryId, issue: issue.number },
+      'a label was set without its webhook and the issue has changed since, so it is unclear which text was meant: set the label again',
+    );
+    return;
+  }
+  const taken = await startFromLabel(world, {
+    deliveryId: `lost:${repositoryId}:${issue.number}:${set.at}`,
+    installationId,
+    repository: { id: repositoryId, owner, name },
+    issue: { number: issue.number, title: issue.title, body: issue.body, updatedAt: set.at },
+    actor: { ...set.by, isBot: set.byBot },
+  });
+  const what =
+    taken.kind === 'started' ? { kind: taken.kind, run: taken.runId } : { kind: taken.kind, why: taken.why };
+  world.log.info({ repository: repositoryId, issue: issue.number, ...what }, 'a label without a webhook');
+}
+
+/** The label `auto-dev:running` was taken off, or the issue or pull request was closed, deleted or moved away. */
+export interface StopEvent {
+  readonly repositoryId: number;
+  readonly issue: number;
+  /** When, milliseconds since 1970 UTC; absent where it cannot be undone. */
+  readonly at?: number;
+  /** One clause, for the run's record. */
+  readonly cause: string;
+  /** A label was taken off: it stops work, but not the wait for a pick. Absent: false. */
+  readonly activeOnly?: boolean;
+}
+
+/** Cancels the issue's active run, or ends its wait for a pick. Stopping is always safe: anybody may whom GitHub lets do this. */
+export async function stopRunsOfIssue(world: World, event: StopEvent): Promise<number> {
+  let stopped = 0;
+  for (const run of await world.store.activeRuns(event.repositoryId, event.issue)) {
+    if (event.at !== undefined && event.at < triggeredAt(run)) continue;
+    if (event.activeOnly && run.state === 'awaiting_pick') continue;
+    if (await stopRun(world, run, event.cause)) stopped += 1;
+  }
+  return stopped;
+}
+
+/**
+ * When a run was requested, by GitHub's clock, milliseconds since 1970 UTC. Deliveries come late and can be replayed: an
+ * earlier event does not concern the run.
+ */
+function triggeredAt({ request }: RunRecord): number {
+  const read = RunRequest.safeParse(request);
+  return read.success ? read.data.triggeredAt : 0;
+}
+
+/** The App was uninstalled or suspended, or a repository was taken from it. */
+export interface AccessRemovedEvent {
+  readonly installationId: number;
+  /** Absent: all of the installation's. */
+  readonly repositoryIds?: readonly number[];
+  /** One clause, for the run's record. */
+  readonly cause: string;
+}
+
+/** Ends every run that can write nothing on GitHub any more: active ones, and those that wait for a pick. */
+export async function stopRunsWithoutAccess(world: World, event: AccessRemovedEvent): Promise<number> {
+  let stopped = 0;
+  for (const run of await world.store.unfinished()) {
+    const { origin } = run;
+    if (origin.kind !== 'github' || origin.installationId !== event.installationId) continue;
+    if (event.repositoryIds && !event.repositoryIds.includes(origin.repositoryId)) continue;
+    if (await stopRun(world, run, event.cause)) stopped += 1;
+  }
+  return stopped;
+}
+
+/** False where there is nothing to stop: the run is over, and waits for no pick. */
+const stopRun = (world: World, { id, state }: RunRecord, cause: string): Promise<boolean> =>
+  state === 'awaiting_pick' ? endWaitForPick(world, id, cause) : cancelRun(world, id, cause);

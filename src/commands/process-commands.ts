@@ -1,0 +1,214 @@
+import { parseCommand } from '../core/commands/index.ts';
+import { asFault, isOver } from '../core/model/index.ts';
+import { findMarker } from '../core/reports/index.ts';
+import type { CommandPlace, CommandRecord, Publisher, Reaction, ReactionTarget } from '../ports/index.ts';
+import {
+  findOwnComment,
+  handleOf,
+  idempotentWrite,
+  OUTAGES,
+  requireGitHub,
+  type World,
+} from '../runs/index.ts';
+import { applyCommand } from './apply-command.ts';
+import type { AuthorLimits } from './author-limits.ts';
+import { type CommandResult, intentScope, refuse } from './context.ts';
+
+/** Milliseconds after which a command fails whose author's permission could not be read. Our default: longer than most outages. */
+const MAX_UNAUTHORISED_AGE_MS = 60 * 60_000;
+
+/**
+ * Takes one command from its row to its outcome: authorised now (I4), applied, answered, audited. Never rejects. While
+ * GitHub or the database does not answer, the command keeps no outcome and is tried again later; it never counts as allowed.
+ */
+export const processCommand = (world: World, limits: AuthorLimits, command: CommandRecord): Promise<void> =>
+  guarded(world, command, () => settle(world, limits, command));
+
+/**
+ * Whether a command may be applied, without applying it; one of a person without write access is settled. Never rejects.
+ * The permission is read again when the command is applied.
+ */
+export async function isAllowed(
+  world: Pick<World, 'clock' | 'log' | 'store'>,
+  limits: AuthorLimits,
+  command: CommandRecord,
+): Promise<boolean> {
+  let allowed = false;
+  await guarded(world, command, async () => {
+    allowed = await isAuthorised(world, limits, command);
+  });
+  return allowed;
+}
+
+/** Whether a run is active where a command was given. Never rejects; not known: no. */
+export async function isAtWork(
+  { store, log }: Pick<World, 'log' | 'store'>,
+  { place }: CommandRecord,
+): Promise<boolean> {
+  try {
+    return (await store.runsAt(place.repositoryId, place.thread)).some(({ state }) => !isOver(state));
+  } catch (thrown) {
+    log.warn({ err: thrown }, 'whether a run is at work could not be read, so a cancel takes its turn');
+    return false;
+  }
+}
+
+async function guarded(
+  world: Pick<World, 'clock' | 'log' | 'store'>,
+  command: CommandRecord,
+  work: () => Promise<void>,
+): Promise<void> {
+  // The next command of a queue starts within the log scope of the one before it.
+  const about = { command: command.id, run: command.ticked, delivery: undefined };
+  return world.log.within(about, () => guardedNow(world, command, work));
+}
+
+async function guardedNow(
+  world: Pick<World, 'clock' | 'log' | 'store'>,
+  command: CommandRecord,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    const stored = await world.store.command(command.id);
+    if (!stored || stored.outcome) return;
+    await work();
+  } catch (thrown) {
+    const { code } = asFault(thrown);
+    const old = world.clock.now() - command.at > MAX_UNAUTHORISED_AGE_MS;
+    const waits = OUTAGES.has(code) && !old;
+    world.log.warn({ waits, err: thrown }, 'a command could not be processed');
+    if (!waits) await settleFailed(world, command, asFault(thrown).message);
+  }
+}
+
+/** What was applied counts, even if the reply failed. */
+async function settleFailed(
+  world: Pick<World, 'clock' | 'log' | 'store'>,
+  command: CommandRecord,
+  why: string,
+): Promise<void> {
+  try {
+    const { outcome, runId } = (await storedResult(world, command)) ?? refuse(command, why);
+    await world.store.settleCommand(command.id, outcome, world.clock.now(), runId);
+  } catch (thrown) {
+    world.log.error({ err: thrown }, 'the outcome of a command could not be stored');
+  }
+}
+
+/** A command that was applied is not authorised again: only its reply is missing. */
+async function isAuthorised(
+  world: Pick<World, 'clock' | 'store'>,
+  limits: AuthorLimits,
+  command: CommandRecord,
+): Promise<boolean> {
+  if (await storedResult(world, command)) return true;
+  if (await limits.mayWrite(command.place, command.by)) return true;
+  const outcome = { kind: 'ignored', why: 'the author has no write access to the repository' } as const;
+  await world.store.settleCommand(command.id, outcome, world.clock.now());
+  return false;
+}
+
+async function settle(world: World, limits: AuthorLimits, command: CommandRecord): Promise<void> {
+  const { place, by } = command;
+  if (!(await isAuthorised(world, limits, command))) return;
+  const publisher = await requireGitHub(world).publisher(handleOf(place));
+  try {
+    // Writes to GitHub are made one at a time, and a cancel waits for none.
+    if (parseCommand(command.text)?.name !== 'cancel') await acknowledge(world, publisher, command);
+    // The result is stored before the reply, so that after a crash the command is not applied again.
+    const { outcome, reply, runId } = await idempotentWrite(world.store, intentScope(command), RESULT, {
+      look: async () => null,
+      write: () => applyOrExplain(world, command),
+    });
+    if (reply) await answer(world, publisher, command, reply);
+    await react(world, publisher, command, 'eyes');
+    await react(world, publisher, command, outcome.kind === 'done' ? 'rocket' : 'confused');
+    await world.store.settleCommand(command.id, outcome, world.clock.now(), runId);
+    world.log.info({ by: by.id, run: runId, ...outcome }, 'a command has its outcome');
+  } finally {
+    await publisher.close();
+  }
+}
+
+async function acknowledge(
+  world: Pick<World, 'log' | 'store'>,
+  publisher: Publisher,
+  command: CommandRecord,
+): Promise<void> {
+  await react(world, publisher, command, 'eyes').catch((thrown: unknown) => {
+    // It is set with the next reaction: the command itself comes first.
+    world.log.warn(
+      { err: thrown },
+      'the reaction to a command could not be set; the command is processed, and the reaction set with its result',
+    );
+  });
+}
+
+/** Key of the intent that holds a command's result before the reply is written. */
+const RESULT = 'result';
+
+async function storedResult(
+  { store }: Pick<World, 'store'>,
+  command: CommandRecord,
+): Promise<CommandResult | null> {
+  const kept = await store.intent(intentScope(command), RESULT);
+  return kept?.state === 'done' ? (kept.result as CommandResult) : null;
+}
+
+/** Any fault but an outage becomes a reply. */
+async function applyOrExplain(world: World, command: CommandRecord): Promise<CommandResult> {
+  try {
+    return await applyCommand(world, command, parseCommand(command.text));
+  } catch (thrown) {
+    const { code, message, advice } = asFault(thrown);
+    if (OUTAGES.has(code)) throw thrown;
+    world.log.warn({ err: thrown }, 'a command met a fault');
+    return refuse(command, `${message} ${advice}`);
+  }
+}
+
+/** A checkbox is answered by its comment, which shows the pick. */
+const isCheckbox = ({ ticked }: CommandRecord): boolean => ticked !== undefined;
+
+/** Sets each kind of reaction once. GitHub may refuse it: the command counts all the same. */
+async function react(
+  world: Pick<World, 'log' | 'store'>,
+  publisher: Publisher,
+  command: CommandRecord,
+  reaction: Reaction,
+): Promise<void> {
+  if (isCheckbox(command)) return;
+  try {
+    await idempotentWrite(world.store, intentScope(command), `reaction:${reaction}`, {
+      look: async () => null,
+      write: async () => {
+        await publisher.react(targetOf(command.place), reaction);
+        return reaction;
+      },
+    });
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    world.log.warn({ err: thrown }, 'the reaction to a command could not be set');
+  }
+}
+
+const targetOf = ({ on, comment }: CommandPlace): ReactionTarget =>
+  on === 'line' ? { reviewComment: comment } : { comment };
+
+/** One comment in the conversation, found again by its marker. */
+async function answer(
+  world: World,
+  publisher: Publisher,
+  command: CommandRecord,
+  body: string,
+): Promise<void> {
+  const { place } = command;
+  const github = requireGitHub(world);
+  await idempotentWrite(world.store, intentScope(command), 'reply', {
+    look: async () => {
+      const wanted = findMarker(body);
+      return wanted && findOwnComment(github, await github.reader(handleOf(place)), place.thread, wanted);
+    },
+    write: () => publisher.comment(place.thread, body),
+  });
+}

@@ -1,0 +1,173 @@
+import type { RunCommandOptions } from '../core/commands/index.ts';
+import { type Alias, Fault, type GitHubOrigin, isOver, type PullWork } from '../core/model/index.ts';
+import type { CommandRecord, RunRecord } from '../ports/index.ts';
+import {
+  type GitHubRun,
+  handleOf,
+  type Overrides,
+  RunRequest,
+  requireGitHub,
+  startRun,
+  type World,
+} from '../runs/index.ts';
+import { type CommandResult, done, refuse } from './context.ts';
+
+interface NewRun {
+  /** Number of the issue or pull request. */
+  readonly issue: number;
+  readonly work?: PullWork;
+  readonly text: RunRequest['text'];
+  readonly overrides: Overrides;
+  readonly base?: string;
+  readonly carry?: RunRequest['carry'];
+}
+
+/** `run` on an issue: what the label does, with options. */
+export async function startOnIssue(
+  world: World,
+  command: CommandRecord,
+  { base, ...overrides }: RunCommandOptions,
+  active: GitHubRun | undefined,
+): Promise<CommandResult> {
+  const { thread } = command.place;
+  if (active) return refuseWhileActive(command, active);
+  const text = textWhenGiven(command);
+  return startOnce(world, command, {
+    issue: thread,
+    text,
+    overrides: overridesOf(overrides),
+    ...(base ? { base } : {}),
+  });
+}
+
+/** The issue may have been edited since, by somebody who may not start a run: later text is not read (I5). */
+function textWhenGiven({ id, issue }: CommandRecord): RunRequest['text'] {
+  if (issue) return issue;
+  throw new Fault('INTERNAL', `The text of the issue at the time of ${id} was not stored.`);
+}
+
+/** The options as the request has them: with mutable lists. */
+const overridesOf = ({ coders, evaluator, ...rest }: Omit<RunCommandOptions, 'base'>): Overrides => ({
+  ...rest,
+  ...(coders ? { coders: [...coders] } : {}),
+  ...(evaluator ? { evaluator: [...evaluator] } : {}),
+});
+
+/** `review` and `fix`: a run on the branch of a pull request. */
+export async function startOnPull(
+  world: World,
+  command: CommandRecord,
+  work: PullWork,
+  active: GitHubRun | undefined,
+): Promise<CommandResult> {
+  const { thread } = command.place;
+  if (active?.origin.issue === thread) return refuseWhileActive(command, active);
+  return startOnce(world, command, { issue: thread, work, text: textWhenGiven(command), overrides: {} });
+}
+
+/** The same task again: the whole run, or one contestant beside what the others wrote. */
+export async function retry(
+  world: World,
+  command: CommandRecord,
+  alias: Alias | null,
+  { runs, active }: { readonly runs: readonly GitHubRun[]; readonly active: GitHubRun | undefined },
+): Promise<CommandResult> {
+  if (active) return refuseWhileActive(command, active);
+  const last = runs.find(({ task, state }) => task !== undefined && isOver(state));
+  if (!last) {
+    const instead = command.place.isPull
+      ? '`/auto-dev review` or `/auto-dev fix` starts one.'
+      : '`/auto-dev run` starts one.';
+    return refuse(command, `There is no run here to repeat. ${instead}`);
+  }
+  const { overrides, text } = RunRequest.parse(last.request);
+  const { issue, work } = last.origin;
+  const same = { issue, text, overrides, ...(work ? { work } : {}) };
+  if (alias !== null) return retryCandidate(world, command, last, { ...same, alias });
+  const base = await requestedBase(world, last);
+  // On another thread than the issue, only the run has the issue's text.
+  const now = issue === command.place.thread ? { text: textWhenGiven(command) } : {};
+  return startOnce(world, command, { ...same, ...now, ...(base ? { base } : {}) });
+}
+
+/** The base that a person asked for; a run that carries on another one starts from a commit that nobody named. */
+async function requestedBase(world: Pick<World, 'store'>, run: RunRecord): Promise<string | undefined> {
+  const { base, carry } = RunRequest.parse(run.request);
+  if (!carry) return base;
+  const earlier = await world.store.run(carry.run);
+  return earlier ? requestedBase(world, earlier) : undefined;
+}
+
+async function retryCandidate(
+  world: World,
+  command: CommandRecord,
+  last: GitHubRun,
+  { alias, ...same }: NewRun & { readonly alias: Alias },
+): Promise<CommandResult> {
+  const candidates = await world.store.candidates(last.id);
+  if (!candidates.some((one) => one.alias === alias)) {
+    const all = candidates.map((one) => `\`${one.alias}\``).join(', ') || 'none';
+    return refuse(command, `Run \`${last.id}\` has no candidate \`${alias}\`; it has ${all}.`, last.id);
+  }
+  const moved = await whyMoved(world, last);
+  if (moved) return refuse(command, moved, last.id);
+  // Patches fit the commit that they were made on only.
+  const on = last.task ? { base: last.task.base.sha } : {};
+  return startOnce(world, command, { ...same, ...on, carry: { run: last.id, again: alias } });
+}
+
+/** What was found in a pull request is true of its newest commit: beside patches for an older one it would say nothing. */
+async function whyMoved(world: World, { id, origin, task }: GitHubRun): Promise<string | null> {
+  if (!origin.work || !task) return null;
+  const pull = await (await requireGitHub(world).reader(handleOf(origin))).pull(origin.issue);
+  if (!pull || pull.headSha === task.base.sha) return null;
+  return `The branch \`${pull.head}\` has moved since run \`${id}\` started, so the other candidates no longer apply. To repeat the whole run, comment \`/auto-dev retry\`.`;
+}
+
+function refuseWhileActive(command: CommandRecord, run: GitHubRun): CommandResult {
+  // After a crash the run that this command started may be found at work.
+  if (isStartedBy(command, run)) return done('the run was already started', { runId: run.id });
+  return refuse(
+    command,
+    `Run \`${run.id}\` is already active here. To cancel it, comment \`/auto-dev cancel\`.`,
+    run.id,
+  );
+}
+
+function isStartedBy({ at, by }: CommandRecord, { origin, request }: GitHubRun): boolean {
+  const { data } = RunRequest.safeParse(request);
+  return data?.trigger === 'command' && data.triggeredAt === at && origin.requestedBy.id === by.id;
+}
+
+/** The command and its run are stored together: a repeated command finds the run that it started. */
+async function startOnce(world: World, command: CommandRecord, options: NewRun): Promise<CommandResult> {
+  const { place, by } = command;
+  const { installationId, repositoryId, owner, name } = place;
+  const origin: GitHubOrigin = {
+    kind: 'github',
+    installationId,
+    repositoryId,
+    owner,
+    name,
+    issue: options.issue,
+    ...(options.work ? { work: options.work } : {}),
+    requestedBy: by,
+  };
+  const runId = world.random.runId();
+  const request: RunRequest = {
+    runId,
+    text: options.text,
+    triggeredAt: command.at,
+    trigger: 'command',
+    overrides: options.overrides,
+    ...(options.base ? { base: options.base } : {}),
+    ...(options.carry ? { carry: options.carry } : {}),
+  };
+  const key = `command:${command.id}`;
+  const delivery = { id: key, event: 'command', semanticKey: key, runId };
+  const at = world.clock.now();
+  if (!(await world.store.acceptDelivery(delivery, { origin, title: options.text.title, request, at })))
+    return done('the run was already started');
+  await startRun(world, runId);
+  return done('started a run', { runId });
+}

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { startEmbeddedPostgres } from '../adapters/database/index.ts';
+import { type HeartbeatOptions, type OwnFence, openFence } from '../adapters/engine/index.ts';
+import type { Providers } from '../adapters/gateway/index.ts';
+import { openGitHub } from '../adapters/github/index.ts';
+import type { ConnectionLimits } from '../adapters/postgres/index.ts';
+import { openExecutors } from '../adapters/store/index.ts';
+import { systemClock, systemRandom } from '../adapters/system/index.ts';
+import { Fault } from '../core/model/index.ts';
+import type { Operator } from '../core/settings/index.ts';
+import type { ExecutorFacts, Fence, GitHub, Identity, Log } from '../ports/index.ts';
+import { dataPaths, hostFolders, OWN } from './data-folder.ts';
+
+/** Address of the operator's database; the embedded one runs until the cleanups run. */
+export async function openDatabase(
+  operator: Operator,
+  ownsData: boolean,
+  log: Log,
+  cleanups: AsyncDisposableStack,
+): Promise<string> {
+  if (operator.databaseUrl) return operator.databaseUrl;
+  const postgres = await startEmbeddedPostgres({ dir: dataPaths(operator.data).database, log });
+  cleanups.defer(() => postgres.stop({ force: ownsData }));
+  await postgres.ensureDatabase('runoff');
+  return postgres.url('runoff');
+}
+
+/** GitHub as the operator's App; a fault says what is missing. */
+export function openAppGitHub(
+  operator: Operator,
+  log: Log,
+  extra: { fetch?: typeof fetch; throttle?: boolean; fence?: Fence | undefined } = {},
+): GitHub {
+  if (!operator.app)
+    throw new Fault(
+      'ENVIRONMENT_INVALID',
+      'No GitHub App is configured: APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are needed.',
+    );
+  const { appId, privateKey } = operator.app;
+  return openGitHub({
+    appId,
+    privateKey,
+    apiUrl: operator.github.apiUrl,
+    gitUrl: operator.github.gitUrl,
+    hostFolders: hostFolders(operator.data),
+    log,
+    ...extra,
+  });
+}
+
+/** Keys and addresses of model providers, as the gateway takes them. */
+export const providersOf = ({ models }: Operator): Providers =>
+  Object.fromEntries(
+    Object.entries(models).map(([name, { custom, ...access }]) => [name, { ...access, official: !custom }]),
+  );
+
+/** What a process that shares the work is known by, and how it learns that others have taken over. */
+export interface Sharing {
+  readonly identity: Identity;
+  readonly fence: OwnFence;
+  readonly facts: Pick<ExecutorFacts, 'host' | 'version'>;
+}
+
+/** Of a process that has the name `id` now. */
+export const newIdentity = (id: string): Identity => ({ id, incarnation: systemRandom.nonce() });
+
+export interface SharingOptions {
+  readonly log: Log;
+  /** Must end the process. */
+  readonly onExpired: () => void;
+  /** Of all that share the database alike; absent: the engine's own. */
+  readonly heartbeat?: HeartbeatOptions | undefined;
+  /** Of its connections to the database; absent: those of each part. */
+  readonly databaseLimits?: ConnectionLimits | undefined;
+}
+
+/** Closing it asks the others to take over what is unfinished. */
+export function openSharing(
+  databaseUrl: string,
+  identity: Identity,
+  { log, onExpired, heartbeat, databaseLimits }: SharingOptions,
+  cleanups: AsyncDisposableStack,
+): Sharing {
+  const executors = openExecutors(databaseUrl, identity, { limits: databaseLimits });
+  cleanups.defer(async () => {
+    await executors.leave().catch((thrown: unknown) => {
+      log.warn({ err: thrown }, 'The others could not be told that this process ends; they will notice.');
+    });
+    await executors.close();
+  });
+  const fence = openFence({ executors, clock: systemClock, log, heartbeat, onExpired: onExpired });
+  return { identity, fence, facts: { host: hostname(), version: ownVersion() } };
+}
+
+const ownVersion = (): string =>
+  (JSON.parse(readFileSync(OWN.package, 'utf8')) as { readonly version: string }).version;
+
+/**
+ * How an owner of cleanups closes: all of them run, the last first, and the first failure is the one that is thrown. A
+ * second call waits for the first.
+ */
+export function closing(cleanups: AsyncDisposableStack): () => Promise<void> {
+  let closed: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    try {
+      await cleanups.disposeAsync();
+    } catch (thrown) {
+      throw firstFailure(thrown);
+    }
+  };
+  return () => {
+    closed ??= close();
+    return closed;
+  };
+}
+
+/** Each later failure of a stack holds the one before it. */
+const firstFailure = (thrown: unknown): unknown =>
+  thrown instanceof SuppressedError ? firstFailure(thrown.suppressed) : thrown;
+
+/**
+ * Does `work`, which adds a cleanup for each thing that it opens. When it fails, they run, and the failure is the work's
+ * own: `await using` would put a failing cleanup in front of it.
+ */
+export async function disposedOnFailure<T>(
+  cleanups: AsyncDisposableStack,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    await Promise.allSettled([cleanups.disposeAsync()]);
+    throw thrown;
+  }
+}

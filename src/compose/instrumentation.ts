@@ -1,0 +1,202 @@
+import { asFault } from '../core/model/index.ts';
+import type {
+  AuditEntry,
+  ExternalWrite,
+  GitHub,
+  LedgerRow,
+  Metrics,
+  RepositoryHandle,
+  Sandbox,
+  Store,
+  Tracer,
+  Workspaces,
+} from '../ports/index.ts';
+import type { World } from '../runs/index.ts';
+import type { WebhookMiddleware } from '../server/index.ts';
+import type { OpenLog } from './log.ts';
+
+/** Where this process records what it does. */
+export interface Instruments {
+  readonly store: Store;
+  readonly log: OpenLog;
+  readonly metrics?: Metrics;
+  readonly tracer?: Tracer;
+}
+
+type Write = Omit<AuditEntry & { kind: 'write' }, 'kind'>;
+type When = Pick<ExternalWrite, 'startedAt' | 'endedAt'>;
+
+/** Counts, traces and audits a write to GitHub. Never rejects: the write was made, whether or not it is recorded. */
+async function recordWrite(
+  instruments: Instruments,
+  write: Write,
+  when: When,
+  repositoryId?: number,
+): Promise<void> {
+  const { run } = instruments.log.about();
+  const { what, outcome, thread } = write;
+  instruments.metrics?.githubWrite(what, outcome);
+  if (run !== undefined) {
+    const attributes = { run, what, outcome, ...(thread === undefined ? {} : { thread }) };
+    instruments.tracer?.tell(
+      { name: 'github write', run, attributes },
+      { ...when, failed: outcome !== 'done' },
+    );
+  }
+  const place = {
+    at: when.endedAt,
+    ...(repositoryId === undefined ? {} : { repositoryId }),
+    ...(run === undefined ? {} : { run }),
+  };
+  await instruments.store.audit({ kind: 'write', ...write }, place).catch((thrown: unknown) => {
+    instruments.log.error(
+      { err: thrown, what, outcome, thread },
+      'a write to GitHub could not be kept in the audit',
+    );
+  });
+}
+
+/** The same GitHub, each of whose writes is counted, traced and audited. */
+export const instrumentedGitHub = (github: GitHub, instruments: Instruments): GitHub => ({
+  appId: github.appId,
+  asPublished: (text) => github.asPublished(text),
+  repositories: () => github.repositories(),
+  reader: (repository) => github.reader(repository),
+  publisher: (repository) =>
+    github.publisher(repository, ({ startedAt, endedAt, ...write }) =>
+      recordWrite(
+        instruments,
+        { ...write, repository: nameOf(repository) },
+        { startedAt, endedAt },
+        repository.repositoryId,
+      ),
+    ),
+});
+
+const nameOf = ({ owner, name }: RepositoryHandle): string => `${owner}/${name}`;
+
+/** The same workspaces; a push is a write to GitHub as well. */
+export const instrumentedPushes = (
+  workspaces: Workspaces,
+  instruments: Instruments,
+  now: () => number,
+): Workspaces => ({
+  ...workspaces,
+  async push(base, remote, branch, sha, onto) {
+    const startedAt = now();
+    const tell = async (outcome: Write['outcome']): Promise<void> => {
+      const repository = new URL(remote.url).pathname.replace(/^\//, '').replace(/\.git$/, '');
+      const write = { what: 'push', repository, branch, outcome };
+      await recordWrite(instruments, write, { startedAt, endedAt: now() }, await repositoryOf(instruments));
+    };
+    try {
+      const pushed = await workspaces.push(base, remote, branch, sha, onto);
+      await tell(pushed.kind === 'pushed' ? 'done' : 'refused');
+      return pushed;
+    } catch (thrown) {
+      await tell(asFault(thrown).code === 'GITHUB_REFUSED' ? 'refused' : 'failed');
+      throw thrown;
+    }
+  },
+});
+
+/** Of the run that is worked on; a push knows an address only. */
+async function repositoryOf({ store, log }: Instruments): Promise<number | undefined> {
+  const { run } = log.about();
+  const found = run === undefined ? null : await store.run(run).catch(() => null);
+  return found?.origin.kind === 'github' ? found.origin.repositoryId : undefined;
+}
+
+type Ledger = Pick<Store, 'bookCall' | 'settleCall' | 'usage'>;
+
+/** The same ledger; what calls came to is counted and traced when it is settled. */
+export const instrumentedLedger = (
+  ledger: Ledger,
+  { metrics, tracer }: Pick<Instruments, 'metrics' | 'tracer'>,
+): Ledger => ({
+  bookCall: (whose, decide) => ledger.bookCall(whose, decide),
+  usage: (id, spender) => ledger.usage(id, spender),
+  async settleCall(call, row, answer) {
+    await ledger.settleCall(call, row, answer);
+    metrics?.modelCall(row);
+    const when = {
+      startedAt: row.at,
+      endedAt: row.at + row.ms,
+      failed: row.status >= 400 || row.status === 0,
+    };
+    tracer?.tell({ name: 'model call', run: row.runId, attributes: attributesOf(row) }, when);
+  },
+});
+
+const attributesOf = ({
+  spender,
+  model,
+  status,
+  usd,
+  tokensIn,
+  tokensOut,
+  tokensCached,
+  runId,
+}: LedgerRow) => ({
+  run: runId,
+  spender,
+  model,
+  status,
+  usd,
+  tokens_in: tokensIn,
+  tokens_out: tokensOut,
+  tokens_cached: tokensCached,
+});
+
+/** The same sandbox, whose executions are traced; of a command only the program's name is told. */
+export function instrumentedSandbox(
+  sandbox: Sandbox,
+  { log, tracer }: Pick<Instruments, 'log' | 'tracer'>,
+): Sandbox {
+  if (!tracer) return sandbox;
+  return {
+    ...sandbox,
+    exec(options) {
+      const { run, candidate } = log.about();
+      if (run === undefined) return sandbox.exec(options);
+      const program = options.argv[0].split('/').at(-1) ?? '';
+      const attributes = { run, program, ...(candidate === undefined ? {} : { candidate }) };
+      return tracer.within({ name: 'sandbox', run, attributes }, () => sandbox.exec(options));
+    },
+  };
+}
+
+/** What the App subscribes to, and what GitHub sends every App; anybody may send anything else. */
+const EVENTS: ReadonlySet<string> = new Set([
+  'installation',
+  'installation_repositories',
+  'issue_comment',
+  'issues',
+  'ping',
+  'pull_request',
+  'pull_request_review_comment',
+]);
+const DELIVERY = /^[\w-]{1,80}$/;
+
+/** The same middleware: its lines say which delivery they are about, and how long an answer took is counted. */
+export const instrumentedWebhook =
+  (
+    { log, clock, metrics }: Pick<World, 'log' | 'clock' | 'metrics'>,
+    webhook: WebhookMiddleware,
+  ): WebhookMiddleware =>
+  (request, response) => {
+    const began = clock.elapsed();
+    const [event, delivery] = [request.headers['x-github-event'], request.headers['x-github-delivery']];
+    response.once('close', () => {
+      // Whoever went away before the answer got none.
+      const status = response.writableFinished ? response.statusCode : 0;
+      metrics?.webhook(
+        EVENTS.has(String(event)) ? String(event) : 'other',
+        status,
+        (clock.elapsed() - began) / 1000,
+      );
+    });
+    return log.within({ delivery: DELIVERY.test(String(delivery)) ? String(delivery) : undefined }, () =>
+      webhook(request, response),
+    );
+  };

@@ -1,0 +1,54 @@
+import { LAUNCH_LOCK, prepareEngineSchema } from '../adapters/engine/index.ts';
+import { type MovedTable, moveDatabase } from '../adapters/move/index.ts';
+import { openStore } from '../adapters/store/index.ts';
+import { systemRandom } from '../adapters/system/index.ts';
+import type { Operator } from '../core/settings/index.ts';
+import { flows, retire } from '../runs/index.ts';
+import type { PrunedByHand, RuntimeNeeds } from '../shell.ts';
+import { closing, disposedOnFailure, openDatabase } from './connections.ts';
+import { openLog } from './log.ts';
+import { openRuntime } from './runtime.ts';
+
+import { pruneUnused } from './upkeep.ts';
+
+interface MoveWish {
+  readonly to: string;
+  readonly dryRun: boolean;
+  readonly onTable: (table: string, rows: number, of: number) => void;
+}
+
+/** From the database of this environment to the one at `to`; see `moveDatabase`. */
+export async function moveAway(operator: Operator, wish: MoveWish): Promise<readonly MovedTable[]> {
+  const cleanups = new AsyncDisposableStack();
+  const log = openLog(operator);
+  const moved = await disposedOnFailure(cleanups, async () => {
+    const from = await openDatabase(operator, false, log, cleanups);
+    return moveDatabase({
+      ...wish,
+      from,
+      launchLock: LAUNCH_LOCK,
+      async prepare(url) {
+        await (await openStore(url)).close();
+        await prepareEngineSchema(url, log);
+      },
+    });
+  });
+  await closing(cleanups)();
+  return moved;
+}
+
+/** Does the daily upkeep now, even while a server runs. `dry`: only counts the rows that would be removed. */
+export async function pruneByHand(operator: Operator, dry: boolean): Promise<PrunedByHand> {
+  // An executor with a new name: it also shortens the engine's record, and has nothing to resume.
+  const needs: RuntimeNeeds = dry
+    ? { role: 'reader' }
+    : { role: 'standalone', executor: `cli-prune-${systemRandom.runId()}`, github: true };
+  const { world, close } = await openRuntime(operator, needs, { prunes: false });
+  try {
+    if (!dry) await world.engine.launch(flows(world));
+    const retired = await retire(world, operator.keep, dry);
+    return dry ? { retired } : { retired, unused: await pruneUnused(world) };
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,208 @@
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { overFile, readEnvFile, variablesNamedIn, withPrivateKey } from '../adapters/config/index.ts';
+import { Fault } from '../core/model/index.ts';
+import { Environment, type Operator, parseEnvironment } from '../core/settings/index.ts';
+import type { Log } from '../ports/index.ts';
+import { defaultData } from './data-folder.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+interface SettingsFrom {
+  readonly env: NodeJS.ProcessEnv;
+  /** The folder that Runoff was started in, absolute. */
+  readonly cwd: string;
+  /** What `--env-file` names. */
+  readonly envFile?: string | undefined;
+  /** Default: the folder of this program. */
+  readonly installation?: string;
+}
+
+/** The operator's settings, and where they come from. */
+export interface OperatorSettings {
+  readonly operator: Operator;
+  readonly file: SettingsFile;
+}
+
+/** Variables that are paths. A relative one is relative to the file that sets it, or to the current folder. */
+const PATHS = ['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PATH'] as const;
+
+/** Reads the operator's settings from the environment and from one settings file; the environment wins. Faults: ENVIRONMENT_INVALID. */
+export async function readSettings(from: SettingsFrom): Promise<OperatorSettings> {
+  const { env, cwd, envFile, installation = INSTALLATION } = from;
+  const given = await absolutePaths(env, cwd, (path) => foreignWorkTree(path, installation));
+  const file =
+    envFile === undefined
+      ? await findSettingsFile({ cwd, data: given.RUNOFF_DATA ?? defaultData(env), installation })
+      : namedFile(resolve(cwd, envFile));
+  const set =
+    file.path === null
+      ? {}
+      : await absolutePaths(await readEnvFile(file.path), dirname(file.path), async () => null);
+  const all = overFile(set, given);
+  const data = all.RUNOFF_DATA ?? defaultData(env);
+  const parsed = parseEnvironment(await withPrivateKey({ ...all, RUNOFF_DATA: data }));
+  if (parsed.kind === 'ok') return { operator: parsed.operator, file };
+  const problems = parsed.problems.map((problem) => `${problem.name}: ${problem.message}`);
+  throw new Fault('ENVIRONMENT_INVALID', `The environment cannot be used:\n  ${problems.join('\n  ')}`);
+}
+
+export const readOperator = async (from: SettingsFrom): Promise<Operator> =>
+  (await readSettings(from)).operator;
+
+/** The settings of one process, read anew by each call. */
+export interface SettingsSource {
+  /** What `--env-file` names; to be said before anything is read. */
+  use(envFile: string): void;
+  read(): Promise<OperatorSettings>;
+  /** For commands at a terminal: says on `say` which files were not read and, unless `quietly`, which one was. */
+  readAloud(say: (line: string) => void, quietly?: boolean): Promise<Operator>;
+}
+
+export function settingsSource(from: SettingsFrom): SettingsSource {
+  let envFile = from.envFile;
+  const read = () => readSettings({ ...from, envFile });
+  return {
+    use(named) {
+      envFile = named;
+    },
+    read,
+    async readAloud(say, quietly = false) {
+      const { operator, file } = await read();
+      for (const notice of file.notices) say(notice);
+      if (file.path !== null && !quietly) say(`Settings: ${file.path}`);
+      return operator;
+    },
+  };
+}
+
+/** For servers: the log tells where the settings come from, and which files were not read. */
+export function logSettings(log: Log, { path, notices }: SettingsFile): void {
+  const from = path === null ? 'the environment; there is no settings file' : `${path} and the environment`;
+  log.info({ settingsFile: path }, `Operator settings come from ${from}.`);
+  for (const notice of notices) log.warn({}, notice);
+}
+
+const namedFile = (path: string): SettingsFile => ({ path, writeTo: path, notices: [] });
+
+/** `set` with absolute paths, and without paths that are empty. */
+async function absolutePaths(
+  set: Env,
+  folder: string,
+  foreign: (path: string) => Promise<string | null>,
+): Promise<Readonly<Record<string, string>>> {
+  const defined = Object.entries(set).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const absolute: Record<string, string> = Object.fromEntries(defined);
+  for (const name of PATHS) {
+    const path = set[name]?.trim();
+    delete absolute[name];
+    if (!path) continue;
+    absolute[name] = resolve(folder, path);
+    const tree = isAbsolute(path) ? null : await foreign(absolute[name]);
+    if (tree !== null) throw foreignPath(name, absolute[name], tree);
+  }
+  return absolute;
+}
+
+const foreignPath = (name: string, path: string, tree: string): Fault =>
+  new Fault(
+    'ENVIRONMENT_INVALID',
+    `${name} is a relative path, and from here it leads to ${path}, inside the git work tree ${tree}, whose files may come from somebody else. Write it as an absolute path.`,
+  );
+
+/** Runoff's own checkout or folder. */
+const INSTALLATION = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+
+interface SettingsFolders {
+  /** The folder that Runoff was started in. */
+  readonly cwd: string;
+  /** The data folder, absolute, as far as it is known without a settings file. */
+  readonly data: string;
+  /** Runoff's own folder, absolute. */
+  readonly installation: string;
+}
+
+export interface SettingsFile {
+  /** The one file that operator settings are read from, absolute; null: there is none. */
+  readonly path: string | null;
+  /** Where new settings are written, absolute: the file that is read, else the data folder's. */
+  readonly writeTo: string;
+  /** A sentence for each file that is there and is not read. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * Finds the settings file where none is named: `.env` of the data folder, else `.env` of the installation. Never
+ * the one of the folder that Runoff is started in, nor one inside a git work tree that is not Runoff's own: people stand
+ * in repositories of strangers (docs/decisions/0046).
+ */
+async function findSettingsFile(places: SettingsFolders): Promise<SettingsFile> {
+  const { cwd, data, installation } = places;
+  const notices: string[] = [];
+  const found: string[] = [];
+  for (const folder of new Set([data, installation])) {
+    const path = join(folder, '.env');
+    if (!(await isThere(path))) continue;
+    const tree = await foreignWorkTree(folder, installation);
+    if (tree === null) found.push(path);
+    else notices.push(inWorkTree(path, tree));
+  }
+  const [path = null, ...others] = found;
+  for (const other of others) {
+    notices.push(`Settings in ${other} were not read: one file is read, and ${path} comes first.`);
+  }
+  const here = join(cwd, '.env');
+  const known = await Promise.all([data, installation].map((folder) => realOf(join(folder, '.env'))));
+  if (!known.includes(await realOf(here))) notices.push(...(await inWorkFolder(here, data)));
+  return { path, writeTo: path ?? join(data, '.env'), notices };
+}
+
+const inWorkTree = (path: string, tree: string): string =>
+  `Settings in ${path} were not read: it lies in the git work tree ${tree}, whose files may come from somebody else. If it is yours, name it: --env-file ${path}`;
+
+/** Says that `.env` of the current folder was not read, where it sets anything that Runoff knows. */
+async function inWorkFolder(path: string, data: string): Promise<readonly string[]> {
+  const named = await variablesNamedIn(path);
+  const known = named.filter((name) => Object.hasOwn(Environment.shape, name)).sort();
+  if (known.length === 0) return [];
+  const names = known.length > 3 ? `${known.slice(0, 3).join(', ')} and others` : known.join(', ');
+  return [
+    `Settings in ${path} (${names}) were not read: the folder that Runoff is started in may be somebody else's repository. If they are yours, name the file, --env-file ${path}, or move it to ${join(data, '.env')}`,
+  ];
+}
+
+/**
+ * The top folder of a git work tree around `path` that is not Runoff's own; null where there is none. Looked for on the
+ * path as written and on the one that links lead to; `path` need not be there.
+ */
+async function foreignWorkTree(path: string, installation: string): Promise<string | null> {
+  const own = new Set([installation, await realOf(installation)]);
+  for (const way of new Set([path, await realOf(path)])) {
+    const tree = await workTreeAround(way);
+    if (tree !== null && !own.has(tree)) return tree;
+  }
+  return null;
+}
+
+async function workTreeAround(path: string): Promise<string | null> {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (await isThere(join(folder, '.git'))) return folder;
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+/** With the links resolved of that part of the path that is there. */
+async function realOf(path: string): Promise<string> {
+  const found = await realpath(path).catch(() => null);
+  if (found !== null || path === dirname(path)) return found ?? path;
+  return join(await realOf(dirname(path)), basename(path));
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );

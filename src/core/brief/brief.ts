@@ -1,0 +1,163 @@
+import { Brief, type Question } from '../model/index.ts';
+import { PATCH_LIMITS, pathFaults, roleOf } from '../patches/index.ts';
+import { oneLine } from '../prompts/index.ts';
+import type { Settings } from '../settings/index.ts';
+
+const TITLES = {
+  goal: 'Goal',
+  definitionOfDone: 'Done means',
+  plan: 'Plan',
+  assumptions: 'Assumptions',
+  questions: 'Open questions',
+} as const;
+type Part = keyof typeof TITLES;
+
+/** The brief as the text that critics debate: a fixed set of sections, one line for each statement. */
+export function specOf(brief: Brief): string {
+  const bullets = (lines: readonly string[]) => lines.map((line) => `- ${oneLine(line)}`);
+  const parts: Readonly<Record<Part, readonly string[]>> = {
+    // A goal may begin with a number of an issue, and is no heading then.
+    goal: [oneLine(brief.goal).replace(/^[\\#]/, '\\$&')],
+    definitionOfDone: bullets(brief.definitionOfDone),
+    plan: bullets(brief.plan),
+    assumptions: bullets(brief.assumptions),
+    questions: bullets(brief.questions.map(questionLine)),
+  };
+  const sections = Object.entries(TITLES).map(([part, title]) => {
+    const lines = parts[part as Part];
+    return lines.length === 0 ? `## ${title}` : `## ${title}\n\n${lines.join('\n')}`;
+  });
+  return `${sections.join('\n\n')}\n`;
+}
+
+/**
+ * The brief that a debated spec says. Null where the text is no longer one: a section gone or added, a statement outside
+ * a list, something too long, a question that nobody asked. Questions that are gone from the text are settled.
+ */
+export function briefFrom(spec: string, brief: Brief): Brief | null {
+  const sections = sectionsOf(spec);
+  if (sections === null) return null;
+  const lists = {
+    definitionOfDone: listOf(sections.definitionOfDone),
+    plan: listOf(sections.plan),
+    assumptions: listOf(sections.assumptions),
+    questions: listOf(sections.questions),
+  };
+  const { definitionOfDone, plan, assumptions } = lists;
+  const questions = asked(lists.questions, brief.questions);
+  if (!definitionOfDone || !plan || !assumptions || !questions) return null;
+  const goal = oneLine(sections.goal.join(' ')).replace(/^\\([\\#])/, '$1');
+  const parsed = Brief.safeParse({ ...brief, goal, definitionOfDone, plan, assumptions, questions });
+  return parsed.success ? { ...brief, ...parsed.data } : null;
+}
+
+const questionLine = ({ severity, text }: Question): string => `(${severity}) ${text}`;
+
+function asked(lines: readonly string[] | null, questions: readonly Question[]): Question[] | null {
+  const known = new Map(questions.map((question) => [oneLine(questionLine(question)), question]));
+  const found = lines?.map((line) => known.get(line));
+  return found?.every((question) => question !== undefined) ? (found as Question[]) : null;
+}
+
+function sectionsOf(spec: string): Record<Part, string[]> | null {
+  const parts = Object.keys(TITLES) as Part[];
+  const found: Record<Part, string[]> = {
+    goal: [],
+    definitionOfDone: [],
+    plan: [],
+    assumptions: [],
+    questions: [],
+  };
+  let at = -1;
+  for (const line of spec.split('\n')) {
+    if (line.startsWith('#')) {
+      at += 1;
+      const part = parts[at];
+      if (part === undefined || line.trim() !== `## ${TITLES[part]}`) return null;
+    } else if (line.trim() !== '') {
+      const part = parts[at];
+      if (part === undefined) return null;
+      found[part].push(line);
+    }
+  }
+  return at === parts.length - 1 ? found : null;
+}
+
+/** A line that begins no item goes on with the one before it. */
+function listOf(lines: readonly string[]): string[] | null {
+  const items: string[] = [];
+  for (const line of lines) {
+    const item = /^\s{0,3}(?:[-*]|\d{1,2}[.)])\s+(.*)$/.exec(line)?.[1];
+    if (item !== undefined) items.push(oneLine(item));
+    else if (items.length === 0) return null;
+    else items.push(oneLine(`${items.pop()} ${line}`));
+  }
+  return items;
+}
+
+/** What was left out of a planner's answer, and why: a sentence each, for people. */
+export interface Checked {
+  readonly brief: Brief;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Holds what a planner names against the repository: a file must be tracked, or be a new one in a folder that exists; a
+ * test that may change must be a tracked test. A command is one line of printable text: it is shown, never executed (I6).
+ */
+export function checkBrief(brief: Brief, paths: readonly string[]): Checked {
+  const known = new Set(paths);
+  const folders = new Set(['', ...paths.map(folderOf)]);
+  const notes: string[] = [];
+  const drop = (what: string, path: string): false => {
+    notes.push(`${what}: ${JSON.stringify(path.slice(0, 120))} was left out.`);
+    return false;
+  };
+  const mayBe = (path: string): boolean =>
+    known.has(path) || (pathFaults(path, PATCH_LIMITS).length === 0 && folders.has(folderOf(path)));
+  const files = [...new Set(brief.files)].filter(
+    (path) => mayBe(path) || drop('No such file or folder in the repository', path),
+  );
+  const changedTests = (brief.changedTests ?? []).filter(
+    // A declaration is matched as a glob: it must stand for one file only.
+    (path) =>
+      (known.has(path) && roleOf(path) === 'test' && !/[*?]/.test(path)) ||
+      drop('Not a test of the repository', path),
+  );
+  const { testCommand, ...rest } = brief;
+  return {
+    brief: {
+      ...rest,
+      files,
+      ...(changedTests.length > 0 ? { changedTests } : { changedTests: [] }),
+      ...(testCommand && isOneLine(testCommand) ? { testCommand: testCommand.trim() } : {}),
+    },
+    notes,
+  };
+}
+
+const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+
+const isOneLine = (text: string): boolean => /^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u.test(text.trim());
+
+export interface Triage {
+  readonly debate: boolean;
+  /** One clause. */
+  readonly because: string;
+}
+
+/**
+ * Whether a debate pays. No study shows that a debate of several personas on the spec makes merged code more correct, and it
+ * costs several calls, so by default it is held only where the brief itself says that something hangs on it.
+ */
+export function triage({ questions, risk }: Brief, { debate }: Pick<Settings, 'debate'>): Triage {
+  if (debate === 'never') return { debate: false, because: 'debates are off' };
+  if (debate === 'always') return { debate: true, because: 'the repository asks for one each time' };
+  const blocking = questions.filter(({ severity }) => severity === 'blocking').length;
+  if (blocking > 0) {
+    const what = blocking === 1 ? 'a blocking question' : `${blocking} blocking questions`;
+    return { debate: true, because: `the planner has ${what}` };
+  }
+  if (risk?.level === 'high') return { debate: true, because: 'the planner sees a high risk' };
+  return { debate: false, because: 'nothing blocks and the risk is not high' };
+}

@@ -1,0 +1,249 @@
+import type { Alias } from '../model/index.ts';
+import { CoderSetting, EVALUATORS, type Evaluator, suggest } from '../settings/index.ts';
+import type { RunCommandOptions } from './command.ts';
+
+/** As in the settings. */
+const MAX_CODERS = 12;
+/** Characters of a line of flags; our default, many times what all of them need. */
+const MAX_LINE_CHARACTERS = 1_000;
+/** Characters of what was written, as far as a sentence repeats it. */
+const MAX_WORD_CHARACTERS = 40;
+
+type ParsedOptions =
+  | { readonly kind: 'options'; readonly options: RunCommandOptions }
+  /** `why`: a sentence that says what to write. */
+  | { readonly kind: 'invalid'; readonly why: string };
+
+/** What one option sets, or a sentence on what is wrong. */
+type OptionResult = Partial<OptionValues> | string;
+
+/** Agents and models meet only when both have been read. */
+interface OptionValues extends RunCommandOptions {
+  readonly agents: readonly string[];
+  readonly models: readonly string[];
+}
+
+const FLAGS = {
+  coders: (text: string): OptionResult =>
+    parseList(
+      text,
+      (agent) => CoderSetting.safeParse({ agent }).success,
+      'agents',
+      '--coders claude-code,codex',
+      'agents',
+    ),
+  models: (text: string): OptionResult =>
+    parseList(
+      text,
+      (model) => CoderSetting.safeParse({ agent: 'builtin', model }).success,
+      'models as provider/model',
+      '--models anthropic/claude-sonnet-5',
+      'models',
+    ),
+  candidates: (text: string): OptionResult => {
+    const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+    return count >= 1 && count <= MAX_CODERS
+      ? { candidates: count }
+      : `\`-n\` takes a whole number from 1 to ${MAX_CODERS}: \`-n 4\`.`;
+  },
+  evaluator: (text: string): OptionResult => evaluators(listOf(text)),
+  budget: (text: string): OptionResult => {
+    const usd = dollarsOf(text);
+    return usd === null
+      ? '`--budget` takes an amount in US dollars, up to $1000: `--budget 5.50`.'
+      : { budgetUsd: usd };
+  },
+  timeout: (text: string): OptionResult => {
+    const seconds = secondsOf(text);
+    return seconds === null
+      ? '`--timeout` takes a whole number with a unit, at most one week: `--timeout 30m`.'
+      : { timeoutSeconds: seconds };
+  },
+  base: (text: string): OptionResult => {
+    const ref = refOf(text);
+    return ref === null
+      ? '`--base` takes a branch, tag or commit made of letters, digits and `._/-`: `--base release/2.1`.'
+      : { base: ref };
+  },
+} as const satisfies Record<string, (text: string) => OptionResult>;
+type Flag = keyof typeof FLAGS;
+const NAMES = Object.keys(FLAGS) as Flag[];
+
+/** One or two hyphens, or the dash that a phone makes of two. */
+const FLAG = /^(?:--?|[–—])([A-Za-z]{1,40})(?:=(.*))?$/;
+
+/** Reads what stands behind `run`: flags on one line. */
+export function parseRunOptions(text: string): ParsedOptions {
+  const [line = '', ...more] = text.split(/\r\n|\r|\n/);
+  if (more.some((one) => one.trim() !== '')) {
+    return invalid(
+      '`/auto-dev run` takes only options, on one line. Describe the task in the issue, then comment `/auto-dev run`.',
+    );
+  }
+  if (line.length > MAX_LINE_CHARACTERS)
+    return invalid(`The line is longer than ${MAX_LINE_CHARACTERS} characters.`);
+  const words = splitWords(line);
+  if (words === null) return invalid('A quotation mark is not closed.');
+  return parseWords(words);
+}
+
+function parseWords(words: readonly string[]): ParsedOptions {
+  let parts: Partial<OptionValues> = {};
+  const seen = new Set<Flag>();
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? '';
+    const found = FLAG.exec(word);
+    const flag = found && flagOf(found[1] ?? '');
+    if (!found || !flag) return invalid(unknownFlagText(word, found?.[1]));
+    if (seen.has(flag)) return invalid(`\`--${flag}\` is given twice.`);
+    seen.add(flag);
+    const value = found[2] ?? valueAt(words, ++at);
+    if (value === null || value === '') return invalid(`\`--${flag}\` needs a value.`);
+    const result = FLAGS[flag](value);
+    if (typeof result === 'string') return invalid(result);
+    parts = { ...parts, ...result };
+  }
+  const { agents, models, ...options } = parts;
+  const coders = codersOf(agents, models);
+  return { kind: 'options', options: coders.length > 0 ? { ...options, coders } : options };
+}
+
+const invalid = (why: string): ParsedOptions => ({ kind: 'invalid', why });
+
+/** Null where there is none: the line ends, or the next flag stands there. */
+function valueAt(words: readonly string[], at: number): string | null {
+  const word = words[at];
+  return word === undefined || FLAG.test(word) ? null : word;
+}
+
+function flagOf(name: string): Flag | null {
+  const small = name.toLowerCase();
+  return small === 'n' ? 'candidates' : (NAMES.find((flag) => flag === small) ?? null);
+}
+
+function unknownFlagText(word: string, name: string | undefined): string {
+  const shown = quoted(word);
+  if (name === undefined) {
+    return `${shown} is not an option. Describe the task in the issue; \`/auto-dev run\` takes ${flagList()}.`;
+  }
+  const meant = suggest(name, NAMES);
+  return meant
+    ? `There is no option ${shown}. Did you mean \`--${meant}\`?`
+    : `There is no option ${shown}. Available options: ${flagList()}.`;
+}
+
+const flagList = (): string => NAMES.map((name) => `\`--${name}\``).join(', ');
+
+export const quoted = (word: string): string =>
+  `\`${word.slice(0, MAX_WORD_CHARACTERS).toWellFormed().replaceAll('`', "'")}\``;
+
+const OPENING = `"'“”‘’\``;
+const CLOSING: Readonly<Record<string, string>> = { '“': '”', '‘': '’' };
+
+/** Words between blanks; quotation marks hold one together and blanks around a comma do not part it. Null: a mark is open. */
+function splitWords(line: string): readonly string[] | null {
+  const words: string[] = [];
+  let word = '';
+  let until = '';
+  for (const character of line.replace(/[ \t]*,[ \t]*/g, ',')) {
+    if (until !== '') {
+      if (character === until) until = '';
+      else word += character;
+    } else if (character === ' ' || character === '\t') {
+      if (word !== '') words.push(word);
+      word = '';
+    } else if (OPENING.includes(character) && (word === '' || word.endsWith('='))) {
+      until = CLOSING[character] ?? character;
+    } else {
+      word += character;
+    }
+  }
+  if (until !== '') return null;
+  return word === '' ? words : [...words, word];
+}
+
+function parseList(
+  text: string,
+  fits: (name: string) => boolean,
+  what: string,
+  example: string,
+  into: 'agents' | 'models',
+): OptionResult {
+  const names = listOf(text);
+  const wrong = names.find((name) => !fits(name));
+  if (names.length === 0 || names.length > MAX_CODERS) {
+    return `Give 1 to ${MAX_CODERS} ${what}, comma-separated: \`${example}\`.`;
+  }
+  return wrong === undefined
+    ? { [into]: names }
+    : `${quoted(wrong)} is not a valid name; give ${what}: \`${example}\`.`;
+}
+
+function evaluators(names: readonly string[]): OptionResult {
+  const known: Evaluator[] = [];
+  for (const name of names) {
+    const found = EVALUATORS.find((one) => one === name.toLowerCase());
+    const meant = suggest(name.slice(0, MAX_WORD_CHARACTERS), EVALUATORS);
+    if (!found) {
+      return `There is no strategy ${quoted(name)}; ${meant ? `did you mean \`${meant}\`?` : `available are ${EVALUATORS.join(', ')}.`}`;
+    }
+    if (known.includes(found)) return `The strategy \`${found}\` is named twice.`;
+    known.push(found);
+  }
+  return known.length > 0
+    ? { evaluator: known }
+    : `\`--evaluator\` takes strategies: ${EVALUATORS.join(', ')}.`;
+}
+
+/** Agents × models as somebody listed them, taken in turn until both lists have been used up. Models alone are the built-in agent's. */
+export function codersOf(
+  agents: readonly string[] | undefined,
+  models: readonly string[] = [],
+): readonly CoderSetting[] {
+  const names = agents?.length ? agents : models.length > 0 ? ['builtin'] : [];
+  return Array.from({ length: Math.max(names.length, models.length) }, (_, i) => {
+    const model = models[i % Math.max(models.length, 1)];
+    return { agent: names[i % names.length] ?? 'builtin', ...(model ? { model } : {}) };
+  });
+}
+
+/** A week: timers end at 24 days, and the settings take no more either. */
+const MAX_SECONDS = 168 * 3600;
+/** As in the settings. */
+const MAX_DOLLARS = 1_000;
+/** Characters of a ref; git allows a little more, nobody needs it. */
+const MAX_REF_CHARACTERS = 200;
+
+// Without the `u` flag, so that no other alphabet has a letter that counts as one of these in another case.
+const LETTER = /^[A-Z]$/i;
+
+/** A candidate's letter as somebody wrote it, in either case; null for anything else. */
+export const aliasOf = (text: string): Alias | null => (LETTER.test(text) ? text.toUpperCase() : null);
+
+/** `$5`, `5`, `5.50` in US dollars, from a cent to 1,000; null for anything else. */
+export function dollarsOf(text: string): number | null {
+  if (!/^\$?\d{1,4}(?:\.\d{1,2})?$/.test(text)) return null;
+  const usd = Number(text.replace('$', ''));
+  return usd > 0 && usd <= MAX_DOLLARS ? usd : null;
+}
+
+/** `90s`, `30m` or `2h` in seconds, a week at most; null for anything else. */
+export function secondsOf(text: string): number | null {
+  const found = /^([1-9]\d{0,5})(s|m|h)$/.exec(text);
+  if (!found) return null;
+  const seconds = Number(found[1]) * { s: 1, m: 60, h: 3600 }[found[2] as 's' | 'm' | 'h'];
+  return seconds <= MAX_SECONDS ? seconds : null;
+}
+
+/** A branch, tag or commit, in the letters that no shell, no git and no URL reads as anything else; null for others. */
+export function refOf(text: string): string | null {
+  const fits = /^[A-Za-z0-9._/][A-Za-z0-9._/-]*$/.test(text) && !text.includes('..');
+  return fits && text.length <= MAX_REF_CHARACTERS ? text : null;
+}
+
+/** OptionValues between commas, without the blanks around them; empty ones are left out. */
+const listOf = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');

@@ -1,0 +1,136 @@
+import type { IndependentTestOrigin, IndependentTests, TestOutcome } from '../evidence/index.ts';
+import type { Alias, Brief } from '../model/index.ts';
+
+/** A test file that nobody who competes has written. Plain JSON. */
+export interface IndependentTest {
+  /** Ours, unique in a run: `writer-1`, `distinguishing-2`, `issue-3`. */
+  readonly id: string;
+  readonly origin: IndependentTestOrigin;
+  /** Where it is laid, from the top of the repository. Chosen by us, never by a model (I6). */
+  readonly path: string;
+  readonly text: string;
+  /** What it should do on the base: `fails` for what the task asks for, `passes` for what must stay as it is. */
+  readonly onBase: 'fails' | 'passes';
+  /**
+   * `file`: the whole file is one vote, lost by a candidate that fails any admitted case of it. `case`: each case is a
+   * vote of its own, for a file that gathers independent examples.
+   */
+  readonly votes: 'file' | 'case';
+  /** Ids of its cases as the runner reports them; absent: all new ones that are reported for the file. */
+  readonly cases?: readonly string[];
+  /** In the writer's words: what it checks. */
+  readonly title?: string;
+  /** Words of issue or brief that its expectation rests on. */
+  readonly quote?: string;
+  /** In the writer's words: why the quote means this expectation. */
+  readonly why?: string;
+}
+
+/** One execution of one test file on one tree. */
+export interface Trial {
+  /**
+   * `ran`: the runner reported; a case that is not in `cases` did not pass. `broke`: it was stopped, did not build or left no
+   * report, so no case passed. `unknown`: says nothing of this tree, as an exit code does of one whose own tests fail.
+   */
+  readonly kind: 'ran' | 'broke' | 'unknown';
+  /** By case id, of this file only. */
+  readonly cases: Readonly<Record<string, TestOutcome>>;
+  /** The end of what the runner said, bounded; absent where it is not known to be about this file. */
+  readonly said?: string;
+}
+
+/** All executions of one test: the same number on each tree for a test that stayed in question. */
+export interface Trials {
+  readonly base: readonly Trial[];
+  /** By alias. */
+  readonly survivors: Readonly<Record<Alias, readonly Trial[]>>;
+}
+
+/** `refactoring`: behaviour is to stay as it is, so tests that pass on the base count like any other. */
+export type Aim = 'change' | 'refactoring';
+
+/** What became of a test, or of one case of it. */
+export type Standing = 'admitted' | 'suspect' | 'refused';
+
+/** One vote: a test file, or one case of it. */
+export interface IndependentTestVote {
+  /** The test's id, or the case's. */
+  readonly id: string;
+  /** The test it belongs to. */
+  readonly test: string;
+  readonly origin: IndependentTestOrigin;
+  /**
+   * `suspect`: it behaves on the base as it should and no survivor meets it (or most change what it wants to stay), so
+   * that rather the test is wrong: shown, never scored. `refused`: not fit to say anything.
+   */
+  readonly standing: Standing;
+  /** One sentence for people. */
+  readonly because: string;
+  /** Aliases that pass it, and that fail it, sorted, as far as it was tried on them. Who is in neither is not judged by it. */
+  readonly passedBy: readonly Alias[];
+  readonly failedBy: readonly Alias[];
+}
+
+/** What the independent tests of a run say. Plain JSON. */
+export interface Admission {
+  readonly tests: readonly IndependentTest[];
+  /** One for each vote, in order of the tests. */
+  readonly votes: readonly IndependentTestVote[];
+  /** Of every survivor that was tried, by alias; without an entry where no test was admitted. */
+  readonly byAlias: Readonly<Record<Alias, IndependentTests>>;
+}
+
+const SAME_BEHAVIOUR =
+  /\bno (?:functional|behaviou?ral|visible) changes?\b|\bwithout (?:changing|a change (?:of|in)) (?:the |any |its )?(?:observable |public |external )?behaviou?r|\bbehaviou?r (?:stays|remains|must stay|must remain|is|must be) (?:the same|unchanged|as it is)/i;
+const REFACTORING = /\brefactor|\brestructur/i;
+const MORE = /\b(?:fix|bug|add|support|allow|implement|new)/i;
+
+/**
+ * Is behaviour to stay as it is? Only where the title or the goal of the brief says so. In doubt it is a change: then
+ * tests that pass on the base count for less.
+ */
+export function aimOf(title: string, brief: Pick<Brief, 'goal'>): Aim {
+  const said = `${title}\n${brief.goal}`;
+  if (MORE.test(said)) return 'change';
+  return SAME_BEHAVIOUR.test(said) || REFACTORING.test(said) ? 'refactoring' : 'change';
+}
+
+/**
+ * Models in the order in which they are asked to write tests: those of a family that wrote fewer candidates first, otherwise
+ * as given. A model has blind spots in common with its family: tests by another one find what both coder and test would miss.
+ */
+export function writersInOrder(
+  models: readonly string[],
+  authors: readonly string[],
+  familyOf: (model: string) => string,
+): readonly string[] {
+  const wrote = (model: string) => authors.filter((author) => familyOf(author) === familyOf(model)).length;
+  const ranked = [...new Set(models)].map((model, place) => ({ model, place, wrote: wrote(model) }));
+  return ranked.sort((a, b) => a.wrote - b.wrote || a.place - b.place).map(({ model }) => model);
+}
+
+/** What models wrote as tests, and what became of it, for people. Plain JSON; parts of it are a model's words. */
+export interface IndependentTestReport {
+  /** `provider/model` names of those who wrote. */
+  readonly models: readonly string[];
+  readonly tests: readonly (Omit<IndependentTestVote, 'id' | 'test'> & {
+    readonly title: string;
+    readonly quote?: string;
+  })[];
+  /** Sentences: what was not written, or not accepted, and why. */
+  readonly notes: readonly string[];
+}
+
+/** One line for each vote of an admission. */
+export function independentTestReport(
+  { tests, votes }: Admission,
+  more: Pick<IndependentTestReport, 'models' | 'notes'>,
+): IndependentTestReport {
+  return {
+    ...more,
+    tests: votes.map(({ id, test, ...vote }) => {
+      const file = tests.find((one) => one.id === test);
+      return { ...vote, title: file?.title ?? id, ...(file?.quote ? { quote: file.quote } : {}) };
+    }),
+  };
+}

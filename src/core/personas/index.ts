@@ -1,1 +1,0 @@
-export { PERSONA_NAME, type Persona, type Personas, parsePersona } from './persona.ts';

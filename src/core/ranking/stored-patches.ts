@@ -1,0 +1,289 @@
+import { z } from 'zod';
+import { comparePatches, type Flaw, type PatchLikeness } from '../likeness/index.ts';
+import { byText } from './odds.ts';
+
+export interface SelectOptions {
+  /** Picks the first of the ranking even where nothing speaks for it. */
+  readonly alwaysPick?: boolean;
+}
+
+/**
+ * Answers a request from the texts of its patches and its signals alone, without executing anything. A candidate's
+ * place in the request has no effect, nor has its id, unless two patches are the same to the letter.
+ */
+export function selectStored(
+  request: StoredRequest,
+  { alwaysPick = false }: SelectOptions = {},
+): SelectAnswer {
+  const placed = rankStored(request.candidates);
+  const [best] = placed;
+  const abstains = best === undefined || (!alwaysPick && !couldBeRight(best));
+  const decidedBy = abstains ? 'none' : separatorOf(best, rivalOf(placed), placed.length);
+  return {
+    id: request.id,
+    pick: abstains ? null : best.id,
+    confidence: abstains ? 0 : confidenceOf(placed),
+    ranking: placed.map((one) => ({
+      id: one.id,
+      score: scoreOf(one),
+      because: becauseOf(one, placed.length - 1),
+    })),
+    decidedBy,
+    because: verdictOf(decidedBy, placed),
+  };
+}
+
+function rankStored(candidates: readonly SelectCandidate[]): readonly RankedPatch[] {
+  const pool = comparePatches(
+    candidates.map(({ id, patch, family, signals }) => ({
+      id,
+      text: patch,
+      family: family ?? undefined,
+      applies: signals?.applied ?? undefined,
+    })),
+  );
+  return candidates
+    .map(({ id, patch, signals }, i) => ({
+      id,
+      patch,
+      agreement: pool[i] as PatchLikeness,
+      against: againstOf(signals),
+      testsKept: signals?.p2p_ok === true,
+    }))
+    .sort(
+      (a, b) =>
+        STANDING[a.against] - STANDING[b.against] ||
+        b.agreement.score - a.agreement.score ||
+        b.agreement.share - a.agreement.share ||
+        a.agreement.classIndex - b.agreement.classIndex ||
+        byText(a.patch, b.patch) ||
+        byText(a.id, b.id),
+    );
+}
+
+const STANDING: Readonly<Record<RankedPatch['against'], number>> = {
+  nothing: 0,
+  'breaks-tests': 1,
+  'does-not-apply': 2,
+};
+
+const againstOf = (signals: SelectCandidate['signals']): RankedPatch['against'] => {
+  if (signals?.applied === false) return 'does-not-apply';
+  return signals?.p2p_ok === false ? 'breaks-tests' : 'nothing';
+};
+
+const scoreOf = ({ against, agreement }: RankedPatch): number =>
+  against === 'nothing' ? agreement.score : 0;
+
+function separatorOf(best: RankedPatch, rival: RankedPatch | undefined, candidates: number): DecidedBy {
+  if (candidates === 1) return 'only-candidate';
+  if (!rival) return 'hash';
+  if (best.against !== rival.against) return 'signals';
+  return best.agreement.score === rival.agreement.score ? 'hash' : 'agreement';
+}
+
+/**
+ * Log-odds that a pick without execution is right: a straight line in its score, and one more where its tests are known
+ * to pass. Fitted on patches whose outcome is known, of which 23 in 100 were right, and rounded; on repositories that
+ * the fit had not seen it ranked right before wrong picks in 77 of 100 pairs.
+ */
+const LOG_ODDS = { start: -3.2, perScore: 4, testsKept: 1 } as const;
+/** Of one candidate alone nothing is known but how often patches are right at all. */
+const UNCOMPARED = -1.2;
+
+/** The chance that the first of the ranking is right, 0 to 1. */
+export function confidenceOf([best, ...others]: readonly RankedPatch[]): number {
+  if (!best || !couldBeRight(best)) return 0;
+  const agreed = others.length === 0 ? UNCOMPARED : LOG_ODDS.start + LOG_ODDS.perScore * best.agreement.score;
+  const odds = agreed + (best.testsKept ? LOG_ODDS.testsKept : 0);
+  return Math.round(1_000 / (1 + Math.exp(-odds))) / 1_000;
+}
+
+/** One line of answer. */
+export const SelectAnswer = z.object({
+  /** The request's. */
+  id: z.union([z.string(), z.number()]),
+  /** Id of the candidate that is picked; null where it abstains. */
+  pick: z.string().nullable(),
+  /** How likely the pick is right, 0 to 1, measured on patches whose outcome is known; 0 without a pick. */
+  confidence: z.number().min(0).max(1),
+  /** Best first. */
+  ranking: z.array(
+    z.object({
+      id: z.string(),
+      /** More is better, within one answer only. Of what was executed: logarithm of odds; otherwise agreement, 0 to 1. */
+      score: z.number(),
+      /** One or more sentences: why it stands here. */
+      because: z.string(),
+    }),
+  ),
+  /** What put the first before the second. */
+  decidedBy: z.string(),
+  /** The decision in a sentence or two. */
+  because: z.string(),
+});
+export type SelectAnswer = z.infer<typeof SelectAnswer>;
+
+/** What a request may hold at most; a line beyond it is refused. */
+export const REQUEST_LIMITS = {
+  candidates: 64,
+  /** UTF-16 code units of one patch. */
+  patch: 8 * 2 ** 20,
+  statement: 2 ** 20,
+} as const;
+
+const short = z.string().max(1_000);
+
+/** What somebody found out about a candidate before. Absent or null: not known. */
+const Signals = z.object({
+  /** The patch applies to the base. */
+  applied: z.boolean().nullish(),
+  /** All tests that pass on the base pass with the patch as well. */
+  p2p_ok: z.boolean().nullish(),
+});
+
+export const SelectCandidate = z.object({
+  id: short.min(1),
+  patch: z.string().max(REQUEST_LIMITS.patch),
+  signals: Signals.nullish(),
+  /** Model family of its author: candidates of one family have one vote together. */
+  family: short.nullish(),
+});
+export type SelectCandidate = z.infer<typeof SelectCandidate>;
+
+const Issue = z.union([
+  z.string().max(REQUEST_LIMITS.statement),
+  z.object({
+    repo: short.nullish(),
+    lang: short.nullish(),
+    statement: z.string().max(REQUEST_LIMITS.statement).nullish(),
+  }),
+]);
+
+/**
+ * One line of `runoff select`. With `repoDir` and `testCommand` the candidates are executed; without, they are compared.
+ * Requests come from other programs: keys that are not known here are passed over.
+ */
+export const SelectRequest = z
+  .object({
+    id: z.union([short, z.number()]),
+    issue: Issue.nullish(),
+    /** Folder of a git repository that stands at the base commit. */
+    repoDir: z.string().min(1).max(4_096).nullish(),
+    /** A shell command that runs the tests, from the top of the repository. */
+    testCommand: z.string().min(1).max(10_000).nullish(),
+    candidates: z.array(SelectCandidate).max(REQUEST_LIMITS.candidates),
+  })
+  .refine(({ candidates }) => new Set(candidates.map(({ id }) => id)).size === candidates.length, {
+    message: 'Two candidates have the same id.',
+    path: ['candidates'],
+  });
+export type SelectRequest = z.infer<typeof SelectRequest>;
+
+/** What is read of a request that is answered without executing anything. */
+export type StoredRequest = Pick<SelectRequest, 'id' | 'candidates'>;
+
+/** The text of an issue, whichever form it came in; empty where there is none. */
+export const statementOf = ({ issue }: SelectRequest): string =>
+  typeof issue === 'string' ? issue : (issue?.statement ?? '');
+
+/** What put the first candidate before the second; `none`: nobody was picked. */
+export type DecidedBy = 'none' | 'only-candidate' | 'signals' | 'agreement' | 'hash';
+
+/** A candidate in its place, with all that it is ranked by. */
+export interface RankedPatch {
+  readonly id: string;
+  readonly patch: string;
+  readonly agreement: PatchLikeness;
+  /** What signals hold against it. */
+  readonly against: 'nothing' | 'breaks-tests' | 'does-not-apply';
+  /** Signals say that it breaks no test. */
+  readonly testsKept: boolean;
+}
+
+/** The best candidate of another class than the first; those of its own class it need not be told from. */
+export const rivalOf = ([best, ...others]: readonly RankedPatch[]): RankedPatch | undefined =>
+  others.find((other) => other.agreement.classIndex !== best?.agreement.classIndex);
+
+/** A patch that does not apply, breaks tests or has no effect is not picked unless somebody must be. */
+export const couldBeRight = ({ against, agreement }: RankedPatch): boolean =>
+  against === 'nothing' && !agreement.flaws.includes('no-effective-change');
+
+const LONGEST_NAME = 80;
+
+const AGAINST: Readonly<Record<Exclude<RankedPatch['against'], 'nothing'>, string>> = {
+  'does-not-apply': 'It does not apply to the base.',
+  'breaks-tests': 'It breaks tests that pass on the base.',
+};
+
+const FLAW_SENTENCES: Readonly<Record<Exclude<Flaw, 'does-not-apply'>, string>> = {
+  'no-source-change': 'It changes no source file.',
+  'no-effective-change': 'It changes nothing but comments and formatting.',
+  'unbalanced-brackets': 'A hunk of it leaves brackets open, or closes more than it opens.',
+  'removes-tests': 'It takes many lines out of existing tests.',
+  'scratch-files': 'Scratch files are left in it.',
+};
+
+/** Why a candidate stands where it does, among so many others. */
+export function becauseOf(one: RankedPatch, others: number): string {
+  if (one.against !== 'nothing') return AGAINST[one.against];
+  const { flaws } = one.agreement;
+  const sentences = [
+    others === 0 ? 'There is no other candidate to compare it with.' : agreed(one, others),
+    ...alike(one),
+    ...flaws.flatMap((flaw) => (flaw === 'does-not-apply' ? [] : [FLAW_SENTENCES[flaw]])),
+  ];
+  return sentences.join(' ');
+}
+
+function agreed({ agreement }: RankedPatch, others: number): string {
+  const { share, text, cover, files } = agreement;
+  const met = files.filter((file) => file.others > 0).length;
+  const whom = others === 1 ? 'the other candidate' : `the ${others} others`;
+  return (
+    `Agreement with ${whom} ${share.toFixed(2)}: its changes read ${percent(text)} like theirs, and it covers ` +
+    `${percent(cover)} of the files and places that they change; of its ${counted(files.length, 'file')}, ${met} ` +
+    `${met === 1 ? 'is' : 'are'} changed by others too.`
+  );
+}
+
+function alike({ id, agreement }: RankedPatch): readonly string[] {
+  const same = agreement.alike.filter((other) => other !== id).map(named);
+  return same.length === 0 ? [] : [`Its source changes are those of ${same.join(', ')}.`];
+}
+
+/** The whole decision in a sentence or two. */
+export function verdictOf(decidedBy: DecidedBy, placed: readonly RankedPatch[]): string {
+  const [best] = placed;
+  if (!best) return 'There was no candidate to decide on.';
+  if (decidedBy === 'none') {
+    return `No candidate can be right. The first of them, ${named(best.id)}: ${becauseOf(best, placed.length - 1)}`;
+  }
+  return `${reasonFor(decidedBy, best, placed)} Nothing was executed.`;
+}
+
+function reasonFor(
+  decidedBy: Exclude<DecidedBy, 'none'>,
+  best: RankedPatch,
+  placed: readonly RankedPatch[],
+): string {
+  const winner = named(best.id);
+  const rival = rivalOf(placed);
+  if (decidedBy === 'only-candidate') return `${winner} is the only candidate.`;
+  if (!rival) return `All candidates make the same source changes; ${winner} stands for them.`;
+  const other = named(rival.id);
+  switch (decidedBy) {
+    case 'signals':
+      return `${winner} is ahead by what is known of the candidates; ${other}: ${becauseOf(rival, placed.length - 1)}`;
+    case 'agreement':
+      return `${winner} agrees best with the others: ${scored(best)} against ${scored(rival)} for ${other}.`;
+    case 'hash':
+      return `Nothing separates ${winner} from ${other}; the texts of the patches decided.`;
+  }
+}
+
+const scored = ({ agreement }: RankedPatch): string => agreement.score.toFixed(2);
+const percent = (share: number): string => `${Math.round(100 * share)}%`;
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+/** Ids come from other programs; in a sentence they are short and on one line. */
+const named = (id: string): string => id.slice(0, LONGEST_NAME).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');

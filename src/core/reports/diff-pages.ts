@@ -1,0 +1,244 @@
+import type { Alias, RunId } from '../model/index.ts';
+import { branchOf, counted, plusMinus } from './format.ts';
+import { contestantName } from './labels.ts';
+import { BODY_ROOM, details, type ReportKind, report } from './layout.ts';
+import { standings } from './ranking-table.ts';
+import { type DiffLine, fenced, htmlCode, link, readableDiff } from './safe.ts';
+import type { Diffs, DiffView, Report, RunView } from './view.ts';
+
+/**
+ * Comments that one report takes at most. Our limit: what five comments do not hold is read better on GitHub's compare
+ * page, and nobody's thread is flooded.
+ */
+export const MAX_REPORT_COMMENTS = 5;
+/** UTF-16 units of a marker with its empty line, with room to spare. */
+const MARKER_RESERVE = 100;
+/** What the last line of the first part may take, and the heading of each later one. */
+const CONTINUATION_RESERVE = 120;
+/** Under this many UTF-16 units a torn piece of a diff says nothing. */
+const MIN_DIFF_PIECE = 400;
+
+export type ReportComments = readonly [Report, ...Report[]];
+
+/**
+ * A report in as many comments as it needs, five at most: `blocks` stand in the first one, the diffs follow and go on in
+ * the next ones. Each is whole by itself: folds and code blocks are closed at its end and opened again in the next. What
+ * does not fit even so is said, with the way to the whole diff.
+ */
+export function paginateDiffs(
+  kind: ReportKind,
+  run: RunId,
+  blocks: readonly string[],
+  diffs: { readonly title: string; readonly entries: readonly DiffEntry[] },
+): ReportComments {
+  const top = fittingBlocks(blocks, BODY_ROOM - MARKER_RESERVE);
+  const taken = top.reduce((sum, block) => sum + block.length + 2, 0);
+  const [first = [], ...rest] = placeDiffs(diffs.entries, {
+    first: BODY_ROOM - MARKER_RESERVE - taken - diffs.title.length - 7 - CONTINUATION_RESERVE,
+    next: BODY_ROOM - MARKER_RESERVE - diffs.title.length - CONTINUATION_RESERVE,
+  });
+  const all = rest.length + 1;
+  const more = rest.length === 0 ? '' : `The diffs continue in the next ${counted(rest.length, 'comment')}.`;
+  const heading = first.length === 0 ? '' : `#### ${diffs.title}`;
+  return [
+    report(kind, run, [...top, heading, ...first, more]),
+    ...rest.map((page, index) =>
+      report(kind, run, [`#### ${diffs.title}, continued: part ${index + 2} of ${all}`, ...page], index + 2),
+    ),
+  ];
+}
+
+/** The blocks without those for which there is no room: each is bounded, but all at their longest are too much. */
+function fittingBlocks(blocks: readonly string[], room: number): readonly string[] {
+  let left = room;
+  return blocks.filter((block) => {
+    if (block.length + 2 > left) return false;
+    left -= block.length + 2;
+    return block !== '';
+  });
+}
+
+interface PageSizes {
+  /** UTF-16 units for diffs in the first comment, and in each further one. */
+  readonly first: number;
+  readonly next: number;
+}
+
+interface DiffToPlace extends DiffEntry {
+  readonly lines: readonly DiffLine[];
+  readonly totalLines: number;
+  /** UTF-16 units that it may take where not all diffs fit. */
+  readonly share: number;
+}
+
+/** The diffs as pages of blocks, in order. */
+function placeDiffs(entries: readonly DiffEntry[], rooms: PageSizes): readonly (readonly string[])[] {
+  const pages = new Pages(rooms);
+  const pieces = withShares(entries, rooms);
+  pieces.forEach((piece, index) => {
+    const later = pieces.slice(index + 1).reduce((sum, one) => sum + linkOnly(one, 0).length + 2, 0);
+    placeDiff(piece, pages, later);
+  });
+  return pages.all;
+}
+
+/** Shares the room out where it is too little: whoever needs less than an equal share gets all it needs. */
+function withShares(entries: readonly DiffEntry[], rooms: PageSizes): readonly DiffToPlace[] {
+  const most = Math.max(0, rooms.first) + (MAX_REPORT_COMMENTS - 1) * rooms.next;
+  const shown = entries.map((entry) => {
+    const diff = readableDiff(entry.diff.text, most);
+    const size = diff.lines.reduce((sum, { text }) => sum + text.length + 1, 0);
+    return { entry, ...diff, need: diff.lines.length < diff.totalLines ? most : size + FENCES };
+  });
+  // Each fold has its frame, and at each of the seams one is closed and opened again.
+  const frames = shown.map(({ entry }) => frameSize(entry));
+  const seam = Math.max(0, ...frames) + MIN_DIFF_PIECE;
+  let left = most - frames.reduce((sum, frame) => sum + frame, 0) - (MAX_REPORT_COMMENTS - 1) * seam;
+  const shares = new Map<DiffEntry, number>();
+  const bySize = [...shown].sort((one, other) => one.need - other.need);
+  bySize.forEach(({ entry, need }, index) => {
+    const share = Math.min(need, Math.floor(left / (bySize.length - index)));
+    shares.set(entry, share < need ? share : Number.POSITIVE_INFINITY);
+    left -= share;
+  });
+  return shown.map(({ entry, lines, totalLines }) => ({
+    ...entry,
+    lines,
+    totalLines,
+    share: shares.get(entry) ?? 0,
+  }));
+}
+
+/** UTF-16 units of ordinary fences around a diff, on as many pages as it may take. */
+const FENCES = 15 * MAX_REPORT_COMMENTS;
+const CONTINUED_NOTE = 'Continues in the next comment.';
+const CUT_LINES_NOTE = 'Very long lines are truncated.';
+const shortenedNote = (
+  shown: number,
+  { totalLines, where }: Pick<DiffToPlace, 'totalLines' | 'where'>,
+): string => `Shortened: ${shown} of ${counted(totalLines, 'line')}. ${where}`;
+
+/** What a fold takes beside its code block, with the longest note behind it. */
+const frameSize = (entry: DiffEntry): number =>
+  details(`${entry.summary}, continued`, '').length + entry.where.length + MIN_DIFF_PIECE / 4;
+
+const summaryOf = ({ summary }: DiffEntry, from: number): string =>
+  from === 0 ? summary : `${summary}, continued`;
+
+const linkOnly = (piece: DiffToPlace, from: number): string =>
+  details(
+    summaryOf(piece, from),
+    from === 0 ? `Too long to show here. ${piece.where}` : shortenedNote(from, piece),
+  );
+
+/** Lays one diff, on as many pages as it takes; `later` is what those behind it need at least. */
+function placeDiff(piece: DiffToPlace, pages: Pages, later: number): void {
+  const frame = frameSize(piece);
+  let from = 0;
+  let spent = 0;
+  for (;;) {
+    const room = pages.left - frame - (pages.isLast ? later : 0);
+    const share = piece.share - spent;
+    const part = fenced(piece.lines, from, Math.min(room, share));
+    const ends = part !== null && part.next === piece.totalLines;
+    if (part === null || (!ends && part.block.length < MIN_DIFF_PIECE)) {
+      if (share >= MIN_DIFF_PIECE && room < share && pages.turn()) continue;
+      pages.put(linkOnly(piece, from));
+      return;
+    }
+    const goesOn = !ends && room < share && !pages.isLast;
+    pages.put(details(summaryOf(piece, from), withNote(part, piece, goesOn, ends)));
+    if (!goesOn) return;
+    from = part.next;
+    spent += part.block.length;
+    pages.turn();
+  }
+}
+
+function withNote(
+  part: { readonly block: string; readonly next: number; readonly cut: boolean },
+  piece: DiffToPlace,
+  goesOn: boolean,
+  ends: boolean,
+): string {
+  const note = goesOn
+    ? CONTINUED_NOTE
+    : ends
+      ? part.cut
+        ? `${CUT_LINES_NOTE} ${piece.where}`
+        : ''
+      : shortenedNote(part.next, piece);
+  return note === '' ? part.block : `${part.block}\n\n${note}`;
+}
+
+/** Blocks on one page after another, never more on one than it has room for. */
+class Pages {
+  readonly all: string[][] = [[]];
+  left: number;
+  readonly #next: number;
+
+  constructor({ first, next }: PageSizes) {
+    this.left = first;
+    this.#next = next;
+  }
+
+  get isLast(): boolean {
+    return this.all.length === MAX_REPORT_COMMENTS;
+  }
+
+  /** False where this was the last page, or where it is a fresh one, so that a new one would hold no more. */
+  turn(): boolean {
+    const fresh = this.all.length > 1 && this.all.at(-1)?.length === 0;
+    if (this.isLast || fresh) return false;
+    this.all.push([]);
+    this.left = this.#next;
+    return true;
+  }
+
+  /** A block for which there is no room on any page is left out. */
+  put(block: string): void {
+    if (block.length + 2 > this.left && !this.turn()) return;
+    if (block.length + 2 > this.left) return;
+    this.all.at(-1)?.push(block);
+    this.left -= block.length + 2;
+  }
+}
+
+/** One diff as the reports show it, folded away. */
+interface DiffEntry {
+  /** HTML. */
+  readonly summary: string;
+  readonly diff: DiffView;
+  /** A sentence: where all of it can be read. */
+  readonly where: string;
+}
+
+/** The diffs of a run in the order of its ranking; without the chosen one, unless everyone's are wanted. */
+export function diffEntries(view: RunView, diffs: Diffs, everyone: boolean): readonly DiffEntry[] {
+  return standings(view).flatMap(({ candidate, chosen }): DiffEntry[] => {
+    const diff = diffs[candidate.alias];
+    if ((chosen && !everyone) || diff === undefined || diff.text.trim() === '') return [];
+    const size = candidate.patch ?? sizeOf(diff);
+    const summary = [
+      `<b>${candidate.alias}</b>: ${htmlCode(contestantName(candidate.contestant), 80)}`,
+      `${plusMinus(size)} in ${counted(diff.files.length, 'file')}`,
+    ].join(', ');
+    return [{ summary, diff, where: whereToRead(view, candidate.alias, diff) }];
+  });
+}
+
+const sizeOf = (diff: DiffView) => ({
+  additions: diff.files.reduce((sum, file) => sum + file.additions, 0),
+  deletions: diff.files.reduce((sum, file) => sum + file.deletions, 0),
+});
+
+/** Code points of a compare page's address: a longer one cannot be ours. */
+const MAX_URL_CHARACTERS = 1_000;
+
+/** A sentence: where the whole diff of a candidate can be read. */
+export function whereToRead(view: RunView, alias: Alias, diff: DiffView): string {
+  const url = diff.compareUrl;
+  if (url !== undefined && url.length <= MAX_URL_CHARACTERS) return `Full diff: ${link('compare', url)}.`;
+  const branch = branchOf(view, alias);
+  return branch === null ? 'It has no branch.' : `The full diff is on branch ${htmlCode(branch)}.`;
+}

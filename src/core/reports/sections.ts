@@ -1,0 +1,278 @@
+import type { Inquiry } from '../brief/index.ts';
+import {
+  type Debate,
+  type DebateRound,
+  differenceOf,
+  type Hearing,
+  type LedgerEntry,
+} from '../debate/index.ts';
+import type {
+  CriticReport,
+  JudgedPair,
+  Judgement,
+  JudgeRecord,
+  Objection,
+  WinnerReview,
+} from '../judging/index.ts';
+import type { Alias, Brief, Question } from '../model/index.ts';
+import { counted, money } from './format.ts';
+import { DEBATE_STOP_LABELS } from './labels.ts';
+import { details, fill, table } from './layout.ts';
+import { code, fencedDiff, prose, sentence } from './safe.ts';
+import type { RunView } from './view.ts';
+
+const SUMMARY = 'The brief given to every coder';
+
+/** The brief, folded away. A model wrote it, so every line is made inert. */
+export function briefSection(view: RunView, room: number): string {
+  if (view.brief === undefined) return '';
+  const frame = details(SUMMARY, '').length;
+  const body = fill(lines(view.brief, view), room - frame, {
+    separator: '\n',
+    more: (left) => `\n(${left} more lines, omitted for length)`,
+  });
+  return body === '' ? '' : details(SUMMARY, body);
+}
+
+function lines(brief: Brief, { dialogue, checks }: RunView): readonly string[] {
+  const { testCommand } = brief;
+  return [
+    `**Goal.** ${sentence(brief.goal, 2_000)}`,
+    ...list('Definition of done', brief.definitionOfDone),
+    ...list('Plan', brief.plan),
+    ...list('Assumptions', brief.assumptions),
+    ...list('Replies from maintainers', dialogue?.inquiries.flatMap(maintainerReplies) ?? []),
+    ...list('Open questions', brief.questions.map(questionText)),
+    ...list('Acceptance tests from critics of the brief', brief.acceptance ?? []),
+    ...(brief.files.length === 0
+      ? []
+      : [`\n**Files likely to change**\n`, ...brief.files.map((path) => `- ${code(path, 300)}`)]),
+    ...(brief.risk ? [`\n**Risk:** ${brief.risk.level}. ${sentence(brief.risk.because, 400)}`] : []),
+    ...(brief.changedTests?.length
+      ? [`\n**Tests that must change**\n`, ...brief.changedTests.map((path) => `- ${code(path, 300)}`)]
+      : []),
+    ...(testCommand && checks && testCommand !== checks.test
+      ? [
+          `\nThe planner expected the test command ${code(testCommand, 200)}; Runoff runs ${code(checks.test, 200)}.`,
+        ]
+      : []),
+    ...list("Omitted from the planner's answer", brief.notes ?? []),
+  ];
+}
+
+function maintainerReplies(inquiry: Inquiry): readonly string[] {
+  const { settled } = inquiry;
+  if (settled?.kind === 'answered' && inquiry.kind === 'answer') {
+    return [`${inquiry.question.text} ${settled.text}`];
+  }
+  return settled?.kind === 'revised' ? [settled.text] : [];
+}
+
+/** Of a brief that is agreed no question is open: what was not answered stands among the assumptions. */
+const questionText = ({ text, assume }: Question): string => `${text} Proposed: ${assume}`;
+
+const list = (title: string, items: readonly string[]): readonly string[] =>
+  items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${sentence(item, 500)}`)];
+
+/** The debate in one line; empty where there was none. */
+export function debateLine({ debate }: Pick<RunView, 'debate'>): string {
+  return debate ? `**Debate of the brief:** ${debateSummary(debate, (critic) => code(critic, 41))}` : '';
+}
+
+/** How it ended, after how many rounds of whom, with how many issues, at what price. */
+export function debateSummary(debate: Debate, named: (critic: string) => string): string {
+  const { rounds, end, cost } = debate;
+  const critics = [...new Set(rounds.flatMap(({ critiques }) => critiques.map(({ critic }) => critic)))];
+  const how = end ? DEBATE_STOP_LABELS[end.stop] : 'in progress';
+  return `${how} after ${counted(rounds.length, 'round')} of ${critics.map(named).join(', ')}; ${issueCounts(debate)}; ${money(cost.usd)}.`;
+}
+
+function issueCounts({ ledger }: Debate): string {
+  const of = (kind: LedgerEntry['fate']['kind']) => ledger.filter(({ fate }) => fate.kind === kind).length;
+  const parts = (['accepted', 'rejected', 'asked', 'open'] as const)
+    .map((kind) => [of(kind), kind] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, kind]) => `${count} ${kind}`);
+  return ledger.length === 0 ? 'no issue' : `${counted(ledger.length, 'issue')} (${parts.join(', ')})`;
+}
+
+/** Rounds, what became of each issue, and what the debate changed, folded away. Models wrote it: every line is made inert. */
+export function debateSection({ debate }: Pick<RunView, 'debate'>, room: number): string {
+  if (!debate) return '';
+  const summary = 'The debate and its changes to the brief';
+  const frame = details(summary, '').length;
+  const rounds = table(['round', 'critics', 'changed', 'cost'], 'llrr', debate.rounds.map(roundRow));
+  const left = room - frame - rounds.length - 20;
+  if (left < 0) return '';
+  const why = debate.end ? [sentence(debate.end.because, 400)] : [];
+  const text = [...why, ...debate.ledger.map(entryLine)];
+  const issues = fill(text, Math.floor(left / 2), {
+    separator: '\n',
+    more: (more) => `\n(${counted(more, 'more issue')}, omitted for length)`,
+  });
+  const diff = differenceOf(debate.original, debate.spec).text;
+  const shown = diff === '' ? null : fencedDiff(diff, left - issues.length - 60);
+  const cut = shown && !shown.whole ? `\n\n(${shown.shownLines} of ${shown.totalLines} lines)` : '';
+  const body = [rounds, issues, shown ? `${shown.block}${cut}` : ''].filter((part) => part !== '');
+  return details(summary, body.join('\n\n'));
+}
+
+const roundRow = ({ roundNumber, critiques, changed, cost }: DebateRound): readonly string[] => [
+  String(roundNumber + 1),
+  critiques.map(critiqueText).join('; '),
+  `${Math.round(changed * 100)}%`,
+  money(cost.usd),
+];
+
+function critiqueText(hearing: Hearing): string {
+  const who = code(hearing.critic, 41);
+  if (hearing.kind === 'failed') return `${who} failed: ${sentence(hearing.why, 120)}`;
+  if (hearing.kind === 'stands') return `${who} approved before`;
+  const raised = hearing.raised.length + hearing.insists.length;
+  if (hearing.approved) return `${who} approves${raised > 0 ? `, ${counted(raised, 'minor issue')}` : ''}`;
+  return `${who} raises ${counted(raised, 'issue')}`;
+}
+
+function entryLine({ id, severity, title, scenario, fate, lowered }: LedgerEntry): string {
+  const because = fate.kind === 'open' ? '' : `: ${sentence(fate.because, 200)}`;
+  const case_ = scenario.trim() === '' ? '' : ` (${sentence(scenario, 200)})`;
+  const low = lowered ? ` ${sentence(lowered, 120)}` : '';
+  return `- **${id}** ${severity}, ${fate.kind}: ${sentence(title, 120)}${case_}${because}${low}`;
+}
+
+/** What execution made of an objection, in the fewest words. */
+export const OBJECTION_RESULT_LABELS = {
+  confirmed: 'confirmed by a test',
+  doubt: 'not confirmed by a test',
+  refuted: 'refuted by its own test',
+} as const satisfies Record<Objection['fate'], string>;
+
+/** What became of the place of a reviewed candidate, as plain text; empty while nothing was decided again. */
+export function reviewOutcome({ alias, after }: WinnerReview, all: readonly WinnerReview[]): string {
+  if (!after) return '';
+  if (after.alias === alias) return 'It stays first.';
+  if (after.alias === null)
+    return `It is no longer the winner, and no candidate replaces it. ${after.because}`;
+  const next = all.some((one) => one.alias === after.alias) ? '' : ` ${after.alias} was not reviewed.`;
+  return `${after.alias} replaces it as the winner. ${after.because}${next}`;
+}
+
+/** One critic in a few words: plain text, in part a model's. */
+export function criticText(report: CriticReport): string {
+  switch (report.kind) {
+    case 'passed':
+      return `raises no objection: ${report.because}`;
+    case 'objects':
+      return `objects: ${report.because}`;
+    case 'failed':
+      return `failed to review: ${report.why}`;
+  }
+}
+
+/** UTF-16 units that each objection may take. */
+const MAX_OBJECTION_CHARACTERS = 200;
+
+/** What critics said of whoever was first, what execution made of it, and who has the place since. */
+export function reviewSection({ review = [] }: RunView, room: number): string {
+  if (review.length === 0) return '';
+  const title = '#### Review of the winner';
+  const blocks = review.flatMap((one) => [
+    reviewIntro(one, review),
+    ...one.critics.flatMap((report) => [
+      `- ${code(report.critic, 60)}${modelOf(report)} ${sentence(criticText(report), 300)}`,
+      ...('objections' in report ? report.objections.map(objectionLine) : []),
+    ]),
+  ]);
+  const body = fill(blocks, room - title.length - 2, {
+    separator: '\n',
+    more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
+  });
+  return `${title}\n\n${body}`;
+}
+
+const reviewIntro = (one: WinnerReview, all: readonly WinnerReview[]): string => {
+  const place = reviewOutcome(one, all);
+  const text = `**${one.alias}** was reviewed by ${counted(one.critics.length, 'critic')}, who saw neither its author nor other reviews.${place && ` ${sentence(place, 600)}`}`;
+  // A paragraph between two lists, so that it belongs to neither.
+  return one === all[0] ? `${text}\n` : `\n${text}\n`;
+};
+
+const modelOf = (report: CriticReport): string =>
+  report.kind === 'failed' ? '' : ` (${code(report.model, 80)})`;
+
+function objectionLine({ file, line, input, expected, got, fate, because }: Objection): string {
+  const what = `input ${prose(input, MAX_OBJECTION_CHARACTERS)}: expected ${prose(expected, MAX_OBJECTION_CHARACTERS)}, got ${prose(got, MAX_OBJECTION_CHARACTERS)}`;
+  const why = fate === 'refuted' ? '' : ` (${prose(because, MAX_OBJECTION_CHARACTERS)})`;
+  return `  - **${OBJECTION_RESULT_LABELS[fate]}**${why}: ${code(`${file}:${line}`, 160)}, ${what}`;
+}
+
+/** One line for the pull request of a reviewed candidate; empty where it was not reviewed. */
+export function reviewLine({ review = [] }: RunView, alias: string): string {
+  const own = review.find((one) => one.alias === alias);
+  if (!own) return '';
+  const objections = own.critics.flatMap((one) => ('objections' in one ? one.objections : []));
+  const failed = own.critics.filter(({ kind }) => kind === 'failed').length;
+  const counts = (['confirmed', 'doubt', 'refuted'] as const).flatMap((fate) => {
+    const count = objections.filter((one) => one.fate === fate).length;
+    return count === 0 ? [] : [`${count} ${OBJECTION_RESULT_LABELS[fate]}`];
+  });
+  const heard = counts.length === 0 ? 'no objection' : `objections: ${counts.join(', ')}`;
+  return `- Review by ${counted(own.critics.length, 'critic')}: ${heard}${failed === 0 ? '' : `; ${failed} failed`}`;
+}
+
+/** Code points of what one judge said of one pair, of a note, and of a place in a patch. */
+const MAX_JUDGE_CHARACTERS = 240;
+const MAX_NOTE_CHARACTERS = 200;
+const MAX_LOCATION_CHARACTERS = 160;
+
+/** What blind judges said, apart from what was executed: an opinion, with who was asked and whom we did not believe. */
+export function judgesSection({ judgement }: RunView, room: number): string {
+  if (!judgement) return '';
+  const { judges, quorum, because, notes, addresses, spent } = judgement;
+  const head = `#### Model opinions\n\nBlind judges compared the undecided candidates without knowing who wrote them. These are opinions, not executed evidence; they never make a candidate win that failed a gate.`;
+  const lines = [
+    `- ${sentence(because, MAX_JUDGE_CHARACTERS)} ${quorum.heard} of ${counted(quorum.asked, 'judge')} answered, for ${money(spent.usd)}.`,
+    ...judges.map(judgeLine),
+    ...notes.map((note) => `- ${sentence(note, MAX_NOTE_CHARACTERS)}`),
+    ...addresses.map(
+      ({ alias, file, line, what }) =>
+        `- **Review ${alias} closely:** ${code(`${file}:${line}`, MAX_LOCATION_CHARACTERS)} ${sentence(what, MAX_NOTE_CHARACTERS)} The judges were not shown it.`,
+    ),
+  ];
+  const list = fill(lines, Math.floor(room / 2) - head.length, {
+    separator: '\n',
+    more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
+  });
+  const words = pairLines(judgement);
+  const summary = 'Verdicts on each pair';
+  const frame = details(summary, '').length;
+  const folded = fill(words, room - head.length - list.length - frame - 4, {
+    separator: '\n',
+    more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
+  });
+  return [head, list, folded === '' ? '' : details(summary, folded)]
+    .filter((block) => block !== '')
+    .join('\n\n');
+}
+
+function judgeLine({ judge, model, asked, heard, discarded, ownFamily }: JudgeRecord): string {
+  const own = ownFamily ? '; a candidate comes from its own model family' : '';
+  const why = discarded ? `. Discarded: ${sentence(discarded, MAX_NOTE_CHARACTERS)}` : '';
+  return `- ${code(judge, 40)} (${code(model, 80)}): ${heard} of ${counted(asked, 'answer')} usable${own}${why}`;
+}
+
+const pairLines = ({ pairs }: Judgement): readonly string[] => pairs.flatMap((pair) => pairText(pair));
+
+/** What judges said of the pairs that a candidate is in, a line each. A model's words, made inert. */
+export function judgesOn({ judgement }: RunView, alias: Alias): readonly string[] {
+  return (judgement?.pairs ?? []).filter(({ a, b }) => a === alias || b === alias).flatMap(pairText);
+}
+
+function pairText({ a, b, byJudge, alike }: JudgedPair): readonly string[] {
+  if (alike) return [`- **${a}** and **${b}** read the same, so that nobody was asked`];
+  const won = { a: `prefers **${a}**`, b: `prefers **${b}**`, tie: 'sees no difference' } as const;
+  return byJudge.map(({ judge, outcome, consistent, because }) => {
+    const order = consistent ? '' : ' (its answer changed with the order, so it counts as a tie)';
+    return `- **${a}** and **${b}**: ${code(judge, 40)} ${won[outcome]}${order}. Reason: ${prose(because, MAX_JUDGE_CHARACTERS)}`;
+  });
+}

@@ -1,2 +1,0 @@
-export * from './stored.ts';
-export { type SelectOptions, selectStored } from './stored.ts';

@@ -1,0 +1,204 @@
+import type { Environment } from './environment.ts';
+import type { ModelProtocol, Settings } from './settings.ts';
+
+export interface ModelAccess {
+  readonly key: string;
+  readonly baseUrl: string;
+  /** Not the vendor's own address. */
+  readonly custom: boolean;
+  readonly protocols: readonly ModelProtocol[];
+  /** For runs whose settings name no model. */
+  readonly defaultModel?: string;
+}
+
+/** The shape of a contestant in the model. */
+export interface Entrant {
+  readonly agent: string;
+  readonly model: string;
+  readonly prompt: string;
+  readonly argv?: readonly [string, ...string[]];
+  /** Which repetition of the same agent, model and prompt this is; absent: the first. */
+  readonly seed?: number;
+}
+
+/** Stands where no model is named and no key is set: the gateway answers that the key is missing. */
+const NO_MODEL = 'anthropic/default';
+const PLAIN = 'plain';
+
+/** What the operator's machine offers to fill the gaps of the settings. */
+export interface Field {
+  /** `provider/model` for coders that name none. */
+  readonly models: readonly string[];
+  readonly prompts: readonly string[];
+  /** Whether an agent can speak to a model; false as well where either is unknown. */
+  readonly fits: (agent: string, model: string) => boolean;
+}
+
+/**
+ * As many contestants as `candidates`: the coders in turn. One without a model takes the next default model that it can
+ * speak to; one without a prompt, or that comes round again, the next prompt variant that its agent and model have had
+ * least often; what then still repeats differs by its seed.
+ */
+export function contestants(
+  settings: Pick<Settings, 'coders' | 'candidates'>,
+  { models, prompts, fits }: Field,
+): readonly Entrant[] {
+  const variants = prompts.length > 0 ? prompts : [PLAIN];
+  const had = new Map<string, string[]>();
+  const chosen: string[] = [];
+  const entrants: Entrant[] = [];
+  for (let i = 0; i < settings.candidates; i++) {
+    const { agent, argv, ...coder } = settings.coders[
+      i % settings.coders.length
+    ] as Settings['coders'][number];
+    const fitting = models.filter((model) => fits(agent, model));
+    // Where none fits the first, so that the fault names a model that exists.
+    const model = coder.model ?? leastTaken(fitting, chosen) ?? models[0] ?? NO_MODEL;
+    if (!coder.model) chosen.push(model);
+    const key = JSON.stringify([agent, argv ?? null, model]);
+    const taken = had.get(key) ?? [];
+    const prompt =
+      (i < settings.coders.length ? coder.prompt : undefined) ?? (leastTaken(variants, taken) as string);
+    had.set(key, [...taken, prompt]);
+    const seed = taken.filter((one) => one === prompt).length;
+    entrants.push({ agent, model, prompt, ...(argv ? { argv } : {}), ...(seed > 0 ? { seed } : {}) });
+  }
+  return entrants;
+}
+
+/** The first of those that were taken least often; undefined where there are none. */
+function leastTaken(options: readonly string[], taken: readonly string[]): string | undefined {
+  const times = (option: string) => taken.filter((one) => one === option).length;
+  const fewest = Math.min(...options.map(times));
+  return options.find((option) => times(option) === fewest);
+}
+
+/**
+ * One letter for each contestant, `A` to `Z`: a shuffle that depends on the run id alone, so that a letter says
+ * nothing about who wrote the patch and a replay gives the same letters. At most 26.
+ */
+export function assignAliases(runId: string, count: number): readonly string[] {
+  if (!Number.isInteger(count) || count < 0 || count > 26) {
+    throw new RangeError(`There are aliases for 0 to 26 candidates, not for ${count}.`);
+  }
+  const letters = Array.from({ length: count }, (_, i) => String.fromCharCode(65 + i));
+  const random = mulberry32(fnv1a(runId));
+  for (let i = letters.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [letters[i], letters[j]] = [letters[j] as string, letters[i] as string];
+  }
+  return letters;
+}
+
+/** FNV-1a over UTF-16 code units, 32 bits. No cryptographic strength is needed: run ids are random already. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+/** Tommy Ettinger's mulberry32: a stream of numbers in [0, 1) from a seed of 32 bits. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Providers that have a key, or an address of their own, by name. */
+export function modelsOf(env: Environment): Readonly<Record<string, ModelAccess>> {
+  const address: Readonly<Record<string, string | undefined>> = {
+    anthropic: env.ANTHROPIC_BASE_URL,
+    openai: env.OPENAI_BASE_URL,
+    google: env.GEMINI_BASE_URL,
+  };
+  const rows: [string, KnownProvider][] = Object.entries(PROVIDERS);
+  return Object.fromEntries(
+    rows.flatMap(([name, known]) => {
+      const baseUrl = address[name];
+      const key = env[known.keyVariable as 'OPENAI_API_KEY'];
+      // A server of one's own often wants no key, but clients send one.
+      const given = key ?? (name === 'openai' && baseUrl ? 'none' : undefined);
+      return given ? [[name, accessTo(env, name, known, given, baseUrl)]] : [];
+    }),
+  );
+}
+
+function accessTo(
+  env: Environment,
+  name: string,
+  known: KnownProvider,
+  key: string,
+  baseUrl: string | undefined,
+): ModelAccess {
+  const custom = baseUrl !== undefined;
+  const openai = name === 'openai';
+  // Imitators of OpenAI mostly speak Chat Completions, and call their models differently.
+  const protocols = openai && custom ? env.OPENAI_PROTOCOLS : known.protocols;
+  const defaultModel =
+    (openai ? env.OPENAI_MODEL : undefined) ?? (openai && custom ? undefined : known.defaultModel);
+  return {
+    key,
+    baseUrl: baseUrl ?? known.baseUrl,
+    custom,
+    protocols,
+    ...(defaultModel ? { defaultModel } : {}),
+  };
+}
+
+/** A provider of models that Runoff knows by name. */
+export interface KnownProvider {
+  readonly baseUrl: string;
+  /** What it speaks, the protocol to prefer first. */
+  readonly protocols: readonly ModelProtocol[];
+  /** The environment's variable that holds the key. */
+  readonly keyVariable: string;
+  /** The vendor's current model for agents at a middling price; only of vendors that train their own. Our default. */
+  readonly defaultModel?: string;
+}
+
+/** By the name that stands before the slash of a model, as the price table spells it. */
+export const PROVIDERS = {
+  anthropic: {
+    baseUrl: 'https://api.anthropic.com',
+    protocols: ['anthropic'],
+    keyVariable: 'ANTHROPIC_API_KEY',
+    defaultModel: 'claude-sonnet-5',
+  },
+  openai: {
+    baseUrl: 'https://api.openai.com/v1',
+    protocols: ['openai-responses', 'openai-chat'],
+    keyVariable: 'OPENAI_API_KEY',
+    defaultModel: 'gpt-6-sol',
+  },
+  google: {
+    baseUrl: 'https://generativelanguage.googleapis.com',
+    protocols: ['gemini'],
+    keyVariable: 'GEMINI_API_KEY',
+    defaultModel: 'gemini-3.1-pro-preview',
+  },
+  deepseek: {
+    baseUrl: 'https://api.deepseek.com/v1',
+    protocols: ['openai-chat'],
+    keyVariable: 'DEEPSEEK_API_KEY',
+  },
+  openrouter: {
+    baseUrl: 'https://openrouter.ai/api/v1',
+    protocols: ['openai-chat'],
+    keyVariable: 'OPENROUTER_API_KEY',
+  },
+  mistral: {
+    baseUrl: 'https://api.mistral.ai/v1',
+    protocols: ['openai-chat'],
+    keyVariable: 'MISTRAL_API_KEY',
+  },
+  groq: {
+    baseUrl: 'https://api.groq.com/openai/v1',
+    protocols: ['openai-chat'],
+    keyVariable: 'GROQ_API_KEY',
+  },
+  'x-ai': { baseUrl: 'https://api.x.ai/v1', protocols: ['openai-chat'], keyVariable: 'XAI_API_KEY' },
+} as const satisfies Record<string, KnownProvider>;

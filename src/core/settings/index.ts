@@ -1,0 +1,53 @@
+export { CHECK_FILES, type DetectedChecks, detectChecks } from './checks.ts';
+export {
+  assignAliases,
+  contestants,
+  type Entrant,
+  type Field,
+  type KnownProvider,
+  PROVIDERS,
+} from './contestants.ts';
+export { Environment } from './environment.ts';
+export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
+export {
+  type Ceilings,
+  capSettings,
+  ceilingsOf,
+  type DayCaps,
+  LONG_UNUSED,
+  moreSilence,
+  moreTime,
+  type QuotaStep,
+  quotaStep,
+  type Times,
+  timesOf,
+  timesWithin,
+  type Unused,
+} from './limits.ts';
+export * from './operator.ts';
+export {
+  type ParsedSettings,
+  parseSettings,
+  type SettingsDefaults,
+  type SettingsProblem,
+  storedTask,
+} from './parse-settings.ts';
+export {
+  plainCommand,
+  type ReportFormat,
+  type ReportPlan,
+  type ReportSource,
+  reportPlan,
+  type TestCommand,
+} from './report-plan.ts';
+export {
+  CoderSetting,
+  EVALUATORS,
+  type Evaluator,
+  MODEL_PROTOCOLS,
+  type ModelProtocol,
+  Settings,
+  Weights,
+} from './settings.ts';
+export { readSettingsText, type SettingsText } from './settings-text.ts';
+export { suggest } from './suggest.ts';

@@ -1,0 +1,166 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  parseDocument,
+  visit,
+} from 'yaml';
+
+export type SettingsText =
+  | {
+      readonly kind: 'ok';
+      readonly value: unknown;
+      readonly locate: (path: readonly PropertyKey[]) => string;
+    }
+  | { readonly kind: 'invalid'; readonly problems: readonly string[] };
+
+/** A settings file of people is far below; more is not read at all. */
+const MOST_BYTES = 64 * 1024;
+/** Nesting of lists and keys; settings need four. */
+const MOST_DEPTH = 16;
+const MOST_PROBLEMS = 20;
+const MOST_MESSAGE = 200;
+/** Pieces of syntax; a long settings file has some hundred. The parser's time grows with their square. */
+const MOST_TOKENS = 5_000;
+
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);
+
+/**
+ * Reads YAML 1.2 as plain values: no aliases, tags, merge keys, duplicate keys or second document. What is too big or
+ * too deep is refused before any value is made. Problems begin with `file:line:column: `, and so does what `locate`
+ * gives for a path into the value (of a missing key: of what should hold it). Never throws.
+ */
+export function readSettingsText(text: string, fileName: string): SettingsText {
+  const refuse = (why: string): SettingsText => ({ kind: 'invalid', problems: [`${fileName}: ${why}`] });
+  if (Buffer.byteLength(text) > MOST_BYTES)
+    return refuse(`The file is bigger than ${MOST_BYTES / 1024} KiB.`);
+  if (text.startsWith('\ufeff'))
+    return refuse('The file begins with a byte order mark; save it as UTF-8 without one.');
+  if (text.includes('\ufffd') || !text.isWellFormed()) return refuse('The file is not valid UTF-8.');
+  if (tooDeep(text)) return refuse(`The file is nested more than ${MOST_DEPTH} levels deep.`);
+  if (tooMany(text)) return refuse('The file has far more keys and values than there are settings.');
+  const lines = new LineCounter();
+  const place = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${fileName}:${line}:${col}: `;
+  };
+  let document: Document.Parsed;
+  try {
+    document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      resolveKnownTags: false,
+      schema: 'core',
+      strict: true,
+      stringKeys: true,
+      uniqueKeys: true,
+    });
+  } catch (thrown) {
+    return refuse(
+      `The file cannot be read as YAML: ${thrown instanceof Error ? thrown.message : String(thrown)}.`,
+    );
+  }
+  const problems = problemsOf(document);
+  if (problems.length > 0) {
+    const told = problems.slice(0, MOST_PROBLEMS).map(({ offset, message }) => place(offset) + message);
+    return { kind: 'invalid', problems: told };
+  }
+  return {
+    kind: 'ok',
+    value: document.toJS({ maxAliasCount: 0 }) as unknown,
+    locate: (path) => place(offsetOf(document, path)),
+  };
+}
+
+function tooMany(text: string): boolean {
+  let tokens = 0;
+  for (const token of new Lexer().lex(text)) if (token.trim() !== '' && ++tokens > MOST_TOKENS) return true;
+  return false;
+}
+
+/**
+ * A bound on the parser's own recursion, from characters alone: open brackets, and the marks of nested lists and keys
+ * at the start of one line. Brackets in strings count too; nobody has that many.
+ */
+function tooDeep(text: string): boolean {
+  let open = 0;
+  for (const char of text) {
+    if (char === '[' || char === '{') open++;
+    else if ((char === ']' || char === '}') && open > 0) open--;
+    if (open > MOST_DEPTH) return true;
+  }
+  return text.split('\n').some((line) => {
+    const marks = /^[ \t]*((?:[-?:][ \t]+)*)/.exec(line)?.[1] ?? '';
+    return marks.replaceAll(/[ \t]/g, '').length > MOST_DEPTH || /^ {200}/.test(line);
+  });
+}
+
+interface Problem {
+  readonly offset: number;
+  readonly message: string;
+}
+
+function problemsOf(document: Document.Parsed): readonly Problem[] {
+  const found: Problem[] = [...document.errors, ...document.warnings].map((error) => ({
+    offset: error.pos[0],
+    message: sentence(error.message),
+  }));
+  if (found.length > 0) return found;
+  visit(document, (_, node, path) => {
+    if (path.length > 2 * MOST_DEPTH) {
+      found.push({
+        offset: startOf(node),
+        message: `The file is nested more than ${MOST_DEPTH} levels deep.`,
+      });
+      return visit.BREAK;
+    }
+    const message = whyRefused(node);
+    if (message) found.push({ offset: startOf(isPair(node) ? node.key : node), message });
+    return undefined;
+  });
+  return found;
+}
+
+/** What YAML can do and settings may not. Tags are among the parser's own complaints: it knows none. */
+function whyRefused(node: unknown): string | null {
+  if (isAlias(node)) return 'Aliases (`*name`) are not accepted; write the value again.';
+  if (isPair(node)) {
+    const key = isScalar(node.key) ? node.key.value : null;
+    if (typeof key !== 'string') return 'Keys must be plain words.';
+    return FORBIDDEN_KEYS.has(key) ? `The key \`${key}\` is not accepted.` : null;
+  }
+  if (!isNode(node)) return null;
+  return 'anchor' in node && node.anchor
+    ? 'Anchors (`&name`) are not accepted; write the value again.'
+    : null;
+}
+
+const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+
+/** Where the last key of a path stands, or the item of a list; for what is not there, the nearest part above it. */
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node);
+  for (const key of path) {
+    const pair = isMap(node)
+      ? node.items.find((item) => isScalar(item.key) && item.key.value === String(key))
+      : undefined;
+    const next: unknown = pair ? pair.value : isSeq(node) ? node.get(key, true) : undefined;
+    if (!pair && !isNode(next)) return offset;
+    offset = startOf(pair ? pair.key : next);
+    node = next;
+  }
+  return offset;
+}
+
+function sentence(message: string): string {
+  const line = message.split('\n', 1)[0] ?? '';
+  if (line.length > MOST_MESSAGE) return `${line.slice(0, MOST_MESSAGE)}….`;
+  return /[.!?]$/.test(line) ? line : `${line}.`;
+}

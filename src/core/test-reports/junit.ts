@@ -1,0 +1,121 @@
+import { XMLParser } from 'fast-xml-parser';
+import { z } from 'zod';
+import type { TestOutcome } from '../evidence/index.ts';
+import { Outcomes, relative } from './outcomes.ts';
+
+/** `describe` in `describe`; deeper is not a report that people's tests make. */
+const MOST_NESTED = 60;
+
+const Text = z.string().catch('');
+const Suites: z.ZodType<Suite> = z.lazy(() => Suite);
+
+const Case = z.object({
+  '@name': Text,
+  '@classname': Text,
+  '@file': Text,
+  failure: z.unknown().optional(),
+  error: z.unknown().optional(),
+  skipped: z.unknown().optional(),
+});
+type Case = z.infer<typeof Case>;
+
+interface Suite {
+  '@name': string;
+  '@file': string;
+  testsuite: Suite[];
+  testcase: Case[];
+}
+const Suite = z.object({
+  '@name': Text,
+  '@file': Text,
+  testsuite: z.array(Suites).default([]),
+  testcase: z.array(Case).default([]),
+});
+
+const LISTS: ReadonlySet<string> = new Set(['testsuite', 'testcase']);
+
+/** JUnit XML of node:test, vitest, pytest and their like. Rejects what is no such report by throwing an Error. */
+export function readJUnit(text: string): Outcomes {
+  // A document type is the only way to define entities; no runner writes one.
+  if (/^[^<]*(?:<\?[^>]*>[^<]*|<!--[\s\S]*?-->[^<]*)*<!DOCTYPE/i.test(text.slice(0, 4_096))) {
+    throw new Error('it has a document type');
+  }
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: '@',
+    parseAttributeValue: false,
+    parseTagValue: false,
+    processEntities: {
+      enabled: true,
+      maxEntityCount: 0,
+      maxTotalExpansions: 10_000_000,
+      maxExpandedLength: 64 * 2 ** 20,
+    },
+    htmlEntities: true,
+    maxNestedTags: MOST_NESTED,
+    stopNodes: ['*.system-out', '*.system-err', '*.failure', '*.error', '*.properties'],
+    isArray: (name) => LISTS.has(name),
+  });
+  const root = z
+    .object({
+      testsuites: z.union([z.literal(''), Suite.partial()]).optional(),
+      testsuite: z.array(Suite).optional(),
+    })
+    .safeParse(parser.parse(text, true));
+  if (!root.success || (root.data.testsuites === undefined && root.data.testsuite === undefined)) {
+    throw new Error('it has no <testsuites>');
+  }
+  const outcomes = new Outcomes();
+  const top = root.data.testsuites === '' ? {} : (root.data.testsuites ?? {});
+  for (const one of top.testcase ?? []) addCase(one, [], '', outcomes);
+  for (const suite of [...(top.testsuite ?? []), ...(root.data.testsuite ?? [])])
+    addSuite(suite, [], '', outcomes);
+  return outcomes;
+}
+
+function addSuite(suite: Suite, above: readonly string[], file: string, outcomes: Outcomes): void {
+  const path = [...above, suite['@name']];
+  const own = suite['@file'] || file;
+  for (const one of suite.testcase) addCase(one, path, own, outcomes);
+  for (const inner of suite.testsuite) addSuite(inner, path, own, outcomes);
+}
+
+function addCase(one: Case, suites: readonly string[], suiteFile: string, outcomes: Outcomes): void {
+  const file = relative(one['@file'] || suiteFile || fileLike(one['@classname']));
+  const within = suites.map(relative).filter((name) => name !== file && name !== 'pytest');
+  const inClass = within.length === 0 ? classOf(one['@classname'], file) : [];
+  const said = [one.failure, one.error].flatMap(wordsOf).join('\n');
+  outcomes.add([file, ...within, ...inClass, relative(one['@name'])], outcomeOf(one), said);
+}
+
+/** vitest puts the file's path where others put a class. */
+const fileLike = (name: string): string => (/[/\\]|\.[cm]?[jt]sx?$|\.(?:vue|svelte)$/.test(name) ? name : '');
+
+/** pytest's `tests.test_a.TestX` in tests/test_a.py is the class TestX; node:test says `test` for no class. */
+function classOf(name: string, file: string): readonly string[] {
+  if (name === '' || name === 'test' || relative(name) === file) return [];
+  const module = file.replace(/\.\w+$/, '').replaceAll('/', '.');
+  if (name === module) return [];
+  return [module !== '' && name.startsWith(`${module}.`) ? name.slice(module.length + 1) : name];
+}
+
+/** The parser leaves these elements' text as it is written, and parses attributes only. */
+const Failure = z.object({ '@message': Text, '#text': z.string().catch('') });
+
+/** Message and text of `<failure>` or `<error>`, of which there may be several. */
+function wordsOf(element: unknown): readonly string[] {
+  if (Array.isArray(element)) return element.slice(0, 3).flatMap(wordsOf);
+  if (typeof element === 'string') return [unescaped(element)];
+  const found = Failure.safeParse(element);
+  return found.success ? [found.data['@message'], unescaped(found.data['#text'])] : [];
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+const unescaped = (text: string): string =>
+  text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] ?? '');
+
+/** A test that is marked as to be done may fail: it counts as skipped, as its runner counts it. */
+function outcomeOf(one: Case): TestOutcome {
+  if (one.skipped !== undefined) return 'skipped';
+  return one.failure !== undefined || one.error !== undefined ? 'failed' : 'passed';
+}

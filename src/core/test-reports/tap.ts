@@ -1,0 +1,238 @@
+import type { TestOutcome } from '../evidence/index.ts';
+import { linesOf, Outcomes, relative } from './outcomes.ts';
+
+/**
+ * TAP 12 to 14, with subtests and YAML diagnostics (testanything.org, tap-version-14-specification), as tape, tap, ava,
+ * mocha and node:test write it. Ids are the subtests above a point and its description; where tests are told by
+ * comments, as with tape, the last comment above a point. A subtest's own point is left out where points below it tell
+ * the same. Throws an Error for what is no TAP.
+ *
+ * On standard output, where most of these runners write it, the code under test may print as well. Lines that look like
+ * points and are none make more points than the runner's plan says: then nothing in the text can be believed, and it is
+ * unreadable. So a candidate that slips lines in loses its report, and a whole report of its own beside the runner's
+ * helps nothing: of two documents that name a test, the worse answer counts. One that silences the runner altogether, and writes
+ * all of the base's tests itself, is not found out here. The numbers of points prove nothing: node:test itself gives
+ * two files the same.
+ */
+export function readTap(text: string): Outcomes {
+  const reader = new Reader();
+  for (const line of linesOf(text)) reader.read(line);
+  return reader.outcomes();
+}
+
+interface Point {
+  /** Which of several documents it stands in. */
+  readonly document: number;
+  readonly path: readonly string[];
+  readonly outcome: TestOutcome;
+  readonly said: string[];
+  /** What the points below it tell. */
+  readonly below: Tally;
+}
+
+interface Tally {
+  any: boolean;
+  failed: boolean;
+}
+
+/** One list of points with a plan. */
+interface Level {
+  readonly indent: number;
+  readonly path: readonly string[];
+  /** The comment that stands above the next points, for runners that tell tests by comments. */
+  comment: string;
+  count: number;
+  plan: number | null;
+  readonly tally: Tally;
+  /** Opened by `{` behind its point; else its point comes last. */
+  readonly braced: boolean;
+}
+
+/** Subtests in subtests; deeper is not a report that people's tests make. */
+const MOST_NESTED = 60;
+/** Programs that one command runs after each other. */
+const MOST_DOCUMENTS = 200;
+/** Lines of diagnostics that are kept for a point. */
+const MOST_LINES = 40;
+/** Lines of diagnostics, kept or not, after which a block counts as never closed. */
+const LONGEST_BLOCK = 20_000;
+
+class Reader {
+  readonly #points: Point[] = [];
+  #levels: Level[] = [level(0, [])];
+  /** Indent of the YAML block that is open. */
+  #block: { readonly indent: number; lines: number } | null = null;
+  #document = 0;
+  #version = false;
+  #planned = false;
+  /** Tests are told by `# Subtest:`, so that other comments are just that. */
+  #subtests = false;
+  #over = false;
+
+  read(line: string): void {
+    if (this.#over || this.#inBlock(line)) return;
+    const indent = line.length - line.trimStart().length;
+    const rest = line.slice(indent);
+    if (rest === '') return;
+    if (indent === 0 && /^TAP version \d+$/.test(rest)) this.#begin();
+    else if (/^Bail out!/.test(rest)) this.#over = true;
+    else if (rest.startsWith('#')) this.#comment(indent, rest.slice(1).trim());
+    else if (rest === '{') this.#brace(indent);
+    else if (rest === '}') this.#close(indent);
+    else if (!this.#point(indent, rest) && !this.#plan(indent, rest)) this.#diagnose(indent, line);
+  }
+
+  outcomes(): Outcomes {
+    if (!this.#version && !this.#planned) throw new Error('it is no TAP');
+    if (this.#points.length === 0) throw new Error('it is TAP without any test');
+    const parts = new Map<number, Outcomes>();
+    for (const { document, path, outcome, said, below } of this.#points) {
+      if (below.any && (outcome !== 'failed' || below.failed)) continue;
+      const part = parts.get(document) ?? new Outcomes();
+      parts.set(document, part);
+      part.add(path, outcome, said.join('\n'));
+    }
+    const whole = new Outcomes();
+    for (const part of parts.values()) whole.include(part);
+    return whole;
+  }
+
+  /** Another document may follow, from another program. */
+  #begin(): void {
+    const [top] = this.#levels;
+    if (top && top.count > 0 && top.plan === null) throw new Error('it begins anew without a plan before');
+    if (this.#document >= MOST_DOCUMENTS) throw new Error('it has too many parts');
+    this.#document += 1;
+    this.#version = true;
+    this.#levels = [level(0, [])];
+  }
+
+  /** Is the line part of a YAML block? A block ends with its point's indent, closed or not. */
+  #inBlock(line: string): boolean {
+    const block = this.#block;
+    if (!block) return false;
+    block.lines += 1;
+    const inside = line.trim() === '' || line.startsWith(' '.repeat(block.indent));
+    if (!inside || block.lines > LONGEST_BLOCK) {
+      this.#block = null;
+      return false;
+    }
+    if (line.slice(block.indent) === '...') this.#block = null;
+    else this.#keep(line);
+    return true;
+  }
+
+  #keep(line: string): void {
+    const last = this.#points.at(-1);
+    if (last && last.said.length < MOST_LINES) last.said.push(line.trim());
+  }
+
+  /** Text below a point: the start of a YAML block, or a stack trace as mocha writes it. */
+  #diagnose(indent: number, line: string): void {
+    const own = this.#levels.at(-1);
+    if (this.#points.length === 0 || !own || indent <= own.indent) return;
+    if (line.trim() === '---') this.#block = { indent, lines: 0 };
+    else this.#keep(line);
+  }
+
+  #comment(indent: number, text: string): void {
+    const subtest = /^Subtest:? (.*)$/.exec(text);
+    if (!subtest) {
+      const here = this.#levelAt(indent);
+      if (here && !this.#subtests) here.comment = text;
+      return;
+    }
+    this.#subtests = true;
+    const parent = this.#levels.findLast((one) => one.indent <= indent);
+    if (!parent) return;
+    // TAP 14 indents the comment with the points, node:test and tap leave it with the point that follows.
+    const own = indent > parent.indent ? indent : indent + 4;
+    this.#leave(parent);
+    this.#open(level(own, [...parent.path, subtest[1] as string]));
+  }
+
+  #open(next: Level): void {
+    if (this.#levels.length >= MOST_NESTED) throw new Error('its subtests are nested too deep');
+    this.#levels.push(next);
+  }
+
+  /** What follows is below the last point. */
+  #brace(indent: number): void {
+    const last = this.#points.at(-1);
+    const parent = this.#levelAt(indent);
+    if (last && parent) {
+      this.#leave(parent);
+      this.#open({ ...level(indent + 4, last.path), tally: last.below, braced: true });
+    }
+  }
+
+  #close(indent: number): void {
+    const at = this.#levels.findLastIndex((one) => one.braced);
+    const parent = this.#levels[at - 1];
+    if (parent?.indent === indent) this.#levels = this.#levels.slice(0, at);
+  }
+
+  #levelAt(indent: number): Level | undefined {
+    return this.#levels.findLast((one) => one.indent === indent);
+  }
+
+  #leave(parent: Level): Level | undefined {
+    const at = this.#levels.indexOf(parent);
+    const child = this.#levels[at + 1];
+    this.#levels = this.#levels.slice(0, at + 1);
+    return child;
+  }
+
+  #point(indent: number, rest: string): boolean {
+    const found = /^(not )?ok +(\d{1,7})(?: +(?:- )?(.*))?$/.exec(rest);
+    const own = found && this.#levelAt(indent);
+    if (!found || !own) return false;
+    const child = this.#leave(own);
+    own.count += 1;
+    if (own.plan !== null && own.count > own.plan) throw new Error('it has more points than it planned');
+    const { name, directive, braced } = described(found[3] ?? '');
+    const outcome = directive ? 'skipped' : found[1] ? 'failed' : 'passed';
+    own.tally.any = true;
+    own.tally.failed ||= outcome === 'failed';
+    const comment = this.#subtests ? '' : own.comment;
+    const path = [...own.path, comment, relative(name || 'unnamed')];
+    const below = child?.tally ?? { any: false, failed: false };
+    this.#points.push({ document: this.#document, path, outcome, said: [], below });
+    if (braced) this.#brace(indent);
+    return true;
+  }
+
+  #plan(indent: number, rest: string): boolean {
+    const found = /^1\.\.(\d{1,7})(?:\s*#.*)?$/.exec(rest);
+    const own = found && this.#levelAt(indent);
+    if (!found || !own) return false;
+    this.#leave(own);
+    if (own.plan !== null) throw new Error('it has two plans');
+    own.plan = Number(found[1]);
+    if (own.count > own.plan) throw new Error('it has more points than it planned');
+    if (indent === 0) this.#planned = true;
+    return true;
+  }
+}
+
+function level(indent: number, path: readonly string[]): Level {
+  return {
+    indent,
+    path: path.map(relative),
+    comment: '',
+    count: 0,
+    plan: null,
+    tally: { any: false, failed: false },
+    braced: false,
+  };
+}
+
+/** A description without its directive, its time, and the brace of a subtest that follows. */
+function described(text: string): { name: string; directive: boolean; braced: boolean } {
+  const braced = text.endsWith(' {');
+  const whole = braced ? text.slice(0, -2) : text;
+  const at = whole.search(/(?:^|[^\\])#\s*(?:skip|todo|time=)/i);
+  const name = at < 0 ? whole : whole.slice(0, at + (whole[at] === '#' ? 0 : 1));
+  const directive = at >= 0 && /#\s*(?:skip|todo)/i.test(whole.slice(at));
+  return { name: name.replaceAll('\\#', '#').trim(), directive, braced };
+}

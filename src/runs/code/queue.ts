@@ -1,0 +1,218 @@
+import {
+  type Alias,
+  asFault,
+  type Candidate,
+  type Contestant,
+  Fault,
+  type FurtherKind,
+  NO_USAGE,
+  type RunId,
+  type Task,
+  type Usd,
+} from '../../core/model/index.ts';
+import { furtherAliases, type NextRound, nextRound, roundWords } from '../../core/ranking/index.ts';
+import { assignAliases } from '../../core/settings/index.ts';
+import type { BaseCheckout, ChildInput, ChildResult, FlowContext, RunRecord } from '../../ports/index.ts';
+import { hasPrice, oneMoreContestant } from '../contestants.ts';
+import { priorityIn, repositoryKeyOf, taskOf, type World } from '../context.ts';
+import { restoreTree } from '../restore.ts';
+import type { StageRunner, WorkTime } from '../stage.ts';
+
+interface QueuedCandidate {
+  readonly alias: Alias;
+  readonly ordinal: number;
+  readonly contestant: Contestant;
+}
+
+/** The same, told how many milliseconds their run may work from here on. */
+export const withTimeLeft = (leftMs: number, inputs: readonly ChildInput[]): readonly ChildInput[] =>
+  inputs.map((one) => ({ ...one, input: { ...Object(one.input), leftMs } }));
+
+/** Writes down who codes next. One that is known already, from before a crash, is left as it is. */
+export async function queueCandidates(
+  world: Pick<World, 'store' | 'announcer'>,
+  run: RunRecord,
+  places: readonly QueuedCandidate[],
+): Promise<readonly ChildInput[]> {
+  const runId = run.id;
+  const known = new Set((await world.store.candidates(runId)).map((c) => c.alias));
+  for (const place of places.filter(({ alias }) => !known.has(alias))) {
+    const note = noteOf(place.contestant, 'waits for a slot');
+    await world.store.putCandidate({ runId, ...place, usage: NO_USAGE, ms: 0, state: 'queued', note });
+  }
+  world.announcer.soon(runId);
+  const where = { partition: repositoryKeyOf(run.origin), priority: priorityIn(run) };
+  return places.map(({ alias }) => ({ key: alias, ...where, input: { runId, alias } }));
+}
+
+/** A note says first how its candidate came about, if it was not there from the start. */
+export const noteOf = ({ round }: Contestant, note: string): string =>
+  round ? `${roundWords(round)}: ${note}` : note;
+
+/** Every coder of a line-up has ended: what a fault stopped is noted, and the run moves on. Milliseconds of the longest. */
+export async function closeCoding(
+  world: Pick<World, 'announcer' | 'clock' | 'store'>,
+  runId: RunId,
+  inputs: readonly ChildInput[],
+  results: readonly ChildResult<null>[],
+): Promise<{ readonly codersMs: number }> {
+  const candidates = await world.store.candidates(runId);
+  for (const [i, result] of results.entries()) {
+    const candidate = candidates.find((c) => c.alias === inputs[i]?.key);
+    if (result.kind !== 'failed' || !candidate) continue;
+    if (candidate.state === 'coded' || candidate.state === 'failed') continue;
+    const note = noteOf(candidate.contestant, `stopped by a fault: ${result.why}`);
+    await world.store.putCandidate({ ...candidate, state: 'failed', note });
+  }
+  await world.store.markStage(runId, 'code', 'end', world.clock.now());
+  await world.store.transition(runId, 'coded', 'every coder has ended', world.clock.now());
+  world.announcer.soon(runId);
+  const lined = candidates.filter(({ alias }) => inputs.some(({ key }) => key === alias));
+  return { codersMs: Math.max(0, ...lined.map(({ ms }) => ms)) };
+}
+
+/**
+ * One contestant of an earlier run once more, beside what the others of that run wrote on the same base commit: their
+ * patches are taken over as they are and paid for no more. All get new aliases, so that nothing tells old from new.
+ */
+export async function queueRetry(
+  world: World,
+  run: RunRecord,
+  base: BaseCheckout,
+  from: { readonly run: RunId; readonly again: string; readonly signal: AbortSignal },
+): Promise<readonly ChildInput[]> {
+  const { again, signal } = from;
+  const earlier = await world.store.candidates(from.run);
+  const field: Candidate[] = [];
+  for (const candidate of earlier) {
+    const { alias, patch } = candidate;
+    if (alias === again || (patch && (await isRestorable(world, base, { ...candidate, patch }, signal))))
+      field.push(candidate);
+  }
+  const aliases = assignAliases(run.id, field.length);
+  const known = new Set((await world.store.candidates(run.id)).map(({ alias }) => alias));
+  const anew: QueuedCandidate[] = [];
+  for (const [ordinal, candidate] of field.entries()) {
+    const alias = aliases[ordinal] as string;
+    const { round: _, ...contestant } = candidate.contestant;
+    if (candidate.alias === again) anew.push({ alias, ordinal, contestant });
+    else if (!known.has(alias)) {
+      const { tree } = candidate.patch ?? {};
+      if (tree) await world.workspaces.keep(base, `${run.id}-${alias}`, tree);
+      await world.store.putCandidate(takenOver(candidate, { runId: run.id, alias, ordinal }));
+    }
+  }
+  return queueCandidates(world, run, anew);
+}
+
+/** One whose tree and patch were removed since could be judged, but not published. */
+async function isRestorable(
+  world: World,
+  base: BaseCheckout,
+  candidate: Parameters<typeof restoreTree>[2],
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await restoreTree(world, base, candidate, signal);
+    return true;
+  } catch (thrown) {
+    const { code } = asFault(thrown);
+    if ((code !== 'INTERNAL' && code !== 'STORED_DATA_DAMAGED') || signal.aborted) throw thrown;
+    const { runId, alias } = candidate;
+    world.log.warn({ run: runId, candidate: alias, err: thrown }, 'a candidate cannot be taken over');
+    return false;
+  }
+}
+
+/** How it came about there names candidates of that run, which are others here. */
+function takenOver(
+  { contestant: { round, ...contestant }, ...candidate }: Candidate,
+  here: Pick<Candidate, 'runId' | 'alias' | 'ordinal'>,
+): Candidate {
+  const how = round ? ` (${roundWords(round)} there)` : '';
+  return {
+    ...candidate,
+    contestant,
+    ...here,
+    state: 'coded',
+    usage: NO_USAGE,
+    note: `taken over from run ${candidate.runId}, where it was ${candidate.alias}${how}`,
+  };
+}
+
+/**
+ * Codes a further round where the evidence asks for one: repairs, one more candidate, a synthesis. Its candidates run in
+ * flows of their own like all others, so that none is coded twice. False when there is nothing more to examine: then the
+ * run goes on with what it has, which a round that could not be made does not change.
+ */
+export async function codeFurther(
+  world: World,
+  flow: FlowContext,
+  stage: StageRunner,
+  time: WorkTime,
+): Promise<boolean> {
+  const lined = await stage('round', ({ run }) => queueRound(world, run));
+  if (lined.kind === 'fault' || lined.value.length === 0) return false;
+  const took = time.begin();
+  const results = await flow.fanOut<null>(withTimeLeft(time.left(), lined.value));
+  const closed = await stage('code', ({ run }) => closeCoding(world, run.id, lined.value, results));
+  if (closed.kind === 'ok') took(closed.value.codersMs);
+  return true;
+}
+
+/** Decides from what was examined alone: repeated after a crash, it names the same candidates again. */
+async function queueRound(world: World, run: RunRecord): Promise<readonly ChildInput[]> {
+  const task = taskOf(run);
+  const { id: runId, evidence = [] } = run;
+  const candidates = await world.store.candidates(runId);
+  const examined = candidates.filter(({ alias }) => evidence.some((one) => one.alias === alias));
+  // Only those that an interrupted pass of this step has lined up are not examined; any other would be asked for again.
+  if (candidates.some((one) => one.state !== 'queued' && !examined.includes(one))) return [];
+  const left = await budgetLeft(world, task, examined);
+  const next = nextRound({ candidates: examined, evidence, settings: task.settings, left });
+  world.log.info({ run: runId, round: next.kind }, next.because);
+  const contestants = contestantsFor(world, task, next, examined);
+  if (contestants.length === 0) return [];
+  await world.store.markStage(runId, 'code', 'start', world.clock.now());
+  await world.store.transition(runId, 'briefed', next.because, world.clock.now());
+  const aliases = furtherAliases(examined.length, contestants.length);
+  const places = aliases.map((alias, i): QueuedCandidate => {
+    const ordinal = examined.length + i;
+    return { alias, ordinal, contestant: contestants[i] as Contestant };
+  });
+  return queueCandidates(world, run, places);
+}
+
+/** US dollars; null where a model has no price, so that what was spent is more than the ledger's sum says. */
+async function budgetLeft(
+  world: Pick<World, 'coders' | 'gateway' | 'store'>,
+  task: Task,
+  examined: readonly Candidate[],
+): Promise<Usd | null> {
+  if (!examined.every(({ contestant }) => hasPrice(world, contestant))) return null;
+  const { usd } = await world.store.usage(task.runId);
+  return task.settings.budget.run - usd;
+}
+
+function contestantsFor(
+  world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
+  task: Task,
+  next: NextRound,
+  examined: readonly Candidate[],
+): readonly Contestant[] {
+  const again = (alias: Alias, kind: FurtherKind, of: readonly Alias[]): Contestant => {
+    const candidate = examined.find((one) => one.alias === alias);
+    if (!candidate) throw new Fault('INTERNAL', `A round names candidate ${alias}, which was not examined.`);
+    return { ...candidate.contestant, round: { kind, of } };
+  };
+  switch (next.kind) {
+    case 'enough':
+      return [];
+    case 'repair':
+      return next.aliases.map((alias) => again(alias, 'repair', [alias]));
+    case 'one-more':
+      return [{ ...oneMoreContestant(world, task.settings), round: { kind: 'one-more', of: [] } }];
+    case 'synthesise':
+      return [again(next.from[0], 'synthesis', next.from)];
+  }
+}

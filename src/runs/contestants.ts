@@ -1,0 +1,143 @@
+import { asFault, Fault } from '../core/model/index.ts';
+import { contestants, type Entrant, type Settings, suggest } from '../core/settings/index.ts';
+import type { Coder, ModelRoute } from '../ports/index.ts';
+import type { World } from './context.ts';
+
+/** Who competes under these settings on this machine. */
+export function contestantsOf(
+  world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
+  settings: Settings,
+): readonly Entrant[] {
+  return contestants(settings, {
+    models: world.defaults.models,
+    prompts: [...world.prompts.coder.keys()],
+    fits: (agent, model) => speaksProtocol(world, settings, agent, model),
+  });
+}
+
+/** Who would have competed as well, had one more been asked for from the start. */
+export function oneMoreContestant(
+  world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
+  settings: Settings,
+): Entrant {
+  const wider = { ...settings, candidates: settings.candidates + 1 };
+  return contestantsOf(world, wider).at(-1) as Entrant;
+}
+
+/** Whether what this contestant spends is known in dollars. */
+export function hasPrice(
+  world: Pick<World, 'coders' | 'gateway'>,
+  { agent, model }: Pick<Entrant, 'agent' | 'model'>,
+): boolean {
+  return isRouted(() => world.gateway.route(model, { protocols: coderOf(world, agent).protocols }));
+}
+
+/** Whether a model can be asked under these settings, by whatever protocol. */
+export function isUsableModel(
+  { gateway }: Pick<World, 'gateway'>,
+  { budget }: Settings,
+  model: string,
+): boolean {
+  const { tokens } = budget;
+  return isRouted(() => gateway.route(model, tokens === undefined ? {} : { capTokens: tokens }));
+}
+
+function isRouted(route: () => unknown): boolean {
+  try {
+    route();
+    return true;
+  } catch (thrown) {
+    if (asFault(thrown).code === 'INTERNAL') throw thrown;
+    return false;
+  }
+}
+
+function speaksProtocol(
+  world: Pick<World, 'coders' | 'gateway'>,
+  settings: Settings,
+  agent: string,
+  model: string,
+): boolean {
+  const coder = world.coders.get(agent);
+  return coder !== undefined && isRouted(() => routeOf(world, coder, model, settings));
+}
+
+/** How this coder calls this model. Faults as `Gateway.route`. */
+export function routeOf(
+  world: Pick<World, 'gateway'>,
+  coder: Coder,
+  model: string,
+  { budget }: Settings,
+): ModelRoute {
+  return world.gateway.route(model, {
+    protocols: coder.protocols,
+    ...(budget.tokens === undefined ? {} : { capTokens: budget.tokens }),
+  });
+}
+
+export function coderOf(world: Pick<World, 'coders'>, agent: string): Coder {
+  const coder = world.coders.get(agent);
+  if (coder) return coder;
+  const known = [...world.coders.keys()].join(', ');
+  const meant = suggest(agent, [...world.coders.keys()]);
+  const hint = meant ? ` Did you mean ${meant}?` : '';
+  throw new Fault(
+    'AGENT_UNKNOWN',
+    `There is no coder named ${JSON.stringify(agent)}; known: ${known}.${hint}`,
+  );
+}
+
+/** Faults on an agent that is unknown or not installed, on a missing key, an unknown price, and an agent that cannot speak to its model. */
+export async function requireCoders(
+  world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
+  settings: Settings,
+): Promise<void> {
+  if (world.defaults.models.length === 0 && settings.coders.some(({ model }) => model === undefined)) {
+    throw new Fault(
+      'MODEL_KEY_MISSING',
+      'The coders name no model, and no key of a provider with a default model is set.',
+    );
+  }
+  for (const { agent, model, argv } of contestantsOf(world, settings)) {
+    const coder = coderOf(world, agent);
+    if (coder.wantsArgv !== (argv !== undefined)) {
+      const what = coder.wantsArgv
+        ? `\`agent: ${agent}\` needs \`argv\`, the program to run.`
+        : `\`argv\` stands at \`agent: ${agent}\`, which is no program of yours; it goes with \`agent: command\` or \`agent: acp\`.`;
+      throw new Fault('SETTINGS_INVALID', what);
+    }
+    if ((await coder.version()) === null)
+      throw new Fault(
+        'AGENT_MISSING',
+        `The coder ${agent} is not installed on this machine; of a program of yours (AGENT_COMMANDS) the folder is missing.`,
+      );
+    requireRoute(world, coder, model, settings);
+  }
+}
+
+/** Faults on a critic of which nobody wrote what it looks for. */
+export function requirePersonas({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void {
+  const known = [...prompts.personas.keys()];
+  const unknown = names.find((name) => !prompts.personas.has(name));
+  if (unknown === undefined) return;
+  const meant = suggest(unknown, known);
+  throw new Fault(
+    'SETTINGS_INVALID',
+    `There is no persona ${JSON.stringify(unknown.slice(0, 60))} for a critic; known: ${known.join(', ')}.${meant ? ` Did you mean ${meant}?` : ''}`,
+  );
+}
+
+/** An agent that cannot speak to its model is told with what would help: more so where it was given a default one. */
+function requireRoute(world: Pick<World, 'gateway'>, coder: Coder, model: string, settings: Settings): void {
+  try {
+    routeOf(world, coder, model, settings);
+  } catch (thrown) {
+    const fault = asFault(thrown);
+    if (fault.code !== 'MODEL_MISMATCH') throw thrown;
+    const named = settings.coders.some((one) => one.agent === coder.name && one.model === model);
+    const hint = named
+      ? ''
+      : ` No model is named for it and no default model fits: name one, or set the key of a provider that speaks ${coder.protocols.join(' or ')}.`;
+    throw new Fault('MODEL_MISMATCH', `The coder ${coder.name}: ${fault.message}${hint}`);
+  }
+}

@@ -1,0 +1,215 @@
+import {
+  affordable,
+  type BaseTests,
+  compareBase,
+  doubtful,
+  EXIT_CODE,
+  GATES,
+  type GateReport,
+  newlyFailing,
+  ownTestsGate,
+  SUSPECT_RUNS,
+  settleSuspects,
+  staticGates,
+  type TestRun,
+  testsRunGate,
+  watchedFiles,
+  withoutTests,
+} from '../../core/evidence/index.ts';
+import type { Candidate } from '../../core/model/index.ts';
+import type { Patch } from '../../core/patches/index.ts';
+import type { TestCommand } from '../../core/settings/index.ts';
+import type { WorkArea } from '../../ports/index.ts';
+import { readPatch } from '../context.ts';
+import { unlessDamaged } from '../stage.ts';
+import type { CheckRunner } from './areas.ts';
+import { areaId } from './execute.ts';
+import { fail, pass, runOn, type Tree, type TreeRunOptions, type Trees, unbuilt } from './trees.ts';
+
+/** What examining takes of a candidate. */
+export interface Entry extends Pick<Candidate, 'runId' | 'alias' | 'ordinal' | 'patch' | 'ms' | 'note'> {
+  /** Family of the model that wrote it; absent where nobody knows. */
+  readonly family?: string;
+}
+
+/** What one candidate's own examination gave. */
+export interface Examined {
+  readonly candidate: Entry;
+  readonly gates: readonly GateReport[];
+  readonly patch?: Patch;
+  /** Its production tree, which equal candidates share. */
+  readonly tree?: Tree;
+  /** The same, built: what others' tests are run on. */
+  readonly built?: WorkArea;
+  readonly baseTests?: BaseTests;
+  /** The whole suite with its own test files, on its own code; absent where it has none. */
+  readonly own?: TestRun;
+}
+
+/** What candidates are examined with. */
+export interface ExaminationTools {
+  readonly runner: CheckRunner;
+  readonly trees: Trees;
+  readonly onBase: TestRun;
+}
+
+/** Gates and the base suite. What is unsafe to apply is not executed; a tampered patch is, on base tests, for the record. */
+export async function examineOne(bank: ExaminationTools, candidate: Entry): Promise<Examined> {
+  const { runner } = bank;
+  if (!candidate.patch) return { candidate, gates: [fail('collected', candidate.note)] };
+  const { baseFiles, world } = runner;
+  const parsed = await unlessDamaged(readPatch(world.artifacts, candidate.patch, { baseFiles }));
+  if (parsed === null) return { candidate, gates: [fail('collected', PATCH_LOST)] };
+  if (parsed.kind === 'refused') {
+    return { candidate, gates: [pass('collected', 'a patch'), fail('safe', parsed.reasons.join(' '))] };
+  }
+  const { patch } = parsed;
+  const gates = [
+    pass('collected', 'a patch'),
+    pass('safe', 'only ordinary files'),
+    ...staticGates(patch, runner.task.settings, {
+      baseTexts: await baseTexts(runner, patch),
+      declared: runner.declared ?? [],
+    }),
+  ];
+  const empty = gates.some((gate) => gate.gate === 'content' && !gate.passed);
+  if (empty) return { candidate, gates: inOrder(gates), patch };
+  const tree = await bank.trees.of(candidate.alias, patch.production);
+  const lost = gates.some((gate) => !gate.passed);
+  const found = tree.ready ? await execute(bank, tree, { candidate, patch, lost }) : { gates: [] };
+  const all = inOrder([...gates, ...tree.gates, ...found.gates]);
+  return { candidate, patch, tree, built: tree.built, ...found, gates: all };
+}
+
+const PATCH_LOST = 'its patch is damaged on the machine that runs Runoff, and cannot be read';
+
+/** Text on the base of the files whose change may be tampering: what stood there before is no finding. */
+async function baseTexts(
+  { world, task, source }: CheckRunner,
+  patch: Patch,
+): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const path of watchedFiles(patch)) {
+    const text = await world.workspaces.readFile(source, task.base.sha, path);
+    if (text !== null) texts[path] = text;
+  }
+  return texts;
+}
+
+/** The base suite on its code, then its own tests. Whoever is out of the race already is run once, for the record. */
+async function execute(
+  bank: ExaminationTools,
+  tree: Tree,
+  on: { readonly candidate: Entry; readonly patch: Patch; readonly lost: boolean },
+): Promise<Pick<Examined, 'gates' | 'baseTests' | 'own'>> {
+  const { runner, onBase } = bank;
+  const { runId, alias } = on.candidate;
+  const wish = { id: areaId(runId, alias, 'base') };
+  const result = await runOn(runner, tree, wish);
+  // Without test files nothing is applied or built that could fail.
+  if (result.kind !== 'ran') return { gates: [] };
+  const suspects = on.lost ? [] : compareBase(onBase, result.run).regressions;
+  const run = await settled(runner, tree, wish, { run: result.run, suspects });
+  const tests = on.lost ? [] : on.patch.tests;
+  const own = await ownTests(bank, tree, { id: areaId(runId, alias, 'own'), tests });
+  return {
+    gates: [testsRunGate(onBase, run), ...own.gates],
+    baseTests: compareBase(onBase, run),
+    ...(own.run ? { own: own.run } : {}),
+  };
+}
+
+/** What is committed holds the candidate's own test files too: with them it must apply, build and pass. */
+async function ownTests(
+  { runner, onBase }: ExaminationTools,
+  tree: Tree,
+  wish: TreeRunOptions,
+): Promise<{ readonly gates: readonly GateReport[]; readonly run?: TestRun }> {
+  if (wish.tests?.length === 0) return { gates: [] };
+  const result = await runOn(runner, tree, wish);
+  switch (result.kind) {
+    case 'refused':
+      return { gates: [fail('collected', `its test files do not apply: ${result.why}`)] };
+    case 'unbuilt':
+      return { gates: [unbuilt('with its own test files the build ends', result.broken)] };
+    case 'ran': {
+      const calm = withoutTests(result.run, onBase.flaky ?? []);
+      const suspects = newlyFailing(onBase, calm);
+      const run = await settled(runner, tree, wish, { run: calm, suspects });
+      const gate = ownTestsGate(onBase, run) ?? silentGate(onBase, run);
+      return { gates: gate ? [gate] : [], run };
+    }
+  }
+}
+
+/** A test file that takes the runner down with it leaves no failing test behind to be named. */
+const silentGate = (base: TestRun, own: TestRun): GateReport | null =>
+  base.source === 'report' && own.source !== 'report'
+    ? fail(
+        'tests-run',
+        `With its own test files the tests leave no report (exit code ${own.exitCode}).`,
+        own.tail,
+      )
+    : null;
+
+/** In the order of GATES; a gate that was reported twice failed if either did. */
+function inOrder(gates: readonly GateReport[]): readonly GateReport[] {
+  return GATES.flatMap((name) => {
+    const found = gates.filter((gate) => gate.gate === name);
+    const first = found.find((gate) => !gate.passed) ?? found[0];
+    return first ? [first] : [];
+  });
+}
+
+/**
+ * A run after its suspects, tests that should pass and did not, have been run again on the same tree: alone where the
+ * runner is known to run single files, else the whole suite if there is time for it. What fails twice has failed; of
+ * three different answers most count.
+ */
+async function settled(
+  runner: CheckRunner,
+  tree: Tree,
+  wish: TreeRunOptions,
+  first: { readonly run: TestRun; readonly suspects: readonly string[] },
+): Promise<TestRun> {
+  const { run, suspects } = first;
+  const again: TestRun[] = [];
+  for (let attempt = 2; attempt <= SUSPECT_RUNS && run.stopped === null; attempt++) {
+    const left = doubtful(suspects, again);
+    if (left.length === 0) break;
+    const more = await once(runner, tree, { ...wish, id: `${wish.id}-${attempt}`, attempt }, { run, left });
+    if (!more) break;
+    again.push(more);
+  }
+  return settleSuspects(run, suspects, again);
+}
+
+/** Null where it would take too long. */
+async function once(
+  runner: CheckRunner,
+  tree: Tree,
+  wish: TreeRunOptions,
+  on: { readonly run: TestRun; readonly left: readonly string[] },
+): Promise<TestRun | null> {
+  const alone = aloneCommands(runner, wish, on.left);
+  if (alone) {
+    const result = await runOn(runner, tree, { ...wish, commands: alone });
+    // A runner that cannot be told a file after all says nothing about its tests.
+    if (result.kind === 'ran' && result.run.source === on.run.source) return result.run;
+  }
+  if (!affordable(on.run, SUSPECT_RUNS - 1)) return null;
+  const result = await runOn(runner, tree, wish);
+  return result.kind === 'ran' ? result.run : null;
+}
+
+/** Commands for the files of these tests; null where one of them does not say its file. */
+function aloneCommands(
+  runner: CheckRunner,
+  wish: TreeRunOptions,
+  ids: readonly string[],
+): readonly TestCommand[] | null {
+  const own = wish.tests?.map((file) => file.path) ?? [];
+  const known = new Set([...runner.baseFiles, ...own]);
+  const files = ids.map((id) => (id === EXIT_CODE ? '' : (id.split(' > ', 1)[0] ?? '')));
+  return files.every((file) => known.has(file)) ? runner.plan.focus([...new Set(files)]) : null;
+}

@@ -1,0 +1,245 @@
+import type { z } from 'zod';
+import {
+  type Accepted,
+  accept,
+  customsOf,
+  hasSurface,
+  importedFiles,
+  looksLikeTest,
+  MOST_TESTS,
+  placesFor,
+  surfaceOf,
+  type TestCustom,
+  type WrittenTest,
+  WrittenTests,
+} from '../../core/independent-tests/index.ts';
+import { asFault, type Brief, type Task } from '../../core/model/index.ts';
+import { roleOf } from '../../core/patches/index.ts';
+import { block } from '../../core/prompts/index.ts';
+import type { Gateway, Model, Random } from '../../ports/index.ts';
+import { askModel, payerOf } from '../ask-model.ts';
+import { stableNonce } from '../context.ts';
+import type { CheckRunner, Remember } from './areas.ts';
+
+/** Where a writer of tests works. */
+export interface TestWriter {
+  readonly gateway: Pick<Gateway, 'open' | 'route'>;
+  readonly model: Model;
+  readonly random: Pick<Random, 'nonce'>;
+  /** `provider/model` names in the order in which they are asked; `writersInOrder` gives it. */
+  readonly models: readonly string[];
+  readonly task: Pick<Task, 'runId' | 'origin' | 'title' | 'body' | 'comments' | 'settings'>;
+  readonly brief: Brief;
+  /** Keeps paid answers: asked for again after a crash, they are given back, not paid again. */
+  readonly remember: Remember;
+  readonly signal: AbortSignal;
+}
+
+export interface WriterQuestion<T> {
+  /** Whose calls these are in the ledger. */
+  readonly spender: 'writer' | 'distinguisher' | 'reviewer' | `review-${string}`;
+  /** The most of the run's budget that this spender may use, 0 to 1, all its calls together. */
+  readonly share: number;
+  readonly instructions: string;
+  readonly prompt: string;
+  readonly schema: z.ZodType<T>;
+}
+
+export type WriterAnswer<T> =
+  | { readonly kind: 'answer'; readonly value: T; readonly model: string }
+  /** One sentence for people. */
+  | { readonly kind: 'nothing'; readonly why: string };
+
+class NoAnswer extends Error {}
+
+/** Keeps an answer for the run. That there was none is not kept: a provider that was away is asked again. */
+export async function answerOnce<T>(
+  writer: Pick<TestWriter, 'remember'>,
+  key: string,
+  work: () => Promise<WriterAnswer<T>>,
+): Promise<WriterAnswer<T>> {
+  try {
+    return await writer.remember(key, async () => {
+      const heard = await work();
+      if (heard.kind === 'nothing') throw new NoAnswer(heard.why);
+      return heard;
+    });
+  } catch (thrown) {
+    if (thrown instanceof NoAnswer) return { kind: 'nothing', why: thrown.message };
+    throw thrown;
+  }
+}
+
+/** Models that are asked before it is given up. Our default. */
+const MAX_MODELS = 2;
+
+/** Asks for one schema-checked answer, within a share of the budget. Whatever a model or provider does, it is a value. */
+export async function askWriters<T>(
+  writer: TestWriter,
+  { share, ...question }: WriterQuestion<T>,
+): Promise<WriterAnswer<T>> {
+  const payer = payerOf(writer.task);
+  const capUsd = Math.min(1, share) * payer.runCapUsd;
+  let why = 'No model is configured.';
+  for (const model of writer.models.slice(0, MAX_MODELS)) {
+    const said = await askModel(writer, payer, { ...question, model, capUsd });
+    if (said.kind === 'answer') return { kind: 'answer', value: said.value, model };
+    why = said.why;
+  }
+  return { kind: 'nothing', why };
+}
+
+/** What is asked for, as blocks: the issue, comments of those who may write, the brief. */
+export function taskBlocks(
+  { task, brief }: Pick<TestWriter, 'task' | 'brief'>,
+  nonce: string,
+): readonly string[] {
+  const comments = task.comments.map((one) => `${one.author} wrote:\n${one.body}`).join('\n\n');
+  const list = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [`${title}:\n${lines.map((line) => `- ${line}`).join('\n')}`];
+  const text = [
+    brief.goal,
+    ...list('Done means', brief.definitionOfDone),
+    ...list('Assumptions', brief.assumptions),
+    ...list('Worth a test', brief.acceptance ?? []),
+  ];
+  return [
+    block('TASK', nonce, `${task.title}\n\n${task.body}`),
+    ...(comments ? [block('COMMENTS', nonce, comments)] : []),
+    block('BRIEF', nonce, text.join('\n\n')),
+  ];
+}
+
+/** Texts that say what is wanted; what the planner took for granted is not among them. */
+const wantedTexts = ({ task, brief }: Pick<TestWriter, 'task' | 'brief'>): readonly string[] => [
+  task.title,
+  task.body,
+  ...task.comments.map((one) => one.body),
+  brief.goal,
+  ...brief.definitionOfDone,
+];
+
+/** The most of a run's budget that is spent on independent tests. Our default, tune on dev data. */
+const SHARE = 0.1;
+/** Files of the base whose declarations are shown. Our default. */
+const MAX_FILES = 25;
+const MAX_SURFACE_CHARS = 20_000;
+const MAX_SAMPLE_CHARS = 12_000;
+
+/** What a writer handed in. Plain JSON. */
+interface Written extends Accepted {
+  /** One sentence for people, of what the writer could not do; absent when there is nothing to say. */
+  readonly note?: string;
+  /** `provider/model` of the writer; absent where none answered. */
+  readonly model?: string;
+}
+
+/** What a writer is shown of the base, and where its tests will stand. */
+export interface Setting {
+  readonly custom: TestCustom;
+  readonly sample: string;
+  readonly surface: string;
+}
+
+/**
+ * Asks a writer for tests of the task. It sees the issue, the brief, what the base declares and one of its test files: no
+ * candidate, so it can be asked as soon as there is a brief. That nothing was written is a value, never a fault.
+ */
+export async function writeIndependentTests(
+  runner: CheckRunner,
+  writer: TestWriter,
+  instructions: string,
+): Promise<Written> {
+  const setting = await settingOf(runner, writer);
+  if (setting === null) return nothing('The base has no test file that shows how tests are written here.');
+  const key = JSON.stringify(['neutral-tests', writer.task.runId]);
+  const heard = await answerOnce(writer, key, async (): Promise<WriterAnswer<Written>> => {
+    const places = placesFor(setting.custom, runner.baseFiles, 'neutral', MOST_TESTS);
+    const nonce = await stableNonce(writer, key);
+    const answer = await askWriters(writer, {
+      spender: 'writer',
+      share: SHARE,
+      instructions,
+      prompt: [
+        ...taskBlocks(writer, nonce),
+        ...settingBlocks(setting, nonce),
+        `The tests will stand at these paths, in this order:\n${places.join('\n')}`,
+        'Write the tests.',
+      ].join('\n\n'),
+      schema: WrittenTests,
+    });
+    if (answer.kind === 'nothing') return answer;
+    const { tests, note } = answer.value;
+    const accepted = await acceptOn(runner, writer, { origin: 'writer', places, written: tests });
+    const value = { ...accepted, model: answer.model, ...(note.trim() === '' ? {} : { note }) };
+    return { ...answer, value };
+  });
+  return heard.kind === 'answer' ? heard.value : nothing(`No independent tests were written: ${heard.why}`);
+}
+
+const nothing = (note: string): Written => ({ tests: [], left: [], note });
+
+/** Holds written tests against the task and the base. */
+export async function acceptOn(
+  runner: CheckRunner,
+  writer: TestWriter,
+  given: {
+    readonly origin: 'writer' | 'distinguishing';
+    readonly places: readonly string[];
+    readonly written: readonly WrittenTest[];
+  },
+): Promise<Accepted> {
+  const { origin, places, written } = given;
+  const { baseFiles } = runner;
+  const imported: Record<string, string> = {};
+  for (const path of importedFiles(written, places, baseFiles)) {
+    const text = await textOf(runner, path);
+    if (text !== null) imported[path] = text;
+  }
+  return accept(written, { origin, places, wanted: wantedTexts(writer), baseFiles, imported });
+}
+
+/** Null where the base shows no custom of naming tests, or none under which ours would count as a test. */
+export async function settingOf(
+  runner: CheckRunner,
+  { brief }: Pick<TestWriter, 'brief'>,
+): Promise<Setting | null> {
+  const near = [...brief.files, ...runner.plan.command.split(/[\s'"=]+/)];
+  for (const custom of customsOf(runner.baseFiles, near)) {
+    const sample = await textOf(runner, custom.sample);
+    if (sample === null || !looksLikeTest(sample)) continue;
+    if (placesFor(custom, [], 'neutral', 1).length > 0)
+      return { custom, sample, surface: await surface(runner, brief.files) };
+  }
+  return null;
+}
+
+export const settingBlocks = ({ custom, sample, surface }: Setting, nonce: string): readonly string[] => [
+  ...(surface === '' ? [] : [block('DECLARATIONS', nonce, surface)]),
+  block('EXAMPLE', nonce, `${custom.sample}\n\n${sample.slice(0, MAX_SAMPLE_CHARS)}`),
+];
+
+/** Declarations of the files that will probably change, then of those beside them. */
+async function surface(runner: CheckRunner, near: readonly string[]): Promise<string> {
+  const folders = new Set(near.map((path) => path.slice(0, path.lastIndexOf('/') + 1)));
+  const known = runner.baseFiles.filter((path) => roleOf(path) === 'production' && hasSurface(path));
+  const nearby = (path: string) =>
+    near.includes(path) ? 0 : folders.has(path.slice(0, path.lastIndexOf('/') + 1)) ? 1 : 2;
+  const chosen = known.toSorted((a, b) => nearby(a) - nearby(b)).slice(0, MAX_FILES);
+  const parts: string[] = [];
+  for (const path of chosen) {
+    const lines = surfaceOf(path, (await textOf(runner, path)) ?? '');
+    if (lines.length > 0) parts.push(`${path}\n${lines.map((line) => `  ${line}`).join('\n')}`);
+  }
+  return parts.join('\n').slice(0, MAX_SURFACE_CHARS);
+}
+
+/** Null also for a file that is too big to be read: it is only left out of what is shown. */
+async function textOf({ world, source, task }: CheckRunner, path: string): Promise<string | null> {
+  try {
+    return await world.workspaces.readFile(source, task.base.sha, path);
+  } catch (thrown) {
+    if (asFault(thrown).code === 'SETTINGS_INVALID') return null;
+    throw thrown;
+  }
+}

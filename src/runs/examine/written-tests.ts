@@ -1,0 +1,184 @@
+import { type Evidence, isSurvivor } from '../../core/evidence/index.ts';
+import {
+  type Admission,
+  aimOf,
+  type IndependentTestReport,
+  independentTestReport,
+  joinAdmissions,
+  joinTests,
+  NO_ADMISSION,
+} from '../../core/independent-tests/index.ts';
+import {
+  blind,
+  type Competitor,
+  changedFiles,
+  factsOf,
+  type Identities,
+  leaksIn,
+  scrub,
+} from '../../core/judging/index.ts';
+import type { Alias } from '../../core/model/index.ts';
+import { decide, type Ranking, rank, undecided } from '../../core/ranking/index.ts';
+import { admitTests, type Survivor } from './admit.ts';
+import type { ExaminationTools, Examined } from './candidate.ts';
+import { type ComparedCandidate, distinguish } from './distinguish.ts';
+import { type TestWriter, writeIndependentTests } from './independent-tests.ts';
+import { type Objections, review } from './review.ts';
+
+/** Who may be asked for tests, and with which words. */
+export interface Writing {
+  readonly writer: TestWriter;
+  readonly instructions: {
+    readonly neutral: string;
+    readonly distinguish: string;
+    readonly reviewer: string;
+  };
+  /** What the settings want models for. */
+  readonly may: { readonly write: boolean; readonly review: boolean };
+  /** Tests were written in this run before: they are tried on whoever came since, at no further price. */
+  readonly again: boolean;
+  /** How the settings put survivors in order: whom that leaves undecided, a writer may tell apart. */
+  readonly order: Ranking;
+  /** Names of contestants, which nobody who writes tests may read. */
+  readonly identities: Identities;
+}
+
+interface Added {
+  readonly evidence: readonly Evidence[];
+  readonly report: IndependentTestReport;
+}
+
+/**
+ * Where what was executed so far leaves doubt: tests by a writer that sees no candidate, then tests that tell those still
+ * undecided apart. Where the settings want a reviewer, its objections to the leading ones. All count only as execution
+ * admits them. Null where nobody was asked.
+ */
+export async function addWrittenTests(
+  bank: ExaminationTools,
+  examined: readonly Examined[],
+  evidence: readonly Evidence[],
+  writing: Writing,
+): Promise<Added | null> {
+  const contenders = examined.flatMap((one) => contenderOf(one, evidence, writing.identities));
+  if (contenders.length === 0) return null;
+  const room: TestBudget = { bank, contenders, writing };
+  const wrote =
+    writing.may.write && (writing.again || inDoubt(evidence, writing.order))
+      ? await write(room, evidence)
+      : null;
+  const known = wrote ? withTests(evidence, wrote.admission) : evidence;
+  const objections = writing.may.review ? await reviewInDoubt(room, known) : null;
+  if (!wrote && !objections) return null;
+  const admission = joinAdmissions(wrote?.admission ?? NO_ADMISSION, objections?.admission ?? NO_ADMISSION);
+  return {
+    evidence: withTests(evidence, admission).map((one) => {
+      const doubt = objections?.doubts.get(one.alias);
+      return doubt === undefined ? one : { ...one, doubt };
+    }),
+    report: independentTestReport(admission, {
+      models: wrote?.models ?? [],
+      notes: [...(wrote?.notes ?? []), ...(objections?.notes ?? [])],
+    }),
+  };
+}
+
+interface TestBudget {
+  readonly bank: ExaminationTools;
+  readonly contenders: readonly (ComparedCandidate & { readonly competitor: Competitor })[];
+  readonly writing: Writing;
+}
+
+interface Wrote {
+  readonly admission: Admission;
+  readonly models: readonly string[];
+  readonly notes: readonly string[];
+}
+
+async function write(
+  { bank, contenders, writing }: TestBudget,
+  evidence: readonly Evidence[],
+): Promise<Wrote> {
+  const { runner, onBase } = bank;
+  const { writer, instructions, order, identities } = writing;
+  const aim = aimOf(writer.task.title, writer.brief);
+  const survivors = contenders.map(({ survivor }) => survivor);
+  const written = await writeIndependentTests(runner, writer, instructions.neutral);
+  const before =
+    written.tests.length === 0
+      ? NO_ADMISSION
+      : await admitTests(runner, written.tests, { survivors, onBase, aim, name: 'n' });
+  const found = await distinguish(runner, writer, {
+    contenders,
+    undecided: (neutral) => openAmong(withTests(evidence, neutral), order),
+    before,
+    blind: (text) => scrub(text, identities),
+    instructions: instructions.distinguish,
+    onBase,
+    aim,
+  });
+  const left = written.left.map(({ title, because }) => `“${title}” was not accepted: ${because}`);
+  return {
+    admission: joinAdmissions(before, found.admission),
+    models: written.model === undefined ? [] : [written.model],
+    notes: [...(written.note === undefined ? [] : [written.note]), ...left, ...found.notes],
+  };
+}
+
+/** Candidates that are reviewed at most. Our default. */
+const MAX_REVIEWED = 3;
+
+/** Objections to whoever may win. */
+async function reviewInDoubt(
+  { bank, contenders, writing }: TestBudget,
+  evidence: readonly Evidence[],
+): Promise<Objections> {
+  const leading = openAmong(evidence, writing.order).slice(0, MAX_REVIEWED);
+  const { task, brief } = writing.writer;
+  return review(bank.runner, writing.writer, {
+    competitors: leading.flatMap((alias) =>
+      contenders.flatMap(({ survivor, competitor }) => (survivor.alias === alias ? [competitor] : [])),
+    ),
+    reviewers: [{ name: 'reviewer', spender: 'reviewer', instructions: writing.instructions.reviewer }],
+    survivors: async () => contenders.map(({ survivor }) => survivor),
+    task: [task.title, '', task.body, '', brief.goal, ...brief.definitionOfDone].join('\n'),
+    identities: writing.identities,
+    onBase: bank.onBase,
+    aim: aimOf(task.title, brief),
+  });
+}
+
+/** Somebody could win, and it is not clear who. */
+function inDoubt(evidence: readonly Evidence[], order: Ranking): boolean {
+  const decision = decide(rank(evidence, order), evidence);
+  return decision.kind === 'toss-up' || (decision.kind === 'winner' && decision.confidence !== 'clear');
+}
+
+const openAmong = (evidence: readonly Evidence[], order: Ranking): readonly Alias[] =>
+  undecided(rank(evidence, order), evidence);
+
+const withTests = (evidence: readonly Evidence[], { byAlias }: Admission): readonly Evidence[] =>
+  evidence.map((one) => {
+    const tests = byAlias[one.alias];
+    return tests ? { ...one, independentTests: joinTests(one.independentTests, tests) } : one;
+  });
+
+function contenderOf(
+  { candidate, gates, patch, tree, baseTests }: Examined,
+  evidence: readonly Evidence[],
+  identities: Identities,
+): TestBudget['contenders'] {
+  const { alias } = candidate;
+  const found = evidence.find((one) => one.alias === alias);
+  if (!isSurvivor(gates) || !patch || !tree?.ready || !found) return [];
+  const survivor: Survivor = { alias, tree, green: baseTests?.exitCode === 0 };
+  const files = changedFiles(patch);
+  const diff = blind(files, identities).production;
+  return [
+    {
+      survivor,
+      cls: found.alike?.[0] ?? alias,
+      diff: leaksIn(diff, identities).length === 0 ? diff : null,
+      competitor: { alias, files, facts: factsOf(found), author: null },
+    },
+  ];
+}

@@ -1,0 +1,262 @@
+import {
+  type Alias,
+  type ArtifactRef,
+  asFault,
+  type GitHubOrigin,
+  type RunId,
+  type Sha,
+} from '../../core/model/index.ts';
+import { pickable } from '../../core/ranking/index.ts';
+import {
+  checkText,
+  type Diffs,
+  type OutcomeView,
+  type Report,
+  type ReportKind,
+  type RunView,
+  report,
+} from '../../core/reports/index.ts';
+import type { Store } from '../../ports/index.ts';
+import { loadRun, requireGitHub, type World } from '../context.ts';
+import { findOwnComment, type OwnComment } from '../question.ts';
+import { idempotentWrite, throwIfCancelled } from '../stage.ts';
+import { diffsOf, viewOf } from '../view.ts';
+import type { PublishContext } from './context.ts';
+
+/** Kinds of reports that hold a comparison, whatever they are on. */
+const COMPARISONS = ['comparison', 'choice', 'outcome'] as const satisfies readonly ReportKind[];
+type ComparisonKind = (typeof COMPARISONS)[number];
+
+/** Comments that one comparison takes at most; core keeps to fewer. */
+const MAX_COMMENTS_EACH = 9;
+
+const keyOf = (kind: ComparisonKind, part: number): string => (part === 1 ? kind : `${kind}:${part}`);
+
+/** The first comment of a comparison, as we recorded it when we wrote it; null where there is none. */
+export async function writtenComparison(
+  store: Pick<Store, 'intent'>,
+  runId: RunId,
+  kind: ComparisonKind,
+  part = 1,
+): Promise<OwnComment | null> {
+  const intent = await store.intent(runId, keyOf(kind, part));
+  return intent?.state === 'done' ? (intent.result as OwnComment) : null;
+}
+
+/** The run and its diffs as readers of what is published now see them, without links to branches. */
+export async function viewForPublishing(
+  context: PublishContext,
+): Promise<{ readonly view: RunView; readonly diffs: Diffs }> {
+  const { world, task, reader } = context;
+  const run = await loadRun(world, context.run.id);
+  const now = await reader.branchHead(task.base.ref);
+  const moved = now !== null && now !== task.base.sha;
+  const view: RunView = {
+    ...(await viewOf(world, run)),
+    ...(moved ? { baseMovedTo: now } : {}),
+    ...((await editedSince(context)) ? { editedSince: true } : {}),
+  };
+  return { view, diffs: await diffsOf(world, run.id) };
+}
+
+/** The diffs with where each branch that was pushed can be compared to the base. */
+export const withLinks = (
+  { facts, task }: PublishContext,
+  diffs: Diffs,
+  branches: Readonly<Record<Alias, string>>,
+): Diffs =>
+  Object.fromEntries(
+    Object.entries(diffs).map(([alias, diff]) => {
+      const branch = branches[alias];
+      const compareUrl = `${facts.htmlUrl}/compare/${task.base.sha}...${branch}`;
+      return [alias, branch ? { ...diff, compareUrl } : diff];
+    }),
+  );
+
+/** The run as readers see it with this outcome, and its diffs with links. */
+export async function outcomeForPublishing(
+  context: PublishContext,
+  outcome: OutcomeView,
+): Promise<{ readonly view: RunView; readonly diffs: Diffs }> {
+  const { view, diffs } = await viewForPublishing(context);
+  return { view: { ...view, outcome }, diffs: withLinks(context, diffs, outcome.branches) };
+}
+
+/** An issue is read once, at the trigger; that it says something else now is shown (I5). A review is no issue. */
+async function editedSince({ reader, run }: PublishContext): Promise<boolean> {
+  const { origin, task } = run;
+  if (origin.work || !task) return false;
+  try {
+    const issue = await reader.issue(origin.issue);
+    return issue.title !== task.title || issue.body !== task.body;
+  } catch (thrown) {
+    // Deleted, or moved away: what it says now nobody can tell.
+    if (asFault(thrown).code === 'GITHUB_REFUSED') return false;
+    throw thrown;
+  }
+}
+
+/**
+ * Shows a comparison in as many comments as it has parts. Each is written once and found again by its marker if a crash
+ * cut us off; one that is there already is edited.
+ */
+export async function showComparison(
+  context: PublishContext,
+  kind: ComparisonKind,
+  on: number,
+  parts: readonly [Report, ...Report[]],
+): Promise<OwnComment> {
+  // Kept before anybody can tick a box in it.
+  if (kind === 'choice') await storeChoice(context.world, context.run.id, parts[0].body);
+  const first = await showPart(context, kind, on, 1, parts[0].body);
+  for (const [at, part] of parts.slice(1).entries()) await showPart(context, kind, on, at + 2, part.body);
+  for (let part = parts.length + 1; part <= MAX_COMMENTS_EACH; part++) {
+    const left = await writtenComparison(context.world.store, context.run.id, kind, part);
+    if (!left) break;
+    const { body } = report(kind, context.run.id, ['All of it is in the comments before this one.'], part);
+    await editUnlessGone(context, left, body);
+  }
+  return first;
+}
+
+/** Shows the first comment of a comparison anew, where it was written: the tally of votes stands there. */
+export async function showTally(
+  context: PublishContext,
+  kind: ComparisonKind,
+  on: number,
+  [first]: readonly [Report, ...Report[]],
+): Promise<void> {
+  if (!(await writtenComparison(context.world.store, context.run.id, kind))) return;
+  if (kind === 'choice') await storeChoice(context.world, context.run.id, first.body);
+  await showPart(context, kind, on, 1, first.body);
+}
+
+const CHOICE_TEXT = 'choice:text';
+
+/** What the comment should say now, and what it said before: a tick may be set while it is being edited. */
+interface StoredChoice {
+  readonly now: ArtifactRef;
+  readonly before?: ArtifactRef;
+}
+
+async function storedChoice(store: Pick<Store, 'intent'>, runId: RunId): Promise<StoredChoice | null> {
+  const intent = await store.intent(runId, CHOICE_TEXT);
+  return intent?.state === 'done' ? (intent.result as StoredChoice) : null;
+}
+
+/** A tick is told from any other edit by what we wrote, not by what GitHub says was there before (I12). */
+async function storeChoice(
+  { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
+  runId: RunId,
+  body: string,
+): Promise<void> {
+  const kept = await storedChoice(store, runId);
+  const now = await artifacts.put(body);
+  if (kept?.now.sha256 === now.sha256) return;
+  await store.intend(runId, CHOICE_TEXT);
+  await store.fulfil(runId, CHOICE_TEXT, { now, ...(kept ? { before: kept.now } : {}) });
+}
+
+/** The comment that lets people pick, as we wrote it last, then as we wrote it before; empty where there is none. */
+export async function choiceTexts(
+  { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
+  runId: RunId,
+): Promise<readonly string[]> {
+  const kept = await storedChoice(store, runId);
+  if (!kept) return [];
+  return Promise.all([kept.now, ...(kept.before ? [kept.before] : [])].map((ref) => artifacts.get(ref)));
+}
+
+async function showPart(
+  context: PublishContext,
+  kind: ComparisonKind,
+  on: number,
+  part: number,
+  body: string,
+): Promise<OwnComment> {
+  const { world, run, reader, publisher, signal } = context;
+  const wanted = { kind, run: run.id, ...(part === 1 ? {} : { number: part }) };
+  let fresh = false;
+  const comment = await idempotentWrite(world.store, run.id, keyOf(kind, part), {
+    look: () => findOwnComment(requireGitHub(world), reader, on, wanted),
+    write() {
+      throwIfCancelled(signal);
+      fresh = true;
+      return publisher.comment(on, body);
+    },
+  });
+  if (!fresh) await editUnlessGone(context, comment, body);
+  return comment;
+}
+
+/** Somebody may have deleted a comment of ours: what else there is to do is done all the same. */
+async function editUnlessGone({ world, run, publisher }: PublishContext, { id }: OwnComment, body: string) {
+  try {
+    await publisher.editComment(id, body);
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    world.log.warn({ run: run.id, comment: id, err: thrown }, 'a comment of ours could not be edited');
+  }
+}
+
+/** The check run on the head of the pull request. A repository without that right goes without it. */
+export async function showCheck(context: PublishContext, view: RunView, headSha: Sha): Promise<void> {
+  try {
+    await context.publisher.showCheck({ headSha, externalId: view.id, ...checkText(view) });
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    context.world.log.warn({ run: view.id, err: thrown }, 'the check run could not be written');
+  }
+}
+
+/**
+ * Folds the comparisons of earlier runs of the same issue, and ends those that still wait for a pick. A run in which
+ * nobody survived takes no such choice away.
+ */
+export async function supersede(context: PublishContext, view: RunView): Promise<void> {
+  const { world } = context;
+  const { id: own, origin } = context.run;
+  const empty = pickable(view).length === 0;
+  const runs = await world.store.runsAt(origin.repositoryId, origin.issue);
+  const self = runs.find(({ id }) => id === own);
+  for (const run of runs) {
+    if (!self || run.createdAt >= self.createdAt || !isOf(run.origin, origin)) continue;
+    if (empty && run.state === 'awaiting_pick') continue;
+    for (const kind of COMPARISONS) await minimiseComparison(context, run.id, kind);
+    if (run.state === 'awaiting_pick') {
+      await world.store.transition(run.id, 'closed', 'a newer run has a result', world.clock.now());
+    }
+  }
+}
+
+const isOf = (one: { readonly kind: string; readonly issue?: number }, { issue }: GitHubOrigin): boolean =>
+  one.kind === 'github' && one.issue === issue;
+
+async function minimiseComparison(
+  context: PublishContext,
+  runId: RunId,
+  kind: ComparisonKind,
+): Promise<void> {
+  const { store, log } = context.world;
+  for (let part = 1; part <= MAX_COMMENTS_EACH; part++) {
+    const comment = await writtenComparison(store, runId, kind, part);
+    if (!comment) return;
+    await idempotentWrite(store, runId, `minimised:${comment.id}`, {
+      look: async () => null,
+      async write() {
+        try {
+          await context.publisher.minimise(comment.id);
+          return 'minimised';
+        } catch (thrown) {
+          // Somebody may have deleted it; an older comparison that stays open harms nobody.
+          if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+          log.warn(
+            { run: runId, comment: comment.id, err: thrown },
+            'an older comparison could not be folded',
+          );
+          return 'refused';
+        }
+      },
+    });
+  }
+}

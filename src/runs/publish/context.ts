@@ -1,0 +1,195 @@
+import { type Alias, asFault, Fault, type Sha, type Task } from '../../core/model/index.ts';
+import { branchName } from '../../core/reports/index.ts';
+import type {
+  BaseCheckout,
+  GitHubReader,
+  Publisher,
+  RepositoryFacts,
+  RunRecord,
+  Store,
+} from '../../ports/index.ts';
+import { type GitHubRun, handleOf, requireGitHub, taskOf, type World } from '../context.ts';
+import { throwIfCancelled } from '../stage.ts';
+import type { Commits } from './branches.ts';
+
+/** A run whose result is being published on GitHub, with what it takes to read and write there. */
+export interface PublishContext {
+  readonly world: World;
+  readonly run: GitHubRun;
+  readonly task: Task;
+  readonly reader: GitHubReader;
+  readonly publisher: Publisher;
+  readonly facts: RepositoryFacts;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Publishes with a token that is given back at the end. A pick comes from no flow: whatever is done here is logged and
+ * audited for its run.
+ */
+export const withPublisher = <T>(
+  world: World,
+  { run, signal }: { readonly run: GitHubRun; readonly signal: AbortSignal },
+  work: (context: PublishContext) => Promise<T>,
+): Promise<T> =>
+  world.log.within({ run: run.id }, async () => {
+    const github = requireGitHub(world);
+    const reader = await github.reader(handleOf(run.origin));
+    const facts = await reader.repository();
+    const publisher = await github.publisher(handleOf(run.origin));
+    try {
+      return await work({ world, run, task: taskOf(run), reader, publisher, facts, signal });
+    } finally {
+      await publisher.close();
+    }
+  });
+
+export const candidateBranch = ({ run }: PublishContext, alias: Alias): string =>
+  branchName(run.origin.issue, run.id, alias);
+
+/** The commit of a candidate that is to be pushed. */
+export function commitOf({ byAlias }: Commits, alias: Alias): Sha {
+  const sha = byAlias.get(alias);
+  if (!sha) throw new Fault('INTERNAL', `Candidate ${alias} has no commit although it is to be pushed.`);
+  return sha;
+}
+
+interface BranchPush {
+  readonly branch: string;
+  readonly sha: Sha;
+  /** What the branch must point to; absent: it must not exist. */
+  readonly onto?: Sha | undefined;
+}
+
+/** Pushes a commit to a branch of ours; null when it is there, else why GitHub refused it, a sentence. */
+export async function push(
+  context: PublishContext,
+  base: BaseCheckout,
+  { branch, sha, onto }: BranchPush,
+): Promise<string | null> {
+  throwIfCancelled(context.signal);
+  await storePushed(context.world.store, context.run.id, branch, sha);
+  const result = await pushWithToken(context, base, { branch, sha, onto });
+  switch (result.kind) {
+    case 'pushed':
+      return null;
+    case 'exists':
+      return result.at === null
+        ? `The branch \`${branch}\` is gone.`
+        : `The branch \`${branch}\` is at \`${result.at.slice(0, 10)}\`, which Runoff did not push, and is not ours to move.`;
+    case 'refused':
+      return `The push of \`${branch}\` was refused: ${result.why}`;
+  }
+}
+
+/** Once more with a new token where the first is not taken: it may have run out, or been revoked, on the way. */
+async function pushWithToken(
+  { world, facts, publisher }: PublishContext,
+  base: BaseCheckout,
+  { branch, sha, onto }: BranchPush,
+) {
+  const pushOnce = async () => {
+    const remote = { url: facts.cloneUrl, credential: await publisher.credential() };
+    return world.workspaces.push(base, remote, branch, sha, onto);
+  };
+  try {
+    return await pushOnce();
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    return refusalOr(pushOnce);
+  }
+}
+
+/** Refused with a good token as well: that is an answer, and the comparison can say it. */
+async function refusalOr<T>(
+  push: () => Promise<T>,
+): Promise<T | { readonly kind: 'refused'; readonly why: string }> {
+  try {
+    return await push();
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    if (code !== 'GITHUB_REFUSED') throw thrown;
+    return { kind: 'refused', why: message };
+  }
+}
+
+/** Every candidate but one. One that GitHub refuses (a secret in its patch, a rule) stays in the comment's text only. */
+export async function pushOthers(
+  context: PublishContext,
+  commits: Commits,
+  but: Alias | null,
+): Promise<Record<Alias, string>> {
+  const branches: Record<Alias, string> = {};
+  for (const alias of [...commits.byAlias.keys()].toSorted()) {
+    if (alias === but) continue;
+    const branch = candidateBranch(context, alias);
+    const refused = await push(context, commits.base, { branch, sha: commitOf(commits, alias) });
+    if (refused) context.world.log.warn({ run: context.run.id, alias }, refused);
+    else branches[alias] = branch;
+  }
+  return branches;
+}
+
+const pushedKey = (branch: string): string => `pushed:${branch}`;
+
+/** Kept before the push: after a crash it is known what may stand there and be ours. */
+async function storePushed(
+  store: Pick<Store, 'intend' | 'fulfil'>,
+  runId: string,
+  branch: string,
+  sha: Sha,
+): Promise<void> {
+  await store.intend(runId, pushedKey(branch));
+  await store.fulfil(runId, pushedKey(branch), sha);
+}
+
+interface LosingBranch {
+  readonly branch: string;
+  readonly sha: Sha;
+}
+
+/** Branches of candidates that the pull request is not made from, with the commits that we pushed there, as far as they were kept. */
+async function losingBranches(
+  store: Pick<Store, 'intent'>,
+  run: RunRecord,
+): Promise<readonly LosingBranch[]> {
+  const { outcome } = run;
+  if (outcome?.kind !== 'pull' && outcome?.kind !== 'table') return [];
+  const shown = outcome.kind === 'pull' ? outcome.branch : null;
+  const losers: LosingBranch[] = [];
+  for (const branch of Object.values(outcome.branches)) {
+    const intent = branch === shown ? null : await store.intent(run.id, pushedKey(branch));
+    if (intent?.state === 'done') losers.push({ branch, sha: intent.result as Sha });
+  }
+  return losers;
+}
+
+/**
+ * Deletes the branches of a run's losing candidates that are as we pushed them. Returns how many went, and the fault that
+ * stood in the way of the rest: whoever asks may come back.
+ */
+export async function deleteLosers(
+  { store, log, github }: Pick<World, 'store' | 'log' | 'github'>,
+  run: GitHubRun,
+): Promise<{ readonly deleted: number; readonly stopped?: Fault | 'no App' }> {
+  const losers = await losingBranches(store, run);
+  if (losers.length === 0) return { deleted: 0 };
+  if (!github) return { deleted: 0, stopped: 'no App' };
+  let deleted = 0;
+  let publisher: Publisher | undefined;
+  try {
+    publisher = await github.publisher(handleOf(run.origin));
+    for (const { branch, sha } of losers) {
+      const { deleteBranch } = publisher;
+      const became = await log.within({ run: run.id }, () => deleteBranch(branch, sha));
+      if (became === 'deleted') deleted += 1;
+    }
+    return { deleted };
+  } catch (thrown) {
+    const fault = asFault(thrown);
+    if (fault.code !== 'GITHUB_UNAVAILABLE' && fault.code !== 'GITHUB_REFUSED') throw thrown;
+    return { deleted, stopped: fault };
+  } finally {
+    await publisher?.close();
+  }
+}

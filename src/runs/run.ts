@@ -1,0 +1,92 @@
+import type { FlowContext, Flows } from '../ports/index.ts';
+import { admit, enqueue, permit, RunRequest } from './admit/index.ts';
+import { brief } from './brief/index.ts';
+import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
+import type { World } from './context.ts';
+import { checkBase } from './examine/index.ts';
+import { ExaminationInput, examineHere, examineRounds } from './examine-rounds.ts';
+import { instrumentFlows } from './instrumentation.ts';
+import { judge } from './judge/index.ts';
+import { conclude, publish } from './publish/index.ts';
+import { reviewWinner } from './review.ts';
+import { settleQuestions } from './settle-questions.ts';
+import { maxWorkMs, type StageRunner, stagesOf, UNLIMITED, workTimeOf } from './stage.ts';
+import { stopEarly } from './stop-early.ts';
+
+/** How a run ended, small enough to be the engine's result; all else is in the store. */
+export type RunEnd = 'published' | 'refused' | 'failed' | 'stopped';
+
+/** A run until it is admitted: it may start, has waited for a slot, and its inputs are frozen. Else how it ended. */
+async function admitRun(
+  world: World,
+  flow: FlowContext,
+  request: RunRequest,
+  stage: StageRunner,
+): Promise<RunEnd | null> {
+  const { runId } = request;
+  const permitted = await stage('permit', ({ run }) => permit(world, run, request));
+  if (permitted.kind === 'fault') return conclude(world, flow, runId, permitted.fault, 'quietly');
+  if (permitted.value === 'refused') return 'refused';
+
+  const enlisted = await stage('enlist', ({ run }) => enqueue(world, run, request));
+  if (enlisted.kind === 'fault') return conclude(world, flow, runId, enlisted.fault, 'quietly');
+  await flow.waitForSlot(enlisted.value);
+
+  const admitted = await stage('admit', ({ run }) => admit(world, run, request));
+  if (admitted.kind === 'fault') return conclude(world, flow, runId, admitted.fault);
+  return admitted.value === 'refused' ? 'refused' : null;
+}
+
+/** One run, top to bottom. Each stage is a durable step: after a crash, finished ones are not repeated. */
+export async function runTask(world: World, flow: FlowContext, request: RunRequest): Promise<RunEnd> {
+  const { runId } = request;
+  const time = workTimeOf(maxWorkMs(world));
+  const stage = stagesOf(world, flow, runId, time);
+
+  const ended = await admitRun(world, flow, request, stage);
+  if (ended !== null) return ended;
+
+  // The base must build and pass before anything is spent on coders; the planner thinks meanwhile.
+  const plan = () => stage('brief', (context) => brief(world, context));
+  const [briefed, base] = await Promise.all([plan(), stage('base', (context) => checkBase(world, context))]);
+  if (base.kind === 'fault') return conclude(world, flow, runId, base.fault);
+  if (briefed.kind === 'fault') return conclude(world, flow, runId, briefed.fault);
+
+  const agreed = await settleQuestions(world, flow, stage, plan);
+  if (agreed.kind === 'fault') return conclude(world, flow, runId, agreed.fault);
+  if (agreed.value === 'stopped') return 'stopped';
+
+  const coded = await code(world, flow, { ...request, time }, stage, (context, over) =>
+    stopEarly(world, context, base.value, over),
+  );
+  if (coded.kind === 'fault') return conclude(world, flow, runId, coded.fault);
+
+  const examined = await examineRounds(world, flow, { runId, baseRun: base.value }, time, () =>
+    codeFurther(world, flow, stage, time),
+  );
+  if (examined.kind === 'fault') return conclude(world, flow, runId, examined.fault);
+
+  const judged = await stage('judge', (context) => judge(world, context));
+  if (judged.kind === 'fault') return conclude(world, flow, runId, judged.fault);
+
+  const reviewed = await reviewWinner(world, base.value, stage);
+  if (reviewed.kind === 'fault') return conclude(world, flow, runId, reviewed.fault);
+
+  // However long it took to get here: what is decided is shown.
+  const published = await stagesOf(
+    world,
+    flow,
+    runId,
+    UNLIMITED,
+  )('publish', (context) => publish(world, context));
+  if (published.kind === 'fault') return conclude(world, flow, runId, published.fault);
+  return 'published';
+}
+
+/** The flows of the durable engine: a run, one candidate of it, and the examination of all of them. */
+export const flows = (world: World): Flows =>
+  instrumentFlows(world, {
+    run: (flow, input) => runTask(world, flow, RunRequest.parse(input)),
+    candidate: (flow, input) => codeOne(world, flow, CandidateInput.parse(input)),
+    examination: (flow, input) => examineHere(world, flow, ExaminationInput.parse(input)),
+  });

@@ -1,0 +1,228 @@
+import { asFault, Fault, type FaultCode, type RunId } from '../core/model/index.ts';
+import type { Clock, FlowContext, RunRecord, Store } from '../ports/index.ts';
+import { loadRun, type World } from './context.ts';
+
+type StagePorts = Pick<World, 'store' | 'clock' | 'log' | 'ceilings'>;
+
+/** A fault as plain data: what a durable step may return. */
+export interface FaultData {
+  readonly code: FaultCode;
+  readonly message: string;
+}
+
+export type StageResult<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'fault'; readonly fault: FaultData };
+
+/** What a stage works on: the run as it was stored when the stage began, and the signal that ends the stage. */
+export interface RunContext {
+  readonly run: RunRecord;
+  readonly signal: AbortSignal;
+}
+
+/** Runs a stage as one durable step, with the run loaded for it once; a fault comes back as a value. */
+export type StageRunner = <T>(
+  name: string,
+  work: (context: RunContext) => Promise<T>,
+) => Promise<StageResult<T>>;
+
+/**
+ * Waits between tries while something outside of the run is away, or the machine kills what Runoff starts, milliseconds: a
+ * quarter of an hour in all.
+ */
+const WAITS_MS = [2_000, 10_000, ...Array.from({ length: 29 }, () => 30_000)];
+/** Longest wait for stored data that was found damaged: what can be made again is made by the next try. */
+const MAX_WAIT_FOR_RESTORE_MS = 10_000;
+/** Faults that waiting can fix. */
+export const OUTAGES: ReadonlySet<FaultCode> = new Set([
+  'GITHUB_UNAVAILABLE',
+  'DATABASE_UNAVAILABLE',
+  'ARTIFACTS_UNAVAILABLE',
+  'DISK_FULL',
+  'PROGRAM_KILLED',
+]);
+
+/** An outage that lasted for all of these waits: a wait around it does not begin the work anew. */
+class LongOutage extends Fault {
+  constructor({ code, message, cause }: Fault) {
+    super(code, message, { cause });
+  }
+}
+
+/** What fails, for the log; the fault itself is beside it. */
+function outageText({ code }: Fault): string {
+  if (code === 'DISK_FULL') return 'the disk is full';
+  if (code === 'PROGRAM_KILLED') return 'a program that Runoff started was killed';
+  if (code === 'STORED_DATA_DAMAGED') return 'stored data is damaged';
+  return 'a service does not answer';
+}
+
+/** What a cancelled step rejects with. */
+export const cancelledError = (): DOMException => new DOMException('The run was cancelled.', 'AbortError');
+
+export function throwIfCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw cancelledError();
+}
+
+/**
+ * Does the work again while a service that we depend on is away, or the disk full. The work must be safe to repeat.
+ * `onWait` is told before each wait, of so many milliseconds; it never rejects.
+ */
+export async function retryOutages<T>(
+  world: Pick<World, 'clock' | 'log'>,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+  onWait: (fault: Fault, wait: number) => Promise<void> = async () => undefined,
+): Promise<T> {
+  for (const wait of [...WAITS_MS, null]) {
+    try {
+      return await work();
+    } catch (thrown) {
+      const fault = asFault(thrown);
+      if (fault instanceof LongOutage) throw fault;
+      const isOutage = OUTAGES.has(fault.code);
+      if (wait === null) throw isOutage ? new LongOutage(fault) : thrown;
+      const isRemade = fault.code === 'STORED_DATA_DAMAGED' && wait <= MAX_WAIT_FOR_RESTORE_MS;
+      if (!isOutage && !isRemade) throw thrown;
+      world.log.warn({ err: thrown, wait }, `${outageText(fault)}; tried again later`);
+      await onWait(fault, wait);
+      await world.clock.sleep(wait, signal);
+      throwIfCancelled(signal);
+    }
+  }
+  throw new Fault('INTERNAL', 'The last try returns or rejects.');
+}
+
+/** Back from data, for its advice and retry class. */
+export const faultOf = (data: FaultData): Fault => new Fault(data.code, data.message);
+
+/** A result with the time that it took. A stage that had no time left did not begin, and has none. */
+export type Timed<T> = T & {
+  /** Milliseconds that it worked, in the process that finished it. */
+  readonly elapsed?: number;
+};
+
+/**
+ * How long a run has worked, kept in the flow's body from what its steps remember: the same after a restart, and without
+ * what nobody worked in (waits for people, for a slot, for a worker, for a process that comes back).
+ */
+export interface WorkTime {
+  /** Milliseconds that are left at this place of the flow; never below 0. */
+  left(): number;
+  /** Something begins; call what is returned with the milliseconds it took. Of what goes on side by side the longest counts. */
+  begin(): (elapsed: number) => void;
+}
+
+export function workTimeOf(mostMs: number): WorkTime {
+  let spent = 0;
+  return {
+    left: () => Math.max(0, mostMs - spent),
+    begin() {
+      const from = spent;
+      return (elapsed) => {
+        spent = Math.max(spent, from + elapsed);
+      };
+    },
+  };
+}
+
+/** For stages that run however long the run has worked, and whose time is not the run's. */
+export const UNLIMITED: WorkTime = { left: () => Number.POSITIVE_INFINITY, begin: () => () => undefined };
+
+/** Milliseconds that a run may work; the operator's MAX_RUN_TIME. */
+export const maxWorkMs = ({ ceilings }: Pick<World, 'ceilings'>): number => ceilings.runSeconds * 1_000;
+
+/** The stages of a run, each with the time that the ones before it left. */
+export const stagesOf =
+  (world: StagePorts, flow: FlowContext, runId: RunId, time: WorkTime): StageRunner =>
+  async (name, work) => {
+    const leftMs = time.left();
+    const took = time.begin();
+    const { elapsed = 0, ...result } = await flow.step(name, (signal) =>
+      executeStage(world, name, { signal, leftMs }, async (within) =>
+        work({ run: await loadRun(world, runId), signal: within }),
+      ),
+    );
+    took(elapsed);
+    return result;
+  };
+
+/**
+ * Executes one stage in this process: waits out outages, ends the work with RUN_TOO_LONG after `leftMs` milliseconds (with
+ * none left it does not begin), and turns a thrown fault into data, so that it is remembered like any result. Rejects only
+ * when the step was cancelled: that ends the flow.
+ */
+export async function executeStage<T>(
+  world: StagePorts,
+  stage: string,
+  { signal, leftMs = Number.POSITIVE_INFINITY }: { readonly signal: AbortSignal; readonly leftMs?: number },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<Timed<StageResult<T>>> {
+  if (leftMs <= 0) return runTooLong(world, stage);
+  const began = world.clock.elapsed();
+  const limit = timeLimit(world.clock, leftMs);
+  const within = AbortSignal.any([signal, limit.signal]);
+  const elapsed = (): number => Math.round(world.clock.elapsed() - began);
+  try {
+    const value = await retryOutages(world, within, () => work(within));
+    return { kind: 'ok', value, elapsed: elapsed() };
+  } catch (thrown) {
+    if (signal.aborted) throw cancelledError();
+    if (limit.signal.aborted) return { ...runTooLong(world, stage), elapsed: elapsed() };
+    if (thrown instanceof DOMException && thrown.name === 'AbortError') throw cancelledError();
+    const fault = asFault(thrown);
+    const level = fault.code === 'INTERNAL' ? 'error' : 'warn';
+    world.log[level]({ stage, code: fault.code, err: thrown }, fault.message);
+    return { kind: 'fault', fault: { code: fault.code, message: fault.message }, elapsed: elapsed() };
+  } finally {
+    limit.clear();
+  }
+}
+
+/** A signal that aborts after `ms` milliseconds, unless it is cleared before. */
+function timeLimit(clock: Clock, ms: number): { readonly signal: AbortSignal; clear(): void } {
+  const limit = new AbortController();
+  const over = new AbortController();
+  if (Number.isFinite(ms))
+    void clock.sleep(ms, over.signal).then(() => {
+      if (!over.signal.aborted) limit.abort();
+    });
+  return { signal: limit.signal, clear: () => over.abort() };
+}
+
+function runTooLong(world: StagePorts, stage: string): Extract<StageResult<never>, { kind: 'fault' }> {
+  const hours = Math.round(maxWorkMs(world) / 36_000) / 100;
+  const fault = new Fault(
+    'RUN_TOO_LONG',
+    `The run had worked for the ${hours} h that a run may take on this server, and was ended in its stage \`${stage}\`.`,
+  );
+  world.log.warn({ stage, code: fault.code }, fault.message);
+  return { kind: 'fault', fault: { code: fault.code, message: fault.message } };
+}
+
+/** Null where what is read is damaged or gone: for callers that can do without it, or make it again. */
+export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'STORED_DATA_DAMAGED') throw thrown;
+    return null;
+  }
+}
+
+/**
+ * One external write, exactly once for a run and a key (I8). The intent is stored before the write. If a crash came
+ * between the write and its record, `look` finds what was written, and it is adopted instead of written again.
+ */
+export async function idempotentWrite<T>(
+  store: Pick<Store, 'intend' | 'fulfil'>,
+  runId: RunId,
+  key: string,
+  effect: { look(): Promise<T | null>; write(): Promise<T> },
+): Promise<T> {
+  const { fresh, intent } = await store.intend(runId, key);
+  if (intent.state === 'done') return intent.result as T;
+  const result = (fresh ? null : await effect.look()) ?? (await effect.write());
+  await store.fulfil(runId, key, result);
+  return result;
+}

@@ -1,0 +1,148 @@
+import { constants } from 'node:fs';
+import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { Fault } from '../core/model/index.ts';
+
+/** What GitHub hands out once, when it has registered the App. */
+export interface Credentials {
+  readonly appId: number;
+  readonly webhookSecret: string;
+  /** PEM. */
+  readonly privateKey: string;
+}
+
+export interface SavedCredentials {
+  readonly keyFile: string;
+  readonly envFile: string;
+}
+
+/** Where the App's credentials are written. */
+export interface CredentialStore {
+  /** Null when `keep` can write; else one sentence. Asked before anything is spent on GitHub. */
+  check(): Promise<string | null>;
+  keep(credentials: Credentials): Promise<SavedCredentials>;
+}
+
+/**
+ * Keeps the key as `app.pem` in the data folder, and names it, the App and the secret in `.env`. Both files are
+ * readable by their owner only and replaced in one move; other lines of `.env` stay, an earlier key is kept as `app.pem.old`.
+ */
+export function fileCredentialStore(paths: {
+  readonly dataFolder: string;
+  readonly envFile: string;
+}): CredentialStore {
+  const dataFolder = resolve(paths.dataFolder);
+  const envFile = resolve(paths.envFile);
+  const keyFile = join(dataFolder, 'app.pem');
+  return {
+    async check() {
+      try {
+        await mkdir(dataFolder, { recursive: true, mode: 0o700 });
+        await access(dataFolder, constants.W_OK);
+        await access(dirname(envFile), constants.W_OK);
+        return null;
+      } catch (thrown) {
+        return `The App's key and secret cannot be written to ${keyFile} and ${envFile}: ${(thrown as Error).message}.`;
+      }
+    },
+    async keep({ appId, webhookSecret, privateKey }) {
+      await mkdir(dataFolder, { recursive: true, mode: 0o700 });
+      await rename(keyFile, `${keyFile}.old`).catch(unlessMissing);
+      await replace(keyFile, privateKey.endsWith('\n') ? privateKey : `${privateKey}\n`);
+      const before = await readFile(envFile, 'utf8').catch((thrown: unknown) => unlessMissing(thrown) ?? '');
+      const lines = { APP_ID: String(appId), WEBHOOK_SECRET: webhookSecret, PRIVATE_KEY_PATH: keyFile };
+      await replace(envFile, withLines(before, lines));
+      return { keyFile, envFile };
+    },
+  };
+}
+
+function unlessMissing(thrown: unknown): undefined {
+  if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw thrown;
+  return undefined;
+}
+
+/** Writes a file whole or not at all, mode 0600 from its first byte on. */
+async function replace(path: string, text: string): Promise<void> {
+  const building = `${path}.new`;
+  await rm(building, { force: true });
+  try {
+    const file = await open(building, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(building, path);
+  } catch (thrown) {
+    await rm(building, { force: true });
+    throw thrown;
+  }
+}
+
+/** `.env` text with these variables set: a line that set one is replaced where it stands, the rest is left as it is. */
+export function withLines(text: string, values: Readonly<Record<string, string>>): string {
+  const missing = new Map(Object.entries(values));
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const kept = lines.flatMap((line) => {
+    const name = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/.exec(line)?.[1];
+    const value = name === undefined ? undefined : values[name];
+    if (name === undefined || value === undefined) return [line];
+    return missing.delete(name) ? [`${name}=${quote(value)}`] : [];
+  });
+  const added = [...missing].map(([name, value]) => `${name}=${quote(value)}`);
+  return `${[...kept, ...added].join('\n')}\n`;
+}
+
+function quote(value: string): string {
+  if (/^[\w./:@-]*$/.test(value)) return value;
+  const mark = ["'", '`'].find((candidate) => !value.includes(candidate));
+  if (mark === undefined || /[\r\n]/.test(value)) {
+    throw new Error(
+      'A value with line breaks, or with both kinds of quotes, cannot be written to an .env file.',
+    );
+  }
+  return `${mark}${value}${mark}`;
+}
+
+/** What we take from `app.yml`; another key is an error, so that a typing mistake cannot ask for a right. */
+const AppFile = z.strictObject({
+  name: z.string().min(1).max(34),
+  description: z.string().max(1_000).optional(),
+  url: z.url().optional(),
+  public: z.literal(false).default(false),
+  default_permissions: z.record(z.string(), z.enum(['read', 'write'])),
+  default_events: z.array(z.string()).default([]),
+});
+
+export interface ManifestUrls {
+  /** Where GitHub reaches this server. */
+  readonly publicUrl: string;
+  readonly webhooksPath: string;
+  /** Where the browser of the person who sets up comes back to. */
+  readonly redirectUrl: string;
+}
+
+/** What GitHub registers an App from; its fields as GitHub names them. */
+export interface Manifest extends z.infer<typeof AppFile> {
+  readonly url: string;
+  readonly hook_attributes: { readonly url: string };
+  readonly redirect_url: string;
+}
+
+/** The manifest of the App that `app.yml` describes. Fault SETTINGS_INVALID when the file is not what it should be. */
+export function manifestFrom(appFile: unknown, urls: ManifestUrls): Manifest {
+  const parsed = AppFile.safeParse(appFile);
+  if (!parsed.success) {
+    throw new Fault('SETTINGS_INVALID', `app.yml cannot be used: ${z.prettifyError(parsed.error)}`);
+  }
+  const publicUrl = urls.publicUrl.replace(/\/+$/, '');
+  return {
+    ...parsed.data,
+    url: parsed.data.url ?? publicUrl,
+    hook_attributes: { url: `${publicUrl}${urls.webhooksPath}` },
+    redirect_url: urls.redirectUrl,
+  };
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import type { Manifest, SavedCredentials } from './credentials.ts';
+
+/** One answer to a browser. */
+export interface Page {
+  readonly status: number;
+  readonly html: string;
+  /** Headers besides the usual ones; they win over them. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const STYLE =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem;color:#1f2328}' +
+  'code{background:#eff1f3;padding:.1em .3em;border-radius:4px}button{font:inherit;padding:.4em 1em}' +
+  'input{font:inherit;padding:.3em}.note{border-left:4px solid #bf8700;padding-left:1rem}';
+
+// The only style a page may use; scripts, frames, images and connections are refused altogether.
+const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+const POLICY = `default-src 'none'; style-src ${STYLE_SOURCE}; base-uri 'none'; frame-ancestors 'none'`;
+
+/** Sent with every answer. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': `${POLICY}; form-action 'self'`,
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/**
+ * Headers of the page whose form goes to GitHub. Browsers apply `form-action` to every redirect too, so a company
+ * sign-in behind GitHub would break it; and with `no-referrer` they would send `Origin: null`. The token in the
+ * page's address still stays here: only the origin leaves.
+ */
+const FORM_TO_GITHUB: Readonly<Record<string, string>> = {
+  'content-security-policy': POLICY,
+  'referrer-policy': 'strict-origin',
+};
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text as HTML text or as a quoted attribute. */
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+
+/** `body` is HTML that the caller made; every value in it went through `escapeHtml`. */
+const page = (status: number, title: string, body: string, headers?: Page['headers']): Page => ({
+  status,
+  html:
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
+    `<title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body><h1>${escapeHtml(title)}</h1>${body}</body></html>\n`,
+  ...(headers ? { headers } : {}),
+});
+
+/** What stands at `/`. */
+export const frontPage = (): Page =>
+  page(
+    200,
+    'Runoff',
+    '<p>Label an issue; several coding agents write competing patches; executed tests decide which one becomes ' +
+      'the pull request.</p><p>This server receives webhooks from GitHub. Health: <a href="/healthz">/healthz</a>.</p>',
+  );
+
+export const notFound = (): Page => page(404, 'Page not found', '<p>There is no page at this address.</p>');
+
+const TITLE = 'Set up Runoff';
+const paragraph = (text: string): string => `<p>${escapeHtml(text)}</p>`;
+const note = (text: string): string => `<p class="note">${escapeHtml(text)}</p>`;
+
+/** A page that only says what is wrong and what to do next. */
+export const setupProblem = (status: number, ...sentences: readonly string[]): Page =>
+  page(status, TITLE, sentences.map(paragraph).join(''));
+
+/** Asks for what the manifest needs; answered by loading the page again with it. */
+const askForm = (token: string): string =>
+  '<form method="get" action="/setup">' +
+  `<input type="hidden" name="token" value="${escapeHtml(token)}">` +
+  '<p><label>Public address of this server<br>' +
+  '<input name="publicUrl" type="url" size="40" placeholder="https://runoff.example.com"></label></p>' +
+  '<p><label>Organisation that will own the App (leave empty for your own account)<br>' +
+  '<input name="organization" size="40" maxlength="80"></label></p>' +
+  '<button type="submit">Continue</button></form>';
+
+/** Without an address for GitHub's events there is nothing to register yet. */
+export const setupAsk = (token: string, problem: string | null): Page =>
+  page(
+    problem === null ? 200 : 400,
+    TITLE,
+    (problem === null ? '' : note(problem)) +
+      paragraph(
+        'GitHub needs a public address to send its events to, such as a reverse proxy with TLS or a tunnel.',
+      ) +
+      askForm(token),
+  );
+
+const LOCAL =
+  'This address only works on this machine. GitHub will reject it unless GitHub runs on this machine, too.';
+
+interface FormFacts {
+  readonly manifest: Manifest;
+  /** Where the form goes, on GitHub. */
+  readonly action: string;
+  readonly token: string;
+  /** Login of the organisation that will own the App; absent: the person's own account. */
+  readonly organization?: string;
+  /** GitHub cannot reach this address from outside. */
+  readonly local: boolean;
+}
+
+export function setupForm(facts: FormFacts): Page {
+  const { manifest, organization } = facts;
+  const rights = Object.entries(manifest.default_permissions).map(
+    ([name, level]) => `<li><code>${escapeHtml(name)}</code>: ${escapeHtml(level)}</li>`,
+  );
+  const hook = manifest.hook_attributes.url;
+  const owner = organization === undefined ? 'your own account' : `the organisation ${organization}`;
+  const body = [
+    paragraph(`GitHub will register an App for ${owner} with only these permissions:`),
+    `<ul>${rights.join('')}</ul>`,
+    `<p>GitHub will send its events to <code>${escapeHtml(hook)}</code>.</p>`,
+    ...(facts.local ? [note(LOCAL)] : []),
+    `<form method="post" action="${escapeHtml(facts.action)}">`,
+    `<input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(manifest))}">`,
+    '<button type="submit">Register on GitHub</button></form>',
+    paragraph('App names are unique on GitHub. If this one is taken, enter another on the next page.'),
+    '<h2>Change these settings</h2>',
+    askForm(facts.token),
+  ];
+  return page(200, TITLE, body.join(''), FORM_TO_GITHUB);
+}
+
+/** After registration. `appUrl` was checked to be an http address. */
+export function setupDone(
+  app: { readonly name: string; readonly appUrl: string },
+  kept: SavedCredentials,
+): Page {
+  const install = `${app.appUrl.replace(/\/+$/, '')}/installations/new`;
+  const body = [
+    paragraph(`GitHub registered the App “${app.name}”.`),
+    `<p>The private key is in <code>${escapeHtml(kept.keyFile)}</code>, the other settings are in <code>${escapeHtml(kept.envFile)}</code>. Only this user can read them.</p>`,
+    '<ol>',
+    `<li><a href="${escapeHtml(install)}" rel="noreferrer">Install it on the repositories</a> it may work on.</li>`,
+    '<li>Restart Runoff to load the new settings.</li>',
+    '</ol>',
+  ];
+  return page(200, TITLE, body.join(''));
+}
+
+/** GitHub has registered the App, but its key did not reach our disk; GitHub does not show it a second time. */
+export const setupNotKept = (appUrl: string, why: string): Page =>
+  page(
+    500,
+    TITLE,
+    paragraph(`GitHub registered the App, but Runoff could not save its key: ${why}`) +
+      `<p>GitHub shows the key only once. Open <a href="${escapeHtml(appUrl)}" rel="noreferrer">the App</a>, ` +
+      'then its settings: delete it under “Advanced” and start over, or create a new private key and a new webhook ' +
+      'secret there and set <code>APP_ID</code>, <code>PRIVATE_KEY_PATH</code> and <code>WEBHOOK_SECRET</code> manually.</p>',
+  );

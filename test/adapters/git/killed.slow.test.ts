@@ -1,0 +1,136 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { changes } from '../../contracts/workspaces.suite.ts';
+import { tried } from '../../world/tried.ts';
+import { type GitWorld, git, LIMITS, openGitWorld, writeFiles } from './world.ts';
+
+/** Kills for each kind of work, spread over the time it takes. */
+const KILLS = 3;
+const COMMITS = 2;
+/** Enough that a kill meets each part of the work. */
+const FILES = 200;
+
+describe('a process that is killed with kill -9', () => {
+  let world: GitWorld;
+  beforeEach(() => {
+    world = openGitWorld();
+  });
+  afterEach(() => world.close());
+
+  const files = Object.fromEntries(
+    Array.from({ length: FILES }, (_, at) => [`data/${at % 20}/${at}.txt`, `${at}\n`]),
+  );
+
+  function commits(path: string, round: number): readonly string[] {
+    return Array.from({ length: COMMITS }, (_, at) => {
+      writeFiles(path, { 'round.txt': `${round} ${at}\n` });
+      git(path, 'add', '-A');
+      git(path, 'commit', '-q', '-m', `Round ${round} ${at}`);
+      return git(path, 'rev-parse', 'HEAD');
+    });
+  }
+
+  /** Runs the worker, killed after `ms`; resolves with the milliseconds it took and whether it was done. */
+  async function worker(work: string, path: string, shas: readonly string[], ms: number | null) {
+    const uid = process.getuid?.() === 0 ? '64191' : '';
+    const script = join(import.meta.dirname, 'killed-worker.ts');
+    const scratch = join(world.root, 'scratch');
+    const child = spawn(process.execPath, [script, world.dataDir, scratch, uid, path, work, ...shas], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    child.stdout.on('data', (data) => {
+      said += data;
+    });
+    child.stderr.on('data', (data) => {
+      said += data;
+    });
+    const started = performance.now();
+    const ended = once(child, 'exit');
+    if (ms !== null) {
+      await Promise.race([ended, wait(ms)]);
+      child.kill('SIGKILL');
+    }
+    await ended;
+    return { ms: performance.now() - started, said };
+  }
+
+  const leftovers = () =>
+    execFileSync('find', [
+      world.dataDir,
+      '(',
+      '-name',
+      '.tmp-*',
+      '-o',
+      '-name',
+      '.trash-*',
+      '-o',
+      '-name',
+      '*.lock',
+      ')',
+    ])
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '' && !line.includes('.tmp-gitconfig'));
+
+  test.each(['prepare', 'open', 'install', 'collect', 'prune'])(
+    'in the middle of %s leaves nothing that matters',
+    async (work) => {
+      tried({
+        id: 'git-killed',
+        part: 'The App is killed',
+        what: 'A worker, in the middle of preparing a checkout, opening, installing, collecting and pruning, at several moments each.',
+        held: 'The next one does the same work to the end, and finds no lock, half file or mount in its way.',
+      });
+      const { path } = world.repository({ ...files, 'a.txt': 'one\n', '.gitignore': 'deps\n' });
+      const whole = await worker(work, path, commits(path, 0), null);
+      expect(whole.said).toBe('done\n');
+
+      for (let round = 1; round <= KILLS; round += 1) {
+        const shas = commits(path, round);
+        await worker(work, path, shas, (whole.ms * (round - 0.5)) / KILLS);
+
+        const sha = shas[round % COMMITS] as string;
+        const bare = await world.workspaces.prepare({ kind: 'local', path }, sha);
+        const wish = { command: 'mkdir deps; echo lib > deps/lib', egress: [], limits: LIMITS };
+        const installed = await world.workspaces.install(bare, wish);
+        if (installed.kind !== 'ready') throw new Error(`${installed.why} ${installed.tail}`);
+        const area = await world.workspaces.open(installed.base, 'r1-0');
+        const seen = await world.run(
+          area,
+          'find data -type f | wc -l; cat deps/lib; git status --porcelain; echo two > a.txt',
+        );
+        expect(seen.stdout).toBe(`${FILES}\nlib\n`);
+        expect(changes(await world.workspaces.collect(installed.base, area))).toEqual(['M a.txt']);
+        await world.workspaces.remove(area);
+      }
+      await expect
+        .poll(
+          async () => {
+            await world.workspaces.sweep(() => false);
+            return [...leftovers(), ...readdirSync(join(world.dataDir, 'areas'))];
+          },
+          { interval: 500 },
+        )
+        .toEqual([]);
+      await expect.poll(lockHolders).toEqual([]);
+      await world.workspaces.prune({ before: Date.now() + 1e9, keep: () => false });
+      expect(statSync(join(world.dataDir, 'mirrors')).isDirectory()).toBe(true);
+      for (const name of ['mirrors', 'objects', 'bases', 'layers']) {
+        expect(readdirSync(join(world.dataDir, name)), name).toEqual([]);
+      }
+    },
+  );
+
+  /** Lock files of this world that somebody still holds. */
+  function lockHolders(): readonly string[] {
+    const folder = join(world.dataDir, 'locks');
+    return readdirSync(folder).filter(
+      (name) => spawnSync('flock', ['-x', '-n', join(folder, name), 'true']).status !== 0,
+    );
+  }
+});

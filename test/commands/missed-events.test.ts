@@ -1,0 +1,398 @@
+import { describe, expect, test } from 'vitest';
+import {
+  findMissedLabels,
+  findMissedPickEnds,
+  findMissedStops,
+  recordPullClosed,
+  startFromLabel,
+  stopRunsOfIssue,
+  stopRunsWithoutAccess,
+} from '../../src/commands/index.ts';
+import type { LabelChange } from '../../src/ports/index.ts';
+import { tried } from '../world/tried.ts';
+import { mona, RUN } from './pretend.ts';
+import { down, forbidden, openPull } from './repository.ts';
+import { atWork, boxes, type Scene, START, scene, shown } from './scene.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const stateOf = async ({ store }: Scene, id = RUN) => (await store.run(id))?.state;
+const causeOf = async ({ store }: Scene) => (await store.transitions(RUN)).at(-1)?.cause;
+
+/** Somebody has set the label on the issue, and no webhook came. */
+function labelStands(s: Scene, at = s.now(), byBot = false, touchedAt = at): void {
+  const by = { id: mona.id, login: mona.login };
+  s.repository.wanted = [{ issue: s.repository.issue, set: { by, byBot, at }, touchedAt }];
+}
+
+const webhook = (s: Scene, updatedAt: number, deliveryId = 'late') =>
+  startFromLabel(s.world, {
+    deliveryId,
+    installationId: 1,
+    repository: { id: 42, owner: 'acme', name: 'lists' },
+    issue: { number: 7, title: 'x', body: 'y', updatedAt },
+    actor: mona,
+  });
+
+describe('a label without its webhook', () => {
+  test('starts one run, however often it is looked at and however late the webhook comes', async () => {
+    tried({
+      id: 'webhook-lost',
+      part: 'GitHub is away',
+      what: 'The webhook of a label does not come, or late.',
+      held: 'One run is started.',
+    });
+    const s = scene();
+    labelStands(s);
+    s.later(2 * MINUTE);
+    await findMissedLabels(s.world);
+    await findMissedLabels(s.world);
+    expect((await webhook(s, START)).kind).toBe('ignored');
+    expect(s.engine.started).toEqual(['r0000000001']);
+    const { origin, request } = (await s.store.run('r0000000001')) ?? expect.fail();
+    expect(origin).toMatchObject({ issue: 7, requestedBy: { id: mona.id, login: 'mona' } });
+    expect(request).toMatchObject({ trigger: 'label', triggeredAt: START });
+  });
+
+  test('is left to its webhook for a minute, and to the run that it started', async () => {
+    const s = scene();
+    labelStands(s);
+    s.later(59_000);
+    await findMissedLabels(s.world);
+    expect(s.engine.started).toEqual([]);
+    await webhook(s, START);
+    s.later(10 * MINUTE);
+    await findMissedLabels(s.world);
+    expect(s.engine.started).toHaveLength(1);
+  });
+
+  test('is the one of its webhook, whose issue was changed a moment before by the clock of GitHub', async () => {
+    const s = scene();
+    await webhook(s, START);
+    labelStands(s, START + 2_000);
+    s.later(2 * MINUTE);
+    await findMissedLabels(s.world);
+    expect(s.engine.started).toHaveLength(1);
+  });
+
+  test('that is set again after a run starts another one', async () => {
+    const s = scene();
+    await webhook(s, START);
+    s.later(MINUTE);
+    labelStands(s);
+    s.later(2 * MINUTE);
+    await findMissedLabels(s.world);
+    expect(s.engine.started).toHaveLength(2);
+  });
+
+  test('starts nothing where a bot set it, or nobody knows who did', async () => {
+    const s = scene();
+    labelStands(s, START, true);
+    s.later(2 * MINUTE);
+    await findMissedLabels(s.world);
+    s.repository.wanted = [{ issue: s.repository.issue, set: null, touchedAt: START }];
+    await findMissedLabels(s.world);
+    expect(s.engine.started).toEqual([]);
+  });
+
+  test.each([
+    ['set too long ago for anybody to expect a run', 3 * DAY + 1, 0],
+    ['set before the App was installed', DAY, START + 1],
+  ])('starts nothing where it was %s', async (_when, age, installedAt) => {
+    const s = scene();
+    labelStands(s);
+    s.repository.installedAt = installedAt;
+    s.later(age);
+    await findMissedLabels(s.world);
+    expect(s.engine.started).toEqual([]);
+  });
+
+  test('starts nothing where the issue has changed since: its text may be another one', async () => {
+    const s = scene();
+    labelStands(s, START, false, START + MINUTE + 1);
+    s.later(2 * MINUTE);
+    await findMissedLabels(s.world);
+    expect(s.engine.started).toEqual([]);
+    labelStands(s, START, false, START + MINUTE);
+    await findMissedLabels(s.world);
+    expect(s.engine.started).toHaveLength(1);
+  });
+
+  test('is still found after two days, as an outage can last', async () => {
+    const s = scene();
+    labelStands(s);
+    s.repository.installedAt = START - DAY;
+    s.later(2 * DAY);
+    await findMissedLabels(s.world);
+    expect(s.engine.started).toHaveLength(1);
+  });
+
+  test('is looked for no further once GitHub does not answer; the next look begins behind that repository', async () => {
+    const s = scene();
+    s.other.trouble.set('labelled', down);
+    labelStands(s);
+    s.later(2 * MINUTE);
+    const stoppedAt = await findMissedLabels(s.world);
+    expect([stoppedAt, s.engine.started]).toEqual([43, []]);
+    expect(await findMissedLabels(s.world, stoppedAt)).toBe(43);
+    expect(s.engine.started).toHaveLength(1);
+    s.other.trouble.clear();
+    expect(await findMissedLabels(s.world, 43)).toBeNull();
+  });
+
+  test('is looked for everywhere where the repository that did not answer is gone', async () => {
+    const s = scene();
+    labelStands(s);
+    s.later(2 * MINUTE);
+    expect(await findMissedLabels(s.world, 4_711)).toBeNull();
+    expect(s.engine.started).toHaveLength(1);
+  });
+
+  test.each([
+    ['forbidden', forbidden],
+    [
+      'odd',
+      (): never => {
+        throw new TypeError('undefined is not an object');
+      },
+    ],
+  ])('is found although another repository is %s', async (_how, trouble) => {
+    const s = scene();
+    const first = s.other;
+    for (const name of ['reader', 'labelled']) {
+      first.trouble.clear();
+      first.trouble.set(name, trouble);
+      labelStands(s, s.now());
+      s.later(2 * MINUTE);
+      await findMissedLabels(s.world);
+    }
+    expect(s.engine.started).toHaveLength(2);
+  });
+});
+
+describe('what a lost webhook would have told of a run at work', () => {
+  /** Greeted: the label that says so is set. */
+  async function greeted(): Promise<Scene> {
+    const s = scene();
+    await atWork(s);
+    s.world.announcer.soon(RUN);
+    await s.world.announcer.idle();
+    expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:running']);
+    return s;
+  }
+
+  /** The running label is not on the issue any more; what its events tell. */
+  function tookOff(s: Scene, change: Partial<LabelChange> | null = {}): void {
+    s.repository.labels.get(7)?.clear();
+    const by = { id: mona.id, login: mona.login };
+    s.repository.labelChange = change && {
+      how: 'taken-off',
+      by,
+      byBot: false,
+      throughApp: false,
+      at: s.now(),
+      ...change,
+    };
+  }
+
+  test('nothing: it goes on', async () => {
+    const s = await greeted();
+    await findMissedStops(s.world);
+    expect(await stateOf(s)).toBe('briefed');
+  });
+
+  test('the issue was closed', async () => {
+    const s = await greeted();
+    s.repository.issue = { ...s.repository.issue, open: false };
+    await findMissedStops(s.world);
+    expect([await stateOf(s), await causeOf(s)]).toEqual(['cancelled', 'the issue was closed']);
+    expect(s.engine.cancelled).toEqual([RUN]);
+  });
+
+  test('the running label was taken off', async () => {
+    const s = await greeted();
+    tookOff(s);
+    await findMissedStops(s.world);
+    expect(await causeOf(s)).toBe('the label auto-dev:running was removed');
+  });
+
+  test.each<[string, Partial<LabelChange> | null]>([
+    ['a bot took it off', { byBot: true }],
+    ['somebody took it off before this run was asked for', { at: START - 1_000 }],
+    ['it was renamed, so the last that is known is that it was set', { how: 'set', byBot: true }],
+    ['GitHub does not tell who took it off', null],
+  ])('the running label is not there, and %s: it goes on', async (_what, change) => {
+    const s = await greeted();
+    tookOff(s, change);
+    await findMissedStops(s.world);
+    expect(await stateOf(s)).toBe('briefed');
+  });
+
+  test('the running label is written otherwise: it goes on', async () => {
+    const s = await greeted();
+    tookOff(s);
+    s.repository.labels.set(7, new Set(['Auto-Dev:Running']));
+    await findMissedStops(s.world);
+    expect(await stateOf(s)).toBe('briefed');
+  });
+
+  test.each([
+    ['are refused', forbidden],
+    ['cannot be read now', down],
+  ])('the running label is not there, and its events %s: it goes on', async (_what, trouble) => {
+    const s = await greeted();
+    tookOff(s);
+    s.repository.trouble.set('labelChange', trouble);
+    await findMissedStops(s.world);
+    expect(await stateOf(s)).toBe('briefed');
+  });
+
+  test('before it greeted, a label that is not there yet means nothing', async () => {
+    const s = scene();
+    await atWork(s);
+    await findMissedStops(s.world);
+    expect(await stateOf(s)).toBe('briefed');
+  });
+
+  test('the issue is gone', async () => {
+    const s = await greeted();
+    s.repository.trouble.set('issue', forbidden);
+    await findMissedStops(s.world);
+    expect(await causeOf(s)).toContain('GitHub no longer shows its issue');
+  });
+
+  test('a repository that cannot be read keeps its runs, and does not stop the others', async () => {
+    const s = scene();
+    await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
+    await atWork(s);
+    s.other.trouble.set('issue', down);
+    s.repository.issue = { ...s.repository.issue, open: false };
+    await findMissedStops(s.world);
+    expect([await stateOf(s, 'r0000000008'), await stateOf(s)]).toEqual(['briefed', 'cancelled']);
+  });
+});
+
+describe('what a lost webhook would have told of a run that waits for a pick', () => {
+  test('nothing: it waits on', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    await findMissedPickEnds(s.world);
+    expect(await stateOf(s)).toBe('awaiting_pick');
+  });
+
+  test('the issue was closed: nobody is asked any more', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.issue = { ...s.repository.issue, open: false };
+    await findMissedPickEnds(s.world);
+    expect([await stateOf(s), await causeOf(s)]).toEqual(['closed', 'the issue was closed']);
+    expect(boxes(s).body).not.toContain('- [ ]');
+  });
+
+  test('the issue is gone, or the App from its repository: it waits no more', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('issue', forbidden);
+    await findMissedPickEnds(s.world);
+    expect(await stateOf(s)).toBe('closed');
+    expect(await causeOf(s)).toContain('GitHub no longer shows its issue');
+  });
+
+  test('nobody knows while GitHub does not answer: it waits on', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('issue', down);
+    await findMissedPickEnds(s.world);
+    expect(await stateOf(s)).toBe('awaiting_pick');
+  });
+
+  test('is not asked for with runs at work, which are looked at far more often', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    let asked = 0;
+    const count = (): never => {
+      asked += 1;
+      return down();
+    };
+    s.repository.trouble.set('issue', count);
+    await findMissedStops(s.world);
+    expect(asked).toBe(0);
+    await findMissedPickEnds(s.world);
+    expect(asked).toBe(1);
+  });
+});
+
+describe('what a webhook tells', () => {
+  test('a run that is at work stops, one that waits for a pick asks no longer, one that is published stays', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    await atWork(s, { id: 'r0000000008' });
+    const cause = 'the issue was closed';
+    expect(await stopRunsOfIssue(s.world, { repositoryId: 42, issue: 7, cause })).toBe(2);
+    expect(await stopRunsOfIssue(s.world, { repositoryId: 42, issue: 7, cause })).toBe(0);
+    expect([await stateOf(s), await stateOf(s, 'r0000000008')]).toEqual(['closed', 'cancelled']);
+    expect(boxes(s).body).not.toContain('- [ ]');
+  });
+
+  test('also where the issue is gone with its comments', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('editComment', forbidden);
+    expect(
+      await stopRunsOfIssue(s.world, { repositoryId: 42, issue: 7, cause: 'the issue was deleted' }),
+    ).toBe(1);
+    expect(await stateOf(s)).toBe('closed');
+  });
+
+  test('an issue of the same number elsewhere is another one', async () => {
+    const s = scene();
+    await atWork(s);
+    expect(await stopRunsOfIssue(s.world, { repositoryId: 43, issue: 7, cause: 'x' })).toBe(0);
+  });
+
+  test('a repository that was taken from the App stops its runs, and no other', async () => {
+    const s = scene();
+    await atWork(s);
+    await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
+    const at = { installationId: 1, cause: 'the repository was taken from the App' };
+    expect(await stopRunsWithoutAccess(s.world, { ...at, repositoryIds: [43] })).toBe(1);
+    expect([await stateOf(s), await stateOf(s, 'r0000000008')]).toEqual(['briefed', 'cancelled']);
+    expect(await stopRunsWithoutAccess(s.world, { ...at, installationId: 2 })).toBe(0);
+  });
+
+  test('an App that was uninstalled asks nobody to pick any more', async () => {
+    const s = scene();
+    await shown(s, 'choice');
+    s.repository.trouble.set('reader', forbidden);
+    expect(
+      await stopRunsWithoutAccess(s.world, { installationId: 1, cause: 'the App was uninstalled' }),
+    ).toBe(1);
+    expect([await stateOf(s), await causeOf(s)]).toEqual(['closed', 'the App was uninstalled']);
+  });
+
+  test('what is published outlives the App', async () => {
+    const s = scene();
+    await shown(s, 'pull');
+    expect(
+      await stopRunsWithoutAccess(s.world, { installationId: 1, cause: 'the App was uninstalled' }),
+    ).toBe(0);
+    expect(await stateOf(s)).toBe('published');
+  });
+
+  test.each([
+    [true, 'merged'],
+    [false, 'closed'],
+  ])('its pull request was closed, merged or not (%s)', async (merged, state) => {
+    const s = scene();
+    await shown(s, 'pull');
+    const head = `auto-dev/7/${RUN}/B`;
+    expect(await recordPullClosed(s.world, { repositoryId: 43, head, merged })).toBe(false);
+    expect(await recordPullClosed(s.world, { repositoryId: 42, head: `auto-dev/7/${RUN}/C`, merged })).toBe(
+      false,
+    );
+    expect(await recordPullClosed(s.world, { repositoryId: 42, head, merged })).toBe(true);
+    expect(await stateOf(s)).toBe(state);
+    openPull(s.repository, 11, { head, state: 'closed' });
+    expect((await s.say('/auto-dev pick C', { on: 11 })).outcome).toBe('refused');
+  });
+});

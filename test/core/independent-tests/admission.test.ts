@@ -1,0 +1,279 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type Aim,
+  admit,
+  inQuestion,
+  joinAdmissions,
+  NO_ADMISSION,
+  type Trials,
+} from '../../../src/core/independent-tests/index.ts';
+import { independentTest, on, pools, runs } from './sample.ts';
+
+const one = (trials: Trials, aim: Aim = 'change', fields = {}) =>
+  admit([independentTest('t', fields)], { t: trials }, aim);
+const standing = (trials: Trials, aim?: Aim, fields?: object) => one(trials, aim, fields).votes[0]?.standing;
+const GUARD = { onBase: 'passes' };
+
+describe('a test of what is asked for', () => {
+  test('speaks when it fails on the base and a survivor passes it', () => {
+    const { votes, byAlias } = one(on('---', { A: '+++', B: '---' }));
+    expect(votes).toMatchObject([{ id: 't', standing: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
+    expect(byAlias).toEqual({
+      A: { passed: 1, total: 1, failing: [] },
+      B: { passed: 0, total: 1, failing: [{ id: 't', origin: 'writer' }] },
+    });
+  });
+
+  test('says nothing when the base passes it already', () => {
+    const { votes, byAlias } = one(on('+++', { A: '+++', B: '---' }));
+    expect(votes[0]).toMatchObject({ standing: 'refused', because: expect.stringContaining('already') });
+    expect(byAlias).toEqual({});
+  });
+
+  test('is suspected, and never scored, when nobody passes it', () => {
+    const { votes, byAlias } = one(on('-', { A: '-', B: '-' }));
+    expect(votes).toMatchObject([{ standing: 'suspect', failedBy: ['A', 'B'] }]);
+    expect(byAlias).toEqual({});
+  });
+
+  test('may need names that the base has not: what is not reported there fails there', () => {
+    expect(standing(on('...', { A: '+++', B: '...' }))).toBe('admitted');
+    expect(one(on('...', { A: '+++', B: '...' })).byAlias.B).toMatchObject({ passed: 0, total: 1 });
+  });
+
+  test('must have been run three times where it speaks', () => {
+    expect(standing(on('--', { A: '+++' }))).toBe('refused');
+    expect(standing(on('---', { A: '++', B: '---' }))).toBe('refused');
+  });
+
+  test('is refused when the base gives different results', () => {
+    expect(standing(on('-+-', { A: '+++' }))).toBe('refused');
+  });
+
+  test('says nothing where nothing is known', () => {
+    expect(standing(on('---', { A: '???', B: '???' }))).toBe('refused');
+    expect(standing(on('ooo', { A: '+++' }))).toBe('refused');
+    expect(one(on('---', { A: '???', B: '+++' })).byAlias).toEqual({ B: expect.anything() });
+  });
+
+  test('that was never run, or that the runner does not name, is refused', () => {
+    expect(admit([independentTest('t')], {}, 'change').votes).toMatchObject([
+      { standing: 'refused', because: 'It was not run.' },
+    ]);
+    expect(standing(on('...', { A: '...' }))).toBe('refused');
+  });
+});
+
+describe('a candidate cannot get rid of a test', () => {
+  test('by answering differently each time: the others are still held to it', () => {
+    const { votes, byAlias } = one(on('---', { A: '+++', B: '---', C: '+-+' }));
+    expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
+    expect(byAlias).not.toHaveProperty('C');
+  });
+
+  test('but a test that is unsteady on several, or passes steadily nowhere, is refused', () => {
+    expect(standing(on('---', { A: '+++', B: '+-+', C: '-++' }))).toBe('refused');
+    expect(standing(on('---', { A: '---', B: '+-+' }))).toBe('refused');
+  });
+});
+
+describe('a test of what must stay', () => {
+  test('shows who broke it, when most survivors confirm it', () => {
+    const { votes } = one(on('+++', { A: '+++', B: '---', C: '+++' }), 'change', GUARD);
+    expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A', 'C'], failedBy: ['B'] }]);
+  });
+
+  test('is suspected when it sides with those who left the base as it was', () => {
+    expect(standing(on('+++', { A: '+++', B: '---' }), 'change', GUARD)).toBe('suspect');
+    expect(standing(on('+++', { A: '---', B: '---' }), 'change', GUARD)).toBe('suspect');
+  });
+
+  test('does not water down the others when everybody passes it', () => {
+    expect(standing(on('+++', { A: '+++', B: '+++' }), 'change', GUARD)).toBe('refused');
+  });
+
+  test('counts like any other where behaviour is to stay', () => {
+    expect(standing(on('+++', { A: '+++', B: '---' }), 'refactoring', GUARD)).toBe('admitted');
+    expect(standing(on('+++', { A: '+++', B: '+++' }), 'refactoring', GUARD)).toBe('admitted');
+    expect(standing(on('---', { A: '+++', B: '---' }), 'refactoring', GUARD)).toBe('refused');
+  });
+});
+
+describe('a file with several cases', () => {
+  const both = (a: string, b: string) =>
+    runs(a, 'a').map((trial, i) => ({ ...trial, cases: { ...trial.cases, ...runs(b, 'b')[i]?.cases } }));
+
+  test('is one vote, of those cases that count', () => {
+    const trials = {
+      base: both('---', '---'),
+      survivors: { A: both('+++', '---'), B: both('---', '---') },
+    };
+    expect(one(trials).votes).toMatchObject([
+      { standing: 'admitted', because: expect.stringContaining('1 of its 2 cases'), passedBy: ['A'] },
+    ]);
+    expect(one(trials).byAlias.B).toMatchObject({ passed: 0, total: 1 });
+  });
+
+  test('is lost by who fails any of them', () => {
+    const trials = {
+      base: both('---', '---'),
+      survivors: { A: both('+++', '+++'), B: both('+++', '---') },
+    };
+    expect(one(trials).votes).toMatchObject([{ passedBy: ['A'], failedBy: ['B'] }]);
+  });
+
+  test('is suspected when nobody passes all of it', () => {
+    const trials = {
+      base: both('---', '---'),
+      survivors: { A: both('+++', '---'), B: both('---', '+++') },
+    };
+    expect(standing(trials)).toBe('suspect');
+  });
+
+  test('gathers as many votes as cases where they are independent examples', () => {
+    const trials = {
+      base: both('---', '---'),
+      survivors: { A: both('+++', '+++'), B: both('+++', '---') },
+    };
+    const { votes, byAlias } = one(trials, 'change', { votes: 'case', origin: 'issue', cases: ['a', 'b'] });
+    expect(votes.map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(byAlias.B).toEqual({ passed: 1, total: 2, failing: [{ id: 'b', origin: 'issue' }] });
+  });
+});
+
+test('a wrong expectation that one candidate shares is outvoted by the tests that are right', () => {
+  const right = on('---', { A: '+++', B: '---' });
+  const wrong = on('---', { A: '---', B: '+++' });
+  const tests = ['1', '2', '3'].map((id) => independentTest(id));
+  const { byAlias } = admit(tests, { 1: right, 2: right, 3: wrong }, 'change');
+  expect(byAlias.A).toMatchObject({ passed: 2, total: 3 });
+  expect(byAlias.B).toMatchObject({ passed: 1, total: 3 });
+});
+
+test('what the runner said about a failing test is kept', () => {
+  const failing = runs('---').map((trial) => ({ ...trial, said: 'expected 1, got 2' }));
+  const { byAlias } = one({ base: runs('---'), survivors: { A: runs('+++'), B: failing } });
+  expect(byAlias.B?.failing).toEqual([{ id: 't', origin: 'writer', said: 'expected 1, got 2' }]);
+});
+
+test('cases may be called like properties of every object', () => {
+  const named = (letters: string) => runs(letters, 'constructor');
+  expect(standing({ base: runs('...'), survivors: { A: named('+++'), B: runs('...') } })).toBe('admitted');
+  expect(admit([independentTest('constructor')], {}, 'change').votes[0]?.standing).toBe('refused');
+});
+
+describe('for any outcomes', () => {
+  const aims = fc.constantFrom<Aim>('change', 'refactoring');
+
+  test('neither the order of aliases nor that of tests changes what is admitted', () => {
+    fc.assert(
+      fc.property(pools, aims, ({ tests, trials }, aim) => {
+        const turned = Object.fromEntries(
+          Object.entries(trials)
+            .toReversed()
+            .map(([id, { base, survivors }]) => [
+              id,
+              { base, survivors: Object.fromEntries(Object.entries(survivors).toReversed()) },
+            ]),
+        );
+        const straight = admit(tests, trials, aim);
+        expect(admit(tests, turned, aim)).toEqual(straight);
+        const backwards = admit(tests.toReversed(), trials, aim);
+        const plain = ({ byAlias }: typeof straight) =>
+          Object.entries(byAlias).map(([alias, { passed, total }]) => [alias, passed, total]);
+        expect(plain(backwards)).toEqual(plain(straight));
+      }),
+    );
+  });
+
+  test('renamed aliases get the same figures', () => {
+    fc.assert(
+      fc.property(pools, aims, ({ tests, trials }, aim) => {
+        const to: Record<string, string> = { A: 'D', B: 'C', C: 'B', D: 'A' };
+        const renamed = Object.fromEntries(
+          Object.entries(trials).map(([id, { base, survivors }]) => [
+            id,
+            {
+              base,
+              survivors: Object.fromEntries(Object.entries(survivors).map(([a, runs]) => [to[a], runs])),
+            },
+          ]),
+        );
+        const before = admit(tests, trials, aim).byAlias;
+        const after = admit(tests, renamed as typeof trials, aim).byAlias;
+        for (const alias of 'ABCD') expect(after[to[alias] as string]).toEqual(before[alias]);
+      }),
+    );
+  });
+
+  test('what counts is passed by somebody, the figures add up, and nobody is on both sides', () => {
+    fc.assert(
+      fc.property(pools, aims, ({ tests, trials }, aim) => {
+        const { votes, byAlias } = admit(tests, trials, aim);
+        const admitted = votes.filter((vote) => vote.standing === 'admitted');
+        for (const vote of admitted) expect(vote.passedBy.length).toBeGreaterThan(0);
+        for (const vote of votes)
+          expect(vote.passedBy.filter((alias) => vote.failedBy.includes(alias))).toEqual([]);
+        for (const { passed, total, failing } of Object.values(byAlias)) {
+          expect(passed + failing.length).toBe(total);
+          expect(total).toBeLessThanOrEqual(admitted.length);
+        }
+      }),
+    );
+  });
+
+  test('a test that is out of the question is not admitted by more runs like those before', () => {
+    fc.assert(
+      fc.property(pools, aims, ({ tests, trials }, aim) => {
+        const first = Object.fromEntries(
+          Object.entries(trials).map(([id, { base, survivors }]) => [
+            id,
+            {
+              base: base.slice(0, 1),
+              survivors: Object.fromEntries(
+                Object.entries(survivors).map(([alias, each]) => [alias, each.slice(0, 1)]),
+              ),
+            },
+          ]),
+        );
+        const still = new Set(inQuestion(tests, first, aim).map(({ id }) => id));
+        const steady = Object.fromEntries(
+          Object.entries(first).map(([id, { base, survivors }]) => [
+            id,
+            {
+              base: [...base, ...base, ...base],
+              survivors: Object.fromEntries(
+                Object.entries(survivors).map(([alias, each]) => [alias, [...each, ...each, ...each]]),
+              ),
+            },
+          ]),
+        );
+        for (const vote of admit(tests, steady, aim).votes)
+          if (vote.standing === 'admitted') expect(still).toContain(vote.test);
+      }),
+    );
+  });
+
+  test('two admissions together say what one of all tests would', () => {
+    fc.assert(
+      fc.property(pools, aims, fc.nat(4), ({ tests, trials }, aim, at) => {
+        const parts = [tests.slice(0, at), tests.slice(at)].map((each) => admit(each, trials, aim));
+        const [a = NO_ADMISSION, b = NO_ADMISSION] = parts;
+        expect(joinAdmissions(a, b)).toEqual(admit(tests, trials, aim));
+      }),
+    );
+  });
+});
+
+test('before any survivor was touched, only what the base contradicts is out of the question', () => {
+  const base = (letters: string) => ({ base: runs(letters), survivors: {} });
+  const still = (letters: string, fields = {}) =>
+    inQuestion([independentTest('t', fields)], { t: base(letters) }, 'change').length === 1;
+  expect(still('-')).toBe(true);
+  expect(still('.')).toBe(true);
+  expect(still('+')).toBe(false);
+  expect(still('+', GUARD)).toBe(true);
+  expect(still('-', GUARD)).toBe(false);
+  expect(still('.', GUARD)).toBe(false);
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import type { TestOutcome, TestRun } from '../../../src/core/evidence/index.ts';
+import { type Reading, readAlone, readTogether } from '../../../src/core/independent-tests/index.ts';
+import { independentTest } from './sample.ts';
+
+const run = (tests: Record<string, TestOutcome>, fields: Partial<TestRun> = {}): TestRun => ({
+  source: 'report',
+  exitCode: 0,
+  stopped: null,
+  ms: 5,
+  tests,
+  tail: 'the end',
+  ...fields,
+});
+const byExit = (exitCode: number, fields: Partial<TestRun> = {}) =>
+  run({}, { source: 'exit-code', exitCode, ...fields });
+const reading = (onBase: TestRun, fields: Partial<Reading> = {}): Reading => ({
+  onBase,
+  focused: false,
+  green: true,
+  ...fields,
+});
+
+const N = independentTest('n', { path: 'test/n.test.js' });
+const M = independentTest('m', { path: 'test/m.test.js' });
+const named = reading(run({ 'test/a.test.js > adds': 'passed' }));
+const nameless = reading(run({ adds: 'passed' }));
+
+describe('several files together', () => {
+  test('each has the cases that name it', () => {
+    const tests = {
+      'test/a.test.js > adds': 'passed',
+      'test/n.test.js > one': 'passed',
+      'test/m.test.js > s > two': 'failed',
+    } as const;
+    expect(readTogether([N, M], run(tests), named)).toEqual([
+      { kind: 'ran', cases: { 'test/n.test.js > one': 'passed' } },
+      { kind: 'ran', cases: { 'test/m.test.js > s > two': 'failed' } },
+    ]);
+  });
+
+  test('cannot be told apart where one is not reported, or nothing is', () => {
+    const tests = { 'test/n.test.js > one': 'passed' } as const;
+    expect(readTogether([N, M], run(tests), named)).toBeNull();
+    expect(readTogether([N], run(tests, { stopped: 'wall' }), named)).toBeNull();
+    expect(readTogether([N], byExit(1), named)).toBeNull();
+    expect(readTogether([N], run({ one: 'passed' }), named)).toBeNull();
+  });
+
+  test('a file of which only the process is reported has no case: it may have ended before any was over', () => {
+    for (const whole of [
+      'test/n.test.js',
+      'test/n.test.js > test/n.test.js',
+      'test/n.test.js > did not load',
+    ])
+      expect(readTogether([N], run({ [whole]: 'passed' }), named)).toEqual([{ kind: 'ran', cases: {} }]);
+  });
+
+  test('where all tests are plain scripts, a file is a case', () => {
+    const scripts = reading(run({ 'test/a.js > test/a.js': 'passed', 'test/b.js': 'passed' }));
+    const id = 'test/n.test.js > test/n.test.js';
+    expect(readTogether([N], run({ [id]: 'failed' }), scripts)).toEqual([
+      { kind: 'ran', cases: { [id]: 'failed' } },
+    ]);
+  });
+});
+
+describe('a file alone', () => {
+  test('has the cases that name it', () => {
+    const tests = { 'test/n.test.js > one': 'passed', 'test/x.test.js > forged': 'passed' } as const;
+    expect(readAlone(N, run(tests), named).cases).toEqual({ 'test/n.test.js > one': 'passed' });
+  });
+
+  test('has the new ones where the runner names no files', () => {
+    const tests = { adds: 'passed', 'adds #2': 'failed', one: 'failed', 'test/n.test.js': 'failed' } as const;
+    expect(readAlone(N, run(tests), nameless).cases).toEqual({ one: 'failed' });
+    const shaky = reading(run({ adds: 'passed' }, { flaky: ['one'] }));
+    expect(readAlone(N, run(tests), shaky).cases).toEqual({});
+  });
+
+  test('has the new ones where tests are compiled to files of other names', () => {
+    const compiled = reading(run({ 'out/a.test.js > adds': 'passed' }));
+    const tests = {
+      'out/a.test.js > adds': 'passed',
+      'out/n.test.js > one': 'failed',
+      'out/n.test.js > n.test.js': 'failed',
+    } as const;
+    expect(readAlone(N, run(tests), compiled).cases).toEqual({ 'out/n.test.js > one': 'failed' });
+  });
+
+  test('that could not be imported by pytest has no case', () => {
+    const test_n = independentTest('n', { path: 'tests/test_n.py' });
+    const python = reading(run({ 'tests/test_a.py > test_adds': 'passed' }));
+    expect(readAlone(test_n, run({ 'tests.test_n': 'failed' }), python).cases).toEqual({});
+  });
+
+  test('broke where it was stopped, or took the report with it', () => {
+    expect(readAlone(N, byExit(0), named)).toEqual({ kind: 'broke', cases: {} });
+    expect(readAlone(N, run({}, { stopped: 'wall' }), named)).toEqual({ kind: 'broke', cases: {} });
+  });
+
+  test('is judged by the exit code where there is no report, unless other tests fail there', () => {
+    const plain = reading(byExit(0));
+    expect(readAlone(N, byExit(1), plain)).toMatchObject({
+      kind: 'ran',
+      cases: { 'test/n.test.js': 'failed' },
+    });
+    expect(readAlone(N, byExit(0), plain)).toMatchObject({ cases: { 'test/n.test.js': 'passed' } });
+    expect(readAlone(N, byExit(1), { ...plain, green: false })).toEqual({ kind: 'unknown', cases: {} });
+    expect(readAlone(N, byExit(1), { ...plain, green: false, focused: true }).kind).toBe('ran');
+  });
+
+  test('keeps the runner’s words only where they are about it', () => {
+    const long = { tail: `${'x'.repeat(3_000)}end` };
+    expect(readAlone(N, run({}, long), named)).not.toHaveProperty('said');
+    const { said } = readAlone(N, run({}, long), { ...named, focused: true });
+    expect([said?.length, said?.endsWith('end')]).toEqual([1_500, true]);
+  });
+
+  test('keeps what the runner said about its failing cases', () => {
+    const tests = { 'test/n.test.js > one': 'failed', 'test/m.test.js > two': 'failed' } as const;
+    const told = { said: { 'test/n.test.js > one': 'expected 1', 'test/m.test.js > two': 'expected 2' } };
+    expect(readTogether([N, M], run(tests, told), named)).toMatchObject([
+      { said: 'expected 1' },
+      { said: 'expected 2' },
+    ]);
+    expect(readAlone(N, run(tests, told), { ...named, focused: true })).toMatchObject({ said: 'expected 1' });
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { isFinal, isOver, move, RUN_STATES, type RunState } from '../../../src/core/model/index.ts';
+
+const legal = (from: RunState): readonly RunState[] =>
+  RUN_STATES.filter((to) => move(from, to).kind === 'moved');
+
+test('the transition table', () => {
+  expect(
+    Object.fromEntries(RUN_STATES.map((state) => [state, legal(state).join(' ')])),
+  ).toMatchInlineSnapshot(`
+    {
+      "admitted": "awaiting_answer awaiting_approval briefed failed cancelled",
+      "awaiting_answer": "admitted awaiting_approval briefed failed cancelled",
+      "awaiting_approval": "admitted awaiting_answer briefed failed cancelled",
+      "awaiting_pick": "published closed",
+      "briefed": "coded failed cancelled",
+      "cancelled": "",
+      "closed": "",
+      "coded": "examined failed cancelled",
+      "examined": "briefed judged failed cancelled",
+      "failed": "",
+      "judged": "awaiting_pick published failed cancelled",
+      "merged": "",
+      "published": "merged closed",
+      "queued": "admitted refused failed cancelled",
+      "refused": "",
+    }
+  `);
+});
+
+test('a step that is repeated after a crash asks for the state the run is in', () => {
+  for (const state of RUN_STATES) expect(move(state, state)).toEqual({ kind: 'same' });
+});
+
+test('a refusal says which way is closed', () => {
+  expect(move('published', 'coded')).toEqual({
+    kind: 'refused',
+    why: 'A run that is published cannot become coded.',
+  });
+});
+
+test('a final state is never left, and a run that is over neither fails nor is cancelled', () => {
+  for (const state of RUN_STATES.filter(isFinal)) expect(legal(state)).toEqual([]);
+  for (const state of RUN_STATES.filter(isOver)) {
+    expect(move(state, 'failed').kind === 'moved' || move(state, 'cancelled').kind === 'moved').toBe(false);
+  }
+  expect(RUN_STATES.filter((state) => isOver(state) && !isFinal(state))).toEqual([
+    'awaiting_pick',
+    'published',
+  ]);
+});
+
+test('every state can be reached, and from every state a run can come to an end', () => {
+  const reached = new Set<RunState>(['queued']);
+  for (const state of reached) for (const next of legal(state)) reached.add(next);
+  expect([...reached].sort()).toEqual([...RUN_STATES].sort());
+  for (const state of RUN_STATES) {
+    const from = new Set<RunState>([state]);
+    for (const one of from) for (const next of legal(one)) from.add(next);
+    expect([...from].some(isFinal), state).toBe(true);
+  }
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { lineOrder, nextInLine, priorityOf, type Waiting } from '../../../src/core/model/index.ts';
+
+const waits = (id: string, over: Partial<Waiting> = {}): Waiting => ({
+  id,
+  share: 'shop',
+  priority: priorityOf('label'),
+  since: Number(id.slice(1)),
+  returning: false,
+  ...over,
+});
+const ids = (line: readonly Waiting[]) => line.map(({ id }) => id).join(' ');
+
+test('nobody is next where nobody waits', () => {
+  expect(nextInLine([], [{ share: 'shop' }])).toBeNull();
+  expect(lineOrder([], [])).toEqual([]);
+});
+
+test('two repositories take turns, whoever labelled first and more', () => {
+  const line = [
+    waits('r1'),
+    waits('r2'),
+    waits('r3'),
+    waits('r8', { share: 'bank' }),
+    waits('r9', { share: 'bank' }),
+  ];
+  expect(ids(lineOrder(line, []))).toBe('r1 r8 r2 r9 r3');
+  expect(ids(lineOrder(line, [{ share: 'shop' }, { share: 'shop' }]))).toBe('r8 r9 r1 r2 r3');
+});
+
+test('a person goes before a storm of labels, and whoever had a place before goes before both', () => {
+  const line = [
+    waits('r1'),
+    waits('r2', { share: 'bank' }),
+    waits('r7', { priority: priorityOf('command') }),
+    waits('r9', { returning: true }),
+  ];
+  expect(ids(lineOrder(line, []))).toBe('r9 r7 r2 r1');
+});
+
+test('asked in the same moment, the order is the same in every process', () => {
+  const line = ['r3', 'r1', 'r2'].map((id) => waits(id, { since: 5 }));
+  expect(ids(lineOrder(line, []))).toBe('r1 r2 r3');
+});
+
+test('the line as it is told is the line as places are given', () => {
+  const line = Array.from({ length: 60 }, (_, i) =>
+    waits(`r${i}`, {
+      share: `s${(i * 7) % 5}`,
+      priority: i % 3,
+      since: (i * 31) % 11,
+      returning: i % 13 === 0,
+    }),
+  );
+  const left = new Set(line);
+  const placed: Waiting[] = [];
+  for (let next = nextInLine(left, placed); next !== null; next = nextInLine(left, placed)) {
+    left.delete(next);
+    placed.push(next);
+  }
+  expect(ids(lineOrder(line, []))).toBe(ids(placed));
+});

@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reportPlan, type TestCommand } from '../../../src/core/settings/index.ts';
+import { readTestReport } from '../../../src/core/test-reports/index.ts';
+
+let dir: string;
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'runoff-runners-'));
+  symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(dir, 'node_modules'));
+  const suite = (runner: string) =>
+    `import { describe, it, test } from '${runner}';
+     test('top', () => {});
+     test('top', () => {});
+     describe('parse', () => {
+       it('works', () => {});
+       it.skip('later', () => {});
+       describe('inner', () => { it('fails', () => { throw new Error('<no> & "never"'); }); });
+     });\n`;
+  writeFileSync(join(dir, 'a.test.mjs'), suite('node:test'));
+  writeFileSync(join(dir, 'b.test.mjs'), "import './nowhere.mjs';\n");
+  writeFileSync(join(dir, 'c.spec.mjs'), suite('vitest'));
+  writeFileSync(join(dir, 'package.json'), packageJson);
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const packageJson = JSON.stringify({
+  type: 'module',
+  scripts: { test: 'node --test a.test.mjs b.test.mjs', spec: 'vitest run c.spec.mjs' },
+});
+
+/** The command of the plan as `sh -c` runs it, in an environment without what our own runner sets. */
+function run(planned: TestCommand): unknown {
+  const { report } = planned;
+  if (report?.source !== 'file') throw new Error(`no file is planned for ${planned.command}`);
+  rmSync(report.file, { force: true });
+  const path = `${join(dir, 'node_modules/.bin')}:${process.env.PATH}`;
+  const ran = spawnSync('sh', ['-c', planned.command, 'sh', ...planned.args], {
+    cwd: dir,
+    encoding: 'utf8',
+    env: { PATH: path, HOME: dir, CI: '1', npm_config_update_notifier: 'false', ...planned.env },
+  });
+  expect(ran.status, ran.stderr).toBe(1);
+  const text = readFileSync(report.file, 'utf8').replaceAll(`${dir}/`, '/repo/');
+  const read = readTestReport(report.format, text);
+  return read.kind === 'ok' ? read.tests : read.why;
+}
+
+const planOf = (command: string) => reportPlan(command, packageJson, dir);
+
+test.each(['node --test a.test.mjs b.test.mjs', 'npm test'])(
+  'node:test by `%s` leaves the report that was planned',
+  (command) => {
+    expect(run(planOf(command))).toEqual({
+      'a.test.mjs > top': 'passed',
+      'a.test.mjs > top #2': 'passed',
+      'a.test.mjs > parse > works': 'passed',
+      'a.test.mjs > parse > later': 'skipped',
+      'a.test.mjs > parse > inner > fails': 'failed',
+      'b.test.mjs > b.test.mjs': 'failed',
+    });
+  },
+  60_000,
+);
+
+test.each(['vitest run c.spec.mjs', 'npm run spec'])(
+  'vitest by `%s` leaves the report that was planned',
+  (command) => {
+    expect(run(planOf(command))).toEqual({
+      'c.spec.mjs > top': 'passed',
+      'c.spec.mjs > top #2': 'passed',
+      'c.spec.mjs > parse > works': 'passed',
+      'c.spec.mjs > parse > later': 'skipped',
+      'c.spec.mjs > parse > inner > fails': 'failed',
+    });
+  },
+  60_000,
+);
+
+test.each([
+  ['node --test', 'a.test.mjs'],
+  ['npm test', 'a.test.mjs'],
+  ['vitest run', 'c.spec.mjs'],
+  ['npm run spec', 'c.spec.mjs'],
+])(
+  '`%s` for one file only gives the same ids as the whole suite',
+  (command, file) => {
+    const [focused, ...more] = planOf(command).focus([file]) ?? [];
+    if (!focused) throw new Error('there is no plan for one file');
+    expect(more).toEqual([]);
+    expect(run(focused)).toEqual({
+      [`${file} > top`]: 'passed',
+      [`${file} > top #2`]: 'passed',
+      [`${file} > parse > works`]: 'passed',
+      [`${file} > parse > later`]: 'skipped',
+      [`${file} > parse > inner > fails`]: 'failed',
+    });
+  },
+  60_000,
+);

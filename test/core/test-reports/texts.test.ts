@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import type { ReportFormat } from '../../../src/core/settings/index.ts';
+import { readTestReport } from '../../../src/core/test-reports/index.ts';
+
+const read = (format: ReportFormat, lines: readonly string[]) => {
+  const report = readTestReport(format, lines.join('\n'));
+  return report.kind === 'ok' ? { tests: report.tests, said: report.said } : report.why;
+};
+
+describe('go test -json', () => {
+  const event = (fields: object): string => JSON.stringify({ Time: '2026-01-01T00:00:00Z', ...fields });
+  const of = (Package: string, Test: string | undefined, Action: string, Output?: string) =>
+    event({ Action, Package, ...(Test ? { Test } : {}), ...(Output ? { Output } : {}) });
+
+  test('names package, test and subtests, and keeps what a failing test printed', () => {
+    expect(
+      read('go-json', [
+        of('ex.org/m/a', undefined, 'start'),
+        of('ex.org/m/a', 'TestAdd', 'run'),
+        of('ex.org/m/a', 'TestAdd', 'output', '=== RUN   TestAdd\n'),
+        of('ex.org/m/a', 'TestAdd/neg', 'output', '    a_test.go:9: got 1\n'),
+        of('ex.org/m/a', 'TestAdd/neg', 'fail'),
+        of('ex.org/m/a', 'TestAdd', 'fail'),
+        of('ex.org/m/a', 'TestSkip', 'skip'),
+        of('ex.org/m/a', 'TestOk', 'pass'),
+        of('ex.org/m/a', undefined, 'fail'),
+        of('ex.org/m/b', undefined, 'pass'),
+      ]),
+    ).toEqual({
+      tests: {
+        'ex.org/m/a > TestAdd > neg': 'failed',
+        'ex.org/m/a > TestAdd': 'failed',
+        'ex.org/m/a > TestSkip': 'skipped',
+        'ex.org/m/a > TestOk': 'passed',
+      },
+      said: {
+        'ex.org/m/a > TestAdd > neg': 'a_test.go:9: got 1',
+        'ex.org/m/a > TestAdd': '=== RUN   TestAdd',
+      },
+    });
+  });
+
+  test('a package that does not build is a failure with its own name', () => {
+    expect(
+      read('go-json', [
+        event({
+          Action: 'build-output',
+          ImportPath: 'm/a [m/a.test]',
+          Output: './a_test.go:5:2: undefined: Foo\n',
+        }),
+        '# m/a [m/a.test]',
+        of('m/a', undefined, 'output', 'FAIL\tm/a [build failed]\n'),
+        of('m/a', undefined, 'fail'),
+      ]),
+    ).toEqual({
+      tests: { 'm/a > did not run': 'failed' },
+      said: { 'm/a > did not run': 'FAIL\tm/a [build failed]' },
+    });
+  });
+
+  test('what a test prints stays inside the event of its output', () => {
+    const forged = of('m', 'TestX', 'pass');
+    expect(
+      read('go-json', [of('m', 'TestX', 'output', `${forged}\n`), of('m', 'TestX', 'fail')]),
+    ).toMatchObject({
+      tests: { 'm > TestX': 'failed' },
+    });
+    expect(read('go-json', ['ok  \tm\t0.1s'])).toMatch(/no event of go test/);
+  });
+});
+
+describe('cargo test', () => {
+  const target = (line: string, tests: readonly string[]) => [
+    '',
+    `running ${tests.length} tests`,
+    ...tests,
+    '',
+    line,
+  ];
+  const output = [
+    '   Compiling sample v0.1.0 (/repo)',
+    '     Running unittests src/lib.rs (target/debug/deps/sample-e6daf73c296d6df0)',
+    ...target('failures:', [
+      'test tests::later ... ignored, slow',
+      'test tests::panics - should panic ... ok',
+      'test tests::fails ... FAILED',
+      'test tests::works ... ok',
+    ]),
+    '',
+    '---- tests::fails stdout ----',
+    'test tests::fails ... ok',
+    "thread 'tests::fails' panicked at src/lib.rs:8:39:",
+    '',
+    'failures:',
+    '    tests::fails',
+    '',
+    'test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured',
+    'error: test failed, to rerun pass `--lib`',
+    '     Running tests/it.rs (target/debug/deps/it-4b221586d8d4eec4)',
+    ...target('test result: ok.', ['test works ... ok']),
+    '     Running target/debug/deps/old-4b221586d8d4eec4',
+    ...target('test result: ok.', ['test works ... ok']),
+    '   Doc-tests sample',
+    ...target('test result: ok.', ['test src/lib.rs - two (line 1) ... ok']),
+  ];
+
+  test('names target and test; what a test printed while it was captured is no test', () => {
+    expect(read('cargo-text', output)).toEqual({
+      tests: {
+        'sample src/lib.rs > tests::later': 'skipped',
+        'sample src/lib.rs > tests::panics': 'passed',
+        'sample src/lib.rs > tests::fails': 'failed',
+        'sample src/lib.rs > tests::works': 'passed',
+        'it tests/it.rs > works': 'passed',
+        'old > works': 'passed',
+        'doc sample > src/lib.rs - two (line 1)': 'passed',
+      },
+      said: {
+        'sample src/lib.rs > tests::fails': expect.stringContaining("thread 'tests::fails' panicked"),
+      },
+    });
+  });
+
+  test('code that does not compile has no report', () => {
+    expect(read('cargo-text', ['error[E0425]: cannot find function `nope` in this scope'])).toMatch(
+      /no target/,
+    );
+  });
+});
+
+describe('unittest', () => {
+  const output = [
+    'test_bad (test_a.X.test_bad) ... FAIL',
+    'test_doc (test_a.X.test_doc)',
+    'Docs are shown. ... log',
+    'ok',
+    'test_err (test_a.X.test_err) ... ERROR',
+    'test_ok (test_a.X.test_ok) ... ok',
+    "test_skip (test_a.X.test_skip) ... skipped 'why'",
+    'test_sub (test_a.X.test_sub) ... ',
+    '  test_sub (test_a.X.test_sub) (i=0) ... FAIL',
+    'test_xf (test_a.X.test_xf) ... expected failure',
+    'test_xs (test_a.X.test_xs) ... unexpected success',
+    'test_b (unittest.loader._FailedTest.test_b) ... ERROR',
+    '',
+    '======================================================================',
+    'ERROR: test_err (test_a.X.test_err)',
+    '----------------------------------------------------------------------',
+    'Traceback (most recent call last):',
+    "NameError: name 'nope' is not defined",
+    '',
+    '======================================================================',
+    'ERROR: test_b (unittest.loader._FailedTest.test_b)',
+    '----------------------------------------------------------------------',
+    "ModuleNotFoundError: No module named 'nowhere'",
+    '======================================================================',
+    'FAIL: test_bad (test_a.X.test_bad)',
+    '----------------------------------------------------------------------',
+    'AssertionError: 1 != 2',
+    '======================================================================',
+    'FAIL: test_sub (test_a.X.test_sub) (i=0)',
+    '----------------------------------------------------------------------',
+    'AssertionError: 0 != 1',
+    '======================================================================',
+    'ERROR: setUpClass (test_a.Y)',
+    '----------------------------------------------------------------------',
+    'RuntimeError: no',
+    '----------------------------------------------------------------------',
+    'Ran 9 tests in 0.003s',
+    '',
+    'FAILED (failures=3, errors=2)',
+  ];
+
+  test('is read from its words for people', () => {
+    expect(read('unittest-text', output)).toMatchObject({
+      tests: {
+        'test_a > X > test_bad': 'failed',
+        'test_a > X > test_doc': 'passed',
+        'test_a > X > test_err': 'failed',
+        'test_a > X > test_ok': 'passed',
+        'test_a > X > test_skip': 'skipped',
+        'test_a > X > test_sub': 'failed',
+        'test_a > X > test_xf': 'skipped',
+        'test_a > X > test_xs': 'failed',
+        'unittest.loader > _FailedTest > test_b': 'failed',
+        'test_a > Y > setUpClass': 'failed',
+      },
+      said: { 'test_a > X > test_err': expect.stringContaining("NameError: name 'nope' is not defined") },
+    });
+  });
+
+  test('of older Python has the same names', () => {
+    expect(read('unittest-text', ['test_ok (test_a.X) ... ok', 'Ran 1 test in 0.001s'])).toMatchObject({
+      tests: { 'test_a > X > test_ok': 'passed' },
+    });
+  });
+
+  test('a forged line does not outdo the list of failures', () => {
+    const forged = ['test_bad (test_a.X.test_bad) ... ok', ...output];
+    expect(read('unittest-text', forged)).toMatchObject({ tests: { 'test_a > X > test_bad': 'failed' } });
+    expect(read('unittest-text', ['test_a (m.T.test_a) ... ok'])).toMatch(/how many tests ran/);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../../src/core/model/index.ts';
+import type { Store } from '../../src/ports/index.ts';
+import { TOSS_UP } from '../core/reports/sample.ts';
+import { tried } from '../world/tried.ts';
+import { furnished, openRoom, type Room, type RoomOptions } from './room.ts';
+import { standing } from './standing.ts';
+
+const house = furnished('file');
+
+/** A process that dies: from its `at`th write to the store on, nothing reaches the store until it is started again. */
+function dying() {
+  const state = { at: Number.POSITIVE_INFINITY, writes: [] as string[] };
+  const writing = ['fulfil', 'intend', 'updateRun', 'transition', 'addPick', 'settleCommand', 'markStage'];
+  const store = (inner: Store): Store =>
+    new Proxy(inner, {
+      get(target, name, receiver) {
+        const method = Reflect.get(target, name, receiver);
+        if (typeof name !== 'string' || !writing.includes(name)) return method;
+        return async (...given: unknown[]) => {
+          state.writes.push(`${name} ${given.filter((one) => typeof one === 'string').join(' ')}`);
+          // As the store port says it.
+          if (state.writes.length > state.at) throw new Fault('DATABASE_UNAVAILABLE', 'The process is gone.');
+          return method.apply(target, given);
+        };
+      },
+    });
+  return { state, store };
+}
+
+interface Deed {
+  readonly options: RoomOptions;
+  readonly ready: (room: Room) => Promise<unknown>;
+  readonly does: (room: Room) => Promise<unknown>;
+}
+
+const pullOf = async ({ store, runId }: Room): Promise<number> => {
+  const outcome = (await store.run(runId))?.outcome;
+  return outcome?.kind === 'pull' ? outcome.number : 0;
+};
+
+const DEEDS: readonly (readonly [string, Deed])[] = [
+  ['publishing a pull request', { options: {}, ready: async () => null, does: (room) => room.publishes() }],
+  [
+    'a pick',
+    {
+      options: { decision: TOSS_UP },
+      ready: (room) => room.publishes(),
+      does: (room) => room.says('/auto-dev pick C'),
+    },
+  ],
+  [
+    'another pick',
+    {
+      options: {},
+      ready: (room) => room.publishes(),
+      does: async (room) => room.says('/auto-dev pick C', { on: await pullOf(room) }),
+    },
+  ],
+  [
+    'letting CI run',
+    {
+      options: {},
+      ready: (room) => room.publishes(),
+      does: async (room) => room.says('/auto-dev ci', { on: await pullOf(room) }),
+    },
+  ],
+];
+
+async function played({ options, ready, does }: Deed, dies: number | null) {
+  const { state, store } = dying();
+  const room = await openRoom(house(), { ...options, pushes: 'rest', store, onSleep: () => revive() });
+  const revive = () => {
+    state.at = Number.POSITIVE_INFINITY;
+  };
+  await ready(room);
+  const before = state.writes.length;
+  state.at = before + (dies ?? Number.POSITIVE_INFINITY);
+  await does(room);
+  return { stands: await standing(room), writes: state.writes.slice(before) };
+}
+
+describe('F2: a process that dies between two of its own records', () => {
+  test.each(DEEDS)('%s is done once all the same', async (_what, deed) => {
+    tried({
+      id: 'publishing-cut',
+      part: 'The App is killed',
+      what: 'The store takes nothing more, from each record on that is made in publishing, in a pick and in the release of CI.',
+      held: 'Done once when it is started again.',
+    });
+    const calm = await played(deed, null);
+    const differ: object[] = [];
+    for (const [at, write] of calm.writes.entries()) {
+      // What is done but not recorded is what matters; the rest is done anew.
+      if (!/^(?:fulfil|updateRun|transition|addPick|settleCommand) /.test(write)) continue;
+      const { stands } = await played(deed, at);
+      if (JSON.stringify(stands) !== JSON.stringify(calm.stands)) differ.push({ write, stands });
+    }
+    expect(differ).toEqual([]);
+    expect(calm.stands.pulls).toHaveLength(1);
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { TOSS_UP } from '../core/reports/sample.ts';
+import { tried } from '../world/tried.ts';
+import type { Call, Trouble } from './line.ts';
+import { furnished, openRoom, type Room } from './room.ts';
+import { standing } from './standing.ts';
+
+const house = furnished('file');
+
+/** Something that a run or a person does, from a run that is ready for it. */
+interface Deed {
+  ready(): Promise<Room>;
+  does(room: Room): Promise<unknown>;
+}
+
+const PUBLISHING: Deed = {
+  ready: () => openRoom(house(), { pushes: 'rest' }),
+  does: (room) => room.publishes(),
+};
+const ASKING: Deed = {
+  ready: () => openRoom(house(), { decision: TOSS_UP, pushes: 'rest' }),
+  does: (room) => room.publishes(),
+};
+
+async function published(room: Room): Promise<Room> {
+  await room.publishes();
+  return room;
+}
+
+async function pullOf({ store, runId }: Room): Promise<number> {
+  const outcome = (await store.run(runId))?.outcome;
+  return outcome?.kind === 'pull' ? outcome.number : 0;
+}
+
+const PICKING: Deed = {
+  ready: async () => published(await openRoom(house(), { decision: TOSS_UP, pushes: 'rest' })),
+  does: (room) => room.says('/auto-dev pick C'),
+};
+const PICKING_ANOTHER: Deed = {
+  ready: async () => published(await openRoom(house(), { pushes: 'rest' })),
+  does: async (room) => room.says('/auto-dev pick C', { on: await pullOf(room) }),
+};
+const LETTING_CI_RUN: Deed = {
+  ready: async () => published(await openRoom(house(), { pushes: 'rest' })),
+  does: async (room) => room.says('/auto-dev ci', { on: await pullOf(room) }),
+};
+const EXPLAINING: Deed = {
+  ready: async () => published(await openRoom(house(), { decision: TOSS_UP, pushes: 'rest' })),
+  does: (room) => room.says('/auto-dev explain A'),
+};
+
+/** Giving tokens back is not publishing: they run out by themselves. */
+const matters = ({ path }: Call): boolean => path !== '/installation/token';
+const reads = ({ method, path }: Call): boolean => method === 'GET' || path.endsWith('/access_tokens');
+
+/** Calls that differ in a label or a commit only are one kind. */
+const kindOf = ({ method, path }: Call): string =>
+  `${method} ${path.replace(/[0-9a-f]{40}/, 'SHA').replace(/auto-dev%3A\w+$/, 'LABEL')}`;
+
+/** Does the deed with each trouble that there is for it; those after which something else stands than without. */
+async function differing({ ready, does }: Deed) {
+  const calm = await ready();
+  const before = calm.line.calls.length;
+  const said = await does(calm);
+  const wanted = await standing(calm);
+  const differ: object[] = [];
+  const seen = new Set<string>();
+  for (const [at, call] of calm.line.calls.slice(before).entries()) {
+    if (!matters(call) || seen.has(kindOf(call))) continue;
+    seen.add(kindOf(call));
+    for (const kind of troublesOf(call)) {
+      const room = await ready();
+      room.line.fails({ kind, at: room.line.calls.length + at });
+      const answer = await does(room);
+      const stands = await standing(room);
+      const same = JSON.stringify(stands) === JSON.stringify(wanted);
+      if (!same) differ.push({ kind, call, answer, ...differenceOf(stands, wanted) });
+    }
+  }
+  return { said, wanted, differ };
+}
+
+/** An answer that is lost after the deed is what doubles things. */
+const troublesOf = (call: Call): readonly Trouble['kind'][] =>
+  reads(call) ? ['outage'] : ['before', 'after'];
+
+const differenceOf = <T extends object>(one: T, other: T): object =>
+  Object.fromEntries(
+    Object.entries(one).flatMap(([key, value]) => {
+      const wanted = other[key as keyof T];
+      return JSON.stringify(value) === JSON.stringify(wanted) ? [] : [[key, { wanted, value }]];
+    }),
+  );
+
+const DEEDS: readonly (readonly [string, Deed, number])[] = [
+  ['publishing a pull request', PUBLISHING, 1],
+  ['asking for a pick', ASKING, 0],
+  ['a pick', PICKING, 1],
+  ['another pick', PICKING_ANOTHER, 1],
+  ['letting CI run', LETTING_CI_RUN, 1],
+  ['explaining a candidate', EXPLAINING, 0],
+];
+
+describe('F3: wherever GitHub goes away once, everything is there in the end, and once', () => {
+  test.each(DEEDS)(
+    '%s',
+    async (_what, deed, pulls) => {
+      tried({
+        id: 'github-away-once',
+        part: 'GitHub is away',
+        what: 'GitHub goes away once at each call of each deed: before it is done, and after it is done without an answer.',
+        held: 'Everything is there in the end, and once.',
+      });
+      const { wanted, differ } = await differing(deed);
+      expect(differ).toEqual([]);
+      expect(wanted.pulls).toHaveLength(pulls);
+      expect(wanted.checks).toHaveLength(pulls);
+      // Some hundred plays, one for each call and moment.
+    },
+    900_000,
+  );
+});

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TestRun } from '../../src/core/evidence/index.ts';
+import { rememberHere } from '../../src/runs/examine/areas.ts';
+import { type House, NODE_TEST, openHouse } from './examine-room.ts';
+
+let house: House;
+/** What the base suite of `REPOSITORY` says there. */
+let base: TestRun;
+beforeAll(async () => {
+  house = await openHouse();
+  base = await (await house.room({ files: REPOSITORY })).base();
+});
+afterAll(() => house.close());
+
+const MANIFEST = { 'package.json': '{ "type": "module" }\n' };
+const production = (body: string, more = '') => ({
+  'src/sum.js': `export const sum = (list) => ${body};\n${more}`,
+});
+const testFile = (name: string, body: string, imports = 'sum') => ({
+  [`test/${name}.test.js`]: `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ${imports} } from '../src/sum.js';
+
+${body}
+`,
+});
+const FIRST = "test('adds two', () => assert.equal(sum([1, 2]), 3));";
+/** Wrong for an empty list. */
+const REPOSITORY = {
+  ...MANIFEST,
+  ...production('list.reduce((a, b) => a + b)'),
+  ...testFile('sum', FIRST),
+};
+const RIGHT = production('list.reduce((a, b) => a + b, 0)');
+const HASTY = production('list.length === 0 ? null : list.reduce((a, b) => a + b)');
+const EMPTY = "test('of nothing is zero', () => assert.equal(sum([]), 0));";
+
+describe('every survivor’s tests are run on the others’ code', () => {
+  test('what asks for something counts, what the base passes too is a guard', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const negative = "test('negative', () => assert.equal(sum([-1, 1]), 0));";
+    const { A, B } = await room.examine(base, {
+      A: { ...RIGHT, ...testFile('empty', `${EMPTY}\n${negative}`) },
+      B: HASTY,
+    });
+    expect(A).toMatchObject({ survivor: true, addedTests: 2, provenTests: 1, peerTests: [] });
+    expect(B?.peerTests).toEqual([
+      {
+        author: 'A',
+        passed: 0,
+        total: 1,
+        failing: ['test/empty.test.js > of nothing is zero'],
+        marks: 'f',
+        guards: { passed: 1, total: 1, failing: [] },
+      },
+    ]);
+    // The author's files alone, on the base and on the other.
+    expect(room.tested.filter((area) => /on-base|from/.test(area))).toEqual(['A-on-base', 'B-from-A']);
+  });
+
+  test('a test that was added to a file of the base counts as well', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const { B } = await room.examine(base, {
+      A: { ...RIGHT, ...testFile('sum', `${FIRST}\n${EMPTY}`) },
+      B: HASTY,
+    });
+    expect(B?.peerTests).toMatchObject([
+      { author: 'A', passed: 0, total: 1, failing: ['test/sum.test.js > of nothing is zero'] },
+    ]);
+  });
+
+  const PRIVATE = testFile('plus', "test('plus', () => assert.equal(plus(1, 2), 3));", 'plus');
+  const WITH_PLUS = { ...production('list.reduce(plus, 0)', 'export const plus = (a, b) => a + b;\n') };
+
+  test('a name that only its author has is held against nobody', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const { B } = await room.examine(base, { A: { ...WITH_PLUS, ...PRIVATE }, B: RIGHT });
+    expect(B?.peerTests).toEqual([{ author: 'A', passed: 0, total: 0, failing: [], marks: 'n' }]);
+  });
+
+  test('a name that another candidate has as well is one that all can be asked for', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const other = production('list.reduce(plus, 0)', 'export function plus(a, b) {\n  return b + a;\n}\n');
+    const { B, C } = await room.examine(base, {
+      A: { ...WITH_PLUS, ...PRIVATE },
+      B: RIGHT,
+      C: other,
+    });
+    expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1, marks: 'f' }]);
+    expect(C?.peerTests).toMatchObject([{ author: 'A', passed: 1, total: 1, marks: 'p' }]);
+  });
+
+  test('so is one that the task names', async () => {
+    const room = await house.room({ files: REPOSITORY, asked: 'Export `plus`, which adds two numbers.' });
+    const { B } = await room.examine(base, { A: { ...WITH_PLUS, ...PRIVATE }, B: RIGHT });
+    expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1, marks: 'f' }]);
+  });
+
+  test('a test file that the command does not name is run all the same', async () => {
+    const room = await house.room({ files: REPOSITORY, test: `${NODE_TEST} test/sum.test.js` });
+    const { A, B } = await room.examine(await room.base(), {
+      A: { ...RIGHT, ...testFile('empty', EMPTY) },
+      B: HASTY,
+    });
+    expect(A?.provenTests).toBe(1);
+    expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1 }]);
+  });
+
+  test('one survivor alone is asked whether its tests fail without its change', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const { A } = await room.examine(base, { A: { ...RIGHT, ...testFile('empty', EMPTY) } });
+    expect(A).toMatchObject({ survivor: true, provenTests: 1, peerTests: [] });
+  });
+});
+
+describe('what is equal is executed once', () => {
+  test('the same production code, by whomever', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const { A, B, C } = await room.examine(base, {
+      A: { ...RIGHT, ...testFile('empty', EMPTY) },
+      B: RIGHT,
+      C: HASTY,
+    });
+    expect(A?.baseTests).toEqual(B?.baseTests);
+    // B wrote A's code: on it, A's tests are run at home.
+    expect(B?.peerTests).toEqual([]);
+    expect(C?.peerTests).toMatchObject([{ author: 'A', total: 1 }]);
+    expect(room.tested.filter((area) => area.endsWith('-base'))).toHaveLength(3);
+  });
+
+  test('what was found out before a crash is not executed again', async () => {
+    const remember = rememberHere();
+    const room = await house.room({ files: REPOSITORY, remember });
+    const candidates = { A: { ...RIGHT, ...testFile('empty', EMPTY) }, B: HASTY };
+    const first = await room.examine(base, candidates);
+    const before = room.tested.length;
+    expect(await room.examine(base, candidates)).toEqual(first);
+    expect(room.tested.length).toBe(before);
+  });
+});
+
+describe('tests that do not always give the same answer', () => {
+  /** Fails in the areas whose name ends so. */
+  const moody = (name: string, ends: readonly string[]) =>
+    `test('${name}', () => assert.ok(!${JSON.stringify(ends)}.some((end) => process.env.AREA.endsWith(end))));`;
+
+  test('on the base are known by name, and held against nobody', async () => {
+    const files = { ...REPOSITORY, ...testFile('moody', moody('moody', ['x-base-2', 'A-base', 'A-own'])) };
+    const room = await house.room({ files });
+    const onBase = await room.base();
+    expect(onBase).toMatchObject({ runs: 3, flaky: ['test/moody.test.js > moody'] });
+    const { A } = await room.examine(onBase, { A: { ...RIGHT, ...testFile('empty', EMPTY) } });
+    expect(A).toMatchObject({
+      survivor: true,
+      baseTests: {
+        passed: 1,
+        total: 1,
+        regressions: [],
+        flaky: ['test/moody.test.js > moody'],
+        baseRuns: 3,
+      },
+    });
+  });
+
+  test('on a candidate are run again, alone; two of three decide', async () => {
+    const once = testFile('once', moody('once', ['A-base']));
+    const twice = testFile('twice', moody('twice', ['A-base', 'A-base-3']));
+    const room = await house.room({ files: { ...REPOSITORY, ...once, ...twice } });
+    const { A } = await room.examine(await room.base(), { A: RIGHT });
+    expect(A?.baseTests).toMatchObject({
+      regressions: ['test/twice.test.js > twice'],
+      flaky: ['test/once.test.js > once', 'test/twice.test.js > twice'],
+    });
+    expect(room.tested.filter((area) => area.startsWith('A-base'))).toEqual([
+      'A-base',
+      'A-base-2',
+      'A-base-3',
+    ]);
+  });
+
+  test('a candidate that fails steadily is asked twice, not three times', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const { A } = await room.examine(base, { A: production('list.length') });
+    expect(A?.baseTests?.regressions).toEqual(['test/sum.test.js > adds two']);
+    expect(A?.baseTests).not.toHaveProperty('flaky');
+    expect(room.tested.filter((area) => area.startsWith('A-base'))).toEqual(['A-base', 'A-base-2']);
+  });
+
+  test('a candidate that is out of the race already is run once, for the record', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const { A } = await room.examine(base, {
+      A: { ...production('list.length'), ...testFile('sum', 'test.skip();'), ...testFile('empty', EMPTY) },
+    });
+    expect(A).toMatchObject({ survivor: false, baseTests: { regressions: ['test/sum.test.js > adds two'] } });
+    expect(room.tested).toEqual(['A-base']);
+  });
+
+  test('steady red ones of its own do, though it breaks no base test', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const { A } = await room.examine(base, {
+      A: { ...RIGHT, ...testFile('extra', "test('of one is two', () => assert.equal(sum([1]), 2));") },
+    });
+    expect(A).toMatchObject({ survivor: false, baseTests: { regressions: [] } });
+    expect(A?.gates.find((gate) => !gate.passed)).toMatchObject({
+      gate: 'tests-run',
+      because: expect.stringContaining('of one is two'),
+    });
+  });
+
+  test('among its own do not make it red', async () => {
+    const room = await house.room({ files: REPOSITORY });
+    const { A } = await room.examine(base, {
+      A: { ...RIGHT, ...testFile('empty', `${EMPTY}\n${moody('moody', ['A-own'])}`) },
+    });
+    expect(A).toMatchObject({ survivor: true });
+  });
+});
+
+test('a test that survivors of two families break is taken out of the race, and asked about', async () => {
+  const strict = testFile('strict', "test('of nothing throws', () => assert.throws(() => sum([])));");
+  const room = await house.room({ files: { ...REPOSITORY, ...strict } });
+  const { A, B, C } = await room.examine(
+    await room.base(),
+    { A: RIGHT, B: HASTY, C: production('list.reduce((a, b) => b + a)') },
+    { A: 'one', B: 'other', C: 'one' },
+  );
+  for (const broken of [A, B]) {
+    expect(broken?.baseTests).toMatchObject({
+      regressions: [],
+      contested: ['test/strict.test.js > of nothing throws'],
+    });
+  }
+  expect(C?.baseTests).not.toHaveProperty('contested');
+});
+
+describe('runners that write to standard output', () => {
+  /** A program that prints TAP, as people write it by hand or with a small library. */
+  const program = (...checks: readonly (readonly [string, string])[]) => `import { sum } from '../src/sum.js';
+const checks = [${checks.map(([name, check]) => `[${JSON.stringify(name)}, () => ${check}]`).join(', ')}];
+console.log('TAP version 13');
+for (const [i, [name, check]] of checks.entries()) console.log((check() ? 'ok ' : 'not ok ') + (i + 1) + ' ' + name);
+console.log('1..' + checks.length);
+`;
+  const ADDS = ['adds', 'sum([1, 2]) === 3'] as const;
+  const KEEPS = ['keeps', 'sum([4]) === 4'] as const;
+  const files = {
+    ...MANIFEST,
+    ...production('list.reduce((a, b) => a + b)'),
+    'test/sum.js': program(ADDS, KEEPS),
+  };
+  const command = '/opt/runoff/bin/node test/sum.js';
+
+  test('are read, also for files that the command does not name', async () => {
+    const room = await house.room({ files, test: command });
+    const onBase = await room.base();
+    expect(onBase).toMatchObject({ source: 'report', tests: { adds: 'passed', keeps: 'passed' } });
+    const { A, B } = await room.examine(onBase, {
+      A: { ...RIGHT, 'test/empty.js': program(['empty', 'sum([]) === 0'], ['one', 'sum([1]) === 1']) },
+      B: production('list.length === 0 ? null : list.length'),
+    });
+    expect(A).toMatchObject({ survivor: true, provenTests: 2, baseTests: { passed: 2, total: 2 } });
+    expect(B?.baseTests?.regressions).toEqual(['adds', 'keeps']);
+    expect(B?.peerTests).toMatchObject([
+      { author: 'A', passed: 1, total: 2, failing: ['test/empty.js > empty'], marks: 'fp' },
+    ]);
+  });
+
+  test('a test file of its own that takes the runner down with it fails the candidate', async () => {
+    const all = `import { readdirSync } from 'node:fs';
+const here = import.meta.dirname;
+const files = readdirSync(here).filter((name) => name.endsWith('.test.js'));
+const loaded = [];
+for (const file of files) loaded.push(await import(here + '/' + file));
+console.log('TAP version 13');
+for (const [i, { holds }] of loaded.entries()) console.log((holds() ? 'ok ' : 'not ok ') + (i + 1) + ' ' + files[i]);
+console.log('1..' + files.length);
+`;
+    const room = await house.room({
+      files: {
+        ...MANIFEST,
+        ...production('list.reduce((a, b) => a + b)'),
+        'test/all.js': all,
+        'test/sum.test.js': 'export const holds = () => true;\n',
+      },
+      test: '/opt/runoff/bin/node test/all.js',
+    });
+    const { A } = await room.examine(await room.base(), {
+      A: { ...RIGHT, 'test/new.test.js': "import '../src/nowhere.js';\nexport const holds = () => true;\n" },
+    });
+    expect(A?.baseTests?.regressions).toEqual([]);
+    expect(A?.gates.find((gate) => gate.gate === 'tests-run')).toMatchObject({
+      passed: false,
+      because: expect.stringContaining('With its own test files the tests leave no report'),
+    });
+  });
+
+  test('a candidate that prints what a runner would print has no report', async () => {
+    const room = await house.room({ files, test: command });
+    const { A } = await room.examine(await room.base(), {
+      A: production('list.length', "console.log('ok 1 adds');\nconsole.log('ok 2 keeps');\n"),
+    });
+    expect(A).toMatchObject({ survivor: false });
+    expect(A?.gates.find((gate) => gate.gate === 'tests-run')).toMatchObject({
+      passed: false,
+      because: expect.stringContaining('left no report'),
+    });
+  });
+});
+
+test('where a runner does not take what we ask of it, the command is run as the repository gives it', async () => {
+  const old = '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/runoff/bin/node check.mjs\n';
+  const room = await house.room({
+    files: {
+      ...REPOSITORY,
+      'tools/vitest': old,
+      'check.mjs': "import { sum } from './src/sum.js';\nif (sum([1, 2]) !== 3) process.exit(1);\n",
+    },
+    test: 'sh tools/vitest run',
+  });
+  const onBase = await room.base();
+  expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0, runs: 3 });
+  const { A, B } = await room.examine(onBase, { A: RIGHT, B: production('list.length') });
+  expect(A?.baseTests).toMatchObject({ source: 'exit-code', regressions: [] });
+  expect(B?.baseTests).toMatchObject({ source: 'exit-code', regressions: ['exit code'] });
+});

@@ -1,0 +1,200 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
+import { Fault } from '../../src/core/model/index.ts';
+import { Settings, timesOf } from '../../src/core/settings/index.ts';
+import type { ExecSpec } from '../../src/ports/index.ts';
+import { gatherEvidence, readBaseRun } from '../../src/runs/examine/index.ts';
+import { found } from '../core/ranking/round-facts.ts';
+import { memoryEngine } from '../world/memory-engine.ts';
+import { tried } from '../world/tried.ts';
+import { codingWorld, type Doing, flowsOf, played, RUN } from './coding-world.ts';
+import { entryOf, type House, openHouse, type RoomOptions } from './examine-room.ts';
+
+const testOf = (name: string, expectation: string) => `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { add } from '../add.js';
+test('${name}', () => assert.equal(${expectation}));
+`;
+const FILES = {
+  'package.json': '{ "type": "module" }\n',
+  'add.js': 'export const add = (a, b) => a - b;\n',
+  'test/add.test.js': testOf('adds nothing', 'add(2, 0), 2'),
+};
+const RIGHT = {
+  'add.js': 'export const add = (a, b) => a + b;\n',
+  'test/more.test.js': testOf('adds', 'add(1, 2), 3'),
+};
+const WRONG = { 'add.js': 'export const add = (a, b) => a * b;\n' };
+
+/** What one candidate is known by that no busy machine changes. */
+const told = (one: Evidence | undefined) => [
+  one?.survivor,
+  one?.gates.map(({ gate, passed }) => `${gate} ${passed}`),
+  one?.baseTests?.regressions,
+  one?.provenTests,
+  one?.peerTests,
+];
+
+describe('checks whose work is lost', () => {
+  let house: House;
+  let base: TestRun;
+  let calm: readonly unknown[];
+  beforeAll(async () => {
+    house = await openHouse();
+    const room = await house.room({ files: FILES });
+    base = await room.base();
+    const { A, B } = await room.examine(base, { A: RIGHT, B: WRONG });
+    calm = [told(A), told(B)];
+  });
+  afterAll(() => house.close());
+
+  /** What the first so many commands of every area of the examination come to. */
+  const losing = (times: number, how: 'launcher' | 'command'): NonNullable<RoomOptions['exec']> => {
+    const lost = new Map<string, number>();
+    return async (spec, real) => {
+      const before = lost.get(spec.area.id) ?? 0;
+      const result = await real(spec);
+      if (!spec.area.id.includes('-x-') || before >= times) return result;
+      lost.set(spec.area.id, before + 1);
+      if (how === 'launcher') throw new Fault('PROGRAM_KILLED', 'bwrap was killed.');
+      return { ...result, exitCode: null };
+    };
+  };
+
+  test.each(['launcher', 'command'] as const)('to the %s that is killed come to the same', async (how) => {
+    const room = await house.room({ files: FILES, exec: losing(2, how) });
+    const onBase = await room.base();
+    expect(onBase).toMatchObject({ tests: base.tests, source: base.source, runs: 3 });
+    const { A, B } = await room.examine(onBase, { A: RIGHT, B: WRONG });
+    expect([told(A), told(B)]).toEqual(calm);
+  });
+
+  test('each time to a signal, end as what kills itself does', async () => {
+    let times = 0;
+    const exec: RoomOptions['exec'] = async (spec, real) => {
+      if (!spec.area.id.endsWith('x-A-base')) return real(spec);
+      if (isTest(spec)) times += 1;
+      return { ...(await real(spec)), exitCode: isTest(spec) ? null : 1 };
+    };
+    const room = await house.room({ files: FILES, exec });
+    const { A, B } = await room.examine(base, { A: RIGHT, B: WRONG });
+    expect([A?.survivor, B?.survivor]).toEqual([false, true]);
+    expect(times).toBe(5);
+  });
+
+  test.each([1, 3])(
+    'by processes of run %i of the base tests alone do not make it broken or its tests flaky',
+    async (which) => {
+      let runs = 0;
+      const exec: RoomOptions['exec'] = async (spec, real) => {
+        if (isTest(spec)) runs += 1;
+        if (isTest(spec) && runs === which)
+          await writeFile(join(spec.area.upper, 'add.js'), 'process.exit(1);\n');
+        return real(spec);
+      };
+      const onBase = await (await house.room({ files: FILES, exec })).base();
+      expect(onBase).toMatchObject({ tests: base.tests, runs: 2 });
+      expect(onBase.flaky).toBeUndefined();
+    },
+  );
+
+  test('to a checkout that is damaged meanwhile, are done on a new one', async () => {
+    tried({
+      part: 'Stored data is damaged',
+      id: 'checkout-damaged-under-checks',
+      what: 'A file of the base commit is removed while its tests run.',
+      held: 'Their failure is held against nobody; the checkout is made again, and they pass.',
+    });
+    let damaged = false;
+    const exec: RoomOptions['exec'] = async (spec, real) => {
+      if (isTest(spec) && !damaged) {
+        damaged = true;
+        await rm(join(room.bench.base.lower, 'add.js'));
+      }
+      return real(spec);
+    };
+    const room = await house.room({ files: FILES, exec });
+    await expect(room.base()).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
+    await room.prepare();
+    expect(await room.base()).toMatchObject({ tests: base.tests });
+  });
+
+  test('to a damaged file: base runs are made again, a patch is lost, and that is said', async () => {
+    tried({
+      part: 'Stored data is damaged',
+      id: 'patch-damaged',
+      what: 'What the base run said is cut off, and the patch of one candidate of two.',
+      held: 'The base is run again; the candidate is out with a sentence that says why, and the other one is examined.',
+    });
+    const room = await house.room({ files: FILES });
+    const { artifacts } = room.bench.world;
+    const stored = await artifacts.put(JSON.stringify(await room.base()));
+    await room.truncate(stored);
+    const onBase = await readBaseRun(room.bench, stored);
+    expect(onBase).toMatchObject({ tests: base.tests, source: base.source });
+    const entries = [
+      { ...(await entryOf(room.bench, room.bench.world.workspaces, 'A', RIGHT)), ordinal: 0 },
+      { ...(await entryOf(room.bench, room.bench.world.workspaces, 'B', WRONG)), ordinal: 1 },
+    ] as const;
+    const text = entries[0].patch?.text;
+    if (!text) throw new Error('A left no patch.');
+    await room.truncate(text);
+    const { evidence } = await gatherEvidence(room.bench, entries, onBase);
+    expect(evidence.find(({ alias }) => alias === 'A')).toMatchObject({
+      survivor: false,
+      gates: [
+        {
+          gate: 'collected',
+          passed: false,
+          because: 'its patch is damaged on the machine that runs Runoff, and cannot be read',
+        },
+      ],
+    });
+    expect(evidence.find(({ alias }) => alias === 'B')?.baseTests?.regressions).not.toEqual([]);
+  });
+});
+
+const isTest = ({ argv }: ExecSpec): boolean => argv.join(' ').includes('node --test');
+
+describe('a coder that a signal ends', () => {
+  const ended = { stopped: null, stdout: '', stderr: '', truncated: false, ms: 1 } as const;
+
+  /** A coder that is killed so many times; the other one is not. */
+  async function killed(times: number, afterMs = 0) {
+    const asked: string[] = [];
+    let elapsed = 0;
+    const A: Doing = async ({ stdin = '' }) => {
+      asked.push(stdin);
+      elapsed += afterMs;
+      return { ...ended, exitCode: asked.length > times ? 0 : null };
+    };
+    const script = { settings: { candidates: 2 }, coders: { A }, found: () => found('A', {}) };
+    const stage = await codingWorld(script);
+    const world = { ...stage.world, clock: { ...stage.world.clock, elapsed: () => elapsed } };
+    await played(memoryEngine(), flowsOf(world, script));
+    const candidates = await world.store.candidates(RUN);
+    return { asked, one: candidates.find(({ alias }) => alias === 'A') };
+  }
+
+  test('starts over, and asks to the letter what it asked before, which its gateway has answers to', async () => {
+    const { asked, one } = await killed(1);
+    expect(one).toMatchObject({ state: 'coded', note: 'done' });
+    expect(asked).toHaveLength(2);
+    expect(new Set(asked).size).toBe(1);
+  });
+
+  test('each time: then it ended so by itself, and what it left is judged', async () => {
+    const { asked, one } = await killed(Number.POSITIVE_INFINITY);
+    expect(asked).toHaveLength(5);
+    expect(one).toMatchObject({ state: 'coded', note: expect.stringContaining('ended with exit code none') });
+  });
+
+  test('that kills itself shortly before its time is over works for less than twice that time', async () => {
+    const { mostMs } = timesOf(Settings.parse({}).timeout, 7_200);
+    const { asked, one } = await killed(Number.POSITIVE_INFINITY, mostMs * 0.9);
+    expect(asked).toHaveLength(2);
+    expect(one).toMatchObject({ state: 'coded', note: expect.stringContaining('ended with exit code none') });
+  });
+});

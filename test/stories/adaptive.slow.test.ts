@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { RunView } from '../../src/core/reports/index.ts';
+import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
+import { edit, say } from '../../src/demo/sample/contestants.ts';
+import { SCRIPTS } from '../../src/demo/sample/index.ts';
+import { onStage } from '../world/theatre.ts';
+
+/** As the sample's scripts have them; npm takes longer to start than they take. */
+const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
+const settings = (models: readonly string[], more: object) =>
+  stringify({
+    budget: { run: 2, candidate: 0.5 },
+    checks: CHECKS,
+    evaluator: ['evidence'],
+    coders: models.map((model) => ({ agent: 'builtin', model })),
+    ...more,
+  });
+
+/** What a prompt of a further round says. */
+const REPAIR = 'Your second turn';
+
+const byModel = (view: RunView, name: string) =>
+  view.candidates.filter(({ contestant }) => contestant.model.endsWith(`scripted-${name}`));
+const first = (view: RunView, name: string) =>
+  byModel(view, name).find(({ contestant }) => contestant.round === undefined);
+const roundOf = (view: RunView, kind: string) =>
+  view.candidates.filter(({ contestant }) => contestant.round?.kind === kind);
+const found = (view: RunView, alias = '') => view.evidence.find((one) => one.alias === alias);
+
+test('nobody survives: the best two mend their own patches, and a person is asked about the one that holds', () =>
+  onStage(
+    {
+      settings: settings(['openai/scripted-wren', 'anthropic/scripted-mole'], { candidates: 2 }),
+      scripts: {
+        ...SCRIPTS,
+        'scripted-wren': {
+          ...SCRIPTS['scripted-wren'],
+          cases: [
+            {
+              holds: REPAIR,
+              turns: [
+                // Only fits where its own patch of before is in place.
+                edit(
+                  'The block is not closed.',
+                  'src/csv.js',
+                  '    else {\n      cells[cells.length - 1] += char;\n  }\n  return cells;',
+                  '    else cells[cells.length - 1] += char;\n  }\n  return cells;',
+                ),
+                say('It parses now.'),
+              ],
+            },
+          ],
+        },
+      },
+    },
+    async (stage) => {
+      const issue = await stage.label();
+      const view = await stage.run(issue);
+      const [wren, mole] = [first(view, 'wren'), first(view, 'mole')];
+      const repairs = roundOf(view, 'repair');
+      const mended = repairs.find(({ contestant }) => contestant.round?.of[0] === wren?.alias);
+      const stubborn = repairs.find(({ contestant }) => contestant.round?.of[0] === mole?.alias);
+
+      expect(view.candidates.map(({ alias }) => alias)).toEqual(['A', 'B', 'C', 'D']);
+      expect(mended).toMatchObject({ state: 'examined', note: `repair of ${wren?.alias}: done` });
+      expect(stubborn).toMatchObject({
+        state: 'failed',
+        note: `repair of ${mole?.alias}: left its patch as it was`,
+      });
+      expect(view.decision).toMatchObject({ alias: mended?.alias });
+      expect(found(view, wren?.alias)?.survivor).toBe(false);
+      expect(mended?.usage.usd).toBeGreaterThan(0);
+
+      // Alone, and without a test that shows it right, it is for a person to take.
+      expect(view.state).toBe('awaiting_pick');
+      expect(await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
+      const [status, choice] = await stage.comments(issue);
+      expect(status).toContain(`repair of ${wren?.alias}`);
+      expect(choice).toContain(`- [ ] **${mended?.alias}**`);
+    },
+  ));
+
+test('the first two pass and wrote the same: with `stopEarly`, a coder that is slow is stopped', () =>
+  onStage(
+    {
+      settings: settings(['anthropic/scripted-heron', 'openai/scripted-heron', 'anthropic/scripted-stork'], {
+        candidates: 3,
+        adaptive: { stopEarly: true },
+      }),
+    },
+    async (stage) => {
+      const view = await stage.run(await stage.label());
+      const [stork] = byModel(view, 'stork');
+      const herons = byModel(view, 'heron').map(({ alias }) => alias);
+
+      expect(stork).toMatchObject({
+        state: 'cancelled',
+        note: `stopped early: ${herons.toSorted().join(' and ')} passed and agree`,
+      });
+      expect(herons).toContain(view.decision?.kind === 'none' ? null : view.decision?.alias);
+      expect(view.candidates).toHaveLength(3);
+    },
+  ));

@@ -1,0 +1,160 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { simpleGit } from 'simple-git';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { RunJson } from '../../src/cli/render/json.ts';
+import { ISSUE } from '../../src/demo/sample/index.ts';
+import { atTerminal } from '../world/terminal.ts';
+
+/** As the sample's scripts have them; npm takes longer to start than they take. */
+const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
+const coders = ['anthropic/scripted-heron', 'openai/scripted-otter', 'anthropic/scripted-mole'].map(
+  (model) => ({ agent: 'builtin', model }),
+);
+const settings = (more: object = {}) => stringify({ candidates: 4, checks: CHECKS, coders, ...more });
+const PROMPT = `${ISSUE.title}\n\n${ISSUE.body}`;
+
+test('runoff run on a local repository leaves every candidate on a branch and names the winner', () =>
+  atTerminal({ firstTime: true, settings: settings() }, async (me) => {
+    const before = await me.git('rev-parse', 'HEAD');
+    const ended = await me.runoff('run', PROMPT, '-n', '3', '--json');
+    expect(ended).toMatchObject({ code: 0 });
+    const { run, branches, merge } = JSON.parse(ended.out) as RunJson;
+
+    expect(run).toMatchObject({ state: 'published', decision: { kind: 'winner', confidence: 'clear' } });
+    const winner = run.decision?.alias ?? '';
+    expect(merge).toContain(`runoff/${run.id}/${winner}`);
+    expect(Object.keys(branches ?? {}).toSorted()).toEqual(['A', 'B', 'C']);
+    expect(await me.git('status', '--porcelain')).toBe('');
+    expect(await me.git('rev-parse', 'HEAD')).toBe(before);
+
+    // The merge command works, and the project's own tests then pass with the candidate's new ones.
+    await me.git('merge', '--no-edit', `runoff/${run.id}/${winner}`);
+    expect(await me.git('diff', '--stat', before, 'HEAD')).toContain('src/csv.js');
+
+    // What was kept can be read again; nothing of the clones is left.
+    const shown = await me.runoff('show', run.id, winner);
+    expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('diff --git') });
+    expect(await me.runoff('runs')).toMatchObject({ code: 0, out: expect.stringContaining(run.id) });
+    expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
+  }));
+
+test('nothing survives: exit code 3, and the table says why', () =>
+  atTerminal({ settings: settings({ adaptive: { repair: false, oneMore: false } }) }, async (me) => {
+    const models = 'anthropic/scripted-mole,anthropic/scripted-idle';
+    const ended = await me.runoff('run', PROMPT, '--models', models, '-n', '2');
+    expect(ended.code).toBe(3);
+    expect(ended.out).toMatch(/tampers with tests/);
+    expect(ended.err).toMatch(/running the coders/);
+  }));
+
+const refusals: readonly [string, readonly string[], RegExp, number][] = [
+  [
+    'the folder is no repository',
+    ['run', 'x', '--repo', '/usr'],
+    /\/usr.*→ Pass the top-level folder of a git repository to `--repo`/s,
+    1,
+  ],
+  [
+    'the base does not exist',
+    ['run', 'x', '--base', 'no-such'],
+    /no-such.*Next: Name an existing branch/s,
+    1,
+  ],
+  [
+    'the agent does not exist',
+    ['run', 'x', '--coders', 'nobody'],
+    /nobody.*builtin.*Next: Run `runoff agents`/s,
+    1,
+  ],
+  [
+    'the price is unknown',
+    ['run', 'x', '--models', 'openai/no-such-model'],
+    /No price is known.*Next: Choose a model with a known price/s,
+    1,
+  ],
+  ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s, 2],
+  ['the run does not exist', ['show', 'r0000000000'], /r0000000000.*→ Run `runoff runs`/s, 1],
+];
+
+test('bad input ends in one clear sentence with the next step', () =>
+  atTerminal({}, async (me) => {
+    for (const [, argv, words, code] of refusals) {
+      const ended = await me.runoff(...argv);
+      const said = ended.out + ended.err;
+      expect({ argv, code: ended.code, said }).toEqual({ argv, code, said: expect.stringMatching(words) });
+    }
+  }));
+
+test('a dirty, an empty and a test-less repository are refused with what to do', () =>
+  atTerminal({}, async (me) => {
+    await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
+    expect(await me.runoff('run', PROMPT)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/not committed.*Next: Commit or stash/s),
+    });
+
+    const folder = await mkdtemp(join(tmpdir(), 'runoff-empty-'));
+    try {
+      await me.git('init', '--quiet', folder);
+      expect(await me.runoff('run', PROMPT, '--repo', folder)).toMatchObject({
+        code: 1,
+        out: expect.stringMatching(/no commit yet/),
+      });
+      await writeFile(join(folder, 'notes.txt'), 'no tests here\n');
+      const theirs = simpleGit(folder);
+      await theirs.add(['--all']);
+      await theirs.addConfig('user.name', 'a').addConfig('user.email', 'a@example.com').commit('notes');
+      const ended = await me.runoff('run', PROMPT, '--repo', folder, '--models', 'anthropic/scripted-heron');
+      expect(ended).toMatchObject({ code: 1, out: expect.stringMatching(/found no test command/) });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }));
+
+test('the App on a busy port: one sentence, and nothing is left running', async () => {
+  const busy = createServer();
+  busy.listen(0, '127.0.0.1');
+  await once(busy, 'listening');
+  const { port } = busy.address() as AddressInfo;
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const app = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the webhooks' };
+  try {
+    await atTerminal({ env: { ...app, HOST: '127.0.0.1', PORT: String(port) } }, async (me) => {
+      expect(await me.runoff('serve')).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/Cannot listen on 127\.0\.0\.1.*another program listens there/),
+      });
+      const pg = join(me.home, 'data', 'pg');
+      const [cluster = ''] = (await readdir(pg)).filter((name) => /^pg\d+$/.test(name));
+      expect(existsSync(join(pg, cluster, 'base'))).toBe(true);
+      expect(existsSync(join(pg, cluster, 'postmaster.pid'))).toBe(false);
+    });
+  } finally {
+    busy.close();
+  }
+});
+
+test('without a key: says which one to set, and nothing is spent', () =>
+  atTerminal(
+    {
+      settings: stringify({ candidates: 2 }),
+      env: { ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '', OPENAI_API_KEY: '', OPENAI_BASE_URL: '' },
+    },
+    async (me) => {
+      expect(await me.runoff('run', PROMPT)).toMatchObject({
+        code: 1,
+        out: expect.stringMatching(/ANTHROPIC_API_KEY/),
+      });
+    },
+  ));

@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
+import { onStage, type Stage } from '../world/theatre.ts';
+
+const run = promisify(execFile);
+
+const SETTINGS = stringify({
+  budget: { run: 2, candidate: 0.5 },
+  checks: { build: 'node scripts/build.mjs', test: 'node --test' },
+  coders: ['heron', 'otter'].map((name) => ({ agent: 'builtin', model: `anthropic/scripted-${name}` })),
+  candidates: 2,
+  evaluator: ['evidence', 'human'],
+  adaptive: { repair: false },
+});
+
+/** The first comment there that holds all of these texts, once there is one. */
+async function comment(stage: Stage, on: number, ...texts: readonly string[]) {
+  const { github, world } = stage.theatre;
+  for (const until = Date.now() + 120_000; Date.now() < until; await world.clock.sleep(50)) {
+    const all = await github.as(MAINTAINER).comments(REPOSITORY, on);
+    const found = all.find(({ body }) => texts.every((text) => body.includes(text)));
+    if (found) return found;
+  }
+  throw new Error(`No comment on #${on} says ${texts.join(' and ')}.`);
+}
+
+test('a person picks by a tick, has the pull request answer a review, picks another, lets CI run', () =>
+  onStage({ settings: SETTINGS, collaborators: { bob: 'push', tess: 'triage' } }, async (stage) => {
+    const { github, world } = stage.theatre;
+    const as = (login: string) => github.as(login);
+    const issue = await stage.label();
+    const view = await stage.run(issue);
+    const by = Object.fromEntries(
+      view.candidates.map((c) => [c.contestant.model.split('scripted-')[1], c.alias]),
+    ) as Record<'heron' | 'otter', string>;
+
+    // Nothing is opened: the comparison is on the issue, with a box for each.
+    expect(view.state).toBe('awaiting_pick');
+    expect(await as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
+    expect(await stage.labels(issue)).toEqual(['auto-dev:pick']);
+    const choice = await comment(stage, issue, 'runoff:choice');
+    expect(choice.body.match(/^- \[ \] /gm)).toHaveLength(3);
+
+    // Who may not write is not heard; a writer's vote is counted.
+    await as('tess').comment(REPOSITORY, issue, `/auto-dev pick ${by.heron}`);
+    await as('bob').comment(REPOSITORY, issue, `/auto-dev vote ${by.heron}`);
+    await comment(stage, issue, 'runoff:choice', '`bob`');
+    expect(await as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
+
+    // A tick decides. What was not picked stays a branch.
+    const now = await comment(stage, issue, 'runoff:choice');
+    const line = now.body
+      .split('\n')
+      .find((each) => each.startsWith('- [ ] ') && each.includes(`**${by.otter}**`));
+    const path = `/repos/${REPOSITORY.owner}/${REPOSITORY.name}/issues/comments/${now.id}`;
+    await as(MAINTAINER).request('PATCH', path, {
+      body: now.body.replace(line ?? '?', (line ?? '').replace('[ ]', '[x]')),
+    });
+    const published = await stage.run(issue, ({ state }) => state === 'published');
+    const outcome = published.outcome;
+    if (outcome?.kind !== 'pull') throw new Error('There is not a pull request.');
+    const pullOf = async (number: number) =>
+      (await as(MAINTAINER).pulls(REPOSITORY)).find((one) => one.number === number);
+    expect(await pullOf(outcome.number)).toMatchObject({ draft: true, head: { ref: outcome.branch } });
+    expect(outcome.branch).toMatch(new RegExp(`/${by.otter}$`));
+    await comment(stage, outcome.number, 'runoff:comparison');
+    await comment(stage, issue, 'runoff:choice', '`alice`');
+    expect(await world.store.picks(view.id)).toMatchObject([
+      { alias: by.otter, by: { login: MAINTAINER }, shown: { votes: { [by.heron]: 1 } } },
+    ]);
+
+    // A review is answered by a run on the branch, whose result goes into that branch.
+    await as('bob').comment(REPOSITORY, outcome.number, 'ignored: no command');
+    await as('bob').commentOnLine(REPOSITORY, outcome.number, {
+      path: 'src/csv.js',
+      line: 1,
+      body: 'Quotes that are doubled are read wrongly.',
+    });
+    await as('bob').comment(REPOSITORY, outcome.number, '/auto-dev review');
+    const second = await stage.run(outcome.number, ({ state }) => state === 'awaiting_pick');
+    expect(second.base?.ref).toBe(outcome.branch);
+    const secondHeron = second.candidates.find((c) => c.contestant.model.endsWith('heron'))?.alias ?? '?';
+    await as('bob').comment(REPOSITORY, outcome.number, `/auto-dev pick ${secondHeron}`);
+    const stacked = (await stage.run(outcome.number, ({ state }) => state === 'published')).outcome;
+    if (stacked?.kind !== 'pull') throw new Error('There is no stacked pull request.');
+    expect(await pullOf(stacked.number)).toMatchObject({ draft: true, base: { ref: outcome.branch } });
+    expect((await pullOf(stacked.number))?.body).not.toMatch(/Fixes #/);
+
+    // Another pick puts the other candidate's files on top of the branch; nobody codes again, nothing is forced.
+    const bare = github.directory(REPOSITORY.owner, REPOSITORY.name);
+    const git = async (...args: string[]) => (await run('git', ['-C', bare, ...args])).stdout.trim();
+    const before = await git('rev-parse', outcome.branch);
+    const spent = (await world.store.usage(view.id)).usd;
+    await as(MAINTAINER).comment(REPOSITORY, issue, `/auto-dev pick ${by.heron}`);
+    await comment(stage, outcome.number, 'runoff:comparison', `**${by.heron}** — picked by`);
+    const after = await git('rev-parse', outcome.branch);
+    expect(await git('rev-parse', `${after}^`)).toBe(before);
+    const branch = `auto-dev/${issue}/${view.id}/${by.heron}`;
+    expect(await git('rev-parse', `${after}^{tree}`)).toBe(await git('rev-parse', `${branch}^{tree}`));
+    expect(await git('log', '-1', '--format=%B', after)).toContain('[skip ci]');
+    expect((await world.store.usage(view.id)).usd).toBe(spent);
+
+    // CI is held until somebody says so.
+    await as('bob').comment(REPOSITORY, issue, '/auto-dev ci');
+    await as('bob').comment(REPOSITORY, issue, `/auto-dev explain ${by.otter}`);
+    const explained = await comment(stage, issue, 'runoff:reply', `### Candidate ${by.otter}`);
+    expect(explained.body).not.toMatch(/^\/auto-dev/m);
+    const released = await git('rev-parse', outcome.branch);
+    expect(await git('rev-parse', `${released}^`)).toBe(after);
+    expect(await git('log', '-1', '--format=%B', released)).not.toMatch(/skip/i);
+
+    // Who asked for what, and what came of it.
+    const { repositoryId } = github.handle(REPOSITORY.owner, REPOSITORY.name);
+    const audit = async () =>
+      (await world.store.commands(repositoryId, 20)).map(
+        (one) => `${one.by.login}: ${one.text} ${one.outcome?.kind}`,
+      );
+    await expect
+      .poll(audit, { timeout: 30_000 })
+      .toEqual([
+        `bob: /auto-dev explain ${by.otter} done`,
+        'bob: /auto-dev ci done',
+        `alice: /auto-dev pick ${by.heron} done`,
+        `bob: /auto-dev pick ${secondHeron} done`,
+        'bob: /auto-dev review done',
+        `alice: /auto-dev pick ${by.otter} done`,
+        `bob: /auto-dev vote ${by.heron} done`,
+        `tess: /auto-dev pick ${by.heron} ignored`,
+      ]);
+  }));

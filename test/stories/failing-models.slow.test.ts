@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
+import { SCRIPTS } from '../../src/demo/sample/index.ts';
+import type { Turn } from '../../src/demo/scripted-models/index.ts';
+import { onStage } from '../world/theatre.ts';
+
+const always = (turn: Turn) => ({
+  ...SCRIPTS['scripted-idle'],
+  turns: [turn],
+  afterwards: 'repeat' as const,
+});
+const scripts = {
+  ...SCRIPTS,
+  'scripted-mole': always({ kind: 'status', status: 529 }),
+  'scripted-otter': always({ kind: 'status', status: 401 }),
+  'scripted-wren': always({ kind: 'cut', text: 'I look at the files that the issue names. '.repeat(5) }),
+  'scripted-idle': always({ kind: 'text', text: 'I cannot help with this request.' }),
+};
+const FAILING = [
+  'anthropic/scripted-mole',
+  'openai/scripted-otter',
+  'openai/scripted-wren',
+  'anthropic/scripted-idle',
+];
+const settings = (models: readonly string[]) =>
+  stringify({
+    budget: { run: 2, candidate: 0.5 },
+    checks: { build: 'node scripts/build.mjs', test: 'node --test' },
+    candidates: models.length,
+    coders: models.map((model) => ({ agent: 'builtin', model })),
+    evaluator: ['evidence'],
+  });
+
+test('every model fails in its own way: no pull request, each reason in plain words, and what to do', () =>
+  onStage({ scripts, settings: settings(FAILING) }, async (stage) => {
+    const issue = await stage.label();
+    const view = await stage.run(issue);
+
+    expect(view.state).toBe('published');
+    const reasons = Object.fromEntries(view.candidates.map((one) => [one.contestant.model, one.note]));
+    expect(reasons).toEqual({
+      'anthropic/scripted-mole':
+        'ended after its last call was refused: The model provider is overloaded (HTTP 529).',
+      'openai/scripted-otter':
+        'ended after its last call was refused: The model provider refused the key. (HTTP 401)',
+      'openai/scripted-wren':
+        'ended after its last call was refused: The model provider broke off its answer.',
+      'anthropic/scripted-idle': 'ended without changing a file',
+    });
+    expect(view.decision).toMatchObject({
+      kind: 'none',
+      because: expect.stringContaining('None of the 4 coders left a patch.'),
+    });
+    // What was refused is not charged, and nothing stays booked. An answer that broke off counts for the most that it can
+    // have cost.
+    const charged = await stage.theatre.world.store.usage(view.id);
+    const byCoders = view.candidates.reduce((sum, { usage }) => sum + usage.usd, 0);
+    const planned = await stage.theatre.world.store.usage(view.id, 'brief');
+    expect(view.budget.spent).toBeCloseTo(charged.usd, 9);
+    expect(byCoders + planned.usd).toBeCloseTo(charged.usd, 9);
+    expect(charged.usd).toBeLessThan(0.5);
+    for (const model of ['mole', 'otter'])
+      expect(view.candidates.find(({ contestant }) => contestant.model.endsWith(model))?.usage.usd).toBe(0);
+
+    expect(await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
+    const [status = '', table = ''] = await stage.comments(issue);
+    expect(status).toContain('**Next:** find out what stopped each coder, fix it');
+    expect(status).not.toContain('more precisely');
+    for (const { alias, note } of view.candidates) expect(table).toContain(`**${alias}**: ${note}`);
+    expect(await stage.labels(issue)).toEqual(['auto-dev:none']);
+  }));
+
+// Half a minute each; the first is the one that always runs.
+test('one model of three lives: the run goes on with what it wrote', () =>
+  onStage(
+    {
+      scripts,
+      settings: settings(['anthropic/scripted-mole', 'openai/scripted-otter', 'anthropic/scripted-heron']),
+    },
+    async (stage) => {
+      const issue = await stage.label();
+      const view = await stage.run(issue);
+      const heron = view.candidates.find(({ contestant }) => contestant.model.endsWith('heron'));
+      expect(view.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });
+      expect(await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY)).toHaveLength(1);
+    },
+  ));

@@ -1,0 +1,134 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { simpleGit } from 'simple-git';
+import { expect, test } from 'vitest';
+import type { SelectAnswer } from '../../src/core/ranking/index.ts';
+import { SCRIPTS } from '../../src/demo/sample/index.ts';
+import { atTerminal, type Terminal } from '../world/terminal.ts';
+
+const ISSUE = `\`shorten\` cuts words in the middle
+
+\`shorten('one two three', 9)\` should return \`'one two'\`: whole words only. A text that fits stays as it is.
+`;
+const HEAD = '/** The start of a text. */\nexport function shorten(text, most) {\n';
+const code = (body: string) => `${HEAD}${body}}\n`;
+const BEFORE = code('  return text.slice(0, most);\n');
+const RIGHT = code(
+  "  if (text.length <= most) return text;\n  return text.slice(0, text.lastIndexOf(' ', most));\n",
+);
+/** The same behaviour in other words. */
+const RIGHT_TOO = code(
+  "  const fits = text.length <= most;\n  const end = fits ? text.length : text.lastIndexOf(' ', most);\n  return text.slice(0, end);\n",
+);
+/** Passes what the base tests. */
+const WRONG = code('  return text.slice(0, most).trim();\n');
+const TESTS = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shorten } from '../src/shorten.js';
+
+test('a text that fits', () => {
+  assert.equal(shorten('one two', 20), 'one two');
+});
+`;
+
+type Files = Readonly<Record<string, string>>;
+
+async function put(folder: string, files: Files): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(folder, path, '..'), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
+/** A repository, and what each candidate changes in it as a patch. */
+async function prepared(me: Terminal, candidates: Readonly<Record<string, Files>>) {
+  const repoDir = join(me.home, 'words');
+  await put(repoDir, {
+    'package.json': '{ "name": "words", "type": "module" }\n',
+    'src/shorten.js': BEFORE,
+    'test/shorten.test.js': TESTS,
+  });
+  const git = simpleGit(repoDir);
+  await git.init(['-q', '-b', 'main']);
+  await git.addConfig('user.name', 'me').addConfig('user.email', 'me@example.invalid');
+  await git.add('-A').commit('base');
+  const patches: { id: string; patch: string }[] = [];
+  for (const [id, files] of Object.entries(candidates)) {
+    await put(repoDir, files);
+    patches.push({ id, patch: await git.diff() });
+    await git.checkout(['.']);
+  }
+  const request = { id: 'words', issue: ISSUE, repoDir, testCommand: 'node --test', candidates: patches };
+  return { request, patches };
+}
+
+const answersIn = (out: string): ReadonlyMap<unknown, SelectAnswer> =>
+  new Map(
+    out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as SelectAnswer)
+      .map((answer) => [answer.id, answer]),
+  );
+
+test('patches from elsewhere are executed in sandboxes, and the right one is picked whatever it is called', () =>
+  atTerminal({}, async (me) => {
+    const { request, patches } = await prepared(me, {
+      right: { 'src/shorten.js': RIGHT },
+      wrong: { 'src/shorten.js': WRONG },
+      tampers: { 'src/shorten.js': WRONG, 'test/shorten.test.js': TESTS.replace("'one two')", "'one')") },
+      nothing: {},
+    });
+    const renamed = patches.toReversed().map(({ id, patch }) => ({ id: `x-${id}`, patch }));
+    const stored = patches.map(({ id, patch }) => ({ id, patch, signals: { applied: id !== 'wrong' } }));
+    const lines = [
+      JSON.stringify(request),
+      'no JSON at all',
+      JSON.stringify({ ...request, id: 'again', candidates: renamed }),
+      JSON.stringify({ id: 'stored', candidates: stored }),
+      JSON.stringify({ ...request, id: 'nowhere', repoDir: join(me.home, 'nowhere') }),
+    ];
+    const ended = await me.pipe(`${lines.join('\n')}\n`, 'select', '--jobs', '1');
+    const answers = answersIn(ended.out);
+
+    const found = answers.get('words');
+    expect(found).toMatchObject({ pick: 'right', decidedBy: 'tests' });
+    expect(found?.confidence).toBeGreaterThan(0.5);
+    expect(found?.ranking.map(({ id }) => id).slice(0, 2)).toEqual(['right', 'wrong']);
+    expect(found?.ranking.find(({ id }) => id === 'tampers')?.because).toContain('untampered');
+    const again = answers.get('again');
+    expect(again).toMatchObject({ pick: 'x-right', confidence: found?.confidence });
+    expect(again?.ranking.map(({ id }) => id)).toEqual(found?.ranking.map(({ id }) => `x-${id}`));
+    expect(answers.get('stored')?.pick).not.toBe('wrong');
+    expect(answers.get(null)).toMatchObject({ line: 2, error: expect.stringMatching(/JSON/) });
+    expect(answers.get('nowhere')).toMatchObject({ line: 5, error: expect.stringContaining('nowhere') });
+    expect(ended.err).toContain('2');
+  }));
+
+/** A judge who prefers the candidate that names the end, wherever it stands. */
+function preferring(side: 'first' | 'second') {
+  const name = side.toUpperCase();
+  return {
+    holds: new RegExp(`<<<${name} (?!RAN)\\S+?\\\\n(?:(?!${name} \\S+>>>).)*slice\\(0, end\\)`),
+    structured: {
+      citations: [{ candidate: side, file: 'src/shorten.js', line: 5, quote: 'text.slice(0, end)' }],
+      because: 'It names what it computes.',
+      better: side,
+    },
+  };
+}
+
+test('with --judges, blind models choose between two that execution does not tell apart', () => {
+  const judge = { turns: [], answers: [preferring('first'), preferring('second')] };
+  const scripts = { ...SCRIPTS, 'scripted-heron': judge, 'scripted-otter': judge };
+  const models = 'anthropic/scripted-heron,openai/scripted-otter';
+  return atTerminal({ scripts, env: { MULTI_AGENT_MODELS: models } }, async (me) => {
+    const { request } = await prepared(me, {
+      one: { 'src/shorten.js': RIGHT },
+      other: { 'src/shorten.js': RIGHT_TOO },
+    });
+    const line = `${JSON.stringify(request)}\n`;
+    const ended = await me.pipe(line, 'select', '--judges');
+    expect(answersIn(ended.out).get('words')).toMatchObject({ pick: 'other', decidedBy: 'judges' });
+  });
+});

@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type DemoEnvironment, MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
+import { cancelRun } from '../../src/runs/index.ts';
+import { furnish } from '../world/data-folder.ts';
+import { freshDatabase } from '../world/database.ts';
+import { onStage } from '../world/theatre.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const LEADS_ONLY = { CODERS_PER_WORKER: '0', EXAMINATIONS_PER_WORKER: '0' };
+
+const workers: ChildProcess[] = [];
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await kill(worker);
+});
+
+async function kill(worker: ChildProcess): Promise<void> {
+  if (worker.exitCode !== null || worker.signalCode !== null) return;
+  const gone = once(worker, 'exit');
+  worker.kill('SIGKILL');
+  await gone;
+}
+
+interface Machine {
+  readonly process: ChildProcess;
+  /** All that it said to people. */
+  said(): string;
+  /** Coders that can reach a model through it right now. */
+  leases(): Promise<number>;
+}
+
+/** `runoff worker` in a process and a data folder of its own, which shares the artifacts with the app. */
+async function startWorker({ home, environment }: DemoEnvironment, name: string): Promise<Machine> {
+  const data = join(home, name);
+  await furnish(data);
+  const artifacts = join(home, 'data', 'artifacts');
+  await mkdir(artifacts, { recursive: true });
+  await symlink(artifacts, join(data, 'artifacts'));
+  const { PATH = '', HOME = '' } = process.env;
+  const own = { RUNOFF_DATA: data, RUNOFF_WORKER_NAME: name, CODERS_PER_WORKER: '4', PORT: '' };
+  const worker = spawn(process.execPath, [MAIN, 'worker'], {
+    env: { PATH, HOME, ...environment, ...own, EXAMINATIONS_PER_WORKER: '2' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  workers.push(worker);
+  let said = '';
+  await new Promise<void>((settle, fail) => {
+    worker.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes('Runoff works as')) settle();
+    });
+    worker.once('exit', () => fail(new Error(`The worker ended: ${said}`)));
+  });
+  return {
+    process: worker,
+    said: () => said,
+    leases: async () => (await readdir(join(data, 'gw'))).length,
+  };
+}
+
+const onMachines = async (paceMs: number, play: Parameters<typeof onStage>[1]): Promise<void> => {
+  const database = await freshDatabase();
+  try {
+    await onStage({ paceMs, environment: { DATABASE_URL: database.url, ...LEADS_ONLY } }, play);
+  } finally {
+    for (const worker of workers) await kill(worker);
+    await database.drop();
+  }
+};
+
+describe('the app leads, and workers do the work', () => {
+  test('one is killed with -9 while its candidates are coded: another finishes them, and the app publishes', () =>
+    onMachines(100, async (stage) => {
+      const one = await startWorker(stage.theatre, 'one');
+      const issue = await stage.label();
+      await stage.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
+      await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
+      await kill(one.process);
+      await startWorker(stage.theatre, 'two');
+
+      const view = await stage.run(issue);
+      expect(view.state).toBe('published');
+      const pulls = await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY);
+      expect(pulls).toMatchObject([{ draft: true, state: 'open' }]);
+    }));
+
+  test('one is stopped while its candidates are coded: it ends in its grace, and another goes on at once', () =>
+    onMachines(500, async (stage) => {
+      const one = await startWorker(stage.theatre, 'one');
+      const issue = await stage.label();
+      await stage.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
+      await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
+      const two = await startWorker(stage.theatre, 'two');
+      expect(await one.leases()).toBeGreaterThan(0);
+
+      const began = performance.now();
+      const gone = once(one.process, 'exit');
+      one.process.kill('SIGTERM');
+      expect(await gone).toEqual([0, null]);
+      const endedMs = performance.now() - began;
+      expect(one.said()).toContain('Stopping: other processes continue what is unfinished');
+      expect(await one.leases()).toBe(0);
+      // Others count as gone after a minute without a sign of life: this one said that it goes.
+      await expect.poll(two.leases, { interval: 50, timeout: 40_000 }).toBeGreaterThan(0);
+      const onMs = performance.now() - began - endedMs;
+      process.stdout.write(
+        `a worker ended in ${Math.round(endedMs)} ms, its candidates went on after ${Math.round(onMs)} ms\n`,
+      );
+      expect(endedMs).toBeLessThan(20_000);
+      expect((await stage.run(issue)).state).toBe('published');
+    }));
+
+  test('a cancel in the app ends the coders of a worker within two seconds', () =>
+    onMachines(500, async (stage) => {
+      const one = await startWorker(stage.theatre, 'one');
+      const issue = await stage.label();
+      const { id } = await stage.run(issue, (view) =>
+        view.candidates.some(({ state }) => state === 'coding'),
+      );
+      await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
+      const began = performance.now();
+      await cancelRun(stage.theatre.world, id, 'a person cancelled it');
+      await expect.poll(one.leases, { interval: 20, timeout: 20_000 }).toBe(0);
+      const ms = performance.now() - began;
+      process.stdout.write(`cancel reached the coders of a worker in ${Math.round(ms)} ms\n`);
+      expect(ms).toBeLessThan(2_000);
+    }));
+});
