@@ -62,7 +62,7 @@ export type Offer =
 export interface Gateway {
   /**
    * How to call `provider/model` with one of these protocols (default: any), the first that its provider speaks. Faults
-   * MODEL_KEY_MISSING, MODEL_PRICE_UNKNOWN (unless a cap of tokens is given) and MODEL_MISMATCH are thrown here, before
+   * MODEL_UNKNOWN, MODEL_KEY_MISSING, MODEL_PRICE_UNKNOWN (unless a cap of tokens is given) and MODEL_MISMATCH are thrown here, before
    * anything is spent.
    */
   route(

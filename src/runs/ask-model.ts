@@ -58,6 +58,7 @@ const TTL_MS = 10 * 60_000;
 
 /** What goes without an answer is worse, but no fault of the run. */
 const NO_ANSWER: ReadonlySet<FaultCode> = new Set([
+  'MODEL_UNKNOWN',
   'MODEL_KEY_MISSING',
   'MODEL_UNAVAILABLE',
   'MODEL_PRICE_UNKNOWN',

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { openBoundedBuffer } from '../core/model/index.ts';
 import type { Log, Random } from '../ports/index.ts';
 import { type CredentialStore, type Credentials, manifestFrom } from './credentials.ts';
 import { type Page, setupAsk, setupDone, setupForm, setupNotKept, setupProblem } from './pages.ts';
@@ -192,6 +193,8 @@ const Answer = z.object({
 });
 
 const ANSWER_MS = 15_000;
+/** Bytes of GitHub's answer, our default: a real one, with the key in it, has about 6 KiB. */
+const ANSWER_BYTES = 256 * 1024;
 const failed = (status: number, why: string): Conversion => ({ kind: 'failed', status, why });
 
 /** Exchanges the code that GitHub sent along for the App's credentials. A code works once, for an hour. Never rejects. */
@@ -212,12 +215,24 @@ async function convertCode(
       return failed(410, 'GitHub rejected this code: it was already used or is older than one hour.');
     }
     if (!response.ok) return failed(502, `GitHub refused the code with status ${response.status}.`);
-    return read(await response.json());
+    const body = await readBody(response);
+    return body === null
+      ? failed(502, `GitHub’s API at ${github.apiUrl} sent more than ${ANSWER_BYTES / 1024} KiB.`)
+      : read(JSON.parse(body));
   } catch (thrown) {
     const { message, cause } = thrown as Error;
     const why = cause instanceof Error ? cause.message : message;
     return failed(502, `GitHub’s API at ${github.apiUrl} returned an unexpected response: ${why}.`);
   }
+}
+
+/** The text of a response; null for one that is longer than `ANSWER_BYTES`, whose rest is not read. */
+async function readBody(response: Response): Promise<string | null> {
+  const buffer = openBoundedBuffer(ANSWER_BYTES, () => true);
+  for await (const part of response.body ?? []) {
+    if (buffer.add(part) !== 'added') return null;
+  }
+  return new TextDecoder().decode(buffer.take());
 }
 
 function read(json: unknown): Conversion {

@@ -243,6 +243,14 @@ describe('who may', () => {
     expect([github.calls, await written(envFile)]).toEqual([[], null]);
   });
 
+  test('an endless response of GitHub is cut off', async () => {
+    await begin();
+    github.answer = json(201, { ...APP, description: 'x'.repeat(2 ** 20) });
+    const { status, html } = await comeBack((await openForm()).state);
+    expect([status, html.includes('sent more than 256 KiB')]).toEqual([502, true]);
+    expect(await written(envFile)).toBeNull();
+  });
+
   test('a state is good for one answer, also when two come at once', async () => {
     await begin();
     github.answer = json(500, {});

@@ -4,11 +4,29 @@ import { Fault } from '../../core/model/index.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The variables of a `.env` file. Faults: ENVIRONMENT_INVALID when it is not there or cannot be read. */
+/** The variables of a `.env` file. Faults: ENVIRONMENT_INVALID when it is not there, cannot be read or has a malformed line. */
 export async function readEnvFile(path: string): Promise<Readonly<Record<string, string>>> {
   const text = await readText(path);
   if (text === null) throw new Fault('ENVIRONMENT_INVALID', `There is no settings file ${path}.`);
+  const line = malformedLine(text);
+  if (line !== null) {
+    throw new Fault('ENVIRONMENT_INVALID', `Line ${line} of ${path} is neither NAME=value nor a # comment.`);
+  }
   return variablesOf(text);
+}
+
+/** One entry of a settings file as `parseEnv` reads it: a value in quotes may span lines. */
+const ENTRY =
+  /[ \t]*(?:#[^\n]*|(?:export[ \t]+)?[A-Za-z_][\w.-]*[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*)?\r?(?:\n|$)/y;
+
+/** Number of the first line that is no entry, from 1: `parseEnv` drops it or takes it for part of the next name. */
+function malformedLine(text: string): number | null {
+  const entry = new RegExp(ENTRY);
+  while (entry.lastIndex < text.length) {
+    const start = entry.lastIndex;
+    if (!entry.test(text)) return text.slice(0, start).split('\n').length;
+  }
+  return null;
 }
 
 /** Bytes; a settings file is much smaller. Our default. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Fault } from '../../core/model/index.ts';
-import { type ModelProtocol, PROVIDERS } from '../../core/settings/index.ts';
+import { type ModelProtocol, PROVIDERS, suggest } from '../../core/settings/index.ts';
 import type { Clock, ModelRoute, Offer } from '../../ports/index.ts';
 import type { Dialect } from './bodies/index.ts';
 import { upstreamUrl } from './endpoints.ts';
@@ -66,18 +66,21 @@ export function routeTo(
 function accessOf(providers: Providers, name: string, { provider, model }: NamedModel): ProviderAccess {
   if (provider === '' || model === '') {
     throw new Fault(
-      'MODEL_UNAVAILABLE',
+      'MODEL_UNKNOWN',
       `${name} is not a model: write provider/model, such as anthropic/${PROVIDERS.anthropic.defaultModel}.`,
     );
   }
   const access = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
   if (access) return access;
   const known = Object.entries(PROVIDERS).find(([one]) => one === provider)?.[1];
+  if (known) {
+    throw new Fault('MODEL_KEY_MISSING', `There is no key for ${name}: ${known.keyVariable} is not set.`);
+  }
+  const meant = suggest(provider, Object.keys(PROVIDERS));
+  const hint = meant ? ` Did you mean ${meant}/${model}?` : '';
   throw new Fault(
-    'MODEL_KEY_MISSING',
-    known
-      ? `There is no key for ${name}: ${known.keyVariable} is not set.`
-      : `There is no provider ${provider} for ${name}; providers are ${Object.keys(PROVIDERS).join(', ')}.`,
+    'MODEL_UNKNOWN',
+    `There is no provider ${provider} for ${name}; providers are ${Object.keys(PROVIDERS).join(', ')}.${hint}`,
   );
 }
 

@@ -37,6 +37,10 @@ export const FAULTS = {
     advice:
       "Set the provider's key, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; docs/configuration.md lists them all.",
   },
+  MODEL_UNKNOWN: {
+    retry: 'no',
+    advice: 'Name a model as provider/model; `runoff arena models` lists those that your keys can use.',
+  },
   MODEL_UNAVAILABLE: {
     retry: 'later',
     advice: 'Check the key and the model name with `runoff doctor`, then start the run again.',

@@ -50,6 +50,7 @@ interface JudgeQuestion<T> {
 
 /** These say that one model cannot be asked; the others can. */
 const MODEL_UNAVAILABLE: ReadonlySet<FaultCode> = new Set([
+  'MODEL_UNKNOWN',
   'MODEL_KEY_MISSING',
   'MODEL_PRICE_UNKNOWN',
   'MODEL_MISMATCH',

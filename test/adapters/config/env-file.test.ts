@@ -31,6 +31,25 @@ test('a .env file, with comments, quotes and lines in quotes', async () => {
   });
 });
 
+test.each([
+  ['a line without a sign of equality', 'A=1\nOOPS\nB=2\n', 2],
+  ['such a line at the end', 'A="x\ny"\nOOPS', 3],
+  ['a line without a name', 'A=1\r\n\r\n  =sk-secret\r\n', 3],
+  ['a colon', 'ANTHROPIC_API_KEY: sk-secret\n', 1],
+])('%s is a fault that names the line and shows nothing of it', async (_name, text, line) => {
+  const path = await file('malformed.env', text);
+  const fault = await readEnvFile(path).catch((thrown: Error) => thrown);
+  expect(fault).toMatchObject({
+    code: 'ENVIRONMENT_INVALID',
+    message: `Line ${line} of ${path} is neither NAME=value nor a # comment.`,
+  });
+});
+
+test('blank lines, lines in quotes and quotes that nothing closes are no malformed lines', async () => {
+  const text = '\n \t\nA=\'1\n2\'\nB=`x\n=y\n`\nC=it"s\nD="open\nE=5';
+  expect(await readEnvFile(await file('odd.env', text))).toMatchObject({ A: '1\n2', C: 'it"s', E: '5' });
+});
+
 test('no file, or a folder in its place, is a fault', async () => {
   await expect(readEnvFile(join(dir, 'nowhere', '.env'))).rejects.toMatchObject({
     code: 'ENVIRONMENT_INVALID',

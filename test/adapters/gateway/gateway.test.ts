@@ -84,7 +84,13 @@ describe('the models of a run whose settings name none', () => {
         message: expect.stringContaining('GEMINI_API_KEY is not set'),
       }),
     );
-    expect(() => route('acme/x')).toThrow(/no provider acme .* anthropic, openai, google/);
+    expect(() => route('acme/x')).toThrow(
+      expect.objectContaining({
+        code: 'MODEL_UNKNOWN',
+        message: expect.stringMatching(/no provider acme .* anthropic, openai, google/),
+      }),
+    );
+    expect(() => route('antropic/x')).toThrow(/Did you mean anthropic\/x\?/);
     expect(() => route('constructor/x')).toThrow(/no provider constructor/);
   });
 });
