@@ -1,5 +1,4 @@
-// Writes what is said about settings and commands from where they are typed: `.env.example`, `docs/configuration.md` and
-// `docs/commands.md`.
+// Generates `.env.example`, `docs/configuration.md` and `docs/commands.md` from the definitions of settings and commands.
 // Run it with `npm run docs` after a change; `test/docs.test.ts` fails when a file is out of date.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,20 +19,20 @@ const descriptions = (): readonly (readonly [string, string])[] =>
   Object.entries(Environment.shape).map(([name, schema]) => [name, schema.description ?? '']);
 
 const SECTIONS: Readonly<Record<string, string>> = {
-  APP_ID: 'The GitHub App. `npm start` writes these for you on first use.',
+  APP_ID: 'The GitHub App. On first use `npm start` creates it and writes these for you.',
   GITHUB_API_URL: 'GitHub Enterprise',
   HOST: 'The server',
-  ARTIFACTS_URL: 'Where artifacts are kept: needed for several machines',
+  ARTIFACTS_URL: 'Where artifacts are stored: needed for several machines',
   ANTHROPIC_API_KEY: 'Models: one key is enough',
-  MAX_CANDIDATES: "What a repository's settings may ask for at most",
+  MAX_CANDIDATES: 'Limits',
   RUNOFF_AGENTS: 'Agents and the sandbox',
-  LOG_LEVEL: 'The rest',
+  LOG_LEVEL: 'Monitoring and defaults',
 };
 
 function envExample(): string {
   const lines = [
-    '# Copy to .env here, in the folder of Runoff, or in its data folder (RUNOFF_DATA), which is looked into first. `.env` of',
-    '# another folder is read only where --env-file names it. A real environment variable wins. Never commit the copy.',
+    "# Copy this file to .env in Runoff's own folder, or in its data folder (RUNOFF_DATA), which takes precedence. A file in",
+    '# another folder is read only if --env-file names it. Environment variables override the file. Never commit the copy.',
   ];
   for (const [name, description] of descriptions()) {
     const section = SECTIONS[name];
@@ -75,24 +74,26 @@ function configuration(): string {
   return [
     '# Configuration',
     '',
-    'Made by `npm run docs` from the places where the settings are typed; edit those.',
+    '`npm run docs` generates this page. To change it, edit `src/core/settings` or `scripts/write-docs.ts`.',
     '',
     '## Operator: environment',
     '',
-    'Read from the environment and from **one** settings file; the environment wins. The file is the first of these:',
+    'Operators configure Runoff with environment variables and **one** settings file. Environment variables take',
+    'precedence. The settings file is the first of these that exists:',
     '',
-    '1. what `--env-file FILE` names, with every command;',
-    '2. `.env` in the data folder: RUNOFF_DATA of the environment, else `/var/lib/runoff` for root and',
-    '   `~/.local/share/runoff` for others;',
-    '3. `.env` in the folder of Runoff itself.',
+    '1. the file that `--env-file FILE` names; every command accepts this option;',
+    '2. `.env` in the data folder: RUNOFF_DATA of the environment, else `/var/lib/runoff` for root, else `runoff` in',
+    '   `$XDG_DATA_HOME` or `~/.local/share`;',
+    "3. `.env` in Runoff's own folder.",
     '',
-    'Never `.env` of the folder in which Runoff is started, nor (unless it is named) one inside a git work tree that is not',
-    "Runoff's own: people stand in repositories of others. A file that is not read for this reason is named on standard",
-    'error, or in the log of a server. `runoff doctor` shows which file is read; the set-up pages write to that file.',
+    'Runoff does not read `.env` in the current folder. Unless `--env-file` names it, it does not read a file inside a git',
+    "work tree other than Runoff's own either: you may be in somebody else's repository. It names each file that it skips for",
+    'this reason on standard error, or in the log of a server. `runoff doctor` prints which file is used. The set-up pages',
+    'write to that file.',
     '',
-    'Relative paths (RUNOFF_DATA, RUNOFF_AGENTS, RUNOFF_PROMPTS, PRIVATE_KEY_PATH) are relative to the folder of the file',
-    'that sets them; in the environment to the current folder, and refused where that leads into a git work tree that is',
-    "not Runoff's own. Paths of certificates in DATABASE_URL must be absolute.",
+    'Relative paths (RUNOFF_DATA, RUNOFF_AGENTS, RUNOFF_PROMPTS, PRIVATE_KEY_PATH) in a settings file are relative to its',
+    'folder. In the environment they are relative to the current folder, and rejected if they lead into a git work tree',
+    "other than Runoff's own. Paths of certificates in DATABASE_URL must be absolute.",
     '',
     '| variable | meaning |',
     '| --- | --- |',
@@ -100,15 +101,15 @@ function configuration(): string {
     '',
     '## Repository: `.github/auto-dev.yml`',
     '',
-    'Read from the default branch at the commit on which a run starts. Every key has a default; a key that is not known',
-    "is an error with a suggestion. The operator's ceilings (`MAX_…`, `NETWORK_ALLOW`) win.",
+    'Read from the default branch when a run starts; a local run reads it from its base commit. Every key has a default. An',
+    "unknown key is an error with a suggestion. The operator's limits (`MAX_…`, `NETWORK_ALLOW`) take precedence.",
     '',
     '| key | meaning | default |',
     '| --- | --- | --- |',
     ...settingRows(settings, ''),
     '',
-    'Weights decide only between candidates that the evidence does not tell apart. On real patches a small diff is no',
-    'sign of a right one, so `simplicity` and `speed` deserve no more trust than a coin that leans a little.',
+    '`weights` only matter with the strategy `metrics`, for candidates that the strategies before it leave undecided. On real',
+    'patches a small diff is no sign of a correct one, so `simplicity` and `speed` are hardly better than chance.',
     '',
     '```yaml',
     'coders:',

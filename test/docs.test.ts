@@ -36,6 +36,17 @@ describe('docs/troubleshooting.md', () => {
     expect([...sections.keys()]).toEqual(Object.keys(FAULTS));
   });
 
+  test('quotes only messages that the code contains', () => {
+    const code = FILES.filter((path) => /^src\/.*\.ts$/.test(path)).map(read);
+    const messages = [...sections.values()].flatMap(
+      (text) => (text.split('\n')[0] ?? '').match(/“[^”]+”/g) ?? [],
+    );
+    const quoted = messages.flatMap((message) => message.slice(1, -1).split('…')).map((part) => part.trim());
+    const fragments = quoted.filter((part) => /\w{3}/.test(part));
+    expect(fragments.length).toBeGreaterThan(Object.keys(FAULTS).length);
+    expect(fragments.filter((part) => !code.some((text) => text.includes(part)))).toEqual([]);
+  });
+
   test.each(Object.keys(FAULTS))('%s says in two to five lines what it means and what to do', (code) => {
     const lines = (sections.get(code) ?? '').split('\n').filter((line) => line.trim() !== '');
     expect(lines.length).toBeGreaterThanOrEqual(2);

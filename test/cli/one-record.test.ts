@@ -85,7 +85,7 @@ test('whoever tells of a run in line says the same place', async () => {
   for (const text of [runs, status, show, comment, reply]) expect(text).toContain('2nd in line');
   for (const { run } of json) expect(run).toMatchObject({ state: 'queued', queue: { position: 2, of: 2 } });
   expect(metrics).toContain('runoff_runs{state="queued"} 2\n');
-  expect(metrics).toContain('runoff_in_line 2\n');
+  expect(metrics).toContain('runoff_queued_runs 2\n');
 });
 
 test('whoever tells of a run at work says the same state, and the dollars of the ledger', async () => {
@@ -124,6 +124,6 @@ test('whoever tells of a run at work says the same state, and the dollars of the
     expect(run).toMatchObject({ state: 'awaiting_answer', queue: null, budget: { run: 5, spent: 1.34 } });
   }
   expect(metrics).toContain('runoff_runs{state="awaiting_answer"} 1\n');
-  expect(metrics).toContain('runoff_in_line 1\n');
+  expect(metrics).toContain('runoff_queued_runs 1\n');
   expect(Number(/runoff_model_dollars_total\{.*\} (\S+)/.exec(metrics)?.[1])).toBeCloseTo(1.34, 9);
 });

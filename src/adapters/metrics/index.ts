@@ -1,47 +1,56 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Census, Metrics } from '../../ports/index.ts';
 
-/** What is counted: name → what it means and what tells its values apart. `docs/operations-metrics.md` lists the same. */
+/** Every metric: name, meaning and labels. `docs/operations-metrics.md` lists the same. */
 export const METRICS = {
   runoff_runs: { help: 'Runs in the database, by state.', labels: ['state'] },
-  runoff_in_line: { help: 'Runs waiting in the run queue.', labels: [] },
+  runoff_queued_runs: { help: 'Runs that wait in the run queue.', labels: [] },
   runoff_coders_waiting: { help: 'Candidates of active runs whose coder has not started.', labels: [] },
-  runoff_executors: { help: 'Processes that gave a sign of life lately, by role.', labels: ['role'] },
-  runoff_stage_seconds: { help: 'How long steps of runs took, seconds.', labels: ['stage'] },
+  runoff_executors: {
+    help: 'Processes with a heartbeat in the last two minutes, by role.',
+    labels: ['role'],
+  },
+  runoff_stage_seconds: { help: 'Duration of the steps of runs, in seconds.', labels: ['stage'] },
   runoff_webhook_seconds: {
-    help: 'How long deliveries took until they were answered, seconds.',
+    help: 'Time until a delivery was answered, in seconds.',
     labels: ['event', 'status'],
   },
   runoff_model_dollars_total: {
-    help: 'US dollars that models cost, as the ledger has them.',
+    help: 'Cost of model calls in US dollars, as recorded in the ledger.',
     labels: ['model'],
   },
-  runoff_model_tokens_total: { help: 'Tokens to and from models.', labels: ['model', 'direction'] },
-  runoff_model_calls_total: { help: 'Model calls, by what came of them.', labels: ['model', 'outcome'] },
+  runoff_model_tokens_total: {
+    help: 'Tokens sent to and received from models.',
+    labels: ['model', 'direction'],
+  },
+  runoff_model_calls_total: { help: 'Model calls, by outcome.', labels: ['model', 'outcome'] },
   runoff_gateway_refusals_total: {
-    help: 'Model calls that the gateway refused, by what was wrong with them.',
+    help: 'Model calls that the gateway rejected, by reason.',
     labels: ['kind'],
   },
   runoff_github_writes_total: { help: 'Writes to GitHub, pushes included.', labels: ['kind', 'outcome'] },
-  runoff_faults_total: { help: 'Faults that ended a stage.', labels: ['code'] },
-  runoff_candidates_total: { help: "Coders' work on candidates, by how it ended.", labels: ['state'] },
+  runoff_faults_total: {
+    help: 'Faults that ended a stage, and stored data found damaged.',
+    labels: ['code'],
+  },
+  runoff_candidates_total: { help: 'Candidates whose coder has ended, by state.', labels: ['state'] },
 } as const satisfies Readonly<Record<string, { readonly help: string; readonly labels: readonly string[] }>>;
 
 export type MetricName = keyof typeof METRICS;
 
 export interface MetricsOptions {
-  /** Read at each scrape. */
+  /** Called for each scrape. */
   readonly census: () => Promise<Census>;
 }
 
-/** Seconds. Ours: a step takes from milliseconds (a replayed look) to the two hours of the longest coder. */
+/** Seconds. Our choice: a step takes between milliseconds and the two hours of the longest coder. */
 const STAGE_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 1800, 3600, 7200];
-/** Seconds. GitHub waits ten for an answer; we mean to answer within two. */
+/** Seconds. GitHub waits ten for an answer; we aim at two. */
 const WEBHOOK_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
-/** Values of a label that somebody else chooses (a repository's settings name models) before the rest is one: our default. */
+/** Distinct values of a label that others choose (repositories name models); further ones are counted as `other`. Our default. */
 const MOST_VALUES = 60;
 
-/** Figures of one process, in a registry of its own. */
+/** Metrics of one process, in their own registry. */
 export function openMetrics({ census }: MetricsOptions): Metrics {
   const registers = [new Registry()];
   const [registry = new Registry()] = registers;
@@ -84,10 +93,10 @@ export function openMetrics({ census }: MetricsOptions): Metrics {
   };
 }
 
-/** What is read from the store, as of one moment. */
+/** Gauges that are set from the store, all as of one moment. */
 function openGauges(of: (name: MetricName) => ConstructorParameters<typeof Gauge>[0]) {
   const runs = new Gauge(of('runoff_runs'));
-  const inLine = new Gauge(of('runoff_in_line'));
+  const inLine = new Gauge(of('runoff_queued_runs'));
   const waiting = new Gauge(of('runoff_coders_waiting'));
   const executors = new Gauge(of('runoff_executors'));
   return (found: Census): void => {
@@ -100,7 +109,7 @@ function openGauges(of: (name: MetricName) => ConstructorParameters<typeof Gauge
   };
 }
 
-/** As HTTP has it, in words: 402 is ours, for a call that was booked and not sent. */
+/** The outcome of an HTTP status. 402 is ours: the call was booked and not sent. */
 function outcomeOf(status: number): string {
   if (status >= 200 && status < 300) return 'done';
   if (status === 402) return 'not-sent';

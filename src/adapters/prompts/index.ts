@@ -50,7 +50,7 @@ function personasOf(texts: ReadonlyMap<string, string>): Personas {
         if (!PERSONA_NAME.test(name))
           throw new Fault(
             'ENVIRONMENT_INVALID',
-            `The persona ${JSON.stringify(name)} in RUNOFF_PROMPTS needs another file name: small letters, digits and hyphens, at most 41.`,
+            `The persona ${JSON.stringify(name)} in RUNOFF_PROMPTS needs another file name: lower-case letters, digits and hyphens, at most 41.`,
           );
         if (!persona)
           throw new Fault('ENVIRONMENT_INVALID', `The persona ${name} in RUNOFF_PROMPTS is empty.`);

@@ -84,10 +84,6 @@ export const FAULTS = {
     retry: 'no',
     advice: 'Describe the task: `runoff run "Fix the …"` or `runoff run --file TASK.md`.',
   },
-  NO_TEST_COMMAND: {
-    retry: 'no',
-    advice: 'Set `checks.test` in `.github/auto-dev.yml`: Runoff needs a test command to compare candidates.',
-  },
   BASE_BROKEN: {
     retry: 'no',
     advice:

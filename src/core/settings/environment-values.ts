@@ -132,7 +132,7 @@ const agentFolder = z
   );
 
 export const AgentCommands = z.record(
-  z.string().regex(/^[a-z][a-z0-9-]{0,40}$/, 'name agents with small letters, digits and hyphens'),
+  z.string().regex(/^[a-z][a-z0-9-]{0,40}$/, 'name agents with lower-case letters, digits and hyphens'),
   z.strictObject({
     argv: Argv,
     speaks: z.enum(['command', 'acp']).default('command'),

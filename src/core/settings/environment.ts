@@ -19,7 +19,7 @@ import {
 } from './environment-values.ts';
 import { duration } from './settings.ts';
 
-/** The operator's environment, by variable. `docs/configuration.md` and `.env.example` are made from the descriptions. */
+/** The operator's environment, by variable. `npm run docs` generates `docs/configuration.md` and `.env.example` from the descriptions. */
 export const Environment = z.object({
   APP_ID: z
     .string()
@@ -27,95 +27,101 @@ export const Environment = z.object({
     .transform(Number)
     .optional()
     .describe(
-      'Number of the GitHub App. Needed by `runoff serve` only, with PRIVATE_KEY and WEBHOOK_SECRET.',
+      'Id of the GitHub App. Needed by `runoff serve` and `runoff worker`, with PRIVATE_KEY and WEBHOOK_SECRET.',
     ),
   PRIVATE_KEY: privateKey
     .optional()
-    .describe("The App's private key: PEM text, also with \\n for its line ends, or base 64 of it."),
+    .describe("The App's private key: PEM text (line breaks may be written as \\n), or its Base64 encoding."),
   PRIVATE_KEY_PATH: z
     .string()
     .optional()
-    .describe(
-      "File that holds the App's private key; read when PRIVATE_KEY is not set. Keep its mode at 0600.",
-    ),
+    .describe("File with the App's private key, read if PRIVATE_KEY is not set. Keep its mode at 0600."),
   WEBHOOK_SECRET: z
     .string()
     .min(16, 'needs at least 16 characters; `openssl rand -hex 32` makes a good one')
     .optional()
     .describe(
-      "The App's webhook secret, at least 16 characters: deliveries that are not signed with it are refused.",
+      "The App's webhook secret, at least 16 characters. Deliveries that are not signed with it are rejected.",
     ),
   GITHUB_API_URL: webAddress
     .optional()
-    .describe("Address of GitHub's API. Default https://api.github.com, or what GHE_HOST implies."),
-  GHE_HOST: hostName.optional().describe('Host of a GitHub Enterprise Server, e.g. github.example.com.'),
+    .describe("URL of GitHub's API. Default: https://api.github.com, or derived from GHE_HOST."),
+  GHE_HOST: hostName.optional().describe('Host name of a GitHub Enterprise Server, e.g. github.example.com.'),
   GHE_PROTOCOL: z
     .enum(['https', 'http'], 'write https or http')
     .default('https')
-    .describe('Protocol of GHE_HOST: https or http. Default https.'),
+    .describe('Protocol of GHE_HOST: https or http. Default: https.'),
   HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('Address to listen on. Default 127.0.0.1; 0.0.0.0 in a container.'),
+    .describe('Address to listen on. Default: 127.0.0.1; in the container image 0.0.0.0.'),
   PORT: whole(0, 65_535, 3000)
     .unwrap()
     .optional()
-    .describe('Port to listen on. Default 3000; 0 takes a free one. A worker listens only where it is set.'),
+    .describe('Port to listen on; 0: any free port. Default: 3000. A worker listens only if it is set.'),
   RUNOFF_DATA: z
     .string()
     .min(1)
     .describe(
-      'Folder for the embedded database, mirrors and artifacts. Default: the usual place for application data.',
+      'Data folder: embedded database, mirrors, artifacts. Default: /var/lib/runoff for root, else runoff in $XDG_DATA_HOME or ~/.local/share.',
     ),
-  RUNOFF_PROMPTS: z.string().optional().describe('Folder of prompts that stand in for ours or add to them.'),
+  RUNOFF_PROMPTS: z
+    .string()
+    .optional()
+    .describe('Folder with prompts that replace the built-in ones or add to them.'),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'write postgres://user:password@host:port/database')
     .optional()
-    .describe('A Postgres server; absent: an embedded one is started below RUNOFF_DATA.'),
+    .describe(
+      'A Postgres server, as postgres://user:password@host:port/database. Default: an embedded one in RUNOFF_DATA.',
+    ),
   ARTIFACTS_URL: artifactsAddress
     .optional()
     .describe(
-      'Where patches, test runs and issue texts are kept: s3://BUCKET/PREFIX, or the path of a folder that all machines share. Default: below RUNOFF_DATA, for one machine only.',
+      'Where patches, test results and issue texts are stored: s3://BUCKET/PREFIX, or the path of a folder that all machines share. Default: in RUNOFF_DATA, for one machine only.',
     ),
   S3_ENDPOINT: webAddress
     .optional()
-    .describe(
-      'Address of the S3-compatible server of ARTIFACTS_URL. Default: the one of Amazon in S3_REGION.',
-    ),
+    .describe('URL of the S3-compatible server of ARTIFACTS_URL. Default: Amazon S3 in S3_REGION.'),
   S3_REGION: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/, 'write a region such as eu-central-1')
     .optional()
     .describe(
-      'Region of the bucket. Default: AWS_REGION, else us-east-1, which servers of your own mostly accept.',
+      'Region of the bucket. Default: AWS_REGION, else us-east-1, which most self-hosted servers accept.',
     ),
-  S3_ACCESS_KEY_ID: z.string().optional().describe('Access key for the bucket. Default: AWS_ACCESS_KEY_ID.'),
+  S3_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .describe('Access key id for the bucket. Default: AWS_ACCESS_KEY_ID.'),
   S3_SECRET_ACCESS_KEY: z
     .string()
     .optional()
-    .describe('Secret that belongs to the access key. Default: AWS_SECRET_ACCESS_KEY.'),
+    .describe('Secret access key for the bucket. Default: AWS_SECRET_ACCESS_KEY.'),
   S3_PATH_STYLE: optionalYesNo.describe(
-    'true: the bucket is part of the path (https://server/bucket); false: of the host (https://bucket.server). Default: true with S3_ENDPOINT, else false.',
+    'true: the bucket is in the path (https://server/bucket); false: in the host name (https://bucket.server). Default: true with S3_ENDPOINT, else false.',
   ),
-  AWS_REGION: z.string().optional().describe('Stands in for S3_REGION.'),
+  AWS_REGION: z.string().optional().describe('Default of S3_REGION.'),
   AWS_ACCESS_KEY_ID: z
     .string()
     .optional()
-    .describe('Stands in for S3_ACCESS_KEY_ID, with AWS_SECRET_ACCESS_KEY.'),
+    .describe('Default of S3_ACCESS_KEY_ID, together with AWS_SECRET_ACCESS_KEY.'),
   AWS_SECRET_ACCESS_KEY: z
     .string()
     .optional()
-    .describe('Stands in for S3_SECRET_ACCESS_KEY, with AWS_ACCESS_KEY_ID.'),
+    .describe('Default of S3_SECRET_ACCESS_KEY, together with AWS_ACCESS_KEY_ID.'),
   ANTHROPIC_API_KEY: z.string().optional().describe('Key for Anthropic models.'),
-  ANTHROPIC_BASE_URL: webAddress.optional().describe("Another address for Anthropic's protocol."),
+  ANTHROPIC_BASE_URL: webAddress
+    .optional()
+    .describe("URL of another server that speaks Anthropic's protocol."),
   OPENAI_API_KEY: z
     .string()
     .optional()
     .describe('Key for OpenAI models, or for the server at OPENAI_BASE_URL.'),
   OPENAI_BASE_URL: webAddress
     .optional()
-    .describe("Any server that speaks OpenAI's Chat Completions; a local one may need no key."),
+    .describe("URL of any server that speaks OpenAI's Chat Completions. A local one may need no key."),
   OPENAI_MODEL: z.string().optional().describe('Default model at OPENAI_BASE_URL, as that server names it.'),
   OPENAI_PROTOCOLS: list
     .pipe(
@@ -129,43 +135,47 @@ export const Environment = z.object({
         .transform((protocols) => (protocols.length > 0 ? protocols : (['openai-chat'] as const))),
     )
     .describe(
-      'Protocols of the server at OPENAI_BASE_URL, the preferred one first: openai-chat, openai-responses. Default openai-chat.',
+      'Protocols of the server at OPENAI_BASE_URL, comma-separated, the preferred one first: openai-chat, openai-responses. Default: openai-chat.',
     ),
   GEMINI_API_KEY: z.string().optional().describe('Key for Google models.'),
-  GEMINI_BASE_URL: webAddress.optional().describe("Another address for Google's Gemini protocol."),
+  GEMINI_BASE_URL: webAddress
+    .optional()
+    .describe("URL of another server that speaks Google's Gemini protocol."),
   DEEPSEEK_API_KEY: z.string().optional().describe('Key for DeepSeek models (`deepseek/…`).'),
   OPENROUTER_API_KEY: z.string().optional().describe('Key for OpenRouter (`openrouter/vendor/model`).'),
   MISTRAL_API_KEY: z.string().optional().describe('Key for Mistral models (`mistral/…`).'),
-  GROQ_API_KEY: z.string().optional().describe('Key for models at Groq (`groq/…`).'),
+  GROQ_API_KEY: z.string().optional().describe('Key for models hosted by Groq (`groq/…`).'),
   XAI_API_KEY: z.string().optional().describe('Key for xAI models (`x-ai/…`).'),
   MODEL_PRICES: json(Prices, '{}').describe(
-    'JSON: `{"provider/model": {"input": 3, "output": 15}}` in US dollars per million tokens (also cacheRead, cacheWrite), for models whose price is not known.',
+    'Prices of models that Runoff does not know, as JSON: `{"provider/model": {"input": 3, "output": 15}}` in US dollars per million tokens (also cacheRead, cacheWrite).',
   ),
-  MAX_CANDIDATES: whole(1, 12, 6).describe('Most candidates of one run. Default 6.'),
-  MAX_BUDGET_RUN: dollars(10).describe('Most US dollars for one run. Default 10.'),
-  MAX_BUDGET_CANDIDATE: dollars(5).describe('Most US dollars for one coder. Default 5.'),
+  MAX_CANDIDATES: whole(1, 12, 6).describe('Maximum number of candidates of a run. Default: 6.'),
+  MAX_BUDGET_RUN: dollars(10).describe('Maximum budget of a run, in US dollars. Default: 10.'),
+  MAX_BUDGET_CANDIDATE: dollars(5).describe('Maximum budget of one coder, in US dollars. Default: 5.'),
   MAX_BUDGET_REPOSITORY_DAY: dollars(50).describe(
-    'Most US dollars for all runs of one repository in a day (UTC). Default 50.',
+    'Maximum spending of one repository in a day (UTC), in US dollars. Default: 50.',
   ),
-  MAX_BUDGET_DAY: dollars(100).describe('Most US dollars for everything in a day (UTC). Default 100.'),
+  MAX_BUDGET_DAY: dollars(100).describe(
+    'Maximum total spending in a day (UTC), in US dollars. Default: 100.',
+  ),
   MAX_BUDGET_USER_DAY: amount
     .optional()
     .describe(
-      'Most US dollars in a day (UTC) for the runs that one person asked for on GitHub; from then on that person starts no more of them. Default: as MAX_BUDGET_REPOSITORY_DAY.',
+      'US dollars spent in a day (UTC) by runs that one person requested on GitHub, after which none of their runs starts. Default: MAX_BUDGET_REPOSITORY_DAY.',
     ),
   MAX_BUDGET_INSTALLATION_DAY: amount
     .optional()
     .describe(
-      'Most US dollars in a day (UTC) for all repositories of one installation of the App; from then on none of them starts a run. Default: as MAX_BUDGET_DAY.',
+      'US dollars spent in a day (UTC) by all repositories of one installation of the App, after which none of their runs starts. Default: MAX_BUDGET_DAY.',
     ),
   MAX_RUNS_REPOSITORY_DAY: whole(1, 100_000, 50).describe(
-    'Most runs that start on GitHub for one repository in a day (UTC). Default 50.',
+    'Maximum number of runs that start on GitHub for one repository in a day (UTC). Default: 50.',
   ),
   MAX_RUNS_USER_DAY: whole(1, 100_000, 20).describe(
-    'Most runs that one person may start on GitHub in a day (UTC). Default 20.',
+    'Maximum number of runs that one person starts on GitHub in a day (UTC). Default: 20.',
   ),
   MAX_RUNS_INSTALLATION_DAY: whole(1, 100_000, 200).describe(
-    'Most runs that start for all repositories of one installation of the App (an organisation or an account) in a day (UTC). Default 200.',
+    'Maximum number of runs that start for all repositories of one installation of the App (an organisation or an account) in a day (UTC). Default: 200.',
   ),
   MAX_TOKENS_CANDIDATE: z
     .string()
@@ -173,45 +183,45 @@ export const Environment = z.object({
     .transform(Number)
     .optional()
     .describe(
-      'Most tokens, in and out, that `budget.tokens` may give one coder whose model has no known price. Absent: such models are refused.',
+      'Maximum of `budget.tokens`: input and output tokens of one coder whose model has no known price. Default: none; such models are rejected.',
     ),
   MAX_TIMEOUT: duration('2h').describe(
-    'Longest wall time of one coder, or of one build or test run: 90s, 30m or 2h. Default 2h.',
+    'Maximum duration of one coder, and of one build or test run: 90s, 30m or 2h. Default: 2h.',
   ),
   MAX_RUN_TIME: duration('24h').describe(
-    'Longest time that a run may work, all stages together: 30m or 24h. Time spent waiting for people, for a slot or for a worker does not count. Default 24h.',
+    'Maximum duration of all stages of a run together: 30m or 24h. Time spent waiting for people, for a slot or for a worker does not count. Default: 24h.',
   ),
   CODERS_PER_WORKER: whole(0, 64, 4).describe(
-    'Coders that run at the same time on this machine. 0: none; workers take them. Default 4.',
+    'Coders that this process executes at the same time; 0: none, workers execute them. Default: 4.',
   ),
   EXAMINATIONS_PER_WORKER: whole(0, 64, 2).describe(
-    'Runs whose candidates are built and tested at the same time on this machine. 0: none; workers take them. Default 2.',
+    'Runs whose candidates this process builds and tests at the same time; 0: none, workers do it. Default: 2.',
   ),
   CODERS_PER_REPOSITORY: whole(1, 64, 4).describe(
-    'Coders that run at the same time for one repository. Default 4.',
+    'Coders of one repository at the same time, across all machines. Default: 4.',
   ),
   RUNOFF_WORKER_NAME: z
     .string()
     .regex(/^[A-Za-z0-9_.-]{1,40}$/, 'write a short word of letters, digits, dots, dashes')
     .optional()
-    .describe('Name of this `runoff worker` where several run on one machine.'),
+    .describe('Name of this `runoff worker`, if several run on one machine.'),
   RUNS_AT_ONCE: whole(1, 1_000, 8).describe(
-    'Runs that this process works on at the same time; further ones wait in line. Runs that wait for people are not counted. Default 8.',
+    'Runs that this process executes at the same time; further runs wait in the run queue. Runs that wait for people do not count. Default: 8.',
   ),
   KEEP_RUNS: days(180).describe(
-    'How long runs that are over are kept, in days such as 180d: their rows, and what only they refer to. Runs whose pull request is open, that wait for a pick, or of which somebody picked a candidate stay. Default 180d.',
+    'How long finished runs and their artifacts are kept, in days such as 180d. Runs with an open pull request, runs that wait for a pick, and runs of which somebody picked a candidate are kept. Default: 180d.',
   ),
   KEEP_LEDGER: days(400).describe(
-    'How long it is kept what each call to a model cost, and the audit, in days such as 400d. At least 4d; calls of runs that are still kept stay with them. Default 400d.',
+    'How long the audit log and the cost of each model call are kept, in days such as 400d; at least 4d. Calls of a run are kept as long as the run. Default: 400d.',
   ),
   MIN_FREE_DISK: size('1GB').describe(
-    'Free space of the data folder under which no further run begins, such as 500MB or 5GB; those that wait are told why. 0: never. Default 1GB.',
+    'Free disk space of the data folder below which no further run starts, such as 500MB or 5GB; 0: no limit. Default: 1GB.',
   ),
   MAX_DISK: size('0').describe(
-    'How much the data folder may hold, such as 20GB: above it, what is not in use is removed, the least recently used first, and then no further run begins. Absent or 0: no limit.',
+    'Maximum size of the data folder, such as 20GB; 0: no limit. Above it Runoff deletes what is not in use, least recently used first; if that is not enough, no further run starts. Default: no limit.',
   ),
   NETWORK_ALLOW: hosts.describe(
-    'Hosts (`host` or `host:port`, commas between) that `checks.setup` of a repository may ask for. Default none.',
+    'Hosts (`host` or `host:port`, comma-separated) that repositories may list in `network.allow`. Default: none.',
   ),
   LOG_LEVEL: z
     .enum(
@@ -219,26 +229,28 @@ export const Environment = z.object({
       'write trace, debug, info, warn, error, fatal or silent',
     )
     .default('info')
-    .describe('How much is logged: trace, debug, info, warn, error, fatal or silent. Default info.'),
+    .describe(
+      'Lowest level that is logged: trace, debug, info, warn, error, fatal or silent. Default: info.',
+    ),
   METRICS_TOKEN: z
     .string()
     .min(16, 'needs at least 16 characters; `openssl rand -hex 32` makes a good one')
     .optional()
     .describe(
-      'Who sends it (`Authorization: Bearer …`) may read /metrics, dollars included; at least 16 characters. Absent: there is no /metrics. See docs/operations-metrics.md.',
+      'Token for /metrics (`Authorization: Bearer …`), at least 16 characters. Metrics reveal costs. Default: none; /metrics is disabled. See docs/operations-metrics.md.',
     ),
   OTEL_EXPORTER_OTLP_ENDPOINT: webAddress
     .optional()
     .describe(
-      'OpenTelemetry collector (OTLP over HTTP, `/v1/traces` is added) that gets a trace of each run: names, times, dollars, never texts. Absent: no traces.',
+      'URL of an OpenTelemetry collector (OTLP over HTTP; `/v1/traces` is appended) that receives a trace of each run: names, times and costs, never texts. Default: none; no traces are sent.',
     ),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
     .regex(/^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/, 'write name=value, with commas between')
     .optional()
-    .describe('Headers for the collector, such as its key: `name=value`, commas between.'),
+    .describe('Headers for the collector, such as its key: `name=value`, comma-separated.'),
   MULTI_AGENT_MODE: yesNo(true).describe(
-    'false: one coder instead of several, through the same stages. Default true.',
+    'false: one candidate per run instead of several, through the same stages. Default: true.',
   ),
   MULTI_AGENT_COUNT: z
     .string()
@@ -246,40 +258,42 @@ export const Environment = z.object({
     .transform(Number)
     .pipe(z.number().min(1).max(12))
     .optional()
-    .describe('Candidates of a run whose repository does not say how many.'),
+    .describe('Number of candidates if the repository does not set `candidates`.'),
   MULTI_AGENT_MODELS: list
     .pipe(z.array(z.string().regex(/^[^/]+\/.+$/, 'name models as provider/model, with commas between')))
-    .describe('Models (`provider/model`, commas between) for coders that name none, in turn.'),
+    .describe('Models (`provider/model`, comma-separated) that are assigned in turn to coders without one.'),
   ENABLE_PRE_EXECUTION_DEBATE: optionalYesNo.describe(
-    'true: critics debate every brief of repositories that say nothing else; false: nowhere. Absent: as the repository says, by default where the brief is unclear or the risk is high.',
+    'true: critics debate every brief, unless the repository sets `debate`; false: never. Default: as the repository sets `debate`.',
   ),
   RUNOFF_AGENTS: z
     .string()
     .optional()
-    .describe('Folder of the agents that `runoff agents install` puts there. Default: below RUNOFF_DATA.'),
+    .describe('Folder into which `runoff agents install` installs agents. Default: in RUNOFF_DATA.'),
   AGENT_COMMANDS: json(AgentCommands, '{}').describe(
-    'JSON: `{"aider": {"argv": ["/opt/aider/bin/aider", "…"], "folder": "/opt/aider"}}`: programs of yours as coders, by name. They get the task on standard input, GW_URL and GW_KEY; `"speaks": "acp"` for the Agent Client Protocol. See docs/agents.md.',
+    'Your own programs as coders, by name, as JSON: `{"aider": {"argv": ["/opt/aider/bin/aider", "…"], "folder": "/opt/aider"}}`. They get the task on standard input, and GW_URL and GW_KEY in the environment; with `"speaks": "acp"` they use the Agent Client Protocol. See docs/agents.md.',
   ),
   RUNOFF_SANDBOX: z
     .enum(['bubblewrap', 'container', 'none'], 'write bubblewrap, container or none')
     .default('bubblewrap')
     .describe(
-      'What candidates are executed in: bubblewrap; container (podman or docker); none, which holds nothing back and is for throw-away machines only. Default bubblewrap.',
+      'Sandbox for candidates: bubblewrap; container (podman or docker); none, which protects nothing and is for disposable machines only. Default: bubblewrap.',
     ),
   RUNOFF_SANDBOX_IMAGE: z
     .string()
     .regex(/^[\w][\w./:@-]{0,254}$/, 'write the name of an image')
     .optional()
-    .describe('Image for RUNOFF_SANDBOX=container; holds git and what your tests need.'),
+    .describe('Image for RUNOFF_SANDBOX=container, with git and everything that your tests need.'),
   RUNOFF_SANDBOX_ENGINE: z
     .enum(['podman', 'docker'], 'write podman or docker')
     .optional()
-    .describe('Program for RUNOFF_SANDBOX=container. Default: podman if it works, else docker.'),
+    .describe(
+      'Engine for RUNOFF_SANDBOX=container: podman or docker. Default: podman if it works, else docker.',
+    ),
   RUNOFF_SANDBOX_WEAKER: yesNo(false).describe(
-    'true: where this host forbids a step of the sandbox, the stated weaker one is taken, and every report says so. Default false: Runoff refuses to start.',
+    'true: if this host does not support a protection of the sandbox, use the documented weaker one and say so in every report. Default: false; Runoff then refuses to start.',
   ),
   RUNOFF_SANDBOX_UID: whole(1000, 999_999_999, 64_190).describe(
-    'User id that sandboxes run as when Runoff runs as root. No real user may have it. Default 64190.',
+    'User id of sandboxed processes if Runoff runs as root. No real user may have it. Default: 64190.',
   ),
 });
 export type Environment = z.output<typeof Environment>;

@@ -9,7 +9,7 @@ export type ModelProtocol = (typeof MODEL_PROTOCOLS)[number];
 /** Seconds; timers end at 24 days. */
 const LONGEST = 168 * 3600;
 
-/** `90s`, `30m`, `2h` → seconds. */
+/** `90s`, `30m` or `2h`, in seconds. */
 export const duration = (fallback: string) =>
   z
     .string()
@@ -22,19 +22,19 @@ export const duration = (fallback: string) =>
 
 export const Weights = z
   .strictObject({
-    tests: z.number().min(0).max(100).default(50).describe('Share of peer tests passed.'),
+    tests: z.number().min(0).max(100).default(50).describe('Weight of the share of peer tests that pass.'),
     simplicity: z
       .number()
       .min(0)
       .max(100)
       .default(30)
-      .describe("Smallest production patch among the survivors, divided by this one's."),
+      .describe("Weight of the size of the smallest survivor's production patch, divided by this one's."),
     speed: z
       .number()
       .min(0)
       .max(100)
       .default(20)
-      .describe("Fastest survivor's coder time, divided by this one's."),
+      .describe("Weight of the fastest survivor's coder time, divided by this one's."),
   })
   .refine((weights) => weights.tests + weights.simplicity + weights.speed > 0, {
     message: 'at least one weight must be above 0',
@@ -50,26 +50,26 @@ export const Argv = z
   .refine((argv) => !argv.some((word) => word.includes('\0')), { error: 'no word may hold a NUL' });
 
 export const CoderSetting = z.strictObject({
-  agent: z.string().min(1).max(60).describe('Name of a coder; `runoff agents` lists them.'),
+  agent: z.string().min(1).max(60).describe('Name of a coder. `runoff agents` lists them.'),
   model: z
     .string()
     .regex(/^[a-z0-9][\w.-]{0,40}\/[\x21-\x7e]{1,150}$/i, 'write provider/model')
     .optional()
-    .describe('`provider/model`; absent: the default models of the keys that are set, in turn.'),
-  prompt: z.string().min(1).optional().describe('Prompt variant; absent: variants are taken in turn.'),
+    .describe('`provider/model`. Default: the default models of the providers whose keys are set, in turn.'),
+  prompt: z.string().min(1).optional().describe('Prompt variant. Default: the variants in turn.'),
   argv: Argv.optional().describe(
-    'Only with `agent: command` or `agent: acp`: the program to run, as the sandbox sees it, and its arguments.',
+    'The program, at its path inside the sandbox, and its arguments. Only with `agent: command` or `agent: acp`.',
   ),
 });
 
 export type CoderSetting = z.infer<typeof CoderSetting>;
 
-/** Five personas are ours; an operator adds more by adding a file. */
+/** Five personas are built in; an operator adds more by adding a file. */
 const PersonaName = z
   .string()
-  .regex(/^[a-z][a-z0-9-]{0,40}$/, 'name personas with small letters, digits and hyphens');
+  .regex(/^[a-z][a-z0-9-]{0,40}$/, 'name personas with lower-case letters, digits and hyphens');
 
-/** Shares and counts are our defaults, tune on dev data. */
+/** Shares and counts are our defaults; tune them on dev data. */
 const Critics = z.strictObject({
   agents: z
     .array(PersonaName)
@@ -78,34 +78,34 @@ const Critics = z.strictObject({
     .refine((names) => new Set(names).size === names.length, { error: 'name each persona once' })
     .default(['qa', 'product', 'security'])
     .describe(
-      'Who debates: `security`, `oncall`, `product`, `performance`, `qa`, or personas that the operator added.',
+      'Personas of the critics: `security`, `oncall`, `product`, `performance`, `qa`, or personas that the operator added.',
     ),
-  maxRounds: z.number().int().min(1).max(10).default(5).describe('Rounds of one debate at most.'),
+  maxRounds: z.number().int().min(1).max(10).default(5).describe('Maximum number of rounds of a debate.'),
   requiredForConsensus: z
     .number()
     .int()
     .min(1)
     .max(8)
     .optional()
-    .describe('Critics that must approve; absent: all of them.'),
+    .describe('Number of critics that must approve. Default: all.'),
   focusAreas: z
     .array(z.string().min(1).max(100))
     .max(8)
     .default([])
-    .describe('What critics shall look at first, such as `data migration`.'),
+    .describe('Topics that critics check first, such as `data migration`.'),
   assign: z
     .enum(['fixed', 'rotating'])
     .default('fixed')
-    .describe('`rotating`: in each round a critic speaks through the next model.'),
+    .describe('`rotating`: each critic uses another model in each round; `fixed`: always the same one.'),
   share: z
     .number()
     .min(0.01)
     .max(0.5)
     .default(0.15)
-    .describe('The most of `budget.run` that a debate may cost.'),
+    .describe('Maximum share of `budget.run` that a debate may cost.'),
 });
 
-/** What can put candidates in order. A list composes them: each decides among those whom the ones before it leave undecided. */
+/** Strategies that rank candidates. In a list each one decides among the candidates that the ones before it leave undecided. */
 export const EVALUATORS = [
   'evidence',
   'model',
@@ -136,18 +136,18 @@ export const Settings = z.strictObject({
     .min(1)
     .max(12)
     .default([{ agent: 'builtin' }])
-    .describe('Contestants; fewer than `candidates` are taken in turn with the next prompt variant.'),
-  candidates: z.number().int().min(1).max(12).default(3).describe('How many coders compete.'),
+    .describe('Contestants. If there are fewer than `candidates`, they repeat with the next prompt variant.'),
+  candidates: z.number().int().min(1).max(12).default(3).describe('Number of candidates.'),
   timeout: z
     .strictObject({
-      candidate: duration('30m').describe('Wall time of one coder, from its start.'),
-      silence: duration('5m').describe("Time since a coder's last line of output before it is stopped."),
-      check: duration('10m').describe('Wall time of one build or one run of the tests.'),
+      candidate: duration('30m').describe('Time limit of one coder, from its start.'),
+      silence: duration('5m').describe('A coder is stopped this long after its last line of output.'),
+      check: duration('10m').describe('Time limit of one build or test run.'),
       extendWhileProgressing: z
         .boolean()
         .default(true)
         .describe(
-          'A coder that still makes progress when its wall time is over gets more, up to one and a half times as much.',
+          'A coder that still makes progress when its time is up gets more, up to 1.5 times `timeout.candidate`.',
         ),
     })
     .prefault({}),
@@ -158,7 +158,7 @@ export const Settings = z.strictObject({
         .positive()
         .max(1000)
         .default(5)
-        .describe('US dollars for the whole run, planner included; enforced by the gateway.'),
+        .describe('US dollars for the whole run, including the planner. The gateway enforces it.'),
       candidate: z.number().positive().max(1000).default(2).describe('US dollars for one coder.'),
       tokens: z
         .number()
@@ -167,7 +167,7 @@ export const Settings = z.strictObject({
         .max(1e9)
         .optional()
         .describe(
-          'Tokens, in and out, that one coder may use of a model whose price nobody knows, within MAX_TOKENS_CANDIDATE; absent: such a model is refused.',
+          'Input and output tokens of one coder whose model has no known price, up to MAX_TOKENS_CANDIDATE. Default: none; such a model is rejected.',
         ),
     })
     .prefault({}),
@@ -177,34 +177,38 @@ export const Settings = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe('Run once on the base checkout, before any candidate, e.g. to install packages.'),
-      build: z.string().min(1).optional().describe('Detected from the repository when absent.'),
-      test: z.string().min(1).optional().describe('Detected from the repository when absent.'),
+        .describe(
+          'Command that is executed once on the base checkout, before any candidate, e.g. to install packages. Default: none.',
+        ),
+      build: z.string().min(1).optional().describe('Build command. Default: detected.'),
+      test: z.string().min(1).optional().describe('Test command. Default: detected.'),
     })
     .prefault({}),
   debate: z
     .enum(['auto', 'always', 'never'])
     .default('auto')
     .describe(
-      'Critics debate the brief before anybody codes. `auto`: when the planner has a blocking question or sees a high risk; `always`; `never`.',
+      'Critics debate the brief before coders start: `always`, `never`, or `auto`: if the planner has a blocking question or sees a high risk.',
     ),
   critics: Critics.prefault({}),
   approval: z
     .enum(['never', 'plan'])
     .default('never')
-    .describe('`plan`: coders start when a person with write permission has approved the plan.'),
+    .describe('`plan`: coders start after a person with write access has approved the plan.'),
   answer: z
     .strictObject({
       ask: z
         .boolean()
         .default(true)
-        .describe('`false`: blocking questions are not asked; the run goes on with what they assume.'),
+        .describe(
+          '`false`: blocking questions are not asked; the run continues with their default assumptions.',
+        ),
       within: duration('72h').describe('How long a run waits for an answer or an approval.'),
       otherwise: z
         .enum(['stop', 'assume'])
         .default('stop')
         .describe(
-          'Then: `stop` ends the run; `assume` goes on with what the question says is assumed. A plan that needs approval is never assumed.',
+          'Afterwards: `stop` ends the run; `assume` continues with the default assumption of the question. A plan that needs approval always stops.',
         ),
     })
     .prefault({}),
@@ -212,7 +216,7 @@ export const Settings = z.strictObject({
     .enum(['auto', 'always', 'never'])
     .default('auto')
     .describe(
-      "Critics look for defects in the winner's diff; what they claim is executed, and can unseat it. `auto`: when the brief says that the risk is high, or a debate was held.",
+      "Critics look for defects in the winner's diff: `always`, `never`, or `auto`: if the brief states a high risk or was debated. Their claims are executed and can change the winner.",
     ),
   evaluator: z
     .array(EvaluatorName)
@@ -220,7 +224,7 @@ export const Settings = z.strictObject({
     .refine((names) => new Set(names).size === names.length, { error: 'name each strategy once' })
     .default(['evidence', 'model'])
     .describe(
-      'Strategies in the order in which they decide: `evidence` (what was executed), `model` (blind judges, every pair), `tournament` (blind judges, knockout); with either of these a model also writes tests where execution leaves doubt, `vote` (one for each model family), `score` (patch score), `metrics` (weights), `reviewer` (looks for a defect in the leading candidates; its tests count as execution admits them), `human` (a person picks). Gates come before all of them.',
+      'Strategies in the order in which they decide: `evidence` (what was executed), `model` (blind judges, every pair), `tournament` (blind judges, knockout), `vote` (one vote per model family), `score` (patch score), `metrics` (weights), `reviewer` (looks for defects in the leading candidates; its tests must be confirmed by execution), `human` (a person picks). With `model` or `tournament`, a model also writes tests if execution leaves doubt. Gates come before all strategies.',
     ),
   weights: Weights.prefault({}),
   adaptive: z
@@ -229,19 +233,19 @@ export const Settings = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          '`true`: when the first coders to finish pass every gate, break nothing and agree, the others are stopped. Two of different model families are needed where there are any. It saves money and gives up comparisons: models also agree when they are wrong.',
+          '`true`: if the first coders to finish pass every gate, break nothing and agree, the others are stopped. They must be of different model families, if the run has several. This saves money but gives up comparisons: models also agree when they are wrong.',
         ),
       oneMore: z
         .boolean()
         .default(true)
         .describe(
-          'When all candidates fail, each for a reason of its own, one more contestant is asked, within `budget.run` and MAX_CANDIDATES.',
+          '`true`: if all candidates fail for different reasons, one more contestant starts, within `budget.run` and MAX_CANDIDATES.',
         ),
       repair: z
         .boolean()
         .default(true)
         .describe(
-          'When no candidate passes without breaking a test, the best two get one more turn on their own patch, told what failed, within `budget.run`.',
+          '`true`: if every candidate fails a gate or breaks a test, the best two are told what failed and get another turn on their patch, within `budget.run`.',
         ),
     })
     .prefault({}),
@@ -249,7 +253,7 @@ export const Settings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      '`true`: when two candidates each fix what the other misses, a coder merges them into one more candidate, which is examined and judged like any other.',
+      '`true`: if two candidates each fix what the other misses, a coder merges them into another candidate, which is examined and judged like any other.',
     ),
   protect: z
     .array(z.string().min(1).max(200))
@@ -263,13 +267,13 @@ export const Settings = z.strictObject({
         .max(50)
         .default([])
         .describe(
-          "`host` or `host:port` (default port 443) that `checks.setup` may reach, within the operator's NETWORK_ALLOW.",
+          "Hosts (`host` or `host:port`, default port 443) that `checks.setup` may reach, within the operator's NETWORK_ALLOW.",
         ),
       checks: z
         .boolean()
         .default(false)
         .describe(
-          '`true`: build and tests may reach them too. They execute what candidates wrote, which could send your code there. Coders never have a network.',
+          '`true`: build and tests may reach these hosts too. They execute code of candidates, which could send your code there. Coders never have network access.',
         ),
     })
     .prefault({}),
@@ -277,11 +281,13 @@ export const Settings = z.strictObject({
     .enum(['read', 'ignore'])
     .default('read')
     .describe(
-      '`read`: AGENTS.md or CLAUDE.md of the base commit (on GitHub of the default branch) is given to every coder as context.',
+      '`read`: every coder gets AGENTS.md or CLAUDE.md of the base commit (on GitHub: of the default branch) as context.',
     ),
   ci: z
     .enum(['hold', 'run'])
     .default('hold')
-    .describe("`hold`: the pushed commit asks GitHub's own CI not to start until a person says so."),
+    .describe(
+      "`hold`: the pushed commit asks GitHub's own CI not to start until a person allows it; `run`: CI starts at once.",
+    ),
 });
 export type Settings = z.infer<typeof Settings>;

@@ -113,7 +113,7 @@ describe('metrics', () => {
       'runoff_runs state=queued': 1,
       'runoff_runs state=admitted': 1,
       'runoff_runs state=published': 0,
-      runoff_in_line: 0, // Only of runs on GitHub: those of the command line have a process of their own.
+      runoff_queued_runs: 0, // Only of runs on GitHub: those of the command line have a process of their own.
       runoff_coders_waiting: 0,
       'runoff_stage_seconds_count stage=admit': 1,
       'runoff_stage_seconds_count stage=write': 1,
@@ -193,7 +193,7 @@ describe('/metrics', () => {
         200,
         expect.stringContaining('text/plain'),
       ]);
-      expect(await right.text()).toContain('runoff_in_line 0');
+      expect(await right.text()).toContain('runoff_queued_runs 0');
       for (const wrong of [{}, bearer(''), bearer(`${TOKEN}x`), bearer(TOKEN.slice(1))]) {
         const answer = await fetch(`${url}/metrics`, wrong);
         expect([answer.status, (await answer.text()).includes('runoff_')]).toEqual([404, false]);

@@ -281,7 +281,7 @@ describe('critics', () => {
   test.each([
     [{ agents: [] }, /critics\.agents/],
     [{ agents: ['qa', 'qa'] }, /name each persona once/],
-    [{ agents: ['QA Engineer'] }, /small letters, digits and hyphens/],
+    [{ agents: ['QA Engineer'] }, /lower-case letters, digits and hyphens/],
     [{ share: 0.9 }, /critics\.share/],
     [{ maxRounds: 0 }, /critics\.maxRounds/],
     [{ maxRound: 3 }, /Did you mean `maxRounds`\?/],
