@@ -41,6 +41,8 @@ interface SerialQueue {
  *   Where no run is active, all it can end is a run that waits for a pick, so it is kept in order with picks.
  * - `main`: everything else.
  *
+ * Ours, because commands wait for commands of other queues and are taken out of the middle, which no package does.
+ *
  * No deadlock: a command that has started waits for no queue, and a cancel processes the commands that it would have to
  * wait for itself.
  */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { exitCode, follow, jsonText, printReport, runJson } from '../cli/index.ts';
-import { Fault, type RunId } from '../core/model/index.ts';
+import { Fault, type RunId, unlessAborted } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import { LABEL } from '../runs/index.ts';
 import { type DemoOptions, EXIT, onPresses, type Screen, type Terminal } from '../shell.ts';
@@ -44,7 +44,7 @@ async function perform(options: DemoOptions, screen: Screen, signal: AbortSignal
     signal,
   });
   try {
-    const { view, issue } = await unless(signal, play(environment, options, screen, say, began));
+    const { view, issue } = await unlessAborted(play(environment, options, screen, say, began), signal);
     if (options.keep) await stay(environment, view, issue, screen, signal);
     return exitCode(view);
   } finally {
@@ -77,14 +77,6 @@ async function play(
   };
   await report(environment, view, issue, timings, options, screen);
   return { view, issue };
-}
-
-/** `work`, or the signal's reason as soon as it aborts; what the work does after that concerns nobody. */
-function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const left = Promise.withResolvers<never>();
-  signal.addEventListener('abort', () => left.reject(signal.reason), { once: true });
-  if (signal.aborted) left.reject(signal.reason);
-  return Promise.race([work, left.promise]);
 }
 
 async function stopRuns({ world }: DemoEnvironment): Promise<void> {

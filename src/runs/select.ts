@@ -1,6 +1,6 @@
 import type { Evidence } from '../core/evidence/index.ts';
 import type { Author, Competitor, Judgement } from '../core/judging/index.ts';
-import { type Alias, Fault, type Usd } from '../core/model/index.ts';
+import { type Alias, Fault, inParallel, type Usd } from '../core/model/index.ts';
 import {
   orderOf,
   type Ranking,
@@ -15,7 +15,6 @@ import {
 } from '../core/ranking/index.ts';
 import { Settings } from '../core/settings/index.ts';
 import type { Artifacts, BaseCheckout } from '../ports/index.ts';
-import { inParallel } from './context.ts';
 import {
   type CheckPorts,
   type CheckRunner,

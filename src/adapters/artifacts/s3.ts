@@ -1,7 +1,7 @@
 import { AwsClient } from 'aws4fetch';
 import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
-import { type ArtifactRef, Fault } from '../../core/model/index.ts';
+import { type ArtifactRef, Fault, inParallel } from '../../core/model/index.ts';
 import type { Bucket } from '../../core/settings/index.ts';
 import type { Artifacts, SweepWish, Swept } from '../../ports/index.ts';
 import { artifactName, artifactRef, hashInName, verified } from './names.ts';
@@ -77,15 +77,11 @@ export function openS3Artifacts(options: S3Options): Artifacts {
       return hash !== null && modified < before && !keep(hash) ? [{ hash, bytes }] : [];
     });
     const swept = { files: 0, bytes: 0 };
-    const waiting = old.values();
-    const work = async () => {
-      for (const { hash, bytes } of waiting) {
-        if (!(await remove(hash, before))) continue;
-        swept.files += 1;
-        swept.bytes += bytes;
-      }
-    };
-    await Promise.all(Array.from({ length: MAX_PARALLEL_REMOVALS }, work));
+    await inParallel(MAX_PARALLEL_REMOVALS, old, async ({ hash, bytes }) => {
+      if (!(await remove(hash, before))) return;
+      swept.files += 1;
+      swept.bytes += bytes;
+    });
     return swept;
   }
 

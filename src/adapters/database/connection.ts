@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Mutex } from 'async-mutex';
 import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
@@ -116,7 +117,8 @@ export async function openPresence(url: string, onLost: (why: string) => void): 
   }
   open = true;
   client.unref();
-  let last: Promise<unknown> = Promise.resolve();
+  // A connection answers one question at a time.
+  const asking = new Mutex();
   async function ask<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[]) {
     client.ref();
     try {
@@ -127,12 +129,7 @@ export async function openPresence(url: string, onLost: (why: string) => void): 
   }
   return {
     isOpen: () => open,
-    // One after the other: a connection answers one question at a time.
-    query<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
-      const answer = last.then(() => ask<Row>(sql, values));
-      last = answer.catch(() => undefined);
-      return answer;
-    },
+    query: (sql, values = []) => asking.runExclusive(() => ask(sql, values)),
     async end() {
       ending = true;
       client.ref();

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DBOS, Error as DbosErrors, type WorkflowStatus } from '@dbos-inc/dbos-sdk';
+import { Semaphore } from 'async-mutex';
 import type pg from 'pg';
 import { Fault, type RunId } from '../../core/model/index.ts';
 import type { Engine, FlowStatus, Flows } from '../../ports/index.ts';
@@ -19,7 +20,7 @@ import { launchDbos, openUnansweredClaims, type UnansweredClaims, watchWallClock
 import { type FlowResult, toPlainJson } from './flow.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { type ExecutorLock, lockExecutor, withLaunchLock } from './locks.ts';
-import { openRunQueue, openSemaphore } from './run-queue.ts';
+import { openRunQueue } from './run-queue.ts';
 import { type ActiveFlows, openActiveFlows, type RegisteredFlows, register } from './workflows.ts';
 
 /** Milliseconds between two looks at a run somebody waits for. */
@@ -126,7 +127,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
   const { queue, log, databaseUrl, executorId, runsAtOnce = 8, mayBegin } = options;
   const line = openRunQueue({ slots: runsAtOnce, ...(mayBegin ? { mayBegin } : {}) });
   const residents = openActiveFlows(
-    queue === null ? openSemaphore(options.directConcurrency ?? 3) : null,
+    queue === null ? new Semaphore(options.directConcurrency ?? 3) : null,
     line,
     options.among?.fence ?? null,
   );

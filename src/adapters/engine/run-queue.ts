@@ -1,7 +1,11 @@
-import { nextInLine, type Waiting } from '../../core/model/index.ts';
+import type { Semaphore } from 'async-mutex';
+import { nextInLine, unlessAborted, type Waiting } from '../../core/model/index.ts';
 import type { QueueEntry } from '../../ports/index.ts';
 
-/** The runs that this process works on at a time, and eligible that wait for a slot. */
+/**
+ * The runs that this process works on at a time, and those that wait for a slot. Who is next depends on whose runs have
+ * slots at that moment and on `mayBegin`; queues of packages order by a priority that is given once.
+ */
 export interface RunQueue {
   /** Waits for a slot. Rejects with the signal's reason when it aborts first; never settles once the queue is closed. */
   acquire(run: Waiting, signal: AbortSignal): Promise<void>;
@@ -114,40 +118,17 @@ export function openRunSlot(queue: RunQueue, id: string): RunSlot {
   };
 }
 
-/** At most `count` pieces of work at once; the others wait in order. */
-export interface Semaphore {
-  /** Waits for a slot. Rejects with the signal's reason when it aborts first. */
-  acquire(signal: AbortSignal): Promise<void>;
-  release(): void;
-}
-
-export function openSemaphore(count: number): Semaphore {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  return {
-    async acquire(signal) {
-      signal.throwIfAborted();
-      if (free > 0) {
-        free -= 1;
-        return;
-      }
-      await new Promise<void>((settle, fail) => {
-        const leave = () => {
-          waiting.splice(waiting.indexOf(enter), 1);
-          fail(signal.reason);
-        };
-        const enter = () => {
-          signal.removeEventListener('abort', leave);
-          settle();
-        };
-        waiting.push(enter);
-        signal.addEventListener('abort', leave, { once: true });
-      });
-    },
-    release() {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    },
-  };
+/**
+ * Runs `work` in one of the slots; whoever waits leaves when the signal aborts, and is rejected with its reason. The work
+ * keeps its slot until it has ended, and its flow's context of DBOS: `p-queue` would let it have neither.
+ */
+export async function inSlot<T>(slots: Semaphore, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const slot = slots.acquire();
+  try {
+    await unlessAborted(slot, signal);
+    return await work();
+  } finally {
+    // Who left is given a slot all the same, and passes it on.
+    void slot.then(([, release]) => release());
+  }
 }

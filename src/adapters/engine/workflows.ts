@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DBOS } from '@dbos-inc/dbos-sdk';
+import type { Semaphore } from 'async-mutex';
 import type { ChildInput, FlowContext, Flows } from '../../ports/index.ts';
 import { type CoderQueue, EXAMINATION_QUEUE } from './dbos-config.ts';
 import { type FlowHost, type FlowResult, flowContext, neverSettle, toPlainJson } from './flow.ts';
 import { type OwnFence, ownsWork } from './heartbeat.ts';
-import { openRunSlot, type RunQueue, type RunSlot, type Semaphore } from './run-queue.ts';
+import { inSlot, openRunSlot, type RunQueue, type RunSlot } from './run-queue.ts';
 
 /** A flow that was started so often and never ended kills its process each time. */
 const MAX_RESTARTS = 20;
@@ -49,13 +50,11 @@ export function register(flows: Flows, active: ActiveFlows, queue: CoderQueue | 
     async (input: unknown, parent: string | null) => {
       const id = DBOS.workflowID ?? '';
       return active.run(id, parent, async (signal) => {
-        await candidateSlots?.acquire(signal);
-        try {
-          if (isStopping()) return await neverSettle<FlowResult>();
-          return await runFlow(id, hostOf(id, signal, openRunSlot(runQueue, id)), flows.candidate, input);
-        } finally {
-          candidateSlots?.release();
-        }
+        const code = async () => {
+          if (isStopping()) return neverSettle<FlowResult>();
+          return runFlow(id, hostOf(id, signal, openRunSlot(runQueue, id)), flows.candidate, input);
+        };
+        return candidateSlots === null ? code() : inSlot(candidateSlots, signal, code);
       });
     },
     { name: 'candidate', maxRecoveryAttempts: MAX_RESTARTS },

@@ -1,3 +1,4 @@
+import { Mutex } from 'async-mutex';
 import { asFault, type RunId, type Usage } from '../../core/model/index.ts';
 import type { Clock, KeptAnswer, LedgerRow, Log } from '../../ports/index.ts';
 import {
@@ -79,7 +80,7 @@ interface Desk extends AccountsOptions {
   readonly bookings: Bookings;
   readonly settlements: Settlements;
   /** One call is booked at a time: others would only wait for the ledger's lock, each with a connection of its own. */
-  readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly mutex: Mutex;
 }
 
 /**
@@ -92,7 +93,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
     ...options,
     bookings: openBookings(options.ledger, options.log),
     settlements: openSettlements(),
-    turn: inTurn(),
+    mutex: new Mutex(),
   };
   const runs = new Map<RunId, { readonly tallies: Map<string, Tally>; purses: number }>();
   return {
@@ -131,7 +132,7 @@ function openPurse(desk: Desk, payer: Payer, own: Tally, forget: () => void): Pu
     async reserve(plan, booking, signal) {
       const patience = AbortSignal.timeout(desk.waitMs);
       for (;;) {
-        const answer = await desk.turn(() => attempt(desk, payer, own, plan, booking, signal));
+        const answer = await desk.mutex.runExclusive(() => attempt(desk, payer, own, plan, booking, signal));
         if (answer.kind !== 'wait') return answer;
         if (patience.aborted) return { kind: 'busy' };
         const woken = AbortSignal.any([signal, patience, AbortSignal.timeout(LOOK_MS)]);
@@ -214,16 +215,6 @@ async function book<R extends Reservation>(
   const taken = decided.at(-1);
   if (taken?.kind === 'taken') return { kind: 'reserved', reservation: taken.reservation, call, at };
   return taken?.kind === 'cap' ? taken : { kind: 'wait', seen };
-}
-
-/** Runs one piece of work after the other. */
-function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = mine.catch(() => undefined);
-    return mine;
-  };
 }
 
 /** Tells calls that wait for money when another one gave some back. */

@@ -1,3 +1,4 @@
+import { Mutex } from 'async-mutex';
 import { asFault, Fault, NO_USAGE } from '../../core/model/index.ts';
 import type {
   Booked,
@@ -28,7 +29,7 @@ export interface Bookings {
 export function openBookings(ledger: Ledger, log: Log): Bookings {
   const unsaved: { readonly call: number; readonly row: LedgerRow; readonly answer: KeptAnswer | null }[] =
     [];
-  let saving: Promise<void> = Promise.resolve();
+  const saving = new Mutex();
 
   const save = async () => {
     for (let next = unsaved[0]; next; next = unsaved[0]) {
@@ -47,10 +48,7 @@ export function openBookings(ledger: Ledger, log: Log): Bookings {
     }
   };
   const flush = async () => {
-    if (unsaved.length > 0) {
-      saving = saving.then(save);
-      await saving;
-    }
+    if (unsaved.length > 0) await saving.runExclusive(save);
     return unsaved.length === 0;
   };
   return {

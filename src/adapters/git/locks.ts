@@ -2,7 +2,15 @@ import { spawn } from 'node:child_process';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChildLost, Fault, mayStartLater, restarting, signalIn } from '../../core/model/index.ts';
+import { Mutex } from 'async-mutex';
+import {
+  type ChildLost,
+  Fault,
+  mayStartLater,
+  restarting,
+  signalIn,
+  unlessAborted,
+} from '../../core/model/index.ts';
 import { abortError, isAbortError } from './faults.ts';
 
 /**
@@ -119,29 +127,36 @@ function lock(flags: readonly string[], file: FileHandle): Promise<Locked | Chil
   });
 }
 
-/** Work under one key is done one at a time, in the order asked for. Who waits leaves when the signal is aborted. */
+/**
+ * Work under one key is done one at a time, in the order asked for. Who waits leaves when the signal is aborted; work that
+ * has begun keeps its turn until it has ended, aborted or not. (`p-queue` gives the turn to the next one at once.)
+ */
 export function openKeyedQueue(): <T>(
   key: string,
   work: () => Promise<T>,
   signal?: AbortSignal,
 ) => Promise<T> {
-  const last = new Map<string, Promise<unknown>>();
+  const mutexes = new Map<string, Mutex>();
   return async (key, work, signal) => {
-    const before = last.get(key) ?? Promise.resolve();
-    const mine = unlessAborted(before, signal).then(work);
-    const turn = Promise.allSettled([before, mine]);
-    last.set(key, turn);
+    const mutex = mutexes.get(key) ?? new Mutex();
+    mutexes.set(key, mutex);
+    const turn = mutex.acquire();
     try {
-      return await mine;
+      await unlessAborted(turn, signal, abortError);
+      return await work();
     } finally {
-      if (last.get(key) === turn) last.delete(key);
+      // Who left is given a turn all the same, and passes it on.
+      void turn.then((release) => {
+        release();
+        if (!mutex.isLocked()) mutexes.delete(key);
+      });
     }
   };
 }
 
 /**
  * Who asks for a key while its work is going on gets that work's result. The work heeds the signal of the one who
- * started it; when it ends by that, one of the others starts it again.
+ * started it; when it ends by that, one of the others starts it again, which no package does.
  */
 export function openSharedWork<T>(): (
   key: string,
@@ -159,23 +174,10 @@ export function openSharedWork<T>(): (
         return mine;
       }
       try {
-        return await unlessAborted(found, signal);
+        return await unlessAborted(found, signal, abortError);
       } catch (error) {
         if (!isAbortError(error)) throw error;
       }
     }
   };
-}
-
-/** Stops waiting, not the work, when the signal is aborted. */
-async function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
-  if (signal?.aborted) throw abortError();
-  const left = Promise.withResolvers<never>();
-  const leave = (): void => left.reject(abortError());
-  signal?.addEventListener('abort', leave, { once: true });
-  try {
-    return await Promise.race([work, left.promise]);
-  } finally {
-    signal?.removeEventListener('abort', leave);
-  }
 }

@@ -26,7 +26,7 @@ export const mayStartLater = (code: string | undefined): boolean => code !== und
 export const signalIn = (exitCode: number): number | null =>
   exitCode > 128 && exitCode <= 128 + 64 ? exitCode - 128 : null;
 
-/** Does work that a child process does, again where the child was lost, four times in all. Whatever the last try gives counts. */
+/** Does work that a child process does, again where the child was lost, four times in all. Whatever the last try gives counts; `sleep` is the caller's, for this is core. */
 export async function retryLost<T>(
   sleep: (ms: number) => Promise<unknown>,
   work: () => Promise<T>,

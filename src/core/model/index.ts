@@ -1,5 +1,6 @@
 export * from './bounded-buffer.ts';
 export * from './child.ts';
+export * from './concurrency.ts';
 export * from './fault.ts';
 export * from './json.ts';
 export * from './lifecycle.ts';

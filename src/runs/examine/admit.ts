@@ -13,8 +13,7 @@ import {
   type Trials,
   tellsFiles,
 } from '../../core/independent-tests/index.ts';
-import type { Alias } from '../../core/model/index.ts';
-import { inParallel } from '../context.ts';
+import { type Alias, inParallel } from '../../core/model/index.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import { areaId, build, byExitCode, onTopOf, runFiles, writeFiles } from './execute.ts';
 import type { Tree } from './trees.ts';

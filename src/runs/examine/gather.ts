@@ -1,10 +1,10 @@
 import { contest, type Evidence, isSurvivor, peerTestsOn, type TestRun } from '../../core/evidence/index.ts';
 import type { IndependentTestReport } from '../../core/independent-tests/index.ts';
 import { comparePatches, type PatchLikeness, staticScore } from '../../core/likeness/index.ts';
-import type { Alias } from '../../core/model/index.ts';
+import { type Alias, inParallel } from '../../core/model/index.ts';
 import { productionLines } from '../../core/patches/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
-import { inParallel, storePatch } from '../context.ts';
+import { storePatch } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import { type Entry, type ExaminationTools, type Examined, examineOne } from './candidate.ts';
 import { areaId, byExitCode, runCommand } from './execute.ts';

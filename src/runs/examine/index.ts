@@ -1,10 +1,10 @@
 import { affordable, BASE_RUNS, steady, type TestRun } from '../../core/evidence/index.ts';
 import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
-import { type ArtifactRef, type Candidate, Fault } from '../../core/model/index.ts';
+import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/model/index.ts';
 import { orderOf } from '../../core/ranking/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { inParallel, taskOf, type World } from '../context.ts';
+import { taskOf, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';

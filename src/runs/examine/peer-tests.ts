@@ -10,10 +10,9 @@ import {
   type TestRun,
   withoutTests,
 } from '../../core/evidence/index.ts';
-import type { Alias } from '../../core/model/index.ts';
+import { type Alias, inParallel } from '../../core/model/index.ts';
 import type { PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
-import { inParallel } from '../context.ts';
 import type { ExaminationTools, Examined } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { runOn, type Tree } from './trees.ts';

@@ -12,10 +12,10 @@ import {
   readProbeRun,
 } from '../../core/evidence/index.ts';
 import { comparePatches } from '../../core/likeness/index.ts';
-import type { Alias } from '../../core/model/index.ts';
+import { type Alias, inParallel } from '../../core/model/index.ts';
 import { joinSections, patchedText, roleOf } from '../../core/patches/index.ts';
 import type { Limits } from '../../ports/index.ts';
-import { checkLimits, inParallel } from '../context.ts';
+import { checkLimits } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import type { ExaminationTools, Examined } from './candidate.ts';
 import { areaId, onTopOf, runCommand } from './execute.ts';

@@ -22,8 +22,8 @@ import {
   reviewQuestionOf,
   settleReview,
 } from '../../core/judging/index.ts';
-import type { Alias } from '../../core/model/index.ts';
-import { inParallel, stableNonce } from '../context.ts';
+import { type Alias, inParallel } from '../../core/model/index.ts';
+import { stableNonce } from '../context.ts';
 import { admitTests, type Survivor } from './admit.ts';
 import type { CheckRunner } from './areas.ts';
 import {

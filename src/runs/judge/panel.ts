@@ -26,8 +26,8 @@ import {
   type SideShown,
   Verdict,
 } from '../../core/judging/index.ts';
-import { type Alias, NO_USAGE, type Usage } from '../../core/model/index.ts';
-import { inParallel, stableNonce } from '../context.ts';
+import { type Alias, inParallel, NO_USAGE, type Usage } from '../../core/model/index.ts';
+import { stableNonce } from '../context.ts';
 import { ANSWER_MS, type JudgeModel, type JudgeModelParts, openJudgeModel } from './judge-model.ts';
 
 /** Of the run's budget, all judges together. Our default: by then coders have had their part. */
