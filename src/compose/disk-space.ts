@@ -33,7 +33,7 @@ export async function watchDiskSpace(dir: string, least: number, log: Log): Prom
         return why;
       });
       if ((now === null) !== (why === null))
-        log.warn({ dir, least }, now ?? 'There is diskSpace for runs again.');
+        log.warn({ dir, least }, now ?? 'There is enough disk space for runs again.');
       why = now;
     }
   }
@@ -56,7 +56,7 @@ async function shortageOf(dir: string, least: number): Promise<string | null> {
   if (least === 0) return null;
   const { bavail, bsize } = await statfs(dir);
   if (bavail * bsize >= least) return null;
-  return `The disk of this machine is nearly full (under ${least / 1e6} MB are free); no run begins until its operator makes diskSpace.`;
+  return `The disk of this machine is nearly full (under ${least / 1e6} MB are free); no run begins until its operator frees disk space.`;
 }
 
 /** Milliseconds between two checks, each of which walks through all files. Our default. */
