@@ -123,7 +123,7 @@ async function main(): Promise<void> {
     ['cp -a of the checkout', copied, clearClones],
   ];
   console.log(
-    '| way | candidates | ms each | MB each | time, × area and command | disk, × area and command |',
+    '| method | candidates | ms each | MB each | time, × area and command | disk, × area and command |',
   );
   console.log('|---|--:|--:|--:|--:|--:|');
   for (const candidates of CANDIDATES) {

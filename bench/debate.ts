@@ -56,10 +56,10 @@ const STANDS = {
 const FAULTY = { issues: [ISSUE], rechecked: [], approved: false };
 
 const answers: NonNullable<Script['answers']> = [
-  { holds: both('Case mended', 'You keep a spec'), structured: verdict('accept') },
+  { holds: both('Case fixed', 'You keep a spec'), structured: verdict('accept') },
   { holds: both('Case contested', 'You keep a spec'), structured: verdict('reject') },
   { holds: /REJECTED[\s\S]*I1 \(blocking\)/, structured: STANDS },
-  { holds: new RegExp(`(?=.*Case (mended|contested))${FIRST}`, 's'), structured: FAULTY },
+  { holds: new RegExp(`(?=.*Case (fixed|contested))${FIRST}`, 's'), structured: FAULTY },
   { holds: 'You approved this spec. Before that counts', structured: PRESSED },
   { holds: 'You are one of several critics', structured: CONTENT },
 ];
@@ -67,16 +67,20 @@ const script: Script = { turns: [{ kind: 'status', status: 404 }], answers };
 
 const MODELS = 'anthropic/scripted-heron,openai/scripted-otter';
 const CASES: readonly (readonly [name: string, title: string, flags: readonly string[]])[] = [
-  ['all agree, pressed', 'Case clear', []],
-  ['five critics agree, pressed', 'Case clear', ['--personas', 'qa,product,security,oncall,performance']],
-  ['one fault, mended', 'Case mended', []],
-  ['a dissenter', 'Case contested', []],
+  ['three critics agree when challenged', 'Case clear', []],
   [
-    'a critic that fails',
+    'five critics agree when challenged',
+    'Case clear',
+    ['--personas', 'qa,product,security,oncall,performance'],
+  ],
+  ['one defect, fixed', 'Case fixed', []],
+  ['one dissenter', 'Case contested', []],
+  [
+    'one failed critic',
     'Case clear',
     ['--models', 'anthropic/scripted-heron,openai/scripted-mole', '--rounds', '2'],
   ],
-  ['next to no money', 'Case mended', ['--budget', '0.01']],
+  ['almost no budget', 'Case fixed', ['--budget', '0.01']],
 ];
 
 interface Ended {
@@ -132,7 +136,7 @@ try {
       calls: models.requests.length - before,
       'tokens in': ended.cost.inputTokens,
       'tokens out': ended.cost.outputTokens,
-      dollars: ended.cost.usd.toFixed(4),
+      cost: `$${ended.cost.usd.toFixed(4)}`,
     });
   }
   console.table(rows);

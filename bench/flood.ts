@@ -149,13 +149,13 @@ try {
     bytes: BODY_BYTES - 4_096,
   });
   await measure({
-    name: `${CONNECTIONS} slow bodies with a made-up signature`,
+    name: `${CONNECTIONS} slow bodies with a fake signature`,
     connections: CONNECTIONS,
     opening: opening('made up'),
     bytes: BODY_BYTES - 4_096,
   });
   await measure({
-    name: '32 whole bodies at a time with a made-up signature',
+    name: '32 complete bodies at a time with a fake signature',
     connections: 32,
     opening: opening('made up'),
     bytes: BODY_BYTES,

@@ -208,8 +208,8 @@ async function calls(bench: Bench): Promise<void> {
     boxed.push(...JSON.parse(await inSandbox(bench, [NODE_INSIDE, CALLER_INSIDE], { binds })));
   }
   const part = (times: [number, number][], which: 0 | 1) => times.map((each) => each[which]);
-  row('model call, to the first byte', part(plain, 0), part(boxed, 0));
-  row('model call, whole answer', part(plain, 1), part(boxed, 1));
+  row('model call, first byte', part(plain, 0), part(boxed, 0));
+  row('model call, complete answer', part(plain, 1), part(boxed, 1));
 }
 
 async function candidates(bench: Bench): Promise<void> {
@@ -228,7 +228,7 @@ async function candidates(bench: Bench): Promise<void> {
     );
     boxed.push(await timed(() => inSandbox(bench, [NODE_INSIDE, BUILTIN_PATH, ...args], { stdin })));
   }
-  row('candidate of 9 model calls and 8 commands', plain, boxed);
+  row('candidate with 9 model calls and 8 commands', plain, boxed);
 }
 
 const root = mkdtempSync(join(tmpdir(), 'rob-'));
@@ -236,7 +236,7 @@ chmodSync(root, 0o755);
 try {
   const bench = await open(root);
   console.log(
-    '| what | without, ms (p50) | with, ms (p50) | more, ms | × | without, ms (p95) | with, ms (p95) |',
+    '| operation | without, ms (p50) | with, ms (p50) | overhead, ms | × | without, ms (p95) | with, ms (p95) |',
   );
   console.log('|---|--:|--:|--:|--:|--:|--:|');
   await starts(bench);

@@ -137,7 +137,7 @@ async function throughput(ground: Ground, count: number): Promise<number> {
 
 async function machinesTable(ground: Ground): Promise<void> {
   console.log(
-    `\n| machines (${PLACES} places each) | ${CODERS} coders of 3 s, s | throughput, × one machine | of what places allow |`,
+    `\n| machines (${PLACES} slots each) | ${CODERS} coders of 3 s, s | throughput, × one machine | of the maximum for the slots |`,
   );
   console.log('|--:|--:|--:|--:|');
   let one = Number.NaN;
@@ -146,7 +146,7 @@ async function machinesTable(ground: Ground): Promise<void> {
     if (count === 1) one = ms;
     const least = Math.ceil(CODERS / (PLACES * count)) * 3_000;
     console.log(
-      `| ${count} | ${seconds(ms)} | ${(one / ms).toFixed(2)} | ${((100 * least) / ms).toFixed(0)} % |`,
+      `| ${count} | ${seconds(ms)} | ${(one / ms).toFixed(2)} | ${((100 * least) / ms).toFixed(0)}% |`,
     );
   }
 }
@@ -194,7 +194,7 @@ async function queueOf(ground: Ground, runs: number): Promise<Queue> {
 
 async function queueTable(ground: Ground): Promise<void> {
   console.log(
-    '\n| runs started at once | start, ms (p50) | (p95) | p50, × 100 runs | memory when all are in, × idle | when all are over, × idle | each run until the last is over, × 100 runs |',
+    '\n| runs started at once | start, ms (p50) | (p95) | p50, × 100 runs | memory when all have started, × idle | when all have ended, × idle | time per run until the last ends, × 100 runs |',
   );
   console.log('|--:|--:|--:|--:|--:|--:|--:|');
   let first: Queue | undefined;
@@ -229,13 +229,13 @@ async function recovery(ground: Ground, who: 'itself' | 'another'): Promise<numb
 }
 
 async function recoveryTable(ground: Ground): Promise<void> {
-  console.log('\n| after kill -9 | until the first step is taken up, s | × what it waits to be sure |');
+  console.log('\n| after `kill -9` | time until the first step resumes, s | × heartbeat expiry |');
   console.log('|---|--:|--:|');
   const own = await recovery(ground, 'itself');
-  console.log(`| the same machine, from its new start | ${seconds(own)} | – |`);
+  console.log(`| the same machine, from its restart | ${seconds(own)} | – |`);
   const other = await recovery(ground, 'another');
   console.log(
-    `| another machine, from the kill (sign of life each ${seconds(HEARTBEAT.everyMs)} s, gone after ${seconds(HEARTBEAT.staleMs)} s: a tenth of production) | ${seconds(other)} | ${(other / HEARTBEAT.staleMs).toFixed(2)} |`,
+    `| another machine, from the kill (heartbeat every ${seconds(HEARTBEAT.everyMs)} s, expired after ${seconds(HEARTBEAT.staleMs)} s) | ${seconds(other)} | ${(other / HEARTBEAT.staleMs).toFixed(2)} |`,
   );
 }
 

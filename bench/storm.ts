@@ -64,8 +64,8 @@ try {
   const waiting = (await queuedRuns(world.store)).length;
   const [p50, p95, most] = [0.5, 0.95, 1].map((part) => within(buckets, part));
   console.log(`${LABELS} labels in ${(took / 1000).toFixed(0)} s, with runs at work meanwhile`);
-  console.log(`answered within: p50 ${p50} s, p95 ${p95} s, all ${most} s (GitHub waits 10 s)`);
-  console.log(`runs in line at the end: ${waiting}`);
+  console.log(`webhooks answered within: p50 ${p50} s, p95 ${p95} s, all ${most} s (GitHub waits 10 s)`);
+  console.log(`queued runs at the end: ${waiting}`);
   console.log(`memory: ${before} MB before, ${megabytes()} MB after: ${(megabytes() / before).toFixed(2)} ×`);
 } finally {
   // Hundreds of runs are at work or in line: nobody waits for them.
