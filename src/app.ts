@@ -1,5 +1,6 @@
 import type { Context, Probot } from 'probot';
 import {
+  type CancelPorts,
   type CommandIntake,
   type IntakeResult,
   recordPullClosed,
@@ -76,7 +77,7 @@ function answerUnavailable(errors: readonly Error[]): void {
 }
 
 async function onLabel(
-  world: World,
+  world: Pick<World, 'log'>,
   intake: CommandIntake,
   context: Context<'issues.labeled'>,
 ): Promise<void> {
@@ -105,7 +106,7 @@ async function onLabel(
 
 /** We take both labels off ourselves, as a bot; a person who takes one off wants the run to stop. */
 async function onUnlabel(
-  world: World,
+  world: CancelPorts,
   context: Context<'issues.unlabeled' | 'pull_request.unlabeled'>,
   thread: Thread,
 ): Promise<void> {
@@ -128,7 +129,7 @@ interface Thread {
 }
 
 async function onClosed(
-  world: World,
+  world: CancelPorts,
   repositoryId: number,
   { number, updated_at }: Thread,
   cause: string,
@@ -137,7 +138,7 @@ async function onClosed(
 }
 
 async function onComment(
-  world: World,
+  world: Pick<World, 'log'>,
   intake: CommandIntake,
   context: Context<'issue_comment.created'>,
 ): Promise<void> {
@@ -157,7 +158,7 @@ async function onComment(
 }
 
 async function onLineComment(
-  world: World,
+  world: Pick<World, 'log'>,
   intake: CommandIntake,
   context: Context<'pull_request_review_comment.created'>,
 ): Promise<void> {
@@ -177,7 +178,7 @@ async function onLineComment(
 }
 
 async function onEdit(
-  world: World,
+  world: Pick<World, 'log'>,
   intake: CommandIntake,
   context: Context<'issue_comment.edited'>,
 ): Promise<void> {
@@ -198,7 +199,7 @@ async function onEdit(
 const isThroughApp = (comment: object): boolean =>
   'performed_via_github_app' in comment && Boolean(comment.performed_via_github_app);
 
-function logIntake(world: World, delivery: string, result: IntakeResult): void {
+function logIntake(world: Pick<World, 'log'>, delivery: string, result: IntakeResult): void {
   if (result.kind === 'recorded') world.log.info({ delivery, ...result }, 'a command was recorded');
 }
 

@@ -9,7 +9,10 @@ const LOOK_EVERY_MS = 250;
 const LOOKS_PER_CHECK = 4;
 const UP = (lines: number) => `\u001b[${lines}A\u001b[J`;
 
-export async function viewById(world: World, runId: RunId): Promise<RunView> {
+export async function viewById(
+  world: Pick<World, 'clock' | 'diskSpace' | 'store'>,
+  runId: RunId,
+): Promise<RunView> {
   const run = await world.store.run(runId);
   if (!run) throw new Fault('RUN_UNKNOWN', `There is no run ${runId} in this database.`);
   return viewOf(world, run);
@@ -19,7 +22,11 @@ export async function viewById(world: World, runId: RunId): Promise<RunView> {
  * Shows a run until it is over: one block that is redrawn on a terminal, plain lines elsewhere. Returns the last view.
  * The engine must be launched. Fault INTERNAL when nobody works on the run any more and it is not over.
  */
-export async function follow(world: World, runId: RunId, screen: Screen): Promise<RunView> {
+export async function follow(
+  world: Pick<World, 'clock' | 'diskSpace' | 'engine' | 'store'>,
+  runId: RunId,
+  screen: Screen,
+): Promise<RunView> {
   const draw = screen.width === null ? linesOn(screen) : blockOn(screen, screen.width);
   let idle = 0;
   for (let looks = 1; ; looks += 1) {
@@ -64,7 +71,7 @@ const PLAIN_WIDTH = 110;
 
 /** The comparison as a reader would see it, what was left where, and the next commands to type. */
 export async function printReport(
-  world: World,
+  world: Pick<World, 'artifacts' | 'store'>,
   view: RunView,
   where: {
     readonly screen: Screen;

@@ -151,7 +151,7 @@ async function withEngine(
 
 /** The run as it is when all of it has ended: the candidates of one that is cancelled end a moment after it. */
 async function followed(
-  world: World,
+  world: Pick<World, 'clock' | 'diskSpace' | 'engine' | 'store'>,
   runId: RunId,
   screen: Screen,
   stopping: StopListener,

@@ -17,11 +17,14 @@ import {
   viewOf,
   type World,
 } from '../runs/index.ts';
-import { type CommandResult, done, endWaitForPick, isLater, refuse } from './context.ts';
+import { type CancelPorts, type CommandResult, done, endWaitForPick, isLater, refuse } from './context.ts';
+
+/** What passing a reply on to the run that waits for it takes. */
+export type ReplyPorts = Pick<World, 'clock' | 'engine' | 'github' | 'log' | 'store'>;
 
 /** Passes an answer, approval or revision on to the run that asks. */
 export async function answerRun(
-  world: World,
+  world: ReplyPorts,
   command: CommandRecord,
   given: Extract<Command, { readonly name: 'answer' | 'approve' | 'revise' }>,
   run: GitHubRun | undefined,
@@ -48,7 +51,7 @@ const WRITTEN_TOO_EARLY = 'You wrote it before the question was asked.';
  * and answers it within one second. Null where the comment came after the question.
  */
 async function whyTooEarly(
-  world: World,
+  world: Pick<World, 'github' | 'store'>,
   { place, at }: CommandRecord,
   { id, origin }: GitHubRun,
   number: number,
@@ -65,7 +68,7 @@ async function whyTooEarly(
 
 /** Puts the reason into the comment that asks, where the next try is made. */
 export async function replyNotAccepted(
-  world: World,
+  world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
   command: CommandRecord,
   run: GitHubRun,
   given: Command,
@@ -79,7 +82,7 @@ export async function replyNotAccepted(
 
 /** Cancels the active run, else one that is queued, else ends the wait for a pick. */
 export async function cancel(
-  world: World,
+  world: CancelPorts,
   command: CommandRecord,
   runs: readonly GitHubRun[],
 ): Promise<CommandResult> {
@@ -106,7 +109,7 @@ const newest = (runs: readonly GitHubRun[]): GitHubRun | undefined =>
 
 /** Raises or lowers the budget of the whole run, up to the operator's limit. */
 export async function setBudget(
-  world: World,
+  world: Pick<World, 'announcer' | 'ceilings' | 'clock' | 'gateway' | 'store'>,
   command: CommandRecord,
   usd: Usd,
   run: GitHubRun | undefined,
@@ -156,7 +159,7 @@ async function isSuperseded(
 
 /** Replies with a link to the status comment, which is updated as well. */
 export async function replyStatus(
-  world: World,
+  world: Pick<World, 'announcer' | 'clock' | 'diskSpace' | 'store'>,
   command: CommandRecord,
   runs: readonly GitHubRun[],
 ): Promise<CommandResult> {

@@ -2,9 +2,10 @@ import { type Command, misplaced } from '../core/commands/index.ts';
 import { type Alias, isOver } from '../core/model/index.ts';
 import { pickable, pickOf } from '../core/ranking/index.ts';
 import { explanation, helpReply, type RunView, unknownReply } from '../core/reports/index.ts';
-import type { CommandRecord, Pick } from '../ports/index.ts';
+import type { CommandRecord, PickRecord } from '../ports/index.ts';
 import {
   applyPick,
+  type CommitPorts,
   diffsOf,
   type GitHubRun,
   handleOf,
@@ -12,6 +13,7 @@ import {
   isWaiting,
   loadOnGitHub,
   mayWrite,
+  type PublishPorts,
   refreshTally,
   releaseCi,
   requireGitHub,
@@ -113,7 +115,7 @@ const refuseWithoutResult = (command: CommandRecord): CommandResult =>
   refuse(command, 'No run has a result here yet. For its status, comment `/auto-dev status`.');
 
 /** The code of a fork is not the repository's own, so its pull request takes no commands. */
-async function forkRefusal(world: World, { place }: CommandRecord): Promise<string | null> {
+async function forkRefusal(world: Pick<World, 'github'>, { place }: CommandRecord): Promise<string | null> {
   if (!place.isPull) return null;
   const reader = await requireGitHub(world).reader(handleOf(place));
   const pull = await reader.pull(place.thread);
@@ -128,7 +130,7 @@ const MAX_VOTERS = 30;
 
 /** Stores a person's pick, with the ranking and votes at that moment for the leaderboard, and applies it. The later comment counts. */
 async function pick(
-  world: World,
+  world: CommitPorts & Pick<World, 'announcer'>,
   command: CommandRecord,
   run: GitHubRun,
   alias: Alias | null,
@@ -152,7 +154,7 @@ async function pick(
 }
 
 async function whyNotPicked(
-  world: World,
+  world: Pick<World, 'github' | 'store'>,
   command: CommandRecord,
   run: GitHubRun,
   view: RunView,
@@ -182,11 +184,11 @@ function whyUnfit(view: RunView, alias: Alias): string | null {
 }
 
 async function shownAtPick(
-  world: World,
+  world: Pick<World, 'github' | 'store'>,
   command: CommandRecord,
   run: GitHubRun,
   view: RunView,
-): Promise<Pick['shown']> {
+): Promise<PickRecord['shown']> {
   return {
     aliases: view.ranking.map(({ alias }) => alias),
     first: pickOf(view.decision),
@@ -196,7 +198,7 @@ async function shownAtPick(
 
 /** Votes of people who have write access now, whether or not they had it when they voted. */
 async function countedVotes(
-  world: World,
+  world: Pick<World, 'github' | 'store'>,
   command: CommandRecord,
   run: GitHubRun,
 ): Promise<Record<Alias, number>> {
@@ -210,7 +212,7 @@ async function countedVotes(
 
 /** One vote for each person; the comparison shows the counts. */
 async function vote(
-  world: World,
+  world: PublishPorts,
   command: CommandRecord,
   run: GitHubRun,
   alias: Alias,
@@ -224,7 +226,7 @@ async function vote(
 
 /** All facts about one candidate, as a comment. */
 async function explain(
-  world: World,
+  world: Pick<World, 'artifacts' | 'clock' | 'diskSpace' | 'store'>,
   command: CommandRecord,
   run: GitHubRun,
   alias: Alias,
@@ -239,7 +241,7 @@ async function explain(
 }
 
 /** Lets the repository's own workflows run on the pull request. */
-async function allowCi(world: World, command: CommandRecord, run: GitHubRun): Promise<CommandResult> {
+async function allowCi(world: CommitPorts, command: CommandRecord, run: GitHubRun): Promise<CommandResult> {
   if (run.task?.settings.ci === 'run')
     return refuse(command, 'CI is not on hold in this repository (`ci: run`): every push starts it.', run.id);
   const applied = await releaseCi(world, run, { key: command.id, at: command.at });

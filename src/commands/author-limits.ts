@@ -30,7 +30,7 @@ export interface AuthorLimits {
   isRecentWriter(place: RepositoryHandle, by: Actor): boolean;
 }
 
-export function openAuthorLimits(world: World): AuthorLimits {
+export function openAuthorLimits(world: Pick<World, 'clock' | 'github' | 'log'>): AuthorLimits {
   const { elapsed } = world.clock;
   const refused = openBoundedMap<number>();
   const writers = openBoundedMap<number>();

@@ -18,6 +18,7 @@ import {
   type World,
   writtenComparison,
 } from '../runs/index.ts';
+import type { ReplyPorts } from './active-runs.ts';
 import { type EventActor, type IntakeResult, ignored, mayChange } from './context.ts';
 
 /** An `issue_comment.edited` delivery: only the fields that we need. */
@@ -31,7 +32,7 @@ export interface EditEvent {
 }
 
 /** The checkbox that an edit of our text ticked. On GitHub the text names no folders of this host. */
-const checkboxIn = (world: World, ours: string, edited: string): CheckboxEdit =>
+const checkboxIn = (world: Pick<World, 'github'>, ours: string, edited: string): CheckboxEdit =>
   checkboxEdit(requireGitHub(world).asPublished(ours), edited);
 
 const isOurs = (world: Pick<World, 'github'>, { performedByAppId, actor }: EditEvent): boolean =>
@@ -48,7 +49,10 @@ interface ChoiceEdit {
  * The command of an edited comparison; null where it is no comparison, or no checkbox changed. The comment is known by its
  * recorded id, and its text by our own record (I12). Reads only: the command is stored before anything is written.
  */
-export async function editOfChoice(world: World, event: EditEvent): Promise<ChoiceEdit | null> {
+export async function editOfChoice(
+  world: Pick<World, 'artifacts' | 'clock' | 'diskSpace' | 'github' | 'store'>,
+  event: EditEvent,
+): Promise<ChoiceEdit | null> {
   const { place, actor: sender, at } = event;
   if (!isOurs(world, event)) return null;
   const run = await runOfComparison(world, event);
@@ -81,12 +85,20 @@ async function runOfComparison(world: Pick<World, 'store'>, { place }: EditEvent
  * Writes our last text back into the comment, whether or not the checkbox was accepted, and again where that text changes
  * meanwhile. Never rejects: a checkbox counts however the comment looks, and an accepted pick rewrites it.
  */
-export const restoreChoice = (world: World, place: CommandPlace, runId: RunId): Promise<void> =>
+export const restoreChoice = (
+  world: Pick<World, 'artifacts' | 'github' | 'log' | 'store'>,
+  place: CommandPlace,
+  runId: RunId,
+): Promise<void> =>
   world.log.within({ run: runId, command: undefined, delivery: undefined }, () =>
     restoreText(world, place, runId),
   );
 
-async function restoreText(world: World, place: CommandPlace, runId: RunId): Promise<void> {
+async function restoreText(
+  world: Pick<World, 'artifacts' | 'github' | 'log' | 'store'>,
+  place: CommandPlace,
+  runId: RunId,
+): Promise<void> {
   try {
     const publisher = await requireGitHub(world).publisher(handleOf(place));
     const wanted = async () => (await choiceTexts(world, runId))[0] ?? '';
@@ -108,7 +120,7 @@ async function restoreText(world: World, place: CommandPlace, runId: RunId): Pro
  * the permission to answer is read from the API all the same (I4). The comment is known by its recorded id, and its text
  * by our own record, never by what it says now (I12); every other edit is undone.
  */
-export async function onQuestionEdit(world: World, event: EditEvent): Promise<IntakeResult> {
+export async function onQuestionEdit(world: ReplyPorts, event: EditEvent): Promise<IntakeResult> {
   const { place } = event;
   if (!isOurs(world, event)) return ignored('no person edited a comment of ours');
   for (const run of await world.store.activeRuns(place.repositoryId, place.thread)) {
@@ -120,7 +132,7 @@ export async function onQuestionEdit(world: World, event: EditEvent): Promise<In
 }
 
 async function answerByCheckbox(
-  world: World,
+  world: ReplyPorts,
   run: GitHubRun,
   inquiry: Inquiry,
   event: EditEvent,
@@ -138,7 +150,7 @@ async function answerByCheckbox(
 }
 
 async function checkboxOf(
-  world: World,
+  world: Pick<World, 'clock' | 'github' | 'store'>,
   run: GitHubRun,
   inquiry: Inquiry,
   edited: string,
@@ -151,7 +163,7 @@ async function checkboxOf(
 
 /** Null when it was accepted, else why not. */
 async function answer(
-  world: World,
+  world: ReplyPorts,
   run: GitHubRun,
   inquiry: Inquiry,
   { box, key, sender }: { readonly box: number; readonly key: string; readonly sender: EventActor },

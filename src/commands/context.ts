@@ -7,10 +7,14 @@ import {
   handleOf,
   loadOnGitHub,
   mayWrite,
+  type PublishPorts,
   refreshTally,
   requireGitHub,
   type World,
 } from '../runs/index.ts';
+
+/** What ending a run takes, or its wait for a pick. */
+export type CancelPorts = PublishPorts & Pick<World, 'announcer' | 'engine'>;
 
 /** A delivery about a new comment: only the fields that we need. */
 export interface CommentEvent {
@@ -44,7 +48,11 @@ export interface EventActor {
  * Whether a person may change a run by a checkbox (I4). A checkbox of a question is not stored as a command that could
  * wait for GitHub: while GitHub does not answer, the checkbox is not accepted, and can be ticked again.
  */
-export async function mayChange(world: World, run: GitHubRun, { id, login }: EventActor): Promise<boolean> {
+export async function mayChange(
+  world: Pick<World, 'github' | 'log'>,
+  run: GitHubRun,
+  { id, login }: EventActor,
+): Promise<boolean> {
   try {
     const reader = await requireGitHub(world).reader(handleOf(run.origin));
     return await mayWrite(reader, { id, login });
@@ -91,7 +99,11 @@ export const refuse = (command: CommandRecord, why: string, runId?: RunId): Comm
 });
 
 /** Ends a run's wait for a pick, and takes the checkboxes off its comparison. False when the run did not wait. */
-export async function endWaitForPick(world: World, runId: RunId, cause: string): Promise<boolean> {
+export async function endWaitForPick(
+  world: PublishPorts & Pick<World, 'announcer'>,
+  runId: RunId,
+  cause: string,
+): Promise<boolean> {
   if (!(await closeUnpicked(world, runId, cause))) return false;
   try {
     await refreshTally(world, await loadOnGitHub(world, runId));

@@ -25,7 +25,7 @@ export type LabelResult =
  * delivery id, finds its semantic key in use. Admission checks the permission of whoever set the label.
  */
 export async function startFromLabel(
-  world: World,
+  world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'random' | 'store'>,
   event: LabelEvent,
   limits?: AuthorLimits,
 ): Promise<LabelResult> {

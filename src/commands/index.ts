@@ -1,5 +1,5 @@
 export type { EditEvent } from './checkboxes.ts';
-export type { CommentEvent, EventActor, IntakeResult } from './context.ts';
+export type { CancelPorts, CommentEvent, EventActor, IntakeResult } from './context.ts';
 export { type LabelEvent, type PullEvent, recordPullClosed, startFromLabel } from './events.ts';
 export { type CommandIntake, openCommandIntake } from './intake.ts';
 export {

@@ -13,12 +13,13 @@ import {
   handleOf,
   isGitHubRun,
   LABEL,
+  type PublishPorts,
   RUNNING_LABEL,
   RunRequest,
   requireGitHub,
   type World,
 } from '../runs/index.ts';
-import { endWaitForPick } from './context.ts';
+import { type CancelPorts, endWaitForPick } from './context.ts';
 import { startFromLabel } from './events.ts';
 
 /** Milliseconds that the webhook of an event gets before the event counts as missed. */
@@ -42,7 +43,9 @@ const MAX_LABEL_AGE_MS = 3 * 24 * 60 * 60_000;
  * Stops active runs whose issue was closed, or whose label a person took off, while the webhook never came: GitHub does
  * not send a failed delivery again. What cannot be read now is checked the next time.
  */
-export async function findMissedStops(world: World): Promise<void> {
+export async function findMissedStops(
+  world: Pick<World, 'announcer' | 'clock' | 'engine' | 'github' | 'log' | 'store'>,
+): Promise<void> {
   if (!world.github) return;
   for (const run of (await world.store.unfinished()).filter(isGitHubRun)) {
     if (isOver(run.state) || !run.task) continue;
@@ -51,7 +54,7 @@ export async function findMissedStops(world: World): Promise<void> {
 }
 
 /** The same for runs that wait for a pick, however long: one call for each. */
-export async function findMissedPickEnds(world: World): Promise<void> {
+export async function findMissedPickEnds(world: PublishPorts & Pick<World, 'announcer'>): Promise<void> {
   if (!world.github) return;
   for (const run of (await world.store.unfinished()).filter(isGitHubRun)) {
     if (run.state !== 'awaiting_pick') continue;
@@ -64,7 +67,10 @@ export async function findMissedPickEnds(world: World): Promise<void> {
  * does not answer, and returns the id of that repository: the next check begins after it, so that one repository in
  * trouble does not hide the others. Null when all were checked.
  */
-export async function findMissedLabels(world: World, after: number | null = null): Promise<number | null> {
+export async function findMissedLabels(
+  world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'github' | 'log' | 'random' | 'store'>,
+  after: number | null = null,
+): Promise<number | null> {
   if (!world.github) return null;
   const all = await world.github.repositories();
   const first = all.findIndex(({ repositoryId }) => repositoryId === after) + 1;
@@ -90,7 +96,10 @@ async function tryRepository(
   }
 }
 
-async function checkRun(world: World, run: GitHubRun): Promise<void> {
+async function checkRun(
+  world: Pick<World, 'announcer' | 'clock' | 'engine' | 'github' | 'store'>,
+  run: GitHubRun,
+): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
   const seen = await issueOf(reader, run);
   if (seen.kind === 'gone') {
@@ -131,14 +140,20 @@ async function someoneStopped(reader: GitHubReader, run: GitHubRun): Promise<boo
   return last?.how === 'taken-off' && !last.byBot && last.at >= triggeredAt(run);
 }
 
-async function checkWaitForPick(world: World, run: GitHubRun): Promise<void> {
+async function checkWaitForPick(
+  world: PublishPorts & Pick<World, 'announcer'>,
+  run: GitHubRun,
+): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
   const seen = await issueOf(reader, run);
   if (seen.kind === 'gone') await endWaitForPick(world, run.id, seen.cause);
   else if (!seen.issue.open) await endWaitForPick(world, run.id, 'the issue was closed');
 }
 
-async function checkRepository(world: World, repository: InstalledRepository): Promise<void> {
+async function checkRepository(
+  world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'github' | 'log' | 'random' | 'store'>,
+  repository: InstalledRepository,
+): Promise<void> {
   // Labels from the time before the App was there were set for something else.
   const since = Math.max(world.clock.now() - MAX_LABEL_AGE_MS, repository.installedAt);
   const reader = await requireGitHub(world).reader(repository);
@@ -152,7 +167,7 @@ async function checkRepository(world: World, repository: InstalledRepository): P
 type DatedLabel = Labelled & { readonly set: NonNullable<Labelled['set']> };
 
 async function startFromMissedLabel(
-  world: World,
+  world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'log' | 'random' | 'store'>,
   repository: RepositoryHandle,
   { issue, set, touchedAt }: DatedLabel,
 ): Promise<void> {
@@ -191,7 +206,7 @@ export interface StopEvent {
 }
 
 /** Cancels the issue's active run, or ends its wait for a pick. Stopping is always safe: anybody may whom GitHub lets do this. */
-export async function stopRunsOfIssue(world: World, event: StopEvent): Promise<number> {
+export async function stopRunsOfIssue(world: CancelPorts, event: StopEvent): Promise<number> {
   let stopped = 0;
   for (const run of await world.store.activeRuns(event.repositoryId, event.issue)) {
     if (event.at !== undefined && event.at < triggeredAt(run)) continue;
@@ -220,7 +235,7 @@ export interface AccessRemovedEvent {
 }
 
 /** Ends every run that can write nothing on GitHub any more: active ones, and those that wait for a pick. */
-export async function stopRunsWithoutAccess(world: World, event: AccessRemovedEvent): Promise<number> {
+export async function stopRunsWithoutAccess(world: CancelPorts, event: AccessRemovedEvent): Promise<number> {
   let stopped = 0;
   for (const run of await world.store.unfinished()) {
     const { origin } = run;
@@ -232,5 +247,5 @@ export async function stopRunsWithoutAccess(world: World, event: AccessRemovedEv
 }
 
 /** False where there is nothing to stop: the run is over, and waits for no pick. */
-const stopRun = (world: World, { id, state }: RunRecord, cause: string): Promise<boolean> =>
+const stopRun = (world: CancelPorts, { id, state }: RunRecord, cause: string): Promise<boolean> =>
   state === 'awaiting_pick' ? endWaitForPick(world, id, cause) : cancelRun(world, id, cause);

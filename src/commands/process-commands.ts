@@ -197,7 +197,7 @@ const targetOf = ({ on, comment }: CommandPlace): ReactionTarget =>
 
 /** One comment in the conversation, found again by its marker. */
 async function answer(
-  world: World,
+  world: Pick<World, 'github' | 'store'>,
   publisher: Publisher,
   command: CommandRecord,
   body: string,

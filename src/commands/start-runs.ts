@@ -12,6 +12,9 @@ import {
 } from '../runs/index.ts';
 import { type CommandResult, done, refuse } from './context.ts';
 
+/** What starting a run takes. */
+type StartPorts = Pick<World, 'clock' | 'engine' | 'random' | 'store'>;
+
 interface NewRun {
   /** Number of the issue or pull request. */
   readonly issue: number;
@@ -24,7 +27,7 @@ interface NewRun {
 
 /** `run` on an issue: what the label does, with options. */
 export async function startOnIssue(
-  world: World,
+  world: StartPorts,
   command: CommandRecord,
   { base, ...overrides }: RunCommandOptions,
   active: GitHubRun | undefined,
@@ -55,7 +58,7 @@ const overridesOf = ({ coders, evaluator, ...rest }: Omit<RunCommandOptions, 'ba
 
 /** `review` and `fix`: a run on the branch of a pull request. */
 export async function startOnPull(
-  world: World,
+  world: StartPorts,
   command: CommandRecord,
   work: PullWork,
   active: GitHubRun | undefined,
@@ -67,7 +70,7 @@ export async function startOnPull(
 
 /** The same task again: the whole run, or one contestant beside what the others wrote. */
 export async function retry(
-  world: World,
+  world: StartPorts & Pick<World, 'github'>,
   command: CommandRecord,
   alias: Alias | null,
   { runs, active }: { readonly runs: readonly GitHubRun[]; readonly active: GitHubRun | undefined },
@@ -99,7 +102,7 @@ async function requestedBase(world: Pick<World, 'store'>, run: RunRecord): Promi
 }
 
 async function retryCandidate(
-  world: World,
+  world: StartPorts & Pick<World, 'github'>,
   command: CommandRecord,
   last: GitHubRun,
   { alias, ...same }: NewRun & { readonly alias: Alias },
@@ -117,7 +120,10 @@ async function retryCandidate(
 }
 
 /** What was found in a pull request is true of its newest commit: beside patches for an older one it would say nothing. */
-async function whyMoved(world: World, { id, origin, task }: GitHubRun): Promise<string | null> {
+async function whyMoved(
+  world: Pick<World, 'github'>,
+  { id, origin, task }: GitHubRun,
+): Promise<string | null> {
   if (!origin.work || !task) return null;
   const pull = await (await requireGitHub(world).reader(handleOf(origin))).pull(origin.issue);
   if (!pull || pull.headSha === task.base.sha) return null;
@@ -140,7 +146,7 @@ function isStartedBy({ at, by }: CommandRecord, { origin, request }: GitHubRun):
 }
 
 /** The command and its run are stored together: a repeated command finds the run that it started. */
-async function startOnce(world: World, command: CommandRecord, options: NewRun): Promise<CommandResult> {
+async function startOnce(world: StartPorts, command: CommandRecord, options: NewRun): Promise<CommandResult> {
   const { place, by } = command;
   const { installationId, repositoryId, owner, name } = place;
   const origin: GitHubOrigin = {

@@ -82,7 +82,11 @@ export async function openRuntime(
 }
 
 /** A command at a terminal does not wait for disk space: a quota that cannot be enforced is only logged. */
-function pruneMeanwhile(world: World, quota: Quota, cleanups: AsyncDisposableStack): void {
+function pruneMeanwhile(
+  world: Pick<World, 'clock' | 'log' | 'store' | 'workspaces'>,
+  quota: Quota,
+  cleanups: AsyncDisposableStack,
+): void {
   const pruning = pruneUnused(world)
     .then(() => enforceQuota(world, quota))
     .then((why) => why !== null && world.log.warn({ dir: quota.dir }, why))

@@ -76,7 +76,7 @@ export async function startUpkeep(
 }
 
 /** On a worker: removes areas of runs that are over, and what no run used for two weeks. */
-export function startWorkerUpkeep(world: World): Upkeep {
+export function startWorkerUpkeep(world: Pick<World, 'clock' | 'log' | 'store' | 'workspaces'>): Upkeep {
   let work: Promise<unknown> = Promise.resolve();
   const sweep = () => {
     work = work
@@ -95,7 +95,7 @@ export function startWorkerUpkeep(world: World): Upkeep {
 }
 
 /** Keeps the position of queued runs in their comments; a run that starts before the first check never shows one. */
-function startQueueNotices(world: World): Upkeep {
+function startQueueNotices(world: Pick<World, 'announcer' | 'clock' | 'log' | 'store'>): Upkeep {
   const announced = new Map<string, number>();
   let announcing = Promise.resolve();
   const timer = setInterval(() => {
@@ -141,7 +141,10 @@ const warn =
   (thrown: unknown): void =>
     log.warn({ err: thrown }, what);
 
-async function removeExpired(world: World, keep: RetentionTimes): Promise<void> {
+async function removeExpired(
+  world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'github' | 'log' | 'store'>,
+  keep: RetentionTimes,
+): Promise<void> {
   const { artifacts, ...rows } = await retire(world, keep);
   const any = artifacts.files > 0 || Object.values(rows).some((count) => count > 0);
   if (any) world.log.info({ ...rows, artifacts }, 'What need not be kept any longer was removed.');

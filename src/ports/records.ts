@@ -17,7 +17,7 @@ export interface Vote {
 }
 
 /** A person's pick, `none` included; kept for the leaderboard. */
-export interface Pick {
+export interface PickRecord {
   /** 1-based, in the order in which they were made. */
   readonly number: number;
   /** Null: none of them. */

@@ -33,7 +33,7 @@ import type {
   Intent,
   KeptAnswer,
   NewCommand,
-  Pick,
+  PickRecord,
   Retention,
   Vote,
   Whose,
@@ -238,8 +238,8 @@ export interface Store extends AnswerStore, Retention {
   /** By time. */
   votes(runId: RunId): Promise<readonly Vote[]>;
   /** Adds a pick, or finds the one with this key. */
-  addPick(runId: RunId, pick: Omit<Pick, 'number'>): Promise<Pick>;
-  picks(runId: RunId): Promise<readonly Pick[]>;
+  addPick(runId: RunId, pick: Omit<PickRecord, 'number'>): Promise<PickRecord>;
+  picks(runId: RunId): Promise<readonly PickRecord[]>;
 
   /**
    * Writes a planned intent unless the key has one; returns what stands there now. The scope is a run's id, that of a

@@ -71,6 +71,12 @@ export interface World {
   readonly announcer: Announcer;
 }
 
+/** What questions to models take: who is asked, what they are told, who pays, and where answers are kept. */
+export type ModelPorts = Pick<
+  World,
+  'artifacts' | 'defaults' | 'gateway' | 'model' | 'prompts' | 'random' | 'store'
+>;
+
 /** Says on GitHub where a run stands. Never rejects: a comment that cannot be edited must not stop a run. */
 export interface Announcer {
   /** Edits the status comment soon; calls that come close together become one edit. */
@@ -205,7 +211,10 @@ export const allowedHosts = (task: Pick<Task, 'settings'>): readonly string[] =>
  * Notes what this process executes in, for every report; called before each stage that executes, since a run may go on
  * elsewhere. What was weaker once stays weaker. A fault where there is no sandbox that can be trusted (I10).
  */
-export async function recordSandbox(world: World, runId: RunId): Promise<void> {
+export async function recordSandbox(
+  world: Pick<World, 'clock' | 'sandbox' | 'store'>,
+  runId: RunId,
+): Promise<void> {
   const probe = await world.sandbox.probe();
   if (probe.kind === 'missing')
     throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To fix it: ${probe.remedy}`);

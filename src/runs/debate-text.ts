@@ -9,7 +9,7 @@ import {
   holdDebate,
 } from './brief/index.ts';
 import { requirePersonas } from './contestants.ts';
-import type { World } from './context.ts';
+import type { ModelPorts, World } from './context.ts';
 
 /** A debate of a text that is no run's brief. */
 export interface TextDebateOptions {
@@ -39,7 +39,7 @@ export interface TextDebate {
  * that there are not, and those of `Gateway.route`.
  */
 export async function debateText(
-  world: World,
+  world: ModelPorts,
   wish: TextDebateOptions,
   signal: AbortSignal,
   tell: (news: DebateNews) => void,
@@ -99,7 +99,7 @@ async function* continueDebate(
 const roundKey = (round: number): string => `round ${round}`;
 
 function checkDebateOptions(
-  world: World,
+  world: Pick<World, 'gateway' | 'prompts'>,
   { text, personas, required = 1 }: TextDebateOptions,
   models: readonly string[],
 ): void {

@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { Fault } from '../core/model/index.ts';
 import type { FlowContext } from '../ports/index.ts';
-import { priorityIn, repositoryKeyOf, type World } from './context.ts';
-import { examine } from './examine/index.ts';
-import { type StageResult, stagesOf, type Timed, UNLIMITED, type WorkTime, workTimeOf } from './stage.ts';
+import { priorityIn, repositoryKeyOf } from './context.ts';
+import { type ExaminePorts, examine } from './examine/index.ts';
+import {
+  type StagePorts,
+  type StageResult,
+  stagesOf,
+  type Timed,
+  UNLIMITED,
+  type WorkTime,
+  workTimeOf,
+} from './stage.ts';
 
 export const ExaminationInput = z.strictObject({
   runId: z.string(),
@@ -16,7 +24,7 @@ export type ExaminationInput = z.infer<typeof ExaminationInput>;
 
 /** What the examination's own flow does, on whatever machine takes it; with the milliseconds that it took. */
 export async function examineHere(
-  world: World,
+  world: ExaminePorts & StagePorts,
   flow: FlowContext,
   { runId, baseRun, leftMs }: ExaminationInput,
 ): Promise<Timed<StageResult<'examined'>>> {
@@ -28,7 +36,7 @@ export async function examineHere(
 
 /** Examines all candidates, and again as long as `codeFurther` adds some: a repair, one more contestant, a synthesis. */
 export async function examineRounds(
-  world: World,
+  world: StagePorts,
   flow: FlowContext,
   input: Omit<ExaminationInput, 'leftMs'>,
   time: WorkTime,
@@ -42,7 +50,7 @@ export async function examineRounds(
 
 /** Builds and tests all candidates on any machine that takes examinations. `round` counts from 1. */
 async function examineRound(
-  world: World,
+  world: StagePorts,
   flow: FlowContext,
   { round, ...input }: Omit<ExaminationInput, 'leftMs'> & { readonly round: number },
   time: WorkTime,

@@ -23,9 +23,11 @@ export { type LocalPick, pickLocally } from './picks.ts';
 export {
   type Applied,
   applyPick,
+  type CommitPorts,
   choiceTexts,
   loadOnGitHub,
   openAnnouncer,
+  type PublishPorts,
   refreshTally,
   releaseCi,
   statusUrl,

@@ -1,6 +1,6 @@
 import { type Alias, Fault, isOver, type RunId } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
-import type { Pick as HumanPick, RunRecord, Store, Vote } from '../ports/index.ts';
+import type { PickRecord, RunRecord, Store, Vote } from '../ports/index.ts';
 import { loadRun, type World } from './context.ts';
 
 const rejectedPickKey = (key: string): string => `dropped:${key}`;
@@ -15,7 +15,7 @@ export async function rejectPick(store: Store, runId: RunId, key: string, why: s
 export async function whyPickRejected(
   store: StorePart<'intent'>,
   runId: RunId,
-  { key }: HumanPick,
+  { key }: PickRecord,
 ): Promise<string | null> {
   const intent = await store.intent(runId, rejectedPickKey(key));
   return intent?.state === 'done' ? String(intent.result) : null;
@@ -25,8 +25,8 @@ export async function whyPickRejected(
 export async function standingPicks(
   store: StorePart<'intent' | 'picks'>,
   runId: RunId,
-): Promise<readonly HumanPick[]> {
-  const standing: HumanPick[] = [];
+): Promise<readonly PickRecord[]> {
+  const standing: PickRecord[] = [];
   for (const pick of await store.picks(runId)) {
     if ((await whyPickRejected(store, runId, pick)) === null) standing.push(pick);
   }

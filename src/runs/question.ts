@@ -143,7 +143,7 @@ async function editUnlessRefused(publisher: Publisher, { id }: OwnComment, body:
  * with the right to answer only (I9). Never rejects: the reaction tells the most of it.
  */
 export async function reportUnrecognized(
-  world: World,
+  world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
   run: RunRecord & { readonly origin: GitHubOrigin },
   inquiry: Inquiry,
   unrecognizedCommand: UnrecognizedCommand,
@@ -176,7 +176,7 @@ export async function inquiryOf(
  * while we write gets its last word after all.
  */
 export async function restoreQuestion(
-  world: World,
+  world: Pick<World, 'clock' | 'github' | 'store'>,
   run: RunRecord & { readonly origin: GitHubOrigin },
   { number }: Inquiry,
   comment: number,

@@ -6,6 +6,9 @@ import { loadRun, type World } from './context.ts';
 import { fail, unannouncedSince } from './publish/index.ts';
 import { REPLY_TOPIC } from './settle-questions.ts';
 
+/** What bringing store and engine together takes. */
+type ReconcilePorts = Pick<World, 'announcer' | 'clock' | 'engine' | 'store' | 'workspaces'>;
+
 /** How long a run's last words are still news, milliseconds. Our default: longer than most outages of GitHub. */
 const ANNOUNCE_WITHIN_MS = 24 * 60 * 60_000;
 /** How many ends are said in one look; the next look is a few minutes later. Our default: a tenth of what may be written in an hour. */
@@ -15,7 +18,7 @@ const MAX_ANNOUNCEMENTS = 40;
  * Brings the store and the engine together again, at a start and every few minutes: runs that were accepted but never
  * started, runs whose flow ended without the run, runs that were not told of a reply, areas that no living run owns. Local runs belong to their own process.
  */
-export async function reconcile(world: World): Promise<void> {
+export async function reconcile(world: ReconcilePorts): Promise<void> {
   const living = (await world.store.unfinished()).filter((run) => !isOver(run.state));
   for (const run of living) {
     if (run.origin.kind === 'github') await reconcileRun(world, run);
@@ -50,7 +53,7 @@ export async function announceEndedRuns(world: Pick<World, 'announcer' | 'clock'
     await world.announcer.finish(id);
 }
 
-async function reconcileRun(world: World, run: RunRecord): Promise<void> {
+async function reconcileRun(world: ReconcilePorts, run: RunRecord): Promise<void> {
   const flow = await world.engine.status(run.id);
   switch (flow.kind) {
     case 'running':
@@ -75,14 +78,14 @@ async function reconcileRun(world: World, run: RunRecord): Promise<void> {
 }
 
 /** Hands a stored run to the durable engine; starting it twice joins the first. */
-export async function startRun(world: World, runId: RunId): Promise<void> {
+export async function startRun(world: Pick<World, 'engine' | 'store'>, runId: RunId): Promise<void> {
   const { request } = await loadRun(world, runId);
   await world.engine.start(runId, request);
 }
 
 /** A run on a repository of this disk. Its text goes to an artifact, so that a long task fits. */
 export async function startLocalRun(
-  world: World,
+  world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'store'>,
   wish: {
     origin: LocalOrigin;
     runId: RunId;
@@ -120,7 +123,7 @@ export type ReplyResult =
  * of the inquiry that it replies to; absent: whichever is open.
  */
 export async function reply(
-  world: World,
+  world: Pick<World, 'engine' | 'store'>,
   runId: RunId,
   key: string,
   said: NewReply,
@@ -156,7 +159,11 @@ async function wakeIfReplied(world: Pick<World, 'engine' | 'store'>, run: RunRec
 }
 
 /** Stops a run: no further step starts, coders are killed, what exists is kept. False when it was over already. */
-export async function cancelRun(world: World, runId: RunId, cause: string): Promise<boolean> {
+export async function cancelRun(
+  world: Pick<World, 'announcer' | 'clock' | 'engine' | 'store'>,
+  runId: RunId,
+  cause: string,
+): Promise<boolean> {
   const run = await loadRun(world, runId);
   if (isOver(run.state)) return false;
   await world.engine.cancel(runId);
@@ -173,7 +180,11 @@ export async function cancelRun(world: World, runId: RunId, cause: string): Prom
 }
 
 /** A person need not pick any more; the comparison stays. False when the run does not wait for a pick. */
-export async function closeUnpicked(world: World, runId: RunId, cause: string): Promise<boolean> {
+export async function closeUnpicked(
+  world: Pick<World, 'announcer' | 'clock' | 'store'>,
+  runId: RunId,
+  cause: string,
+): Promise<boolean> {
   const run = await loadRun(world, runId);
   if (run.state !== 'awaiting_pick') return false;
   await world.store.transition(runId, 'closed', cause, world.clock.now());

@@ -5,6 +5,9 @@ import { type BaseCheckout, DEFAULT_LIMITS, type WorkArea } from '../ports/index
 import type { World } from './context.ts';
 import { cancelledError, unlessDamaged } from './stage.ts';
 
+/** What making a collected tree again takes. */
+export type RestorePorts = Pick<World, 'artifacts' | 'log' | 'sandbox' | 'workspaces'>;
+
 /** Applying a patch is a matter of milliseconds. */
 const APPLY_MS = 60_000;
 
@@ -34,7 +37,7 @@ export async function applyPatchIn(
  * must be the same to the bit. Fault INTERNAL where it is not, or where the patch is gone.
  */
 export async function restoreTree(
-  world: Pick<World, 'workspaces' | 'sandbox' | 'artifacts' | 'log'>,
+  world: RestorePorts,
   base: BaseCheckout,
   { runId, alias, patch }: { readonly runId: RunId; readonly alias: Alias; readonly patch: PatchSummary },
   signal: AbortSignal,

@@ -10,9 +10,16 @@ import {
 } from '../core/judging/index.ts';
 import type { Alias, ArtifactRef, Task } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
-import { type PromptLibrary, taskOf, type World } from './context.ts';
-import { openCheckRunner, type Reviewer, readBaseRun, reviewCandidate } from './examine/index.ts';
-import { judge } from './judge/index.ts';
+import { type ModelPorts, type PromptLibrary, taskOf } from './context.ts';
+import {
+  type CheckRunnerPorts,
+  type ExaminePorts,
+  openCheckRunner,
+  type Reviewer,
+  readBaseRun,
+  reviewCandidate,
+} from './examine/index.ts';
+import { type JudgePorts, judge } from './judge/index.ts';
 import { rememberAnswers } from './restore.ts';
 import type { RunContext, StageResult, StageRunner } from './stage.ts';
 
@@ -21,7 +28,7 @@ import type { RunContext, StageResult, StageRunner } from './stage.ts';
  * then the decision is made again, and who takes the place is reviewed as well, once.
  */
 export async function reviewWinner(
-  world: World,
+  world: ExaminePorts,
   baseRun: ArtifactRef,
   stage: StageRunner,
 ): Promise<StageResult<null>> {
@@ -37,7 +44,7 @@ export async function reviewWinner(
 
 /** Reviews the winner, unless it was. Repeated after a crash it says the same, and what was answered is not asked again. */
 async function reviewPick(
-  world: World,
+  world: ExaminePorts,
   context: RunContext,
   baseRun: ArtifactRef,
 ): Promise<'settled' | 'contested'> {
@@ -59,7 +66,7 @@ interface ReviewedPick {
 
 /** Null where the settings want no review, or nobody is there to make it. */
 async function reviewOf(
-  world: World,
+  world: CheckRunnerPorts & ModelPorts,
   context: RunContext,
   picked: ReviewedPick,
 ): Promise<WinnerReview | null> {
@@ -134,7 +141,7 @@ const mergeReports = (
 });
 
 /** Decides from the evidence with what critics showed, and writes down what became of the reviewed one. */
-async function judgeAfterReview(world: World, context: RunContext): Promise<null> {
+async function judgeAfterReview(world: JudgePorts, context: RunContext): Promise<null> {
   const decision = await judge(world, context);
   const { id: runId, review = [] } = context.run;
   const after = { alias: pickOf(decision), because: decision.because };

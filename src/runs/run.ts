@@ -1,5 +1,5 @@
 import type { FlowContext, Flows } from '../ports/index.ts';
-import { admit, enqueue, permit, RunRequest } from './admit/index.ts';
+import { type AdmitPorts, admit, enqueue, permit, RunRequest } from './admit/index.ts';
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import type { World } from './context.ts';
@@ -18,7 +18,7 @@ export type RunEnd = 'published' | 'refused' | 'failed' | 'stopped';
 
 /** A run until it is admitted: it may start, has waited for a slot, and its inputs are frozen. Else how it ended. */
 async function admitRun(
-  world: World,
+  world: AdmitPorts,
   flow: FlowContext,
   request: RunRequest,
   stage: StageRunner,

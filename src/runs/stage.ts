@@ -2,7 +2,8 @@ import { asFault, Fault, type FaultCode, type RunId } from '../core/model/index.
 import type { Clock, FlowContext, RunRecord, Store } from '../ports/index.ts';
 import { loadRun, type World } from './context.ts';
 
-type StagePorts = Pick<World, 'store' | 'clock' | 'log' | 'ceilings'>;
+/** What every stage takes. */
+export type StagePorts = Pick<World, 'store' | 'clock' | 'log' | 'ceilings'>;
 
 /** A fault as plain data: what a durable step may return. */
 export interface FaultData {

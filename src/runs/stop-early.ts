@@ -5,7 +5,13 @@ import type { Alias, ArtifactRef, Candidate } from '../core/model/index.ts';
 import { agreeEarly, type EarlyField, type Finisher } from '../core/ranking/index.ts';
 import { requestStop } from './code/index.ts';
 import type { World } from './context.ts';
-import { type CheckRunner, gatherEvidence, openCheckRunner, readBaseRun } from './examine/index.ts';
+import {
+  type CheckRunner,
+  type CheckRunnerPorts,
+  gatherEvidence,
+  openCheckRunner,
+  readBaseRun,
+} from './examine/index.ts';
 import { type RunContext, throwIfCancelled } from './stage.ts';
 
 /** Milliseconds between two looks at who has finished. Our default: small beside a coder's minutes. */
@@ -16,7 +22,7 @@ const FINISHER_CHECK_MS = 1_000;
  * agree. What is found here only ends the coding; the stage that follows examines everybody, with each other's tests.
  */
 export async function stopEarly(
-  world: World,
+  world: CheckRunnerPorts,
   context: RunContext,
   baseRun: ArtifactRef,
   over: () => boolean,
@@ -52,7 +58,7 @@ interface FinisherChecks {
 }
 
 async function openFinisherChecks(
-  world: World,
+  world: CheckRunnerPorts,
   context: RunContext,
   baseRun: ArtifactRef,
 ): Promise<FinisherChecks> {

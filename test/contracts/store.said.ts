@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Actor, GitHubOrigin, Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import type { LedgerRow, NewCommand, Pick, Store } from '../../src/ports/index.ts';
+import type { LedgerRow, NewCommand, PickRecord, Store } from '../../src/ports/index.ts';
 import { bookRow } from '../world/ledger.ts';
 
 type Fresh = () => Promise<Store>;
@@ -126,7 +126,7 @@ export function commandsContract(fresh: Fresh): void {
 /** Votes and picks. */
 export function picksContract(fresh: Fresh): void {
   describe('votes and picks', () => {
-    const pick = (over: Partial<Omit<Pick, 'number'>> = {}): Omit<Pick, 'number'> => ({
+    const pick = (over: Partial<Omit<PickRecord, 'number'>> = {}): Omit<PickRecord, 'number'> => ({
       alias: 'B',
       by: mona,
       at: 9,

@@ -5,7 +5,7 @@ import type {
   CommandRecord,
   KeptAnswer,
   LedgerRow,
-  Pick,
+  PickRecord,
   Store,
   Vote,
 } from '../../src/ports/index.ts';
@@ -55,7 +55,7 @@ export function memoryCommands(audit: (entry: AuditEntry, place: AuditPlace) => 
 /** The part of the store that keeps votes and picks; `exists` rejects for an unknown run. */
 export function memoryPicks(exists: (runId: RunId) => unknown) {
   const votes = new Map<RunId, Map<number, Vote>>();
-  const picks = new Map<RunId, Pick[]>();
+  const picks = new Map<RunId, PickRecord[]>();
   return {
     async vote(runId, vote) {
       exists(runId);

@@ -15,7 +15,7 @@ import type {
   ExecutorFacts,
   KeptAnswer,
   NewCommand,
-  Pick,
+  PickRecord,
   RunRecord,
   Vote,
 } from '../../ports/index.ts';
@@ -142,7 +142,7 @@ interface PickTable {
   run_id: string;
   number: number;
   key: string;
-  pick: JsonColumn<Omit<Pick, 'number'>>;
+  pick: JsonColumn<Omit<PickRecord, 'number'>>;
 }
 
 interface ModelAnswerTable {

@@ -12,6 +12,12 @@ import { requireCoders, requirePersonas } from '../contestants.ts';
 import type { World } from '../context.ts';
 import type { Gathered, Overrides, Refused, RunRequest } from './request.ts';
 
+/** What reading and resolving a repository's settings takes. */
+export type SettingsPorts = Pick<
+  World,
+  'ceilings' | 'coders' | 'defaults' | 'gateway' | 'prompts' | 'workspaces'
+>;
+
 /** What the checks of a repository would get beyond the full sandbox without a network. */
 export interface Exposure {
   readonly setup?: string;
@@ -66,7 +72,7 @@ export async function requireTrust(
  * Settled as the admission settles it, which compares the digest.
  */
 export async function exposureOfLocal(
-  world: World,
+  world: SettingsPorts & Pick<World, 'artifacts' | 'sandbox'>,
   origin: LocalOrigin,
   request: Pick<RunRequest, 'runId' | 'base' | 'overrides'>,
 ): Promise<Exposure | null> {
@@ -138,7 +144,7 @@ interface Commits {
 
 /** Reads the settings that hold for a run, and proves before anything is spent that the run can be done with them. */
 export async function resolveSettings(
-  world: World,
+  world: SettingsPorts,
   source: RepositorySource,
   at: Commits,
   request: Pick<RunRequest, 'overrides'>,

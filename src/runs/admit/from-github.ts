@@ -8,9 +8,12 @@ import { refused, repositoryAccess } from './caps.ts';
 import type { Gathered, Refused, RunRequest } from './request.ts';
 import { openWriterComments } from './writers.ts';
 
+/** What reading a task on GitHub and its repository takes. */
+export type GitHubTaskPorts = Pick<World, 'ceilings' | 'clock' | 'github' | 'store' | 'workspaces'>;
+
 /** Checks that the issue still wants a run and that there is room for one, and reads the writers' comments. */
 export async function fromGitHub(
-  world: World,
+  world: GitHubTaskPorts,
   origin: GitHubOrigin,
   request: RunRequest,
 ): Promise<Gathered | Refused> {
@@ -61,7 +64,7 @@ type PullOrigin = GitHubOrigin & { readonly work: PullWork };
 
 /** Makes a task of what was said about a pull request, or of what fails in it. The run starts from its branch. */
 export async function fromPull(
-  world: World,
+  world: GitHubTaskPorts,
   origin: PullOrigin,
   request: RunRequest,
 ): Promise<Gathered | Refused> {

@@ -3,8 +3,8 @@ import type { Refusal } from '../../core/reports/index.ts';
 import type { RunRecord } from '../../ports/index.ts';
 import { recordSandbox, sourceOf, type World } from '../context.ts';
 import { reserveCapacity } from './caps.ts';
-import { fromLocal, requireTrust, resolveSettings } from './exposure.ts';
-import { fromGitHub, fromPull } from './from-github.ts';
+import { fromLocal, requireTrust, resolveSettings, type SettingsPorts } from './exposure.ts';
+import { fromGitHub, fromPull, type GitHubTaskPorts } from './from-github.ts';
 import { reportRefusal } from './refuse.ts';
 import type { Gathered, Refused, RunRequest } from './request.ts';
 
@@ -13,8 +13,16 @@ export { enqueue, Overrides, RunRequest } from './request.ts';
 
 export { isLikelyWriter, mayWrite, permit } from './writers.ts';
 
+export type AdmitPorts = SettingsPorts &
+  GitHubTaskPorts &
+  Pick<World, 'announcer' | 'artifacts' | 'log' | 'sandbox'>;
+
 /** May this run start? Freezes the task, its base commit and its settings, or refuses and says why. */
-export async function admit(world: World, run: RunRecord, request: RunRequest): Promise<'go' | 'refused'> {
+export async function admit(
+  world: AdmitPorts,
+  run: RunRecord,
+  request: RunRequest,
+): Promise<'go' | 'refused'> {
   if (run.state !== 'queued') return isOver(run.state) ? 'refused' : 'go';
   await world.store.markStage(run.id, 'admit', 'start', world.clock.now());
 
@@ -64,14 +72,14 @@ async function textOf(
   return { title: text.title, body };
 }
 
-function gather(world: World, origin: Origin, request: RunRequest): Promise<Gathered | Refused> {
+function gather(world: GitHubTaskPorts, origin: Origin, request: RunRequest): Promise<Gathered | Refused> {
   if (origin.kind === 'local') return fromLocal(world, origin, request);
   const { work } = origin;
   return work ? fromPull(world, { ...origin, work }, request) : fromGitHub(world, origin, request);
 }
 
 async function refuse(
-  world: World,
+  world: Pick<World, 'announcer' | 'clock' | 'github' | 'log' | 'store'>,
   request: RunRequest,
   origin: Origin,
   refusal: Refusal,

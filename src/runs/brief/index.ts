@@ -1,18 +1,20 @@
 import { type Dialogue, NO_DIALOGUE, triage } from '../../core/brief/index.ts';
 import { taskOf, type World } from '../context.ts';
 import type { RunContext } from '../stage.ts';
-import { type EarlierBrief, plan } from './planner.ts';
+import { type EarlierBrief, type PlannerPorts, plan } from './planner.ts';
 import { refine } from './refine.ts';
 
 export type { CriticTurnResult, DebateNews, DebatePanel, DebatePlan } from './critics.ts';
 export { holdDebate } from './debate.ts';
 export { criticsPrompts } from './refine.ts';
 
+export type BriefPorts = PlannerPorts & Pick<World, 'announcer' | 'clock'>;
+
 /**
  * Writes the brief: the planner, and where it pays a debate of critics. Asked again, it takes in what maintainers said
  * since, and debates no second time.
  */
-export async function brief(world: World, { run, signal }: RunContext): Promise<'briefed'> {
+export async function brief(world: BriefPorts, { run, signal }: RunContext): Promise<'briefed'> {
   const { store, clock } = world;
   const runId = run.id;
   await store.markStage(runId, 'brief', 'start', clock.now());

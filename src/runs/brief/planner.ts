@@ -5,8 +5,11 @@ import { block } from '../../core/prompts/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import { askModel, payerOf } from '../ask-model.ts';
 import { contestantsOf } from '../contestants.ts';
-import { readTextAt, sourceOf, stableNonce, taskText, type World } from '../context.ts';
+import { type ModelPorts, readTextAt, sourceOf, stableNonce, taskText, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
+
+/** What asking the planner takes. */
+export type PlannerPorts = ModelPorts & Pick<World, 'coders' | 'github' | 'log' | 'workspaces'>;
 
 /** The planner's own share of the run's budget is at most this, US dollars. */
 const PLANNER_CAP = 1;
@@ -33,7 +36,7 @@ export interface EarlierBrief {
  * against the repository; nothing in it is executed (I6).
  */
 export async function plan(
-  world: World,
+  world: PlannerPorts,
   task: Task,
   since: EarlierBrief | null,
   signal: AbortSignal,
@@ -78,7 +81,7 @@ type ShownFiles = (nonce: string) => readonly string[];
 
 /** Asks the planner, and where it gives no answer the next coder's model. */
 async function askPlanner(
-  world: World,
+  world: PlannerPorts,
   task: Task,
   turn: 'first' | 'read',
   shown: ShownFiles,
@@ -100,7 +103,7 @@ async function askPlanner(
 }
 
 async function askModelOnce(
-  world: World,
+  world: ModelPorts,
   task: Task,
   model: string,
   turn: 'first' | 'read',
@@ -142,7 +145,7 @@ export function plannerModel(
 }
 
 async function questionOf(
-  world: World,
+  world: Pick<World, 'workspaces'>,
   task: Task,
   source: RepositorySource,
   paths: readonly string[],
@@ -177,7 +180,7 @@ interface ReadFile {
 }
 
 async function filesOf(
-  world: World,
+  world: Pick<World, 'workspaces'>,
   task: Task,
   source: RepositorySource,
   wanted: readonly string[],

@@ -4,7 +4,7 @@ import { familyOf, judgeModels } from '../../core/judging/index.ts';
 import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
 import { payerOf } from '../ask-model.ts';
 import { isUsableModel } from '../contestants.ts';
-import { taskText, type World } from '../context.ts';
+import { type ModelPorts, taskText, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 import type { DebatePanel, DebatePlan } from './critics.ts';
 import { holdDebate } from './debate.ts';
@@ -18,7 +18,7 @@ const MAX_QUESTIONS = 5;
  * brief that came of it.
  */
 export async function refine(
-  world: World,
+  world: ModelPorts & Pick<World, 'announcer' | 'clock' | 'coders'>,
   task: Task,
   brief: Brief,
   from: Debate | undefined,
@@ -37,7 +37,7 @@ export async function refine(
   return { brief: refined(brief, debate), debate };
 }
 
-function planOf(world: World, task: Task, brief: Brief) {
+function planOf(world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>, task: Task, brief: Brief) {
   const { settings } = task;
   const { agents, maxRounds, requiredForConsensus: required, focusAreas, assign, share } = settings.critics;
   const models = judgeModels(settings, world.defaults.models).filter((model) =>

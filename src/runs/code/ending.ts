@@ -2,9 +2,14 @@ import { asFault, type Brief, type Candidate, type Fault, type Task } from '../.
 import { PARTIAL_WORK_JUDGED, tailOf } from '../../core/reports/index.ts';
 import type { BaseCheckout, ExecResult, Lease, Store, WorkArea } from '../../ports/index.ts';
 import { storePatch, type World } from '../context.ts';
+import type { RestorePorts } from '../restore.ts';
 import { retryOutages } from '../stage.ts';
 import { noteOf } from './queue.ts';
 import type { StartingPoint } from './task-text.ts';
+
+/** What one coder at work takes. */
+export type CoderPorts = RestorePorts &
+  Pick<World, 'ceilings' | 'clock' | 'coders' | 'gateway' | 'prompts' | 'random' | 'store'>;
 
 export interface WritingOptions {
   readonly leftMs: number;
@@ -18,7 +23,7 @@ export interface WritingOptions {
 
 /** One coder at work, from its open area to the end of its lease. */
 export interface CoderSession {
-  readonly world: World;
+  readonly world: CoderPorts;
   readonly task: Task;
   readonly brief: Brief;
   readonly candidate: Candidate;

@@ -4,6 +4,7 @@ import { assignAliases } from '../../core/settings/index.ts';
 import type { ChildInput, FlowContext } from '../../ports/index.ts';
 import { contestantsOf } from '../contestants.ts';
 import { prepareBase, taskOf, type World } from '../context.ts';
+import type { RestorePorts } from '../restore.ts';
 import {
   type RunContext,
   retryOutages,
@@ -13,13 +14,15 @@ import {
   UNLIMITED,
   type WorkTime,
 } from '../stage.ts';
-import { waitNote } from './ending.ts';
-import { closeCoding, queueCandidates, queueRetry, withTimeLeft } from './queue.ts';
+import { type CoderPorts, waitNote } from './ending.ts';
+import { closeCoding, queueCandidates, queueRetry, type RoundPorts, withTimeLeft } from './queue.ts';
 import { writeCandidate } from './supervise.ts';
 
 export { COLLECTING } from './ending.ts';
 export { codeFurther } from './queue.ts';
 export { requestStop } from './stop-early.ts';
+
+export type CodePorts = RoundPorts & RestorePorts & Pick<World, 'ceilings' | 'github'>;
 
 export const CandidateInput = z.strictObject({
   runId: z.string(),
@@ -44,7 +47,7 @@ export type CodingWatcher = (context: RunContext, over: () => boolean) => Promis
  * settings let coders be stopped early.
  */
 export async function code(
-  world: World,
+  world: CodePorts,
   flow: FlowContext,
   work: CodingOptions,
   stage: StageRunner,
@@ -72,7 +75,11 @@ export async function code(
 }
 
 /** One candidate's own flow: a single step, so that a finished candidate is never coded twice. */
-export async function codeOne(world: World, flow: FlowContext, input: CandidateInput): Promise<null> {
+export async function codeOne(
+  world: CoderPorts & Pick<World, 'announcer' | 'github'>,
+  flow: FlowContext,
+  input: CandidateInput,
+): Promise<null> {
   const { runId, alias, leftMs } = input;
   return flow.step('write', async (signal) => {
     // A coder can kill itself as often as it wants to; the machine does not come back for the same one.
@@ -122,7 +129,7 @@ const MIN_WATCHED = 3;
 
 /** Gives each contestant an alias that says nothing about it, and prepares the checkout they all start from. */
 async function queueContestants(
-  world: World,
+  world: CodePorts,
   { carry }: Pick<CodingOptions, 'carry'>,
   { run, signal }: RunContext,
 ): Promise<{ readonly inputs: readonly ChildInput[]; readonly watched: boolean }> {

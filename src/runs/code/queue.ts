@@ -15,8 +15,14 @@ import { assignAliases } from '../../core/settings/index.ts';
 import type { BaseCheckout, ChildInput, ChildResult, FlowContext, RunRecord } from '../../ports/index.ts';
 import { hasPrice, oneMoreContestant } from '../contestants.ts';
 import { priorityIn, repositoryKeyOf, taskOf, type World } from '../context.ts';
-import { restoreTree } from '../restore.ts';
+import { type RestorePorts, restoreTree } from '../restore.ts';
 import type { StageRunner, WorkTime } from '../stage.ts';
+
+/** What lining up candidates takes. */
+export type RoundPorts = Pick<
+  World,
+  'announcer' | 'clock' | 'coders' | 'defaults' | 'gateway' | 'log' | 'prompts' | 'store'
+>;
 
 interface QueuedCandidate {
   readonly alias: Alias;
@@ -76,7 +82,7 @@ export async function closeCoding(
  * patches are taken over as they are and paid for no more. All get new aliases, so that nothing tells old from new.
  */
 export async function queueRetry(
-  world: World,
+  world: RestorePorts & Pick<World, 'announcer' | 'store'>,
   run: RunRecord,
   base: BaseCheckout,
   from: { readonly run: RunId; readonly again: string; readonly signal: AbortSignal },
@@ -107,7 +113,7 @@ export async function queueRetry(
 
 /** One whose tree and patch were removed since could be judged, but not published. */
 async function isRestorable(
-  world: World,
+  world: RestorePorts,
   base: BaseCheckout,
   candidate: Parameters<typeof restoreTree>[2],
   signal: AbortSignal,
@@ -146,7 +152,7 @@ function takenOver(
  * run goes on with what it has, which a round that could not be made does not change.
  */
 export async function codeFurther(
-  world: World,
+  world: RoundPorts,
   flow: FlowContext,
   stage: StageRunner,
   time: WorkTime,
@@ -161,7 +167,7 @@ export async function codeFurther(
 }
 
 /** Decides from what was examined alone: repeated after a crash, it names the same candidates again. */
-async function queueRound(world: World, run: RunRecord): Promise<readonly ChildInput[]> {
+async function queueRound(world: RoundPorts, run: RunRecord): Promise<readonly ChildInput[]> {
   const task = taskOf(run);
   const { id: runId, evidence = [] } = run;
   const candidates = await world.store.candidates(runId);

@@ -22,6 +22,7 @@ import { rememberAnswers } from '../restore.ts';
 import { cancelledError, retryOutages } from '../stage.ts';
 import {
   COLLECTING,
+  type CoderPorts,
   type CoderSession,
   endingOf,
   progressOf,
@@ -40,7 +41,7 @@ const LEASE_SLACK_MS = 60_000;
  * ledger, never by an exit code. Does nothing when the candidate was finished before a crash.
  */
 export async function writeCandidate(
-  world: World,
+  world: CoderPorts & Pick<World, 'announcer' | 'github'>,
   runId: RunId,
   alias: Alias,
   how: WritingOptions,

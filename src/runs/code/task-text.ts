@@ -117,7 +117,7 @@ export async function startingPointOf(
  * the base again. Null when it is there, else why not.
  */
 export async function applyOwnPatch(
-  world: World,
+  world: Pick<World, 'sandbox'>,
   area: WorkArea,
   patch: string,
   signal: AbortSignal,

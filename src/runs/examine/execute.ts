@@ -17,10 +17,16 @@ import { rememberAnswers } from '../restore.ts';
 import { cancelledError, type RunContext } from '../stage.ts';
 import { type CheckArea, type CheckPorts, type CheckRunner, EndedBySignal, rememberHere } from './areas.ts';
 
+/** What running a repository's checks takes. */
+export type CheckRunnerPorts = CheckPorts & Pick<World, 'clock' | 'github' | 'store'>;
+
 /** Where a runner writes its report: the area's own home, which nothing on the host reads. */
 const REPORTS = '/home/agent';
 
-export async function openCheckRunner(world: World, { run, signal }: RunContext): Promise<CheckRunner> {
+export async function openCheckRunner(
+  world: CheckRunnerPorts,
+  { run, signal }: RunContext,
+): Promise<CheckRunner> {
   await recordSandbox(world, run.id);
   const task = taskOf(run);
   const source = await sourceOf(world, task);

@@ -4,26 +4,36 @@ import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts
 import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/model/index.ts';
 import { orderOf } from '../../core/ranking/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { taskOf, type World } from '../context.ts';
+import { type ModelPorts, taskOf, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 import { type RunContext, unlessDamaged } from '../stage.ts';
 import { type CheckRunner, inArea } from './areas.ts';
 import type { Entry } from './candidate.ts';
-import { areaId, build, byExitCode, onTopOf, openCheckRunner, runTests } from './execute.ts';
+import {
+  areaId,
+  build,
+  byExitCode,
+  type CheckRunnerPorts,
+  onTopOf,
+  openCheckRunner,
+  runTests,
+} from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
 import type { Writing } from './written-tests.ts';
 
 export type { CheckPorts, CheckRunner } from './areas.ts';
 export type { Entry } from './candidate.ts';
-export { checkRunnerOn, openCheckRunner } from './execute.ts';
+export { type CheckRunnerPorts, checkRunnerOn, openCheckRunner } from './execute.ts';
 export { collectText, gatherEvidence } from './gather.ts';
 export { type Reviewer, reviewCandidate } from './winner.ts';
+
+export type ExaminePorts = CheckRunnerPorts & ModelPorts & Pick<World, 'announcer'>;
 
 /**
  * Builds and tests the base commit itself, so that a failure is the candidate's own. Returns the test run, stored.
  * Faults with BASE_BROKEN before anything is spent on coders.
  */
-export async function checkBase(world: World, context: RunContext): Promise<ArtifactRef> {
+export async function checkBase(world: CheckRunnerPorts, context: RunContext): Promise<ArtifactRef> {
   const runner = await openCheckRunner(world, context);
   return world.artifacts.put(JSON.stringify(await testBase(runner)));
 }
@@ -35,7 +45,11 @@ export async function readBaseRun(runner: CheckRunner, stored: ArtifactRef): Pro
 }
 
 /** Builds and tests every candidate on the pinned base, then every survivor against the other survivors' tests. */
-export async function examine(world: World, context: RunContext, baseRun: ArtifactRef): Promise<'examined'> {
+export async function examine(
+  world: ExaminePorts,
+  context: RunContext,
+  baseRun: ArtifactRef,
+): Promise<'examined'> {
   const { run } = context;
   const runId = run.id;
   await world.store.markStage(runId, 'examine', 'start', world.clock.now());
@@ -53,7 +67,7 @@ export async function examine(world: World, context: RunContext, baseRun: Artifa
 }
 
 async function gatherForRun(
-  world: World,
+  world: CheckRunnerPorts & ModelPorts,
   context: RunContext,
   candidates: readonly Candidate[],
   baseRun: ArtifactRef,
@@ -88,7 +102,7 @@ async function setState(
 
 /** Models that may write tests for this run, or review; null where the settings want none to choose. */
 function writingFor(
-  world: World,
+  world: ModelPorts,
   { run, signal }: RunContext,
   candidates: readonly Candidate[],
 ): Writing | null {

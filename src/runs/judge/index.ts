@@ -17,18 +17,20 @@ import {
   rank,
   undecided,
 } from '../../core/ranking/index.ts';
-import { readPatch, repositoryKeyOf, taskOf, type World } from '../context.ts';
+import { type ModelPorts, readPatch, repositoryKeyOf, taskOf, type World } from '../context.ts';
 import { rememberAnswers } from '../restore.ts';
 import type { RunContext } from '../stage.ts';
 import { judgePool } from './panel.ts';
 
 export { type JudgeParts, judgePool } from './panel.ts';
 
+export type JudgePorts = ModelPorts & Pick<World, 'clock'>;
+
 /**
  * The decision falls: from executed evidence, and where that leaves several undecided from what the settings name next.
  * The same for the same evidence in any order.
  */
-export async function judge(world: World, { run, signal }: RunContext): Promise<Decision> {
+export async function judge(world: JudgePorts, { run, signal }: RunContext): Promise<Decision> {
   const { id: runId, evidence = [], brief } = run;
   const task = taskOf(run);
   await world.store.markStage(runId, 'judge', 'start', world.clock.now());
@@ -72,7 +74,7 @@ export interface JudgingInput {
 
 /** Puts undecided survivors before blind judges; what they say is kept, so that nobody is paid twice for it. */
 export async function askJudges(
-  world: World,
+  world: JudgePorts,
   runId: RunId,
   matter: JudgingInput,
   signal: AbortSignal,

@@ -1,9 +1,10 @@
 import type { Alias, GitHubOrigin, RunId, Sha, Task } from '../../core/model/index.ts';
 import { commitMessage } from '../../core/reports/index.ts';
 import type { BaseCheckout, RunRecord, Store } from '../../ports/index.ts';
-import { sourceOf, type World } from '../context.ts';
+import { sourceOf } from '../context.ts';
 import { restoreTree } from '../restore.ts';
 import { viewOf } from '../view.ts';
+import type { CommitPorts } from './context.ts';
 
 /** The commits of all candidates whose patch is safe to keep in a repository, each one commit on the base. */
 export interface Commits {
@@ -16,7 +17,7 @@ export const AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com'
 
 /** Writes the commits ourselves, with our message: a candidate's own commits, names and messages never leave the sandbox. */
 export async function commitCandidates(
-  world: World,
+  world: CommitPorts,
   run: RunRecord,
   task: Task,
   signal: AbortSignal,

@@ -12,9 +12,17 @@ import { type GitHubRun, handleOf, requireGitHub, taskOf, type World } from '../
 import { throwIfCancelled } from '../stage.ts';
 import type { Commits } from './branches.ts';
 
+/** What writing a run's result to GitHub takes. */
+export type PublishPorts = Pick<
+  World,
+  'artifacts' | 'clock' | 'diskSpace' | 'github' | 'log' | 'store' | 'workspaces'
+>;
+/** The same, and candidates' commits. */
+export type CommitPorts = PublishPorts & Pick<World, 'sandbox'>;
+
 /** A run whose result is being published on GitHub, with what it takes to read and write there. */
 export interface PublishContext {
-  readonly world: World;
+  readonly world: PublishPorts;
   readonly run: GitHubRun;
   readonly task: Task;
   readonly reader: GitHubReader;
@@ -28,7 +36,7 @@ export interface PublishContext {
  * audited for its run.
  */
 export const withPublisher = <T>(
-  world: World,
+  world: PublishPorts,
   { run, signal }: { readonly run: GitHubRun; readonly signal: AbortSignal },
   work: (context: PublishContext) => Promise<T>,
 ): Promise<T> =>

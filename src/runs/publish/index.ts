@@ -3,14 +3,22 @@ import { pickOf } from '../../core/ranking/index.ts';
 import { localBranch } from '../../core/reports/index.ts';
 import type { FlowContext, RunOutcome, RunRecord } from '../../ports/index.ts';
 import { taskOf, type World } from '../context.ts';
-import { type FaultData, faultOf, type RunContext, stagesOf, throwIfCancelled, UNLIMITED } from '../stage.ts';
+import {
+  type FaultData,
+  faultOf,
+  type RunContext,
+  type StagePorts,
+  stagesOf,
+  throwIfCancelled,
+  UNLIMITED,
+} from '../stage.ts';
 import { type Commits, commitCandidates } from './branches.ts';
-import { withPublisher } from './context.ts';
+import { type CommitPorts, withPublisher } from './context.ts';
 import { publishChoice, publishPull, publishTable } from './on-github.ts';
 
 export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
 export { choiceTexts, writtenComparison } from './comments.ts';
-export { deleteLosers } from './context.ts';
+export { type CommitPorts, deleteLosers, type PublishPorts } from './context.ts';
 export {
   type Applied,
   applyPick,
@@ -21,7 +29,10 @@ export {
 } from './pick.ts';
 
 /** Brings the result to where its users look. Every write is made once, however often this is repeated. */
-export async function publish(world: World, context: RunContext): Promise<'published'> {
+export async function publish(
+  world: CommitPorts & Pick<World, 'announcer'>,
+  context: RunContext,
+): Promise<'published'> {
   const { run, signal } = context;
   if (!isOver(run.state)) {
     await world.store.markStage(run.id, 'publish', 'start', world.clock.now());
@@ -48,7 +59,7 @@ async function moveToFinalState(
   await world.store.transition(id, state, cause, world.clock.now());
 }
 
-async function publishResult(world: World, { run, signal }: RunContext): Promise<RunOutcome> {
+async function publishResult(world: CommitPorts, { run, signal }: RunContext): Promise<RunOutcome> {
   const { origin, decision } = run;
   const task = taskOf(run);
   const commits = await commitCandidates(world, run, task, signal);
@@ -72,7 +83,7 @@ async function announceAndSweep(world: Pick<World, 'announcer' | 'workspaces'>, 
  * ask for the run is known yet (`quietly`).
  */
 export async function conclude(
-  world: World,
+  world: StagePorts & Pick<World, 'announcer' | 'workspaces'>,
   flow: FlowContext,
   runId: RunId,
   fault: FaultData,

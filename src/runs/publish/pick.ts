@@ -1,6 +1,6 @@
 import { type Alias, asFault, Fault, type RunId, type Sha } from '../../core/model/index.ts';
 import { comparison, followUpMessage, pickComment, pullRequest } from '../../core/reports/index.ts';
-import type { BaseCheckout, Pick, PullDetails, RunOutcome, Store } from '../../ports/index.ts';
+import type { BaseCheckout, PickRecord, PullDetails, RunOutcome, Store } from '../../ports/index.ts';
 import { type GitHubRun, isGitHubRun, loadRun, taskOf, type World } from '../context.ts';
 import { rejectPick, whyPickRejected } from '../picks.ts';
 import { idempotentWrite, OUTAGES } from '../stage.ts';
@@ -18,7 +18,7 @@ import {
   wasPushed,
 } from './branches.ts';
 import { outcomeForPublishing, showCheck, showComparison, showTally, writtenComparison } from './comments.ts';
-import { type PublishContext, push, withPublisher } from './context.ts';
+import { type CommitPorts, type PublishContext, type PublishPorts, push, withPublisher } from './context.ts';
 import { publishPull } from './on-github.ts';
 
 type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
@@ -35,7 +35,10 @@ const refused = (why: string): Applied => ({ kind: 'refused', why });
  * Brings the last pick of a run to where its users look: opens the pull request, or puts the picked candidate's files on
  * top of the one that is open. Nobody codes again. Every write is made once, however often this is repeated.
  */
-export async function applyPick(world: World, run: GitHubRun): Promise<Applied> {
+export async function applyPick(
+  world: CommitPorts & Pick<World, 'announcer'>,
+  run: GitHubRun,
+): Promise<Applied> {
   const pick = (await world.store.picks(run.id)).at(-1);
   if (!pick) throw new Fault('INTERNAL', `Run ${run.id} has no pick to apply.`);
   const dropped = await whyPickRejected(world.store, run.id, pick);
@@ -54,7 +57,7 @@ export async function applyPick(world: World, run: GitHubRun): Promise<Applied> 
 }
 
 async function withCommits<T>(
-  world: World,
+  world: CommitPorts,
   run: GitHubRun,
   work: (context: PublishContext, commits: Commits) => Promise<T>,
 ): Promise<T> {
@@ -137,7 +140,7 @@ async function pickOnPull(
   context: PublishContext,
   commits: Commits,
   outcome: PullOutcome,
-  pick: Pick,
+  pick: PickRecord,
 ): Promise<Applied> {
   const { alias } = pick;
   const { world, run } = context;
@@ -235,7 +238,7 @@ async function refreshPull(context: PublishContext, outcome: PullOutcome): Promi
 }
 
 /** Votes have changed: shows the tally where the comparison is, by as few writes as can be. */
-export async function refreshTally(world: World, run: GitHubRun): Promise<void> {
+export async function refreshTally(world: PublishPorts, run: GitHubRun): Promise<void> {
   const { outcome, origin } = run;
   if (!outcome || outcome.kind === 'branches') return;
   await withPublisher(world, { run, signal: new AbortController().signal }, async (context) => {
@@ -248,7 +251,7 @@ export async function refreshTally(world: World, run: GitHubRun): Promise<void> 
 
 /** An empty commit without the skip marker on top of the pull request: the repository's own workflows start. */
 export async function releaseCi(
-  world: World,
+  world: CommitPorts,
   run: GitHubRun,
   wish: { readonly key: string; readonly at: number },
 ): Promise<Applied> {
@@ -269,7 +272,7 @@ export async function releaseCi(
 }
 
 /** The run as it is now, if it came from GitHub. */
-export async function loadOnGitHub(world: World, runId: RunId): Promise<GitHubRun> {
+export async function loadOnGitHub(world: Pick<World, 'store'>, runId: RunId): Promise<GitHubRun> {
   const run = await loadRun(world, runId);
   if (!isGitHubRun(run)) throw new Fault('INTERNAL', `Run ${runId} did not come from GitHub.`);
   return run;
