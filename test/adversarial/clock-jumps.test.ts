@@ -46,9 +46,9 @@ test.each([
 ])('somebody sets the clock %s', async (_, off) => {
   tried({
     id: 'clock-set',
-    part: 'Clocks are set',
-    what: 'The clock is set an hour ahead or back while a coder works, a comment is edited and GitHub has asked for a pause.',
-    held: 'Limits of time and silence, the pace of edits and writes, and the pause last as long as before.',
+    part: 'Clocks jump',
+    what: 'The clock jumps an hour ahead or back while a coder works, a comment is edited and GitHub has asked for a pause.',
+    held: 'Time and silence limits, the intervals of edits and writes, and the pause stay the same.',
   });
   // A coder's progress and silence.
   const clock = jumpy();
@@ -95,9 +95,9 @@ test.each([
 ])('on a machine whose clock is an hour %s, a limit of GitHub ends when GitHub said', async (_, off) => {
   tried({
     id: 'clock-wrong',
-    part: 'Clocks are set',
-    what: 'The clock of the machine is an hour ahead or back when GitHub says until when its limit lasts.',
-    held: 'It is waited for exactly as long as by the clock of GitHub.',
+    part: 'Clocks jump',
+    what: "The machine's clock is an hour ahead or behind when GitHub reports the end of its rate limit.",
+    held: "Runoff waits exactly as long as by GitHub's clock.",
   });
   const clock = jumpy();
   clock.jump(off);
@@ -115,9 +115,9 @@ test.each([
 test('whoever waits in line is told again after five minutes, also when the clock was set back', async () => {
   tried({
     id: 'clock-set-in-line',
-    part: 'Clocks are set',
-    what: 'The clock is set back by an hour while a run waits for its place.',
-    held: 'Its status is brought up to date after five minutes, as always.',
+    part: 'Clocks jump',
+    what: 'The clock jumps back by an hour while a run is queued.',
+    held: 'Its status is updated after five minutes, as always.',
   });
   const clock = jumpy();
   const store = memoryStore();

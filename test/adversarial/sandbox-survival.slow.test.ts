@@ -81,8 +81,8 @@ describe('when the app is killed', () => {
     tried({
       id: 'sandboxes-of-killed-app',
       part: 'The App is killed',
-      what: 'The process that started sandboxes with daemons in them that ignore signals.',
-      held: 'Nothing of them is left.',
+      what: 'The process that started sandboxes whose daemons ignore signals.',
+      held: 'Nothing of the sandboxes remains.',
     });
     const id = mark();
     const line = `(setsid sh -c 'trap "" TERM HUP INT; sleep ${id}' &); echo up; trap "" TERM; sleep ${id}`;
@@ -135,8 +135,8 @@ describe('when the app is killed', () => {
     tried({
       id: 'sandbox-start-killed',
       part: 'The App is killed',
-      what: 'The process that is starting a sandbox, at eleven moments.',
-      held: 'Nothing of it is left.',
+      what: 'The process that starts a sandbox, at eleven moments.',
+      held: 'Nothing of the sandbox remains.',
     });
     for (const ms of [0, 2, 4, 6, 8, 10, 12, 14, 17, 20, 25]) {
       const id = mark();

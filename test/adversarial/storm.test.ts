@@ -49,8 +49,8 @@ test('two hundred labels and a person: all are taken, eight begin, the person is
   tried({
     id: 'label-storm',
     part: 'Too much at once',
-    what: 'Two hundred labels in two repositories, and then a command of a person.',
-    held: 'Each delivery is answered; eight runs begin, the person is next, repositories take turns.',
+    what: "Two hundred labels in two repositories, and then a person's command.",
+    held: 'Each delivery is answered; eight runs start, the person is next, repositories take turns.',
   });
   const { room: app, begun, whose, next } = await stormed();
   const labels = Array.from({ length: 200 }, (_, at) =>
@@ -79,9 +79,9 @@ test('two hundred labels and a person: all are taken, eight begin, the person is
 test('while the database is away, or full, a delivery is answered with 503, says so, and leaves nothing behind', async () => {
   tried({
     id: 'delivery-without-database',
-    part: 'The database is killed or away',
-    what: 'Deliveries come while the database is away or full.',
-    held: 'They are answered with 503, and nothing of them is kept.',
+    part: 'The database is killed or unavailable',
+    what: 'Deliveries arrive while the database is unavailable or full.',
+    held: 'They are answered with 503, and nothing of them is stored.',
   });
   const { room: app, begun } = await stormed();
   const { acceptDelivery } = app.store;

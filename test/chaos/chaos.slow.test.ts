@@ -74,8 +74,8 @@ describe('kill -9 of the App', () => {
       tried({
         id: 'app-killed',
         part: 'The App is killed',
-        what: 'The App, when a coder is done, and with a pull request open, before either is on record.',
-        held: 'The run ends as without a kill; the coder begins anew, and no answer is paid for twice.',
+        what: 'The App, when a coder has finished and when a pull request is open, before either is recorded.',
+        held: 'The run ends as without a kill; the coder starts again, and no answer is paid twice.',
       });
       const deaths = ['putCandidate coded ', 'tiny/pulls done'].map(first);
       expect(await livesOf(stage, deaths, 1)).toEqual(deaths);
@@ -86,7 +86,7 @@ describe('kill -9 of the App', () => {
       tried({
         id: 'app-killed-at-stages',
         part: 'The App is killed',
-        what: 'The App twelve times in one run: right before and right after each change of its state is stored.',
+        what: 'The App, twelve times in one run: just before and just after each change of its state is stored.',
         held: 'The run ends as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
@@ -99,7 +99,7 @@ describe('kill -9 of the App', () => {
       tried({
         id: 'app-killed-after-writes',
         part: 'The App is killed',
-        what: 'The App twelve times in one run: after each write to GitHub, before it is on record.',
+        what: 'The App, twelve times in one run: after each write to GitHub, before it is recorded.',
         held: 'The run ends as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
@@ -112,7 +112,7 @@ describe('kill -9 of the App', () => {
       tried({
         id: 'app-killed-anywhere',
         part: 'The App is killed',
-        what: 'The App four times while three runs are at work, at moments that seeds give.',
+        what: 'The App, four times during three active runs, at seeded moments.',
         held: 'The runs end as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
@@ -130,9 +130,9 @@ describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
       onChaosStage(async (stage) => {
         tried({
           id: 'database-process-killed',
-          part: 'The database is killed or away',
-          what: 'A process of the embedded server that serves the App, twice while two runs are at work, at moments that seeds give.',
-          held: 'The App goes on by itself, and the runs end as without a kill.',
+          part: 'The database is killed or unavailable',
+          what: 'A process of the embedded server that serves the App, twice during two active runs, at seeded moments.',
+          held: 'The App continues by itself, and the runs end as without a kill.',
           only: 'RUNOFF_TEST_CHAOS=all',
         });
         await outlived(stage, seed, async () => {
@@ -148,9 +148,9 @@ describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
     onChaosStage(async (stage) => {
       tried({
         id: 'database-server-killed',
-        part: 'The database is killed or away',
-        what: 'The whole embedded server, twice while two runs are at work, at moments that seeds give.',
-        held: 'The App brings it back and goes on by itself, and the runs end as without a kill.',
+        part: 'The database is killed or unavailable',
+        what: 'The whole embedded server, twice during two active runs, at seeded moments.',
+        held: 'The App restarts it and continues by itself, and the runs end as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
       await outlived(stage, seed, () => stage.postmaster());

@@ -86,9 +86,9 @@ describe('a run whose children are killed', { timeout: LIMIT_MS }, () => {
   test('git and flock on the host, and sandboxes of tests and coders', async () => {
     tried({
       id: 'child-killed',
-      part: 'What Runoff starts is killed',
-      what: 'In one run: `git push`, `git ls-remote`, `git fetch`, `flock`, bwrap around a test run, unshare around a coder.',
-      held: 'Each is started again, or its work is done again; the run ends as without a kill, and no answer is paid twice.',
+      part: 'Child processes are killed',
+      what: 'In one run: `git push`, `git ls-remote`, `git fetch`, `flock`, bwrap of a test run, unshare of a coder.',
+      held: 'Each is restarted, or its work is repeated; the run ends as without a kill, and no answer is paid twice.',
     });
     await outlived(SAMPLE.aims, SAMPLE.preys);
   });
@@ -96,8 +96,8 @@ describe('a run whose children are killed', { timeout: LIMIT_MS }, () => {
   test.runIf(ALL_OF_THEM)('one of each kind, all in the same run', async () => {
     tried({
       id: 'child-of-each-kind-killed',
-      part: 'What Runoff starts is killed',
-      what: 'Seventeen calls of git and flock, and six sandboxes, in one run.',
+      part: 'Child processes are killed',
+      what: 'Seventeen git and flock processes and six sandboxes, in one run.',
       held: 'The run ends as without a kill.',
       only: 'RUNOFF_TEST_CHAOS=all',
     });
@@ -107,8 +107,8 @@ describe('a run whose children are killed', { timeout: LIMIT_MS }, () => {
   test.runIf(ALL_OF_THEM)('the first process of a sandbox, and a command in it', async () => {
     tried({
       id: 'command-of-sandbox-killed',
-      part: 'What Runoff starts is killed',
-      what: 'The first process of a sandbox with a test run, that of one with a coder, and the command of a test run.',
+      part: 'Child processes are killed',
+      what: "The first process of a test run's sandbox and of a coder's, and the command of a test run.",
       held: 'The run ends as without a kill, with the same winner.',
       only: 'RUNOFF_TEST_CHAOS=all',
     });

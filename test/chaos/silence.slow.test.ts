@@ -37,9 +37,9 @@ test.each(CASES)(
       async (stage) => {
         tried({
           id: 'database-silent-runs',
-          part: 'The database is killed or away',
-          what: 'Nothing passes between the App and its database while coders are at work: for six seconds, or sixty, swallowed, refused and reset.',
-          held: 'Its health says so meanwhile, no call of a model begins, and the run ends as without.',
+          part: 'The database is killed or unavailable',
+          what: 'No data passes between the App and its database during active coders: for 6 s or 60 s, dropped, refused and reset.',
+          held: 'Its health check reports this, no model call starts, and the run ends as without.',
           more: 'RUNOFF_TEST_CHAOS=all',
         });
         const app = await stage.start();

@@ -79,7 +79,7 @@ describe.runIf(process.env.RUNOFF_TEST_CHAOS === 'all')(
         id: 'worker-killed-coding',
         part: 'Several processes',
         what: 'One of two workers, while it codes.',
-        held: 'The other one goes on, and the run ends as without a kill.',
+        held: 'The other one takes over, and the run ends as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
       return play('coding', async ({ worker }, over) => {
@@ -93,7 +93,7 @@ describe.runIf(process.env.RUNOFF_TEST_CHAOS === 'all')(
         id: 'worker-killed-examining',
         part: 'Several processes',
         what: 'One of two workers, while it examines.',
-        held: 'The other one goes on, and the run ends as without a kill.',
+        held: 'The other one takes over, and the run ends as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
       return play('examining', async ({ worker }, over) => {
@@ -106,8 +106,8 @@ describe.runIf(process.env.RUNOFF_TEST_CHAOS === 'all')(
       tried({
         id: 'worker-frozen',
         part: 'Several processes',
-        what: 'One of two workers is frozen while it codes, and wakes when the other one has done its work.',
-        held: 'It ends itself, nothing that it still does counts, and the run ends as without a kill.',
+        what: 'One of two workers is frozen while it codes, and resumes when the other has done its work.',
+        held: 'It exits, none of its results count, and the run ends as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
       return play('coding', async ({ worker }, over) => {

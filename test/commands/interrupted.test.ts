@@ -30,8 +30,8 @@ describe('a command that is cut off', () => {
     tried({
       id: 'command-cut',
       part: 'The App is killed',
-      what: 'A command is cut off after it was stored.',
-      held: 'It is applied at the next start.',
+      what: 'Runoff is interrupted after a command is stored.',
+      held: 'The next start applies it.',
     });
     const s = scene();
     s.repository.trouble.set('permission', down);
@@ -63,8 +63,8 @@ describe('a command that is cut off', () => {
     tried({
       id: 'command-answer-cut',
       part: 'The App is killed',
-      what: 'A command is cut off between what came of it and the answer.',
-      held: 'It is answered, and not obeyed again.',
+      what: 'Runoff is interrupted after a command has its result and before the reply.',
+      held: 'The reply is written, and the command is not applied again.',
     });
     const s = scene();
     await shown(s, 'choice');
@@ -95,7 +95,7 @@ describe('a command that is cut off', () => {
     tried({
       id: 'pick-cut',
       part: 'The App is killed',
-      what: 'A pick is cut off.',
+      what: 'Runoff is interrupted during a pick.',
       held: 'One pull request, one pick, one comparison.',
     });
     const s = scene();

@@ -38,9 +38,9 @@ describe('a label without its webhook', () => {
   test('starts one run, however often it is looked at and however late the webhook comes', async () => {
     tried({
       id: 'webhook-lost',
-      part: 'GitHub is away',
-      what: 'The webhook of a label does not come, or late.',
-      held: 'One run is started.',
+      part: 'GitHub is unavailable',
+      what: 'The webhook of a label does not arrive, or arrives late.',
+      held: 'One run starts.',
     });
     const s = scene();
     labelStands(s);

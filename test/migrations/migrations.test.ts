@@ -142,7 +142,7 @@ describe('the runner', () => {
       id: 'migrations-race',
       part: 'Upgrades',
       what: 'Four stores are opened at once on an empty database.',
-      held: 'The schema is made once, and all of them work.',
+      held: 'The schema is created once, and all stores work.',
     });
     const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(database.url)));
     for (const store of stores) await store.close();
@@ -153,7 +153,7 @@ describe('the runner', () => {
     tried({
       id: 'upgrades-race',
       part: 'Upgrades',
-      what: 'Four processes of a later version are started at once on the database of the one before, with rows in every table.',
+      what: 'Four processes of a later version start at once on the database of the one before, with rows in every table.',
       held: 'Each migration runs once, and no row is lost.',
     });
     await migrate(db);
@@ -183,8 +183,8 @@ describe('the runner', () => {
     tried({
       id: 'migration-fails',
       part: 'Upgrades',
-      what: 'A migration fails half way.',
-      held: 'The database is as it was.',
+      what: 'A migration fails halfway.',
+      held: 'The database is unchanged.',
     });
     await migrate(db);
     const before = await columns();
@@ -197,8 +197,8 @@ describe('the runner', () => {
     tried({
       id: 'older-next-to-newer',
       part: 'Upgrades',
-      what: 'An older Runoff is started on the database of a newer one.',
-      held: 'It refuses with DATABASE_UNAVAILABLE and leaves everything alone.',
+      what: 'An older Runoff starts on the database of a newer one.',
+      held: 'It refuses with DATABASE_UNAVAILABLE and changes nothing.',
     });
     await migrate(db, [...MIGRATIONS, next(sql`create table runoff.later (id text)`)]);
     await expect(openStore(database.url)).rejects.toMatchObject({

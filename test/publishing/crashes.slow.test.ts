@@ -85,8 +85,8 @@ describe('F2: a process that dies between two of its own records', () => {
     tried({
       id: 'publishing-cut',
       part: 'The App is killed',
-      what: 'The store takes nothing more, from each record on that is made in publishing, in a pick and in the release of CI.',
-      held: 'Done once when it is started again.',
+      what: 'The store rejects all writes from a given record on: each record of publishing, of a pick and of the release of CI in turn.',
+      held: 'After a restart, everything is done exactly once.',
     });
     const calm = await played(deed, null);
     const differ: object[] = [];

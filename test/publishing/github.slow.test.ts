@@ -27,9 +27,9 @@ describe('F4: limits of GitHub', () => {
   test('a short one is waited out', async () => {
     tried({
       id: 'github-rate-limit',
-      part: 'GitHub is away',
-      what: 'The limit of calls is reached for a short time.',
-      held: 'It is waited out.',
+      part: 'GitHub is unavailable',
+      what: 'The rate limit is reached for a short time.',
+      held: 'Runoff waits.',
     });
     const { faults } = house().hub.github;
     faults.add({ ...limited({ 'retry-after': '30' }), times: 1 });
@@ -193,9 +193,9 @@ describe('what changes while a run publishes', () => {
   test('F11: a token that is no longer taken in a push: one new one, and all is there', async () => {
     tried({
       id: 'github-token-refused',
-      part: 'GitHub is away',
-      what: 'A token is no longer taken in the middle of a push.',
-      held: 'One new one, and all is there.',
+      part: 'GitHub is unavailable',
+      what: 'A token is rejected during a push.',
+      held: 'Runoff requests one new token, and everything exists.',
     });
     const room = await openRoom(house());
     room.house.hub.github.faults.add({ method: 'POST', path: /git-receive-pack$/, status: 401 });

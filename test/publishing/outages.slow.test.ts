@@ -107,9 +107,9 @@ describe('F3: wherever GitHub goes away once, everything is there in the end, an
     async (_what, deed, pulls) => {
       tried({
         id: 'github-away-once',
-        part: 'GitHub is away',
-        what: 'GitHub goes away once at each call of each deed: before it is done, and after it is done without an answer.',
-        held: 'Everything is there in the end, and once.',
+        part: 'GitHub is unavailable',
+        what: 'GitHub becomes unavailable once at each call of each operation: before the call takes effect, and after it, without an answer.',
+        held: 'Everything exists in the end, exactly once.',
       });
       const { wanted, differ } = await differing(deed);
       expect(differ).toEqual([]);

@@ -66,7 +66,7 @@ test.runIf(process.getuid?.() === 0)(
       id: 'disk-full-coding',
       part: 'Disks are full',
       what: 'A coder fills the data folder to the last byte.',
-      held: 'Its candidate fails, and its note says why. Its space is free again, and the next candidate of the run is coded.',
+      held: 'Its candidate fails, and its note gives the reason. Its space is free again, and the next candidate of the run is coded.',
     });
     const { git, dataDir, workspaces } = openSmallDisk();
     const { path, sha } = git.repository({ 'a.txt': 'one\n', '.gitignore': 'cache\n' });
@@ -124,8 +124,8 @@ test.runIf(process.getuid?.() === 0).each(MOMENTS)(
     tried({
       id: 'disk-full-by-others',
       part: 'Disks are full',
-      what: 'Another program fills the disk for 40 seconds, while the coder works, and when its patch is collected.',
-      held: 'The candidate waits, its note says why, and it is coded as without.',
+      what: 'Another program fills the disk for 40 s, while the coder works and while its patch is collected.',
+      held: 'The candidate waits, its note gives the reason, and it is coded as without.',
     });
     const { git, dataDir, workspaces } = openSmallDisk();
     const { path, sha } = git.repository({ 'a.txt': 'one\n' });

@@ -105,7 +105,7 @@ describe('checks whose work is lost', () => {
       part: 'Stored data is damaged',
       id: 'checkout-damaged-under-checks',
       what: 'A file of the base commit is removed while its tests run.',
-      held: 'Their failure is held against nobody; the checkout is made again, and they pass.',
+      held: 'The failure counts against nobody; the checkout is rebuilt, and the tests pass.',
     });
     let damaged = false;
     const exec: RoomOptions['exec'] = async (spec, real) => {
@@ -125,8 +125,8 @@ describe('checks whose work is lost', () => {
     tried({
       part: 'Stored data is damaged',
       id: 'patch-damaged',
-      what: 'What the base run said is cut off, and the patch of one candidate of two.',
-      held: 'The base is run again; the candidate is out with a sentence that says why, and the other one is examined.',
+      what: 'The stored base run is truncated, and the patch of one of two candidates.',
+      held: 'The base run is repeated; the candidate is eliminated with a sentence that says why, and the other one is examined.',
     });
     const room = await house.room({ files: FILES });
     const { artifacts } = room.bench.world;

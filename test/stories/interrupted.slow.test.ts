@@ -63,8 +63,8 @@ test('by kill -9 between two turns of a coder: resume goes on, and no answered q
   tried({
     id: 'command-line-killed',
     part: 'The App is killed',
-    what: '`runoff run`, while one coder is done and one between two turns.',
-    held: '`runoff resume` goes on; no question that was answered reaches a model again.',
+    what: '`runoff run`, when one coder has finished and another is between two turns.',
+    held: '`runoff resume` continues; no answered request reaches a model again.',
   });
   const LOOK = {
     kind: 'do',

@@ -19,7 +19,7 @@ export function withSoak(text: string, section: string): string {
   return `${before}${SOAK_BEGIN}\n${section}\n${SOAK_END}${after}`;
 }
 
-const HEAD = ['| name | what was tried | what held | test |', '|---|---|---|---|'];
+const HEAD = ['| name | fault | result | test |', '|---|---|---|---|'];
 
 function line({ id, what, held, more, only, file }: Row): string {
   const gate = more ? `; all of it with \`${more}\`` : only ? `; only with \`${only}\`` : '';

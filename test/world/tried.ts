@@ -3,13 +3,13 @@ import { TestRunner } from 'vitest';
 /** Headings of docs/reliability.md, in its order. */
 export const PARTS = [
   'The App is killed',
-  'What Runoff starts is killed',
-  'The database is killed or away',
+  'Child processes are killed',
+  'The database is killed or unavailable',
   'Several processes',
-  'Calls to models break off',
-  'GitHub is away',
+  'Model calls break off',
+  'GitHub is unavailable',
   'Disks are full',
-  'Clocks are set',
+  'Clocks jump',
   'Stored data is damaged',
   'Too much at once',
   'Upgrades',

@@ -111,9 +111,9 @@ test('a server that is away for a moment is waited for', async () => {
 test('one that stays away is an outage with its address, which a run waits out', async () => {
   tried({
     id: 'bucket-away',
-    part: 'The database is killed or away',
-    what: 'The store of artifacts is away.',
-    held: 'It is an outage with its address, which runs wait out.',
+    part: 'The database is killed or unavailable',
+    what: 'The artifact store is unavailable.',
+    held: 'Runs wait; the fault names its address.',
   });
   const artifacts = openS3Artifacts(options({ endpoint: 'http://127.0.0.1:1' }));
   await expect(artifacts.put('text')).rejects.toMatchObject({
@@ -136,9 +136,9 @@ test.each<readonly [string, Partial<S3Options>, RegExp]>([
 test('busy servers are asked again, and a cut answer is not taken for the artifact', async () => {
   tried({
     id: 'bucket-busy',
-    part: 'The database is killed or away',
-    what: 'The store of artifacts is busy, or cuts an answer.',
-    held: 'It is asked again; what was cut is not taken for the artifact.',
+    part: 'The database is killed or unavailable',
+    what: 'The artifact store is busy, or truncates an answer.',
+    held: 'Runoff retries, and never accepts a truncated answer as the artifact.',
   });
   let asked = 0;
   const busyTwice: typeof fetch = async (input, init) => {

@@ -90,9 +90,9 @@ const cut =
 test('an answer that is cut in the middle is asked for again, and what was done before is not done twice', async () => {
   tried({
     id: 'coder-answer-cut',
-    part: 'Calls to models break off',
-    what: 'The answer to a coder breaks off in the middle.',
-    held: 'It is asked for again; what the coder did before is not done twice.',
+    part: 'Model calls break off',
+    what: 'The answer to a coder breaks off.',
+    held: "It is requested again; the coder's earlier actions are not repeated.",
   });
   const ended = await behind(
     whole(...runs('echo once >> log.txt'), ...end('tool_use')),

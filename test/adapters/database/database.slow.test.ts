@@ -133,9 +133,9 @@ describe('the embedded database', () => {
   test('finds its server again after it was killed with -9 itself, and after the server was', async () => {
     tried({
       id: 'embedded-killed',
-      part: 'The database is killed or away',
+      part: 'The database is killed or unavailable',
       what: 'Runoff with its embedded server, and then the server.',
-      held: 'The next start finds the server, or starts it again with all that was in it.',
+      held: 'The next start finds the server, or starts it again with all its data.',
     });
     const crashed = holder();
     const { url = '' } = await crashed.says();
@@ -166,9 +166,9 @@ describe('the embedded database', () => {
   test('a set-up that was cut off leaves nothing that a later one could trip over', async () => {
     tried({
       id: 'embedded-set-up-cut',
-      part: 'The database is killed or away',
-      what: 'The first set-up of the embedded server is cut off.',
-      held: 'The next one makes it whole.',
+      part: 'The database is killed or unavailable',
+      what: 'The first set-up of the embedded server is interrupted.',
+      held: 'The next one completes it.',
     });
     await mkdir(join(dir, 'pg18.new'), { recursive: true });
     await chmod(dir, 0o755);
@@ -197,7 +197,7 @@ describe('several processes', () => {
       id: 'embedded-shared',
       part: 'Several processes',
       what: 'Several processes start the embedded server at once.',
-      held: 'They share one, which runs until the last has let go.',
+      held: 'They share one server, which runs until the last process releases it.',
     });
     const holders = [holder(), holder(), holder()];
     const said = await Promise.all(holders.map((one) => one.says()));
@@ -213,8 +213,8 @@ describe('several processes', () => {
   test('a start that was killed half way does not block the next one', async () => {
     tried({
       id: 'embedded-start-killed',
-      part: 'The database is killed or away',
-      what: 'A process that is starting the embedded server.',
+      part: 'The database is killed or unavailable',
+      what: 'A process that starts the embedded server.',
       held: 'The next start is not blocked.',
     });
     const ended = spawn(process.execPath, ['-e', '0']);

@@ -62,9 +62,9 @@ const soon = (work: () => Promise<unknown>) =>
 test('the server is killed under us, again and again: it is back at the same address with all that was committed', async () => {
   tried({
     id: 'embedded-revived',
-    part: 'The database is killed or away',
-    what: 'The embedded server, twice, under a living process.',
-    held: 'It is back at the same address, with all that was committed.',
+    part: 'The database is killed or unavailable',
+    what: 'The embedded server, twice, under a running process.',
+    held: 'It comes back at the same address, with all committed data.',
   });
   const server = await open();
   const pool = poolOf(server);
@@ -100,9 +100,9 @@ test('one of its processes is killed: the server mends itself, and we find it ag
 test('several users of one folder bring it back once, and all go on', async () => {
   tried({
     id: 'embedded-revived-once',
-    part: 'The database is killed or away',
+    part: 'The database is killed or unavailable',
     what: 'The embedded server, under three processes that share it.',
-    held: 'It is brought back once, and all go on.',
+    held: 'It is restarted once, and all continue.',
   });
   const servers = [await open(), await open(), await open()];
   process.kill(await postmaster(), 'SIGKILL');

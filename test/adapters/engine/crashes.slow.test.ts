@@ -57,8 +57,8 @@ describe('killed with -9 while three candidates work', () => {
       tried({
         id: 'engine-killed',
         part: 'The App is killed',
-        what: 'The process of the engine, while three candidates are at work, on a queue and alone.',
-        held: 'The same process goes on when it is back; no finished step is begun again.',
+        what: "The engine's process during three active candidates, with a queue and without.",
+        held: 'After its restart, the same process continues; no finished step is repeated.',
       });
       const first = start(id, { ...over, hold: ['turn 2'] });
       await first.until(ready(id));
@@ -80,8 +80,8 @@ describe('killed with -9 while three candidates work', () => {
       tried({
         id: 'executor-lost',
         part: 'Several processes',
-        what: 'An executor, for good, while three candidates are at work.',
-        held: 'Another one notices by the heartbeat and takes over; no finished step is begun again.',
+        what: 'An executor, permanently, during three active candidates.',
+        held: 'Another executor notices the missing heartbeat and takes over; no finished step is repeated.',
       });
       const heartbeat = { everyMs: 200, staleMs: 3_000 };
       const first = start('box-1', { heartbeat, hold: ['turn 2'] });
@@ -106,8 +106,8 @@ describe('killed with -9 while three candidates work', () => {
       tried({
         id: 'executor-frozen',
         part: 'Several processes',
-        what: 'A process is frozen until others have taken over its work, and then wakes.',
-        held: 'It writes nothing, calls no model, what it brings is thrown away, and it ends.',
+        what: 'A process is frozen until others have taken over its work, and then resumes.',
+        held: 'It writes nothing and calls no model, its results are discarded, and it exits.',
       });
       const heartbeat = { everyMs: 200, staleMs: 2_000 };
       const acts = { heartbeat, acts: ['turn 2'] };
@@ -174,8 +174,8 @@ describe('several processes', () => {
       tried({
         id: 'first-launches-race',
         part: 'Several processes',
-        what: 'Three engines are launched at once on an empty database.',
-        held: 'All of them get ready.',
+        what: 'Three engines start at once on an empty database.',
+        held: 'All become ready.',
       });
       const names = ['box-1', 'box-2', 'box-3'];
       const started = names.map((name) => start(name));
@@ -198,8 +198,8 @@ describe('several processes', () => {
       tried({
         id: 'two-of-one-name',
         part: 'Several processes',
-        what: 'A second process of the same name is started.',
-        held: 'It is refused while the first lives, and taken when the first was killed.',
+        what: 'A second process of the same name starts.',
+        held: 'It is rejected while the first runs, and accepted after the first was killed.',
       });
       const first = start('box-1', { hold: ['turn 2'] });
       await first.until(ready('box-1'));
@@ -227,8 +227,8 @@ describe('several processes', () => {
       tried({
         id: 'two-of-one-name-after-outage',
         part: 'Several processes',
-        what: 'The connections of a process are cut, and another one of its name is started meanwhile.',
-        held: 'It does not push in.',
+        what: 'The connections of a process are cut, and another one of its name starts in the meantime.',
+        held: 'The other process is rejected.',
       });
       const first = start('box-1');
       await first.until(ready('box-1'));
@@ -279,8 +279,8 @@ describe('several processes', () => {
       tried({
         id: 'worker-stopped',
         part: 'Several processes',
-        what: 'A worker is stopped while three candidates are at work on it and more is to do.',
-        held: 'It takes nothing more and ends after its grace; another one goes on at once, and no finished step is begun again.',
+        what: 'A worker is stopped during three active candidates, with more work queued.',
+        held: 'It takes no more work and exits after its grace period; another one continues at once, and no finished step is repeated.',
       });
       // Nobody counts as gone for good in this test: others learn only from the worker itself that it ended.
       const heartbeat = { everyMs: 200, staleMs: 600_000 };
@@ -323,7 +323,7 @@ describe('several processes', () => {
         id: 'limits-of-machines',
         part: 'Several processes',
         what: 'Two machines with different limits share one queue.',
-        held: 'Each takes as many candidates as its own limit says.',
+        held: 'Each takes as many candidates as its own limit allows.',
       });
       const one = start('box-1', { hold: ['turn 1'], queue: { ...queue, perWorker: 1, perPartition: 12 } });
       await one.until(ready('box-1'));
@@ -396,7 +396,7 @@ describe('a run that waits for people', () => {
         id: 'waiting-run-killed',
         part: 'The App is killed',
         what: 'The process of a run that waits for people.',
-        held: 'The run goes on waiting, and hears what was said meanwhile.',
+        held: 'The run still waits, and receives replies that were written in the meantime.',
       });
       const first = start('box-1', { waitMs: 600_000 });
       await first.until(ready('box-1'));

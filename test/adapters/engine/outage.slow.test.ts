@@ -12,9 +12,9 @@ import { tried } from '../../world/tried.ts';
 test('the server dies under a running engine: it is brought back, and run and waiting go on', async () => {
   tried({
     id: 'database-dies-under-engine',
-    part: 'The database is killed or away',
+    part: 'The database is killed or unavailable',
     what: 'The server stops under a running engine.',
-    held: 'It is started again; the run at work and the run that waits go on in the same process.',
+    held: 'It is restarted; the active run and the waiting run continue in the same process.',
   });
   const home = await mkdtemp(join(tmpdir(), 'runoff-outage-'));
   await chmod(home, 0o755);

@@ -98,8 +98,8 @@ describe('the answer to a commit is lost', () => {
   test.each(Object.keys(COMMITS))('%s: each step is done once, and the run ends', async (what) => {
     tried({
       id: 'database-answer-lost',
-      part: 'The database is killed or away',
-      what: 'The answer to a commit of the engine is swallowed: of a claim, a start, a step, a result, a signal.',
+      part: 'The database is killed or unavailable',
+      what: 'The answer to a commit of the engine is lost: of a claim, a start, a step, a result, a signal.',
       held: 'Each step is done once, and the run ends.',
     });
     await openEngine(limits);
@@ -122,9 +122,9 @@ describe('nothing passes to or from the database for a while', () => {
     async (how, ms) => {
       tried({
         id: 'database-silent-under-engine',
-        part: 'The database is killed or away',
-        what: 'Nothing passes to or from the database for three seconds, or sixty, while a candidate is coded.',
-        held: 'The run and its waiting go on in the same process; no step is done twice.',
+        part: 'The database is killed or unavailable',
+        what: 'No data passes to or from the database for 3 s or 60 s while a candidate is coded.',
+        held: 'The run and its wait continue in the same process; no step is done twice.',
         more: 'RUNOFF_TEST_CHAOS=all',
       });
       await openEngine(ms > 10_000 ? undefined : limits);

@@ -22,9 +22,9 @@ function openWallClock() {
 test('the wall clock is set an hour back, twice, and ahead: what is queued is taken all the same', async () => {
   tried({
     id: 'engine-clock',
-    part: 'Clocks are set',
-    what: 'The clock of the App’s machine is set an hour back, two hours back and ahead again while the engine waits for work.',
-    held: 'Runs that are started then are taken from the queue, and end.',
+    part: 'Clocks jump',
+    what: 'The clock of the App’s machine jumps an hour back, two hours back and ahead again while the engine waits for work.',
+    held: 'Runs that start then are taken from the queue, and end.',
   });
   const { url, drop } = await freshDatabase();
   const warnings: string[] = [];

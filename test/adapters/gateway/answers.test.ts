@@ -245,9 +245,9 @@ async function inProcess<T>(
 test('kill -9 around the moment at which an answer is kept: booked always, paid twice only where nobody had it', async () => {
   tried({
     id: 'answer-killed',
-    part: 'Calls to models break off',
-    what: 'The process of the gateway, before and after a finished answer is written down.',
-    held: 'An answer that was written is given again for nothing; what nobody had is asked for once more.',
+    part: 'Model calls break off',
+    what: "The gateway's process, before and after a finished answer is stored.",
+    held: 'A stored answer is repeated at no cost; an answer that nobody received is requested once more.',
   });
   provider = await startProvider((_body, response) => json(response, 200, message(100, 20)));
   const database = await freshDatabase();

@@ -297,9 +297,9 @@ describe('a ledger that is away', () => {
   test('lets no call out, until it works again', async () => {
     tried({
       id: 'ledger-away',
-      part: 'Calls to models break off',
-      what: 'The ledger is away when a call is made.',
-      held: 'No call goes out until it is back.',
+      part: 'Model calls break off',
+      what: 'The ledger is unavailable when a call starts.',
+      held: 'No call is sent until it is back.',
     });
     provider = await startProvider((_, response) => json(response, 200, message(10, 10)));
     await using rig = await openRig(provider.url);
@@ -317,9 +317,9 @@ describe('a ledger that is away', () => {
   test('in the middle of a call keeps what was booked, until what it came to can be written', async () => {
     tried({
       id: 'ledger-away-in-call',
-      part: 'Calls to models break off',
-      what: 'The ledger goes away in the middle of a call.',
-      held: 'What was booked stays until what it came to can be written.',
+      part: 'Model calls break off',
+      what: 'The ledger becomes unavailable during a call.',
+      held: 'The booking stays until the actual cost can be written.',
     });
     provider = await startProvider((_, response) => {
       rig.ledger.break(true);

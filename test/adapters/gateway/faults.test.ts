@@ -140,9 +140,9 @@ describe.each(PROTOCOLS)('%s', (_, stream) => {
   test('a fault that passes is not seen by who asked', async () => {
     tried({
       id: 'model-faults',
-      part: 'Calls to models break off',
-      what: 'A provider answers 429, 408, 5xx or overloaded, refuses a connection, or begins with an error, twice.',
-      held: 'It is asked again at growing intervals, at most three times, each try booked; who asked sees the answer only.',
+      part: 'Model calls break off',
+      what: 'A provider answers 429, 408, 5xx or overloaded, refuses a connection, or starts with an error, twice.',
+      held: 'The gateway retries at growing intervals, at most three times, each attempt booked; the caller sees only the answer.',
     });
     let calls = 0;
     provider = await startProvider((_body, response) => {
@@ -164,9 +164,9 @@ describe.each(PROTOCOLS)('%s', (_, stream) => {
   test('a trickle that never ends is ended, and paid', async () => {
     tried({
       id: 'model-trickle',
-      part: 'Calls to models break off',
+      part: 'Model calls break off',
       what: 'A provider sends a little now and then, without end.',
-      held: 'The call is ended after its time, and paid.',
+      held: 'The call ends at its time limit, and is charged.',
     });
     provider = await startProvider((_body, response) => {
       sse(response, ...stream.before.slice(0, 1));

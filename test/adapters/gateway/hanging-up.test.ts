@@ -22,9 +22,9 @@ describe.each(PROTOCOLS)('an agent that hangs up on a stream of %s', (_, { call,
   test('right after the last figures pays exactly these, with the provider’s status', async () => {
     tried({
       id: 'agent-hangs-up',
-      part: 'Calls to models break off',
-      what: 'An agent hangs up right after the last figures of a stream.',
-      held: 'Exactly these are paid.',
+      part: 'Model calls break off',
+      what: 'An agent disconnects right after the last usage figures of a stream.',
+      held: 'Exactly these are charged.',
     });
     provider = await stalls([...before, last]);
     await using rig = await openRig(provider.url);

@@ -28,9 +28,9 @@ const clock = { now: () => Date.now(), elapsed: () => performance.now(), sleep: 
 test('what a call may cost counts after its process was killed in the middle of it', async () => {
   tried({
     id: 'ledger-killed',
-    part: 'Calls to models break off',
-    what: 'The process of the gateway, in the middle of a call.',
-    held: 'What the call may have cost counts against the caps.',
+    part: 'Model calls break off',
+    what: "The gateway's process, during a call.",
+    held: 'The maximum cost of the call counts against the caps.',
   });
   provider = await startProvider(() => {});
   await using rig = await openRig(provider.url, { ledger: store, clock, budgetWaitMs: 20 });
@@ -60,8 +60,8 @@ test('two processes together keep the cap of a day, to the last cent of the ledg
   tried({
     id: 'ledger-two-processes',
     part: 'Several processes',
-    what: 'Two processes spend from the cap of one day at the same time.',
-    held: 'The cap holds, to the last cent.',
+    what: 'Two processes spend from the same daily cap at the same time.',
+    held: 'The cap holds to the cent.',
   });
   provider = await startProvider((body, response) => {
     setTimeout(() => json(response, 200, message(300, body.max_tokens as number)), 5);

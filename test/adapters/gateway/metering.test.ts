@@ -255,9 +255,9 @@ describe('what a provider does not tell is settled at the most it can be, and ma
   test('when the provider breaks off; what it told before counts', async () => {
     tried({
       id: 'stream-breaks',
-      part: 'Calls to models break off',
-      what: 'The provider breaks off in the middle of an answer.',
-      held: 'What was told before counts, the rest at the most it can be, and marked as estimated.',
+      part: 'Model calls break off',
+      what: 'The provider breaks off during an answer.',
+      held: 'Reported usage counts as reported, the rest at its maximum, marked as estimated.',
     });
     provider = await startProvider((_, response) => {
       sse(response, { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } });

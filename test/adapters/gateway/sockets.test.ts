@@ -19,7 +19,7 @@ test('sockets of a process that was killed are removed, those of a living one st
     id: 'sockets-of-killed-app',
     part: 'The App is killed',
     what: 'A process with open sockets to models.',
-    held: 'The next one removes them, and none of a living process.',
+    held: 'The next process removes them, and no socket of a running process.',
   });
   await using rig = await openRig('http://127.0.0.1:1');
   const dead = join(rig.dir, 'gw-00000000dead.sock');

@@ -158,8 +158,8 @@ describe('stored copies that are damaged', () => {
     tried({
       id: 'mirror-damaged',
       part: 'Stored data is damaged',
-      what: 'Of a mirror `config`, `HEAD`, `packed-refs`, a ref, a pack, its index or a loose object is cut off, emptied, zeroed, garbled or removed, also so that its times tell nothing.',
-      held: 'It is made again with all commits that it held, GitHub is not blamed, and it is told once.',
+      what: '`config`, `HEAD`, `packed-refs`, a ref, a pack, its index or a loose object of a mirror is truncated, emptied, zeroed, corrupted or removed, also with unchanged timestamps.',
+      held: 'The mirror is rebuilt with all its commits, GitHub is not blamed, and it is reported once.',
     });
     const made = await mirrored();
     const path = WHICH[which]?.(made.mirror) ?? '';
@@ -317,8 +317,8 @@ describe('stored copies that are damaged', () => {
     tried({
       id: 'checkout-damaged',
       part: 'Stored data is damaged',
-      what: 'Of a checkout of the base commit a file is cut off, closed, gone or added, or what is known of it.',
-      held: 'It is made again; an area that stands on the old one keeps it.',
+      what: 'A file of a base checkout, or of its record, is truncated, made unreadable, removed or added.',
+      held: 'The checkout is rebuilt; an area that uses the old one keeps it.',
     });
     const { workspaces, source, shas, dataDir, told } = await mirrored();
     const [sha = ''] = shas;
@@ -345,8 +345,8 @@ describe('stored copies that are damaged', () => {
     tried({
       id: 'layer-damaged',
       part: 'Stored data is damaged',
-      what: 'Of the layer that `setup` left a file is cut off or gone.',
-      held: 'Setup runs again.',
+      what: 'A file of the layer that `setup` wrote is truncated or removed.',
+      held: 'The set-up runs again.',
     });
     const { workspaces, source, shas } = await mirrored();
     const wish = { command: 'mkdir deps; echo lib > deps/lib', egress: [], limits: LIMITS };

@@ -61,7 +61,7 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
       id: 'disk-full-fetch',
       part: 'Disks are full',
       what: 'The disk is full while a repository is fetched and checked out.',
-      held: 'It is said; nothing half made is left.',
+      held: 'The fault says so; nothing incomplete remains.',
     });
     const { path, sha } = world.repository(big(4));
     fill(MB);
@@ -83,8 +83,8 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
     tried({
       id: 'disk-full-setup',
       part: 'Disks are full',
-      what: 'The disk is full while the setup of a repository runs.',
-      held: 'It is told from a fault of the repository.',
+      what: 'The disk is full while the set-up of a repository runs.',
+      held: 'Runoff distinguishes this from a fault of the repository.',
     });
     const { path, sha } = world.repository({ 'a.txt': 'one\n' });
     const base = await workspaces.prepare({ kind: 'local', path }, sha);
@@ -120,7 +120,7 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
       id: 'disk-full-area',
       part: 'Disks are full',
       what: 'The disk is full when an area is opened.',
-      held: 'It is said, and the area is gone.',
+      held: 'The fault says so, and the area is removed.',
     });
     const { path, sha } = world.repository({ 'a.txt': 'one\n' });
     const base = await workspaces.prepare({ kind: 'local', path }, sha);

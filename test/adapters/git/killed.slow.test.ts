@@ -83,8 +83,8 @@ describe('a process that is killed with kill -9', () => {
       tried({
         id: 'git-killed',
         part: 'The App is killed',
-        what: 'A worker, in the middle of preparing a checkout, opening, installing, collecting and pruning, at several moments each.',
-        held: 'The next one does the same work to the end, and finds no lock, half file or mount in its way.',
+        what: 'A worker, while it prepares a checkout, opens an area, installs, collects and prunes, at several moments each.',
+        held: 'The next worker completes the same work; no lock, partial file or mount stops it.',
       });
       const { path } = world.repository({ ...files, 'a.txt': 'one\n', '.gitignore': 'deps\n' });
       const whole = await worker(work, path, commits(path, 0), null);

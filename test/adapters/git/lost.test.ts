@@ -46,9 +46,9 @@ describe('a git that is lost', () => {
   test.each(LOSSES)('%s twice, is started again', async (_, how) => {
     tried({
       id: 'git-lost',
-      part: 'What Runoff starts is killed',
-      what: 'A git, by SIGKILL, SIGTERM, SIGSEGV, inside of a wrapper, or one of its helpers, twice in a row.',
-      held: 'What it left is removed, and it is started again.',
+      part: 'Child processes are killed',
+      what: 'A git process, by SIGKILL, SIGTERM or SIGSEGV, inside a wrapper, or one of its helpers; twice in a row.',
+      held: 'Its leftovers are removed, and it is restarted.',
     });
     const starts = inFront('git', `if [ $n -le 2 ]; then ${how}; fi`);
     let cleared = 0;
@@ -111,9 +111,9 @@ describe('a git that is lost', () => {
   test('a lock is taken although flock is killed, and nobody ends it by killing anything', async () => {
     tried({
       id: 'flock-killed',
-      part: 'What Runoff starts is killed',
+      part: 'Child processes are killed',
       what: 'The program flock, twice in a row, while it takes a lock.',
-      held: 'It is started again, and the lock holds until whoever took it gives it back.',
+      held: 'It is restarted, and the lock holds until its owner releases it.',
     });
     const folder = world.folder();
     const starts = inFront('flock', 'if [ $n -le 2 ]; then kill -KILL $$; fi');

@@ -63,7 +63,7 @@ describe('what takes long to remove', () => {
     tried({
       id: 'deep-folders-killed',
       part: 'The App is killed',
-      what: 'A candidate nests folders thousands deep, and Runoff is killed while they are removed.',
+      what: 'A candidate nests folders thousands of levels deep, and Runoff is killed while it removes them.',
       held: 'The next start removes the rest in the background, follows no link out, and works meanwhile.',
     });
     const { path, sha } = world.repository({ 'a.txt': 'one\n' });

@@ -354,9 +354,9 @@ describe('server errors', () => {
   test('a write whose connection breaks is sent once', async () => {
     tried({
       id: 'github-connection-breaks',
-      part: 'GitHub is away',
-      what: 'The connection breaks while a write is under way.',
-      held: 'It is sent once; whether it was done is looked for by its marker.',
+      part: 'GitHub is unavailable',
+      what: 'The connection breaks during a write.',
+      held: 'The write is sent once; Runoff looks for its marker to see whether it took effect.',
     });
     const bot = await publisher();
     nock(API).post(COMMENTS_PATH).replyWithError('socket hang up');
@@ -389,9 +389,9 @@ describe('the clock of this machine is set', () => {
   test('an hour back, twice, and ahead: calls are sent at once, not when the clock is where it was', async () => {
     tried({
       id: 'github-clock',
-      part: 'Clocks are set',
-      what: 'The clock of the App’s machine is set an hour back, two hours back and ahead again between calls of GitHub.',
-      held: 'Issues are read and tokens asked for at once, and not an hour later.',
+      part: 'Clocks jump',
+      what: 'The clock of the App’s machine jumps an hour back, two hours back and ahead again between calls to GitHub.',
+      held: 'Issues are read and tokens requested at once, not an hour later.',
     });
     const github = open({ throttle: true });
     mints(READ_TOKEN, READER_RIGHTS);
@@ -418,9 +418,9 @@ describe('the clock of this machine is set', () => {
     async (_, ms) => {
       tried({
         id: 'github-signature-clock',
-        part: 'Clocks are set',
-        what: 'The clock of the App’s machine is an hour ahead or behind when a token is asked for.',
-        held: 'GitHub refuses the signature; it is made once more by the time that GitHub answers with.',
+        part: 'Clocks jump',
+        what: 'The clock of the App’s machine is an hour ahead or behind when a token is requested.',
+        held: 'GitHub rejects the signature; Runoff signs again with the time in GitHub’s answer.',
       });
       set(ms);
       const answers: number[] = [];

@@ -56,8 +56,8 @@ test('a run that waits at the source ends at the destination, and steps that end
   tried({
     id: 'move-waiting',
     part: 'Upgrades',
-    what: 'A database is moved while a run in it waits.',
-    held: 'The run ends at the destination; no finished step is done again.',
+    what: 'A database is moved while one of its runs waits.',
+    held: 'The run ends at the destination; no finished step is repeated.',
   });
   const [from, to] = [await fresh(), await fresh()];
   const queue = { name: 'coders', perWorker: 3, perPartition: 3 };
@@ -134,8 +134,8 @@ test('cut off on the way, the destination holds nothing, and the next try succee
   tried({
     id: 'move-cut',
     part: 'Upgrades',
-    what: 'The move to another database is cut off on its way.',
-    held: 'The destination holds nothing, and the next try succeeds.',
+    what: 'The move to another database is interrupted.',
+    held: 'The destination is empty, and the next attempt succeeds.',
   });
   const [from, to] = [await fresh(), await fresh()];
   await fill(from);

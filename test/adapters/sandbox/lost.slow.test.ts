@@ -73,9 +73,9 @@ describe('a sandbox that is killed from outside', () => {
   test('unshare, or bwrap: that is told from the end of its command', async () => {
     tried({
       id: 'launcher-killed',
-      part: 'What Runoff starts is killed',
-      what: 'The launcher of a sandbox (unshare or bwrap), while its command runs.',
-      held: 'It is told from the end of the command, and the fault names the program that was killed.',
+      part: 'Child processes are killed',
+      what: 'The launcher of a sandbox (unshare or bwrap) while its command runs.',
+      held: 'Runoff distinguishes this from the end of the command, and the fault names the killed program.',
     });
     await expect(killed((all) => all.find(({ line }) => line.startsWith('unshare\0')))).rejects.toMatchObject(
       {
@@ -94,8 +94,8 @@ describe('a sandbox that is killed from outside', () => {
     async (kind) => {
       tried({
         id: 'du-killed',
-        part: 'What Runoff starts is killed',
-        what: 'Each of the two `du` that measure what a coder left on the disk.',
+        part: 'Child processes are killed',
+        what: "Each of the two `du` processes that measure a coder's disk use.",
         held: 'The folder is measured again.',
       });
       const folder = await mkdtemp(join(tmpdir(), 'runoff-du-killed-'));

@@ -53,8 +53,8 @@ describe('processes that share the work', () => {
     tried({
       id: 'executor-given-up',
       part: 'Several processes',
-      what: 'A process gives no sign of life; its connections are still open.',
-      held: 'The database refuses whatever it writes from then on.',
+      what: 'A process sends no heartbeat; its connections are still open.',
+      held: 'The database rejects its writes from then on.',
     });
     const { self: living } = await process('app-a');
     const { self: frozen, store } = await process('app-b');
@@ -154,9 +154,9 @@ describe('whether a process is silent', () => {
     async (_way, shift) => {
       tried({
         id: 'database-clock',
-        part: 'Clocks are set',
-        what: 'The clock of the database server is set an hour ahead or back while several processes share the work.',
-        held: 'None that lives is given up, and one that died is given up after a minute as ever.',
+        part: 'Clocks jump',
+        what: 'The clock of the database server jumps an hour ahead or back while several processes share the work.',
+        held: 'No running process expires, and a dead one expires after a minute as always.',
       });
       const { self } = await process('app-a');
       const { self: living } = await process('app-b');

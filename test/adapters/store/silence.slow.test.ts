@@ -50,9 +50,9 @@ describe('a database that says nothing', () => {
   test.each(Object.keys(WEATHERS))('%s: an outage, and the same store goes on afterwards', async (name) => {
     tried({
       id: 'database-silent',
-      part: 'The database is killed or away',
-      what: 'A proxy swallows what is sent to the database, what it answers, or both; resets; cuts answers in their middle.',
-      held: 'Each call is an outage within its limit, not an endless wait, and the store goes on when it is over.',
+      part: 'The database is killed or unavailable',
+      what: 'A proxy drops requests to the database, its answers, or both; resets connections; truncates answers.',
+      held: 'Each call fails with an outage within its limit instead of waiting forever, and the store recovers.',
     });
     WEATHERS[name]?.(proxy);
     const codes = await Promise.all(Array.from({ length: 8 }, () => codeOf(store.runs(1))));
@@ -117,8 +117,8 @@ describe('signs of life while the way to the database is silent', () => {
     tried({
       id: 'signs-of-life-silent',
       part: 'Several processes',
-      what: 'Nothing passes between a process and the database, in which its signs of life stand.',
-      held: 'It acts no longer than it may be sure of, is an outage until it hears, and goes on, or ends where others took over meanwhile.',
+      what: 'No data passes between a process and the database of heartbeats.',
+      held: 'It acts only while no other process can have taken over, reports an outage until the database answers, and continues, or exits if others took over.',
     });
     expect(await codeOf(fence.beat())).toBe('DATABASE_UNAVAILABLE');
     time.ms += 44_000;

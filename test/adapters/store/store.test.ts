@@ -54,9 +54,9 @@ describe('a database in trouble', () => {
   test('the server goes away under an open store, which says so instead of crashing', async () => {
     tried({
       id: 'database-dies-under-store',
-      part: 'The database is killed or away',
+      part: 'The database is killed or unavailable',
       what: 'The server ends the connections of an open store.',
-      held: 'The store says so, and the process lives on.',
+      held: 'The store reports the fault, and the process continues.',
     });
     const database = await freshDatabase();
     const store = await openStore(database.url);
