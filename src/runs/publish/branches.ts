@@ -1,10 +1,12 @@
 import type { Alias, GitHubOrigin, RunId, Sha, Task } from '../../core/model/index.ts';
 import { commitMessage } from '../../core/reports/index.ts';
 import type { BaseCheckout, RunRecord, Store } from '../../ports/index.ts';
-import { sourceOf } from '../context.ts';
-import { restoreTree } from '../restore.ts';
+import { sourceOf, type World } from '../context.ts';
+import { type RestorePorts, restoreTree } from '../restore.ts';
 import { viewOf } from '../view.ts';
-import type { CommitPorts } from './context.ts';
+
+/** What committing candidates takes. */
+export type CommitPorts = RestorePorts & Pick<World, 'clock' | 'diskSpace' | 'github' | 'store'>;
 
 /** The commits of all candidates whose patch is safe to keep in a repository, each one commit on the base. */
 export interface Commits {

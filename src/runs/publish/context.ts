@@ -17,8 +17,6 @@ export type PublishPorts = Pick<
   World,
   'artifacts' | 'clock' | 'diskSpace' | 'github' | 'log' | 'store' | 'workspaces'
 >;
-/** The same, and candidates' commits. */
-export type CommitPorts = PublishPorts & Pick<World, 'sandbox'>;
 
 /** A run whose result is being published on GitHub, with what it takes to read and write there. */
 export interface PublishContext {

@@ -12,13 +12,14 @@ import {
   throwIfCancelled,
   UNLIMITED,
 } from '../stage.ts';
-import { type Commits, commitCandidates } from './branches.ts';
-import { type CommitPorts, withPublisher } from './context.ts';
+import { type CommitPorts, type Commits, commitCandidates } from './branches.ts';
+import { withPublisher } from './context.ts';
 import { publishChoice, publishPull, publishTable } from './on-github.ts';
 
 export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
+export type { CommitPorts } from './branches.ts';
 export { choiceTexts, writtenComparison } from './comments.ts';
-export { type CommitPorts, deleteLosers, type PublishPorts } from './context.ts';
+export { deleteLosers, type PublishPorts } from './context.ts';
 export {
   type Applied,
   applyPick,

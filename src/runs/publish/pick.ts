@@ -7,6 +7,7 @@ import { idempotentWrite, OUTAGES } from '../stage.ts';
 import { viewOf } from '../view.ts';
 import {
   AUTHOR,
+  type CommitPorts,
   type Commits,
   commitCandidates,
   type Head,
@@ -18,7 +19,7 @@ import {
   wasPushed,
 } from './branches.ts';
 import { outcomeForPublishing, showCheck, showComparison, showTally, writtenComparison } from './comments.ts';
-import { type CommitPorts, type PublishContext, type PublishPorts, push, withPublisher } from './context.ts';
+import { type PublishContext, type PublishPorts, push, withPublisher } from './context.ts';
 import { publishPull } from './on-github.ts';
 
 type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
