@@ -3,7 +3,7 @@ import type { Offer } from '../ports/index.ts';
 import { type AgentRow, EXIT, type Finding, type InstallRequest, type Shell } from '../shell.ts';
 import { jsonText, shown } from './render/index.ts';
 
-/** `runoff agents`: every coder that settings can name, and what is installed of it. */
+/** `runoff agents`: every coder that settings can name, and which of them are installed. */
 export async function listAgents(shell: Pick<Shell, 'agents' | 'screen'>, json: boolean): Promise<number> {
   const rows = await shell.agents.list();
   shell.screen.out(json ? `${jsonText({ agents: rows })}\n` : table(rows));
@@ -39,10 +39,13 @@ function stateOf({ installed, tested, missingFolder }: AgentRow): string {
 const speaks = ({ protocols, experimental }: AgentRow): string =>
   `speaks ${protocols.join(', ')}${experimental ? '; experimental' : ''}`;
 
-/** Seconds between two signs of life: npm says nothing while it downloads. Our default. */
+/** Seconds between two progress lines: npm prints nothing while it downloads. Our default. */
 const SIGN_SECONDS = 10;
 
-/** `runoff agents install NAME[@VERSION]…`: one after another; the first that fails ends it. A wrong word among them: none. */
+/**
+ * `runoff agents install NAME[@VERSION]…`: installs them one after another and stops at the first failure. If one name
+ * is invalid, none is installed.
+ */
 export async function installAgents(
   shell: Pick<Shell, 'agents' | 'screen' | 'onInterrupt'>,
   texts: readonly string[],
@@ -104,7 +107,7 @@ function specOf(text: string): Pick<InstallRequest, 'name' | 'version'> {
   return { name, ...(version ? { version } : {}) };
 }
 
-/** `runoff arena models`: what the providers offer whose keys are set, with the prices that budgets are kept by. */
+/** `runoff arena models`: the models of all providers whose keys are set, with the prices that budgets use. */
 export async function listModels(shell: Pick<Shell, 'open' | 'screen'>, json: boolean): Promise<number> {
   const { world, close } = await shell.open({ role: 'reader' });
   try {
@@ -140,7 +143,7 @@ function listed({ provider, models }: Extract<Offer, { kind: 'models' }>): strin
 
 const SIGNS = { ok: 'ok  ', warning: 'note', fault: 'FAIL' } as const;
 
-/** `runoff doctor`: what works on this machine, and for each fault what to do. */
+/** `runoff doctor`: what works on this machine, and what to do about each problem. */
 export async function examineMachine(shell: Shell, json: boolean): Promise<number> {
   const findings = await shell.doctor();
   const faults = findings.filter((finding) => finding.state === 'fault');

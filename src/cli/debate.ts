@@ -20,7 +20,7 @@ interface DebateFlags {
   readonly json?: boolean;
 }
 
-/** Our defaults: three critics over a few rounds, at models of middling price. */
+/** Our defaults: three critics and a few rounds, with mid-priced models. */
 const PERSONAS = ['qa', 'product', 'security'];
 const BUDGET_USD = 1;
 
@@ -54,7 +54,7 @@ export function addDebate(program: Command, shell: Shell, done: (code: number) =
     );
 }
 
-/** `runoff debate`: critics debate a text. Exit code 0 where they agree, 3 where they do not, 1 where no critic answered. */
+/** `runoff debate`: critics debate a text. Exit code 0 if they agree, 3 if they do not, 1 if no critic answered. */
 async function debateFile(shell: Shell, file: string | undefined, flags: DebateFlags): Promise<number> {
   const text = await specText(shell, file);
   const { out } = flags;

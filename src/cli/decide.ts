@@ -11,7 +11,7 @@ interface Flags {
   readonly json?: boolean;
 }
 
-/** `runoff answer`, `approve` and `revise`: what can be said to a run that waits. */
+/** `runoff answer`, `approve` and `revise`: the replies to a run that waits. */
 export function addAnswers(program: Command, shell: Shell, done: (code: number) => void): void {
   const say = async (run: RunId, saying: Saying, { json }: Flags) =>
     done(await sendReply(shell, run, saying, json ?? false));
@@ -36,10 +36,10 @@ export function addAnswers(program: Command, shell: Shell, done: (code: number) 
     );
 }
 
-/** Says something to a run of this machine or of any worker on the same database; the run goes on in its own process. */
+/** Sends a reply to a run of this machine or of any worker on the same database. The run continues in its own process. */
 async function sendReply(shell: Shell, runId: RunId, saying: Saying, json: boolean): Promise<number> {
   const own = shell.newRunId();
-  // An executor of its own name: it must be able to speak to the engine, and has nothing to take up.
+  // An executor with its own name: it must be able to signal the engine, and has nothing to resume.
   const { world, close } = await shell.open({ role: 'standalone', executor: `cli-${own}` });
   try {
     const { origin } = await viewById(world, runId);
@@ -49,7 +49,7 @@ async function sendReply(shell: Shell, runId: RunId, saying: Saying, json: boole
     const result = await reply(world, runId, `cli:${own}`, said);
     if (result.kind === 'not-waiting') throw new Fault('RUN_NOT_WAITING', result.why);
     if (result.kind === 'unfit') throw new Fault('REPLY_UNFIT', result.why);
-    // A run of the command line lives in a process of its own, which may be gone while it waits.
+    // A run of the command line has its own process, which may have ended while the run waits.
     const hint =
       origin.kind === 'local' ? ` If its process has ended, resume it: runoff resume ${runId}` : '';
     shell.screen.out(
@@ -61,7 +61,7 @@ async function sendReply(shell: Shell, runId: RunId, saying: Saying, json: boole
   }
 }
 
-/** `runoff pick`: a person's choice among the candidates of a local run. */
+/** `runoff pick`: a person chooses one of the candidates of a local run. */
 export function addPick(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('pick')

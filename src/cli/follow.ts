@@ -5,7 +5,7 @@ import type { Screen } from '../shell.ts';
 import { finalReport, progressLine, renderProgress } from './render/index.ts';
 
 const LOOK_EVERY_MS = 250;
-/** Looks at the record for one at the engine. */
+/** Reads of the store for each check of the engine. */
 const LOOKS_PER_CHECK = 4;
 const UP = (lines: number) => `\u001b[${lines}A\u001b[J`;
 
@@ -19,8 +19,8 @@ export async function viewById(
 }
 
 /**
- * Shows a run until it is over: one block that is redrawn on a terminal, plain lines elsewhere. Returns the last view.
- * The engine must be launched. Fault INTERNAL when nobody works on the run any more and it is not over.
+ * Shows a run until it ends: one block that is redrawn in a terminal, plain lines elsewhere. Returns the last view. The
+ * engine must have been launched. Fault INTERNAL if no process works on the run and it has not ended.
  */
 export async function follow(
   world: Pick<World, 'clock' | 'diskSpace' | 'engine' | 'store'>,
@@ -36,7 +36,7 @@ export async function follow(
     if (looks % LOOKS_PER_CHECK === 0) {
       const { kind } = await world.engine.status(runId);
       idle = kind === 'running' ? 0 : idle + 1;
-      // Twice: the record of an end may be written a moment after the engine knows of it.
+      // Twice: the end may be stored a moment after the engine reports it.
       if (idle > 1) throw brokenOff(view, kind);
     }
     await world.clock.sleep(LOOK_EVERY_MS);
@@ -66,10 +66,10 @@ function linesOn(screen: Screen): (view: RunView) => void {
   };
 }
 
-/** Columns where the output is no terminal: a file, a pipe, a log. */
+/** Columns if the output is not a terminal but a file, a pipe or a log. */
 const PLAIN_WIDTH = 110;
 
-/** The comparison as a reader would see it, what was left where, and the next commands to type. */
+/** Prints the comparison, where the results are, and the next commands to type. */
 export async function printReport(
   world: Pick<World, 'artifacts' | 'store'>,
   view: RunView,

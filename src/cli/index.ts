@@ -19,7 +19,7 @@ export { follow, printReport } from './follow.ts';
 export { jsonText, runJson, terminalText } from './render/index.ts';
 export { exitCode } from './run.ts';
 
-/** Runs the command line and returns the exit code. Never rejects: a fault is said on standard error. */
+/** Runs the command line and returns the exit code. Never rejects: a fault is printed on standard error. */
 export async function runCli(shell: Shell, argv: readonly string[]): Promise<number> {
   let code: number = EXIT.done;
   const program = build(shell, (result) => {
@@ -34,7 +34,7 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
   }
 }
 
-/** Faults of what was typed. */
+/** Faults caused by what the user typed. */
 const USAGE: ReadonlySet<FaultCode> = new Set([
   'SPEC_MISSING',
   'PROMPT_EMPTY',
@@ -42,7 +42,7 @@ const USAGE: ReadonlySet<FaultCode> = new Set([
   'REPLY_UNFIT',
 ]);
 
-/** A fault may quote what a repository, an agent or a server said: a terminal must not obey it. */
+/** A fault may quote a repository, an agent or a server, so escape sequences in it must not reach the terminal. */
 function reportFault(screen: Screen, fault: Fault, json: boolean): number {
   const { code, message, advice } = fault;
   if (json) screen.out(`${jsonText({ error: { code, message, advice } })}\n`);
@@ -104,7 +104,7 @@ function build(shell: Shell, done: (code: number) => void): Command {
   return program;
 }
 
-/** Usage errors come back as exceptions, so that this module alone decides about the exit code. */
+/** Turns usage errors into exceptions, so that only this module decides about the exit code. */
 function exitOverrides(command: Command): void {
   command.exitOverride();
   for (const child of command.commands) exitOverrides(child);

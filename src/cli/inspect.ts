@@ -22,7 +22,7 @@ async function inWorld(
   }
 }
 
-/** `runoff runs`: the newest runs, one line each. */
+/** `runoff runs`: the latest runs, one line each. */
 export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<number> =>
   inWorld(shell, async (world, screen) => {
     const views = [];
@@ -35,7 +35,7 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
 
 const LONGEST_STATE = Math.max(...RUN_STATES.map((state) => state.length));
 
-/** `3rd in line` where it is in the run queue. */
+/** `3rd in line` if the run is in the run queue. */
 const stateOf = (view: RunView): string =>
   view.queue ? `${ordinal(view.queue.position)} in line` : view.state;
 
@@ -46,7 +46,7 @@ const line = (view: RunView): string => {
   return `${view.id}  ${when}  ${stateOf(view).padEnd(LONGEST_STATE)}  ${shown(where)}  ${shown(view.title)}`;
 };
 
-/** `runoff status`: where a run stands, by default the newest. */
+/** `runoff status`: the status of a run, by default the latest one. */
 export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean): Promise<number> =>
   inWorld(shell, async (world, screen) => {
     const id = runId ?? (await world.store.runs(1))[0]?.id;
@@ -75,14 +75,14 @@ export const showRun = (
     const diff = (await diffsOf(world, runId))[alias.toUpperCase()];
     if (!diff) throw new Fault('CANDIDATE_UNKNOWN', `Run ${runId} has no candidate ${alias} with a patch.`);
     if (json) screen.out(document({ alias: alias.toUpperCase(), diff: diff.text }));
-    // `git apply` gets every byte; a person's terminal must not obey what a coder wrote.
+    // `git apply` gets every byte; a terminal must not get escape sequences that a coder wrote.
     else screen.out(screen.outIsTerminal ? visibleCode(diff.text) : diff.text);
     return EXIT.done;
   });
 
 /** `runoff cancel`: stops a run of this machine or of any worker on the same database. */
 export async function cancelHere(shell: Shell, runId: RunId, json: boolean): Promise<number> {
-  // An executor of its own name: it must be able to speak to the engine, and has nothing to take up.
+  // An executor with its own name: it must be able to signal the engine, and has nothing to resume.
   const { world, close } = await shell.open({
     role: 'standalone',
     executor: `cli-${shell.newRunId()}`,
@@ -106,7 +106,7 @@ interface AuditOptions {
   readonly json: boolean;
 }
 
-/** `runoff audit`: who asked for what, what was refused and what was written to GitHub, the oldest of the newest first. */
+/** `runoff audit`: requests, refusals and writes to GitHub; the latest entries, oldest first. */
 async function showAudit(shell: Shell, { run, limit, json }: AuditOptions): Promise<number> {
   const { world, close } = await shell.open({ role: 'reader' });
   try {

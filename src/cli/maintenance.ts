@@ -14,7 +14,7 @@ interface MoveFlags {
 /** Rows between two progress lines of one table. */
 const PROGRESS_EVERY_ROWS = 10_000;
 
-/** `runoff move-database`: copies everything to another Postgres, and says what to change then. */
+/** `runoff move-database`: copies everything to another Postgres server and prints what to change next. */
 export function addMove(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('move-database')
@@ -67,7 +67,7 @@ interface PruneFlags {
   readonly json?: boolean;
 }
 
-/** `runoff prune`: removes now what a server removes once a day, and says what went. */
+/** `runoff prune`: removes at once what a server removes once a day, and prints what was removed. */
 export function addPrune(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('prune')

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { SIGNALS, type Signal } from '../core/ranking/index.ts';
 
-// How words of the command line become values; what commander throws names the option.
+// Parsers for values on the command line. Commander adds the name of the option to what they throw.
 
 export const whole = (least: number) => (text: string) => {
   const value = Number(text);

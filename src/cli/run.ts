@@ -29,7 +29,7 @@ interface RunOptions {
   readonly base?: string;
   readonly overrides: Overrides;
   readonly json: boolean;
-  /** The person agrees to whatever checks this repository has, for this run (`--trust-checks`). */
+  /** The person agrees to the checks of this repository, whatever they are, for this run (`--trust-checks`). */
   readonly trustChecks: boolean;
 }
 
@@ -60,8 +60,8 @@ export async function runHere(
 }
 
 /**
- * Digest of the checks that may run with less than the full sandbox; null where there are none. Asks the person at the
- * terminal where nobody has agreed before. Fault: CHECKS_UNTRUSTED where there is nobody to ask.
+ * Digest of the checks that may run without the full sandbox; null if there are none. Asks in the terminal if nobody
+ * has agreed before. Fault: CHECKS_UNTRUSTED if there is nobody to ask.
  */
 async function trustedDigest(
   { screen, confirm }: Shell,
@@ -85,7 +85,7 @@ async function trustedDigest(
   return exposure.digest;
 }
 
-/** `runoff resume`: goes on with a run whose process ended; finished candidates are not coded again. */
+/** `runoff resume`: continues a run whose process ended; finished candidates are not coded again. */
 export function resume(shell: Shell, runId: RunId, json: boolean): Promise<number> {
   return withEngine(shell, runId, json, async ({ world }) => {
     const view = await viewById(world, runId);
@@ -149,7 +149,7 @@ async function withEngine(
   }
 }
 
-/** The run as it is when all of it has ended: the candidates of one that is cancelled end a moment after it. */
+/** The run after everything in it has ended: the candidates of a cancelled run end a moment after the run. */
 async function followed(
   world: Pick<World, 'clock' | 'diskSpace' | 'engine' | 'store'>,
   runId: RunId,
@@ -178,17 +178,17 @@ export function exitCode(view: RunView): number {
   }
 }
 
-/** Milliseconds that a second interrupt still leaves for an orderly end. Our default. */
+/** Milliseconds for an orderly end after a second interrupt. Our default. */
 const EXIT_GRACE_MS = 3_000;
 
-/** Ctrl-C while a run is followed. The first one cancels the run, a second one leaves whatever happens. */
+/** Handles Ctrl-C while a run is followed. The first one cancels the run, the second one exits in any case. */
 interface StopListener {
-  /** Somebody wants to stop, whatever has begun by now. */
+  /** Whether somebody has asked to stop, even if nothing has begun yet. */
   wanted(): boolean;
   opened(runtime: Runtime): void;
-  /** The run is stored and can be cancelled from now on; what was wanted before is done now. */
+  /** The run is stored and can be cancelled from now on; an earlier request to stop takes effect now. */
   begun(): void;
-  /** Waits for a cancelling that is under way. */
+  /** Waits for a cancellation that is in progress. */
   idle(): Promise<void>;
   /** Stops listening. */
   dispose(): void;
@@ -215,7 +215,7 @@ export function listenForStop({ screen, onInterrupt, exit }: Terminal, runId: Ru
   async function leave(): Promise<void> {
     screen.err(`\nExiting now. Run \`runoff cancel ${runId}\` to clean up.\n`);
     const orderly = cancel().then(() => runtime?.close());
-    // What fails now cannot be fixed here; the next start of Runoff does it.
+    // A failure cannot be handled any more; the next start of Runoff repairs it.
     const patience = new Promise((resolve) => setTimeout(resolve, EXIT_GRACE_MS));
     await Promise.race([Promise.allSettled([orderly]), patience]);
     exit(EXIT.cancelled);

@@ -5,18 +5,21 @@ import { EXIT, type Selecting, type Shell } from '../shell.ts';
 import { jsonLine } from './render/index.ts';
 
 export interface SelectFlags extends SelectOptions {
-  /** Requests at a time; absent: as many as there are cores. */
+  /** Requests at a time. Default: the number of cores plus one. */
   readonly jobs?: number;
-  /** Blind judges choose between those whom execution does not tell apart. */
+  /** Blind judges decide between candidates that execution leaves tied. */
   readonly judges?: boolean;
   /** US dollars for the judges of one request. */
   readonly budget?: number;
 }
 
-/** Dollars for the judges of one request. Our default: 36 answers about patches of some length by a model of middling price. */
+/**
+ * US dollars for the judges of one request. Our default: 36 answers about patches of average length by a mid-priced
+ * model.
+ */
 const JUDGES_USD = 1;
 
-/** What stands in for an answer where a line cannot be answered. */
+/** Printed instead of an answer if a line cannot be answered. */
 interface SelectFailure {
   readonly id: string | number | null;
   /** 1-based. */
@@ -24,9 +27,12 @@ interface SelectFailure {
   readonly error: string;
 }
 
-/** `runoff select`: JSON lines in, JSON lines out, in whatever order the answers come. A bad line costs no other one. */
+/**
+ * `runoff select`: JSON lines in, JSON lines out, in the order in which answers are ready. An invalid line does not
+ * affect the others.
+ */
 export async function selectLines(shell: Shell, flags: SelectFlags): Promise<number> {
-  // One more than cores: a request waits for git and mounts part of its time.
+  // One more than the number of cores, because a request spends part of its time waiting for git and mounts.
   const jobs = flags.jobs ?? shell.cores + 1;
   const judges = flags.judges ? { judgesUsd: flags.budget ?? JUDGES_USD } : {};
   const atOnce = Math.max(1, Math.floor(shell.cores / jobs));
@@ -68,7 +74,7 @@ const count = (
   if ('pick' in answer && answer.pick === null) counts.abstained += 1;
 };
 
-/** One answer for one line: what cannot be read or executed is said in its place. */
+/** The answer to one line. If it cannot be read or executed, an error takes its place. */
 async function answerTo(
   text: string,
   line: number,
@@ -111,7 +117,7 @@ function idOf(value: unknown): string | number | null {
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-/** One source of lines for several readers; empty lines are none. */
+/** Lines from one source for several readers, without empty lines. */
 async function* numbered(lines: AsyncIterable<string>): AsyncGenerator<{ text: string; line: number }> {
   let line = 0;
   for await (const text of lines) {
@@ -120,7 +126,7 @@ async function* numbered(lines: AsyncIterable<string>): AsyncGenerator<{ text: s
   }
 }
 
-/** Opens on first use, once; closes what was opened. */
+/** Opens on first use, once, and closes what was opened. */
 function lazily(open: () => Promise<Selecting>): { get(): Promise<Selecting>; close(): Promise<void> } {
   let opened: Promise<Selecting> | null = null;
   return {

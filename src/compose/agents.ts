@@ -5,11 +5,11 @@ import type { AgentRow, Agents, Finding } from '../shell.ts';
 import { agentsFolder, openDataFolder } from './data-folder.ts';
 import { ownerOf, tryInSandbox } from './sandbox.ts';
 
-/** Every coder that settings can name on this machine. */
+/** All coders that settings can name on this machine. */
 export const codersOf = (operator: Operator): ReadonlyMap<string, Coder> =>
   coders({ agentsFolder: agentsFolder(operator), commands: operator.agentCommands });
 
-/** For `runoff agents`. The operator's settings are read when a command asks. */
+/** The agents for `runoff agents`. Each command reads the operator's settings itself. */
 export function agentsOf(read: () => Promise<Operator>): Agents {
   return {
     async list() {
@@ -48,10 +48,13 @@ async function rowOf(coder: Coder, operator: Operator): Promise<AgentRow> {
 const operatorsOwn = ({ agentCommands }: Operator, name: string): AgentCommand | undefined =>
   Object.hasOwn(agentCommands, name) ? agentCommands[name] : undefined;
 
-/** Longest start of an agent that counts as working: the slowest takes five seconds on a busy machine. Our default. */
+/**
+ * Milliseconds until the start of an agent counts as failed: the slowest one takes five seconds on a busy machine. Our
+ * default.
+ */
 const TRIAL_MS = 60_000;
 
-/** Which agents are installed, and whether each starts in a sandbox. `sandbox` null: it cannot be tried. */
+/** Which agents are installed, and whether each one starts in a sandbox. `sandbox` is null if that cannot be tried. */
 export async function agentFindings(
   operator: Operator,
   sandbox: Sandbox | null,
@@ -68,7 +71,7 @@ export async function agentFindings(
   return missing.length === 0 ? findings : [...findings, notInstalled(missing)];
 }
 
-/** An operator may replace one of our coders on purpose; one who did it by accident should learn it. */
+/** An operator may replace a built-in coder on purpose; a warning tells those who did it by accident. */
 function shadowingFindings(operator: Operator): Finding[] {
   const ours = coders({ agentsFolder: agentsFolder(operator), commands: {} });
   const hiding = Object.keys(operator.agentCommands).filter((name) => ours.has(name));

@@ -12,7 +12,7 @@ import type { Operator } from '../core/settings/index.ts';
 import type { ExecutorFacts, Fence, GitHub, Identity, Log } from '../ports/index.ts';
 import { dataPaths, hostFolders, OWN } from './data-folder.ts';
 
-/** Address of the operator's database; the embedded one runs until the cleanups run. */
+/** URL of the operator's database. The embedded one is stopped by the cleanups. */
 export async function openDatabase(
   operator: Operator,
   ownsData: boolean,
@@ -26,7 +26,7 @@ export async function openDatabase(
   return postgres.url('runoff');
 }
 
-/** GitHub as the operator's App; a fault says what is missing. */
+/** GitHub as the operator's App. The fault says which variables are missing. */
 export function openAppGitHub(
   operator: Operator,
   log: Log,
@@ -49,33 +49,33 @@ export function openAppGitHub(
   });
 }
 
-/** Keys and addresses of model providers, as the gateway takes them. */
+/** Keys and URLs of model providers, in the form that the gateway takes. */
 export const providersOf = ({ models }: Operator): Providers =>
   Object.fromEntries(
     Object.entries(models).map(([name, { custom, ...access }]) => [name, { ...access, official: !custom }]),
   );
 
-/** What a process that shares the work is known by, and how it learns that others have taken over. */
+/** The identity of a process that shares the work, and its fence. */
 export interface Sharing {
   readonly identity: Identity;
   readonly fence: OwnFence;
   readonly facts: Pick<ExecutorFacts, 'host' | 'version'>;
 }
 
-/** Of a process that has the name `id` now. */
+/** A new identity for the process that now uses the name `id`. */
 export const newIdentity = (id: string): Identity => ({ id, incarnation: systemRandom.nonce() });
 
 export interface SharingOptions {
   readonly log: Log;
   /** Must end the process. */
   readonly onExpired: () => void;
-  /** Of all that share the database alike; absent: the engine's own. */
+  /** The same for all processes that share the database. Default: the engine's own. */
   readonly heartbeat?: HeartbeatOptions | undefined;
-  /** Of its connections to the database; absent: those of each part. */
+  /** Limits of its connections to the database. Default: those of each part. */
   readonly databaseLimits?: ConnectionLimits | undefined;
 }
 
-/** Closing it asks the others to take over what is unfinished. */
+/** Closing it asks the other processes to take over unfinished work. */
 export function openSharing(
   databaseUrl: string,
   identity: Identity,
@@ -97,8 +97,8 @@ const ownVersion = (): string =>
   (JSON.parse(readFileSync(OWN.package, 'utf8')) as { readonly version: string }).version;
 
 /**
- * How an owner of cleanups closes: all of them run, the last first, and the first failure is the one that is thrown. A
- * second call waits for the first.
+ * Returns how an owner of cleanups closes: all of them run, the last first, and the first failure is thrown. A second
+ * call waits for the first one.
  */
 export function closing(cleanups: AsyncDisposableStack): () => Promise<void> {
   let closed: Promise<void> | null = null;
@@ -115,13 +115,13 @@ export function closing(cleanups: AsyncDisposableStack): () => Promise<void> {
   };
 }
 
-/** Each later failure of a stack holds the one before it. */
+/** Each later failure of a stack contains the one before it. */
 const firstFailure = (thrown: unknown): unknown =>
   thrown instanceof SuppressedError ? firstFailure(thrown.suppressed) : thrown;
 
 /**
- * Does `work`, which adds a cleanup for each thing that it opens. When it fails, they run, and the failure is the work's
- * own: `await using` would put a failing cleanup in front of it.
+ * Does `work`, which adds a cleanup for each thing that it opens. If it fails, the cleanups run and the failure of
+ * `work` is thrown: `await using` would report a failing cleanup instead.
  */
 export async function disposedOnFailure<T>(
   cleanups: AsyncDisposableStack,

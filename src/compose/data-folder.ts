@@ -11,7 +11,7 @@ import type { Operator } from '../core/settings/index.ts';
 import type { Artifacts } from '../ports/index.ts';
 import type { TrustedChecks } from '../shell.ts';
 
-/** Folders below the data folder; one process or several may use them at the same time. */
+/** Folders in the data folder. Several processes may use them at the same time. */
 interface DataPaths {
   readonly database: string;
   readonly artifacts: string;
@@ -32,19 +32,19 @@ export const dataPaths = (data: string): DataPaths => ({
   trusted: join(data, 'trusted-checks'),
 });
 
-/** Folders in which all that fills a data folder lies: ours, and those of the workspaces. */
+/** All folders that can fill a data folder: ours, and those of the workspaces. */
 export const ownFolders = (data: string): readonly string[] => [
   ...Object.values(dataPaths(data)),
   ...['mirrors', 'objects', 'bases', 'layers', 'areas'].map((name) => join(data, name)),
 ];
 
-/** Where installed agents lie. */
+/** Where agents are installed. */
 export const agentsFolder = (operator: Operator): string =>
   operator.agentsFolder ?? dataPaths(operator.data).agents;
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Files of our own that are not code of the app. */
+/** Our own files that are not code. */
 export const OWN = {
   planner: here('../runs/brief/planner.md'),
   critic: here('../runs/brief/critic.md'),
@@ -60,12 +60,12 @@ export const OWN = {
 } as const;
 
 /**
- * Where data is kept unless RUNOFF_DATA says otherwise. For root it is not in the home folder: the sandbox's and the
- * database's own users must be able to enter it. Fault ENVIRONMENT_INVALID where there is no home folder.
+ * The data folder if RUNOFF_DATA is not set. For root it is not in the home folder, because the users of the sandbox
+ * and of the database must be able to enter it. Fault ENVIRONMENT_INVALID if there is no home folder.
  */
 export function defaultData(env: NodeJS.ProcessEnv): string {
   if (process.getuid?.() === 0) return '/var/lib/runoff';
-  // The XDG rules say that a path which is not absolute is ignored.
+  // The XDG specification says to ignore a path that is not absolute.
   if (env.XDG_DATA_HOME?.startsWith('/')) return join(env.XDG_DATA_HOME, 'runoff');
   if (env.HOME) return join(env.HOME, '.local', 'share', 'runoff');
   throw new Fault(
@@ -75,8 +75,8 @@ export function defaultData(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Folders that texts for everybody must not name. `/tmp` and `/root` are left as they are: every machine has them, and
- * candidates write of their own.
+ * Folders that public texts must not name. `/tmp` and `/root` are not replaced: every machine has them, and candidates
+ * mention their own.
  */
 export const hostFolders = (data: string): readonly HostFolder[] => [
   { path: resolve(data), name: '(data folder)' },
@@ -85,32 +85,36 @@ export const hostFolders = (data: string): readonly HostFolder[] => [
   { path: tmpdir(), name: '(temporary folder)' },
 ];
 
-/** Others may pass through, to what is open to them inside, and may not look around. */
+/** Others may pass through to what is open to them inside, but may not list it. */
 const PASSABLE = 0o711;
 const OTHERS_MAY_WRITE = 0o002;
 
-/** What may lie in a folder that is as good as empty: what file systems bring, and our own settings. */
+/** Names that a folder may contain and still count as empty: what file systems create, and our own settings. */
 const UNIMPORTANT: ReadonlySet<string> = new Set(['lost+found', '.env']);
 
 const { agents, database, sockets, toolchain } = dataPaths('/');
-/** What Runoff makes first in its data folder, by names that nobody else uses; `app.pem` is from setting up the App. */
+/**
+ * What Runoff creates first in its data folder, under names that nobody else uses; `app.pem` is written when the App is
+ * set up.
+ */
 const OURS: ReadonlySet<string> = new Set([
   ...[agents, database, sockets, toolchain].map((path) => basename(path)),
   'app.pem',
 ]);
 
 /**
- * The data folder, made if it is missing. Mode and owner are set only on what Runoff made: a folder of somebody else's
- * is never taken over. Fault ENVIRONMENT_INVALID when it holds other things, or when everybody may write to it.
+ * Opens the data folder, and creates it if it does not exist. Sets mode and owner only on what Runoff created: it never
+ * takes over somebody else's folder. Fault ENVIRONMENT_INVALID if it contains other things, or if everybody can write
+ * to it.
  */
 export async function openDataFolder(path: string, owner: { readonly gid: number } | null): Promise<void> {
   const data = resolve(path);
   const first = await makeFolder(data);
   if (first === undefined) {
-    // As an ordinary user we are the sandbox's user too: whatever the mode is, it may enter.
+    // An unprivileged user is also the user of the sandbox, which may enter it whatever its mode.
     if (!(await isOurs(data)) || owner === null) return;
   }
-  // What we made ourselves is opened whatever the umask.
+  // Open what we created ourselves, whatever the umask.
   for (let made = data; made.length >= (first ?? data).length; made = dirname(made)) {
     await chmod(made, PASSABLE);
   }
@@ -129,7 +133,7 @@ async function makeFolder(data: string): Promise<string | undefined> {
   }
 }
 
-/** False for a folder that is empty: it may be used as it is. */
+/** False for an empty folder, which is used as it is. */
 async function isOurs(data: string): Promise<boolean> {
   if (((await stat(data)).mode & OTHERS_MAY_WRITE) !== 0) {
     throw refused(data, 'everybody may write to it');
@@ -146,13 +150,13 @@ const refused = (data: string, why: string): Fault =>
     `RUNOFF_DATA: ${data} cannot be the data folder: ${why}. Name a folder for Runoff alone; it is made if it is missing.`,
   );
 
-/** The store of artifacts that the operator chose. Opening it asks nothing; `checkArtifacts` does. */
+/** The store of artifacts that the operator chose. Opening it sends no request; `checkArtifacts` does. */
 export function artifactsOf({ artifacts: place, data }: Operator): Artifacts {
   if (place === undefined) return openArtifacts(dataPaths(data).artifacts);
   return place.kind === 'folder' ? openArtifacts(place.path) : openS3Artifacts(place);
 }
 
-/** For people: where artifacts are, without secrets. */
+/** Where artifacts are stored, for people, without secrets. */
 export function artifactsText({ artifacts: place, data }: Operator): string {
   if (place === undefined) return dataPaths(data).artifacts;
   if (place.kind === 'folder') return place.path;
@@ -160,15 +164,15 @@ export function artifactsText({ artifacts: place, data }: Operator): string {
   return `s3://${[bucket, prefix].filter(Boolean).join('/')} at ${endpoint ?? `Amazon ${region}`}`;
 }
 
-/** Always the same text, so that it lies there once. */
+/** Always the same text, so that it is stored once. */
 const PROBE = 'Written by `runoff doctor` to see whether artifacts can be kept here. It may be removed.\n';
 
-/** Puts a small text, reads it back, and rejects with what is wrong. */
+/** Writes a small text and reads it back. Rejects with what is wrong. */
 export async function checkArtifacts(artifacts: Artifacts): Promise<void> {
   await artifacts.get(await artifacts.put(PROBE));
 }
 
-/** What people have agreed to run with less than the full sandbox: a small file for each repository and set of checks. */
+/** What people agreed to run without the full sandbox: a small file for each repository and set of checks. */
 export function openTrustedChecks(data: string): TrustedChecks {
   const folder = dataPaths(data).trusted;
   const fileOf = (repository: string, digest: string): string =>
@@ -189,7 +193,7 @@ export function openTrustedChecks(data: string): TrustedChecks {
   };
 }
 
-/** Our prompts, with those that the operator puts in their place. */
+/** The built-in prompts, replaced by the operator's where there are any. */
 export const promptsOf = (operator: Operator) =>
   readPrompts({
     planner: OWN.planner,

@@ -6,18 +6,18 @@ import type { Log } from '../ports/index.ts';
 import { ownFolders } from './data-folder.ts';
 import { type Prunable, pruneUnused } from './upkeep.ts';
 
-/** Milliseconds between two checks. Our default: a coder writes less in it than the space that is kept free. */
+/** Milliseconds between two checks. Our default: in this time a coder writes less than the space that is kept free. */
 const SPACE_CHECK_MS = 10_000;
 
 export interface DiskSpace {
-  /** Why no further run may start here, a sentence; null where one may. */
+  /** A sentence that says why no further run may start here; null if one may. */
   shortage(): string | null;
-  /** Result of the last check of the folder's quota: a sentence where it cannot be enforced, else null. */
+  /** Sets the result of the last check of the quota: a sentence if it cannot be enforced, else null. */
   setQuotaShortage(why: string | null): void;
   close(): Promise<void>;
 }
 
-/** Watches the free space of the file system that holds `dir`. `least`: bytes under which no further run begins; 0: none. */
+/** Watches the free space of the file system of `dir`. Below `least` bytes no further run starts; 0: no limit. */
 export async function watchDiskSpace(dir: string, least: number, log: Log): Promise<DiskSpace> {
   const stop = new AbortController();
   let why = await shortageOf(dir, least);
@@ -65,13 +65,13 @@ const QUOTA_CHECK_MS = 5 * 60_000;
 export interface Quota {
   /** The data folder. */
   readonly dir: string;
-  /** Bytes on disk; 0: as many as there are. */
+  /** Maximum number of bytes on disk; 0: no limit. */
   readonly most: number;
 }
 
 /**
- * Checks the data folder once: while it is too big, removes what was not used for an ever shorter time. Null where it
- * fits then, else a sentence. Rejects where it could not be measured.
+ * Checks the data folder once. While it is too big, removes what has not been used for ever shorter times. Returns null
+ * if it then fits, else a sentence. Rejects if it cannot be measured.
  */
 export async function enforceQuota(world: Prunable, { dir, most }: Quota): Promise<string | null> {
   if (most === 0) return null;

@@ -13,10 +13,16 @@ import { openLog } from './log.ts';
 import type { SettingsFile, SettingsSource } from './operator-settings.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
 
-/** Less free space than this is worth a word, bytes: a repository, its checkouts and the database must fit. */
+/**
+ * Bytes of free space below which a warning is shown: a repository, its checkouts and the database must fit. Our
+ * default.
+ */
 const MIN_FREE_BYTES = 2 * 2 ** 30;
 
-/** Looks at everything a run needs, in the order in which it would be missed. Nothing stays but one small artifact, always the same. */
+/**
+ * Checks everything that a run needs, in the order in which a run would need it. Leaves nothing behind but one small
+ * artifact, which is always the same.
+ */
 export async function diagnose(read: SettingsSource['read']): Promise<readonly Finding[]> {
   const findings: Finding[] = [nodeFinding(), await gitFinding()];
   let operator: Operator;
@@ -143,7 +149,7 @@ async function artifactsIn(operator: Operator): Promise<Omit<Finding, 'name'>> {
   return { state: 'ok', detail: `${artifactsText(operator)} keeps what is put there` };
 }
 
-/** What this machine would take if it were started. */
+/** What this machine would execute if it were started. */
 const taking = ({ codersPerWorker, examinationsPerWorker }: Operator) => ({
   coders: codersPerWorker,
   examinations: examinationsPerWorker,

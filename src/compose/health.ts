@@ -4,7 +4,7 @@ import type { World } from '../runs/index.ts';
 import type { Health, WebOptions } from '../server/index.ts';
 import type { Runtime } from '../shell.ts';
 
-/** Anybody can read it, so it names the part that is down, and only the log has the reason. */
+/** Anybody can read this, so it only names the part that is down; the log has the reason. */
 export async function healthOf({ world }: Runtime): Promise<Health> {
   const reachable = await world.store.runs(1).then(
     () => true,
@@ -26,7 +26,7 @@ export async function healthOf({ world }: Runtime): Promise<Health> {
   };
 }
 
-/** The `/metrics` page, for requests with the operator's token; without a token there is no such page. */
+/** The `/metrics` page for requests with the operator's token. If no token is configured, the page does not exist. */
 export function metricsPageOf(
   { metricsToken: token }: Operator,
   { metrics }: Pick<World, 'metrics'>,
@@ -34,7 +34,7 @@ export function metricsPageOf(
   return token && metrics ? { metrics: { token, exposition: () => metrics.exposition() } } : {};
 }
 
-/** Work that waits forever because no process takes it: a sentence for each, with what to do. */
+/** Work that waits forever because no process executes it: a sentence for each kind, with what to do. */
 export function unclaimedWork(
   executors: readonly Pick<ExecutorRecord, 'coders' | 'examinations' | 'silentMs'>[],
 ): readonly string[] {

@@ -26,7 +26,7 @@ export interface Instruments {
 type Write = Omit<AuditEntry & { kind: 'write' }, 'kind'>;
 type When = Pick<ExternalWrite, 'startedAt' | 'endedAt'>;
 
-/** Counts, traces and audits a write to GitHub. Never rejects: the write was made, whether or not it is recorded. */
+/** Counts, traces and audits a write to GitHub. Never rejects: the write has been made, whether or not it is recorded. */
 async function recordWrite(
   instruments: Instruments,
   write: Write,
@@ -56,7 +56,7 @@ async function recordWrite(
   });
 }
 
-/** The same GitHub, each of whose writes is counted, traced and audited. */
+/** The same GitHub; each write is counted, traced and audited. */
 export const instrumentedGitHub = (github: GitHub, instruments: Instruments): GitHub => ({
   appId: github.appId,
   asPublished: (text) => github.asPublished(text),
@@ -75,7 +75,7 @@ export const instrumentedGitHub = (github: GitHub, instruments: Instruments): Gi
 
 const nameOf = ({ owner, name }: RepositoryHandle): string => `${owner}/${name}`;
 
-/** The same workspaces; a push is a write to GitHub as well. */
+/** The same workspaces; a push is recorded as a write to GitHub. */
 export const instrumentedPushes = (
   workspaces: Workspaces,
   instruments: Instruments,
@@ -100,7 +100,7 @@ export const instrumentedPushes = (
   },
 });
 
-/** Of the run that is worked on; a push knows an address only. */
+/** The repository of the current run: a push only knows a URL. */
 async function repositoryOf({ store, log }: Instruments): Promise<number | undefined> {
   const { run } = log.about();
   const found = run === undefined ? null : await store.run(run).catch(() => null);
@@ -109,7 +109,7 @@ async function repositoryOf({ store, log }: Instruments): Promise<number | undef
 
 type Ledger = Pick<Store, 'bookCall' | 'settleCall' | 'usage'>;
 
-/** The same ledger; what calls came to is counted and traced when it is settled. */
+/** The same ledger; each call is counted and traced when it is settled. */
 export const instrumentedLedger = (
   ledger: Ledger,
   { metrics, tracer }: Pick<Instruments, 'metrics' | 'tracer'>,
@@ -148,7 +148,7 @@ const attributesOf = ({
   tokens_cached: tokensCached,
 });
 
-/** The same sandbox, whose executions are traced; of a command only the program's name is told. */
+/** The same sandbox; executions are traced, with the program name only. */
 export function instrumentedSandbox(
   sandbox: Sandbox,
   { log, tracer }: Pick<Instruments, 'log' | 'tracer'>,
@@ -166,7 +166,7 @@ export function instrumentedSandbox(
   };
 }
 
-/** What the App subscribes to, and what GitHub sends every App; anybody may send anything else. */
+/** What the App subscribes to, and what GitHub sends to every App. Anybody can send other names. */
 const EVENTS: ReadonlySet<string> = new Set([
   'installation',
   'installation_repositories',
@@ -178,7 +178,7 @@ const EVENTS: ReadonlySet<string> = new Set([
 ]);
 const DELIVERY = /^[\w-]{1,80}$/;
 
-/** The same middleware: its lines say which delivery they are about, and how long an answer took is counted. */
+/** The same middleware; its log lines carry the delivery, and the time until the answer is counted. */
 export const instrumentedWebhook =
   (
     { log, clock, metrics }: Pick<World, 'log' | 'clock' | 'metrics'>,
@@ -188,7 +188,7 @@ export const instrumentedWebhook =
     const began = clock.elapsed();
     const [event, delivery] = [request.headers['x-github-event'], request.headers['x-github-delivery']];
     response.once('close', () => {
-      // Whoever went away before the answer got none.
+      // A sender that closed the connection before the answer got none.
       const status = response.writableFinished ? response.statusCode : 0;
       metrics?.webhook(
         EVENTS.has(String(event)) ? String(event) : 'other',

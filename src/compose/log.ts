@@ -4,7 +4,7 @@ import { redactor, secretsIn } from '../core/secrets/index.ts';
 import type { Operator } from '../core/settings/index.ts';
 import type { Log, LogContext } from '../ports/index.ts';
 
-/** Paths at which a secret could stand in an error's own fields; never in our messages. */
+/** Paths at which the fields of an error can contain a secret. Our own messages never do. */
 const REDACTED = [
   'authorization',
   '*.authorization',
@@ -17,13 +17,13 @@ const REDACTED = [
 
 /** A log whose lines carry their run, command and delivery. */
 export interface OpenLog extends Log {
-  /** What lines that are written here carry. */
+  /** The fields that lines written here carry. */
   about(): LogContext;
 }
 
 /**
- * Structured log on standard error: standard output belongs to results. No line leaves with a secret of the operator's,
- * or with anything that has the form of one, whichever field, message or stack it stands in.
+ * Structured log on standard error; standard output is for results. The operator's secrets, and everything that looks
+ * like a secret, are redacted in every field, message and stack.
  */
 export function openLog(
   operator: Operator,
@@ -35,7 +35,7 @@ export function openLog(
       name: 'runoff',
       level: operator.logLevel,
       redact: { paths: REDACTED, censor: '[redacted]' },
-      // A fresh object each time: pino writes the line's own fields into it.
+      // A new object each time, because pino adds the fields of the line to it.
       mixin: () => ({ ...storage.getStore() }),
       hooks: { streamWrite: redactor(secretsIn(operator)) },
     },

@@ -17,7 +17,7 @@ interface MoveWish {
   readonly onTable: (table: string, rows: number, of: number) => void;
 }
 
-/** From the database of this environment to the one at `to`; see `moveDatabase`. */
+/** Copies the database of this environment to the one at `to`; see `moveDatabase`. */
 export async function moveAway(operator: Operator, wish: MoveWish): Promise<readonly MovedTable[]> {
   const cleanups = new AsyncDisposableStack();
   const log = openLog(operator);
@@ -37,9 +37,9 @@ export async function moveAway(operator: Operator, wish: MoveWish): Promise<read
   return moved;
 }
 
-/** Does the daily upkeep now, even while a server runs. `dry`: only counts the rows that would be removed. */
+/** Does the daily upkeep now, even while a server is running. `dry`: only counts the rows that would be removed. */
 export async function pruneByHand(operator: Operator, dry: boolean): Promise<PrunedByHand> {
-  // An executor with a new name: it also shortens the engine's record, and has nothing to resume.
+  // An executor with a new name: it shortens the engine's records too, and has nothing to resume.
   const needs: RuntimeNeeds = dry
     ? { role: 'reader' }
     : { role: 'standalone', executor: `cli-prune-${systemRandom.runId()}`, github: true };

@@ -11,24 +11,27 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 interface SettingsFrom {
   readonly env: NodeJS.ProcessEnv;
-  /** The folder that Runoff was started in, absolute. */
+  /** The current folder, absolute. */
   readonly cwd: string;
-  /** What `--env-file` names. */
+  /** The value of `--env-file`. */
   readonly envFile?: string | undefined;
   /** Default: the folder of this program. */
   readonly installation?: string;
 }
 
-/** The operator's settings, and where they come from. */
+/** The operator's settings and their source. */
 export interface OperatorSettings {
   readonly operator: Operator;
   readonly file: SettingsFile;
 }
 
-/** Variables that are paths. A relative one is relative to the file that sets it, or to the current folder. */
+/** Variables that contain a path. A relative one is relative to the file that sets it, or to the current folder. */
 const PATHS = ['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PATH'] as const;
 
-/** Reads the operator's settings from the environment and from one settings file; the environment wins. Faults: ENVIRONMENT_INVALID. */
+/**
+ * Reads the operator's settings from the environment and from one settings file; the environment takes precedence.
+ * Faults: ENVIRONMENT_INVALID.
+ */
 export async function readSettings(from: SettingsFrom): Promise<OperatorSettings> {
   const { env, cwd, envFile, installation = INSTALLATION } = from;
   const given = await absolutePaths(env, cwd, (path) => foreignWorkTree(path, installation));
@@ -51,12 +54,15 @@ export async function readSettings(from: SettingsFrom): Promise<OperatorSettings
 export const readOperator = async (from: SettingsFrom): Promise<Operator> =>
   (await readSettings(from)).operator;
 
-/** The settings of one process, read anew by each call. */
+/** The settings of one process. Each call reads them again. */
 export interface SettingsSource {
-  /** What `--env-file` names; to be said before anything is read. */
+  /** Sets the value of `--env-file`. Must be called before anything is read. */
   use(envFile: string): void;
   read(): Promise<OperatorSettings>;
-  /** For commands at a terminal: says on `say` which files were not read and, unless `quietly`, which one was. */
+  /**
+   * For commands in a terminal: `say` receives the names of files that were not read and, unless `quietly`, of the one
+   * that was.
+   */
   readAloud(say: (line: string) => void, quietly?: boolean): Promise<Operator>;
 }
 
@@ -77,7 +83,7 @@ export function settingsSource(from: SettingsFrom): SettingsSource {
   };
 }
 
-/** For servers: the log tells where the settings come from, and which files were not read. */
+/** For servers: logs where the settings come from, and which files were not read. */
 export function logSettings(log: Log, { path, notices }: SettingsFile): void {
   const from = path === null ? 'the environment; there is no settings file' : `${path} and the environment`;
   log.info({ settingsFile: path }, `Operator settings come from ${from}.`);
@@ -86,7 +92,7 @@ export function logSettings(log: Log, { path, notices }: SettingsFile): void {
 
 const namedFile = (path: string): SettingsFile => ({ path, writeTo: path, notices: [] });
 
-/** `set` with absolute paths, and without paths that are empty. */
+/** `set` with absolute paths; empty paths are dropped. */
 async function absolutePaths(
   set: Env,
   folder: string,
@@ -117,7 +123,7 @@ const foreignPath = (name: string, path: string, tree: string): Fault =>
 const INSTALLATION = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
 interface SettingsFolders {
-  /** The folder that Runoff was started in. */
+  /** The current folder. */
   readonly cwd: string;
   /** The data folder, absolute, as far as it is known without a settings file. */
   readonly data: string;
@@ -126,18 +132,18 @@ interface SettingsFolders {
 }
 
 export interface SettingsFile {
-  /** The one file that operator settings are read from, absolute; null: there is none. */
+  /** The one file that operator settings are read from, absolute; null if there is none. */
   readonly path: string | null;
-  /** Where new settings are written, absolute: the file that is read, else the data folder's. */
+  /** Where new settings are written, absolute: the file that is read, else the one in the data folder. */
   readonly writeTo: string;
-  /** A sentence for each file that is there and is not read. */
+  /** A sentence for each file that exists and is not read. */
   readonly notices: readonly string[];
 }
 
 /**
- * Finds the settings file where none is named: `.env` of the data folder, else `.env` of the installation. Never
- * the one of the folder that Runoff is started in, nor one inside a git work tree that is not Runoff's own: people stand
- * in repositories of strangers (docs/decisions/0046).
+ * Finds the settings file if none is named: `.env` in the data folder, else `.env` in the installation. Never the one
+ * in the current folder, and never one inside a git work tree other than Runoff's own: the user may be in a stranger's
+ * repository (docs/decisions/0046).
  */
 async function findSettingsFile(places: SettingsFolders): Promise<SettingsFile> {
   const { cwd, data, installation } = places;
@@ -163,7 +169,7 @@ async function findSettingsFile(places: SettingsFolders): Promise<SettingsFile> 
 const inWorkTree = (path: string, tree: string): string =>
   `Settings in ${path} were not read: it lies in the git work tree ${tree}, whose files may come from somebody else. If it is yours, name it: --env-file ${path}`;
 
-/** Says that `.env` of the current folder was not read, where it sets anything that Runoff knows. */
+/** A notice that `.env` in the current folder was not read, if it sets a variable that Runoff knows. */
 async function inWorkFolder(path: string, data: string): Promise<readonly string[]> {
   const named = await variablesNamedIn(path);
   const known = named.filter((name) => Object.hasOwn(Environment.shape, name)).sort();
@@ -175,8 +181,8 @@ async function inWorkFolder(path: string, data: string): Promise<readonly string
 }
 
 /**
- * The top folder of a git work tree around `path` that is not Runoff's own; null where there is none. Looked for on the
- * path as written and on the one that links lead to; `path` need not be there.
+ * The top folder of a git work tree around `path`, unless it is Runoff's own; null if there is none. Checks both the
+ * path as written and the one that links lead to. `path` need not exist.
  */
 async function foreignWorkTree(path: string, installation: string): Promise<string | null> {
   const own = new Set([installation, await realOf(installation)]);
@@ -194,7 +200,7 @@ async function workTreeAround(path: string): Promise<string | null> {
   }
 }
 
-/** With the links resolved of that part of the path that is there. */
+/** Resolves the links in the part of the path that exists. */
 async function realOf(path: string): Promise<string> {
   const found = await realpath(path).catch(() => null);
   if (found !== null || path === dirname(path)) return found ?? path;

@@ -39,28 +39,33 @@ import { NO_SANDBOX, openSandbox, ownerOf } from './sandbox.ts';
 import { pruneUnused } from './upkeep.ts';
 
 export interface RuntimeOptions {
-  /** The GitHub of `serve` and of the demo, for a process that others may take over from. */
+  /** The GitHub of `serve` and of the demo, for a process whose work others may take over. */
   readonly github?: (fence: Fence | undefined) => GitHub;
   readonly log?: OpenLog;
-  /** No other process uses the data folder: the embedded database is stopped whoever is connected. */
+  /** No other process uses the data folder: the embedded database is stopped no matter who is connected. */
   readonly ownsData?: boolean;
-  /** False: what is no longer used is removed by whoever opens this, not in the background. Default true. */
+  /** False: the caller removes what is no longer used; it is not done in the background. Default: true. */
   readonly prunes?: boolean;
-  /** Ends the process at once: others have taken over its work. Default: with exit code 1. */
+  /** Ends the process at once, because others have taken over its work. Default: with exit code 1. */
   readonly onExpired?: () => void;
-  /** How soon others notice that a process is gone; the same for all that share the database. Default: the engine's own. */
+  /**
+   * How soon others notice that a process is gone; the same for all processes that share the database. Default: the
+   * engine's own.
+   */
   readonly heartbeat?: HeartbeatOptions;
   /** How long connections to the database wait. Default: those of each part. */
   readonly databaseLimits?: ConnectionLimits;
 }
 
-/** Of the durable flows. Raised only where runs under way could not go on at all: `FlowContext.patched` is for the rest. */
+/**
+ * Version of the durable flows. Raised only if unfinished runs could not continue at all; `FlowContext.patched` is for
+ * everything else.
+ */
 const APPLICATION_VERSION = '2';
 
 /**
- * Puts the real world together: the database runs, and where anything is to be executed the sandbox is proven (or it
- * is a fault: never without one, I10).
- * Whatever was opened is closed again when a later part fails.
+ * Opens the real world: starts the database and, if anything is to be executed, checks the sandbox. Without a working
+ * sandbox it fails (I10). If a later part fails, everything that was opened is closed.
  */
 export async function openRuntime(
   operator: Operator,
@@ -71,7 +76,7 @@ export async function openRuntime(
   return disposedOnFailure(cleanups, async () => {
     const world = await openParts(operator, needs, options, cleanups);
     const quota = { dir: operator.data, most: operator.maxDisk };
-    // No server looks after this machine's folders while a command at a terminal works.
+    // While a command in a terminal runs, no server cleans up this machine's folders.
     if (needs.role === 'standalone') {
       if (options.prunes !== false) pruneMeanwhile(world, quota, cleanups);
     } else if (needs.role !== 'reader') {
@@ -81,7 +86,7 @@ export async function openRuntime(
   });
 }
 
-/** A command at a terminal does not wait for disk space: a quota that cannot be enforced is only logged. */
+/** A command in a terminal does not wait for disk space: if a quota cannot be enforced, this is only logged. */
 function pruneMeanwhile(
   world: Pick<World, 'clock' | 'log' | 'store' | 'workspaces'>,
   quota: Quota,
@@ -96,7 +101,7 @@ function pruneMeanwhile(
   cleanups.defer(async () => void (await pruning));
 }
 
-/** The workspaces, with pushes and damage counted. */
+/** The workspaces; pushes and damage are counted. */
 function openInstrumentedWorkspaces(
   parts: Parameters<typeof openWorkspaces>[0],
   instruments: Instruments,
@@ -114,7 +119,7 @@ async function openParts(
   const { log = openLog(operator), onExpired = () => process.exit(EXIT.failed) } = options;
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
-  // Before the database: the sandbox may move this process and its children to a control group.
+  // Before the database: the sandbox may move this process and its children to another control group.
   const bare = needs.role === 'reader' ? NO_SANDBOX : await openSandbox(operator);
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, cleanups);
   const sharingOptions = { ...options, log, onExpired };
@@ -133,7 +138,7 @@ async function openParts(
   const leads = needs.role !== 'worker';
   const announcer = openAnnouncer({ ...announcerParts(store, log, leads ? github : undefined), diskSpace });
   cleanups.defer(() => announcer.idle());
-  // At a terminal somebody sees what happens, and a run waits for nobody.
+  // In a terminal the user sees what happens, and runs do not wait.
   const mayBegin = () => sharing === null || diskSpace.shortage() === null;
   const { databaseLimits: limits } = options;
   const engine = openEngine(operator, needs, { databaseUrl, sharing, mayBegin, log, limits });
@@ -161,7 +166,7 @@ const metricsAndTracer = ({ metrics, tracer }: Instruments): Pick<World, 'metric
   ...(tracer ? { tracer } : {}),
 });
 
-/** The store and, where this process shares its work, its identity among the others. */
+/** Opens the store and, if this process shares its work, its identity and fence. */
 async function openStoreAndSharing(
   databaseUrl: string,
   needs: RuntimeNeeds,
@@ -192,7 +197,7 @@ const gatewayOver = (
     log,
   });
 
-/** Only what the operator asked for: otherwise the packages of the collector are not even loaded. */
+/** Opens only what the operator configured; otherwise the packages of the collector are not even loaded. */
 async function openInstruments(
   { metricsToken, traces }: Operator,
   store: Store,
@@ -208,7 +213,7 @@ async function openInstruments(
   return { ...metrics, tracer };
 }
 
-/** Who this process is among those that share the work; undefined for one that works alone, or only reads. */
+/** The identity of this process among those that share the work; undefined if it works alone or only reads. */
 const identityOf = (needs: RuntimeNeeds) =>
   needs.role === 'app' || needs.role === 'worker' ? newIdentity(needs.executor) : undefined;
 
@@ -229,7 +234,7 @@ const statelessParts = (operator: Operator) => ({
   prompts: promptsOf(operator),
 });
 
-/** The App shares its work through queues; the command line runs all of its own run in its own process. */
+/** The App shares its work through queues; the command line executes its whole run in its own process. */
 function openEngine(
   operator: Operator,
   needs: RuntimeNeeds,
@@ -253,14 +258,14 @@ function openEngine(
     takesRuns: needs.role !== 'worker',
     applicationVersion: APPLICATION_VERSION,
     queue: sharing === null ? null : queue,
-    // Alone, there is nobody else who could take them.
+    // A process that works alone must execute them itself.
     directConcurrency: Math.max(1, codersPerWorker),
     runsAtOnce: operator.runsAtOnce,
     ...(sharing ? { among: sharing } : {}),
   });
 }
 
-/** For a process that leads no run: what is said on GitHub, the app says. */
+/** GitHub for a process that leads no run: only the App writes. */
 const readOnly = (github: GitHub): GitHub => ({
   ...github,
   publisher: () => Promise.reject(new Fault('INTERNAL', 'A worker was asked to write to GitHub.')),

@@ -16,11 +16,11 @@ import type { Operator, SandboxChoice } from '../core/settings/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec, type Sandbox } from '../ports/index.ts';
 import { dataPaths } from './data-folder.ts';
 
-/** The dedicated user all sandboxes run as when we are root; null when we are an ordinary user ourselves. */
+/** The dedicated user of all sandboxes if we are root; null if we are an unprivileged user. */
 export const ownerOf = (operator: Operator): Owner | null =>
   process.getuid?.() === 0 ? { uid: operator.sandboxUid, gid: operator.sandboxUid } : null;
 
-/** Opens and checks the sandbox before anything else: without one, nothing runs (I10). */
+/** Opens and checks the sandbox before anything else: without one, nothing is executed (I10). */
 export async function openSandbox(operator: Operator): Promise<Sandbox> {
   const paths = dataPaths(operator.data);
   const owner = ownerOf(operator);
@@ -51,7 +51,7 @@ function backend(
   }
 }
 
-/** For a process that executes nothing: reading the record takes neither a sandbox nor its tools. */
+/** For a process that executes nothing: reading runs needs neither a sandbox nor its tools. */
 export const NO_SANDBOX: Sandbox = {
   probe: async () => ({
     kind: 'missing',
@@ -63,7 +63,7 @@ export const NO_SANDBOX: Sandbox = {
   },
 };
 
-/** Runs a command in an empty area that is removed afterwards; for `runoff doctor`. */
+/** Executes a command in an empty area, which is removed afterwards; for `runoff doctor`. */
 export async function tryInSandbox(
   operator: Operator,
   sandbox: Sandbox,
@@ -84,7 +84,7 @@ export async function tryInSandbox(
     const area = { id: 'try', lowers: [lower], upper, work, merged, home };
     return await sandbox.exec({ ...given, area, limits: { ...DEFAULT_LIMITS, wallMs } });
   } finally {
-    // The kernel makes a folder in `work` that is closed to everyone but root of its own namespace.
+    // The kernel creates a folder in `work` that is closed to everyone but root of its own namespace.
     await rm(root, { recursive: true, force: true, maxRetries: 3 });
   }
 }

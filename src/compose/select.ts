@@ -17,12 +17,12 @@ import { dataPaths, openDataFolder, promptsOf } from './data-folder.ts';
 import { openLog } from './log.ts';
 import { openSandbox, ownerOf } from './sandbox.ts';
 
-/** Folders of installed packages that stand in a work tree without being part of the repository. */
+/** Folders of installed packages that are in a work tree but not part of the repository. */
 const INSTALLED = ['node_modules', '.venv', 'venv', 'vendor'] as const;
 
 /**
- * What `runoff select` executes with: a sandbox and a folder for this process alone, which is gone at the end. Nothing of
- * it is shared with runs.
+ * What `runoff select` executes with: a sandbox, and a folder for this process alone, which is removed at the end.
+ * Nothing is shared with runs.
  */
 export async function openSelecting(
   operator: Operator,
@@ -53,7 +53,7 @@ export async function openSelecting(
   };
 }
 
-/** Models as judges, through a gateway of this process; what it spends is kept in no database. */
+/** Models as judges, through a gateway of this process. Its spending is not stored in a database. */
 function openJudges(
   operator: Operator,
   budgetUsd: number,
@@ -86,7 +86,10 @@ function openJudges(
 
 type Lend = (base: BaseCheckout, top: string) => Promise<BaseCheckout>;
 
-/** Each folder of packages is copied once, whoever asks, so that sandboxes can read it and nothing can write to the original. */
+/**
+ * Copies each folder of packages once for all requests, so that sandboxes can read it and nothing can write to the
+ * original.
+ */
 function openLending(dir: string, owner: { readonly uid: number; readonly gid: number } | null): Lend {
   const copies = new Map<string, Promise<string>>();
   const copyOf = (from: string, name: string): Promise<string> => {
@@ -98,11 +101,11 @@ function openLending(dir: string, owner: { readonly uid: number; readonly gid: n
   return async (base, top) => {
     const layers: string[] = [];
     for (const name of INSTALLED) {
-      // What is part of the repository stands in the checkout already.
+      // What is part of the repository is in the checkout already.
       if (await isFolder(join(base.lower, name))) continue;
       const path = join(top, name);
       if (!(await isFolder(path))) continue;
-      // A link may lead to the packages of another work tree, but an unpacked archive can hold one to `~/.ssh`, too.
+      // A link may lead to the packages of another work tree, but an unpacked archive can also contain one to `~/.ssh`.
       const real = await realpath(path);
       if (basename(real) === name) layers.push(await copyOf(real, name));
     }

@@ -29,10 +29,10 @@ import { startUpkeep } from './upkeep.ts';
 
 const WEBHOOKS_PATH = '/api/github/webhooks';
 
-/** APP_ID, PRIVATE_KEY and WEBHOOK_SECRET. */
+/** Number of variables: APP_ID, PRIVATE_KEY and WEBHOOK_SECRET. */
 const APP_VARIABLES = 3;
 
-/** Milliseconds that running steps get at SIGTERM; what is unfinished goes on at the next start. */
+/** Milliseconds that active steps get after SIGTERM; unfinished ones continue at the next start. */
 const GRACE_MS = 8_000;
 
 export interface Served {
@@ -41,8 +41,8 @@ export interface Served {
 }
 
 /**
- * The GitHub App on an open world: webhooks in, runs in the durable engine. The demo runs this same function.
- * The runtime is its own from now on: closed with it, and closed when it does not start.
+ * Runs the GitHub App in an open world: receives webhooks and executes runs in the durable engine. The demo uses the
+ * same function. It takes ownership of the runtime, which is closed with it, and also if it does not start.
  */
 export async function startApp(operator: Operator, runtime: Runtime): Promise<Served> {
   const cleanups = new AsyncDisposableStack();
@@ -53,7 +53,7 @@ export async function startApp(operator: Operator, runtime: Runtime): Promise<Se
   });
 }
 
-/** Listens before the engine starts, so that a busy port is found before any work begins. */
+/** Listens before the engine starts, so that a port in use is detected before any work begins. */
 async function openApp(
   operator: Operator,
   runtime: Runtime,
@@ -65,12 +65,12 @@ async function openApp(
   const start = Promise.withResolvers<'launched' | 'expired'>();
   let launched = false;
   cleanups.defer(() => world.engine.shutdown(GRACE_MS));
-  // A command that is interrupted is applied again at the next start.
+  // An interrupted command is applied again at the next start.
   cleanups.defer(() => Promise.race([intake.idle(), world.clock.sleep(GRACE_MS)]));
   const web = await startWeb({
     host: operator.http.host,
     port: operator.http.port,
-    // GitHub waits ten seconds for an answer and does not send again: what comes meanwhile has to wait.
+    // GitHub waits ten seconds for an answer and does not retry, so a delivery that arrives during the start waits.
     webhook: {
       secret: webhookSecretOf(operator),
       take: instrumentedWebhook(world, async (request, response) => {
@@ -97,7 +97,7 @@ async function openApp(
   return web;
 }
 
-/** Not a fault: the worker that takes it may start after us. */
+/** Not a fault: a worker that executes them may start later. */
 async function warnIfNobodyTakes({ store, log }: Pick<World, 'log' | 'store'>): Promise<void> {
   for (const what of unclaimedWork(await store.executors())) log.warn({}, what);
 }
@@ -115,7 +115,7 @@ function webhookMiddleware(
   const credentials = operator.app;
   if (!credentials) throw new Fault('INTERNAL', 'startApp needs the App to be configured.');
   const probot = createProbot({
-    // Nothing implicit: without this Probot reads the environment itself, and `.env` over it.
+    // No implicit settings: without this, Probot reads the environment itself, and `.env` over it.
     env: {},
     overrides: {
       appId: credentials.appId,
@@ -129,7 +129,7 @@ function webhookMiddleware(
   return createNodeMiddleware(answering, { probot, webhooksPath: WEBHOOKS_PATH });
 }
 
-/** `runoff serve`: runs until SIGINT or SIGTERM, then stops taking work and ends. A second one ends it at once. */
+/** `runoff serve`: runs until SIGINT or SIGTERM, then takes no more work and ends. A second signal ends it at once. */
 export async function serve(settings: OperatorSettings, terminal: Terminal): Promise<number> {
   const { screen } = terminal;
   const stop = Promise.withResolvers<void>();
@@ -172,12 +172,12 @@ function requireAllOrNothing(operator: Operator, missing: number): void {
 
 async function serveApp(operator: Operator, log: OpenLog): Promise<Served> {
   const github = (fence: Fence | undefined) => openAppGitHub(operator, log, { fence });
-  // Stable across restarts, so that this process resumes what it left unfinished.
+  // Stable across restarts, so that this process resumes its own unfinished work.
   const executor = `app-${hostname()}`;
   return startApp(operator, await openRuntime(operator, { role: 'app', executor }, { github, log }));
 }
 
-/** Without an App there is only one thing to do: make one. */
+/** Without an App, the server only serves the pages that create one. */
 async function serveSetup(
   { operator, file }: OperatorSettings,
   missing: readonly string[],
@@ -213,16 +213,16 @@ async function serveSetup(
 }
 
 /**
- * Milliseconds for a delivery. GitHub waits ten seconds, and Probot says after nine that it was taken, whatever becomes
- * of it. Our default.
+ * Milliseconds until a delivery must be accepted. GitHub waits ten seconds, and after nine Probot reports success
+ * regardless of the result. Our default.
  */
 const ANSWER_MS = 8_000;
 
 type Handler = (context: never) => unknown;
 
 /**
- * The same Probot, whose handlers fail as while the database is away when they take too long, so that GitHub shows the
- * delivery as failed. What was begun is not stopped: the delivery is taken once, now or when it is sent again.
+ * The same Probot, but handlers that take too long fail as if the database were down, so that GitHub shows the delivery
+ * as failed. Their work is not stopped: the delivery is accepted once, now or when it is sent again.
  */
 export function answeredInTime(
   probot: Pick<Probot, 'on' | 'onError'>,

@@ -17,13 +17,19 @@ import {
   type World,
 } from '../runs/index.ts';
 
-/** Milliseconds between two checks for runs without a flow, and areas without a run. Our default. */
+/** Milliseconds between two checks for runs without a flow and areas without a run. Our default. */
 const EVERY_MS = 3 * 60_000;
-/** Milliseconds between two checks of the run queue. Our default: the longest until a queued run's comment shows its position. */
+/**
+ * Milliseconds between two checks of the run queue. Our default: a queued run's comment shows its position after this
+ * time at the latest.
+ */
 const QUEUE_NOTICES_EVERY_MS = 20_000;
-/** Milliseconds between two checks for labels whose webhook was missed: one call for each repository. Our default. */
+/**
+ * Milliseconds between two checks for labels whose webhook was missed; each check costs one call per repository. Our
+ * default.
+ */
 const LABELS_EVERY_MS = 15 * 60_000;
-/** Milliseconds between two checks of runs that wait for a pick: they wait without limit. Our default. */
+/** Milliseconds between two checks of runs that wait for a pick, which they may do for ever. Our default. */
 const CHOICES_EVERY_MS = 60 * 60_000;
 /** Milliseconds between two removals of what is no longer needed. Our default. */
 const PRUNE_EVERY_MS = 24 * 60 * 60_000;
@@ -33,9 +39,9 @@ interface Upkeep {
 }
 
 /**
- * Reconciles store and engine, now and every few minutes; if that fails now, the start fails. Comments that are still
- * missing on GitHub are written in the background: they take time, and nothing waits for them. The same holds for missed
- * webhooks, and for removing what no run used for two weeks, now and every day.
+ * Reconciles store and engine, now and every few minutes; if that fails now, the start fails. Missing comments on
+ * GitHub are written in the background, because they take time and nothing waits for them. Missed webhooks are handled
+ * in the background too, and what no run has used for two weeks is removed, now and every day.
  */
 export async function startUpkeep(
   world: World,
@@ -53,7 +59,7 @@ export async function startUpkeep(
       .catch(warn(world, 'Runs could not be reconciled.'));
   }, EVERY_MS);
   const prune = async () => {
-    // If one fails, the other runs all the same.
+    // If one of them fails, the other one is still executed.
     await pruneUnused(world).catch(warn(world, 'What is no longer used could not be removed.'));
     await removeExpired(world, keep).catch(warn(world, 'What is old could not be let go.'));
   };
@@ -75,7 +81,7 @@ export async function startUpkeep(
   };
 }
 
-/** On a worker: removes areas of runs that are over, and what no run used for two weeks. */
+/** On a worker: removes areas of finished runs, and what no run has used for two weeks. */
 export function startWorkerUpkeep(world: Pick<World, 'clock' | 'log' | 'store' | 'workspaces'>): Upkeep {
   let work: Promise<unknown> = Promise.resolve();
   const sweep = () => {
@@ -94,7 +100,10 @@ export function startWorkerUpkeep(world: Pick<World, 'clock' | 'log' | 'store' |
   return { stop: () => timers.forEach(clearInterval) };
 }
 
-/** Keeps the position of queued runs in their comments; a run that starts before the first check never shows one. */
+/**
+ * Keeps the positions of queued runs in their comments up to date. A run that starts before the first check never shows
+ * one.
+ */
 function startQueueNotices(world: Pick<World, 'announcer' | 'clock' | 'log' | 'store'>): Upkeep {
   const announced = new Map<string, number>();
   let announcing = Promise.resolve();
@@ -106,7 +115,10 @@ function startQueueNotices(world: Pick<World, 'announcer' | 'clock' | 'log' | 's
   return { stop: () => clearInterval(timer) };
 }
 
-/** Looks for what webhooks did not tell, beside everything else. While a check takes longer than the interval, the next one is left out. */
+/**
+ * Looks for events whose webhooks were missed, in the background. If a check takes longer than the interval, the next
+ * one is skipped.
+ */
 function startMissedEventChecks(world: World): Upkeep {
   let choicesAt = Number.NEGATIVE_INFINITY;
   let labelsAt = Number.NEGATIVE_INFINITY;
@@ -120,7 +132,7 @@ function startMissedEventChecks(world: World): Upkeep {
     }
     if (world.clock.elapsed() - labelsAt >= LABELS_EVERY_MS) {
       const now = world.clock.elapsed();
-      // The first check leaves labels of the last minute to their webhooks, which may still come; the next one checks again.
+      // The first check ignores labels of the last minute, whose webhooks may still arrive; the next check finds them.
       labelsAt = labelsAt === Number.NEGATIVE_INFINITY ? now - LABELS_EVERY_MS + EVERY_MS / 2 : now;
       stoppedAt = await findMissedLabels(world, stoppedAt);
     }
@@ -156,8 +168,8 @@ export type Prunable = Pick<World, 'clock' | 'log'> & {
 };
 
 /**
- * Removes what was not used for `ms`. Trees of runs whose issue or pull request is still open are kept however old they
- * are: people may come back to them.
+ * Removes what has not been used for `ms`. Trees of runs whose issue or pull request is still open are kept however old
+ * they are, because people may come back to them.
  */
 export async function pruneUnused(world: Prunable, { ms, said } = LONG_UNUSED): Promise<Pruned> {
   const unfinished = await world.store.unfinished();
@@ -173,15 +185,15 @@ export async function pruneUnused(world: Prunable, { ms, said } = LONG_UNUSED): 
   return pruned;
 }
 
-/** Milliseconds between two checks of runs whose candidates other machines work on. Our default. */
+/** Milliseconds between two checks of runs whose candidates are on other machines. Our default. */
 const WORKER_CHECK_MS = 10_000;
 
-/** Coders work in the first state, checks run in the second. */
+/** In the first state coders are active, in the second one checks. */
 const ACTIVE_STATES: readonly RunState[] = ['briefed', 'coded'];
 
 /**
- * Keeps the status comments of runs up to date whose candidates are coded or examined by workers, which write nothing to
- * GitHub. A run that has not changed since the last check is left alone.
+ * Keeps the status comments of runs up to date whose candidates are coded or examined by workers, which write nothing
+ * to GitHub. A run that has not changed since the last check is skipped.
  */
 export function watchWorkers(
   world: Pick<World, 'store' | 'announcer' | 'log'>,

@@ -11,15 +11,15 @@ import { logSettings, type OperatorSettings } from './operator-settings.ts';
 import { openRuntime, type RuntimeOptions } from './runtime.ts';
 import { startWorkerUpkeep } from './upkeep.ts';
 
-/** Milliseconds that running steps get at SIGTERM; what is unfinished goes on elsewhere. Our default. */
+/** Milliseconds that active steps get after SIGTERM; other processes continue unfinished ones. Our default. */
 const GRACE_MS = 8_000;
-/** Path at which a worker takes no webhooks. */
+/** Path at which a worker rejects webhooks. */
 const NO_WEBHOOKS = '/api/github/webhooks';
 
 export interface RunningWorker {
   /** Its name among the processes that share the work. */
   readonly name: string;
-  /** Address of its health page; null where PORT is not set. */
+  /** URL of its health page; null if PORT is not set. */
   readonly url: string | null;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function work(settings: OperatorSettings, terminal: Terminal): Prom
   }
 }
 
-/** A worker on the operator's database. Faults: ENVIRONMENT_INVALID, and all of opening a world. */
+/** A worker on the operator's database. Faults: ENVIRONMENT_INVALID, and all faults of opening a runtime. */
 export async function openWorker(
   operator: Operator,
   options: Pick<RuntimeOptions, 'heartbeat' | 'databaseLimits' | 'log'> = {},

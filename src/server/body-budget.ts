@@ -71,8 +71,8 @@ export interface Holding {
 }
 
 /**
- * What to drop to free the resource for others: the oldest holding of the sender that holds the most, so that a sender of
- * little is never first. `holdings` are in the order in which they began. Null when nothing can be dropped.
+ * What to drop to free the resource for others: the oldest holding of the sender that holds the most, so that a sender
+ * that holds little is never first. `holdings` are in the order in which they began. Null if nothing can be dropped.
  */
 export function toDrop<T extends Holding>(holdings: Iterable<T>): T | null {
   const senders = new Map<string, { weight: number; oldest: T | null }>();

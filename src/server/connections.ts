@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { type Holding, toDrop } from './body-budget.ts';
 
 /**
- * The sender, for sharing out memory and connections: the IPv4 address, or the /64 network of the IPv6 address, which is
- * what one customer has. Behind a reverse proxy all senders are one.
+ * The sender, for sharing out memory and connections: the IPv4 address, or the /64 network of an IPv6 address, which is
+ * what one customer gets. Behind a reverse proxy all senders are the same.
  */
 export function senderOf({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string {
   const four = /(?:^|:)(\d+\.\d+\.\d+\.\d+)$/.exec(remoteAddress)?.[1];
@@ -16,14 +16,14 @@ export function senderOf({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>):
 }
 
 export interface Connections {
-  /** Keeps the connection from being closed for others while a request is answered; returns what ends that. */
+  /** Keeps the connection open for a request that is being answered. Returns the function that ends this. */
   busy(socket: Socket): () => void;
 }
 
 /**
- * Keeps at most `most` connections. Node's own `maxConnections` would refuse the newest, and so GitHub. Here one more closes
- * the oldest of the sender that has the most; never one whose request has arrived whole and waits for its answer, and where
- * all do, the new one.
+ * Keeps at most `most` connections. Node's own `maxConnections` would refuse the newest one, which may be GitHub's.
+ * Here one more connection closes the oldest one of the sender that has the most, but never one whose complete request
+ * is being answered; if all are, the new one is closed.
  */
 export function limitConnections(server: Server, most: number): Connections {
   interface Entry extends Holding {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { Fault } from '../core/model/index.ts';
 
-/** What GitHub hands out once, when it has registered the App. */
+/** What GitHub returns once, after it has registered the App. */
 export interface Credentials {
   readonly appId: number;
   readonly webhookSecret: string;
@@ -19,14 +19,15 @@ export interface SavedCredentials {
 
 /** Where the App's credentials are written. */
 export interface CredentialStore {
-  /** Null when `keep` can write; else one sentence. Asked before anything is spent on GitHub. */
+  /** Null if `keep` can write, else one sentence. Called before anything is created on GitHub. */
   check(): Promise<string | null>;
   keep(credentials: Credentials): Promise<SavedCredentials>;
 }
 
 /**
- * Keeps the key as `app.pem` in the data folder, and names it, the App and the secret in `.env`. Both files are
- * readable by their owner only and replaced in one move; other lines of `.env` stay, an earlier key is kept as `app.pem.old`.
+ * Writes the key to `app.pem` in the data folder, and its path, the App's id and the secret to `.env`. Only their owner
+ * can read the files, and each is replaced in one step. Other lines of `.env` stay; an earlier key is kept as
+ * `app.pem.old`.
  */
 export function fileCredentialStore(paths: {
   readonly dataFolder: string;
@@ -63,7 +64,7 @@ function unlessMissing(thrown: unknown): undefined {
   return undefined;
 }
 
-/** Writes a file whole or not at all, mode 0600 from its first byte on. */
+/** Writes a file completely or not at all, with mode 0600 from the start. */
 async function replace(path: string, text: string): Promise<void> {
   const building = `${path}.new`;
   await rm(building, { force: true });
@@ -82,7 +83,7 @@ async function replace(path: string, text: string): Promise<void> {
   }
 }
 
-/** `.env` text with these variables set: a line that set one is replaced where it stands, the rest is left as it is. */
+/** `.env` text with these variables set: a line that sets one of them is replaced, the rest stays as it is. */
 export function withLines(text: string, values: Readonly<Record<string, string>>): string {
   const missing = new Map(Object.entries(values));
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
@@ -107,7 +108,7 @@ function quote(value: string): string {
   return `${mark}${value}${mark}`;
 }
 
-/** What we take from `app.yml`; another key is an error, so that a typing mistake cannot ask for a right. */
+/** The keys of `app.yml` that we use. Any other key is an error, so that a typo cannot request a permission. */
 const AppFile = z.strictObject({
   name: z.string().min(1).max(34),
   description: z.string().max(1_000).optional(),
@@ -121,18 +122,18 @@ export interface ManifestUrls {
   /** Where GitHub reaches this server. */
   readonly publicUrl: string;
   readonly webhooksPath: string;
-  /** Where the browser of the person who sets up comes back to. */
+  /** Where GitHub redirects the browser of the person who sets up Runoff. */
   readonly redirectUrl: string;
 }
 
-/** What GitHub registers an App from; its fields as GitHub names them. */
+/** The manifest from which GitHub registers an App, with GitHub's field names. */
 export interface Manifest extends z.infer<typeof AppFile> {
   readonly url: string;
   readonly hook_attributes: { readonly url: string };
   readonly redirect_url: string;
 }
 
-/** The manifest of the App that `app.yml` describes. Fault SETTINGS_INVALID when the file is not what it should be. */
+/** The manifest of the App that `app.yml` describes. Fault SETTINGS_INVALID if the file is invalid. */
 export function manifestFrom(appFile: unknown, urls: ManifestUrls): Manifest {
   const parsed = AppFile.safeParse(appFile);
   if (!parsed.success) {

@@ -5,12 +5,12 @@ import { openBoundedBuffer } from '../core/model/index.ts';
 import type { BodyBudget, HeldBody } from './body-budget.ts';
 import { type Connections, senderOf } from './connections.ts';
 
-/** Probot's middleware: answers the request and resolves with true, or resolves with anything else and leaves it alone. */
+/** Probot's middleware: answers the request and resolves with true, or resolves with anything else and ignores it. */
 export type WebhookMiddleware = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Where GitHub's deliveries go. */
+/** The receiver of GitHub's deliveries. */
 export interface Webhook {
-  /** What GitHub signs with. A body that is not signed with it reaches nobody. */
+  /** The secret that GitHub signs with. A body without a matching signature is never passed on. */
   readonly secret: string;
   readonly take: WebhookMiddleware;
 }
@@ -18,7 +18,7 @@ export interface Webhook {
 interface DeliveryLimits {
   /** Longest body, bytes. */
   readonly bodyLimitBytes: number;
-  /** Milliseconds for a body, from its headers to its last byte. */
+  /** Milliseconds for a body, from the end of the headers to its last byte. */
   readonly bodyMs: number;
 }
 
@@ -27,21 +27,21 @@ export interface DeliveryParts extends DeliveryLimits {
   readonly webhook?: Webhook | undefined;
   readonly budget: BodyBudget;
   readonly connections: Connections;
-  /** Counts what was refused, for the log. */
+  /** Counts rejected deliveries for the log. */
   readonly refused: (why: string) => void;
 }
 
-/** Seconds after which a sender may try again; by then the bodies that were too many are gone. Our default. */
+/** Seconds after which a sender may retry; the bodies that used up the memory are gone by then. Our default. */
 const RETRY_SECONDS = 10;
 
-/** The headers without which GitHub sends no delivery. The names of events and the ids are GitHub's. */
+/** Headers that every delivery of GitHub has. The event names and ids are GitHub's. */
 const HEADERS: readonly (readonly [name: string, form: RegExp])[] = [
   ['x-github-event', /^[A-Za-z_]{1,64}$/],
   ['x-github-delivery', /^[\w-]{1,80}$/],
   ['x-hub-signature-256', /^sha256=[0-9a-f]{64}$/],
 ];
 
-/** Decided by the headers alone, before a byte of the body is read. Null: it may be a delivery. */
+/** Decides by the headers alone, before the body is read. Null: it may be a delivery. */
 function refusalByHeaders(request: IncomingMessage, parts: DeliveryParts): BodyRefusal | null {
   const { headers, method } = request;
   if (method !== 'POST')
@@ -75,8 +75,8 @@ const LATE = ({ bodyMs }: DeliveryLimits): BodyRefusal => ({
 });
 
 /**
- * Hands a delivery to Probot with its body read: Probot itself sets no limit and takes `body` as it is (a string). False:
- * the middleware left it alone.
+ * Passes a delivery to Probot with its body already read, because Probot sets no limit and accepts `body` as a string.
+ * False: the middleware ignored it.
  */
 export async function deliver(
   parts: DeliveryParts,
@@ -107,7 +107,7 @@ export async function deliver(
   if (!isSigned(body.bytes, String(request.headers['x-hub-signature-256']), webhook.secret)) {
     return refuse({ status: 400, text: 'The signature does not match the body.' });
   }
-  // Reading other bytes as UTF-8 would repair them, and what is verified would not be what came.
+  // Decoding other bytes as UTF-8 would change them, and the verified text would not be the received one.
   if (!isUtf8(body.bytes)) return refuse({ status: 400, text: 'The body is not UTF-8.' });
   response.once('close', connections.busy(request.socket));
   const taken = await webhook.take(Object.assign(request, { body: body.bytes.toString('utf8') }), response);
@@ -130,17 +130,17 @@ type Body =
 interface Reading {
   /** Bytes. */
   readonly limit: number;
-  /** Milliseconds until it must have arrived whole, from now on. */
+  /** Milliseconds from now until the whole body must have arrived. */
   readonly ms: number;
-  /** Reserves its share of the memory of all bodies; `dropped` is called when it is taken away. */
+  /** Reserves its share of the memory of all bodies. `dropped` is called if it loses its share. */
   readonly hold: (dropped: () => void) => HeldBody;
 }
 
-/** Whether a request says itself that its body is longer than `limit` bytes. */
+/** Whether the request itself declares a body of more than `limit` bytes. */
 const saysTooLong = ({ headers }: IncomingMessage, limit: number): boolean =>
   Number(headers['content-length'] ?? 0) > limit;
 
-/** The body of a request; of one that cannot be taken nothing is kept. Rejects when the sender goes away. */
+/** The body of a request. Nothing is kept of a body that is not accepted. Rejects if the sender closes the connection. */
 async function readBody(request: IncomingMessage, { limit, ms, hold }: Reading): Promise<Body> {
   const ended = Promise.withResolvers<Body>();
   const held = hold(() => ended.resolve({ kind: 'dropped' }));
@@ -150,7 +150,7 @@ async function readBody(request: IncomingMessage, { limit, ms, hold }: Reading):
     const added = body.add(part);
     if (added !== 'added') ended.resolve({ kind: added === 'refused' ? 'dropped' : added });
   };
-  // What has come while this process was busy is read first.
+  // First read what arrived while this process was busy.
   const timer = setTimeout(() => setImmediate(() => ended.resolve({ kind: 'late' })), ms);
   request.on('data', onData);
   request.once('end', () => {
@@ -171,17 +171,17 @@ async function readBody(request: IncomingMessage, { limit, ms, hold }: Reading):
     throw thrown;
   } finally {
     clearTimeout(timer);
-    // The listeners stay as long as the connection, which may be long; the bytes need not.
+    // The listeners live as long as the connection, which may be long; the bytes need not.
     body.take();
     request.off('data', onData).pause();
   }
 }
 
-/** How long the rest of a body that is refused is read and thrown away, milliseconds; our default. */
+/** Milliseconds for which the rest of a rejected body is read and discarded; our default. */
 const DRAIN_MS = 2_000;
 /**
- * How much of it: a body that came with its headers, so that an honest sender sees the answer, and no more, since reading
- * is work. Of one that is too long all that GitHub sends (25 MB). Our defaults.
+ * How much of it: enough for a body that arrived with its headers, so that an honest sender sees the answer, and no
+ * more, because reading costs time. If the body is too long, everything that GitHub would send (25 MB). Our defaults.
  */
 const DRAIN_BYTES = 256 * 2 ** 10;
 const DRAIN_TOO_LONG_BYTES = 32 * 2 ** 20;
@@ -194,9 +194,9 @@ interface BodyRefusal {
 }
 
 /**
- * Answers and closes the connection. What the sender still writes is thrown away for a moment first: closing at once
- * would reset the connection, and the answer would be lost on its way. A body that has arrived whole ends at once: until
- * then it takes room from others.
+ * Answers and closes the connection. First discards what the sender is still writing for a moment: closing at once
+ * would reset the connection, and the answer would be lost. If the body has arrived completely, it ends at once,
+ * because until then it uses memory that others need.
  */
 function refuseBody(
   request: IncomingMessage,

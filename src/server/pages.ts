@@ -5,7 +5,7 @@ import type { Manifest, SavedCredentials } from './credentials.ts';
 export interface Page {
   readonly status: number;
   readonly html: string;
-  /** Headers besides the usual ones; they win over them. */
+  /** Headers in addition to the usual ones; they take precedence. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -14,7 +14,7 @@ const STYLE =
   'code{background:#eff1f3;padding:.1em .3em;border-radius:4px}button{font:inherit;padding:.4em 1em}' +
   'input{font:inherit;padding:.3em}.note{border-left:4px solid #bf8700;padding-left:1rem}';
 
-// The only style a page may use; scripts, frames, images and connections are refused altogether.
+// The only style that a page may use; scripts, frames, images and connections are forbidden.
 const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 const POLICY = `default-src 'none'; style-src ${STYLE_SOURCE}; base-uri 'none'; frame-ancestors 'none'`;
 
@@ -29,9 +29,9 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Headers of the page whose form goes to GitHub. Browsers apply `form-action` to every redirect too, so a company
- * sign-in behind GitHub would break it; and with `no-referrer` they would send `Origin: null`. The token in the
- * page's address still stays here: only the origin leaves.
+ * Headers of the page whose form goes to GitHub. Browsers apply `form-action` to every redirect too, so it would break
+ * company single sign-on behind GitHub; and with `no-referrer` they would send `Origin: null`. The token in the page's
+ * URL is still not sent: only the origin is.
  */
 const FORM_TO_GITHUB: Readonly<Record<string, string>> = {
   'content-security-policy': POLICY,
@@ -46,10 +46,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as HTML text or as a quoted attribute. */
+/** Escapes text for use as HTML text or in a quoted attribute. */
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 
-/** `body` is HTML that the caller made; every value in it went through `escapeHtml`. */
+/** `body` is HTML by the caller; every value in it went through `escapeHtml`. */
 const page = (status: number, title: string, body: string, headers?: Page['headers']): Page => ({
   status,
   html:
@@ -58,7 +58,7 @@ const page = (status: number, title: string, body: string, headers?: Page['heade
   ...(headers ? { headers } : {}),
 });
 
-/** What stands at `/`. */
+/** The page at `/`. */
 export const frontPage = (): Page =>
   page(
     200,
@@ -77,7 +77,7 @@ const note = (text: string): string => `<p class="note">${escapeHtml(text)}</p>`
 export const setupProblem = (status: number, ...sentences: readonly string[]): Page =>
   page(status, TITLE, sentences.map(paragraph).join(''));
 
-/** Asks for what the manifest needs; answered by loading the page again with it. */
+/** Asks for what the manifest needs. Submitting loads the page again with the values. */
 const askForm = (token: string): string =>
   '<form method="get" action="/setup">' +
   `<input type="hidden" name="token" value="${escapeHtml(token)}">` +
@@ -87,7 +87,7 @@ const askForm = (token: string): string =>
   '<input name="organization" size="40" maxlength="80"></label></p>' +
   '<button type="submit">Continue</button></form>';
 
-/** Without an address for GitHub's events there is nothing to register yet. */
+/** Without a URL for GitHub's events there is nothing to register yet. */
 export const setupAsk = (token: string, problem: string | null): Page =>
   page(
     problem === null ? 200 : 400,
@@ -104,7 +104,7 @@ const LOCAL =
 
 interface FormFacts {
   readonly manifest: Manifest;
-  /** Where the form goes, on GitHub. */
+  /** URL on GitHub that the form is sent to. */
   readonly action: string;
   readonly token: string;
   /** Login of the organisation that will own the App; absent: the person's own account. */
@@ -135,7 +135,7 @@ export function setupForm(facts: FormFacts): Page {
   return page(200, TITLE, body.join(''), FORM_TO_GITHUB);
 }
 
-/** After registration. `appUrl` was checked to be an http address. */
+/** Shown after registration. `appUrl` has been checked to be an http URL. */
 export function setupDone(
   app: { readonly name: string; readonly appUrl: string },
   kept: SavedCredentials,
@@ -152,7 +152,7 @@ export function setupDone(
   return page(200, TITLE, body.join(''));
 }
 
-/** GitHub has registered the App, but its key did not reach our disk; GitHub does not show it a second time. */
+/** GitHub has registered the App, but its key could not be written to disk, and GitHub does not show it a second time. */
 export const setupNotKept = (appUrl: string, why: string): Page =>
   page(
     500,

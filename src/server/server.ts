@@ -11,7 +11,7 @@ import type { SetupPages } from './setup.ts';
 
 export interface Health {
   readonly ok: boolean;
-  /** One line for each part, e.g. `database: 'reachable'`. Anybody can read it: no secret, path or address. */
+  /** A value for each part, e.g. `database: 'reachable'`. Anybody can read it: no secret, path or address. */
   readonly detail: Readonly<Record<string, string>>;
 }
 
@@ -32,11 +32,11 @@ export interface WebOptions {
   readonly log: Log;
 }
 
-/** What strangers can take of this process: anybody can connect. */
+/** Limits on what strangers can use of this process: anybody can connect. */
 export interface WebLimits {
   /** Longest webhook body, bytes. GitHub sends up to 25 MB, but an issue event stays below 1 MB. */
   readonly bodyLimitBytes: number;
-  /** Bytes of all bodies that are being read or worked on. */
+  /** Bytes of all bodies that are being read or processed. */
   readonly bodiesLimitBytes: number;
   /** Milliseconds for the headers of a request. */
   readonly headersMs: number;
@@ -46,14 +46,14 @@ export interface WebLimits {
 }
 
 export interface WebServer {
-  /** Where a browser on this machine finds it. */
+  /** URL for a browser on this machine. */
   readonly url: string;
   readonly port: number;
-  /** Takes no further connection and lets requests in flight finish for at most `graceMs`, then cuts them off. */
+  /** Accepts no further connections, and lets current requests finish for up to `graceMs` before it closes them. */
   close(graceMs: number): Promise<void>;
 }
 
-/** All ours. */
+/** All are our defaults. */
 const DEFAULT_LIMITS: WebLimits = {
   bodyLimitBytes: 5 * 2 ** 20,
   bodiesLimitBytes: 64 * 2 ** 20,
@@ -65,24 +65,27 @@ const DEFAULT_LIMITS: WebLimits = {
 const SERVER = {
   maxHeaderSize: 16 * 2 ** 10,
   keepAliveTimeout: 5_000,
-  // Node looks for requests that take too long only so often.
+  // How often Node checks for requests that take too long.
   connectionsCheckingInterval: 1_000,
 } as const;
-/** Milliseconds without a byte in either direction until a connection is closed, as of somebody who does not read the answer. */
+/**
+ * Milliseconds without a byte in either direction until a connection is closed, for example if the client does not read
+ * the answer.
+ */
 const SILENCE_MS = 60_000;
-/** GitHub and proxies open another one; who sends more at once is cut off. */
+/** GitHub and proxies then open another connection; a client that pipelines more requests is cut off. */
 const REQUESTS_OF_A_CONNECTION = 100;
 const HEALTH_MS = 5_000;
 
 interface Site extends WebOptions {
   readonly deliveries: DeliveryParts;
-  /** Says in the log what happened, and how often. */
+  /** Logs what happened, and how often. */
   readonly count: (message: string, why: string) => void;
-  /** Filled in when the port is known. */
+  /** Known once the server listens. */
   readonly url: () => string;
 }
 
-/** Starts the HTTP server. Fault ENVIRONMENT_INVALID when host and port cannot be listened on. */
+/** Starts the HTTP server. Fault ENVIRONMENT_INVALID if it cannot listen on host and port. */
 export async function startWeb(options: WebOptions): Promise<WebServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { headersMs, bodyMs } = limits;
@@ -104,7 +107,7 @@ export async function startWeb(options: WebOptions): Promise<WebServer> {
     if (!server.listening) response.setHeader('connection', 'close');
     void answer(site, request, response);
   };
-  // Whoever asks before a body is sent is told only when it will be read.
+  // A sender that waits for "100 Continue" gets it only when the body will be read.
   server.on('request', listener).on('checkContinue', listener);
   server.on('dropRequest', (_request, socket) => void socket.destroy());
   await listen(server, options);
@@ -116,7 +119,7 @@ export async function startWeb(options: WebOptions): Promise<WebServer> {
   };
 }
 
-/** Never rejects. The log gets the path without its query, which may hold a code or a token, and never a body. */
+/** Never rejects. The log gets the path without its query, which may contain a code or a token, and never a body. */
 async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { log } = site;
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
@@ -146,7 +149,7 @@ async function route(
     return;
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    // No other body is read here: to keep the connection, Node would read it all.
+    // No other body is read here; to keep the connection open, Node would have to read it all.
     response.setHeader('connection', 'close');
     return send(response, notFound(), request.method);
   }
@@ -193,12 +196,12 @@ function listen(server: Server, { host, port, log }: WebOptions): Promise<void> 
   });
 }
 
-/** `close` of Node ends idle connections; those in flight end with their answer, or when the grace is over. */
+/** Node's `close` ends idle connections. Active ones end with their answer, or when the grace period is over. */
 function close(server: Server, graceMs: number): Promise<void> {
   if (!server.listening) return Promise.resolve();
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-    // A connection that was in flight when we began to close may be kept alive by an answer begun before.
+    // An answer that began before the close may keep its connection alive.
     const sweep = setInterval(() => server.closeIdleConnections(), 100);
     server.close(() => {
       clearTimeout(timer);
@@ -215,10 +218,13 @@ function urlOf(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-/** Milliseconds for which what happens again is only counted. Our default. */
+/** Milliseconds in which repetitions of a message are only counted. Our default. */
 const QUIET_MS = 60_000;
 
-/** One line for what strangers can make happen as often as they like: the first at once, then one a minute with how many. */
+/**
+ * Logs something that strangers can cause as often as they like: the first time at once, then one line a minute with
+ * the number of repetitions.
+ */
 function countedLog(log: Log): (message: string, why: string) => void {
   const counts = new Map<string, number>();
   function flush(message: string): void {
@@ -241,14 +247,14 @@ function countedLog(log: Log): (message: string, why: string) => void {
   };
 }
 
-/** What a scrape gets, and who may have it. */
+/** The metrics page, and the token that protects it. */
 export interface MetricsPage {
-  /** Sent as `Authorization: Bearer …`; the metrics tell dollars and the names of models. */
+  /** Sent as `Authorization: Bearer …`; the metrics reveal costs and model names. */
   readonly token: string;
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Answers a scrape. False, and nothing is sent, to whoever does not know the token: to them there is no such page. */
+/** Answers a scrape. Returns false, and sends nothing, without the right token: the page then seems not to exist. */
 async function sendMetrics(
   { token, exposition }: MetricsPage,
   request: IncomingMessage,
@@ -261,7 +267,7 @@ async function sendMetrics(
   return true;
 }
 
-/** Takes as long for a wrong token as for a right one, whatever its length. */
+/** Takes the same time for a right token and for a wrong one of any length. */
 const isSame = (given: string, wanted: string): boolean => timingSafeEqual(digest(given), digest(wanted));
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -8,7 +8,7 @@ import { type Page, setupAsk, setupDone, setupForm, setupNotKept, setupProblem }
 interface SetupQuestion {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Of this server, as a browser on this machine sees it. */
+  /** URL of this server, as a browser on this machine sees it. */
   readonly baseUrl: string;
 }
 
@@ -24,7 +24,7 @@ export interface SetupOptions {
   readonly gitUrl: string;
   /** GitHub's REST API, e.g. `https://api.github.com`, or `https://HOST/api/v3`. */
   readonly apiUrl: string;
-  /** Where GitHub reaches this server; absent: the page asks for it. */
+  /** Where GitHub reaches this server. Default: the page asks for it. */
   readonly publicUrl?: string;
   readonly webhooksPath: string;
   readonly credentialStore: CredentialStore;
@@ -35,9 +35,9 @@ export interface SetupOptions {
 
 export interface Setup {
   readonly pages: SetupPages;
-  /** What to open in a browser. Whoever has it can set Runoff up: for the terminal only, never for a log. */
+  /** The link to open in a browser. Anybody who has it can set up Runoff: for the terminal only, never for a log. */
   link(baseUrl: string): string;
-  /** Resolves when the credentials are written; Runoff must then be started again. */
+  /** Resolves when the credentials have been written; Runoff must then be restarted. */
   readonly done: Promise<void>;
 }
 
@@ -46,8 +46,8 @@ const AGAIN = 'To start over, open the link from the terminal again.';
 const FINISHED = 'Runoff is already set up. Restart it to load the new settings.';
 
 /**
- * The pages that register the GitHub App. The token in the link guards them until the set-up is done. Each form
- * carries a state that GitHub brings back; a state is good for one answer, so that a captured link does nothing.
+ * The pages that register the GitHub App. The token in the link protects them until the set-up is complete. Each form
+ * carries a state that GitHub returns; a state can be used once, so that a captured link is useless.
  */
 export function openSetup(options: SetupOptions): Setup {
   const token = options.random.nonce();
@@ -88,7 +88,7 @@ export function openSetup(options: SetupOptions): Setup {
 
 const NO_ADDRESS = 'This is not a valid server address: write https:// and its name, without credentials.';
 
-/** States that are waited for at most; a page that is loaded over and over forgets its oldest ones. */
+/** Maximum number of open states. A page that is loaded again and again drops its oldest ones. */
 const MAX_STATES = 20;
 
 async function form(
@@ -154,7 +154,7 @@ async function takeCode(options: SetupOptions, code: string | null): Promise<{ k
   }
 }
 
-/** Compares in a time that says nothing about the token. */
+/** Compares in a time that reveals nothing about the token. */
 function same(given: string | null, token: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return given !== null && timingSafeEqual(digest(given), digest(token));
@@ -163,7 +163,7 @@ function same(given: string | null, token: string): boolean {
 const isLocal = (url: string): boolean =>
   /^(localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(URL.parse(url)?.hostname ?? '');
 
-/** The address without a final slash, query or fragment; null when it is none that GitHub could be given. */
+/** The URL without a final slash, query or fragment; null if GitHub could not use it. */
 function webAddress(text: string): string | null {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return null;
@@ -179,16 +179,16 @@ interface RegisteredApp {
 
 type Conversion =
   | { readonly kind: 'registered'; readonly app: RegisteredApp }
-  /** `status` for our own answer to the browser; `why` one or two sentences. */
+  /** `status` of our own answer to the browser; `why` is one or two sentences. */
   | { readonly kind: 'failed'; readonly status: number; readonly why: string };
 
-/** Fields of GitHub's answer that we use; the client secret is not among them and is dropped. */
+/** The fields of GitHub's answer that we use; the client secret is not one of them and is dropped. */
 const Answer = z.object({
   id: z.number().int().positive(),
   name: z.string(),
   html_url: z.url({ protocol: /^https?$/ }),
   pem: z.string().regex(/^-----BEGIN [A-Z ]*PRIVATE KEY-----/),
-  // GitHub makes one whenever the manifest has a hook; without it a webhook could not be told from a forgery.
+  // GitHub creates one whenever the manifest has a hook. Without it a webhook could not be told from a forgery.
   webhook_secret: z.string().min(16),
 });
 
@@ -197,7 +197,7 @@ const ANSWER_MS = 15_000;
 const ANSWER_BYTES = 256 * 1024;
 const failed = (status: number, why: string): Conversion => ({ kind: 'failed', status, why });
 
-/** Exchanges the code that GitHub sent along for the App's credentials. A code works once, for an hour. Never rejects. */
+/** Exchanges the code from GitHub for the App's credentials. A code works once, for an hour. Never rejects. */
 async function convertCode(
   github: { readonly apiUrl: string; readonly fetch: typeof fetch },
   code: string,

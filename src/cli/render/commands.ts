@@ -3,23 +3,23 @@ import { branchOf, type RunView, shortSha, visibleCode } from '../../core/report
 import type { Exposure } from '../../runs/index.ts';
 import { shown } from './terminal.ts';
 
-/** One word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function shellWord(text: string): string {
   const safe = visibleCode(text);
   return /^[\w./@%+=:,-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", "'\\''")}'`;
 }
 
-/** `git`, told where the repository is unless the reader stands in it. */
+/** `git`, with the path of the repository unless it is the reader's current folder. */
 function git(view: RunView, cwd: string | undefined): string {
   if (view.origin.kind === 'github' || view.origin.path === cwd) return 'git';
   return `git -C ${shellWord(view.origin.path)}`;
 }
 
-/** The command that takes a branch of a local run over. */
+/** The command that merges a branch of a local run. */
 export const branchMerge = (view: RunView, branch: string, cwd?: string): string =>
   `${git(view, cwd)} merge ${shellWord(branch)}`;
 
-/** The command that takes the chosen candidate over; null where there is none or a pull request stands for it. */
+/** The command that merges the chosen candidate; null if there is none, or if there is a pull request for it. */
 export function mergeCommand(view: RunView, cwd?: string): string | null {
   const pick = chosenOf(view);
   if (view.origin.kind !== 'local' || pick === null) return null;
@@ -27,7 +27,7 @@ export function mergeCommand(view: RunView, cwd?: string): string | null {
   return branch === null ? null : branchMerge(view, branch, cwd);
 }
 
-/** Commands that make sense now that the run is over, each with what it does. */
+/** Useful commands after the run has ended, each with its description. */
 export function nextCommands(view: RunView, cwd?: string): readonly (readonly [string, string])[] {
   const pick = chosenOf(view);
   const winner = pick === null ? null : branchOf(view, pick);
@@ -53,7 +53,7 @@ export function nextCommands(view: RunView, cwd?: string): readonly (readonly [s
   ];
 }
 
-/** What a person must know before the checks of a repository run with less than the full sandbox. */
+/** What a person must know before the checks of a repository run without the full sandbox. */
 export function trustText(repository: string, exposure: Exposure): string {
   const { setup, build, test, hosts, backend, weaker } = exposure;
   const commands = Object.entries({ setup, build, test }).flatMap(([name, command]) =>
@@ -73,7 +73,7 @@ export function trustText(repository: string, exposure: Exposure): string {
   ].join('\n');
 }
 
-/** A command whole and line by line, as the shell reads it: what is agreed to is what is shown. */
+/** A command in full and line by line, as the shell reads it: people must see exactly what they agree to. */
 const commandLines = (name: string, command: string): readonly string[] =>
   visibleCode(command.trimEnd())
     .split('\n')

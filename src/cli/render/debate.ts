@@ -24,11 +24,11 @@ import { type Paint, shown, wrap } from './terminal.ts';
 export interface EndedDebate {
   readonly id: string;
   readonly debate: Debate;
-  /** US dollars of this call; less than the debate's where answers were kept from an earlier one. */
+  /** US dollars of this call; less than the cost of the debate if answers were stored by an earlier call. */
   readonly paid: Usd;
 }
 
-/** One line of progress inside a round. */
+/** One progress line within a round. */
 export function debateProgress(news: DebateNews): string {
   const round = `round ${news.round + 1}`;
   switch (news.kind) {
@@ -49,7 +49,7 @@ function critiqueResult(turned: Extract<DebateNews, { kind: 'heard' }>['turned']
   return `${approved ? `approves${pressed}` : 'does not approve'}, ${counted(issues.length, 'issue')}, ${money(turned.cost.usd)}`;
 }
 
-/** The end of a round. */
+/** The line at the end of a round. */
 export const roundLine = ({ roundNumber, hasConsensus, changed, cost }: DebateRound): string =>
   `round ${roundNumber + 1}  ${hasConsensus ? 'consensus' : 'no consensus yet'}; ${Math.round(changed * 100)}% of the lines changed; ${tokens(cost.inputTokens + cost.outputTokens)} tokens, ${money(cost.usd)}\n`;
 
@@ -124,7 +124,7 @@ function issueLines({
   ].join('\n');
 }
 
-/** For programs: the debate as it is stored. */
+/** The debate as it is stored, for programs. */
 export const debateJson = ({ id, debate, paid }: EndedDebate) => ({
   id,
   stop: debate.end?.stop,
@@ -141,7 +141,7 @@ export const debateJson = ({ id, debate, paid }: EndedDebate) => ({
 
 const INDENT = '     ';
 
-/** What critics said of whoever was first, for a terminal. */
+/** What critics said about the leading candidates, for a terminal. */
 export function review({ review: all = [] }: RunView, width: number, paint: Paint): readonly string[] {
   if (all.length === 0) return [];
   const inner = width - INDENT.length;

@@ -25,20 +25,23 @@ import { spentText } from './progress.ts';
 import { clipped, displayWidth, type Paint, padded, painter, shown, wrap } from './terminal.ts';
 
 export interface FinalReportOptions {
-  /** Columns; commands and addresses are never cut to them. */
+  /** Columns; commands and URLs are never cut. */
   readonly width: number;
   readonly colour: boolean;
   /** For the list of files that the chosen candidate changes. */
   readonly diffs?: Diffs;
-  /** Working directory of the reader: commands leave `-C` out when it is the repository. */
+  /** Current folder of the reader: commands omit `-C` if it is the repository. */
   readonly cwd?: string;
-  /** More commands to offer, each with what it does. */
+  /** More commands to offer, each with its description. */
   readonly commands?: readonly (readonly [string, string])[];
-  /** What was published is gone when this is read (the demo's servers have ended): offer no command that needs it. */
+  /**
+   * What was published no longer exists when this is read (the demo's servers have ended): offer no command that needs
+   * it.
+   */
   readonly gone?: boolean;
 }
 
-/** What a reader wants to know when a run is over: the verdict, the table, the reasons, the result, the next command. */
+/** What a reader wants to know when a run has ended: the verdict, the table, the reasons, the result, the next command. */
 export function finalReport(view: RunView, options: FinalReportOptions): readonly string[] {
   const paint = painter(options.colour);
   const width = Math.max(20, options.width);
@@ -117,17 +120,17 @@ const COLUMNS: readonly Column[] = [
   { title: 'time', cell: (row) => row.time, side: 'right' },
   { title: 'result', cell: (row) => row.result, side: 'left' },
 ];
-/** A name that fits beside what matters more. */
+/** A shorter name, if space is needed for more important columns. */
 const SHORT_NAME: Column = {
   title: 'contestant',
   cell: (row) => shown(row.contestantShort, 60),
   side: 'left',
 };
-/** What a narrow terminal goes without, first to last. The name is shortened, then cut, before it goes. */
+/** Columns that a narrow terminal drops, first to last. The name is first shortened, then cut, then dropped. */
 const DROPPED_WHEN_NARROW = ['contestant', 'time', 'cost', 'lines', 'behaviour', 'judges'];
-/** Left out where they have nothing to say of anybody. */
+/** Columns that are omitted if they are empty for all candidates. */
 const OPTIONAL: ReadonlySet<string> = new Set(['behaviour', 'judges']);
-/** Least columns of a contestant's name. */
+/** Minimum number of columns of a contestant's name. */
 const MIN_NAME_COLUMNS = 12;
 
 function rankingTable(view: RunView, width: number, paint: Paint): readonly string[] {
@@ -179,7 +182,7 @@ function whyNot(view: RunView, width: number, paint: Paint): readonly string[] {
   return [paint('strong', 'Why not'), ...entries.flatMap((reason) => reasonLines(reason, width, paint))];
 }
 
-/** Lines of a hunk that a terminal shows; all of it is in the comparison and on the branch. */
+/** Lines of a hunk that a terminal shows; the comparison and the branch have all of it. */
 const HUNK_LINES = 8;
 
 function reasonLines(reason: RankReason, width: number, paint: Paint): readonly string[] {
@@ -212,7 +215,7 @@ function hunkLines(hunk: string, width: number): readonly string[] {
     : kept;
 }
 
-/** Files listed before the rest is counted. */
+/** Files that are listed; the rest is counted. */
 const FILES_SHOWN = 12;
 
 function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): readonly string[] {
@@ -232,11 +235,11 @@ function changes(view: RunView, diffs: Diffs, width: number, paint: Paint): read
   ];
 }
 
-/** Code points of one note. */
+/** Maximum number of code points of a note. */
 const MAX_NOTE_CHARACTERS = 400;
 const MAX_QUESTION_CHARACTERS = 1_500;
 
-/** What was not as the settings or the default have it, and what tests are in question. */
+/** Deviations from the settings or the defaults, and contested tests. */
 function notes(view: RunView, width: number, paint: Paint): readonly string[] {
   const question = contestedQuestion(view);
   const lines = [

@@ -3,7 +3,7 @@ import type { Alias, Candidate } from '../../core/model/index.ts';
 import { contestantName, type RunView } from '../../core/reports/index.ts';
 import { mergeCommand } from './commands.ts';
 
-/** One thing that was checked on a candidate: a gate, the base tests, or the tests of one other survivor. */
+/** One check of a candidate: a gate, the base tests, or the tests of another survivor. */
 export interface CheckJson {
   readonly name: string;
   readonly passed: boolean;
@@ -18,7 +18,7 @@ export interface CandidateJson {
   readonly agent: string;
   readonly model: string;
   readonly prompt: string;
-  /** As the agent reports it; null where it did not start. */
+  /** As the agent reports it; null if it did not start. */
   readonly coderVersion: string | null;
   readonly state: Candidate['state'];
   readonly note: string;
@@ -32,7 +32,7 @@ export interface CandidateJson {
   } | null;
   readonly checks: readonly CheckJson[];
   readonly behaviour: Evidence['behaviour'] | null;
-  /** Graded agreement of its source changes with the other survivors', 0 to 1. */
+  /** How similar its source changes are to those of the other survivors, 0 to 1. */
   readonly agreement: number | null;
   readonly tokens: { readonly in: number; readonly out: number };
   readonly usd: number;
@@ -50,21 +50,21 @@ export interface PullJson {
 }
 export interface CommentJson {
   readonly id: number;
-  /** Number of the issue or pull request it stands on. */
+  /** Number of the issue or pull request that the comment is on. */
   readonly on: number;
   readonly body: string;
 }
 
-/** What GitHub shows of a run, read back from there by the caller. */
+/** What GitHub shows of a run; the caller reads it from GitHub. */
 export interface GitHubParts {
   readonly pull?: PullJson | null;
   readonly comments?: readonly CommentJson[];
   readonly issueLabels?: readonly string[];
-  /** Milliseconds; absent: the total and each stage of the run. */
+  /** Milliseconds. Default: the total and each stage of the run. */
   readonly timings?: Readonly<Record<string, number>>;
 }
 
-/** The one document that `--json` prints; null and empty lists stand for what a local run does not have. */
+/** The one document that `--json` prints. What a local run does not have is null or an empty list. */
 export interface RunJson {
   readonly issue: { readonly repository: string; readonly number: number; readonly title: string } | null;
   readonly run: {
@@ -74,9 +74,9 @@ export interface RunJson {
     readonly base: RunView['base'] | null;
     readonly checks: RunView['checks'] | null;
     readonly sandbox: RunView['sandbox'] | null;
-    /** Its position in the queue; null for a run that is not queued. */
+    /** Its position in the queue; null if the run is not queued. */
     readonly queue: NonNullable<RunView['queue']> | null;
-    /** What the operator's ceilings lowered in the repository's settings, a sentence each. */
+    /** A sentence for each setting of the repository that the operator's limits lowered. */
     readonly lowered: readonly string[];
     /** Times in milliseconds since 1970 UTC. */
     readonly stages: readonly {
@@ -86,19 +86,19 @@ export interface RunJson {
       readonly ms: number | null;
     }[];
     readonly candidates: readonly CandidateJson[];
-    /** What every coder got; null before the planner has answered. */
+    /** The brief that every coder got; null before the planner has answered. */
     readonly brief: RunView['brief'] | null;
     readonly debate: RunView['debate'] | null;
-    /** What was asked about the brief and said to it; times in milliseconds since 1970 UTC. */
+    /** Questions about the brief and the replies; times in milliseconds since 1970 UTC. */
     readonly dialogue: RunView['dialogue'] | null;
     readonly decision: DecisionJson | null;
-    /** Reviews of those who had the first place, in order. */
+    /** Reviews of the candidates that were first, in order. */
     readonly review: NonNullable<RunView['review']>;
     readonly trouble: RunView['trouble'] | null;
     readonly budget: { readonly run: number; readonly spent: number };
   };
   readonly branches: Readonly<Record<Alias, string>>;
-  /** The command that takes the winner over; null where a pull request does. */
+  /** The command that merges the winner; null if there is a pull request. */
   readonly merge: string | null;
   readonly pull: PullJson | null;
   readonly comments: readonly CommentJson[];
@@ -112,7 +112,7 @@ export interface DecisionJson {
   readonly confidence: 'clear' | 'likely' | null;
   /** Estimated chance that the pick is right, 0 to 1. */
   readonly chance: number | null;
-  /** Of a toss-up: those between whom a person should pick. */
+  /** For a toss-up: the candidates from which a person should pick. */
   readonly among: readonly Alias[];
   readonly decidedBy: string;
   readonly because: string;
@@ -158,7 +158,7 @@ export function runJson(view: RunView, github: GitHubParts = {}): RunJson {
   };
 }
 
-/** Sums of prices carry noise behind the sixth place; nothing is priced finer. */
+/** Sums of prices have rounding errors after the sixth digit; no price is finer. */
 const microDollars = (usd: number): number => Math.round(usd * 1e6) / 1e6;
 
 function decisionJson(decision: RunView['decision']): DecisionJson | null {
@@ -237,7 +237,7 @@ function checksJson(evidence: Evidence): readonly CheckJson[] {
   ];
 }
 
-/** As text for standard output. What a terminal obeys or nobody sees is written as an escape; the values stay the same. */
+/** Text for standard output. Control and invisible characters are written as escapes; the values stay the same. */
 export const jsonText = (document: unknown): string => escapedJson(JSON.stringify(document, null, 2));
 
 /** The same on one line. */

@@ -21,13 +21,13 @@ interface Column {
 }
 
 const GAP = '  ';
-/** A contestant's name is cut at this many columns, and left out under so many. */
+/** A contestant's name is cut at this width, and omitted if there is too little space for it. */
 const NAME_COLUMNS = 48;
 const MIN_NAME_COLUMNS = 8;
-/** A note shorter than this says nothing; the contestant's name makes room for it. */
+/** A note shorter than this is useless, so the contestant's name is shortened for it. */
 const MIN_NOTE_COLUMNS = 16;
 
-/** The picture of a running run: a header and a line for each candidate, none wider than `width` columns. */
+/** The display of an active run: a header and a line for each candidate, none wider than `width` columns. */
 export function renderProgress(view: RunView, width: number, colour: boolean): readonly string[] {
   const paint = painter(colour);
   const columns = columnsFor(view, width);
@@ -51,7 +51,7 @@ const TONES = {
   cancelled: 'dim',
 } as const satisfies Record<Candidate['state'], Tone>;
 
-/** What the whole run cost, of what it may. */
+/** What the whole run has cost so far, and its budget. */
 export const spentText = ({ budget }: Pick<RunView, 'budget'>): string =>
   budget.run > 0 ? `${money(budget.spent)} of $${dollars(budget.run)}` : money(budget.spent);
 
@@ -84,7 +84,7 @@ function columnsFor(view: RunView, width: number): readonly Column[] {
   return [...layout, { width: note, side: 'left', text: (candidate) => shown(candidate.note, 200) }];
 }
 
-/** The contestant's whole name where there is room, else what tells it from the others, else nothing. */
+/** The contestant's full name if there is space, else the part that differs from the others, else nothing. */
 function nameColumn(view: RunView, room: number): Column | null {
   const widest = (text: Column['text']): number =>
     Math.max(0, ...view.candidates.map((one) => displayWidth(text(one))));
@@ -99,7 +99,7 @@ function nameColumn(view: RunView, room: number): Column | null {
 
 const nameOf = (candidate: Candidate): string => shown(contestantName(candidate.contestant), 80);
 
-/** What changed since the last look, one line each, for output that is no terminal. Nothing changed: no lines. */
+/** What has changed since the last view, one line each, for output that is not a terminal. No changes: no lines. */
 export function progressLine(previous: RunView | null, view: RunView): readonly string[] {
   const time = padded(elapsed(view.now - view.startedAt), 7, 'right');
   const lines: string[] = [];
@@ -133,7 +133,7 @@ function change(candidate: Candidate): string {
     : `${what} (${usedTokens(candidate)}, ${money(candidate.usage.usd)})`;
 }
 
-/** What the run waits for and the commands that answer it, a line each; none where it waits for nobody. */
+/** What the run waits for and the commands that answer it, one line each; none if it does not wait for people. */
 function waitingLines(view: RunView): readonly string[] {
   if (view.queue) return [queueText(view)];
   const waits = view.state === 'awaiting_answer' || view.state === 'awaiting_approval';

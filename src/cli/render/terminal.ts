@@ -1,11 +1,11 @@
 import { oneLine, visibleCode } from '../../core/reports/index.ts';
 
-/** Drawn over two columns by every terminal: East Asian wide and full-width forms, emoji. */
+/** Characters that every terminal draws over two columns: East Asian wide and full-width forms, emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const NO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}]/u;
 
-/** Columns that a text takes on a terminal. Colours must not be in it yet. */
+/** Columns that a text takes in a terminal. It must not contain colours yet. */
 export function displayWidth(text: string): number {
   let columns = 0;
   for (const character of text) {
@@ -15,7 +15,7 @@ export function displayWidth(text: string): number {
   return columns;
 }
 
-/** The longest beginning within `width` columns, ended with `…` where something was cut. */
+/** The longest prefix within `width` columns; ends with `…` if something was cut. */
 export function clipped(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   if (width < 1) return '';
@@ -36,7 +36,7 @@ export function padded(text: string, width: number, side: 'left' | 'right' = 'le
   return side === 'left' ? kept + space : space + kept;
 }
 
-/** Words in lines of at most `width` columns; a longer word stands on a line of its own, cut. */
+/** Wraps words into lines of at most `width` columns. A longer word gets its own line and is cut. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
@@ -52,16 +52,19 @@ export function wrap(text: string, width: number): readonly string[] {
   return line === '' ? lines : [...lines, line];
 }
 
-/** Text of others on a terminal: one line, nothing in it that a terminal obeys or that cannot be seen. */
+/** Text of others for a terminal: one line without control or invisible characters. */
 export const shown = (text: string, limit = 300): string => oneLine(text, limit);
 
 const ESC = '\u001b';
-/** What we write to a terminal ourselves: colours, and at the beginning of a text the way back over an earlier one. */
+/**
+ * The sequences that we write ourselves: colours, and at the start of a text the cursor movement that overwrites an
+ * earlier one.
+ */
 const OWN_SEQUENCES = new RegExp(`(^${ESC}\\[\\d{1,4}A${ESC}\\[J|${ESC}\\[(?:0|1|2|31|32)m)`);
 
 /**
- * A finished text for a terminal: nothing in it is obeyed but our own colours, and nothing that cannot be seen is left as it
- * is. Whatever goes to a screen goes through here, so that a text of others that was forgotten on the way does no harm.
+ * A finished text for a terminal: only our own colours are kept as sequences, and invisible characters are escaped. All
+ * output to a screen goes through this function, so that text of others is harmless even if it was not escaped before.
  */
 export const terminalText = (text: string): string =>
   text
@@ -74,7 +77,7 @@ const SGR = { strong: 1, good: 32, bad: 31, dim: 2 } as const satisfies Record<T
 
 export type Paint = (tone: Tone, text: string) => string;
 
-/** Colours a finished text, or leaves it as it is where NO_COLOR or a pipe asks for that. */
+/** Colours a finished text, or leaves it unchanged if NO_COLOR is set or the output is a pipe. */
 export const painter =
   (colour: boolean): Paint =>
   (tone, text) =>

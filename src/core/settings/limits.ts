@@ -153,7 +153,7 @@ export function quotaStep(used: number, most: number, pruned: number): QuotaStep
   if (unused) return { kind: 'prune', unused };
   return {
     kind: 'full',
-    why: `The data folder of this machine has reached MAX_DISK (${sized(used)} of ${sized(most)}); no run begins until runs end, or its operator makes room or raises it.`,
+    why: `The data folder of this machine has reached MAX_DISK (${sized(used)} of ${sized(most)}); no further run starts until runs end, or its operator frees space or raises it.`,
   };
 }
 
