@@ -20,13 +20,13 @@ import type { Locks } from './locks.ts';
 import type { Owner } from './trees.ts';
 import { removeTree } from './trees.ts';
 
-/** Half-made things that no lock tells about are left by a crash when they are this old, milliseconds. */
+/** Age in milliseconds from which incomplete data without a lock counts as left by a crash. */
 const ABANDONED_MS = 24 * 60 * 60_000;
 
-/** Areas in which setup runs; they belong to the call that opened them and to no run. */
+/** Prefix of areas in which setup runs; they belong to the call that opened them and to no run. */
 export const SETUP_AREA = 'setup-';
 
-/** What an area stands on: for as long as the area is there, nobody may take it away. */
+/** The layers below an area: as long as the area exists, they must not be removed. */
 const AreaRecord = z.object({ repositoryKey: z.string(), lowers: z.array(z.string()) });
 export type AreaRecord = z.infer<typeof AreaRecord>;
 
@@ -59,9 +59,9 @@ export function openAreas(parts: Parts): Areas {
     }
   }
 
-  /** An area of a setup whose process is gone. */
+  /** Whether this is the area of a setup whose process is gone. */
   async function isAbandoned(id: string): Promise<boolean> {
-    // A machine that lost its power may have kept the file without its content: then only its age tells.
+    // After a power failure a file may exist without its content; then only its age decides.
     const on = await record(id).catch(() => null);
     if (on) return (await locks.alone(on.repositoryKey, async () => true)) ?? false;
     const at = await usedAt(layout.area(id));
@@ -90,7 +90,7 @@ export function openAreas(parts: Parts): Areas {
           await trash.discard(layout.area(id));
           removed.push(id);
         } catch (thrown) {
-          // One that resists must not keep the others, or a start, from going on; the next sweep tries again.
+          // One that cannot be removed must not block the others, or a start; the next sweep tries again.
           log.warn({ area: id, err: thrown }, 'An area could not be removed.');
         }
       }
@@ -118,7 +118,7 @@ async function openArea(
   const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
   const lowers = [...base.layers, base.lower];
   try {
-    // The area itself stays ours: what lies in it is opened and written by name.
+    // We own the area itself, because its content is opened and written by name.
     await mkdir(area, { mode: 0o755 });
     for (const folder of [upper, work, merged, home]) {
       await mkdir(folder, { mode: 0o755 });
@@ -136,7 +136,7 @@ async function openArea(
   return { id, lowers, upper, work, merged, home };
 }
 
-/** Notes the use of each lower layer's folder, which is the one above the files themselves. */
+/** Marks each lower layer as used now, by the folder above its files. */
 async function standOn(lowers: readonly string[]): Promise<void> {
   for (const lower of lowers) {
     if ((await exists(lower)) && (await touch(join(lower, '..')))) continue;
@@ -144,12 +144,12 @@ async function standOn(lowers: readonly string[]): Promise<void> {
   }
 }
 
-/** What a crash, or another process, left half removed. */
+/** What a crash or another process left partly removed. */
 async function trashIn({ areas }: Layout): Promise<readonly string[]> {
   return (await namesIn(areas)).filter(isTrash).map((name) => join(areas, name));
 }
 
-/** What a crash left half made. Of a repository that nobody uses now, however young it is. */
+/** What a crash left incomplete. If nobody uses the repository now, its age does not matter. */
 async function leftByCrash(layout: Layout, locks: Locks): Promise<readonly string[]> {
   const root = join(layout.areas, '..');
   const found: string[] = [];
@@ -168,7 +168,7 @@ async function leftByCrash(layout: Layout, locks: Locks): Promise<readonly strin
       ...(await temporaryIn(layout.layers(key))),
       ...bare.filter((path) => keyOfTemporary(basename(path)) === key),
     ];
-    // A look without the lock first: there is hardly ever anything.
+    // First look without the lock: there is hardly ever anything.
     if ((await list()).length > 0) found.push(...((await locks.alone(key, list)) ?? []));
   }
   return found;
@@ -179,25 +179,25 @@ async function temporaryIn(folder: string): Promise<string[]> {
   return names.filter(isTemporary).map((name) => join(folder, name));
 }
 
-/** Milliseconds that a removal is waited for, our default: nearly every area is gone by then, and its space is free. */
+/** Milliseconds to wait for a removal. Our default: nearly every area is gone by then, and its space is free. */
 const WAIT_MS = 1_000;
 
-/** Where areas go that nobody needs any more. */
+/** Removes trees that nobody needs any more. */
 interface Trash {
   /**
-   * Takes a tree away: its path is free when this resolves, and what was there is removed, in the background where that
-   * takes long. No error if there is none.
+   * Removes a tree: its path is free when this resolves. If the removal takes long, it continues in the background. No
+   * error if there is no tree.
    */
   discard(path: string): Promise<void>;
-  /** Removes in the background what a crash left half removed; what is on its way already is left to it. */
+  /** Removes in the background what a crash left partly removed, except for what is already being removed. */
   clear(trash: readonly string[]): void;
   /** Resolves when nothing is left to be removed. */
   idle(): Promise<void>;
 }
 
 /**
- * One tree is removed at a time, however many there are: folders nested by the ten thousands take minutes on a busy disk,
- * and two side by side take longer. A process that ends earlier leaves them to the next sweep, under a name that tells.
+ * Removes one tree at a time: tens of thousands of nested folders take minutes on a busy disk, and two trees in
+ * parallel take longer. If the process ends earlier, the next sweep finds the rest by its name.
  */
 export function openTrash(
   layout: Layout,

@@ -12,27 +12,30 @@ import { clearCrash, type Mirrors } from './mirrors.ts';
 import type { Owner } from './trees.ts';
 import { fingerprintTree, removeTree } from './trees.ts';
 
-/** Commits of history a coder can look at; our default, tune on dev data. Other branches are never in there. */
+/**
+ * Number of commits of history that a coder can see; our default, tune it on dev data. Other branches are never
+ * included.
+ */
 const HISTORY = 50;
 
 /**
- * Files are checked out and collected byte for byte: a `.gitattributes` file can neither change content on the way
- * nor hide a change. Where a repository asks for CRLF on checkout, coders see what is stored.
+ * Files are checked out and collected byte for byte: a `.gitattributes` file can neither change content nor hide a
+ * change. If a repository asks for CRLF on checkout, coders see the stored bytes.
  */
 export const BYTE_FOR_BYTE = '* -text -ident !eol !filter !working-tree-encoding !diff !merge\n';
 
-/** What is known of a base besides its files; `links` are its submodules, kept as they are in every candidate. */
+/** What is known of a base besides its files. `links` are its submodules, which stay as they are in every candidate. */
 const BaseFacts = z.object({ tree: z.string().regex(/^[0-9a-f]{40}$/), links: z.array(z.string()) });
 export type BaseFacts = z.infer<typeof BaseFacts>;
 
-/** Without a path: people may see it, and the log has the path. */
+/** Without a path, because people may see it; the log has the path. */
 export const DAMAGED_CHECKOUT = 'The checkout of the repository is damaged on the machine that runs Runoff.';
 
 export interface Bases {
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
-  /** Fault: STORED_DATA_DAMAGED where it is not there, also for the moment in which it is made again. */
+  /** Fault: STORED_DATA_DAMAGED if it does not exist, for example while it is being recreated. */
   facts(base: BaseCheckout): Promise<BaseFacts>;
-  /** As of the port, without layers. */
+  /** As in the port, without layers. */
   isWhole(base: BaseCheckout): Promise<boolean>;
 }
 
@@ -86,7 +89,7 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
       try {
         return BaseFacts.parse(JSON.parse(await readFile(file, 'utf8')));
       } catch (cause) {
-        // Damaged, or somebody else has just set it aside and is making it again.
+        // Damaged, or another process has just set it aside and is recreating it.
         throw new Fault('STORED_DATA_DAMAGED', DAMAGED_CHECKOUT, { cause });
       }
     },
@@ -97,8 +100,8 @@ const fingerprintBase = async (folder: string): Promise<string> =>
   `${await fingerprintTree(join(folder, 'lower'))} ${await readFile(join(folder, 'facts.json'), 'utf8')}`;
 
 /**
- * The checkout has its own objects: a link to the mirror's would show coders every commit that any run fetched.
- * Made by the owner itself, so that no file needs to change hands.
+ * The checkout has its own objects: a link to the mirror's would show coders every commit that any run fetched. The
+ * owner itself creates it, so that no file has to change its owner.
  */
 async function checkOut(
   git: Git,
@@ -124,8 +127,8 @@ async function checkOut(
   await asOwner('reset', '-q', '--hard', from.sha);
 }
 
-// User ids and inodes differ between host and sandbox: without checkStat, the first `git status` of every coder
-// would read every file.
+// User ids and inodes differ between host and sandbox: without checkStat, the first `git status` of every coder would
+// read every file.
 const LOCAL_SETTINGS = `[core]
 	repositoryFormatVersion = 0
 	fileMode = true

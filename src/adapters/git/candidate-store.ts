@@ -18,22 +18,22 @@ type Admitted =
 interface Refusal {
   readonly kind: 'refused';
   readonly why: string;
-  /** What git said, where the content may be sound and our own copy of the repository damaged. */
+  /** What git said, if the content may be valid and our own copy of the repository damaged. */
   readonly fault?: Fault;
 }
 
-/** One bare repository per mirror with what candidates brought; it borrows the mirror's objects, never the reverse. */
+/** One bare repository per mirror with what candidates added. It borrows the mirror's objects, never the reverse. */
 export interface CandidateStore {
-  /** Path of the repository, made if need be. */
+  /** Path of the repository, which is created if necessary. */
   at(key: string): Promise<string>;
-  /** Checks a gathered tree and takes it in; `scratch` is a folder of our own for the time of the call. */
+  /** Checks a collected tree and stores it; `scratch` is a folder for this call alone. */
   admit(
     key: string,
     gathered: Gathered & { kind: 'tree' },
     known: Known,
     from: { readonly areaId: string; readonly scratch: string },
   ): Promise<Admitted>;
-  /** Whether a tree of ours is still there. */
+  /** Whether the store still has this tree. */
   holds(key: string, tree: Sha): Promise<boolean>;
   /** Claims a tree for another area as well. */
   keep(key: string, areaId: string, tree: Sha): Promise<void>;
@@ -59,13 +59,13 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       await writeFile(join(folder, 'objects', 'info', 'alternates'), `../../../mirrors/${key}.git/objects\n`);
     });
     await touch(path);
-    // Where a source is shallow, its mirror is, and so the history that we borrow ends early.
+    // If a source is shallow, so is its mirror, and the history that we borrow ends early.
     const shallow = join(layout.mirror(key), 'shallow');
     if (await exists(shallow)) await copyFile(shallow, join(path, 'shallow'));
     return path;
   }
 
-  /** Null when the content is sound, else why not. */
+  /** Null if the content is valid, else why not. */
   async function unpack(quarantine: Git, cwd: string, tree: string, pack: Buffer): Promise<Refusal | null> {
     if (!isSha(tree)) return refuse(CORRUPT);
     const what = "Taking in a candidate's content";
@@ -80,7 +80,7 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
     return type.stdout.trim() === 'tree' ? null : corrupt(what, type);
   }
 
-  /** Null when the changes may be shown, else why not. */
+  /** Null if the changes may be shown, else why not. */
   async function objection(quarantine: Git, cwd: string, raw: Buffer): Promise<Refusal | null> {
     const entries = rawEntries(raw);
     if (entries.length > limits.files) return refuse(tooMany(entries.length, limits.files));
@@ -137,26 +137,26 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
   };
 }
 
-/** Claims of areas on trees; one that is too old, of a run that is over, is pruned with its tree. */
+/** Claims of areas on trees. A claim of a finished run that is too old is pruned with its tree. */
 export const CLAIMS = 'refs/runoff';
 
-/** A ref that keeps the tree. Written without git, whose lock files outlive it when it is killed. */
+/** Writes a ref that keeps the tree, without git, whose lock files remain when it is killed. */
 async function claim(store: string, areaId: string, tree: string): Promise<void> {
   const ref = join(store, CLAIMS, areaId);
   await mkdir(dirname(ref), { recursive: true });
-  // Not beside it: what lies there is a ref.
+  // Not in the same folder, where every file is a ref.
   const fresh = temporaryPath(join(store, 'claim'));
   await writeFile(fresh, `${tree}\n`);
   await rename(fresh, ref);
 }
 
-/** Git that writes objects to a folder of their own, as receive-pack does: what is refused is gone with the folder. */
+/** A git that writes objects to a separate folder, as receive-pack does: what is rejected disappears with the folder. */
 function quarantined(git: Git, objects: string, alternates: string): Git {
   const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates };
   return (call) => git({ ...call, env: { ...call.env, ...env } });
 }
 
-/** A pack counts from the moment its index is there, so that comes last. */
+/** A pack is visible once its index exists, so the index is moved last. */
 async function moveObjects(from: string, to: string): Promise<void> {
   const entries = await readdir(from, { recursive: true, withFileTypes: true });
   const files = entries

@@ -16,17 +16,17 @@ import { chownTo, type Layout, readBounded } from './layout.ts';
 import { isFull, type Owner, openFolders, removeTree } from './trees.ts';
 
 export interface CollectLimits {
-  /** Files a candidate may change, add and delete together. */
+  /** Files that a candidate may change, add and delete together. */
   readonly files: number;
-  /** Bytes of the pack that brings the new content to the host. */
+  /** Bytes of the pack that carries the new content to the host. */
   readonly packBytes: number;
   /** Bytes of all changed files, before and after together. */
   readonly contentBytes: number;
-  /** Milliseconds the collector may take. */
+  /** Milliseconds that the collector may take. */
   readonly wallMs: number;
 }
 
-/** Our defaults, tune on dev data. */
+/** Our defaults; tune them on dev data. */
 export const COLLECT_LIMITS: CollectLimits = {
   files: 2_000,
   packBytes: 50_000_000,
@@ -34,15 +34,15 @@ export const COLLECT_LIMITS: CollectLimits = {
   wallMs: 10 * 60_000,
 };
 
-// What lies in the area counts as disk use of the collector, and was limited when it was written.
+// The content of the area counts as disk use of the collector; it was limited when it was written.
 const ANY_DISK = 2 ** 42;
 const WORD_BYTES = 200;
 
-/** All that is known of a setup right after it ran. Lists are NUL-separated. */
+/** Everything that is known about a setup right after it ran. Lists are NUL-separated. */
 export interface SetupResult extends SetupTraces {
   /** Every path in the layer, folders included. */
   readonly wrote: Buffer;
-  /** `package.json` or `binding.gyp` of each installed package that runs a script when it is installed. */
+  /** `package.json` or `binding.gyp` of each installed package that runs a script on installation. */
   readonly scripted: Buffer;
 }
 
@@ -50,9 +50,9 @@ export type Gathered =
   | { readonly kind: 'tree'; readonly tree: string; readonly pack: Buffer }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** Runs the collector over areas; everything it says is read as untrusted data. */
+/** Runs the collector over areas; its output is read as untrusted data. */
 export interface Collector {
-  /** Both reject with AbortError when the signal ends the collector. */
+  /** Both reject with AbortError if the signal ends the collector. */
   gather(base: BaseCheckout, area: WorkArea, known: Known, signal?: AbortSignal): Promise<Gathered>;
   traces(base: BaseCheckout, area: WorkArea, facts: BaseFacts, signal?: AbortSignal): Promise<SetupResult>;
 }
@@ -160,13 +160,13 @@ async function writeLists(folder: string, { facts, traces }: Known): Promise<voi
 
 const KILLED = { kind: 'lost', how: 'was killed' } as const;
 
-/** Why the candidate cannot be collected; null when it was. Thrown is what is not the candidate's doing. */
+/** Why the candidate cannot be collected; null if it can. Throws for causes other than the candidate. */
 async function refusal(result: ExecResult, out: string, limits: CollectLimits): Promise<string | null> {
   if (result.stopped === 'cancelled') throw abortError();
   if (result.stopped === 'wall') return 'Its files could not be read in time.';
   if (result.stopped !== null) return `Reading its files was stopped (${result.stopped}).`;
   if (result.exitCode === 0) return null;
-  // No process of a candidate runs beside the collector, so that nobody but the machine can have sent a signal.
+  // No process of a candidate runs beside the collector, so only the machine can have sent a signal.
   if (result.exitCode === null)
     throw programKilled('The program that reads the files of a candidate', KILLED);
   if (result.exitCode === REFUSED_EXIT) {
@@ -201,5 +201,5 @@ function joinSorted(paths: readonly Buffer[]): Buffer {
   return Buffer.concat([...paths].sort(Buffer.compare).flatMap((path) => [path, nul]));
 }
 
-/** For `find -path`, whose argument is a pattern. */
+/** Escapes a path for `find -path`, whose argument is a pattern. */
 const globLiteral = (path: string): string => path.replace(/[\\*?[\]]/g, '\\$&');

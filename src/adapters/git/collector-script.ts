@@ -1,6 +1,6 @@
-/** Exit code of the collector when it refuses a candidate; `/out/refused` says why in one of the words below. */
+/** Exit code of the collector when it rejects a candidate; `/out/refused` contains one of the reasons below. */
 export const REFUSED_EXIT = 3;
-/** Bytes of all names together that a tree may have, ignored files included; a hundred thousand take about 8 MB. */
+/** Maximum number of bytes of all names in a tree, ignored files included; 100,000 names take about 8 MB. */
 export const MAX_LIST_BYTES = 64_000_000;
 
 /**
@@ -115,12 +115,12 @@ printf '%s\n' "$tree" > /out/tree
 `;
 
 /**
- * A `package.json` that names an install script, for `grep -z -E`. A key that is spelled with escapes counts as one: to
- * be taken for a script costs a shared layer, to be missed would cost a wrong one.
+ * Matches a `package.json` with an install script, for `grep -z -E`. A key with escapes counts as one: a false positive
+ * costs a shared layer, a false negative would produce a wrong one.
  */
 const SCRIPTED = String.raw`"((pre|post)?install|[^"]*\\u00[^"]*)"[[:space:]]*:`;
 
-/** The collector's whole environment besides what the sandbox gives. */
+/** The collector's environment, except for what the sandbox adds. */
 export const collectorEnv = (attributes: string): Readonly<Record<string, string>> => ({
   ATTRIBUTES: attributes,
   SCRIPTED,

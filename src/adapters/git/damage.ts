@@ -12,9 +12,9 @@ import type { Locks } from './locks.ts';
 const KEY = /[0-9a-f]{24}/g;
 
 /**
- * Finds out whether a fault comes of a damaged repository of ours: then it is STORED_DATA_DAMAGED, whose message people may
- * see, and the next call makes the repository again. A mirror is fetched again; the store of candidates' trees is set aside,
- * and trees are made again from their patches.
+ * Finds out whether a damaged repository of ours caused a fault. If so, the fault is STORED_DATA_DAMAGED, whose message
+ * people may see, and the next call recreates the repository. A mirror is fetched again; the store of candidates' trees
+ * is set aside, and the trees are recreated from their patches.
  */
 export function openDiagnosis(parts: {
   readonly layout: Layout;
@@ -44,7 +44,7 @@ export function openDiagnosis(parts: {
   };
 }
 
-/** Without a path: the log has it. */
+/** Without a path, which is in the log. */
 const damaged = (cause: Fault): Fault =>
   new Fault(
     'STORED_DATA_DAMAGED',
@@ -58,12 +58,12 @@ async function setAside(path: string, name: string): Promise<void> {
   try {
     await rename(path, name);
   } catch (error) {
-    // Another call of ours was first.
+    // Another call was first.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
 
-/** In a repository, a checkout or a layer: what it looked like when it was last known to be whole. */
+/** A file in a repository, a checkout or a layer that describes it as of the last time it was known to be complete. */
 const MARK = 'runoff-mark';
 
 /** Files of a bare repository that tell git how to read all others. */
@@ -72,21 +72,21 @@ const SETTINGS = ['config', 'HEAD'] as const;
 const REFS = 'refs/runoff';
 
 /**
- * Whether our bare repositories are as we left them. A mark is cheap: contents of the small files; size, time of change and
- * mode of all objects. Whatever differs from its mark is read to the last byte before it is called damaged, since a crash
- * can come between a fetch and its mark.
+ * Checks whether our bare repositories are as we left them. A mark is cheap: the contents of small files, and the size,
+ * modification time and mode of all objects. A repository that differs from its mark is read completely before it
+ * counts as damaged, because a crash can happen between a fetch and its mark.
  */
 export interface DamageMarks {
   mark(repository: string): Promise<void>;
   isAsMarked(repository: string): Promise<boolean>;
-  /** The next look reads everything. */
+  /** The next check reads everything. */
   unmark(repository: string): Promise<void>;
-  /** Reads everything: null when it is sound, else what is wrong with it. */
+  /** Reads everything. Null if it is intact, else what is wrong. */
   damage(repository: string): Promise<string | null>;
 }
 
 export function openDamageMarks(git: Git): DamageMarks {
-  /** Null when git does this without complaint. */
+  /** Null if git does this without an error. */
   async function complaint(cwd: string, ...args: readonly string[]): Promise<string | null> {
     const done = await git({ cwd, args });
     return done.exitCode === 0 ? null : saidBy(done);
@@ -128,7 +128,7 @@ export function openDamageMarks(git: Git): DamageMarks {
   };
 }
 
-/** Null where they are as they were, or nobody noted it: nothing of ours changes them once they are made. */
+/** Null if they are unchanged or were never recorded: we never change them after they are created. */
 async function changedSettings(repository: string): Promise<string | null> {
   const [noted, ...rest] = ((await contentOf(join(repository, MARK))) ?? '').trim().split(' ');
   if (rest.length === 0 || noted === (await hashOf(repository, SETTINGS))) return null;
@@ -150,7 +150,7 @@ async function fingerprintOf(repository: string): Promise<string> {
   return `${await hashOf(repository, SETTINGS)} ${seen.digest('hex')}`;
 }
 
-/** Null for what is no file; rejects for one that cannot be read. */
+/** Null if it is not a file; rejects if it cannot be read. */
 async function contentOf(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'latin1');
@@ -160,7 +160,7 @@ async function contentOf(path: string): Promise<string | null> {
   }
 }
 
-/** What git and we leave for a while only: it is no damage, and a fetch clears it away. */
+/** Temporary files of git and of ours; they are no damage, and a fetch removes them. */
 const PASSING = /^tmp_|\.lock$|\.keep$/;
 
 async function objectsOf(repository: string): Promise<readonly string[]> {
@@ -176,7 +176,7 @@ async function objectsOf(repository: string): Promise<readonly string[]> {
   return lines.toSorted();
 }
 
-/** In a mirror each ref is called after the commit it holds; those of candidates' trees are called after areas. */
+/** In a mirror each ref is named after the commit that it holds; refs to candidates' trees are named after areas. */
 async function wrongRef(repository: string): Promise<string | null> {
   for (const name of await namesIn(join(repository, REFS))) {
     const held = (await contentOf(join(repository, REFS, name)))?.trimEnd();
@@ -201,7 +201,7 @@ async function wrongLooseObject(repository: string): Promise<string | null> {
   return null;
 }
 
-/** Null where it cannot be unpacked. Never in memory as a whole: a small file can unpack to gigabytes. */
+/** Null if it cannot be unpacked. Never reads all of it into memory: a small file can unpack to gigabytes. */
 async function hashOfLooseObject(path: string): Promise<string | null> {
   const file = await open(path);
   const hash = createHash('sha1');
@@ -216,18 +216,15 @@ async function hashOfLooseObject(path: string): Promise<string | null> {
   }
 }
 
-/** Notes what a repository, a checkout or a layer looks like. A note that is cut off is no note: then everything is looked at. */
+/** Records the fingerprint of a repository, a checkout or a layer. If the record is incomplete, everything is checked. */
 export const writeMark = (folder: string, fingerprint: string): Promise<void> =>
   writeFile(join(folder, MARK), `${fingerprint}\n`);
 
-/** Whether a checkout or a layer is there and as it was marked; its use is noted then. */
+/** Whether a checkout or a layer exists and matches its mark; if so, it is marked as used. */
 export const isWhole = async (folder: string, fingerprint: () => Promise<string>): Promise<boolean> =>
   (await exists(folder)) && (await matches(folder, fingerprint)) && touch(folder);
 
-/**
- * Gives a damaged checkout or layer another name, under which the areas that stand on it keep what is left of it, until it
- * is old enough to be pruned.
- */
+/** Renames a damaged checkout or layer. Areas on top of it keep what is left of it until it is old enough to be pruned. */
 export async function setAsideDamaged(
   { locks, onDamage }: { readonly locks: Locks; readonly onDamage: (path: string, why: string) => void },
   key: string,
@@ -236,14 +233,14 @@ export async function setAsideDamaged(
 ): Promise<void> {
   if (!(await exists(folder))) return;
   await locks.fetching(key, async () => {
-    // Others may have made it again since.
+    // Another process may have recreated it since.
     if (!(await exists(folder)) || (await matches(folder, fingerprint))) return;
     onDamage(folder, 'its files are not as they were left');
     await rename(folder, `${folder}.damaged-${randomBytes(8).toString('hex')}`);
   });
 }
 
-/** Whether it still looks so; false for one that was never marked, or cannot be read. */
+/** Whether it still matches; false if it was never marked or cannot be read. */
 async function matches(folder: string, fingerprint: () => Promise<string>): Promise<boolean> {
   try {
     const marked = await contentOf(join(folder, MARK));

@@ -5,7 +5,7 @@ import { Fault, type Sha } from '../../core/model/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 
-/** What setup changed, so that it is not taken for a candidate's work. Lists are sorted and NUL-separated. */
+/** What setup changed, so that it does not count as a candidate's work. Lists are sorted and NUL-separated. */
 export interface SetupTraces {
   readonly brought: Buffer;
   /** `diff-index --raw -z` of the base files that setup changed. */
@@ -21,7 +21,7 @@ interface RawEntry {
   readonly path: Buffer;
 }
 
-/** Reads `--raw -z --no-renames` output; paths stay bytes, since git's names are. */
+/** Parses `--raw -z --no-renames` output. Paths stay bytes, as in git. */
 export function rawEntries(raw: Buffer): readonly RawEntry[] {
   const entries: RawEntry[] = [];
   for (let at = 0; at < raw.length; ) {
@@ -41,8 +41,8 @@ export function rawEntries(raw: Buffer): readonly RawEntry[] {
 const NOTHING = '0'.repeat(40);
 
 /**
- * The candidate's tree with each base file that looks as setup left it put back to what the base has: an installer
- * that rewrites a lock file is no part of anyone's patch.
+ * The candidate's tree, with each base file that is as setup left it restored to the base's version: if an installer
+ * rewrites a lock file, that is no part of a candidate's patch.
  */
 export async function withoutSetup(
   git: Git,
@@ -80,7 +80,7 @@ function asInBase(entry: RawEntry): Buffer {
 interface Diff {
   readonly base: Sha;
   readonly tree: Sha;
-  /** A folder of our own; output goes through a file, since it is bytes and not text. */
+  /** A folder for this call alone. Output goes through a file, because it is bytes and not text. */
   readonly scratch: string;
 }
 
@@ -90,8 +90,8 @@ export async function rawDiff(git: Git, cwd: string, diff: Diff): Promise<Buffer
 }
 
 /**
- * A patch that `git apply` takes, as text: what is not valid UTF-8 stands in it as a binary patch, as files with NUL
- * bytes do anyway. Null where that cannot be: git writes the target of a link as text, whatever bytes it has.
+ * A patch for `git apply`, as text: content that is not valid UTF-8 becomes a binary patch, as files with NUL bytes do
+ * anyway. Null if that is impossible: git writes the target of a link as text, whatever its bytes.
  */
 export async function patchText(
   git: Git,
@@ -126,7 +126,10 @@ async function diffTree(git: Git, cwd: string, diff: Diff, format: readonly stri
   return readFile(file);
 }
 
-/** A repository in which every file counts as binary: attributes are the one way to say so. Objects come by environment. */
+/**
+ * A repository in which every file counts as binary; attributes are the only way to say so. The environment names its
+ * objects.
+ */
 async function binaryView(scratch: string): Promise<string> {
   const view = join(scratch, 'binary.git');
   for (const folder of ['refs', 'info', 'objects']) await mkdir(join(view, folder), { recursive: true });
@@ -138,7 +141,7 @@ async function binaryView(scratch: string): Promise<string> {
 
 const START = Buffer.from('\ndiff --git ');
 
-/** Cuts a patch before each `diff --git`: lines of content begin with another character, so none looks like it. */
+/** Splits a patch before each `diff --git`: content lines start with another character, so none looks like it. */
 function sections(patch: Buffer): readonly Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at < patch.length; ) {

@@ -7,7 +7,7 @@ const NO_SPACE = /No space left on device|ENOSPC|Disk quota exceeded/i;
 const DENIED =
   /Authentication failed|Invalid username or|could not read Username|requested URL returned error: 40[134]|repository '.*' not found/i;
 
-/** What git said, short enough for a sentence, with anything that looks like a login in a URL taken out. */
+/** What git said, short enough for a sentence. Anything that looks like a login in a URL is removed. */
 export function saidBy(done: GitDone): string {
   const lines = done.stderr
     .split('\n')
@@ -16,7 +16,7 @@ export function saidBy(done: GitDone): string {
   return said.slice(0, MAX_DETAIL) || `it ended with exit code ${done.exitCode}`;
 }
 
-/** What a call ends with that its caller no longer wants. */
+/** The error of a call that its caller has cancelled. */
 export const abortError = (): DOMException => new DOMException('The work was cancelled.', 'AbortError');
 
 export const isAbortError = (thrown: unknown): boolean =>
@@ -41,11 +41,11 @@ export function gitFault(what: string, done: GitDone): Fault {
   return new Fault(code, `${what} failed: ${saidBy(done)}`, { cause: new GitFailure(done) });
 }
 
-/** What git says of a network or a server, and of nothing on this disk. */
+/** Matches git's messages about a network or a server, and none about this disk. */
 const NETWORK =
   /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|timed out)|requested URL returned error|RPC failed|hung up|early EOF|SSL|TLS|Empty reply|unexpected disconnect|too slow|timed out|no answer for/i;
 
-/** A failure that a damaged repository of ours can have caused, whoever was blamed for it; null for any other fault. */
+/** A failure that a damaged repository of ours may have caused, whatever the code; null for any other fault. */
 export function localFailure({ code, cause }: Fault): GitFailure | null {
   if (!(cause instanceof GitFailure)) return null;
   return code === 'INTERNAL' || (code === 'GITHUB_UNAVAILABLE' && !NETWORK.test(cause.message))
@@ -53,7 +53,7 @@ export function localFailure({ code, cause }: Fault): GitFailure | null {
     : null;
 }
 
-/** True when the remote answered and said no. */
+/** Whether the remote answered and rejected the request. */
 const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
 
 /** The fault behind a git command that talks to a remote. */

@@ -14,27 +14,30 @@ import type { GitCredential } from '../../ports/index.ts';
 import { isFull, type Owner } from './trees.ts';
 
 export interface GitCall {
-  /** Folder that git is started in; must exist. */
+  /** Folder in which git is started; must exist. */
   readonly cwd: string;
   readonly args: readonly string[];
   /** Added to the clean environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Buffer;
   readonly as?: Owner;
-  /** Settings of this one call: they beat every file, the repository's own included. */
+  /** Settings for this call only: they override every file, including the repository's own. */
   readonly config?: Readonly<Record<string, string>>;
-  /** Reaches git as a header by environment: it stands in no argv, URL or file (I3). */
+  /** Passed to git as a header in the environment, never in argv, URLs or files (I3). */
   readonly login?: { readonly url: string; readonly credential: GitCredential };
-  /** Milliseconds without output after which git is stopped; absent: none. */
+  /** Git is stopped after this many milliseconds without output. Default: never. */
   readonly silenceMs?: number;
-  /** Removes what a git that was killed may have left, such as lock files, before it is started again. */
+  /** Removes what a killed git may have left, such as lock files, before it is started again. */
   readonly onKilled?: () => Promise<void>;
-  /** How often it is started where it is killed: `once` for a caller that must see first what came of it. Default: four times. */
+  /**
+   * How often git is started if it is killed; `once` for a caller that must first check the result. Default: four
+   * times.
+   */
   readonly starts?: 'once';
 }
 
 export interface GitDone {
-  /** Where it was started. */
+  /** The folder in which it was started. */
   readonly cwd: string;
   readonly exitCode: number;
   readonly stdout: string;
@@ -42,14 +45,14 @@ export interface GitDone {
 }
 
 /**
- * Runs git on the host; never rejects for its exit code. A git that was killed, or lost one of its helpers so, is started
- * again; rejects with PROGRAM_KILLED when that does not help.
+ * Runs git on the host; never rejects because of its exit code. If git or one of its helpers is killed, it is started
+ * again. Rejects with PROGRAM_KILLED if that does not help.
  */
 export type Git = (call: GitCall) => Promise<GitDone>;
 
 /**
- * Settings of every host git, as a file: `safe.directory` must also reach the upload-pack that a local fetch starts,
- * and git takes settings given by environment away from that child.
+ * Settings of every git on the host, as a file: `safe.directory` must also reach the upload-pack that a local fetch
+ * starts, and git does not pass settings from the environment on to that child.
  */
 export const GIT_SETTINGS = `[safe]
 	directory = *
@@ -89,7 +92,7 @@ export const GIT_SETTINGS = `[safe]
 	detachedHead = false
 `;
 
-/** Kept from our own environment: where programs are, and how the network is reached. */
+/** Inherited from our own environment: where programs are, and how to reach the network. */
 const INHERITED = [
   'PATH',
   'HTTP_PROXY',
@@ -102,9 +105,9 @@ const INHERITED = [
   'SSL_CERT_DIR',
 ];
 
-// simple-git refuses these when they could come from a user. Here each value is ours: the settings file above, and
-// settings by environment, which is how a login stays out of argv and files, and how hooks and monitors of a user's
-// repository are switched off for one call. The program for the other end of a fetch is git's own, by name.
+// simple-git rejects these in case they come from a user. Here each value is ours: the settings file above, and
+// settings in the environment, which keep a login out of argv and files and disable hooks and monitors of a user's
+// repository for one call. The program for the other end of a fetch is git's own, by name.
 const UNSAFE = {
   allowUnsafeConfigPaths: true,
   allowUnsafeConfigEnvCount: true,
@@ -130,7 +133,7 @@ export function openGit(settingsFile: string): Git {
         if (call.starts === 'once' && end.kind === 'lost') throw programKilled(program, end);
         return end;
       });
-    // Whatever it still says the fourth time is its answer: what it reads from may be damaged.
+    // The result of the fourth try is final: what git reads may be damaged.
     const { kind: _, ...done } = await retryLost(sleep, run, (end) => {
       killed = lostOtherEnd(call, end);
       return killed;
@@ -169,7 +172,7 @@ async function start(call: GitCall, settingsFile: string): Promise<GitEnd | Chil
   if (end.silent) return failed(`fatal: no answer for ${Math.round((call.silenceMs ?? 0) / 1000)} s`);
   const { exitCode, stderr } = end;
   if (typeof exitCode !== 'number') return { kind: 'lost', how: 'was killed' };
-  // The number of the system's error, negative, where there was no process at all.
+  // The negative number of the system error, if no process was started.
   if (exitCode < 0) return notStarted(getSystemErrorName(exitCode));
   return lostHelper(exitCode, stderr) ?? { kind: 'done', exitCode, stdout, stderr };
 }
@@ -181,12 +184,12 @@ function notStarted(code: string): GitEnd | ChildLost {
   return mayStartLater(code) ? { kind: 'lost', how } : failed(`fatal: git ${how}`);
 }
 
-/** Git ends with 129 for words that it does not know. */
+/** Git exits with 129 for arguments that it does not know. */
 const USAGE = 129;
-/** A helper whose reader left ends by this signal: what made the reader leave is what counts. */
+/** A helper whose reader has ended dies of this signal; what ended the reader is the cause. */
 const PIPE = 13;
 
-/** Git says which of the programs that it starts was killed; a wrapper around git adds 128 to the signal. */
+/** Git reports which of its helper programs was killed; a wrapper around git adds 128 to the signal. */
 function lostHelper(exitCode: number, stderr: string): ChildLost | null {
   if (exitCode === 0) return null;
   const [, helper, signal] = /^error: (\S+).* died of signal (\d+)/m.exec(stderr) ?? [];
@@ -201,8 +204,8 @@ const OTHER_END_GONE =
   /^fatal: (?:Could not read from remote|the remote end hung up|early EOF|protocol error)/m;
 
 /**
- * Whether a fetch from a folder lost the git that it starts to read there: that one may be killed before it becomes a program
- * of its own, and then nobody says by what.
+ * Whether a fetch from a folder lost the git process at the other end. It may be killed before it has become a program
+ * of its own, and then nothing reports the signal.
  */
 const lostOtherEnd = ({ args, login, starts }: GitCall, { exitCode, stderr }: GitEnd): boolean =>
   exitCode === 128 &&
@@ -230,7 +233,7 @@ function environment(call: GitCall, settingsFile: string): Record<string, string
     GIT_TERMINAL_PROMPT: '0',
     GIT_LITERAL_PATHSPECS: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
-    // A repository can say that missing objects are to be fetched, and by which program.
+    // A repository can ask for missing objects to be fetched, and name the program for that.
     GIT_NO_LAZY_FETCH: '1',
     ...call.env,
   });

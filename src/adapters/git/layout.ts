@@ -7,8 +7,8 @@ import { GIT_SETTINGS } from './git.ts';
 import type { Owner } from './trees.ts';
 
 /**
- * Reads a file that a sandbox wrote: null unless it is a plain file of at most `most` bytes. Neither follows a link
- * nor waits for a pipe.
+ * Reads a file that a sandbox wrote: null unless it is a regular file of at most `most` bytes. Does not follow links or
+ * wait for pipes.
  */
 export async function readBounded(path: string, most: number): Promise<Buffer | null> {
   const file = await openPlain(path);
@@ -28,34 +28,34 @@ async function openPlain(path: string) {
   try {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    // What is there may be anything: a link, a socket, a folder.
+    // It may be anything: a link, a socket, a folder.
     if (['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR', 'ENODEV', 'EACCES'].some((code) => hasCode(error, code)))
       return null;
     throw error;
   }
 }
 
-/** Where everything lies below the data directory. All paths are absolute. */
+/** All paths in the data folder; all of them are absolute. */
 export interface Layout {
   readonly settingsFile: string;
   readonly areas: string;
   mirror(key: string): string;
-  /** Objects that candidates brought, apart from the mirror; made of nothing but checked packs. */
+  /** Objects that candidates added, separate from the mirror; contains only checked packs. */
   objects(key: string): string;
   bases(key: string): string;
   base(key: string, sha: Sha): string;
-  /** What setup commands wrote on base commits of one repository; never shared between repositories. */
+  /** What setup commands wrote for base commits of one repository; never shared between repositories. */
   layers(key: string): string;
   layer(key: string, id: string): string;
   readonly locks: string;
   area(id: string): string;
-  /** A new name for what is to be removed; whatever has such a name, anybody may remove. */
+  /** A new name for something that is to be removed. Any process may remove whatever has such a name. */
   trash(): string;
-  /** Keys of all repositories of which anything is here. */
+  /** Keys of all repositories that have any data here. */
   keys(): Promise<readonly string[]>;
 }
 
-/** Folders below the data directory. */
+/** Folders in the data folder. */
 const FOLDERS = ['mirrors', 'objects', 'bases', 'layers', 'areas', 'locks'] as const;
 
 export function layoutOf(dataDir: string): Layout {
@@ -73,7 +73,7 @@ export function layoutOf(dataDir: string): Layout {
     layer: (key, id) => join(layers(key), checkedKey(id)),
     locks: join(root, 'locks'),
     area: (id) => join(root, 'areas', checkedId(id)),
-    // Among the areas, so that it counts as theirs until it is gone.
+    // In the folder of areas, so that its space counts as theirs until it is removed.
     trash: () => join(root, 'areas', `${TRASH}${randomBytes(8).toString('hex')}`),
     async keys() {
       const names = await Promise.all(
@@ -85,14 +85,14 @@ export function layoutOf(dataDir: string): Layout {
   };
 }
 
-/** Makes the folders and the settings file; faults when the owner could not reach them. */
+/** Creates the folders and the settings file. Faults if the owner could not reach them. */
 export async function makeLayout(layout: Layout, owner: Owner): Promise<void> {
   const root = dirname(layout.areas);
   await mkdir(root, { recursive: true, mode: 0o711 });
   for (const name of FOLDERS) {
     const folder = join(root, name);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // Private code lies here, and a candidate may leave a set-user-id file: for no other user of this host.
+    // This is private code, and a candidate may leave a set-user-id file: no other user of this host may enter.
     await chmod(folder, owner ? 0o710 : 0o700);
     if (owner) await chown(folder, 0, owner.gid);
   }
@@ -107,11 +107,11 @@ const TRASH = '.trash-';
 
 export const isTrash = (name: string): boolean => name.startsWith(TRASH);
 
-/** A name for something half made, which tells what it was to be: it never meets a finished name. */
+/** A name for incomplete data that says what it will become. It never equals a final name. */
 export const temporaryPath = (path: string): string =>
   join(dirname(path), `${TEMPORARY}${basename(path, '.git')}-${randomBytes(8).toString('hex')}`);
 
-/** Of a repository's mirror or object store that is half made: its key, else null. */
+/** The key of an incomplete mirror or object store; null for any other name. */
 export const keyOfTemporary = (name: string): string | null =>
   name.startsWith(TEMPORARY) && isKey(name.slice(TEMPORARY.length, -17))
     ? name.slice(TEMPORARY.length, -17)
@@ -146,7 +146,10 @@ export async function chownTo(path: string, owner: Owner): Promise<void> {
   if (owner) await chown(path, owner.uid, owner.gid);
 }
 
-/** Makes a folder whole or not at all: what `fill` fails on is never seen under `path`; the first maker wins. */
+/**
+ * Creates a folder completely or not at all: if `fill` fails, nothing appears at `path`. The first of several processes
+ * wins.
+ */
 export async function makeAtomically(
   path: string,
   fill: (folder: string) => Promise<void>,
@@ -178,7 +181,7 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Notes that something is in use now: the time of change of its folder. False when it is not there. */
+/** Marks a folder as used now, by its modification time. False if it does not exist. */
 export async function touch(folder: string): Promise<boolean> {
   const now = new Date();
   try {
@@ -190,7 +193,7 @@ export async function touch(folder: string): Promise<boolean> {
   }
 }
 
-/** When something was used last, milliseconds since 1970; null when it is not there. */
+/** When it was last used, in milliseconds since 1970; null if it does not exist. */
 export async function usedAt(folder: string): Promise<number | null> {
   try {
     return (await stat(folder)).mtimeMs;
@@ -200,7 +203,7 @@ export async function usedAt(folder: string): Promise<number | null> {
   }
 }
 
-/** Names in a folder; none where there is no folder. */
+/** Names in a folder; empty if the folder does not exist. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);

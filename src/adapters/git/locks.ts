@@ -14,22 +14,26 @@ import {
 import { abortError, isAbortError } from './faults.ts';
 
 /**
- * Several processes share a data folder. Who works on a repository's mirror, checkouts, layers or objects *uses* it;
- * who takes any of them away must be *alone* with it. The kernel ends a lock with its process, however that ends.
+ * Several processes share a data folder. A process that works with a repository's mirror, checkouts, layers or objects
+ * holds a shared lock (*using*); a process that removes any of them needs the exclusive lock (*alone*). The kernel
+ * releases a lock when its process ends.
  */
 export interface Locks {
-  /** Does the work while nobody is alone with the repository; any number may use it at once. */
+  /** Does the work under the shared lock of the repository. */
   using<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Does the work while nobody uses the repository; null, and nothing done, when somebody does. */
+  /**
+   * Does the work under the exclusive lock of the repository. Null, and nothing is done, if somebody uses the
+   * repository.
+   */
   alone<T>(key: string, work: () => Promise<T>): Promise<T | null>;
-  /** Fetches into one mirror are made one after the other, whichever process makes them. */
+  /** Does the work while no other process fetches into this mirror. */
   fetching<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Ends the lock. */
+/** Releases the lock. */
 type Release = () => Promise<void>;
 
-/** Exit code that `flock` shall end with when somebody else has the lock. */
+/** Exit code of `flock` if somebody else holds the lock. */
 const TAKEN = 75;
 
 export function openLocks(folder: string): Locks {
@@ -74,12 +78,12 @@ export function openLocks(folder: string): Locks {
   };
 }
 
-/** In which descriptor `flock` finds the file that it is to lock. */
+/** The descriptor of the file that `flock` locks. */
 const FILE = 3;
 
 /**
- * The lock belongs to the file as this process has opened it, and ends when it is closed, by us or by our own end. Node
- * has no call for it: `flock` takes it on the same open file and ends, so that nobody can end the lock by killing it.
+ * The lock belongs to the file as opened by this process, and is released when the file is closed or the process ends.
+ * Node has no call for it, so `flock` locks the same open file and exits; nobody can release the lock by killing it.
  */
 async function take(flags: readonly string[], path: string): Promise<Release | null> {
   const file = await open(path, 'a', 0o600);
@@ -101,7 +105,7 @@ interface Locked {
   readonly said: string;
 }
 
-/** In a session of its own, so that Ctrl-C does not end it before our work is. */
+/** In its own session, so that Ctrl-C does not end it before our work is done. */
 function lock(flags: readonly string[], file: FileHandle): Promise<Locked | ChildLost> {
   const child = spawn('flock', [...flags, String(FILE)], {
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
@@ -128,8 +132,9 @@ function lock(flags: readonly string[], file: FileHandle): Promise<Locked | Chil
 }
 
 /**
- * Work under one key is done one at a time, in the order asked for. Who waits leaves when the signal is aborted; work that
- * has begun keeps its turn until it has ended, aborted or not. (`p-queue` gives the turn to the next one at once.)
+ * Work with the same key is done one at a time, in the order of the calls. A waiting caller leaves when its signal is
+ * aborted; work that has begun keeps its turn until it has ended, aborted or not. (`p-queue` would start the next one at
+ * once.)
  */
 export function openKeyedQueue(): <T>(
   key: string,
@@ -155,8 +160,8 @@ export function openKeyedQueue(): <T>(
 }
 
 /**
- * Who asks for a key while its work is going on gets that work's result. The work heeds the signal of the one who
- * started it; when it ends by that, one of the others starts it again, which no package does.
+ * Callers that ask for a key while its work is in progress share the result. The work stops on the signal of the caller
+ * that started it; one of the others then starts it again, which no package does.
  */
 export function openSharedWork<T>(): (
   key: string,

@@ -19,21 +19,21 @@ import type { Locks } from './locks.ts';
 import { fetchable, isRefLike, keyOfSource, resolveLocal, withOneLogin } from './sources.ts';
 import { removeTree } from './trees.ts';
 
-/** Files over this are not read into memory as text. */
+/** Files larger than this are not read into memory as text. */
 const MAX_FILE_BYTES = 2 ** 20;
 
 /**
- * One bare repository for each source, with the history of the commits that runs started from and nothing else:
- * other branches are not fetched, so no run can see them.
+ * One bare repository for each source, with the history of the commits that runs started from and nothing else: other
+ * branches are not fetched, so no run can see them.
  */
 export interface Mirrors {
   resolve(source: RepositorySource, ref: string): Promise<Sha | null>;
-  /** The key of the source's mirror, which has the commit when this resolves. */
+  /** The key of the source's mirror. The mirror has the commit when this resolves. */
   hold(source: RepositorySource, sha: Sha): Promise<string>;
   readFile(source: RepositorySource, sha: Sha, path: string): Promise<string | null>;
   listFiles(source: RepositorySource, sha: Sha): Promise<readonly string[]>;
   entries(key: string, sha: Sha, path?: string): Promise<readonly TreeEntry[]>;
-  /** Text of a file that `entries` listed, or its size where that is over `most` bytes, by default 1 MiB. */
+  /** Text of a file that `entries` listed, or its size if that exceeds `most` bytes (default 1 MiB). */
   blob(key: string, entry: TreeEntry, most?: number): Promise<string | { readonly bytes: number }>;
   /** Does the work while nothing of the source's repository can be pruned. */
   using<T>(source: RepositorySource, work: (key: string) => Promise<T>): Promise<T>;
@@ -51,7 +51,7 @@ interface MirrorParts {
   readonly layout: Layout;
   readonly locks: Locks;
   readonly marks: DamageMarks;
-  /** Told of each mirror that was found damaged, before it is made again. */
+  /** Called for each mirror that is found damaged, before it is recreated. */
   readonly onDamage: (path: string, why: string) => void;
 }
 
@@ -93,7 +93,7 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
     });
   }
 
-  /** Makes a damaged mirror again; one that a crash came over before its mark is marked. */
+  /** Recreates a damaged mirror. A mirror that is intact but whose mark was lost in a crash is marked. */
   async function restore(source: RepositorySource, mirror: string): Promise<void> {
     await clearCrash(mirror);
     const why = await marks.damage(mirror);
@@ -105,7 +105,7 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
       await initBare(git, fresh);
       for (const sha of await heldBy(mirror)) await fetchAgain(source, { fresh, mirror, sha });
       await marks.mark(fresh);
-      // Others find either of them: who met the damaged one tries again.
+      // Others find one of the two; a process that found the damaged one tries again.
       const old = layout.trash();
       await rename(mirror, old);
       await rename(fresh, mirror);
@@ -116,8 +116,8 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
   }
 
   /**
-   * Areas and patches of other runs stand on a commit of the damaged mirror. What its source does not give any more is
-   * taken from there, where it can still be read.
+   * Areas and patches of other runs need a commit of the damaged mirror. What its source no longer provides is taken
+   * from the damaged mirror, if it can still be read.
    */
   async function fetchAgain(
     source: RepositorySource,
@@ -207,7 +207,7 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
     return done.stdout;
   }
 
-  /** Asks for exact names only; a full object name that no ref has is looked for by the fetch that follows. */
+  /** Asks for exact names only. If no ref has a full object name, the fetch that follows looks for it. */
   async function resolveRemote(
     ref: string,
     source: RepositorySource & { kind: 'remote' },
@@ -230,8 +230,8 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
 }
 
 /**
- * Removes locks, half-fetched packs and half-written objects of a git that was killed or had no space: one process at a
- * time fetches into a mirror, and that is us.
+ * Removes locks, incomplete packs and incomplete objects of a git that was killed or ran out of space. Only one process
+ * at a time fetches into a mirror, and that is us.
  */
 export async function clearCrash(mirror: string): Promise<void> {
   const objects = (await namesIn(join(mirror, 'objects'))).map((name) => `objects/${name}`);
@@ -244,15 +244,15 @@ export async function clearCrash(mirror: string): Promise<void> {
 }
 
 /**
- * By its ref, which git writes when all of the commit is there: the commit itself may be what a fetch left behind that was
- * killed or ran out of space.
+ * Checks the ref, which git writes when the commit is complete: the commit itself may have been left by a fetch that
+ * was killed or ran out of space.
  */
 async function has(git: Git, mirror: string, sha: Sha): Promise<boolean> {
   const done = await git({ cwd: mirror, args: ['rev-parse', '--verify', '--quiet', `refs/runoff/${sha}`] });
   return done.stdout.trim() === sha;
 }
 
-/** Makes a bare repository unless it is there; `fill` adds to it before anyone sees it. */
+/** Creates a bare repository if it does not exist; `fill` adds to it before it becomes visible. */
 export async function makeBare(
   git: Git,
   path: string,
@@ -278,7 +278,7 @@ async function initBare(git: Git, folder: string): Promise<void> {
   if (done.exitCode !== 0) throw gitFault('Making a mirror', done);
 }
 
-/** The commits that a mirror was made to hold, by the names of its refs. */
+/** The commits that a mirror was created to hold, by the names of its refs. */
 async function heldBy(mirror: string): Promise<readonly Sha[]> {
   const loose = await namesIn(join(mirror, 'refs/runoff'));
   const packed = await readFile(join(mirror, 'packed-refs'), 'latin1').catch(() => '');

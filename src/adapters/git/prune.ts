@@ -20,24 +20,24 @@ interface Parts {
   readonly log: Log;
 }
 
-/** What was done in one repository while nobody used it. `trash` is removed when its lock is given back. */
+/** What was done in one repository while nobody used it. `trash` is removed after the lock is released. */
 interface UnusedData {
   readonly counts: Counts;
   readonly trash: readonly string[];
-  /** The repository's mirror stays. */
+  /** The repository's mirror is kept. */
   readonly stays: boolean;
 }
 
 const NOTHING: Counts = { checkouts: 0, layers: 0, repositories: 0, patches: 0 };
 
 /**
- * Takes away what nobody used for long. Under the lock things only get another name, which takes no time and which a
- * crash leaves whole; what then lies about is removed by the next sweep.
+ * Removes what nobody has used for long. Under the lock things are only renamed, which is fast and safe in a crash; the
+ * next sweep removes what a crash leaves.
  */
 export function openPruning(parts: Parts): Pick<Workspaces, 'prune'> {
   const { layout, locks, log } = parts;
 
-  /** Null where somebody uses the repository. */
+  /** Null if somebody uses the repository. */
   async function pruneOne(key: string, options: PruneOptions): Promise<(Counts & { bytes: number }) | null> {
     const unused = await locks.alone(key, () => moveUnused(parts, key, options));
     if (!unused) return null;
@@ -72,7 +72,7 @@ const sum = (total: Pruned, one: Counts & { bytes: number }): Pruned => ({
   busy: total.busy,
 });
 
-/** Alone with the repository: meanwhile nobody opens an area on it, and nobody makes anything in it. */
+/** Under the exclusive lock: nobody opens an area of the repository or creates anything in it meanwhile. */
 async function moveUnused({ layout, areas }: Parts, key: string, options: PruneOptions): Promise<UnusedData> {
   const records = (await areas.records()).filter((record) => record.repositoryKey === key);
   const trash: string[] = [];
@@ -81,7 +81,7 @@ async function moveUnused({ layout, areas }: Parts, key: string, options: PruneO
     await rename(path, name);
     trash.push(name);
   };
-  /** How many were moved and how many are left. */
+  /** Returns how many were moved and how many are left. */
   const moveOld = async (folder: string) => {
     let [moved, left] = [0, 0];
     for (const name of await namesIn(folder)) {
@@ -99,7 +99,7 @@ async function moveUnused({ layout, areas }: Parts, key: string, options: PruneO
   const claims = await dropClaims(store, options);
   const isUnused = records.length + bases.left + layers.left + claims.left === 0;
   const goes = isUnused && (await isOld(mirror, options)) && (await isOld(store, options));
-  // The store borrows from the mirror, so it goes first.
+  // The store borrows objects from the mirror, so it goes first.
   for (const path of goes ? [store, mirror] : []) if ((await usedAt(path)) !== null) await move(path);
   const counts: Counts = {
     checkouts: bases.moved,
@@ -113,7 +113,7 @@ async function moveUnused({ layout, areas }: Parts, key: string, options: PruneO
 const standsOn = (records: readonly AreaRecord[], folder: string): boolean =>
   records.some(({ lowers }) => lowers.some((lower) => lower.startsWith(`${folder}/`)));
 
-/** Also what is not there. */
+/** True also if it does not exist. */
 async function isOld(path: string, options: PruneOptions): Promise<boolean> {
   return ((await usedAt(path)) ?? 0) < options.before;
 }
@@ -140,14 +140,17 @@ async function removeEmpty(folder: string): Promise<void> {
   }
 }
 
-/** Claims are read by the time of their files, so they stay files. */
+/** The age of a claim is the time of its file, so claims must stay files. */
 const AS_FILES = { 'gc.packRefs': 'false', 'gc.cruftPacks': 'false' } as const;
-/** Many small fetches leave many small packs; git's own defaults, which host git switches off for all calls. */
+/**
+ * Many small fetches leave many small packs. These are git's own defaults, which our git on the host disables
+ * otherwise.
+ */
 const WHEN_NEEDED = { 'gc.auto': '6700', 'gc.autoPackLimit': '50', 'gc.autoDetach': 'false' } as const;
 
 /**
- * Packs what stays and drops the objects that no claim holds any more; bytes freed. Git keeps objects younger than the
- * moment asked for, so candidates may be collected meanwhile.
+ * Packs what is kept and drops the objects that no claim holds any more; returns the bytes freed. Git keeps objects
+ * newer than the given time, so candidates may be collected meanwhile.
  */
 async function pack(
   { git, layout }: Parts,
@@ -166,7 +169,7 @@ async function pack(
     if (used === null) return;
     const done = await git({ cwd, args: ['gc', '-q', ...args], config: { ...AS_FILES, ...config } });
     if (done.exitCode !== 0) throw gitFault('Packing objects', done);
-    // Tidying up is no use.
+    // Packing does not count as use.
     await utimes(cwd, new Date(used), new Date(used));
   };
   await collectGarbage(mirror, ['--auto'], WHEN_NEEDED);

@@ -12,15 +12,15 @@ import { inUserRepository, SILENCE_MS } from './sources.ts';
 import type { Owner } from './trees.ts';
 import { userOf } from './trees.ts';
 
-/** Where a commit can be fetched from, and under which name. */
+/** Where, and under which name, a commit can be fetched. */
 interface FetchSource {
   readonly from: string;
   readonly name: string;
 }
 
 /**
- * Lets another user of the host fetch one commit: the folders of objects are closed to them, so they get a bundle that
- * only they can read, for the time of `work`. Our own user fetches from the objects themselves.
+ * Lets another user of the host fetch one commit. That user cannot enter the folders of objects, so they get a bundle
+ * that only they can read, for the duration of `work`. Our own user fetches from the objects directly.
  */
 async function withFetchSource<T>(
   git: Git,
@@ -31,12 +31,12 @@ async function withFetchSource<T>(
   const { objects, base, sha } = commit;
   if (to === null) return await work({ from: objects, name: checkedSha(sha) });
   const name = `refs/runoff/bundle/${randomBytes(8).toString('hex')}`;
-  // Beside the folders, where others may pass; a crash leaves a half-made thing that is swept.
+  // Beside the folders, where others may pass; after a crash a sweep removes it.
   const bundle = temporaryPath(join(dirname(dirname(objects)), 'bundle'));
   const ref = join(objects, name);
   const unlock = () => rm(`${bundle}.lock`, { force: true });
   try {
-    // Written without git, whose lock files outlive it when it is killed.
+    // Written without git, whose lock files remain when it is killed.
     await mkdir(dirname(ref), { recursive: true });
     await writeFile(ref, `${checkedSha(sha)}\n`);
     const args = ['bundle', 'create', '-q', bundle, name, `^${checkedSha(base)}`];
@@ -60,7 +60,7 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
   return {
     async commit(base, spec) {
       const cwd = await store.at(base.repositoryKey);
-      // The @ makes git take small numbers for seconds, too.
+      // With the @, git also accepts small numbers as seconds.
       const date = `@${Math.trunc(spec.at)} +0000`;
       const { name, email } = spec.author;
       const done = await git({
@@ -85,7 +85,7 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
       const [ref, objects] = [await branchRef(git, name, path), await store.at(base.repositoryKey)];
       const cwd = await realpath(path);
       const flags = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-prune'];
-      // Named, because the repository's settings could name another program for the address that we fetch from.
+      // Named explicitly, because the repository's settings could name another program for our source address.
       flags.push('--upload-pack=git-upload-pack');
       const as = await userOf(cwd);
       const done = await withFetchSource(git, { objects, base: base.sha, sha }, as, (source) =>
@@ -128,7 +128,7 @@ interface PushEnd {
   readonly value: Pushed;
 }
 
-/** Looks before it pushes: of a push that was killed nobody knows whether the remote took it. */
+/** Checks the remote before it pushes: after a killed push, nobody knows whether the remote accepted it. */
 async function pushOnce(
   git: Git,
   cwd: string,
@@ -140,8 +140,8 @@ async function pushOnce(
   const there = await shaAt(git, cwd, remote, ref);
   if (there === sha) return ended({ kind: 'pushed' });
   if (there !== onto) return ended({ kind: 'exists', at: there });
-  // The lease says: only if the branch is where we know it, or not there at all. What is pushed is a child of that
-  // commit, so it can create and go on, never overwrite.
+  // The lease allows the push only if the branch is where we know it, or does not exist. The pushed commit is a child
+  // of that commit, so a push can create or extend the branch, never overwrite it.
   const lease = `--force-with-lease=${ref}:${onto ?? ''}`;
   const done = await git({
     cwd,
@@ -160,7 +160,7 @@ function asKilled(thrown: unknown): ChildLost {
   throw thrown;
 }
 
-/** Somebody may have made the branch between our look and our push; whatever else was said is the remote's reason. */
+/** Somebody may have created the branch between our check and our push; any other message is the remote's reason. */
 async function afterRefusal(
   done: GitDone,
   look: () => Promise<Sha | null>,
@@ -168,7 +168,7 @@ async function afterRefusal(
 ): Promise<Awaited<ReturnType<Workspaces['push']>>> {
   const status = done.stdout.split('\n').find((line) => line.startsWith('!\t'));
   if (status === undefined) {
-    // Nothing was said of the branch: it is the login that was not taken, as when the remote is read.
+    // The message is not about the branch: the login was rejected, as when reading the remote.
     throw remoteFault('Pushing', done);
   }
   const at = await look();
@@ -196,14 +196,14 @@ async function shaAt(
   return line ? line.slice(0, 40) : null;
 }
 
-/** Removes the lock that a fetch of ours left on a branch of ours in a user's repository. */
+/** Removes the lock that our fetch left on our branch in a user's repository. */
 async function unlock(git: Git, cwd: string, ref: string): Promise<void> {
   const env = { GIT_CEILING_DIRECTORIES: dirname(cwd) };
   const asked = await git({ cwd, args: ['rev-parse', '--path-format=absolute', '--git-path', ref], env });
   if (asked.exitCode === 0) await rm(`${asked.stdout.replace(/\n$/, '')}.lock`, { force: true });
 }
 
-/** A lease would let anything through that is not built on what is there. */
+/** A lease would also allow a commit that is not based on the existing one. */
 async function requireChild(git: Git, cwd: string, sha: Sha, onto: Sha): Promise<void> {
   const done = await git({ cwd, args: ['rev-parse', '--verify', '--quiet', `${checkedSha(sha)}^`] });
   if (done.exitCode !== 0 || done.stdout.trim() !== onto) {

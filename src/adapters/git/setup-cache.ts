@@ -11,26 +11,26 @@ import type { Mirrors } from './mirrors.ts';
 import { fits, type InstallInputs, installInputs } from './setup-inputs.ts';
 import { fingerprintTree } from './trees.ts';
 
-/** Where the layer of a setup on a commit goes: ids of layers of that repository. */
+/** Where the layer of a setup on a commit is stored: ids of layers of that repository. */
 export interface Place {
-  /** For this commit alone. */
+  /** For this commit only. */
   readonly own: string;
-  /** For every commit with the same inputs; null where the command may read more than we can name. */
+  /** For every commit with the same inputs; null if the command may read more than we can list. */
   readonly shared: string | null;
   /** Files of the commit. */
   readonly tracked: readonly string[];
-  /** The command starts scripts of the packages it installs. */
+  /** The command runs scripts of the packages that it installs. */
   readonly scripts: boolean;
 }
 
-/** Finds layers of earlier setups; all paths it gives are folders of layers, whose use is noted. */
+/** Finds layers of earlier setups. All paths are folders of layers, and each is marked as used. */
 interface SetupCache {
   find(base: BaseCheckout, command: string): Promise<string | null>;
-  /** `area` is a fresh one over the base, to ask the tools for their versions; nothing is written to it. */
+  /** `area` is a new one on top of the base, used to ask the tools for their versions; nothing is written to it. */
   placeFor(base: BaseCheckout, command: string, area: WorkArea, signal?: AbortSignal): Promise<Place>;
-  /** The shared layer, if there is one and it lies on no file of this commit. */
+  /** The shared layer, if it exists and covers no file of this commit. */
   adopt(base: BaseCheckout, command: string, place: Place): Promise<string | null>;
-  /** Remembers which shared layer a commit uses, so that it is found without asking for versions. */
+  /** Remembers which shared layer a commit uses, so that it can be found without asking for versions. */
   point(base: BaseCheckout, command: string, id: string): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function openSetupCache(parts: {
   readonly onDamage: (path: string, why: string) => void;
 }): SetupCache {
   const { layout, mirrors, sandbox } = parts;
-  /** A damaged one is set aside, so that another can be made in its place. */
+  /** Sets a damaged layer aside, so that another can be created. */
   const wholeLayer = async (key: string, layer: string): Promise<boolean> => {
     const fingerprint = () => fingerprintLayer(layer);
     if (await isWhole(layer, fingerprint)) return true;
@@ -57,7 +57,7 @@ export function openSetupCache(parts: {
     join(layout.base(base.repositoryKey, base.sha), 'setups', keyOf(command));
   const ownId = (base: BaseCheckout, command: string): string => keyOf(`commit\0${base.sha}\0${command}`);
 
-  /** Versions of system and tools in the sandbox; null where one of them is not there. */
+  /** Versions of the system and of tools in the sandbox; null if one of them is missing. */
   async function toolchain(
     area: WorkArea,
     inputs: InstallInputs,
@@ -126,7 +126,7 @@ export function openSetupCache(parts: {
   };
 }
 
-/** What a layer looks like: its files, and all that is known of them. */
+/** The fingerprint of a layer: its files, and everything that is known about them. */
 export async function fingerprintLayer(layer: string): Promise<string> {
   const known = await Promise.all(
     ['brought', 'raw', 'roots.json'].map(async (name) => (await textOf(join(layer, name))) ?? ''),
@@ -135,7 +135,7 @@ export async function fingerprintLayer(layer: string): Promise<string> {
   return `${await fingerprintTree(join(layer, 'files'))} ${hash}`;
 }
 
-/** Lists of paths from a sandbox are read byte by byte, so these are compared with in the same way. */
+/** Lists of paths from a sandbox are read byte by byte, so paths are compared in the same form. */
 const latin = (path: string): string => Buffer.from(path).toString('latin1');
 
 async function textOf(file: string): Promise<string | null> {

@@ -5,13 +5,13 @@ import type { SetupResult } from './collect.ts';
 import type { TreeEntry } from './mirrors.ts';
 
 /**
- * When a layer that setup wrote on one commit may stand on another: docs/decisions/0018. A setup command may read any
- * file, so this is said only of installs that nothing but manifests, lock files and their own settings decide.
+ * When a layer that setup wrote for one commit may be used for another: docs/decisions/0018. A setup command may read
+ * any file, so this applies only to installs that depend on nothing but manifests, lock files and their own settings.
  */
 export interface InstallInputs {
-  /** Program whose version counts. */
+  /** Program whose version matters. */
   readonly tool: Tool;
-  /** All that the install reads of a commit, one line for each file: mode, object name, path. */
+  /** Everything that the install reads of a commit, one line for each file: mode, object name, path. */
   readonly files: readonly string[];
 }
 
@@ -26,7 +26,7 @@ interface Install {
 const FLAGS =
   '(?: --(?:ignore-scripts|no-audit|no-fund|no-progress|prefer-offline|offline|silent|non-interactive|inline-builds))*';
 
-/** Installs that obey their lock file to the letter. */
+/** Installs that follow their lock file exactly. */
 const INSTALLS: readonly Install[] = [
   { tool: 'npm', command: RegExp(`^npm ci${FLAGS}$`), lock: ['package-lock.json', 'npm-shrinkwrap.json'] },
   {
@@ -41,7 +41,10 @@ const INSTALLS: readonly Install[] = [
   },
 ];
 
-/** Files of these names decide what is installed, wherever they lie; `.gitignore` decides what of it is a change. */
+/**
+ * Files with these names determine what is installed, wherever they are; `.gitignore` determines which of it is a
+ * change.
+ */
 const INPUTS: ReadonlySet<string> = new Set([
   'package.json',
   'package-lock.json',
@@ -58,7 +61,7 @@ const INPUTS: ReadonlySet<string> = new Set([
   '.gitignore',
 ]);
 
-/** Programs that an installer starts by itself, and that may read whatever they like; manifests we cannot read. */
+/** Programs that an installer starts by itself and that may read anything, and manifests that we cannot parse. */
 const PROGRAMS: ReadonlySet<string> = new Set([
   'binding.gyp',
   '.pnpmfile.cjs',
@@ -70,12 +73,12 @@ const PROGRAMS: ReadonlySet<string> = new Set([
 const YARN_PLUGINS = /(?:^|\/)\.yarn\/plugins\//;
 const OF_YARN = /(?:^|\/)\.yarn\//;
 
-/** Settings that name a file or a program besides these inputs. */
+/** Settings that name a file or a program other than these inputs. */
 const SETTINGS_FILE = /(?:^|\/)(?:\.npmrc|\.yarnrc|\.yarnrc\.yml|pnpm-workspace\.yaml)$/;
 const LEADS_AWAY =
   /^\s*["']?(?:git|cache|cache-?dir|cacheFolder|globalFolder|store-?dir)["']?\s*[=: ]|install-links|offline-mirror|injectEnvironmentFiles|node-options|onload-script|script-shell|userconfig|globalconfig|pnpmfile|patchedDependencies|configDependencies|plugins:|yarn-path|cafile|(?:file|link|portal|exec|patch):|yarnPath:(?!\s*["']?\.yarn\/releases\/)/im;
 
-/** Scripts of the repository's own packages that an install starts. */
+/** Scripts of the repository's own packages that an install runs. */
 const LIFECYCLE = [
   'preinstall',
   'install',
@@ -87,22 +90,22 @@ const LIFECYCLE = [
   'dependencies',
   'pnpm:devPreinstall',
 ];
-/** A dependency on files that are no input. */
+/** A dependency on files that are not inputs. */
 const ON_FILES = /^(?:file|link|portal|exec|patch):|^[.~]{0,2}\//;
 
 /** Lock files of these names are JSON. */
 const JSON_LOCKS: ReadonlySet<string> = new Set(['package-lock.json', 'npm-shrinkwrap.json']);
 const LOCKS: ReadonlySet<string> = new Set([...JSON_LOCKS, 'pnpm-lock.yaml', 'yarn.lock']);
 /**
- * In another lock file: packages from files of the repository, and from git, whose scripts start whether or not they are
- * install scripts. Yarn's own patches are in Yarn.
+ * In other lock files: packages from files of the repository, and from git, whose scripts run even if they are not
+ * install scripts. Yarn's own patches are part of Yarn.
  */
 const LOCKED_AWAY =
   /(?:^|[\s@"'(])(?:file|portal|exec|git|ssh|git\+[a-z]+):(?=\S)|@patch:(?![^\s,]*builtin<)|#commit=|codeload\.|type: ?["']?(?:directory|git)\b|^\s+"?resolved"?\s+(?!"?https?:\/\/)|\\[ux]/m;
-/** Bytes of a lock file that are read at most, our default: those of the largest repositories have a few million. */
+/** Maximum size of a lock file that is read. Our default: those of the largest repositories have a few million bytes. */
 const LOCK_BYTES = 16 * 2 ** 20;
 
-/** Manifests that are read at most, and a commit with more is a case of its own; our default. */
+/** Maximum number of manifests that are read; a commit with more gets its own layer. Our default. */
 const MANIFESTS = 500;
 
 const Words = z.record(z.string(), z.string());
@@ -115,11 +118,11 @@ const Manifest = z.looseObject({
   peerDependencies: Words.optional(),
 });
 
-/** Null where the layer is good for its own commit only. */
+/** Null if the layer can be used for its own commit only. */
 export async function installInputs(
   command: string,
   entries: readonly TreeEntry[],
-  /** Null for a file that is too big to be read; `most` in bytes, by default as many as a manifest may have. */
+  /** Null for a file that is too big to be read. `most` is in bytes; default: the maximum for a manifest. */
   read: (entry: TreeEntry, most?: number) => Promise<string | null>,
 ): Promise<InstallInputs | null> {
   const line = command.trim();
@@ -127,7 +130,7 @@ export async function installInputs(
   if (!install || !entries.some((entry) => install.lock.includes(entry.path))) return null;
   if (entries.some(({ path }) => PROGRAMS.has(posix.basename(path)) || YARN_PLUGINS.test(path))) return null;
   const inputs = entries.filter(({ path }) => INPUTS.has(posix.basename(path)) || OF_YARN.test(path));
-  // A link or a submodule in the place of an input: its content is elsewhere.
+  // An input is a link or a submodule: its content is elsewhere.
   if (inputs.some(({ mode }) => !mode.startsWith('100'))) return null;
 
   const scripts = !line.includes('--ignore-scripts');
@@ -150,10 +153,10 @@ export async function installInputs(
   return { tool: install.tool, files: inputs.map(({ mode, oid, path }) => `${mode} ${oid} ${path}`) };
 }
 
-/** Nothing in the manifest reaches beyond manifests. */
+/** Whether nothing in the manifest refers to anything but manifests. */
 function isPlain(text: string, scripts: boolean): boolean {
   const read = Manifest.safeParse(parsed(text));
-  // The folder's content would be linked, file by file.
+  // The content of the folder would be linked, file by file.
   if (!read.success || read.data.directories?.bin !== undefined) return false;
   const {
     scripts: own = {},
@@ -169,14 +172,17 @@ function isPlain(text: string, scripts: boolean): boolean {
   );
 }
 
-/** Nothing in the lock file comes from a file of the repository, whatever the manifests say; links to its packages may. */
+/**
+ * Whether nothing in the lock file comes from a file of the repository, whatever the manifests say. Links to the
+ * repository's packages are allowed.
+ */
 function isFromRegistries(name: string, text: string): boolean {
   if (!JSON_LOCKS.has(name)) return !LOCKED_AWAY.test(text);
   const lock = parsed(text);
   return lock !== undefined && isPlainLock(lock);
 }
 
-/** npm takes a package from `resolved`, and from `version` in its first format. */
+/** npm takes a package from `resolved`; in the first format of its lock file, from `version`. */
 function isPlainLock(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return true;
   const { resolved, version, link } = part as Readonly<Record<string, unknown>>;
@@ -188,22 +194,22 @@ function isPlainLock(part: unknown): boolean {
 /** Lock files are long. */
 const LOCK_LIMITS = { ...JSON_LIMITS, values: 5_000_000 };
 
-/** Undefined for what is no JSON, or too deep to walk through: such a manifest fits no shape. */
+/** Undefined if it is not JSON or nested too deeply; such a manifest does not match any schema. */
 function parsed(text: string): unknown {
   const read = parseUntrustedJson(text, LOCK_LIMITS);
   return read.kind === 'json' ? read.value : undefined;
 }
 
 /**
- * Packages whose install script looks at nothing but its own folder: esbuild's (`install.js` of 0.28.2) checks and links
- * its binary, fsevents declares itself for macOS only. Any other one may read the repository, as prisma does.
+ * Packages whose install script reads only its own folder: esbuild's (`install.js` of 0.28.2) checks and links its
+ * binary, fsevents declares that it is for macOS only. Any other one may read the repository, as prisma's does.
  */
 const HARMLESS = /(?:^|\/)node_modules\/(?:esbuild|fsevents)\/(?:package\.json|binding\.gyp)$/;
 
 /**
- * The topmost paths that a setup brought, when that is all it did: no file of the commit touched, not even rewritten
- * as it was, nothing new that is not ignored, no script of a package started that may have read the repository.
- * Null where it did more.
+ * The topmost paths that a setup added, if that is all it did: it touched no file of the commit, not even by rewriting
+ * it unchanged, added nothing that is not ignored, and ran no script of a package that may have read the repository.
+ * Null if it did more.
  */
 export function rootsOf(
   setup: SetupResult,
@@ -222,7 +228,7 @@ export function rootsOf(
   return [...roots].sort();
 }
 
-/** Whether a layer with these roots hides nothing of a commit, and lies on no file of it. */
+/** Whether a layer with these roots hides nothing of a commit and covers no file of it. */
 export function fits(roots: readonly string[], tracked: readonly string[]): boolean {
   const files = new Set(tracked);
   const folders = foldersOf(tracked);

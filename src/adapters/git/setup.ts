@@ -22,17 +22,20 @@ type Installed = Awaited<ReturnType<Install>>;
 /** `bySignal`: a signal that Runoff did not send ended the command. */
 type InstallAttempt = Installed & { readonly bySignal?: true };
 
-/** Fresh areas in which a setup is tried that signals end, our default: the machine may have sent the first ones. */
+/**
+ * Number of new areas in which a setup is tried if signals end it. Our default: the machine may have sent the first
+ * ones.
+ */
 const MAX_TRIES = 3;
 
-/** Characters of output that are kept of a setup that failed. */
+/** Characters that are kept of the output of a failed setup. */
 const TAIL = 4_000;
 
 interface SetupLayers {
   install: Install;
-  /** Whether the layers of a base that setup left are as they were left. */
+  /** Whether the layers of a base are as setup left them. */
   areWhole(base: BaseCheckout): Promise<boolean>;
-  /** What setup changed in a base with a layer; null for one without. */
+  /** What setup changed in a base with a layer; null if it has none. */
   traces(base: BaseCheckout): Promise<SetupTraces | null>;
 }
 
@@ -47,7 +50,7 @@ interface SetupParts {
   readonly onDamage: (path: string, why: string) => void;
 }
 
-/** One call of `install` that found nothing it could use. */
+/** One call of `install` that found no existing layer. */
 interface InstallJob {
   readonly base: BaseCheckout;
   readonly setup: Setup;
@@ -65,7 +68,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
     const { base, setup, area, signal } = job;
     const place = await cache.placeFor(base, setup.command, area, signal);
     if (place.shared === null) return run(job, place);
-    // Other commits with the same inputs wait for this one's install, and find its layer.
+    // Other commits with the same inputs wait for this install and then find its layer.
     const turn = `${base.repositoryKey}/${place.shared}`;
     return queued(
       turn,
@@ -134,7 +137,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
   };
 }
 
-/** Moves what setup wrote out of its area into a layer of its own. */
+/** Moves what setup wrote out of its area into a layer. */
 async function keep(
   layer: string,
   area: WorkArea,

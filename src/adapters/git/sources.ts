@@ -10,7 +10,7 @@ import type { Owner } from './trees.ts';
 
 import { firstUnwritable, userOf } from './trees.ts';
 
-/** A remote that says nothing for this long, milliseconds, is taken as gone. */
+/** Milliseconds without data after which a remote counts as unreachable. */
 export const SILENCE_MS = 10 * 60_000;
 
 export async function keyOfSource(source: RepositorySource): Promise<string> {
@@ -38,7 +38,7 @@ export async function fetchable(
   return { address: source.url, call: { login, silenceMs: SILENCE_MS } };
 }
 
-/** The same source, whose credential is asked for once however often the remote is. */
+/** The same source; its credential is requested only once, however often the remote is used. */
 export function withOneLogin(source: RepositorySource): RepositorySource {
   if (source.kind === 'local') return source;
   let login: ReturnType<typeof source.credential> | null = null;
@@ -49,7 +49,7 @@ export function withOneLogin(source: RepositorySource): RepositorySource {
   return { ...source, credential };
 }
 
-/** Branch before tag before whatever else git takes for a commit, such as an abbreviated name or `HEAD~2`. */
+/** A branch first, then a tag, then whatever else git accepts as a commit, such as an abbreviated name or `HEAD~2`. */
 export async function resolveLocal(host: Git, path: string, ref: string): Promise<Sha | null> {
   const git = inUserRepository(host);
   const cwd = await realOf(path);
@@ -66,27 +66,27 @@ export async function resolveLocal(host: Git, path: string, ref: string): Promis
   return null;
 }
 
-/** Keeps options, ranges and control characters away from git; git itself says no to the rest. */
+/** Rejects options, ranges and control characters; git itself rejects the rest. */
 export function isRefLike(ref: string): boolean {
   return ref.length > 0 && ref.length <= 255 && !ref.startsWith('-') && !/[\s\p{Cc}:?*[\\]|\.\./u.test(ref);
 }
 
 /**
- * Settings of the repository that start programs, switched off for one call. A repository on the user's disk may be an
- * archive of a stranger's, with its `.git/config`.
+ * Disables, for one call, settings of the repository that start programs. A repository on the user's disk may come from
+ * a stranger's archive, including its `.git/config`.
  */
 const STARTS_NOTHING = {
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
-  // Started by a fetch into a repository with alternates; `:` is the shell's own command that does nothing.
+  // Started by a fetch into a repository with alternates; `:` is the shell's no-op.
   'core.alternateRefsCommand': ':',
   'gc.auto': '0',
   'maintenance.auto': 'false',
 } as const;
 
 /**
- * Host git in a repository of the user's: none of its hooks, monitors and commands is started, and nothing is fetched
- * over the network because objects are missing or an address is rewritten.
+ * Git on the host in a repository of the user: none of its hooks, monitors and commands is started, and nothing is
+ * fetched over the network because objects are missing or a URL is rewritten.
  */
 export const inUserRepository =
   (git: Git): Git =>
@@ -97,7 +97,10 @@ export const inUserRepository =
       config: { ...STARTS_NOTHING, ...call.config },
     });
 
-/** Settings by which `git status` runs no filter of the repository: it would to compare files whose dates have changed. */
+/**
+ * Settings with which `git status` runs no filter of the repository; otherwise it would, to compare files whose dates
+ * have changed.
+ */
 async function withoutFilters(
   git: Git,
   cwd: string,
@@ -115,10 +118,10 @@ async function withoutFilters(
   return Object.fromEntries(keys.map((key) => [key, key.endsWith('.required') ? 'false' : '']));
 }
 
-/** We only look: git shall not write the index back. */
+/** We only read: git must not write the index back. */
 const LOOKING = { GIT_OPTIONAL_LOCKS: '0' };
 
-/** What stands at a local path; reads the repository and writes nothing to it. */
+/** Describes a local path. Reads the repository and writes nothing to it. */
 export async function describeLocal(
   git: Git,
   path: string,
@@ -157,14 +160,14 @@ export async function describeLocal(
 
 type Ask = (cwd: string, args: readonly string[]) => Promise<GitDone>;
 
-/** Where objects and branches are; the same for all work trees of a repository. */
+/** The folder of objects and branches, which all work trees of a repository share. */
 async function commonFolder(ask: Ask, top: string): Promise<string> {
   const done = await ask(top, ['rev-parse', '--path-format=absolute', '--git-common-dir']);
   if (done.exitCode !== 0) throw gitFault(`Reading the state of ${top}`, done);
   return done.stdout.replace(/\n$/, '');
 }
 
-/** Folders that a new branch of ours writes to, its objects and its log included. */
+/** Folders that a new branch writes to, including its objects and its log. */
 const WRITTEN = [
   '.',
   'objects',
@@ -178,7 +181,8 @@ const WRITTEN = [
 
 async function unwritable(common: string, user: Owner): Promise<string | null> {
   const there: string[] = [];
-  // An object goes to the folder of its first two digits; one of these is foreign where root once used git here.
+  // An object is written to the folder of its first two digits. One of these may belong to root, if root once used git
+  // here.
   const fans = (await namesIn(join(common, 'objects'))).filter((name) => /^[0-9a-f]{2}$/.test(name));
   for (const name of [...WRITTEN, ...fans.map((fan) => join('objects', fan))]) {
     const folder = join(common, name);
@@ -187,7 +191,7 @@ async function unwritable(common: string, user: Owner): Promise<string | null> {
   return firstUnwritable(there, user);
 }
 
-/** The one setting of the user's own that decides what counts as dirty: the ignore file for all their repositories. */
+/** The only setting of the user that affects what counts as dirty: the global ignore file. */
 async function userIgnores(git: Git, cwd: string): Promise<Readonly<Record<string, string>>> {
   const home = homedir();
   for (const file of [join(home, '.gitconfig'), join(home, '.config/git/config')]) {

@@ -5,16 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
 
-/** The user that sandboxed work runs as and that owns all checkouts; null where we are that user already. */
+/** The user that sandboxed processes run as and that owns all checkouts; null if that is our own user. */
 export type Owner = { readonly uid: number; readonly gid: number } | null;
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 2 ** 20;
 
 /**
- * Runs one of the operating system's own tools over a tree, for at most `timeout` milliseconds, 0 for as long as it takes.
- * They, and not our own walk, because a coder can nest folders deeper than any path a Node call takes. Rejects with
- * PROGRAM_KILLED where the tool is killed again and again.
+ * Runs a tool of the operating system over a tree, for at most `timeout` milliseconds (0: no limit). We do not walk the
+ * tree ourselves, because a coder can nest folders deeper than any path that a Node call accepts. Rejects with
+ * PROGRAM_KILLED if the tool is killed again and again.
  */
 async function tool(file: string, args: readonly string[], owner: Owner, timeout = 0): Promise<ToolEnd> {
   return restarting<ToolEnd | ChildLost>(file, sleep, () => toolOnce(file, args, owner, timeout));
@@ -44,14 +44,14 @@ async function toolOnce(
     return { kind: 'ended', ok: true, out: stdout, said: '' };
   } catch (error) {
     const { stdout = '', message, code, signal, killed } = error as ExecFileException;
-    // `killed`: by us, when its time was over.
+    // `killed`: by us, because its time was over.
     if (signal != null && !killed) return { kind: 'lost', how: `was killed by ${signal}` };
     if (mayStartLater(String(code))) return { kind: 'lost', how: `could not be started: ${code}` };
     return { kind: 'ended', ok: false, out: String(stdout), said: message };
   }
 }
 
-/** Removes a tree whatever the modes of its folders are; no error if there is none. */
+/** Removes a tree whatever the modes of its folders; no error if there is none. */
 export async function removeTree(path: string): Promise<void> {
   const first = await tool('rm', ['-rf', '--', path], null);
   if (first.ok) return;
@@ -60,12 +60,12 @@ export async function removeTree(path: string): Promise<void> {
   if (!second.ok) throw new Fault('INTERNAL', `${path} could not be removed: ${second.said.slice(0, 600)}`);
 }
 
-/** Milliseconds; our default. Each closed folder takes about one, and a coder can leave some hundred thousand. */
+/** Milliseconds; our default. Each closed folder takes about one, and a coder can leave several 100,000. */
 const OPENING_MS = 30_000;
 
 /**
- * Lets the owner read what a coder locked: folders without rwx and files without r. A folder is opened before it is
- * entered. What stays locked, also when that takes too long, shows later, as a file that cannot be read.
+ * Lets the owner read what a coder locked: folders without rwx and files without r. Opens a folder before it enters it.
+ * What stays locked, also because this takes too long, is later reported as a file that cannot be read.
  */
 export async function openFolders(path: string, owner: Owner): Promise<void> {
   const folders = ['-type', 'd', '!', '-perm', '-700', '-exec', 'chmod', 'u+rwx', '{}', ';'];
@@ -74,8 +74,8 @@ export async function openFolders(path: string, owner: Owner): Promise<void> {
 }
 
 /**
- * What a tree looks like: kind, mode, size and time of change of everything in it, as one hash. Far cheaper than its content,
- * which changes with none of these only where a disk loses bits.
+ * The fingerprint of a tree: kind, mode, size and modification time of everything in it, as one hash. This is far
+ * cheaper than reading the content, which changes without any of these only if a disk loses bits.
  */
 export async function fingerprintTree(path: string): Promise<string> {
   const { lines } = await restarting('find', sleep, () => listTree(path));
@@ -93,23 +93,23 @@ function listTree(path: string): Promise<{ readonly kind: 'listed'; readonly lin
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ kind: 'lost', how: `could not be started: ${error.message}` }));
     child.once('close', (code, signal) => {
-      // What it could not read is told by a folder that lists nothing, so that its code says no more.
+      // A folder that lists nothing shows what it could not read, so its exit code adds nothing.
       if (code === null) resolve({ kind: 'lost', how: `was killed by ${signal}` });
       else resolve({ kind: 'listed', lines: Buffer.concat(chunks).toString('latin1') });
     });
   });
 }
 
-/** Less than this, and whatever just failed there failed for want of space. */
+/** Bytes of free space below which a failure counts as lack of space. */
 const FULL_BYTES = 2 ** 20;
 
-/** No space, or no room for another file, on the file system of a folder. */
+/** Whether the file system of a folder has no space, or no inode for another file. */
 export async function isFull(folder: string): Promise<boolean> {
   const { bavail, bsize, files, ffree } = await statfs(folder);
   return bavail * bsize < FULL_BYTES || (files > 0 && ffree === 0);
 }
 
-/** Bytes on disk of trees, as `du` counts them; what is gone, and what is mounted in them, counts nothing. */
+/** Bytes on disk of trees, as `du` counts them. What does not exist, and what is mounted in them, does not count. */
 export async function bytesOf(paths: readonly string[]): Promise<number> {
   if (paths.length === 0) return 0;
   const { out, said } = await tool('du', ['-s', '-c', '-x', '--block-size=1', '--', ...paths], null);
@@ -118,14 +118,14 @@ export async function bytesOf(paths: readonly string[]): Promise<number> {
   return Number(total);
 }
 
-/** The first of the folders that the user may not write to; null when there is none. */
+/** The first folder that the user may not write to; null if there is none. */
 export async function firstUnwritable(folders: readonly string[], as: Owner): Promise<string | null> {
   const found = await tool('find', [...folders, '-maxdepth', '0', '!', '-writable', '-print', '-quit'], as);
   if (found.out !== '') return found.out.replace(/\n$/, '');
   return found.ok ? null : (folders[0] ?? null);
 }
 
-/** As root, we write into a user's repository as that user: files of root in it would lock its owner out. */
+/** As root we write to a user's repository as that user: files of root in it would lock its owner out. */
 export async function userOf(path: string): Promise<Owner> {
   if (process.getuid?.() !== 0) return null;
   const { uid, gid } = await stat(path);

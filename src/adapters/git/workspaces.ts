@@ -21,25 +21,25 @@ import { type Owner, removeTree } from './trees.ts';
 
 export interface WorkspacesOptions {
   /**
-   * Folder for everything that is kept; made if absent. The owner must be able to enter it, and it must be on a file
-   * system that can hold the upper layer of an overlay (a container's own root cannot, a volume can).
+   * Folder for everything that is stored; created if it does not exist. The owner must be able to enter it, and its
+   * file system must support the upper layer of an overlay (a container's own root does not, a volume does).
    */
   readonly dataDir: string;
-  /** Setup and collecting run in it. */
+  /** Used for setup and collecting. */
   readonly sandbox: Sandbox;
-  /** The user that sandboxed work runs as, to whom checkouts and areas belong; null where that is ourselves. */
+  /** The user that sandboxed processes run as and that owns checkouts and areas; null if that is our own user. */
   readonly owner: Owner;
   readonly log: Log;
-  /** Told of everything stored that was found damaged; its path and why it is no good are in the log. */
+  /** Called for everything stored that is found damaged; the log has its path and the reason. */
   readonly onDamage?: () => void;
   /** Default: `COLLECT_LIMITS`. */
   readonly limits?: Partial<CollectLimits>;
 }
 
 /**
- * Repositories, checkouts and patches by git. Nothing is touched before the first call. `resolve` gives null for
- * `HEAD` of an empty repository: it is the caller who knows whether that is REPOSITORY_EMPTY or BASE_MISSING.
- * Every method rejects with a `Fault`, DISK_FULL wherever space ran out, or with AbortError where a signal asked for it.
+ * Repositories, checkouts and patches by git. Nothing is touched before the first call. `resolve` returns null for
+ * `HEAD` of an empty repository: the caller knows whether that is REPOSITORY_EMPTY or BASE_MISSING. Every method
+ * rejects with a `Fault` (DISK_FULL whenever space ran out), or with AbortError if a signal asked for it.
  */
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const { sandbox, owner, log } = options;
@@ -119,7 +119,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   };
 }
 
-/** What an area stands on may be damaged: then it is no fault of the candidate, and `prepare` makes another checkout. */
+/**
+ * The base or a layer of an area may be damaged. That is not the candidate's fault, and `prepare` creates another
+ * checkout.
+ */
 async function unlessDamaged<T>(isWhole: () => Promise<boolean>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -129,7 +132,7 @@ async function unlessDamaged<T>(isWhole: () => Promise<boolean>, work: () => Pro
   }
 }
 
-/** Does it once for all callers. What went wrong may have been fixed by the next call, so only success is remembered. */
+/** Does it once for all callers. The next call may succeed after a failure, so only success is remembered. */
 function rememberSuccess(work: () => Promise<void>): () => Promise<void> {
   let ready: Promise<void> | null = null;
   return async () => {
