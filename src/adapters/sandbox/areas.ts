@@ -22,12 +22,12 @@ import { type Owner, runCommand } from './host-programs.ts';
 import { bytesIn } from './usage.ts';
 
 /**
- * The stand-in for overlay mounts: `upper` is filled with a copy of the layers and used as it is. A later area that
- * names this `upper` as a layer gets the whole tree from it and from no layer below, so deletions carry as well; only
- * those in a layer that was moved since do not.
+ * Replaces overlay mounts: `upper` is filled with a copy of the layers and used directly. A later area that uses this
+ * `upper` as a layer gets the whole tree from it and nothing from the layers below, so deletions carry over too, except
+ * in a layer that was moved since.
  */
 interface Copies {
-  /** Fills the area unless that was done before; returns the bytes that the copy takes. */
+  /** Fills the area unless that has been done; returns the size of the copy in bytes. */
   ensure(area: WorkArea): Promise<number>;
 }
 
@@ -35,13 +35,13 @@ export function openCopies(scratch: string, owner: Owner | null): Copies {
   const underWay = new Map<string, Promise<number>>();
   const marks = join(scratch, 'copies');
 
-  // The mark lies where no sandbox can reach it, and names the folder's inode: an area made anew is filled anew.
+  // The mark is where no sandbox can reach it, and names the folder's inode: a recreated area is filled again.
   const markOf = (upper: string): string => {
     const { ino, birthtimeMs } = statSync(upper);
     const key = createHash('sha256').update(`${upper}\0${ino}\0${birthtimeMs}`).digest('hex');
     return join(marks, key);
   };
-  // What stands in the way is removed first: it may be read-only, or a link that would be written through.
+  // An existing file is removed first: it may be read-only, or a link that would be followed.
   const cp = ['cp', '-a', '--remove-destination', '--reflink=auto', '--'] as const;
   const fill = async (area: WorkArea, mark: string): Promise<number> => {
     const whole = area.lowers.findIndex((layer) => existsSync(layer) && existsSync(markOf(layer)));
@@ -71,14 +71,14 @@ export function openCopies(scratch: string, owner: Owner | null): Copies {
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 const ENTER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-/** Never an existing file: that one may be a link, or have a second name elsewhere. */
+/** Never opens an existing file, which may be a link or have a second name elsewhere. */
 const CREATE_FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 /**
- * Writes files below a folder that a command may have written before: every step goes through a descriptor of the folder
- * that the last step entered and follows no link, so nothing outside can be reached however the folder is changed
- * meanwhile. Files are new, their owner's, and nobody else's to read. Throws INTERNAL for a path that is not a plain
- * relative one, SANDBOX_UNAVAILABLE when something stands in the way.
+ * Writes files below a folder that a command may have written to: every step uses a descriptor of the folder that the
+ * last step entered and follows no link, so that nothing outside can be reached even if the folder changes meanwhile.
+ * The files are new, and only their owner can read them. Throws INTERNAL for a path that is not a plain relative one,
+ * SANDBOX_UNAVAILABLE if something is in the way.
  */
 export function writeBelow(
   scratchFolder: string,
@@ -107,7 +107,7 @@ function pathParts(path: string): readonly string[] {
   return parts;
 }
 
-/** A name in the folder behind a descriptor; Node has no openat. */
+/** Path of a name in the folder of a descriptor; Node has no openat. */
 const nameIn = (fd: number, name: string): string => `/proc/self/fd/${fd}/${name}`;
 
 function writeFileBelow(folder: string, parts: readonly string[], text: string, owner: Owner | null): void {
@@ -120,7 +120,7 @@ function writeFileBelow(folder: string, parts: readonly string[], text: string, 
     }
     const file = createFile(nameIn(here, parts.at(-1) ?? ''));
     try {
-      // The mode of openSync is cut by the umask.
+      // The umask affects the mode of openSync.
       fchmodSync(file, 0o600);
       if (owner !== null) fchownSync(file, owner.uid, owner.gid);
       writeFileSync(file, text);
@@ -161,7 +161,10 @@ export function folder(scratch: string, name: string): string {
   return path;
 }
 
-/** A command may close its own folders (chmod 0) to make the next command's set-up fail; their owner opens them again. */
+/**
+ * A command may close its own folders (chmod 0) so that the set-up of the next command fails; their owner opens them
+ * again.
+ */
 export function openToOwner({ area }: ExecSpec): void {
   for (const path of [area.upper, area.home]) {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -188,7 +191,7 @@ export function makeArea(root: string, owner: Owner | null): WorkArea {
 }
 
 export function removeArea(root: string): void {
-  // The kernel makes these folders, closed to everyone.
+  // The kernel creates these folders, closed to everyone.
   const closed = [join(root, 'work', 'work'), join(root, 'work', 'home', 'work')];
   for (const path of closed) if (existsSync(path)) chmodSync(path, 0o700);
   rmSync(root, { recursive: true, force: true });

@@ -9,17 +9,17 @@ import { findInit, hasEnded, type Init, isAlive, KILL_TIMEOUT_MS } from './proce
 
 export interface BoxEnd {
   /**
-   * As bubblewrap reports it, signals as 128 + number, on a descriptor that nothing in the sandbox holds; null when it could
-   * not start the command or was killed itself.
+   * The exit code as reported by bubblewrap (signals as 128 + number), on a descriptor that no process in the sandbox
+   * has; null if it could not start the command or was killed.
    */
   readonly reported: number | null;
-  /** How the launcher itself ended; null: by a signal, or it could not be started. */
+  /** Exit code of the launcher itself; null if a signal ended it, or if it could not be started. */
   readonly code: number | null;
-  /** Its outer namespaces stood. */
+  /** Whether its outer namespaces were set up. */
   readonly entered: boolean;
-  /** The command may have done something: where it is false, no process of the sandbox was ever there. */
+  /** Whether the command may have done something; if false, the sandbox never had a process. */
   readonly begun: boolean;
-  /** Why there was no process to start with; null where there was one. */
+  /** Why there was no process at all; null if there was one. */
   readonly refused: string | null;
 }
 
@@ -27,23 +27,23 @@ export interface BoxEnd {
 interface Box {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves once the sandbox's first process exists; null when the box ended without one. */
+  /** Resolves once the first process of the sandbox exists; null if the box ended without one. */
   readonly init: Promise<Init | null>;
-  /** Resolves when no process is left and all output was read. Rejects with a fault when it could not be set up. */
+  /** Resolves when no process is left and all output has been read. Rejects with a fault if it could not be set up. */
   readonly ended: Promise<BoxEnd>;
-  /** Ends every process of the box at once, at any moment of its life. */
+  /** Ends every process of the box at once; can be called at any time. */
   kill(): void;
 }
 
-/** What a box is given besides its launch. */
+/** Options of a box besides its launch. */
 interface BoxOptions {
   /** System call filter. */
   readonly filter: Buffer;
-  /** Descriptor of the control group it starts in; null: none. Needs a launch made with `group`. */
+  /** Descriptor of the control group that it starts in; null: none. Needs a launch with `group`. */
   readonly groupFd: number | null;
 }
 
-/** Starts a box. The app's death, even by SIGKILL, is the box's death. */
+/** Starts a box. It ends when Runoff ends, even by SIGKILL. */
 export function startBox(
   { argv: [file, ...args], options, first }: Launch,
   stdin: string | undefined,
@@ -59,7 +59,7 @@ export function startBox(
   feed(streams[FD.options], options.map((option) => `${option}\0`).join(''));
   streams[FD.alive]?.on('error', ignoreLeftReader);
   return {
-    // Without descriptors to spare there are none.
+    // Without free descriptors there are no streams.
     stdout: child.stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),
     init: status.init,
@@ -88,10 +88,10 @@ function spawnWithoutLeaks(
   try {
     return spawn(file, args, {
       cwd: '/',
-      // /proc/1/environ inside shows the environment of the launcher: it must hold nothing.
+      // /proc/1/environ inside shows the environment of the launcher, so it must contain nothing.
       env: { PATH: HOST_PATH },
       stdio: descriptors(wanted, empty),
-      // A process group of its own can be killed as one, and an interrupt from the terminal does not reach it.
+      // Its own process group can be killed as a whole, and an interrupt from the terminal does not reach it.
       detached: true,
       ...asOwner(owner),
     });
@@ -101,8 +101,8 @@ function spawnWithoutLeaks(
 }
 
 /**
- * Three standard ones and ours. bubblewrap hands every open descriptor on to the command, so whatever this process would
- * pass on besides is covered by the empty device.
+ * The three standard descriptors and ours. bubblewrap passes every open descriptor on to the command, so all others
+ * that this process would pass on are replaced by /dev/null.
  */
 function descriptors({ stdin, groupFd }: LaunchDescriptors, empty: number): ('ignore' | 'pipe' | number)[] {
   const wanted: ('ignore' | 'pipe' | number)[] = [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'];
@@ -122,7 +122,7 @@ async function boxEnd(child: ChildProcess, status: LauncherStatus): Promise<BoxE
     child.once('exit', (code) => resolve({ code, refused: null }));
   });
   if (exit.refused !== null) return { ...exit, reported: null, entered: false, begun: false };
-  // Ends the watcher, and with it the last writer of `status`.
+  // Ends the watcher, the last process that can write to `status`.
   streamsOf(child)[FD.alive]?.destroy();
   const init = await status.init;
   if (init !== null) await initGone(init);
@@ -130,7 +130,7 @@ async function boxEnd(child: ChildProcess, status: LauncherStatus): Promise<BoxE
   return { ...exit, ...status.report() };
 }
 
-/** A launcher that ended by itself saw its first process end. One that was killed may be a moment ahead of it. */
+/** A launcher that ended by itself has waited for its first process. One that was killed may end a moment earlier. */
 async function initGone(init: Init): Promise<void> {
   const deadline = performance.now() + KILL_TIMEOUT_MS;
   while (isAlive(init)) {
@@ -144,7 +144,10 @@ async function initGone(init: Init): Promise<void> {
   }
 }
 
-/** The group holds the launcher and the first process of the outer namespace, with which the kernel ends all others. */
+/**
+ * The group contains the launcher and the first process of the outer namespace; when that ends, the kernel ends all
+ * others.
+ */
 function killLauncherGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
@@ -159,7 +162,7 @@ interface LauncherStatus {
   report(): Pick<BoxEnd, 'reported' | 'entered' | 'begun'>;
 }
 
-/** Reads the JSON lines that the launcher writes about itself; nothing in the sandbox holds that descriptor. */
+/** Reads the JSON lines that the launcher writes about itself; no process in the sandbox has that descriptor. */
 function readStatus(child: ChildProcess, first: Launch['first']): LauncherStatus {
   const stream = child.stdio?.[FD.status] as Readable | null | undefined;
   let text = '';
@@ -186,7 +189,7 @@ function readStatus(child: ChildProcess, first: Launch['first']): LauncherStatus
   };
 }
 
-/** A reader that left early is no fault of ours; why it left shows in its exit code. */
+/** A reader that closed early is no fault of ours; its exit code shows the reason. */
 const ignoreLeftReader = (): void => undefined;
 
 function feed(stream: Writable | Readable | null | undefined, content: string | Buffer): void {
@@ -195,13 +198,13 @@ function feed(stream: Writable | Readable | null | undefined, content: string | 
   stream.end(content);
 }
 
-/** When the machine runs out of memory, the kernel shall take a sandbox before anything else. */
+/** If the machine runs out of memory, the kernel should kill a sandbox before anything else. */
 function preferAsOutOfMemoryVictim(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
     writeFileSync(`/proc/${child.pid}/oom_score_adj`, '1000');
   } catch (thrown) {
-    // It may have failed to start, which its end tells; any other reason would leave the host unprotected.
+    // It may have failed to start, which its end reports; any other reason would leave the host unprotected.
     if (!hasEnded(child.pid)) {
       killLauncherGroup(child);
       throw thrown;

@@ -1,16 +1,16 @@
-// Runs inside the sandbox, as `node bridge.mjs [--gateway SOCKET PORT] [--egress SOCKET] -- COMMAND…`: gives each unix
-// socket an address on the sandbox's own 127.0.0.1, because HTTP clients cannot name a socket, then runs the command.
+// Runs inside the sandbox, as `node bridge.mjs [--gateway SOCKET PORT] [--egress SOCKET] -- COMMAND…`: listens on the
+// sandbox's own 127.0.0.1 for each unix socket, because HTTP clients cannot use a socket, then runs the command.
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import { constants } from 'node:os';
 
-/** Ends with what `env` and `timeout` use for a failure of their own. */
+/** Exits with the code that `env` and `timeout` use for their own failures. */
 function fail(why) {
   process.stderr.write(`runoff: ${why}\n`);
   process.exit(125);
 }
 
-/** Listens on `port` (0: any free one) and ties every connection to the socket; resolves to the address. */
+/** Listens on `port` (0: any free one) and forwards every connection to the socket; resolves to the URL. */
 function open(socket, port) {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const host = connect({ path: socket, allowHalfOpen: true });
@@ -38,7 +38,7 @@ const proxyEnvironment = (proxy) => ({
   ),
   NO_PROXY: 'localhost,127.0.0.1,::1',
   no_proxy: 'localhost,127.0.0.1,::1',
-  // Node's own fetch asks for the proxy variables only then.
+  // Node's own fetch only then uses the proxy variables.
   NODE_USE_ENV_PROXY: '1',
 });
 
@@ -50,7 +50,7 @@ const after = (name) => {
 };
 const [gateway, port] = after('--gateway');
 const [egress] = after('--egress');
-// The gateway first: its port is promised, and a free one could happen to be it.
+// The gateway first: its port is fixed, and a free port could happen to be the same.
 const address = gateway ? { GW_URL: await open(gateway, Number(port)) } : {};
 const env = { ...process.env, ...(egress ? proxyEnvironment(await open(egress, 0)) : {}), ...address };
 

@@ -17,36 +17,39 @@ import type { Architecture } from './syscalls.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from './watchdog.ts';
 
 export interface BubblewrapOptions {
-  /** Folder made by `prepareToolchain`, seen as /opt/runoff. */
+  /** Folder created by `prepareToolchain`, visible as /opt/runoff. */
   readonly toolchain: string;
-  /** The ordinary user all sandboxes run as when Runoff is root; null when Runoff itself is an ordinary user. */
+  /** The unprivileged user of all sandboxes if Runoff is root; null if Runoff itself is unprivileged. */
   readonly owner: Owner | null;
-  /** Folder for the sandbox's own files; made when absent. `owner` must be able to reach it, nobody else writes it. */
+  /**
+   * Folder for the sandbox's own files; created if it does not exist. `owner` must be able to reach it; nobody else
+   * writes to it.
+   */
   readonly scratch: string;
   /** Tests only: where `egress` names lead. Default: the public internet. */
   readonly dialler?: Dialler;
-  /** Tests only: false to do without overlay mounts as if the kernel refused them. Default: the probe finds out. */
+  /** Tests only: false disables overlay mounts, as if the kernel refused them. Default: the probe decides. */
   readonly overlay?: boolean;
-  /** Weaker steps may stand in for what this host forbids; `probe` names those taken. Default false: they are refused. */
+  /** Whether weaker protections may replace what this host does not allow; `probe` names those in use. Default: false. */
   readonly allowWeaker?: boolean;
-  /** Tests only: where control groups are looked for. Default: this process's own. */
+  /** Tests only: where to look for control groups. Default: those of this process. */
   readonly groupHost?: GroupHost;
 }
 
-/** The sandbox on bubblewrap, with a user namespace and an overlay mount of our own around it. Linux, x64 and arm64. */
+/** The sandbox with bubblewrap, inside a user namespace and an overlay mount that we create. Linux, x64 and arm64. */
 export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   const { owner, scratch, toolchain, dialler = publicInternet } = options;
   const table = openProcessTable(() => performance.now());
   const copies = openCopies(scratch, owner);
 
-  // Once, when the first command is tried: this process changes its control group by it.
+  // Once, for the first command: it moves this process to another control group.
   let delegated: Promise<Delegation> | null = null;
   const delegation = async (): Promise<Delegation> => {
     delegated ??= findControlGroups(options.groupHost);
     return await delegated;
   };
 
-  /** One run of a command on a host that is known to manage `variant`. */
+  /** Runs a command once, on a host that is known to support `variant`. */
   const runOnce = async (spec: ExecSpec, variant: Variant): Promise<LaunchEnded | ChildLost> => {
     if (spec.signal?.aborted) return { kind: 'ended', result: NEVER_STARTED };
     openToOwner(spec);
@@ -76,7 +79,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
     }
   };
 
-  /** As long as the command has not begun, a launcher that was killed is started again. */
+  /** A launcher that was killed before the command began is started again. */
   const execAs = async (spec: ExecSpec, variant: Variant): Promise<ExecResult> =>
     (await restarting<LaunchEnded | ChildLost>(LAUNCHER, sleep, () => runOnce(spec, variant))).result;
 
@@ -101,9 +104,12 @@ interface RunInput {
   readonly filter: Buffer;
   readonly owner: Owner | null;
   readonly table: ProcessTable;
-  /** Bytes in the area that the command did not write, because the area is a copy. */
+  /** Bytes in the area that the command did not write, if the area is a copy. */
   readonly givenBytes: number;
-  /** Holds the limits of memory and processes; null: memory is watched. The caller made it, and `run` closes it. */
+  /**
+   * Enforces the limits of memory and processes; null: memory is watched instead. The caller creates it, and `run`
+   * closes it.
+   */
   readonly group: ControlGroup | null;
 }
 
@@ -114,8 +120,9 @@ interface LaunchEnded {
 }
 
 /**
- * Runs a launch to its end within its limits; lost when its launcher was before the command began, so that it can be tried
- * again. Rejects with PROGRAM_KILLED where it was killed later: nobody knows what the command did until then.
+ * Runs a launch to its end within its limits. Returns `lost` if its launcher was killed before the command began, so
+ * that it can be tried again. Rejects with PROGRAM_KILLED if it was killed later, because nobody knows what the command
+ * did until then.
  */
 async function runLaunch(input: RunInput): Promise<LaunchEnded | ChildLost> {
   const { group } = input;
@@ -166,26 +173,27 @@ async function superviseBox(input: RunInput): Promise<Supervised<BoxEnd>> {
   );
 }
 
-/** What programs say of a machine that is short of something now. */
+/** Messages of programs on a machine that is temporarily short of a resource. */
 const SHORTAGE =
   /Resource temporarily unavailable|Cannot allocate memory|Too many open files|Text file busy|No child processes/;
 
-/** What unshare (util-linux) says when its child was killed, however early. */
+/** Message of unshare (util-linux) if its child was killed, however early. */
 const CHILD_KILLED =
   /^unshare: (?:child exit|waitpid|signal handler reset|sigprocmask unblock|child kill) failed/m;
 
-/** What mount (util-linux) says of an overlay of which a lower folder is not there. */
+/** Message of mount (util-linux) if a lower folder of an overlay does not exist. */
 const LAYER_GONE = /^mount: [^\n]*special device overlay does not exist/m;
 const LAYER_REPLACED = 'could not be set up: a folder that it stands on is gone, or is just being made again';
 
 const NOT_STARTED = /^bwrap: execvp [^\n]*: ([^\n:]+)\n/;
 
-/** What starts a sandbox, where nothing tells which program of it was killed. */
+/** Name of the launcher, if nothing tells which of its programs was killed. */
 const LAUNCHER = 'The launcher of a sandbox (unshare, bwrap)';
 
 /**
- * Whether a program of the launcher was killed, or could not be started for want of something. The command itself is not
- * asked: how it ended is reported on a descriptor that it does not have, and where that report is there, all else was alive.
+ * Whether a program of the launcher was killed, or could not be started for lack of a resource. The command itself is
+ * not considered: its end is reported on a descriptor that it does not have, and if there is a report, all other
+ * programs were alive.
  */
 function launcherLost({ reported, code, entered, begun, refused }: BoxEnd, stderr: string): ChildLost | null {
   if (reported !== null) return null;
@@ -194,7 +202,7 @@ function launcherLost({ reported, code, entered, begun, refused }: BoxEnd, stder
   const signal = signalIn(code);
   if (signal !== null) return { kind: 'lost', how: `was killed by signal ${signal}` };
   if (NOT_STARTED.test(stderr)) return null;
-  // `unshare` has done its work by then: what it complains of is the end of its child.
+  // `unshare` is done by then; its message is about the end of its child.
   if (begun || (entered && /^unshare: /m.test(stderr)) || CHILD_KILLED.test(stderr)) {
     return { kind: 'lost', program: 'bwrap, which makes a sandbox,', how: 'was killed' };
   }

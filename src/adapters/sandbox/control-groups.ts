@@ -18,7 +18,7 @@ import type { Limits } from '../../ports/index.ts';
 import { runCommand } from './host-programs.ts';
 import { KILL_TIMEOUT_MS, startedAt } from './processes.ts';
 
-/** Where control groups are found, and how they are changed; tests give a folder of plain files. */
+/** Where control groups are and how they are changed; tests use a folder of plain files. */
 export interface GroupHost extends GroupFolders {
   /** Folder with `cgroup` and `mountinfo` of this process. */
   readonly proc: string;
@@ -36,16 +36,16 @@ export type Delegation =
   | { readonly kind: 'ready'; readonly groups: ControlGroups }
   | { readonly kind: 'none'; readonly why: string };
 
-/** Both are needed: one without the other would leave a limit that nothing holds. */
+/** Both are needed: with only one of them, a limit would not be enforced. */
 const CONTROLLERS = ['memory', 'pids'] as const;
-/** Where Runoff itself goes: the kernel takes no process beside child groups that have limits. */
+/** The group that Runoff itself moves to: the kernel does not allow processes next to child groups that have limits. */
 const OWN_GROUP = 'app';
-/** Looks at who is left in the group before we give up on emptying it, our default. */
+/** Number of checks for processes that are left in the group before we give up emptying it. Our default. */
 const MAX_EMPTYING_ROUNDS = 10;
 
 /**
- * Finds out whether our own control group (version 2) is ours to divide, moves this process and its children into a leaf
- * of it, and turns on limits for the others. Never rejects: without delegation there is a reason.
+ * Checks whether we may divide our own control group (version 2), moves this process and its children into a leaf of
+ * it, and enables limits for the others. Never rejects: without delegation it returns the reason.
  */
 export async function findControlGroups(host: GroupHost = THIS_HOST): Promise<Delegation> {
   try {
@@ -61,7 +61,7 @@ export async function findControlGroups(host: GroupHost = THIS_HOST): Promise<De
   }
 }
 
-/** The folder of the group that was given to us: our own, or the one above once we have moved aside in it. */
+/** The folder of the group that was delegated to us: our own, or its parent after we have moved into a leaf. */
 function ownGroup({ proc }: GroupHost): string | null {
   const own = /^0::(\/.*)$/m.exec(readFileSync(join(proc, 'cgroup'), 'utf8'))?.[1];
   // Fields of proc(5): … root, mount point, options, optional fields, a hyphen, type.
@@ -74,7 +74,7 @@ function ownGroup({ proc }: GroupHost): string | null {
   return basename(folder) === OWN_GROUP ? dirname(folder) : folder;
 }
 
-/** Why the group is not ours to divide; null when it is. */
+/** Why we may not divide the group; null if we may. */
 async function whyNotDelegated(root: string, host: GroupHost): Promise<string | null> {
   const missing = CONTROLLERS.filter((name) => !wordsIn(join(root, 'cgroup.controllers')).includes(name));
   if (missing.length > 0) return `no ${missing.join(' and ')} controller in ours`;
@@ -95,7 +95,7 @@ function writable(path: string): boolean {
   }
 }
 
-/** Root may write everywhere, but systemd takes back what it did not delegate: limits would go without a word. */
+/** Root can write everywhere, but systemd reverts what it did not delegate: limits would silently disappear. */
 async function notDelegatedToRoot(root: string): Promise<string | null> {
   if (!existsSync('/run/systemd/system')) return null;
   const unit = root.split('/').findLast((part) => /\.(?:service|scope)$/.test(part));
@@ -107,7 +107,7 @@ async function notDelegatedToRoot(root: string): Promise<string | null> {
 
 const processesIn = (group: string): readonly number[] => wordsIn(join(group, 'cgroup.procs')).map(Number);
 
-/** This process or one that descends from it. A process of another process namespace shows as 0 and is not. */
+/** Whether it is this process or a descendant. A process of another process namespace has id 0 and is not. */
 function descendsFromUs(pid: number, own: number): boolean {
   for (let at = pid; at > 1; at = parentOf(at)) if (at === own) return true;
   return pid === own;
@@ -137,23 +137,23 @@ function moveIfThere(leaf: string, pid: number, host: GroupHost): void {
   try {
     host.put(join(leaf, 'cgroup.procs'), String(pid));
   } catch (thrown) {
-    // It ended between two looks.
+    // It ended between two checks.
     if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH' || startedAt(pid) !== null) throw thrown;
   }
 }
 
 /** One command's control group. */
 export interface ControlGroup {
-  /** Descriptor, open with our rights: a process that writes 0 to it is in the group from then on. */
+  /** Descriptor, opened with our rights: a process that writes 0 to it is moved into the group. */
   readonly fd: number;
   /** Ends every process in it. */
   kill(): void;
-  /** Ends what is left and removes the group. Rejects with a fault when a process does not end. */
+  /** Ends what is left and removes the group. Rejects with a fault if a process does not end. */
   close(): Promise<{ readonly outOfMemory: boolean }>;
 }
 
 export interface ControlGroups {
-  /** Throws SANDBOX_UNAVAILABLE when a limit cannot be set. */
+  /** Throws SANDBOX_UNAVAILABLE if a limit cannot be set. */
   open(limits: Pick<Limits, 'memoryBytes' | 'processes'>): ControlGroup;
 }
 
@@ -167,11 +167,11 @@ interface GroupFolders {
   put(file: string, text: string): void;
 }
 
-/** The launcher's: `unshare`, the watcher, bubblewrap and the first process of either namespace. */
+/** Processes of the launcher: `unshare`, the watcher, bubblewrap and the first process of each namespace. */
 const OUTSIDE_PROCESSES = 5;
 const GROUP_NAME = /^box-(\d+)-(\d+)-/;
 
-/** Writes a control file. It is never made: a file that is not there is a limit that the kernel does not know. */
+/** Writes a control file, but never creates it: a file that does not exist is a limit that the kernel does not support. */
 function writeControlFile(file: string, text: string): void {
   const fd = openSync(file, constants.O_WRONLY);
   try {
@@ -181,7 +181,7 @@ function writeControlFile(file: string, text: string): void {
   }
 }
 
-/** Makes groups in a group that was delegated to us; what a killed Runoff left there is removed. */
+/** Creates groups in a group that was delegated to us; removes what a killed Runoff left there. */
 function openControlGroups(root: string, host: GroupFolders): ControlGroups {
   removeLeftovers(root, host);
   const prefix = `box-${host.pid}-${startedAt(host.pid) ?? '0'}`;
@@ -209,16 +209,16 @@ function setLimits(
   { put }: GroupFolders,
 ): void {
   put(join(folder, 'memory.max'), String(memoryBytes));
-  // Absent where the kernel counts no swap.
+  // Does not exist if the kernel does not count swap.
   if (existsSync(join(folder, 'memory.swap.max'))) put(join(folder, 'memory.swap.max'), '0');
-  // A tree that lost one process to the limit is not left half alive.
+  // A tree that lost one process to the limit must not be left half alive.
   put(join(folder, 'memory.oom.group'), '1');
   put(join(folder, 'pids.max'), String(processes + OUTSIDE_PROCESSES));
 }
 
 function groupIn(folder: string, fd: number, host: GroupFolders): ControlGroup {
   const kill = (): void => {
-    // Linux before 5.14 has no such file; the end of the sandbox's first process ends the others there.
+    // Linux before 5.14 has no such file; there, the end of the sandbox's first process ends the others.
     if (existsSync(join(folder, 'cgroup.kill'))) host.put(join(folder, 'cgroup.kill'), '1');
   };
   return {
@@ -243,7 +243,7 @@ function groupIn(folder: string, fd: number, host: GroupFolders): ControlGroup {
   };
 }
 
-/** False while a process is still on its way out. */
+/** False while a process is still exiting. */
 function tryRemove(folder: string, host: GroupFolders): boolean {
   try {
     host.rmdir(folder);
@@ -260,7 +260,7 @@ function removeLeftovers(root: string, host: GroupFolders): void {
     if (pid === undefined || startedAt(Number(pid)) === start) continue;
     const folder = join(root, name);
     if (existsSync(join(folder, 'cgroup.kill'))) host.put(join(folder, 'cgroup.kill'), '1');
-    // Busy: its processes are on their way out, and the next start finds it empty.
+    // Busy: its processes are still exiting, and the next start finds it empty.
     tryRemove(folder, host);
   }
 }

@@ -10,10 +10,10 @@ import type { Owner } from './host-programs.ts';
 
 /** Milliseconds to wait for a host to accept a connection, our default. */
 const CONNECT_TIMEOUT_MS = 15_000;
-/** Connections open at one time from one command, our default; package managers use up to 50. */
+/** Maximum number of open connections of one command. Our default; package managers use up to 50. */
 const MAX_TUNNELS = 256;
 
-/** How names become addresses that may be dialled. */
+/** How names are resolved and which addresses may be dialled. */
 export interface Dialler {
   /** All addresses of a host name. */
   resolve(host: string): Promise<readonly string[]>;
@@ -26,7 +26,7 @@ export const publicInternet: Dialler = {
 };
 
 export interface EgressProxy {
-  /** Path of the unix socket that speaks CONNECT. */
+  /** Path of the unix socket that accepts CONNECT. */
   readonly socket: string;
   close(): Promise<void>;
 }
@@ -37,16 +37,19 @@ interface EgressTarget {
 }
 
 const DNS_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-// Names its letters in both cases: lowering first would turn the Kelvin sign and its like into ASCII letters.
+// Lists letters in both cases: lowering first would turn the Kelvin sign and similar characters into ASCII letters.
 const AUTHORITY = new RegExp(`^((?:${DNS_LABEL}\\.)*${DNS_LABEL}):(\\d{1,5})$`);
 
-/** `host:port` by one strict grammar for settings and requests alike: an ASCII DNS name with a letter in its last label. */
+/**
+ * Parses `host:port` with one strict grammar for settings and requests: an ASCII DNS name with a letter in its last
+ * label.
+ */
 export function parseTarget(authority: string): EgressTarget | null {
   const match = AUTHORITY.exec(authority);
   const [host, digits] = [match?.[1]?.toLowerCase(), match?.[2]];
   if (host === undefined || host.length > 253) return null;
   const port = Number(digits);
-  // A last label of digits or 0x… would be read as an IPv4 address by some resolvers.
+  // Some resolvers would read a last label of digits or 0x… as an IPv4 address.
   const last = host.split('.').at(-1) ?? '';
   if (isIP(host) !== 0 || /^(?:\d+|0x[0-9a-f]*)$/.test(last) || port < 1 || port > 65_535) return null;
   return { host, port };
@@ -67,9 +70,9 @@ function allowList(egress: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * Serves a CONNECT proxy for one command on a fresh unix socket in `folder`. Only the exact `host:port` names in
- * `egress` pass; a name is resolved once, and the address that was checked is the address that is dialled.
- * Throws SETTINGS_INVALID for a malformed name.
+ * Starts a CONNECT proxy for one command on a new unix socket in `folder`. It allows only the exact `host:port` names
+ * in `egress`. A name is resolved once, and the address that was checked is the one that is dialled. Throws
+ * SETTINGS_INVALID for a malformed name.
  */
 export async function openEgress(
   egress: readonly string[],
@@ -96,7 +99,8 @@ export async function openEgress(
   const place = join(folder, randomBytes(6).toString('hex'));
   mkdirSync(place, { mode: 0o700 });
   if (owner !== null) chownSync(place, owner.uid, owner.gid);
-  // Bound through a descriptor of its folder: a socket's path may have 107 bytes only, a data folder's may be longer.
+  // Bound through a descriptor of its folder: the path of a socket may have only 107 bytes, and that of a data folder
+  // may be longer.
   const fd = openSync(place, 'r');
   try {
     await new Promise<void>((resolve, reject) => {
@@ -146,7 +150,7 @@ async function tunnel(
   if (!client.destroyed) splice(client, head, connect({ host: address, port: target.port }));
 }
 
-/** Ties client and server together; the end of either ends both. */
+/** Connects client and server; when one of them ends, both do. */
 function splice(client: Duplex, head: Buffer, server: Socket): void {
   let connected = false;
   server.setTimeout(CONNECT_TIMEOUT_MS, () => server.destroy(new Error('no answer')));
@@ -166,7 +170,7 @@ function splice(client: Duplex, head: Buffer, server: Socket): void {
   client.on('close', () => server.destroy());
 }
 
-/** Ranges of the IANA special-purpose registry (IPv4) that are not the public internet, multicast included. */
+/** Ranges of the IANA special-purpose registry (IPv4) that are not part of the public internet, including multicast. */
 const NOT_PUBLIC_4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -184,7 +188,7 @@ const NOT_PUBLIC_4 = [
   ['224.0.0.0', 3],
 ] as const;
 
-/** Parts of the global range 2000::/3 that lead elsewhere: Teredo and other protocol blocks, documentation, 6to4. */
+/** Parts of the global range 2000::/3 that are not public: Teredo and other protocol blocks, documentation, 6to4. */
 const NOT_PUBLIC_6 = [
   ['2001::', 23],
   ['2001:db8::', 32],

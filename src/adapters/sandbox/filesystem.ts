@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import type { ExecSpec } from '../../ports/index.ts';
 import type { Owner } from './host-programs.ts';
 
-/** Where things lie inside a sandbox. /repo, /home/agent and /out are the only folders of the host it may write. */
+/** Paths inside a sandbox. /repo, /home/agent and /out are the only folders of the host that it can write to. */
 export const INSIDE = {
   repo: '/repo',
   home: '/home/agent',
@@ -29,7 +29,7 @@ export const INSIDE = {
 /** The host's own programs come first, so that a repository is tested with what the operator installed. */
 export const INSIDE_PATH = '/usr/local/bin:/usr/bin:/bin:/opt/runoff/bin';
 
-/** What a sandbox sees of /etc instead of the host's: no accounts, no names, no time zone (so UTC). */
+/** What a sandbox sees of /etc instead of the host's files: no accounts, names or time zone (so UTC). */
 const ETC_FILES: Readonly<Record<string, string>> = {
   passwd: [
     'root:x:0:0:root:/nonexistent:/usr/sbin/nologin',
@@ -40,7 +40,7 @@ const ETC_FILES: Readonly<Record<string, string>> = {
   group: ['root:x:0:', 'agent:x:1000:', 'nogroup:x:65534:', ''].join('\n'),
   hosts: ['127.0.0.1 localhost sandbox', '::1 localhost ip6-localhost', ''].join('\n'),
   'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files', 'services: files', ''].join('\n'),
-  // /repo belongs to another uid than its readers in some mounts, which git takes for a trap.
+  // In some mounts /repo belongs to another uid than its readers, and git would refuse it.
   gitconfig: [
     '[safe]',
     '\tdirectory = *',
@@ -53,7 +53,7 @@ const ETC_FILES: Readonly<Record<string, string>> = {
   ].join('\n'),
 };
 
-/** Public host files that programs in /usr need in order to run; absent ones are skipped. */
+/** Public host files that programs in /usr need in order to run; missing ones are skipped. */
 export const PUBLIC_ETC = [
   '/etc/alternatives',
   '/etc/ld.so.cache',
@@ -71,14 +71,17 @@ export const PUBLIC_ETC = [
 
 export const SYNTHETIC_ETC = Object.keys(ETC_FILES);
 
-/** Writes the synthetic files below `scratch` once and returns their folder. */
+/** Writes the synthetic files to `scratch` once and returns their folder. */
 export function prepareEtc(scratch: string): string {
   const folder = join(scratch, 'etc-1');
   writeOnce(folder, ETC_FILES);
   return folder;
 }
 
-/** Makes a folder of files that sandboxes read, whole or not at all, unless it is there: its name tells its content. */
+/**
+ * Creates a folder of files that sandboxes read, completely or not at all, unless it exists: its name depends on its
+ * content.
+ */
 export function writeOnce(folder: string, files: Readonly<Record<string, string>>): void {
   if (existsSync(folder)) return;
   const building = `${folder}-${randomBytes(6).toString('hex')}`;
@@ -89,22 +92,22 @@ export function writeOnce(folder: string, files: Readonly<Record<string, string>
     renameSync(building, folder);
   } catch (thrown) {
     rmSync(building, { recursive: true, force: true });
-    // Another process was faster; what it wrote is the same.
+    // Another process was faster; its files are the same.
     if (!existsSync(folder)) throw thrown;
   }
 }
 
 /**
- * A folder of the host that a sandbox sees through an overlay mount. /proc/self/mountinfo tells every process from where
- * in its file system a bound folder comes; of an overlay mount it tells the options only, in the words they were given
- * in. Those are names of links here, so that no path of the host is among them.
+ * A folder of the host that a sandbox sees through an overlay mount. /proc/self/mountinfo shows every process the
+ * source of a bind mount, but of an overlay mount only the options as they were given. These are names of links here,
+ * so that no path of the host is visible.
  */
 export interface View {
-  /** Options of the mount: `lowerdir`, `upperdir` and `workdir` are names in the area's folder for the mount. */
+  /** Options of the mount: `lowerdir`, `upperdir` and `workdir` are names in the area's mount folder. */
   readonly options: string;
-  /** Where it is mounted: over the folder itself. */
+  /** Where it is mounted: on the folder itself. */
   readonly at: string;
-  /** What cannot be mounted so is bound as it is: its path shows, and nothing else is lost. */
+  /** If it cannot be mounted this way, it is bound directly: its path becomes visible, with no other effect. */
   readonly optional: boolean;
 }
 
@@ -112,7 +115,7 @@ interface ViewInput {
   readonly spec: ExecSpec;
   /** Folder of the synthetic /etc. */
   readonly etc: string;
-  /** Host folder to see as /opt/runoff. */
+  /** Host folder that is visible as /opt/runoff. */
   readonly toolchain: string;
   /** An empty folder: a read-only overlay mount needs two layers. */
   readonly empty: string;
@@ -120,8 +123,8 @@ interface ViewInput {
 }
 
 /**
- * The overlay mounts of one run, and the links that name their layers, made in the folder that the area's mount covers.
- * What our own programs read in a read-only run is bound as it is.
+ * The overlay mounts of one command, and the links that name their layers, created in the folder that the area's mount
+ * covers. What our own programs read in a read-only run is bound directly.
  */
 export function makeViews({ spec, etc, toolchain, empty, owner }: ViewInput): readonly View[] {
   const { area } = spec;
@@ -166,7 +169,7 @@ const overlayOptions = (
 const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** The name comes from the path, so a link that is there already is the same. */
+/** The name is derived from the path, so an existing link is the same. */
 function linkOnce(path: string, link: string): void {
   if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(path, link);
 }

@@ -3,31 +3,34 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { mayStartLater, retryLost, signalIn } from '../../core/model/index.ts';
 
-/** The ordinary user that every sandbox process belongs to when Runoff itself runs as root. */
+/** The unprivileged user of every sandboxed process if Runoff itself runs as root. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Options for `spawn`: it sets both ids and, as root, drops all supplementary groups before the program starts. */
+/** Options for `spawn`: sets both ids and, as root, drops all supplementary groups before the program starts. */
 export const asOwner = (owner: Owner | null): { uid?: number; gid?: number } =>
   owner === null ? {} : { uid: owner.uid, gid: owner.gid };
 
-/** Where the host's own programs are looked for; the operator's PATH is not trusted with it. */
+/** Where to look for the host's own programs; the operator's PATH is not trusted. */
 export const HOST_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Most characters of each stream of a host program, our default; their output is short. More ends the program. */
+/**
+ * Maximum number of characters of each stream of a host program; their output is short. More ends the program. Our
+ * default.
+ */
 const MAX_OUTPUT_CHARS = 1024 * 1024;
 
 export interface CommandEnd {
-  /** Null when the program could not be started or was ended by a signal. */
+  /** Null if the program could not be started or a signal ended it. */
   readonly code: number | null;
   readonly stdout: string;
-  /** What it wrote, or why it could not be started. */
+  /** Its standard error, or why it could not be started. */
   readonly stderr: string;
 }
 
-/** Runs a trusted host program to its end with an empty environment but PATH, again where it was killed. Never rejects. */
+/** Runs a trusted host program to its end with an environment of only PATH, and again if it was killed. Never rejects. */
 export async function runCommand(
   argv: readonly [string, ...string[]],
   owner: Owner | null,
@@ -53,8 +56,8 @@ async function runCommandOnce([file, ...args]: readonly [string, ...string[]], o
   });
   const why = end instanceof Error ? (end.shortMessage ?? '') : '';
   const { signal, code } = end as { readonly signal?: string; readonly code?: string };
-  // Output without end is cut off by ourselves. What is not there now is not looked for again: it is a question here.
-  // A shell or `unshare` around the program that was killed says so by its own exit code.
+  // We cut off endless output ourselves. A missing program is not tried again, because its absence is an answer. A
+  // shell or `unshare` around a killed program reports that in its own exit code.
   const inside = end.exitCode !== undefined && signalIn(end.exitCode) !== null;
   const killed = (signal !== undefined && code === undefined) || inside;
   return {
@@ -69,8 +72,8 @@ async function runCommandOnce([file, ...args]: readonly [string, ...string[]], o
 const CLOSE_ON_EXEC = 0o2000000;
 
 /**
- * Descriptors beyond the standard ones that every program this process starts would receive: what its own parent (a
- * service manager, a shell, a test runner) left open. Node opens its own so that they are not passed on.
+ * Descriptors other than the standard ones that every program started by this process would inherit: those that its own
+ * parent (a service manager, a shell, a test runner) left open. Node opens its own so that they are not inherited.
  */
 export function inheritedDescriptors(): readonly number[] {
   const passedOn = (fd: string): boolean => {
@@ -78,7 +81,7 @@ export function inheritedDescriptors(): readonly number[] {
       const flags = /^flags:\s+([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
       return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
     } catch {
-      // The descriptor of this very listing, closed by now.
+      // The descriptor of this listing itself, closed by now.
       return false;
     }
   };
@@ -87,7 +90,7 @@ export function inheritedDescriptors(): readonly number[] {
     .map(Number);
 }
 
-/** Limits of this process that a sandbox cannot have higher; infinity where there is none. */
+/** Limits of this process that a sandbox cannot exceed; infinity if there is none. */
 export interface HardLimits {
   readonly processes: number;
   readonly files: number;

@@ -6,23 +6,26 @@ import { INSIDE, INSIDE_PATH, PUBLIC_ETC, SYNTHETIC_ETC, type View } from './fil
 import type { HardLimits } from './host-programs.ts';
 
 /**
- * Descriptors of a launch besides the three standard ones. `seccomp` and `options` are read by bubblewrap, JSON lines
- * are written to `status`, `alive` is never written: it closes when Runoff ends. `group` leads into a control group.
- * `proc` is opened and closed by the launch itself.
+ * Descriptors of a launch besides the three standard ones. bubblewrap reads `seccomp` and `options` and writes JSON
+ * lines to `status`. Nobody writes to `alive`, which closes when Runoff ends. `group` belongs to a control group. The
+ * launch itself opens and closes `proc`.
  */
 export const FD = { seccomp: 3, status: 4, options: 5, alive: 6, group: 7, proc: 8 } as const;
 
-/** What this host can do, found out by the probe. */
+/** What this host supports, as found by the probe. */
 export interface Variant {
   /** False: areas are full copies, because overlay mounts are refused. */
   readonly overlay: boolean;
   /** False in containers whose system call filter forbids setting a host name. */
   readonly hostname: boolean;
-  /** `outer`, which is weaker: the host's own /proc, read-only, because the kernel refuses a sandbox one of its own. */
+  /**
+   * `outer`, which is weaker: the host's own /proc, read-only, because the kernel does not allow a sandbox to mount its
+   * own.
+   */
   readonly proc: 'own' | 'outer';
-  /** False, which is weaker: only the system call filter keeps a command from making namespaces. */
+  /** False, which is weaker: only the system call filter prevents a command from creating namespaces. */
   readonly lockNamespaces: boolean;
-  /** The command starts in a control group that holds its limits. */
+  /** Whether the command starts in a control group that enforces its limits. */
   readonly group: boolean;
 }
 
@@ -31,65 +34,66 @@ interface LaunchInput {
   readonly variant: Variant;
   /** Folder of the synthetic /etc. */
   readonly etc: string;
-  /** Host folder to see as /opt/runoff; skipped when it does not exist. */
+  /** Host folder that is visible as /opt/runoff; skipped if it does not exist. */
   readonly toolchain: string;
   /** Host path of the proxy's socket. */
   readonly egress: string | null;
   readonly ceilings: HardLimits;
-  /** Overlay mounts to make before bubblewrap starts; none where areas are full copies. */
+  /** Overlay mounts that are made before bubblewrap starts; none if areas are full copies. */
   readonly views: readonly View[];
 }
 
 export interface Launch {
   readonly argv: readonly [string, ...string[]];
-  /** Options that bubblewrap reads from a descriptor, so that no value of them shows in the host's process list. */
+  /** Options that bubblewrap reads from a descriptor, so that none of their values is in the host's process list. */
   readonly options: readonly string[];
-  /** Under which name `status` tells the process that no other of the sandbox outlives. */
+  /** The name under which `status` reports the process whose end ends all others of the sandbox. */
   readonly first: 'outer-pid' | 'child-pid';
 }
 
-/** Descriptors a process may have open, our default: bundlers and watchers need some thousands. */
+/** Maximum number of open descriptors of a process. Our default: bundlers and watchers need several thousand. */
 export const MAX_OPEN_FILES = 8192;
-/** bubblewrap's monitor and the namespace's first process count too. */
+/** bubblewrap's monitor and the namespace's first process are counted too. */
 const LAUNCHER_PROCESSES = 2;
-/** Shares of the memory limit that files in /tmp and /dev/shm, and System V segments, may take; our defaults. */
+/** Shares of the memory limit for files in /tmp and /dev/shm and for System V segments; our defaults. */
 const MEMORY_SHARES = { tmp: 1 / 4, shm: 1 / 8, segments: 1 / 8 } as const;
-/** The unit of kernel.shmall. Larger pages exist on arm64 only, where the limit is then looser. */
+/** The unit of kernel.shmall. Larger pages exist only on arm64, where the limit is then higher. */
 const PAGE_BYTES = 4096;
 
-/** Most System V semaphores and queues: the kernel's own defaults until 3.18. */
+/** Limits of System V semaphores and queues: the kernel's own defaults until 3.18. */
 export const KERNEL_OBJECTS = {
   'kernel/sem': '250 32000 32 128',
   'kernel/msgmni': '1024',
   'kernel/msgmnb': '16384',
 } as const;
 /**
- * Most watches of files, our defaults: the kernel counts them by user, usually 128 instances, and sandboxes share theirs; a
- * watch takes about a kilobyte.
+ * Limits of file watches. Our defaults: the kernel counts them per user, usually 128 instances, and sandboxes share
+ * theirs; a watch takes about a kilobyte.
  */
 const INOTIFY_LIMITS = { 'user/max_inotify_instances': '32', 'user/max_inotify_watches': '65536' } as const;
 
-/** Most memory in System V segments, as kernel.shmall counts it. */
+/** Maximum memory in System V segments, in the unit of kernel.shmall. */
 export const segmentPages = (memoryBytes: number): number =>
   Math.ceil((memoryBytes * MEMORY_SHARES.segments) / PAGE_BYTES);
 
 /**
- * Runs first, on the host, and leaves a watcher in its process group: when Runoff dies, by whatever signal, the watcher
- * ends the group. It keeps `status` open, so that Runoff can tell when it is gone.
+ * Runs first, on the host, and leaves a watcher in its process group: if Runoff dies, by whatever signal, the watcher
+ * kills the group. It keeps `status` open, so that Runoff notices its end.
  */
 const WATCHER_SCRIPT = `{ read -r _ <&6; kill -KILL 0; } > /dev/null 2>&1 3<&- 5<&- &
 exec "$@" 6<&- ${FD.proc}< /proc`;
 
-/** Comes before everything else, so that nothing runs outside of the control group. */
+/** Comes first, so that nothing runs outside of the control group. */
 const ENTER_GROUP = `echo 0 >&${FD.group} && exec ${FD.group}>&- || exit 125
 `;
 
 /**
- * Runs as root and first process of the outer namespaces, and becomes bubblewrap: with it the kernel ends everything
- * else, whatever bubblewrap was doing at that moment. Names its own id as the host sees it, by the host's /proc: its own
- * one is mounted already, because bubblewrap looks for its child there by the id it has in here. Kernel objects that no
- * process maps are bounded by number; older kernels do not let it, and their only other bound is then a control group.
- * Takes the number of pages, the folder in which overlay mounts find their layers, and three words for each of these.
+ * Runs as root and as first process of the outer namespaces, then becomes bubblewrap: when it ends, the kernel ends
+ * everything else, whatever bubblewrap was doing. It reports its own id as the host sees it, read from the host's
+ * /proc, because its own /proc is already mounted: bubblewrap looks there for its child by the id in this namespace.
+ * Kernel objects that no process maps are limited by number; older kernels do not allow that, and there only a control
+ * group limits them. Arguments: the number of pages, the folder in which overlay mounts find their layers, and three
+ * words for each of these.
  */
 const OUTER_SCRIPT = `set -e
 read -r pid rest < /proc/self/fd/${FD.proc}/self/stat
@@ -121,9 +125,10 @@ export function planLaunch(input: LaunchInput): Launch {
   return {
     argv: [
       ...(['/bin/sh', '-c', variant.group ? ENTER_GROUP + WATCHER_SCRIPT : WATCHER_SCRIPT, 'sh'] as const),
-      // A user namespace of its own gives each sandbox its own count of processes; ids stay the ordinary user's.
+      // Each sandbox has its own user namespace and so its own count of processes; the ids stay those of the
+      // unprivileged user.
       ...['unshare', '--user', '--map-root-user', '--mount', '--ipc', '--propagation', 'private'],
-      // Where no /proc can be mounted, bubblewrap needs the ids that the outer one shows.
+      // If no /proc can be mounted, bubblewrap needs the ids that the outer one shows.
       ...(variant.proc === 'own' ? ['--pid', '--fork', '--kill-child', '--mount-proc', '--'] : ['--']),
       ...['/bin/sh', '-c', OUTER_SCRIPT, 'sh', String(segments), spec.area.merged],
       ...input.views.flatMap(({ options, at, optional }) => [
@@ -152,7 +157,7 @@ export function commandLine(spec: ExecSpec, egress: boolean): readonly string[] 
   return bridges.length === 0 ? spec.argv : [INSIDE.node, INSIDE.bridge, ...bridges, '--', ...spec.argv];
 }
 
-/** Ports below 1024 are closed to ordinary users inside as outside. */
+/** Unprivileged users cannot use ports below 1024, inside or outside. */
 function checkedPort({ port }: NonNullable<ExecSpec['gateway']>): number {
   if (Number.isInteger(port) && port >= 1024 && port <= 65_535) return port;
   throw new Fault('INTERNAL', `${port} is no port that a sandbox can listen on.`);
@@ -181,9 +186,10 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
     ...PUBLIC_ETC.flatMap((path) => bind('--ro-bind-try', path, path)),
     ...SYNTHETIC_ETC.flatMap((name) => bind('--ro-bind', `${etc}/${name}`, `/etc/${name}`)),
     ...['--symlink', '../usr/lib/os-release', '/etc/os-release', '--symlink', '/tmp', '/var/tmp'],
-    // /dev is a tmpfs of its own; open for writing, it would be a store that no limit sees.
+    // /dev is its own tmpfs; if it were writable, it would be storage that no limit includes.
     ...(variant.proc === 'own' ? ['--proc', '/proc'] : bind('--ro-bind', '/proc', '/proc')),
-    // Settings of its own namespaces belong to its user: writable, it could lift the bounds set from outside.
+    // The settings of its own namespaces belong to its user: if they were writable, it could raise limits that were set
+    // from outside.
     ...bind('--ro-bind', '/proc/sys', '/proc/sys'),
     ...['--dev', '/dev'],
     ...['--size', size(MEMORY_SHARES.tmp), '--perms', '1777', '--tmpfs', '/tmp'],
@@ -201,8 +207,8 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
 }
 
 /**
- * Refuses what is not below /run/runoff or /opt. A mount point in a folder the sandbox can write may be a symbolic
- * link of its making, which bubblewrap before 0.12 follows out to the host (GHSA-pxhw-h44j-8pfx).
+ * Rejects anything outside of /run/runoff and /opt. A mount point in a folder that the sandbox can write to may be a
+ * symbolic link of its own, which bubblewrap before 0.12 follows out to the host (GHSA-pxhw-h44j-8pfx).
  */
 export function mountPoint(to: string): string {
   const owned = Object.values<string>(INSIDE).some((path) => to === path || to.startsWith(`${path}/`));
@@ -212,7 +218,7 @@ export function mountPoint(to: string): string {
   return to;
 }
 
-/** /usr, and the folders that a merged /usr turned into links, the way this host has them. */
+/** /usr, and the folders that are links in a merged /usr, as on this host. */
 function systemFolders(): string[] {
   const links = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((path) => {
     const found = lstatSync(path, { throwIfNoEntry: false });

@@ -23,18 +23,18 @@ interface ProbeTrial {
   readonly scratch: string;
   /** False: overlay mounts are not tried. */
   readonly overlay: boolean;
-  /** False: a host that allows only a weaker step has no sandbox. */
+  /** False: if this host allows only a weaker step, it has no sandbox. */
   readonly allowWeaker: boolean;
   readonly delegation: () => Promise<Delegation>;
   readonly exec: (spec: ExecSpec, variant: Variant) => Promise<ExecResult>;
 }
 
-/** 0.8 brought --disable-userns; without it a command could make namespaces of its own. */
+/** 0.8 introduced --disable-userns; without it a command could create its own namespaces. */
 const OLDEST_BWRAP = [0, 8] as const;
 const TOO_SLOW = 'A trial command did not end in time.';
 const INSTALL_REMEDY = 'sudo apt-get install bubblewrap util-linux';
 
-/** Runs `true` the way every command will run, in the strongest variant first. Never rejects. */
+/** Runs `true` like every later command, in the strongest variant first. Never rejects. */
 export async function findVariant(trial: ProbeTrial): Promise<ProbeFinding> {
   if (process.platform !== 'linux' || !(process.arch in SYSCALLS)) {
     return {
@@ -67,7 +67,7 @@ export async function findVariant(trial: ProbeTrial): Promise<ProbeFinding> {
   return (await unreachable(trial)) ?? (await tryVariants(trial, version.stdout.trim()));
 }
 
-/** The finding for a scratch folder that is not there or that the sandboxes' user has no way to; null when all is well. */
+/** The finding for a scratch folder that does not exist or that the sandboxes' user cannot reach; null if it is fine. */
 async function unreachable({ scratch, owner }: ProbeTrial): Promise<ProbeFinding | null> {
   try {
     mkdirSync(scratch, { recursive: true, mode: 0o755 });
@@ -96,7 +96,7 @@ async function tryVariants(trial: ProbeTrial, version: string): Promise<ProbeFin
     WEAKER_STEPS.flatMap((step) => variantsOf(step, host)),
   );
   if (weak.variant === null) {
-    // The plainest variant of the strong step tells best what is missing altogether.
+    // The plainest variant of the strong step shows best what is missing.
     const why = strong.refusals.at(-1)?.why ?? '';
     return { kind: 'missing', why, remedy: remedyFor(why) };
   }
@@ -106,7 +106,7 @@ async function tryVariants(trial: ProbeTrial, version: string): Promise<ProbeFin
 }
 
 interface Tries {
-  /** Null when none works. */
+  /** Null if none works. */
   readonly variant: Variant | null;
   readonly refusals: readonly { readonly variant: Variant; readonly why: string }[];
 }
@@ -117,7 +117,7 @@ async function firstThatWorks(trial: ProbeTrial, variants: readonly Variant[]): 
     const why = await whyVariantFails(trial, variant);
     if (why === null) return { variant, refusals };
     refusals.push({ variant, why });
-    // A host too slow for `true` is not tried for minutes.
+    // A host that is too slow for `true` is not tried for minutes.
     if (why === TOO_SLOW) break;
   }
   return { variant: null, refusals };
@@ -140,10 +140,13 @@ function variantDetail(
 }
 
 const ENDED_BY_SIGNAL = 'A trial command was ended by a signal.';
-/** Trials of one variant, our default: a kernel that forbids something does so each time, whoever kills programs does not. */
+/**
+ * Trials of one variant. Our default: a kernel that forbids something always does; somebody who kills programs does
+ * not.
+ */
 const MAX_TRIALS = 3;
 
-/** Why a variant does not work here; null when it does. */
+/** Why a variant does not work on this host; null if it does. */
 async function whyVariantFails(trial: ProbeTrial, variant: Variant): Promise<string | null> {
   for (let left = MAX_TRIALS; left > 1; left -= 1) {
     const why = await whyTrialFails(trial, variant);
@@ -169,7 +172,7 @@ async function whyTrialFails(trial: ProbeTrial, variant: Variant): Promise<strin
   }
 }
 
-/** Kernel settings that turn user namespaces off, each with the value that does. */
+/** Kernel settings that disable user namespaces, each with the value that does so. */
 const KERNEL_SWITCHES = [
   { file: 'user/max_user_namespaces', off: '0', fix: 'sudo sysctl -w user.max_user_namespaces=15000' },
   {
@@ -203,12 +206,12 @@ function remedyFor(why: string): string {
 const inUnit = (): boolean =>
   existsSync('/run/systemd/system') && /\.service(?:\/|$)/m.test(readFileSync('/proc/self/cgroup', 'utf8'));
 
-/** How a command sees processes and is kept from namespaces, the strongest first. */
+/** How a command sees processes and is prevented from creating namespaces, the strongest first. */
 type VariantStep = Pick<Variant, 'proc' | 'lockNamespaces'>;
 
 const STRONG: VariantStep = { proc: 'own', lockNamespaces: true };
 
-/** In the order in which they are tried where the strong step is refused. */
+/** In the order in which they are tried if the strong step is refused. */
 const WEAKER_STEPS: readonly VariantStep[] = [
   { proc: 'outer', lockNamespaces: true },
   { proc: 'outer', lockNamespaces: false },
@@ -227,7 +230,7 @@ function variantsOf(
   );
 }
 
-/** What a command can do in this variant that it could not in the strong one, as reports say it. */
+/** What a command can do in this variant but not in the strong one, as reports say it. */
 function variantWeaknesses({ proc, lockNamespaces }: VariantStep): readonly string[] {
   return [
     ...(proc === 'own'
@@ -241,7 +244,7 @@ function variantWeaknesses({ proc, lockNamespaces }: VariantStep): readonly stri
   ];
 }
 
-/** For a host on which only a weaker step works, and the operator did not allow it. */
+/** For a host on which only a weaker step works, which the operator has not allowed. */
 const onlyWeaker = (): { readonly why: string; readonly remedy: string } => ({
   why: 'A sandbox cannot have a /proc of its own here: parts of the outer one are covered or read-only, as container engines and some options of systemd make them.',
   remedy: `${uncover()} Or set RUNOFF_SANDBOX_WEAKER=true: commands then see the names and arguments of all processes, and every report says so.`,

@@ -1,7 +1,7 @@
 import { Fault } from '../../core/model/index.ts';
 import type { ExecResult, ExecSpec, Sandbox, SandboxBackend } from '../../ports/index.ts';
 
-/** What a command gets that was aborted before it was started. */
+/** The result of a command that was aborted before it was started. */
 export const NEVER_STARTED: ExecResult = {
   exitCode: null,
   stopped: 'cancelled',
@@ -23,13 +23,13 @@ interface ProbedMissing {
   readonly remedy: string;
 }
 
-/** A sandbox that runs nothing before its probe has found a way. `find` never rejects. */
+/** A sandbox that executes nothing before its probe has found a working variant. `find` never rejects. */
 export function probedSandbox<Found extends ProbedReady>(
   backend: SandboxBackend,
   find: () => Promise<Found | ProbedMissing>,
   execAs: (spec: ExecSpec, found: Found) => Promise<ExecResult>,
 ): Sandbox {
-  // Found out once: it does not change while Runoff runs. What is missing may be fixed, so that is looked at again.
+  // A success is final, because it does not change while Runoff runs. A failure may be fixed, so it is checked again.
   let finding: Promise<Found | ProbedMissing> | null = null;
   const look = async (): Promise<Found | ProbedMissing> => {
     finding ??= find();

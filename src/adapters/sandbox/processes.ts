@@ -1,29 +1,33 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Milliseconds for which one look at /proc serves every sandbox that asks. */
+/** Milliseconds for which one scan of /proc is reused by all sandboxes. */
 const SCAN_FRESH_MS = 100;
 
-/** Milliseconds in which killed processes must be gone, promised by the port. */
+/** Milliseconds in which killed processes must have ended, as the port promises. */
 export const KILL_TIMEOUT_MS = 10_000;
 
 /** The first process of a sandbox's outer process namespace: when it ends, the kernel ends all others. */
 export interface Init {
   readonly pid: number;
-  /** Start in clock ticks since boot: tells the process from a later one with the same id. */
+  /** Start time in clock ticks since boot: distinguishes the process from a later one with the same id. */
   readonly startedAt: string;
-  /** As /proc/PID/ns/ipc names it. All processes of a sandbox share this one, and none can leave it. */
+  /** The name in /proc/PID/ns/ipc. All processes of a sandbox share it, and none can leave it. */
   readonly namespace: string;
 }
 
 export interface ProcessTable {
   /**
-   * One id, as the host sees it, for each process in an IPC namespace, good for a path in /proc: its own, or that of a
-   * thread where the first thread has ended and the others go on. /proc shows neither memory nor files of the first then.
+   * One id, as the host sees it, for each process in an IPC namespace, usable as a path in /proc: its own, or that of a
+   * thread if the first thread has ended and others continue. In that case /proc shows neither memory nor files of the
+   * first thread.
    */
   within(namespace: string): readonly number[];
 }
 
-/** What `read` finds, or `otherwise` for a process that has just ended: /proc entries come and go between two calls. */
+/**
+ * The result of `read`, or `otherwise` for a process that has just ended: /proc entries can disappear between two
+ * calls.
+ */
 export function whileAlive<T>(read: () => T, otherwise: T): T {
   try {
     return read();
@@ -41,32 +45,36 @@ interface ProcessStat {
   readonly startedAt: string;
 }
 
-/** State letter, flags and start time from /proc/PID/stat; null when there is no such process. */
+/** State letter, flags and start time from /proc/PID/stat; null if there is no such process. */
 function readStat(pid: number): ProcessStat | null {
   const text = whileAlive(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
-  // The program's name, in parentheses, may hold anything; fields 3, 9 and 22 of proc(5) follow the last one.
+  // The program's name, in parentheses, may contain anything; fields 3, 9 and 22 of proc(5) follow the last
+  // parenthesis.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, startedAt] = [fields[0], fields[19]];
   return state && startedAt ? { state, flags: Number(fields[6]), startedAt } : null;
 }
 
-/** Start in clock ticks since boot; null when there is no such process. */
+/** Start time in clock ticks since boot; null if there is no such process. */
 export const startedAt = (pid: number): string | null => readStat(pid)?.startedAt ?? null;
 
-/** True once a process runs no more code, though its entry may still be there. */
+/** True once a process executes no more code, even if its entry still exists. */
 export function hasEnded(pid: number): boolean {
   const found = readStat(pid);
   return found === null || found.state === 'Z' || found.state === 'X' || (found.flags & EXITING) !== 0;
 }
 
-/** Null when the process is gone already. */
+/** Null if the process has ended already. */
 export function findInit(pid: number): Init | null {
   const namespace = whileAlive(() => readlinkSync(`/proc/${pid}/ns/ipc`), null);
   const found = readStat(pid);
   return found === null || namespace === null ? null : { pid, startedAt: found.startedAt, namespace };
 }
 
-/** False once the process is gone or a zombie; the kernel lets it become one only after all of its namespace are gone. */
+/**
+ * False once the process has ended or is a zombie; the kernel makes it a zombie only after all others of its namespace
+ * have ended.
+ */
 export function isAlive(init: Init): boolean {
   const found = readStat(init.pid);
   return found !== null && found.startedAt === init.startedAt && found.state !== 'Z' && found.state !== 'X';
@@ -77,7 +85,7 @@ interface NamespaceMember {
   readonly namespace: string;
 }
 
-/** A process and its IPC namespace, which a first thread that has ended does not have any more. */
+/** A process and its IPC namespace, which a first thread that has ended no longer has. */
 function inNamespace(pid: string): NamespaceMember {
   const look = (id: string): NamespaceMember | null =>
     whileAlive(() => ({ id: Number(id), namespace: readlinkSync(`/proc/${id}/ns/ipc`) }), null);
@@ -86,7 +94,7 @@ function inNamespace(pid: string): NamespaceMember {
   return look(pid) ?? firstFound(threads(), look) ?? { id: Number(pid), namespace: '' };
 }
 
-/** What `look` finds first; null for nothing. */
+/** The first result of `look` that is not null; null if there is none. */
 function firstFound<T>(ids: readonly string[], look: (id: string) => T | null): T | null {
   for (const id of ids) {
     const found = look(id);

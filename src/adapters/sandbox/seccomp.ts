@@ -18,10 +18,10 @@ const NUMBER_OFFSET = 0;
 const ARCH_OFFSET = 4;
 const argument = (index: number): number => 16 + 8 * index;
 
-/** Bit that marks the x32 calling convention, a second door to every x64 system call. */
+/** Marks the x32 calling convention, a second way to make every x64 system call. */
 const X32_BIT = 0x40000000;
 
-/** CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}, and CLONE_NEWTIME, which lies in the byte of the exit signal. */
+/** CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}, and CLONE_NEWTIME, which is in the byte of the exit signal. */
 const NEW_NAMESPACE = 0x7e020080;
 
 /** CLONE_THREAD, and CLONE_FILES: a thread that does not share its process's descriptors. */
@@ -36,7 +36,10 @@ const TYPING = [0x5412, 0x541c] as const;
 const FILE_TYPE = 0xf000;
 const DEVICE_TYPES = [0x6000, 0x2000] as const;
 
-/** Refused outright: namespaces, mounts, kernel keyring, kernel code, clocks, and side doors to other processes' files. */
+/**
+ * Always refused: namespaces, mounts, kernel keyring, kernel code, clocks, and other ways to reach other processes'
+ * files.
+ */
 const REFUSED_CALLS = [
   'unshare',
   'setns',
@@ -89,8 +92,8 @@ const REFUSED_CALLS = [
 ] as const;
 
 /**
- * Answered with "no such call", for which every program has another way. clone3: its flags lie behind a pointer that a
- * filter cannot read, and libc falls back to clone. memfd: memory that no process maps, so that a limit cannot see it.
+ * Answered with "no such call", for which every program has a fallback. clone3: its flags are behind a pointer that a
+ * filter cannot read, and libc falls back to clone. memfd: memory that no process maps, so that no limit includes it.
  */
 const ABSENT_CALLS = ['clone3', 'memfd_create', 'memfd_secret'] as const;
 
@@ -131,9 +134,9 @@ const noDevices = (modeAt: number): Instruction[] => [
   returnValue(ALLOW),
 ];
 
-/** The calls that are allowed for some arguments only. */
+/** Calls that are allowed with certain arguments only. */
 const conditional = (): Readonly<Record<string, readonly Instruction[]>> => ({
-  // Descriptors of a thread's own are not to be seen at its process, where open files are counted.
+  // Descriptors that only one thread has are not visible at its process, where open files are counted.
   clone: [
     ...[load(argument(0)), instruction(MASK, THREAD_WITH_FILES), ...returnIfEqual(THREAD, EPERM)],
     ...[load(argument(0)), instruction(MASK, NEW_NAMESPACE), ...returnIfEqual(0, ALLOW), returnValue(EPERM)],
@@ -174,8 +177,8 @@ function filterProgram(arch: Architecture): Instruction[] {
 }
 
 /**
- * The system call filter of every sandbox as a classic BPF program, 8 bytes an instruction, for `bwrap --seccomp`.
- * Little-endian, as both architectures are.
+ * The system call filter of every sandbox as a classic BPF program, 8 bytes per instruction, for `bwrap --seccomp`.
+ * Little-endian, like both architectures.
  */
 export function seccompFilter(arch: Architecture): Buffer {
   const instructions = filterProgram(arch);

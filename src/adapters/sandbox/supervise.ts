@@ -5,23 +5,23 @@ import type { ExecSpec, StopReason } from '../../ports/index.ts';
 /** The numbers of signals that end a command; shells and bubblewrap report a death by signal as 128 + number. */
 export const DEADLY_SIGNALS = [2, 4, 5, 6, 7, 8, 9, 11, 13, 15, 24, 25, 31];
 
-/** A started command, whatever runs it. */
+/** A started command of any backend. */
 interface SupervisedCommand<End> {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when no process is left and all output was read. Rejects with a fault when it could not be set up. */
+  /** Resolves when no process is left and all output has been read. Rejects with a fault if it could not be set up. */
   readonly ended: Promise<End>;
-  /** Ends every process at once, at any moment of its life; more than once does no harm. */
+  /** Ends every process at once. Can be called at any time, and more than once. */
   kill(): void;
-  /** Measures until `over` aborts: what went over its limit, or null. Rejects when it cannot measure. */
+  /** Measures until `over` aborts. Returns which limit was exceeded, or null. Rejects if it cannot measure. */
   watch(over: AbortSignal): Promise<'memory' | 'disk' | null>;
-  /** A last measurement, when no process is left and nothing stopped it. */
+  /** A last measurement, when no process is left and nothing stopped the command. */
   lastLook(): Promise<'disk' | null>;
 }
 
 export interface Supervised<End> {
   readonly end: End;
-  /** Why the supervisor stopped it; null when it ended by itself. */
+  /** Why the supervisor stopped it; null if it ended by itself. */
   readonly stopped: StopReason | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -29,15 +29,15 @@ export interface Supervised<End> {
   readonly ms: number;
 }
 
-/** The part of a spec that any backend leaves to the supervisor. */
+/** The part of a spec that every backend leaves to the supervisor. */
 type Terms = Pick<ExecSpec, 'limits' | 'onLine' | 'onLimit' | 'signal'>;
 
-/** Longest delay of a timer in Node; a longer wall time is no limit in practice. */
+/** Longest delay of a timer in Node; a longer time limit is no limit in practice. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Follows a command to its end: keeps its output, hands on its lines, and stops it for the first limit it meets. Rejects
- * with what a callback of the caller threw, or with why it could not be measured, once the command is gone.
+ * Supervises a command until it ends: stores its output, passes its lines on, and stops it when it exceeds a limit.
+ * After the command has ended, rejects with what a callback of the caller threw, or if it could not be measured.
  */
 export async function supervise<End>(
   running: SupervisedCommand<End>,
@@ -71,9 +71,9 @@ export async function supervise<End>(
 }
 
 interface Guard {
-  /** The command showed a sign of life. */
+  /** The command produced output. */
   heard(): void;
-  /** Runs a caller's callback; what it throws ends the command and is thrown again by `outcome`. */
+  /** Calls a callback of the caller. If it throws, the command is ended, and `outcome` throws the same again. */
   call<T>(callback: () => T, otherwise: T): T;
   close(): void;
   outcome(): StopReason | null;
@@ -137,19 +137,19 @@ function guardOf(running: Pick<SupervisedCommand<unknown>, 'kill' | 'watch'>, te
 }
 
 interface Timer {
-  /** Counts from now again. */
+  /** Starts counting again. */
   restart(): void;
   clear(): void;
 }
 
-/** Asks for more time, as often as some is given, before it calls `expired`; `ms` absent: never. */
+/** Asks for more time, repeatedly, before it calls `expired`. If `ms` is absent, it never expires. */
 function timer(ms: number | undefined, more: () => number, expired: () => void): Timer {
   if (ms === undefined) return { restart: () => undefined, clear: () => undefined };
   let cleared = false;
   const arm = (delay: number): NodeJS.Timeout => setTimeout(onTime, Math.min(delay, MAX_TIMER_MS));
   const onTime = (): void => {
     const given = more();
-    // Written so that no number at all is no time either.
+    // Written so that NaN counts as no time.
     if (given > 0) running = { timeout: arm(given), extended: true };
     else expired();
   };
@@ -171,7 +171,10 @@ function timer(ms: number | undefined, more: () => number, expired: () => void):
   };
 }
 
-/** A line longer than this is handed on in pieces (characters), so that a flood without line ends cannot grow memory. */
+/**
+ * A longer line is passed on in pieces of this many characters, so that endless output without line breaks cannot fill
+ * memory.
+ */
 const MAX_LINE_CHARS = 64 * 1024;
 
 interface Captured {
@@ -179,19 +182,20 @@ interface Captured {
   readonly truncated: boolean;
 }
 
-/** Keeps the first and the last half of a stream; a line between them says how many bytes were left out. */
+/** Keeps the first and the last half of a stream; a line between them says how many bytes were omitted. */
 interface Capture {
   add(chunk: Buffer): void;
   end(): Captured;
 }
 
-/** Keeps at most `bytes` of a stream, in memory of about the same size however much flows through. */
+/** Keeps at most `bytes` of a stream, using about as much memory however long the stream is. */
 export function capture(bytes: number): Capture {
   const headLimit = Math.ceil(bytes / 2);
   const tailLimit = bytes - headLimit;
   const head: Buffer[] = [];
   let headSize = 0;
-  // A ring: the stream's byte n (after the head) lies at n modulo its size. It grows by doubling up to the limit.
+  // A ring buffer: byte n of the stream (after the head) is at n modulo its size. It doubles until it reaches the
+  // limit.
   let ring = Buffer.alloc(0);
   let seen = 0;
 
@@ -231,10 +235,10 @@ export function capture(bytes: number): Capture {
   };
 }
 
-/** Text without a character that the cut left incomplete at the end. */
+/** The text without an incomplete character at its end. */
 const wholeEnd = (bytes: Buffer): string => new StringDecoder('utf8').write(bytes);
 
-/** Text without the rest of a character whose start was left out. */
+/** The text without an incomplete character at its start. */
 function wholeStart(bytes: Buffer): string {
   let from = 0;
   while (from < 3 && ((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
@@ -243,11 +247,11 @@ function wholeStart(bytes: Buffer): string {
 
 interface LineSplitter {
   add(chunk: Buffer): void;
-  /** Hands on the last line if no line end followed it. */
+  /** Passes on the last line if it has no line break. */
   end(): void;
 }
 
-/** Cuts a stream into lines, without their line ends. */
+/** Splits a stream into lines, without their line breaks. */
 export function splitLines(onLine: (line: string) => void): LineSplitter {
   const decoder = new StringDecoder('utf8');
   let rest = '';

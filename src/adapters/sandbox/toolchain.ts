@@ -9,20 +9,20 @@ import { INSIDE } from './filesystem.ts';
 import { type Owner, runCommand } from './host-programs.ts';
 
 export interface Toolchain {
-  /** Give it to `openBubblewrap` as `toolchain`. */
+  /** Pass it to `openBubblewrap` as `toolchain`. */
   readonly dir: string;
   /** Such as `24.1.0`. */
   readonly nodeVersion: string;
-  /** Version of npm in it; null when this host has none. */
+  /** Version of the npm in it; null if this host has none. */
   readonly npm: string | null;
 }
 
 const BRIDGE = join(import.meta.dirname, 'bridge.mjs');
 
 /**
- * Copies what every sandbox needs, this Node, the host's npm and the bridge, to a folder below `dir` named after their
- * versions, unless it is there already. A copy, because Runoff may be installed where `owner` cannot read.
- * `environment` tells where npm is (npm_execpath, PATH).
+ * Copies what every sandbox needs (this Node, the host's npm and the bridge) to a folder in `dir` that is named after
+ * their versions, unless it exists. A copy, because Runoff may be installed where `owner` cannot read. `environment`
+ * tells where npm is (npm_execpath, PATH).
  */
 export async function prepareToolchain(options: {
   readonly dir: string;
@@ -43,7 +43,7 @@ interface NpmPackage {
   readonly version: string;
 }
 
-/** The bridge's own digest is part of the name, so that a newer Runoff does not run an older bridge. */
+/** The bridge's digest is part of the name, so that a newer Runoff does not use an older bridge. */
 function toolchainName(nodeVersion: string, npm: NpmPackage | null): string {
   const bridge = createHash('sha256').update(readFileSync(BRIDGE)).digest('hex').slice(0, 8);
   return `node-${nodeVersion}-${process.arch}-npm-${npm?.version ?? 'none'}-${bridge}`;
@@ -51,14 +51,14 @@ function toolchainName(nodeVersion: string, npm: NpmPackage | null): string {
 
 const PackageFile = z.object({ name: z.string(), version: z.string().regex(/^[\w.+-]+$/) });
 
-/** The npm package that a path lies in, if it is npm's: npm_execpath may well be another package manager. */
+/** The npm package that contains a path, if it is npm's: npm_execpath may belong to another package manager. */
 function npmPackageAround(path: string): NpmPackage | null {
   if (!existsSync(path)) return null;
   for (let folder = dirname(realpathSync(path)); folder !== dirname(folder); folder = dirname(folder)) {
     const file = join(folder, 'package.json');
     if (!existsSync(file)) continue;
     const found = PackageFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
-    // Distributions that keep npm's dependencies elsewhere have a package that does not run when copied.
+    // Some distributions keep npm's dependencies elsewhere; a copy of their package does not run.
     const whole = existsSync(join(folder, 'node_modules'));
     return found.data?.name === 'npm' && whole ? { folder, version: found.data.version } : null;
   }
@@ -82,7 +82,7 @@ async function buildToolchain(dir: string, npm: NpmPackage | null): Promise<void
   const building = `${dir}.${randomBytes(6).toString('hex')}`;
   try {
     await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
-    // No hard link: a change of mode or owner would reach the original.
+    // No hard link: a change of mode or owner would also affect the original.
     await copyFile(process.execPath, join(building, 'bin/node'), constants.COPYFILE_FICLONE);
     await chmod(join(building, 'bin/node'), 0o755);
     await copyFile(BRIDGE, join(building, 'bridge.mjs'));
@@ -96,7 +96,7 @@ async function buildToolchain(dir: string, npm: NpmPackage | null): Promise<void
     await rename(building, dir);
   } catch (thrown) {
     await rm(building, { recursive: true, force: true });
-    // Another process was faster; what it built is the same.
+    // Another process was faster; its result is the same.
     if (!existsSync(dir)) throw thrown;
   }
 }
@@ -111,7 +111,10 @@ async function addNpm(building: string, npm: NpmPackage): Promise<void> {
   }
 }
 
-/** Tries, and milliseconds between two of them, while a file that was just written is still open in a forked process. */
+/**
+ * Number of tries, and milliseconds between two of them, while a file that was just written is still open in a forked
+ * process.
+ */
 const BUSY_RETRY = { tries: 40, waitMs: 50 } as const;
 
 async function mustRun(
@@ -122,7 +125,7 @@ async function mustRun(
   for (let tried = 1; ; tried += 1) {
     const end = await runCommand(argv, owner);
     if (end.code === 0) return;
-    // Between fork and exec, any child of this process holds the copy open for writing: it passes by itself.
+    // Between fork and exec, any child of this process has the copy open for writing; this ends by itself.
     if (!/ETXTBSY/.test(end.stderr) || tried === BUSY_RETRY.tries)
       throw new Fault('SANDBOX_UNAVAILABLE', `${otherwise}: ${end.stderr.trim()}`);
     await sleep(BUSY_RETRY.waitMs);

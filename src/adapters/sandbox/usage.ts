@@ -4,7 +4,7 @@ import { Fault } from '../../core/model/index.ts';
 import { type Owner, runCommand } from './host-programs.ts';
 import { whileAlive } from './processes.ts';
 
-/** Sum in bytes of the named `Name:  123 kB` lines of a /proc file. */
+/** Sum in bytes of the given `Name:  123 kB` lines of a /proc file. */
 function kilobytesIn(text: string, names: readonly string[]): number {
   const found = [...text.matchAll(new RegExp(`^(?:${names.join('|')}):\\s+(\\d+) kB`, 'gm'))];
   return found.reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0);
@@ -13,8 +13,8 @@ function kilobytesIn(text: string, names: readonly string[]): number {
 const MEMORY_FOLDERS = ['/tmp', '/dev/shm'] as const;
 
 /**
- * The sandbox's own in-memory folders, by a way that leads to them from the host. While a sandbox is being set up, and
- * for its launcher always, the same path still leads to the host's folder: its device tells.
+ * The sandbox's own in-memory folders, by paths that reach them from the host. While a sandbox is being set up, and for
+ * its launcher always, the same path still leads to the host's folder; its device shows that.
  */
 function memoryFolders(
   pids: readonly number[],
@@ -31,7 +31,7 @@ function memoryFolders(
   });
 }
 
-/** Bytes that files in the sandbox's own in-memory folders hold. */
+/** Bytes in files in the sandbox's own in-memory folders. */
 function tmpfsBytes(pids: readonly number[]): number {
   const sizes = memoryFolders(pids).map(({ path }) =>
     whileAlive(() => {
@@ -43,9 +43,9 @@ function tmpfsBytes(pids: readonly number[]): number {
 }
 
 /**
- * Bytes of memory that processes share without a name (`mmap` of no file). It stays when the process that filled it ends,
- * as long as any maps it, though it shows in nobody's resident size then. Each counts whole: nothing tells how much of it
- * was touched.
+ * Bytes of memory that processes share without a name (`mmap` without a file). It remains after the process that filled
+ * it has ended, as long as any process maps it, although it is then in nobody's resident size. Each mapping counts in
+ * full, because nothing tells how much of it was touched.
  */
 export async function sharedBytes(pids: readonly number[]): Promise<number> {
   const ends = new Map<string, number>();
@@ -55,7 +55,7 @@ export async function sharedBytes(pids: readonly number[]): Promise<number> {
       const end = Number(`0x${offset}`) + Number(`0x${to}`) - Number(`0x${from}`);
       ends.set(object ?? '', Math.max(end, ends.get(object ?? '') ?? 0));
     }
-    // A process can have maps of some megabytes, and a sandbox hundreds of such processes.
+    // A process can have several megabytes of maps, and a sandbox hundreds of such processes.
     await setImmediate();
   }
   return [...ends.values()].reduce((sum, bytes) => sum + bytes, 0);
@@ -64,14 +64,14 @@ export async function sharedBytes(pids: readonly number[]): Promise<number> {
 /** A line of /proc/PID/maps: addresses, offset, device and inode of shared memory without a name. */
 const SHARED_MAPPING = /^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) (\S+ \d+) +\/dev\/zero \(deleted\)$/gm;
 
-/** What a full queue of a socket may hold: net.core.wmem_default of Linux. */
+/** Maximum size of a socket's queue: net.core.wmem_default of Linux. */
 const SOCKET_BYTES = 212_992;
-/** Sockets that count nothing: test suites open some hundreds. Our default. */
+/** Number of sockets that are not counted: test suites open several hundred. Our default. */
 const FREE_SOCKETS = 512;
 
 /**
  * Bytes that the sockets of the sandbox's own network may hold: kernel memory that no process shows. Nothing tells how
- * full they are, so each beyond a number counts whole.
+ * full they are, so each one beyond a number counts in full.
  */
 function socketBytes(pids: readonly number[]): number {
   const networkOf = (pid: number | 'self'): string | null =>
@@ -86,8 +86,9 @@ function socketBytes(pids: readonly number[]): number {
 }
 
 /**
- * Bytes of memory a sandbox holds, `shared` of them in memory without a name. Exact sharing is costly to read, so it is
- * only read once the plain sum of resident sizes, which counts a shared page for each of its users, is over `limit`.
+ * Bytes of memory that a sandbox uses, `shared` of them in memory without a name. Exact sharing is expensive to read,
+ * so it is read only if the plain sum of resident sizes, which counts a shared page once for each of its users, exceeds
+ * `limit`.
  */
 export async function memoryBytes(pids: readonly number[], shared: number, limit: number): Promise<number> {
   const files = tmpfsBytes(pids) + socketBytes(pids);
@@ -101,7 +102,7 @@ export async function memoryBytes(pids: readonly number[], shared: number, limit
         ),
       0,
     );
-  // Page tables: touching a page in each 2 MiB of nothing takes one page of them each, and none that is resident.
+  // Page tables: touching one page in every 2 MiB takes one page of them each time, and none that is resident.
   const plain = files + shared + sum('VmRSS', 'VmSwap', 'VmPTE');
   if (plain <= limit) return plain;
   let [own, inShared] = [sum('VmPTE'), 0];
@@ -111,21 +112,21 @@ export async function memoryBytes(pids: readonly number[], shared: number, limit
     inShared += kilobytesIn(text, ['Pss_Shmem']);
     await setImmediate();
   }
-  // What is both shared and resident counts once. Kernels before 5.3 do not tell, and it counts twice.
+  // Memory that is both shared and resident counts once. Kernels before 5.3 do not report it, and it counts twice.
   return files + own + Math.max(0, shared - inShared);
 }
 
-/** Descriptors examined before other work gets a turn. */
+/** Descriptors that are examined before other work gets a turn. */
 const DESCRIPTORS_AT_ONCE = 256;
 
-/** Files without a name: no walk of the folders can see them. Those in memory apart. */
+/** Files without a name: no walk of the folders can find them. Those in memory are separate. */
 interface UnlinkedUsage {
   readonly bytes: number;
-  /** Files held in a way that does not tell their size. */
+  /** Files whose size cannot be determined. */
   readonly unmeasured: number;
 }
 
-/** What processes hold of files without a name: open, mapped, or on their way through a socket. */
+/** Files without a name that processes have open or mapped, or are sending through a socket. */
 export async function unlinkedFiles(pids: readonly number[]): Promise<UnlinkedUsage> {
   const inMemory = new Set(memoryFolders(pids).map(({ device }) => device));
   const sizes = new Map<string, number>();
@@ -143,7 +144,7 @@ export async function unlinkedFiles(pids: readonly number[]): Promise<UnlinkedUs
       if (examined % DESCRIPTORS_AT_ONCE === 0) await setImmediate();
     }
     for (const { path, device } of deletedMappings(pid)) {
-      // Only root may follow these.
+      // Only root may follow these links.
       if (process.getuid?.() === 0) count(path);
       else if (!inMemory.has(device)) unmeasured += 1;
     }
@@ -152,11 +153,11 @@ export async function unlinkedFiles(pids: readonly number[]): Promise<UnlinkedUs
   return { bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0), unmeasured };
 }
 
-/** Descriptors that wait in a socket, and are perhaps nowhere else; kernels before 5.8 do not tell. */
+/** Descriptors that wait in a socket and may be nowhere else; kernels before 5.8 do not report them. */
 const descriptorsInFlight = (fdinfo: string): number =>
   Number(/^scm_fds:\s+(\d+)/m.exec(whileAlive(() => readFileSync(fdinfo, 'utf8'), ''))?.[1] ?? 0);
 
-/** Files that a process maps and that have no name any more; those of the kernel's own making count as memory. */
+/** Mapped files that no longer have a name; those that the kernel itself creates count as memory. */
 function deletedMappings(pid: number): readonly { readonly path: string; readonly device: number }[] {
   const text = whileAlive(() => readFileSync(`/proc/${pid}/maps`, 'utf8'), '');
   return [...text.matchAll(DELETED_MAPPING)].map(([, from, to, major, minor]) => ({
@@ -169,32 +170,38 @@ function deletedMappings(pid: number): readonly { readonly path: string; readonl
 const DELETED_MAPPING =
   /^0*([0-9a-f]+)-0*([0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) [1-9]\d* +(?!\/dev\/zero|\/SYSV|\/\[aio\]).* \(deleted\)$/gm;
 
-/** As stat(2) gives it. */
+/** In the form of stat(2). */
 const makedev = (major: number, minor: number): number =>
   (minor % 256) + major * 256 + Math.floor(minor / 256) * 2 ** 20;
 
-/** What a file counts besides its content: file systems run out of files too (ext4 has one for each 16 KiB). Our default. */
+/**
+ * Bytes that a file counts in addition to its content: file systems also run out of files (ext4 has one for each 16
+ * KiB). Our default.
+ */
 export const BYTES_A_FILE = 4096;
 
-/** `du` twice: it does not print both at once. The first one's death by a signal would be lost behind the second's success. */
+/**
+ * `du` twice, because it does not print both at once. The death of the first one by a signal would be hidden by the
+ * success of the second.
+ */
 const DU_SCRIPT = `du --summarize --one-file-system --block-size=1 -- "$@"
 code=$?
 [ "$code" -le 128 ] || exit "$code"
 du --summarize --one-file-system --inodes -- "$@"`;
 
 /**
- * Bytes that the files in some folders take on disk, and some for each file, by `du`: it follows no link and reaches
- * folders deeper than a path can name. It runs as root of a user namespace of its own, so that no folder can be closed to it; where the host
- * has no such namespaces, a closed folder counts as without end.
+ * Bytes that the files in some folders take on disk, plus some for each file, by `du`: it follows no link and reaches
+ * folders deeper than a path can name. It runs as root of its own user namespace, so that no folder can be closed to
+ * it. If the host has no such namespaces, a closed folder counts as infinite.
  */
 export async function bytesIn(folders: readonly [string, ...string[]], owner: Owner | null): Promise<number> {
   const du = ['sh', '-c', DU_SCRIPT, 'sh', ...folders] as const;
   const whole = await runCommand(['unshare', '--user', '--map-root-user', '--', ...du], owner);
   const end = whole.stdout === '' ? await runCommand(du, owner) : whole;
-  // Without a namespace a folder can be closed to us, and then nobody knows what is in it.
+  // Without a namespace a folder can be closed to us, and its content is unknown.
   if (/cannot (?:read directory|access)[^\n]*Permission denied/.test(end.stderr))
     return Number.POSITIVE_INFINITY;
-  // Files that vanish meanwhile make du complain and exit 1 although its sums are good.
+  // If files disappear meanwhile, du prints errors and exits with 1 although its sums are valid.
   const sums = [...end.stdout.matchAll(/^(\d+)\t/gm)].map(([, found]) => Number(found));
   if (sums.length !== 2 * folders.length) {
     throw new Fault(

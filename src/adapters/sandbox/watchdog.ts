@@ -6,21 +6,21 @@ import type { Owner } from './host-programs.ts';
 import type { Init, ProcessTable } from './processes.ts';
 import { BYTES_A_FILE, bytesIn, memoryBytes, sharedBytes, unlinkedFiles } from './usage.ts';
 
-/** Milliseconds between two looks at memory and at disk, our defaults. */
+/** Milliseconds between two measurements of memory, and of disk. Our defaults. */
 const MEMORY_EVERY_MS = 200;
 const DISK_EVERY_MS = 500;
-/** Maps are long: milliseconds between two readings. */
+/** Milliseconds between two reads of the maps, which are long. */
 const MAPS_EVERY_MS = 800;
-/** Folders are walked at the latest after so many milliseconds, even when the file system did not fill up. */
+/** Folders are walked at least this often (milliseconds), even if the file system did not fill up. */
 const WALK_EVERY_MS = 15_000;
-/** A smaller loss of free space is not worth a walk. */
+/** A smaller loss of free space does not justify a walk. */
 const SMALLEST_STEP = 2 ** 20;
 
-/** Where a command writes, and the space that was there before it began. */
+/** Where a command writes, and the free space before it began. */
 interface WatchedDisk {
-  /** Folders whose content counts, the first on the file system that is watched for its free space. */
+  /** Folders whose content counts. The first one is on the file system whose free space is watched. */
   readonly folders: readonly [string, ...string[]];
-  /** Bytes in `folders` that were not written by the sandbox. */
+  /** Bytes in `folders` that the sandbox did not write. */
   readonly givenBytes: number;
   /** On the file system of the first folder. */
   readonly room: DiskSpace;
@@ -28,12 +28,15 @@ interface WatchedDisk {
 
 interface Watched extends WatchedDisk {
   readonly init: Init;
-  /** Null when the kernel holds memory to its limit. */
+  /** Null if the kernel enforces the memory limit. */
   readonly memoryBytes: number | null;
   readonly diskBytes: number;
 }
 
-/** Looks at the disk before a command begins. What only reads an area is our own program: it is never blamed for a full disk. */
+/**
+ * Measures the disk before a command begins. A command that only reads an area is our own program and is never blamed
+ * for a full disk.
+ */
 export async function measureDiskBefore(
   { area, out, readOnly }: Pick<ExecSpec, 'area' | 'out' | 'readOnly'>,
   givenBytes: number,
@@ -47,8 +50,8 @@ export async function measureDiskBefore(
 }
 
 /**
- * Watches until `signal` aborts; returns what went over its limit, or null. Throws when it cannot measure, and DISK_FULL
- * when the disk is full for a reason that is not the command.
+ * Watches until `signal` aborts; returns which limit was exceeded, or null. Throws if it cannot measure, and DISK_FULL
+ * if the disk is full but not because of the command.
  */
 export async function watchLimits(
   watched: Watched,
@@ -83,7 +86,7 @@ async function watchMemory(
   const { init, memoryBytes: limit } = watched;
   if (limit === null) return await never(signal);
   const shared = { bytes: 0 };
-  // Apart from the looks: long maps may not make them rare.
+  // Separate from the measurements, which long maps must not delay.
   const readMaps = async (): Promise<null> => {
     do shared.bytes = await sharedBytes(table.within(init.namespace));
     while (await pause(MAPS_EVERY_MS, signal));
@@ -114,7 +117,7 @@ async function watchDisk(
     free = left;
     const written = (await bytesIn(folders, owner)) - givenBytes;
     const { bytes: hidden, unmeasured } = await unlinkedFiles(table.within(init.namespace));
-    // What cannot be measured counts as everything that the file system lost, though others may have a share in that.
+    // What cannot be measured counts as everything that the file system lost, although others may have used some of it.
     const lost = unmeasured > 0 ? before.bytes - left : 0;
     const all = Math.max(written + hidden, lost);
     if (all > limit) return 'disk';
@@ -125,7 +128,7 @@ async function watchDisk(
   return null;
 }
 
-/** The last look, when the command has ended: what it met on a full disk says nothing about it. */
+/** The last measurement, after the command has ended: what happened to it on a full disk says nothing about it. */
 export async function checkDiskAtEnd(
   { folders, givenBytes, room: before }: WatchedDisk,
   owner: Owner | null,
@@ -134,12 +137,12 @@ export async function checkDiskAtEnd(
   return blameForFullDisk(before, (await bytesIn(folders, owner)) - givenBytes);
 }
 
-/** Less than this, and programs begin to fail for want of space. */
+/** Bytes of free space below which programs start to fail. */
 const FULL_DISK_BYTES = 2 ** 20;
 
 /** The space on a file system at one moment. */
 interface DiskSpace {
-  /** Free bytes and `BYTES_A_FILE` for each file that can still be made, added up: it falls with either. */
+  /** Free bytes, plus `BYTES_A_FILE` for each file that can still be created: it falls with either. */
   readonly bytes: number;
   /** The smaller of the two, in bytes. */
   readonly scarcest: number;
@@ -157,9 +160,9 @@ async function diskSpaceIn(folder: string): Promise<DiskSpace> {
 }
 
 /**
- * Who filled a disk that is full? The command, when it holds more than half of what was free when it began: it is stopped
- * for that. Otherwise somebody else did, and what the command does on a full disk says nothing about it: fault DISK_FULL, so
- * that it is run again when there is room.
+ * Who filled a full disk? The command did if it uses more than half of what was free when it began; it is then stopped
+ * for that. Otherwise somebody else did, and the result of the command on a full disk says nothing about it: fault
+ * DISK_FULL, so that it is run again when there is space.
  */
 function blameForFullDisk(before: DiskSpace, written: number): 'disk' {
   if (!before.full && written > Math.max(FULL_DISK_BYTES, before.scarcest / 2)) return 'disk';

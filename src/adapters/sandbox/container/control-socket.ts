@@ -6,23 +6,23 @@ import type { ExecSpec } from '../../../ports/index.ts';
 import { INSIDE, INSIDE_PATH } from '../filesystem.ts';
 import { commandLine } from '../launch.ts';
 
-/** First and only line of a container's entry: how the kernel names the IPC namespace that all of its processes share. */
+/** First and only line of a container's entry: the kernel's name of the IPC namespace that all of its processes share. */
 const Hello = z.object({ namespace: z.string().regex(/^ipc:\[\d+\]$/) });
-/** Characters of that line, more than it ever has. */
+/** Maximum length of that line in characters; it is never that long. */
 const MAX_HELLO_CHARS = 1000;
 
-/** What ties a container to Runoff: as long as it holds, the container runs. */
+/** The connection between a container and Runoff. The container runs as long as it is open. */
 export interface ControlSocket {
   /** Host path of the socket. */
   readonly socket: string;
-  /** Resolves to the container's IPC namespace once its entry took the order; null when that will not happen. */
+  /** Resolves to the container's IPC namespace once its entry has accepted the order; null if that will not happen. */
   readonly accepted: Promise<string | null>;
-  /** Ends the container, at any moment of its life. */
+  /** Ends the container; can be called at any time. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Serves one order to the first that asks, which is the entry: nothing else runs in the container before it has it. */
+/** Sends one order to the first client, which is the entry: nothing else runs in the container before that. */
 export async function openControlSocket(folder: string, order: EntryOrder): Promise<ControlSocket> {
   let entry: Socket | null = null;
   let over = false;
@@ -44,7 +44,8 @@ export async function openControlSocket(folder: string, order: EntryOrder): Prom
     entry?.destroy();
     tell(null);
   };
-  // Bound through a descriptor of its folder: a socket's path may have 107 bytes only, a data folder's may be longer.
+  // Bound through a descriptor of its folder: the path of a socket may have only 107 bytes, and that of a data folder
+  // may be longer.
   const fd = openSync(folder, 'r');
   try {
     await listenAt(server, `/proc/self/fd/${fd}/control.sock`);
@@ -79,7 +80,7 @@ function serveOrder(socket: Socket, order: EntryOrder, tell: (namespace: string 
     }
     tell(hello.data.namespace);
     socket.write(`${JSON.stringify(order)}\n`);
-    // It says no more, and whoever speaks for it later is not heard.
+    // The entry sends nothing more; whatever arrives later from another process is ignored.
     socket.removeAllListeners('data').resume();
   });
 }
@@ -98,10 +99,13 @@ const listenAt = (server: Server, path: string): Promise<void> =>
     server.listen(path, resolve);
   });
 
-/** What a container's entry is told to run. It comes by a socket: nothing of it is in the engine's argv or records. */
+/**
+ * What a container's entry is told to run. It is sent through a socket, so that none of it is in the engine's argv or
+ * records.
+ */
 interface EntryOrder {
   readonly argv: readonly string[];
-  /** The command's whole environment. */
+  /** The command's complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | null;
 }

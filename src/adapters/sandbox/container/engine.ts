@@ -6,7 +6,7 @@ import { startedAt } from '../processes.ts';
 export const ENGINES = ['podman', 'docker'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
-/** Where an engine finds its user's images and its server; nothing else of our environment reaches it. */
+/** Where an engine finds its user's images and its server; nothing else of our environment is passed on to it. */
 const PASSED_ON = [
   'HOME',
   'XDG_RUNTIME_DIR',
@@ -18,14 +18,14 @@ const PASSED_ON = [
   'DOCKER_CONTEXT',
   'DOCKER_HOST',
 ];
-/** Milliseconds for a command about images or containers, our default; the first after a start of the machine is slow. */
+/** Milliseconds for a command about images or containers. Our default; the first one after a boot is slow. */
 const ENGINE_TIMEOUT_MS = 60_000;
 
-/** An engine that answers. */
+/** An engine that responds. */
 export interface ContainerEngine {
   readonly name: EngineName;
   readonly version: string;
-  /** It runs as the same ordinary user as Runoff. */
+  /** Whether it runs as the same unprivileged user as Runoff. */
   readonly rootless: boolean;
   readonly env: Readonly<Record<string, string>>;
   /** Runs a command of the engine to its end. Never rejects. */
@@ -80,13 +80,13 @@ async function runEngine(
   return { code: end.exitCode ?? null, stdout: end.stdout ?? '', stderr: end.stderr || why };
 }
 
-/** Its value names the scratch folder, so that one Runoff leaves the containers of another alone. */
+/** Its value is the scratch folder, so that one Runoff does not touch the containers of another. */
 export const CONTAINER_LABEL = 'runoff.sandbox';
 
-/** `app` is this process: its id and when it started. */
+/** `app` identifies this process: its id and start time. */
 export const containerName = (app: string): string => `runoff-${app}-${randomBytes(6).toString('hex')}`;
 
-/** Removes the containers whose Runoff is gone: their watcher was killed with it, or the machine stopped. */
+/** Removes containers whose Runoff has ended: their watcher was killed with it, or the machine stopped. */
 export async function removeLeftovers(engine: ContainerEngine, place: string): Promise<void> {
   const list = ['ps', '--all', '--filter', `label=${CONTAINER_LABEL}=${place}`, '--format', '{{.Names}}'];
   const { stdout } = await engine.run(list);

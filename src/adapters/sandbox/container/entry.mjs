@@ -1,5 +1,5 @@
-// Runs inside a container, as `node entry.mjs`: takes its order (one JSON line: argv, env, stdin) from Runoff's socket
-// and runs it. When the socket breaks, whyever, it ends, and with it the container.
+// Runs inside a container, as `node entry.mjs`: reads its order (one JSON line: argv, env, stdin) from Runoff's socket
+// and executes it. When the socket closes for any reason, it exits, and the container with it.
 import { spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -19,7 +19,7 @@ function start({ argv: [command, ...args], env, stdin }) {
     process.exit(error.code === 'ENOENT' ? 127 : 126);
   });
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
-  // A reader that left early is no fault; why it left shows in its exit code.
+  // A reader that closed early is no fault; its exit code shows the reason.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(stdin);
 }

@@ -8,17 +8,20 @@ import type { HardLimits } from '../host-programs.ts';
 import { KERNEL_OBJECTS, MAX_OPEN_FILES, mountPoint, segmentPages } from '../launch.ts';
 import type { ContainerEngine } from './engine.ts';
 
-/** How containers are made here, found out by the probe. */
+/** How containers are started on this host, as found by the probe. */
 export interface ContainerSetup {
   readonly engine: ContainerEngine;
-  /** Whose the command is, as the container counts users. */
+  /** User id of the command inside the container. */
   readonly uid: number;
   readonly gid: number;
-  /** The user outside keeps the same id inside; podman without root only. */
+  /** Whether the user has the same id inside and outside; rootless podman only. */
   readonly keepId: boolean;
-  /** False: the engine cannot set limits for a container here, so memory is watched and processes are counted by user. */
+  /**
+   * False: the engine cannot set limits for a container on this host, so memory is watched and processes are counted
+   * per user.
+   */
   readonly groups: boolean;
-  /** False: the kernel does not let this engine bound System V segments, semaphores and queues (rootless before 5.19). */
+  /** False: the kernel does not let this engine limit System V segments, semaphores and queues (rootless before 5.19). */
   readonly objects: boolean;
 }
 
@@ -27,7 +30,7 @@ export interface ContainerInput {
   readonly setup: ContainerSetup;
   readonly image: string;
   readonly name: string;
-  /** Labels by which leftovers are found. */
+  /** Labels that identify leftovers. */
   readonly labels: readonly string[];
   readonly toolchain: string;
   readonly files: ContainerFiles;
@@ -42,27 +45,27 @@ const CONTROL_INSIDE = '/run/runoff/control.sock';
 
 const SYNTHETIC = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'gitconfig', 'resolv.conf'] as const;
 
-/** Shares of the memory limit that files in /tmp and /dev/shm may take, our defaults; the same as the default sandbox's. */
+/** Shares of the memory limit for files in /tmp and /dev/shm. Our defaults, the same as in the default sandbox. */
 const TMPFS_SHARES = { tmp: 1 / 4, shm: 1 / 8 } as const;
 /**
- * The kernel's limit lies above ours: the watchdog stops the whole tree, the kernel only one process of it, and is for what
- * comes between two looks. Bytes, our default.
+ * The kernel's limit is above ours: the watchdog stops the whole tree, while the kernel stops only one process of it
+ * and is for what happens between two checks. Bytes, our default.
  */
 const KERNEL_MARGIN_BYTES = 128 * 2 ** 20;
-/** Processes of one user over all containers where each container has a limit of its own, our default. */
+/** Processes of one user in all containers, if each container has its own limit. Our default. */
 const MAX_USER_PROCESSES = 32_768;
-/** The shell, the entry and the bridge with their threads count too. */
+/** The shell, the entry and the bridge with their threads are counted too. */
 const ENTRY_PROCESSES = 32;
-/** Names by which docker's client hands its own proxy, perhaps with a password, to every container. */
+/** Variables in which docker's client passes its own proxy, perhaps with a password, to every container. */
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY'];
 
 /**
- * The first process: reaps what others leave behind, which Node cannot, and ends with the entry; the kernel then ends the
- * rest of the container. Signals from inside do not reach it.
+ * The first process: reaps orphans, which Node cannot, and ends with the entry; then the kernel ends the rest of the
+ * container. Signals from inside do not reach it.
  */
 const INIT_SCRIPT = '"$@" & wait $!';
 
-/** The engine's arguments for one run of a command. They hold no word of the command, its environment or its input. */
+/** The engine's arguments for one command. They contain nothing of the command, its environment or its input. */
 export function containerArgs(input: ContainerInput): readonly string[] {
   const { setup, name, image, labels } = input;
   return [
@@ -92,7 +95,7 @@ function confinementFlags({ engine, uid, gid, keepId, groups }: ContainerSetup):
           `${proxy}=`,
         ]);
   return [
-    // Where its control group lies among the host's is told by the default of engines on version 1.
+    // On version 1 of control groups, the engines' default shows where its group is among the host's.
     ...['--read-only', '--cap-drop', 'ALL', '--ipc', 'private', '--cgroupns', 'private'],
     ...['--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP}`],
     ...(keepId ? ['--userns', 'keep-id'] : []),
@@ -101,7 +104,10 @@ function confinementFlags({ engine, uid, gid, keepId, groups }: ContainerSetup):
   ];
 }
 
-/** All of the host's /sys; where there are control groups, all but the container's own, by which the probe sees its limits. */
+/**
+ * Hides all of the host's /sys; if there are control groups, all but the container's own, in which the probe sees its
+ * limits.
+ */
 function hiddenOfSys(groups: boolean): readonly string[] {
   if (!groups) return ['/sys'];
   const below = (folder: string, but: string): string[] =>
@@ -111,7 +117,7 @@ function hiddenOfSys(groups: boolean): readonly string[] {
   return [...below('/sys', 'fs'), ...below('/sys/fs', 'cgroup')];
 }
 
-/** Kernel objects that no process maps; they belong to the container's own IPC namespace. */
+/** Limits on kernel objects that no process maps; they belong to the container's own IPC namespace. */
 function objectBounds(memoryBytes: number): readonly string[] {
   const bounds = { ...KERNEL_OBJECTS, 'kernel/shmall': String(segmentPages(memoryBytes)) };
   return Object.entries(bounds).flatMap(([name, most]) => ['--sysctl', `${name.replace('/', '.')}=${most}`]);
@@ -124,9 +130,9 @@ function limitFlags({ spec, setup, ceilings }: ContainerInput): readonly string[
   const descriptors = Math.min(MAX_OPEN_FILES, ceilings.files);
   const file = Math.min(diskBytes, ceilings.fileBytes);
   const counted = processes + ENTRY_PROCESSES;
-  // Always given: an engine that runs as root asks for more than a container or unit of systemd around it may allow.
+  // Always set: an engine that runs as root requests more than a container or systemd unit around it may allow.
   const byUser = Math.min(setup.groups ? MAX_USER_PROCESSES : counted, ceilings.processes);
-  // Else podman fills it from the image's own folder, whose mode it gets in any case.
+  // Otherwise podman fills it from the image's own folder, whose mode it gets in any case.
   const fresh = setup.engine.name === 'podman' ? ',notmpcopyup' : '';
   return [
     ...['--tmpfs', `/tmp:rw,exec,nosuid,nodev,size=${size(TMPFS_SHARES.tmp)},mode=1777${fresh}`],
@@ -141,7 +147,7 @@ function limitFlags({ spec, setup, ceilings }: ContainerInput): readonly string[
 function mountFlags({ spec, toolchain, files, controlSocket, egress }: ContainerInput): readonly string[] {
   const { area, gateway, out, binds = [] } = spec;
   const bind = (from: string, to: string, readOnly: boolean): string[] => {
-    // Both engines read the value as comma-separated, and disagree about quotes.
+    // Both engines split the value at commas, and they handle quotes differently.
     if (/[,"\n]/.test(from) || /[,"\n]/.test(to)) {
       throw new Fault(
         'SANDBOX_UNAVAILABLE',
@@ -173,8 +179,9 @@ interface ContainerFiles {
 const ENTRY_SOURCE = readFileSync(join(import.meta.dirname, 'entry.mjs'), 'utf8');
 
 /**
- * Writes what every container sees of /etc, and its entry, below `scratch` once. Copies, because Runoff may be installed
- * where the sandboxes' user cannot read. Ids differ from the default sandbox's: engines map users their own way.
+ * Writes what every container sees of /etc, and its entry, to `scratch` once. They are copies, because Runoff may be
+ * installed where the sandboxes' user cannot read. The ids differ from the default sandbox's, because engines map users
+ * in their own way.
  */
 export function prepareContainerFiles(scratch: string, uid: number, gid: number): ContainerFiles {
   const given = prepareEtc(scratch);
@@ -182,7 +189,7 @@ export function prepareContainerFiles(scratch: string, uid: number, gid: number)
     ...Object.fromEntries(readdirSync(given).map((name) => [name, readFileSync(join(given, name), 'utf8')])),
     passwd: `${unlessRoot(uid, 'root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n')}agent:x:${uid}:${gid}:agent:/home/agent:/bin/sh\n`,
     group: `${unlessRoot(gid, 'root:x:0:\n')}agent:x:${gid}:\n`,
-    // Without a network there is no resolver; the engine would show the host's.
+    // Without a network there is no resolver; otherwise the engine would show the host's.
     'resolv.conf': '',
     'entry.mjs': ENTRY_SOURCE,
   };

@@ -16,21 +16,27 @@ import { runContainer } from './run.ts';
 export interface ContainerOptions {
   /** Default: podman if it works, else docker. */
   readonly engine?: EngineName;
-  /** Image of the containers, already on this machine: glibc, a shell, git, and what the repositories' tests need. */
+  /**
+   * Image of the containers, already on this machine, with glibc, a shell, git, and what the tests of repositories
+   * need.
+   */
   readonly image: string;
-  /** Folder made by `prepareToolchain`, seen as /opt/runoff. */
+  /** Folder created by `prepareToolchain`, visible as /opt/runoff. */
   readonly toolchain: string;
-  /** The ordinary user all commands run as when Runoff is root; null when Runoff itself is an ordinary user. */
+  /** The unprivileged user of all commands if Runoff is root; null if Runoff itself is unprivileged. */
   readonly owner: Owner | null;
-  /** Folder for the sandbox's own files; made when absent. `owner` must be able to reach it, nobody else writes it. */
+  /**
+   * Folder for the sandbox's own files; created if it does not exist. `owner` must be able to reach it; nobody else
+   * writes to it.
+   */
   readonly scratch: string;
   /** Tests only: where `egress` names lead. Default: the public internet. */
   readonly dialler?: Dialler;
-  /** Tells where the engine keeps its things (HOME, DOCKER_HOST, …). Default: this process's environment. */
+  /** Where the engine stores its data (HOME, DOCKER_HOST, …). Default: this process's environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** The sandbox as one container for each command, made by rootless podman, podman as root, or docker. Linux. */
+/** The sandbox with one container per command, by rootless podman, podman as root, or docker. Linux. */
 export function openContainer(options: ContainerOptions): Sandbox {
   const { owner, scratch, toolchain, image, dialler = publicInternet } = options;
   const table = openProcessTable(() => performance.now());

@@ -34,7 +34,7 @@ interface SetupTrial {
 
 const missing = (why: string, remedy: string): SetupMissing => ({ kind: 'missing', why, remedy });
 
-/** Programs that work in an image besides the repository's own: coders end without a patch where one is missing. */
+/** Programs that an image needs besides the repository's own: if one is missing, coders end without a patch. */
 const IMAGE_PROGRAMS = [
   'cat',
   'comm',
@@ -50,11 +50,12 @@ const IMAGE_PROGRAMS = [
   'xargs',
 ] as const;
 
-/** A number of processes that no default happens to be, by which the trial sees whether its limits are in force. */
+/** A number of processes that is no default anywhere; the trial uses it to check whether its limits are enforced. */
 const MARKED_PROCESSES = 487;
 /**
- * What the container's own control group allows, by version 2 or 1; nothing when the engine shows none. Then Node, which
- * every command behind a gateway needs, and the shell are there, and git and what else reads a candidate's files is.
+ * Prints the limits of the container's own control group, version 2 or 1, or nothing if the engine shows none. Then
+ * checks for Node, which every command behind a gateway needs, and for the shell, git and the other programs that read
+ * a candidate's files.
  */
 const TRIAL_SCRIPT = `cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null
 for program in ${IMAGE_PROGRAMS.join(' ')}; do
@@ -62,7 +63,7 @@ for program in ${IMAGE_PROGRAMS.join(' ')}; do
 done
 /opt/runoff/bin/node --version > /dev/null && touch /repo/written ~/written /tmp/written`;
 
-/** Runs a trial command the way every command will run, in the strongest set-up first. Never rejects. */
+/** Runs a trial command like every later command, in the strongest set-up first. Never rejects. */
 export async function findSetup(trial: SetupTrial): Promise<SetupFinding> {
   if (process.platform !== 'linux') {
     return missing(
@@ -108,12 +109,12 @@ async function wrongImage(image: string, engine: ContainerEngine): Promise<Setup
   }
   const volumes = found.stdout.trim();
   if (engine.name === 'podman' || ['null', '{}', ''].includes(volumes)) return null;
-  // Docker gives each one a folder of the host, which no limit of disk space would see.
+  // Docker creates a folder of the host for each one, which no disk limit would include.
   const why = `The image ${image} has volumes of its own (${volumes}), which Docker makes outside of every limit.`;
   return missing(why, 'Build an image without VOLUME, or use podman.');
 }
 
-/** The strongest first. */
+/** The strongest set-up first. */
 function setupsOf(engine: ContainerEngine, owner: Owner | null): readonly ContainerSetup[] {
   const ids = { uid: owner?.uid ?? process.getuid?.() ?? 0, gid: owner?.gid ?? process.getgid?.() ?? 0 };
   const asRoot = { uid: 0, gid: 0, keepId: false };
@@ -188,7 +189,7 @@ function setupWeaknesses({ engine, groups, uid, objects }: ContainerSetup): read
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Why a set-up does not work here; null when it does. */
+/** Why a set-up does not work on this host; null if it does. */
 async function whySetupFails(trial: SetupTrial, setup: ContainerSetup): Promise<string | null> {
   const root = join(trial.scratch, `probe-${randomBytes(6).toString('hex')}`);
   try {
@@ -205,7 +206,7 @@ async function whySetupFails(trial: SetupTrial, setup: ContainerSetup): Promise<
   }
 }
 
-/** The engine was given some more than the command's own number. */
+/** The engine gets a few more than the command's own number. */
 function inForce(stdout: string): boolean {
   const [shown] = stdout
     .split('\n')

@@ -15,18 +15,18 @@ interface ContainerRun extends ContainerInput {
   readonly control: ControlSocket;
   readonly owner: Owner | null;
   readonly table: ProcessTable;
-  /** Bytes in the area that the command did not write, because the area is a copy. */
+  /** Bytes in the area that the command did not write, if the area is a copy. */
   readonly givenBytes: number;
 }
 
-/** Milliseconds in which a container that was told to end must have, before the engine is asked to end it; our default. */
+/** Milliseconds that a container gets to end by itself before the engine is asked to end it. Our default. */
 const STOP_WAIT_MS = 2_000;
 const WATCHER_FD = 3;
 
 /**
- * Becomes the engine's client, and leaves a watcher outside of the container, where no candidate reaches it: when Runoff dies,
- * by whatever signal, the watcher removes the container. It tries for a while, since the client may be about to make it. A
- * line instead of the end tells it that Runoff has seen to that.
+ * Becomes the engine's client, and leaves a watcher outside of the container, where no candidate can reach it: if
+ * Runoff dies, by whatever signal, the watcher removes the container. It retries for a while, because the client may
+ * still be creating it. A line instead of the end of input means that Runoff has removed the container itself.
  */
 const WATCHER_SCRIPT = `{
   if read -r _ <&${WATCHER_FD}; then exit 0; fi
@@ -37,12 +37,12 @@ exec "$@" ${WATCHER_FD}<&-`;
 
 interface ContainerEnd {
   readonly code: number | null;
-  /** The command was started. */
+  /** Whether the command was started. */
   readonly started: boolean;
   readonly outOfMemory: boolean;
 }
 
-/** Runs a command in a container of its own to its end, within its limits, and removes the container. */
+/** Runs a command in its own container to its end, within its limits, and removes the container. */
 export async function runContainer(input: ContainerRun): Promise<ExecResult> {
   const { spec, table, owner, givenBytes } = input;
   const { memoryBytes, diskBytes } = spec.limits;
@@ -76,7 +76,7 @@ const containerExitCode = (code: number | null): number | null =>
 interface Container {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** The first process, as the host sees it, once the command was started; null when it was not. */
+  /** The first process, as the host sees it, after the command was started; null if it was not. */
   readonly init: Promise<Init | null>;
   readonly ended: Promise<ContainerEnd>;
   kill(): void;
@@ -89,7 +89,7 @@ function startContainer(input: ContainerRun): Container {
     throw new Fault('SANDBOX_UNAVAILABLE', 'No container can be started: Runoff has too many files open.');
   }
   let exited = false;
-  // Listened for from the start: where the watcher was killed as well, it comes with the exit.
+  // Registered from the start: if the watcher is killed too, this comes with the exit.
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exit = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) =>
@@ -98,7 +98,7 @@ function startContainer(input: ContainerRun): Container {
     child.once('exit', resolve);
   }).finally(() => {
     exited = true;
-    // A client that ended before its container was started will not start it.
+    // A client that has ended before its container started will not start it any more.
     control.cut();
   });
   const init = findInside(control, table, () => exited);
@@ -115,7 +115,7 @@ function startContainer(input: ContainerRun): Container {
       found = first;
       if (killed && first !== null) killInit(first);
     },
-    // `watch` fails by it, and with it the run.
+    // `watch` fails because of it, and so does the run.
     () => undefined,
   );
   return {
@@ -135,13 +135,13 @@ function spawnClient(input: ContainerRun): ChildProcess {
   return spawn(
     '/bin/sh',
     ['-c', WATCHER_SCRIPT, 'sh', engine.name, name, engine.name, ...containerArgs(input)],
-    // A process group of its own: an interrupt from the terminal does not reach it.
+    // Its own process group: an interrupt from the terminal does not reach it.
     { cwd: '/', env: engine.env, stdio: Array.from(stdio, (use) => use ?? 'ignore'), detached: true },
   );
 }
 
 /**
- * The container's first process; null when it ended before it was seen. Rejects when it is not one of this machine, where
+ * The container's first process; null if it ended before it was found. Rejects if it is not on this machine, where
  * nothing could watch it.
  */
 async function findInside(
@@ -168,12 +168,15 @@ function killInit(init: Init): void {
   try {
     process.kill(init.pid, 'SIGKILL');
   } catch (thrown) {
-    // Not ours to kill, or gone: the engine is asked next.
+    // It is not ours to kill, or it has ended: the engine is asked next.
     if (!['EPERM', 'ESRCH'].includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown;
   }
 }
 
-/** For a container that does not end although its control socket was closed and its first process killed, or could not be. */
+/**
+ * For a container that does not end although its control socket is closed and its first process was, or could not be,
+ * killed.
+ */
 async function endInTime(over: () => boolean, { setup, name }: ContainerRun): Promise<void> {
   await sleep(STOP_WAIT_MS, undefined, { ref: false });
   if (!over()) await setup.engine.run(['rm', '--force', name]);
@@ -218,7 +221,7 @@ async function firstGone(init: Init | null): Promise<void> {
   }
 }
 
-/** Among processes that share a container, as the host counts them, the one that is number 1 inside; null: none is. */
+/** Among processes of a container, with ids as the host sees them, the one with id 1 inside; null if there is none. */
 function findInitAmong(pids: readonly number[]): Init | null {
   const pid = pids.find((candidate) => numberInside(candidate) === 1);
   return pid === undefined ? null : findInit(pid);

@@ -19,17 +19,20 @@ import { NEVER_STARTED } from '../probed.ts';
 import { openProcessTree, runUnsandboxed } from './run.ts';
 
 export interface UnsandboxedOptions {
-  /** Folder made by `prepareToolchain`. */
+  /** Folder created by `prepareToolchain`. */
   readonly toolchain: string;
-  /** The ordinary user all commands run as when Runoff is root; null when Runoff itself is an ordinary user. */
+  /** The unprivileged user of all commands if Runoff is root; null if Runoff itself is unprivileged. */
   readonly owner: Owner | null;
-  /** Folder for the backend's own files; made when absent. `owner` must be able to reach it, nobody else writes it. */
+  /**
+   * Folder for the backend's own files; created if it does not exist. `owner` must be able to reach it; nobody else
+   * writes to it.
+   */
   readonly scratch: string;
   /** Tests only: where `egress` names lead. Default: the public internet. */
   readonly dialler?: Dialler;
 }
 
-/** Commands as plain processes: no sandbox at all, for an operator who asked for that by name. Linux. */
+/** Runs commands as plain processes without any sandbox, for operators who explicitly ask for that. Linux. */
 export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
   const { owner, scratch, toolchain, dialler = publicInternet } = options;
   const copies = openCopies(scratch, owner);
@@ -37,7 +40,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
 
   const execHere = async (spec: ExecSpec): Promise<ExecResult> => {
     for (const { to } of spec.binds ?? []) mountPoint(to);
-    // Refuses a port that no sandbox could listen on, before anything is made.
+    // Rejects a port that no sandbox could listen on, before anything is created.
     commandLine(spec, false);
     openToOwner(spec);
     const givenBytes = await copies.ensure(spec.area);
@@ -88,12 +91,12 @@ const mapValues = (
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
 interface PortPool {
-  /** The wanted port if nobody listens there, else another; nobody gets it again before its release. */
+  /** The requested port if nobody listens there, else another one; nobody else gets it before it is released. */
   take(wanted: number): Promise<number>;
   release(port: number): void;
 }
 
-/** Commands share this machine's ports, so that two gateways cannot be at the same one. */
+/** Commands share this machine's ports, so two gateways cannot use the same one. */
 function openPortPool(): PortPool {
   const taken = new Set<number>();
   return {
@@ -110,7 +113,7 @@ function openPortPool(): PortPool {
   };
 }
 
-/** The port that could be listened on, by now free again; null when somebody else does. */
+/** The port, if it could be listened on and is free again; null if somebody else uses it. */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -171,15 +174,15 @@ const unsandboxedWeaknesses = (owner: Owner | null): readonly string[] => [
   'Limits are for accidents: a command that wants to can escape the watch and outlive its run.',
 ];
 
-/** What stands for a path or address of the sandbox on a host that has no such place. */
+/** The replacements for paths and addresses of the sandbox on a host that does not have them. */
 export type PathMap = readonly (readonly [inside: string, outside: string])[];
 
-/** Where the places of a sandbox lie on this host for one command. */
+/** Where the paths of a sandbox are on this host, for one command. */
 export function pathMapOf(
   spec: ExecSpec,
   host: {
     readonly toolchain: string;
-    /** A folder of the command's own, since /tmp is everybody's here. */
+    /** A folder for this command alone, because everybody shares /tmp here. */
     readonly temporary: string;
     readonly egress: string | null;
     readonly port: number | null;
@@ -202,8 +205,9 @@ export function pathMapOf(
 }
 
 /**
- * Puts the host's places where a text names those of a sandbox: `/repo/src` and `cd /repo;`, but neither `/repository` nor
- * `/srv/repo` nor `$HOME/repo`. A text that glues the name to something else (`"$X"/repo`) is beyond it.
+ * Replaces the sandbox's paths in a text by those on the host: in `/repo/src` and `cd /repo;`, but not in
+ * `/repository`, `/srv/repo` or `$HOME/repo`. A text that attaches the name to something else (`"$X"/repo`) is not
+ * recognised.
  */
 export function onHost(text: string, places: PathMap): string {
   const outside = new Map(places);

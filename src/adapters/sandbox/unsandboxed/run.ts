@@ -12,23 +12,23 @@ import { checkDiskAtEnd, measureDiskBefore, watchLimits } from '../watchdog.ts';
 
 interface UnsandboxedRun {
   readonly spec: ExecSpec;
-  /** Command and environment in the host's own places. */
+  /** Command and environment with the host's paths. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | null;
   readonly tree: ProcessTree;
   readonly owner: Owner | null;
-  /** Bytes in the area that the command did not write, because the area is a copy. */
+  /** Bytes in the area that the command did not write, if the area is a copy. */
   readonly givenBytes: number;
 }
 
 const WATCHER_FD = 3;
-/** The watcher and the bridge with its threads count too. */
+/** The watcher and the bridge with its threads are counted too. */
 const WATCHER_PROCESSES = 16;
 
 /**
- * Leaves a watcher, then becomes the command. When Runoff dies, by whatever signal, the watcher ends all that has the
- * command's mark, and then the group.
+ * Starts a watcher, then becomes the command. If Runoff dies, by whatever signal, the watcher ends all processes with
+ * the command's mark, and then the group.
  */
 const MARK_WATCHER_SCRIPT = `{
   mark=$1
@@ -45,7 +45,7 @@ const MARK_WATCHER_SCRIPT = `{
 shift
 exec "$@" ${WATCHER_FD}<&-`;
 
-/** Runs a command as a plain process to its end, within limits that it could leave if it wanted to. */
+/** Runs a command as a plain process to its end, within limits that it could evade if it wanted to. */
 export async function runUnsandboxed(input: UnsandboxedRun): Promise<ExecResult> {
   const { spec, tree, owner, givenBytes } = input;
   const { memoryBytes, diskBytes } = spec.limits;
@@ -95,12 +95,12 @@ function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): 
       cwd: area.upper,
       env,
       stdio: Array.from(stdio, (use) => use ?? 'ignore'),
-      // A group of its own can be killed as one, and an interrupt from the terminal does not reach it.
+      // Its own group can be killed as a whole, and an interrupt from the terminal does not reach it.
       detached: true,
       ...asOwner(owner),
     },
   );
-  // A reader that left early is no fault; why it left shows in its exit code.
+  // A reader that closed early is no fault; its exit code shows the reason.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(stdin);
   return child;
@@ -114,7 +114,7 @@ async function commandEnded(child: ChildProcess, tree: ProcessTree): Promise<num
     );
     child.once('exit', resolve);
   });
-  // The group first: it holds the watcher, which would start to end the rest its own way.
+  // The group first: it contains the watcher, which would otherwise start to end the rest itself.
   signalGroup(child);
   await tree.end();
   await groupGone(child);
@@ -127,7 +127,7 @@ function killCommandGroup(child: ChildProcess): void {
   if (child.exitCode === null && child.signalCode === null) signalGroup(child);
 }
 
-/** False where nobody is left in the group. */
+/** False if nobody is left in the group. */
 function signalGroup(child: ChildProcess): boolean {
   if (child.pid === undefined) return false;
   try {
@@ -138,30 +138,33 @@ function signalGroup(child: ChildProcess): boolean {
   }
 }
 
-/** Milliseconds for which killed processes of the group are waited for: long beside an exit, short where none reaps them. */
+/** Milliseconds to wait for killed processes of the group: long compared with an exit, short if nobody reaps them. */
 const GROUP_MS = 200;
 
-/** The watcher was there before the mark, so that only its group knows it: killed, it takes a moment to be gone. */
+/**
+ * The watcher was started before the mark, so only its group identifies it; after it is killed, it takes a moment to
+ * end.
+ */
 async function groupGone(child: ChildProcess): Promise<void> {
   const until = performance.now() + GROUP_MS;
   while (signalGroup(child) && performance.now() < until) await sleep(2);
 }
 
 /**
- * All processes of one command are known by a mark that children inherit and no ordinary program changes, whatever becomes
- * of their parent, group or session: a limit of POSIX message queues (bytes) that no other process has.
+ * All processes of one command are identified by a mark that children inherit and no ordinary program changes, whatever
+ * happens to their parent, group or session: a limit of POSIX message queues (in bytes) that no other process has.
  */
 interface ProcessTree {
   readonly mark: number;
-  /** For the watchdog; whatever namespace it asks for, it gets the tree. */
+  /** For the watchdog; it gets the tree for any namespace. */
   readonly table: ProcessTable;
-  /** Ends all of them, and those that they start meanwhile. Rejects with a fault when some do not end. */
+  /** Ends all of them, and those that they start meanwhile. Rejects with a fault if some do not end. */
   end(): Promise<void>;
 }
 
 /** The kernel's default limit. */
 const DEFAULT_QUEUE_LIMIT = 819_200;
-/** Milliseconds for which one look at /proc serves. */
+/** Milliseconds for which one scan of /proc is reused. */
 const TREE_FRESH_MS = 100;
 
 function readProc(file: string): string {
@@ -180,11 +183,11 @@ const queueLimitOf = (pid: string): number | null => {
   return value === undefined ? null : Number(value);
 };
 
-/** By /proc/PID/status. Where only the first thread has ended, the others go on. */
+/** From /proc/PID/status. If only the first thread has ended, the others continue. */
 const statusHasEnded = (status: string): boolean =>
   /^State:\s+[ZX]/m.test(status) && !/^Threads:\s+(?:[2-9]|\d\d)/m.test(status);
 
-/** `random` gives a number from 0 up to its argument, without that. */
+/** `random` returns a number from 0 up to, but not including, its argument. */
 export function openProcessTree(random: (below: number) => number): ProcessTree {
   const ceiling = Math.min(queueLimitOf('self') ?? DEFAULT_QUEUE_LIMIT, DEFAULT_QUEUE_LIMIT);
   const taken = new Set(pids().map(queueLimitOf));
