@@ -10,34 +10,34 @@ import { dialectOf, type ProviderAccess, type Providers, providerFor } from './p
 
 export const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-/** What a lease key opens. */
+/** What a lease key allows. */
 export interface LeaseTerms {
   readonly keyHash: Buffer;
-  /** By the clock that never jumps. */
+  /** By the monotonic clock. */
   readonly expiresAt: number;
   /** `provider/model`. */
   readonly models: readonly string[];
 }
 
-/** A call that may be made, if the money suffices. */
+/** A call that may be made if the budget suffices. */
 export interface AdmittedCall {
   readonly kind: 'call';
   readonly endpoint: CallEndpoint;
-  /** Name of the provider, and where it is. */
+  /** Name of the provider, and how to reach it. */
   readonly provider: string;
   readonly access: ProviderAccess;
-  /** As the provider knows it. */
+  /** The provider's name for it. */
   readonly model: string;
   readonly body: Body;
   readonly input: InputTokens;
-  /** It asks for a cache that is kept for an hour, which is dearer to write. */
+  /** Whether it asks for a cache that is kept for an hour, which costs more to write. */
   readonly hourCache: boolean;
   readonly limit: OutputLimit;
-  /** Names of fields that were left out because they are on no list. The client chose them. */
+  /** Names of fields that were dropped because they are on no list. The client chose them. */
   readonly unknown: readonly string[];
 }
 
-/** Why a call is refused, for counting; closed, so that no client can add to it. */
+/** Why a call is rejected, for metrics; a closed set, so that clients cannot add to it. */
 export type RefusalKind =
   | 'key'
   | 'path'
@@ -48,7 +48,7 @@ export type RefusalKind =
   | 'limit'
   | 'budget'
   | 'ledger'
-  /** Others use the memory or the money that it needs; it may be tried again. */
+  /** Others use the memory or the budget that it needs; it may be retried. */
   | 'busy';
 
 export interface Refused {
@@ -64,7 +64,7 @@ type Admission =
   | AdmittedCall
   | Refused
   | { readonly kind: 'models'; readonly protocol: ModelProtocol }
-  /** A look at whether anything is here: nothing that an agent wanted was refused. */
+  /** A request that only checks whether a server is there: nothing that an agent needed was rejected. */
   | { readonly kind: 'probe' };
 
 const refusalOf =
@@ -77,7 +77,7 @@ const refusalOf =
     message,
   });
 
-/** Decides from the request alone: key, expiry, path, size, model, contents. */
+/** Decides from the request alone: key, expiry, path, size, model, content. */
 export async function admit(
   request: IncomingMessage,
   terms: LeaseTerms,
@@ -143,7 +143,7 @@ function admitBody(
 
 const unavailable = (why: string): string => `Not available through this gateway: ${why}.`;
 
-/** Clients of each protocol have their own place for it; one that a request names first counts. */
+/** Clients of each protocol send the key in another place; the first one that a request contains counts. */
 function keyOf(request: IncomingMessage, endpoint: Endpoint | null): string {
   const { headers, url = '' } = request;
   const bearer = /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -159,7 +159,7 @@ type ReadBody =
 
 const NOT_JSON = 'The body is not one JSON object in UTF-8. Correct it before you send it again.';
 
-/** All that is looked at in a body before anything walks through it. */
+/** Everything that is checked in a body before it is traversed. */
 async function readBody(request: IncomingMessage, room: Room): Promise<ReadBody> {
   const refuse = (why: 'size' | 'json' | 'busy', status: number, message: string): ReadBody => ({
     kind: 'refused',
@@ -193,14 +193,14 @@ async function readBody(request: IncomingMessage, room: Room): Promise<ReadBody>
   }
 }
 
-/** Nobody here unpacks or converts anything: what is checked is what was sent. */
+/** We do not decompress or convert anything: what is checked must be what was sent. */
 function isPlain(headers: IncomingMessage['headers']): boolean {
   const encoding = headers['content-encoding'] ?? 'identity';
   const charset = /charset\s*=\s*"?([^\s";]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   return encoding.toLowerCase() === 'identity' && /^(?:utf-?8|us-ascii)$/i.test(charset);
 }
 
-/** In one block, however small the parts are in which it comes. */
+/** Into one block, however small the received parts are. */
 async function receive(request: IncomingMessage, room: Room): Promise<Buffer | Exclude<Taken, 'taken'>> {
   const at: { held: number; taken: Taken } = { held: 0, taken: 'taken' };
   const body = openBoundedBuffer(MOST_BODY_BYTES, (bytes) => {
@@ -215,33 +215,33 @@ async function receive(request: IncomingMessage, room: Room): Promise<Buffer | E
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Bytes of one request body. A million tokens of text are about four. */
+/** Maximum number of bytes of a request body. A million tokens of text are about four million bytes. */
 const MOST_BODY_BYTES = 16 * 2 ** 20;
-/** Bytes of all bodies that one lease has in memory at a time: an agent with a few helpers. Our default. */
+/** Maximum number of bytes of all bodies that one lease has in memory: an agent with a few subagents. Our default. */
 const MOST_LEASE_BYTES = 3 * MOST_BODY_BYTES;
-/** Bytes that a lease has whatever the others do: most requests of an agent are far below. Our default. */
+/** Bytes that each lease has for itself; most requests of an agent are much smaller. Our default. */
 const LEASE_FLOOR_BYTES = 4 * 2 ** 20;
-/** Bytes that all leases have together beyond that: six that use all of theirs. Our default. */
+/** Bytes that all leases share beyond that: six leases at their maximum. Our default. */
 const MOST_SHARED_BYTES = 256 * 2 ** 20;
 
-/** `crowded`: not too large in itself, but there is no memory left for it now. */
+/** `crowded`: not too large, but there is no memory left for it now. */
 type Taken = 'taken' | 'too-large' | 'crowded';
 
-/** Room in memory for one request. */
+/** Memory for one request. */
 export interface Room {
   take(bytes: number): Taken;
-  /** The request is over. */
+  /** The request has ended. */
   leave(): void;
 }
 
-/** The memory that the requests of all leases share beyond what each has for itself. */
+/** The memory that the requests of all leases share beyond what each lease has for itself. */
 export interface SharedRoom {
   bytes: number;
 }
 
 /**
- * The memory that the requests of one lease share: a sandbox must not fill ours by asking often, nor many of them
- * together, nor must one leave the others without.
+ * The memory that the requests of one lease share. A sandbox must not fill our memory with many requests, nor many
+ * sandboxes together, and one sandbox must not take the memory of the others.
  */
 export function openRooms(shared: SharedRoom = { bytes: 0 }): { enter(): Room } {
   let all = 0;

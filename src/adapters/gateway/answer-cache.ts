@@ -5,7 +5,7 @@ import type { Artifacts, Clock, Grant, KeptAnswer, Log, Store } from '../../port
 import type { AdmittedCall } from './admission.ts';
 import { isObject } from './bodies/index.ts';
 
-/** Where finished answers are kept. */
+/** Where finished answers are stored. */
 export interface Answers {
   readonly artifacts: Artifacts;
   readonly store: Pick<Store, 'keptAnswers'>;
@@ -18,22 +18,25 @@ export interface Finished {
   readonly body: Buffer;
 }
 
-/** Which answer of a lease is asked for. */
+/** Which answer of a lease is requested. */
 export interface Asked {
   readonly question: string;
   /** Null: the next one that is free. */
   readonly number: number | null;
 }
 
-/** What one spender in one run was answered already, by whichever lease. */
+/** The answers that one spender in one run got earlier, from any lease. */
 export interface Recall {
-  /** The finished answer to this call, once; null where it has to be paid. Never rejects. */
+  /** The finished answer to this call, once; null if it must be paid for. Never rejects. */
   take(call: AdmittedCall): Promise<{ readonly asked: Asked; readonly answer: Finished | null }>;
-  /** Stores the body, and waits for a while where the disk is full; null where it cannot be kept. Never rejects. */
+  /** Stores the body, and waits for a while if the disk is full. Null if it cannot be stored. Never rejects. */
   keep(asked: Asked, answer: Finished): Promise<KeptAnswer | null>;
 }
 
-/** Bytes of one answer that is kept, and of all that one lease adds: a free model must not fill our disk. Our defaults. */
+/**
+ * Maximum number of bytes of a stored answer, and of all answers that one lease adds: a free model must not fill our
+ * disk. Our defaults.
+ */
 export const MOST_ANSWER_BYTES = 8 * 2 ** 20;
 const MOST_LEASE_BYTES = 128 * 2 ** 20;
 
@@ -41,12 +44,12 @@ type Whose = Pick<Grant, 'runId' | 'spender'>;
 type Parts = Answers & { readonly clock: Pick<Clock, 'now' | 'sleep'>; readonly log: Log };
 
 /**
- * Milliseconds between tries to store an answer on a disk that is full; meanwhile the coder does not get its end. Our
- * default: 30 seconds in all, less than a coder waits for a slow answer.
+ * Milliseconds between tries to store an answer on a full disk; the coder does not get the end of the answer until
+ * then. Our default: 30 seconds in all, less than a coder waits for a slow answer.
  */
 const FULL_DISK_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 14_500];
 
-/** Reads once what is there: nobody else asks for this spender while the lease is open. Rejects when it cannot be read. */
+/** Reads once what is stored: nobody else asks for this spender while the lease is open. Rejects if it cannot be read. */
 export async function openRecall({ artifacts, store, clock, log }: Parts, whose: Whose): Promise<Recall> {
   const { runId, spender } = whose;
   const nameOf = (question: string, number: number) => `${question} ${number}`;
@@ -109,7 +112,10 @@ export async function openRecall({ artifacts, store, clock, log }: Parts, whose:
   };
 }
 
-/** Fields that tell the provider who asks and where to look in its caches. They change no answer, and clients make them up. */
+/**
+ * Fields that tell the provider who asks and where to look in its caches. They do not change the answer, and clients
+ * make them up.
+ */
 const ABOUT_THE_CLIENT: ReadonlySet<string> = new Set([
   'metadata',
   'client_metadata',
@@ -124,8 +130,8 @@ const DAY = '(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?';
 const CLOCK = '\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?';
 
 /**
- * What differs when the same work is done again: dates, times and durations (of tests above all), the port and key of the
- * lease, ids that a client draws. Two questions of one coder that differ in nothing else are one.
+ * What differs when the same work is repeated: dates, times and durations (above all of tests), the port and key of the
+ * lease, and random ids of the client. Two questions of one coder that differ in nothing else are the same.
  */
 const CHANCE: readonly (readonly [RegExp, string])[] = [
   [/gw-[A-Za-z0-9_-]{43}/g, 'KEY'],
@@ -136,16 +142,16 @@ const CHANCE: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`\\b${DAY}\\d{1,2} ${MONTH} \\d{4}\\b`, 'g'), 'TIME'],
   [/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?(?: ?[AP]M)?\b/g, 'TIME'],
   [/\b(?:\d+m ?)?\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|min|minutes?)\b/g, 'TIME'],
-  // Milliseconds since 1970, from 2020 to 2033, as some clients put them into ids.
+  // Milliseconds since 1970, for the years 2020 to 2033, which some clients put into ids.
   [/(?<!\d)1[6-9]\d{11}(?!\d)/g, 'TIME'],
-  // Codex gives each output of a command a name by chance.
+  // Codex gives the output of each command a random name.
   [/\bChunk ID: [0-9a-f]+/g, 'CHUNK'],
   [/\bduration_ms["\\:]* ?\d+(?:\.\d+)?/g, 'TIME'],
 ];
 
 /**
- * SHA-256, hex, of what a call asks: provider, model, path and the whole conversation, without what its client varies
- * from one start to the next.
+ * SHA-256, in hex, of what a call asks: provider, model, path and the whole conversation, without what its client
+ * varies from one start to the next.
  */
 function questionOf({ provider, model, endpoint, body }: AdmittedCall): string {
   const asked = Object.fromEntries(Object.entries(body).filter(([name]) => !ABOUT_THE_CLIENT.has(name)));
@@ -153,7 +159,7 @@ function questionOf({ provider, model, endpoint, body }: AdmittedCall): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Objects with their keys sorted, texts without chance. */
+/** Objects with sorted keys, texts without random parts. */
 function steady(_key: string, value: unknown): unknown {
   if (typeof value === 'string')
     return CHANCE.reduce((kept, [chance, word]) => kept.replaceAll(chance, word), value);

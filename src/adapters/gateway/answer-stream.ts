@@ -15,29 +15,29 @@ interface PassageParts {
   readonly reserved: CallReservation | null;
   readonly secrets: readonly string[];
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Bytes up to which the answer is recorded; 0: not at all. */
+  /** Maximum number of bytes of the answer that are recorded; 0: none. */
   readonly recordBytes: number;
-  /** Called for each chunk, when the meter has seen it. */
+  /** Called for each chunk, after the meter has read it. */
   readonly seen: () => void;
   /**
-   * The answer came to its end, or was cut; waited for before its last bytes go on. Resolves to what the client gets
-   * for its end, of a stream, or for the whole of any other answer; null: what came.
+   * Called when the answer has ended or was cut off; its last bytes are passed on after it resolves. Resolves to what
+   * the client gets as the end of a stream, or instead of any other answer; null: what was received.
    */
   readonly settled: (cut: boolean) => Promise<string | null>;
 }
 
 interface Passage {
-  /** Reads the answer to its end, or to where it passes its limit. */
+  /** Reads the answer to its end, or until it exceeds its limit. */
   readonly limited: (answer: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
   readonly stream: Transform;
-  /** All that was passed on, or would have been; null when it is not recorded. To be asked once, at the end. */
+  /** Everything that was passed on, or would have been; null if it is not recorded. To be called once, at the end. */
   record(): Buffer | null;
 }
 
 /**
- * Passes bytes on without keys. The end waits for the ledger, so that no answer is complete before it is booked; of one
- * that is recorded everything waits from where it says that it is over, as agents act on that; and of one that is no
- * stream everything waits, as it may still prove too long.
+ * Passes bytes on without keys. The end waits for the ledger, so that no answer is complete before it is booked. If an
+ * answer is recorded, everything from the event that announces its end waits, because agents act on that event. If an
+ * answer is not a stream, all of it waits, because it may still be too long.
  */
 export function openPassage(parts: PassageParts): Passage {
   const { meter, reserved, secrets, clock, recordBytes, seen, settled } = parts;
@@ -98,7 +98,7 @@ export function openPassage(parts: PassageParts): Passage {
           continue;
         }
         cut = true;
-        // Up to the end of an event, where there is one, so that the client can read what it gets.
+        // Up to the end of an event, if there is one, so that the client can parse what it gets.
         const end = chunk.indexOf('\n\n');
         if (meter.stream && end >= 0) yield chunk.subarray(0, end);
         return;
@@ -125,14 +125,14 @@ function openRecorder(most: number): { add(bytes: Buffer): void; taken(): Buffer
 }
 
 interface Redactor {
-  /** What may be passed on; the start of a possible key at the end of the chunk is held back. */
+  /** The bytes that may be passed on. A possible start of a key at the end of the chunk is held back. */
   push(chunk: Buffer): Buffer;
   end(): Buffer;
 }
 
-/** Replaces secrets in a stream of bytes, also where one is split over chunks; holds back as little as it can. */
+/** Replaces secrets in a stream of bytes, even if one is split over chunks. Holds back as little as possible. */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  // latin1 keeps bytes and characters one to one, so that cut UTF-8 sequences survive.
+  // latin1 maps bytes to characters one to one, so that cut UTF-8 sequences survive.
   const needles = secrets.map((secret) => Buffer.from(secret).toString('latin1'));
   let held = '';
   return {
@@ -150,7 +150,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
-/** Length of the longest end of `text` that is a beginning of `needle`. */
+/** Length of the longest suffix of `text` that is a prefix of `needle`. */
 function possibleStart(text: string, needle: string): number {
   for (let length = Math.min(needle.length - 1, text.length); length > 0; length -= 1) {
     if (needle.startsWith(text.slice(text.length - length))) return length;
@@ -159,9 +159,10 @@ function possibleStart(text: string, needle: string): number {
 }
 
 /**
- * How far an answer may go beyond the tokens that are booked for it. Estimates are rough: code has three to four
- * characters a token, tables and indentation more. An answer that is no stream is measured in bytes, with its JSON,
- * signatures and encrypted thoughts; so is a stream, whose events have some hundred bytes a token. A provider's own count may be a little above the limit that it was given. Ours.
+ * How far an answer may exceed the tokens that are booked for it. Estimates are rough: code has three to four
+ * characters a token, tables and indentation more. An answer that is not a stream is measured in bytes, with its JSON,
+ * signatures and encrypted thoughts; so is a stream, whose events have several hundred bytes a token. A provider's own
+ * count may be slightly above the limit that it was given. Our defaults.
  */
 const STREAMED = {
   charactersPerToken: 6,
@@ -172,7 +173,7 @@ const STREAMED = {
 const WHOLE = { bytesPerToken: 24, onTop: 65_536, most: 32 * 2 ** 20 } as const;
 const TOLD = { share: 1.1, onTop: 256 } as const;
 
-/** True once an answer has passed the limit that was booked for it; `tokens` null: nothing was. */
+/** Whether an answer has exceeded the limit that was booked for it; `tokens` null: nothing was booked. */
 function isPastLimit(meter: Meter, tokens: number | null): boolean {
   if (!meter.stream) {
     const most = tokens === null ? WHOLE.most : tokens * WHOLE.bytesPerToken + WHOLE.onTop;
@@ -180,16 +181,16 @@ function isPastLimit(meter: Meter, tokens: number | null): boolean {
   }
   if (tokens === null) return false;
   if (meter.characters() > tokens * STREAMED.charactersPerToken + STREAMED.onTop) return true;
-  // What stands in fields that we do not know is no character of the answer, and is paid all the same.
+  // The content of unknown fields does not count as characters of the answer, but is paid for nevertheless.
   if (meter.bytes() > tokens * STREAMED.bytesPerToken + STREAMED.bytesOnTop) return true;
-  // A stream that is over is paid, and its last figures are what it cost.
+  // A finished stream is paid for, and its last usage figures are its cost.
   return !meter.ended() && (meter.told() ?? 0) > tokens * TOLD.share + TOLD.onTop;
 }
 
 export const CUT =
   'The model provider wrote more than the output limit of this call allows; the answer was cut.';
 
-/** What ends a stream that was cut, so that its client sees an error and not a broken connection. */
+/** Ends a stream that was cut off, so that its client sees an error and not a broken connection. */
 export function closingEvent(protocol: ModelProtocol): string {
   const body = refusalBody(protocol, 400, CUT);
   switch (protocol) {
@@ -203,7 +204,7 @@ export function closingEvent(protocol: ModelProtocol): string {
   }
 }
 
-/** What a stream ends with that says nothing of the answer: agents take a stream without it for one that broke off. */
+/** The last event of a stream, which contains nothing of the answer. Agents treat a stream without it as broken. */
 const CLOSING: Readonly<Partial<Record<ModelProtocol, { readonly mark: RegExp; readonly event: string }>>> = {
   anthropic: {
     mark: /"type"\s*:\s*"message_stop"/,
@@ -213,18 +214,18 @@ const CLOSING: Readonly<Partial<Record<ModelProtocol, { readonly mark: RegExp; r
 };
 
 /**
- * The record of a finished answer as its provider would have closed it: a client that goes away after the last figures, as
- * one that is killed does, leaves a record without its end.
+ * The record of a finished answer, ended as its provider would have ended it: a client that closes the connection after
+ * the last usage figures, as a killed one does, leaves a record without an end.
  */
 export function closed(record: Buffer, meter: Meter, protocol: ModelProtocol): Buffer {
   const closing = CLOSING[protocol];
   if (!meter.stream || closing === undefined) return record;
-  // A line that was cut off said nothing yet.
+  // An incomplete line contains nothing yet.
   const text = record.toString('utf8', 0, record.lastIndexOf(0x0a) + 1);
   if (closing.mark.test(text.slice(-MOST_CLOSING))) return record;
   const gap = /\n\r?\n$/.test(text) ? '' : '\n';
   return Buffer.from(`${text}${gap}${closing.event}`);
 }
 
-/** Characters in which the closing event of a stream stands, with room for what providers add to it. */
+/** Number of characters in which the last event of a stream is, including what providers add to it. */
 const MOST_CLOSING = 2_000;

@@ -16,7 +16,7 @@ import {
 } from './caps.ts';
 import { type Bookings, type Ledger, openBookings } from './ledger.ts';
 
-/** A call that is paid for, its number in the ledger (null for one that costs nothing), and when it was booked. */
+/** A call that is paid for, its number in the ledger (null if it costs nothing), and when it was booked. */
 export interface Paid<R extends Reservation> {
   readonly kind: 'reserved';
   readonly reservation: R;
@@ -28,21 +28,21 @@ export interface Paid<R extends Reservation> {
 export type Reserved<R extends Reservation> =
   | Paid<R>
   | CapReached
-  /** Other calls held what it needs for longer than calls wait. */
+  /** For longer than calls wait, other calls held the money that it needs. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'unrecorded' }
   | { readonly kind: 'gone' };
 
-/** The ledger's row for a reservation that is booked at a moment. */
+/** The ledger's row for a reservation that is booked at a given time. */
 type Booking<R extends Reservation> = (reservation: R, at: number) => LedgerRow;
 
-/** The money of one spender in one run. */
+/** The budget of one spender in one run. */
 export interface Purse {
-  /** Of this spender in this run; what calls under way hold is not in it. */
+  /** What this spender has used in this run, without what active calls hold. */
   usage(): Usage;
   /**
-   * Reserves what `plan` asks for and books it in the ledger as `booking` writes it: null for a call that costs
-   * nothing. Waits, for a bounded time, while only other calls stand in the way. Never rejects.
+   * Reserves what `plan` asks for and books it in the ledger as `booking` writes it; null for a call that costs
+   * nothing. Waits, for a limited time, while only other calls prevent it. Never rejects.
    */
   reserve<R extends Reservation>(
     plan: Plan<R>,
@@ -50,17 +50,17 @@ export interface Purse {
     signal: AbortSignal,
   ): Promise<Reserved<R>>;
   /**
-   * Writes a lower most over what was booked for a call that is still under way, so that others need not wait for the
-   * difference. To be called before `settle`, whose figures stay: both are written in this order. Never rejects.
+   * Lowers the maximum that is booked for an active call, so that others need not wait for the difference. Must be
+   * called before `settle`, whose values are final: both are written in this order. Never rejects.
    */
   lower(paid: Paid<Reservation>, row: LedgerRow): Promise<void>;
-  /** Writes what the call came to over what was booked, its answer with it. Never rejects. */
+  /** Replaces what was booked with the actual cost of the call, and stores its answer. Never rejects. */
   settle(paid: Paid<Reservation>, row: LedgerRow, answer?: KeptAnswer | null): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Accounts {
-  /** Rejects when the ledger cannot be read. */
+  /** Rejects if the ledger cannot be read. */
   open(payer: Payer): Promise<Purse>;
 }
 
@@ -69,24 +69,24 @@ interface AccountsOptions {
   readonly dayCaps: DayCaps;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
-  /** Milliseconds for which a call waits for money that others hold. */
+  /** Milliseconds for which a call waits for money that other calls hold. */
   readonly waitMs: number;
-  /** Milliseconds after which a call that is booked and not settled counts as one whose process is gone. */
+  /** Milliseconds after which the process of a call that is booked but not settled counts as gone. */
   readonly underWayMs: number;
 }
 
-/** What all purses of a gateway work with. */
+/** What all purses of a gateway share. */
 interface Desk extends AccountsOptions {
   readonly bookings: Bookings;
   readonly settlements: Settlements;
-  /** One call is booked at a time: others would only wait for the ledger's lock, each with a connection of its own. */
+  /** Books one call at a time: others would only wait for the ledger's lock, each with its own connection. */
   readonly mutex: Mutex;
 }
 
 /**
- * Budgets of the runs that have open leases. The ledger is the truth: a call is booked there with what it may cost at
- * most before it goes out, so that what other processes book, and what was booked before a crash, counts. Its sums are
- * read and the call is booked in one step, in which nobody else books.
+ * Budgets of the runs that have open leases. The ledger is authoritative: before a call is sent, its maximum cost is
+ * booked there, so that bookings of other processes, and those before a crash, count. Reading the sums and booking the
+ * call is one atomic step.
  */
 export function openAccounts(options: AccountsOptions): Accounts {
   const desk: Desk = {
@@ -108,7 +108,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
       };
       try {
         const booked = await options.ledger.usage(runId, spender);
-        // Another lease of this spender knows better: what is under way is booked too, at more than it will cost.
+        // Another lease of this spender has better numbers: the ledger also contains active calls, at their maximum.
         const own = run.tallies.get(spender) ?? { ...booked };
         run.tallies.set(spender, own);
         return openPurse(desk, payer, own, forget);
@@ -120,7 +120,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
   };
 }
 
-/** Milliseconds between looks for money that calls of other processes gave back. Our default. */
+/** Milliseconds between checks for money that calls of other processes have released. Our default. */
 const LOOK_MS = 2_000;
 
 function openPurse(desk: Desk, payer: Payer, own: Tally, forget: () => void): Purse {
@@ -179,7 +179,7 @@ async function attempt<R extends Reservation>(
   if (!(await desk.bookings.flush())) return { kind: 'unrecorded' };
   if (signal.aborted) return { kind: 'gone' };
   const seen = desk.settlements.count();
-  // Without a look into the ledger, so that an agent that asks on and on costs next to nothing.
+  // Without reading the ledger, so that an agent that retries endlessly costs almost nothing.
   const reached = take(settledScopes(payer, own), plan);
   if (reached.kind === 'cap') return reached;
   try {
@@ -217,12 +217,12 @@ async function book<R extends Reservation>(
   return taken?.kind === 'cap' ? taken : { kind: 'wait', seen };
 }
 
-/** Tells calls that wait for money when another one gave some back. */
+/** Notifies calls that wait for money when another call releases some. */
 interface Settlements {
-  /** How many there were. */
+  /** How many there have been. */
   count(): number;
   tell(): void;
-  /** Resolves when there are more than `seen`, or the signal aborts. */
+  /** Resolves when there have been more than `seen`, or when the signal aborts. */
   next(seen: number, signal: AbortSignal): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ import { type Relayed, refuse, relay } from './relay.ts';
 import type { Counter } from './token-count.ts';
 import { unlistedBetas, waitAfter } from './upstream.ts';
 
-/** What the handler of one lease works with. */
+/** What the request handler of one lease needs. */
 export interface LeaseContext {
   readonly grant: Grant;
   readonly terms: LeaseTerms;
@@ -34,19 +34,19 @@ export interface LeaseContext {
   readonly silenceMs: number;
   /** Milliseconds for one call to a provider. */
   readonly mostMs: number;
-  /** What this spender was answered before; null where nothing is kept. */
+  /** The stored answers of this spender; null if none are stored. */
   readonly recall: Recall | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** Remembers why the last call was refused; null when it was not. */
+  /** Remembers why the last call was rejected; null if it was not. */
   readonly note: (refusal: string | null, cap?: CapName) => void;
-  /** Remembers that a model just sent something. */
+  /** Remembers that a model has just sent something. */
   readonly alive: () => void;
   readonly settled: () => void;
   readonly refusals: RefusalLog;
-  /** Told of each refusal, for counting. */
+  /** Called for each rejection, for metrics. */
   readonly onRefusal: ((kind: RefusalKind) => void) | undefined;
-  /** Calls in flight, so that closing the lease can wait until each is booked. */
+  /** Active calls, so that closing the lease can wait until each of them is settled. */
   readonly inFlight: Set<Promise<void>>;
   readonly rooms: ReturnType<typeof openRooms>;
 }
@@ -55,7 +55,7 @@ export function leaseListener(context: LeaseContext): RequestListener {
   return (request, response) => {
     const room = context.rooms.enter();
     const call = serve(context, request, response, room).catch((error: unknown) => {
-      // A client that went away while it still sent its request; anything else would be a defect of ours.
+      // The client closed the connection before its request was complete; anything else would be a bug of ours.
       const gone = request.destroyed && !request.complete;
       if (!gone) context.refusals.add('fault', { error: name(error) });
       refuse(response, null, 500, 'The gateway could not handle the request.');
@@ -93,7 +93,7 @@ async function serve(
   }
 }
 
-/** Google's clients call what they find on their list; for the others one list stands for two protocols. */
+/** Google's clients call what is on their list; for the others one list serves two protocols. */
 function answerModels(
   response: ServerResponse,
   providers: Providers,
@@ -130,21 +130,21 @@ function refused(
   refuse(response, protocol, status, message, why === 'busy' ? 'retry' : 'give up');
 }
 
-/** Of a call that counts tokens. */
+/** For calls that count tokens. */
 const NO_COST = { usd: 0, tokens: 0 };
 
-/** What a call comes with. */
+/** The request of a call and its circumstances. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly call: AdmittedCall;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal;
-  /** Under what its answer is kept; null where none is. */
+  /** The key under which its answer is stored; null if it is not stored. */
   readonly asked: Asked | null;
 }
 
-/** From what was answered before, or from the provider. */
+/** Answers from the stored answers or from the provider. */
 async function answer(context: LeaseContext, exchange: Omit<Exchange, 'asked'>): Promise<void> {
   const { call, response } = exchange;
   const recalled = call.endpoint.kind === 'generate' ? await context.recall?.take(call) : undefined;
@@ -156,7 +156,7 @@ async function answer(context: LeaseContext, exchange: Omit<Exchange, 'asked'>):
   response.end(body);
 }
 
-/** Makes the call, and makes it again where that may help. */
+/** Makes the call, and repeats it if that may help. */
 async function pay(context: LeaseContext, exchange: Exchange): Promise<void> {
   const { clock, terms } = context;
   const { signal } = exchange;
@@ -214,10 +214,10 @@ const MEDIA_TOO_DEAR =
 const spentOn = ({ input }: AdmittedCall): string => (input.media ? MEDIA_TOO_DEAR : USED_UP);
 const HELD_BY_OTHERS =
   'Other calls that are still under way hold what is left of the budget for this work. Try again when they have ended.';
-/** Milliseconds between looks for a ledger that cannot be written: five minutes in all. Our default. */
+/** Milliseconds between tries to write to the ledger: five minutes in all. Our default. */
 const RECORD_WAITS_MS = [500, 1_500, 3_000, 5_000, 10_000, ...Array.from({ length: 19 }, () => 15_000)];
 
-/** Waits for a ledger that is away for a moment: nothing has gone out yet, and an agent that is refused gives up. */
+/** Waits for a ledger that is temporarily down: nothing has been sent yet, and an agent that gets an error gives up. */
 async function reserve(
   { grant, purse, book, clock }: LeaseContext,
   { call, signal }: Exchange,

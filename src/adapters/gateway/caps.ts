@@ -10,16 +10,16 @@ interface Left {
   readonly tokens: number;
 }
 
-/** What a call may cost at most; counts against all budgets until it is settled. */
+/** The maximum cost of a call; it counts against all budgets until it is settled. */
 export interface Reservation {
   readonly usd: Usd;
-  /** In and out. */
+  /** Input and output. */
   readonly tokens: number;
 }
 
 /**
- * What to reserve when so much is left; null when it is not enough. It may be more than is left, by what one call's most
- * is above its estimate. `contended` tells that more will be left when other calls end.
+ * What to reserve if this much is left; null if it is not enough. It may exceed what is left by the difference between
+ * the call's maximum and its estimate. `contended` means that more will be left when other calls end.
  */
 export type Plan<R extends Reservation> = (left: Left, contended: boolean) => R | null;
 
@@ -27,9 +27,9 @@ export type Plan<R extends Reservation> = (left: Left, contended: boolean) => R 
 interface Scope {
   readonly name: CapName;
   readonly cap: number;
-  /** Spent and booked, the calls under way included at their most. */
+  /** Spent and booked, including active calls at their maximum. */
   readonly booked: number;
-  /** Part of `booked`: what calls under way hold, and will mostly give back. */
+  /** The part of `booked` that active calls hold; they will release most of it. */
   readonly held: number;
 }
 
@@ -43,13 +43,13 @@ export interface CapReached {
 
 export type Taken<R extends Reservation> =
   | { readonly kind: 'taken'; readonly reservation: R }
-  /** The money would suffice but for calls under way, which use less than they hold. */
+  /** The money would suffice without active calls, which will use less than they hold. */
   | { readonly kind: 'wait' }
   | CapReached;
 
 /**
- * Decides what a call gets of what all its caps leave. Every other call counts at its most, and only the new one at its
- * estimate: so a cap is passed by no more than one call's most, whatever the calls come to (docs/decisions/0048).
+ * Decides how much of what its caps leave a call gets. Every other call counts at its maximum, and only the new one at
+ * its estimate, so a cap is exceeded by at most one call's maximum, whatever the calls cost (docs/decisions/0048).
  */
 export function take<R extends Reservation>(scopes: readonly Scope[], plan: Plan<R>): Taken<R> {
   const left = leftOf(scopes, ({ cap, booked }) => cap - booked);
@@ -65,7 +65,7 @@ export function take<R extends Reservation>(scopes: readonly Scope[], plan: Plan
         false,
       ) === null,
   );
-  // No cap is too low by itself only if none is at all: the last stands for all.
+  // If no cap is too low by itself, the last one is reported.
   const scope = short ?? scopes.at(-1);
   if (!scope) throw new Error('a call without any cap');
   return { kind: 'cap', whose: scope.name, spent: scope.booked - scope.held, cap: scope.cap };
@@ -80,7 +80,7 @@ function leftOf(scopes: readonly Scope[], of: (scope: Scope) => number): Left {
   return { usd: least(false), tokens: least(true) };
 }
 
-/** US dollars that may be spent in one day, UTC. */
+/** US dollars that may be spent in one day (UTC). */
 export interface DayCaps {
   readonly repositoryUsd: Usd;
   readonly everythingUsd: Usd;
@@ -89,7 +89,7 @@ export interface DayCaps {
 /** Whose calls these are, and their caps. */
 export type Payer = Pick<Grant, 'runId' | 'spender' | 'repository' | 'capUsd' | 'runCapUsd' | 'capTokens'>;
 
-/** What one spender in one run has used; what calls under way hold is not in it. */
+/** What one spender in one run has used, without what active calls hold. */
 export interface Tally {
   usd: Usd;
   tokensIn: number;
@@ -100,12 +100,12 @@ export interface Tally {
 const DAY_MS = 24 * 60 * 60 * 1000;
 export const midnightBefore = (now: number): number => Math.floor(now / DAY_MS) * DAY_MS;
 
-/** The caps of one call, by what the ledger holds, whatever process wrote it. */
+/** The caps of one call, with what the ledger contains, whichever process wrote it. */
 export function scopesOf(payer: Payer, dayCaps: DayCaps, sums: LedgerSums): readonly Scope[] {
   const { spender, spenderTokens, run, repositoryDay, day } = sums;
   return [
     { name: 'spender', cap: payer.capUsd, ...spender },
-    // All tokens of the spender count, also those of models with a price: rather too early than too late.
+    // All tokens of the spender count, including those of models with a price: better too early than too late.
     { name: 'tokens', cap: payer.capTokens ?? 0, ...spenderTokens },
     { name: 'run', cap: sums.runCap ?? payer.runCapUsd, ...run },
     { name: 'repository-day', cap: dayCaps.repositoryUsd, ...repositoryDay },
@@ -113,28 +113,28 @@ export function scopesOf(payer: Payer, dayCaps: DayCaps, sums: LedgerSums): read
   ];
 }
 
-/** The caps of the spender alone, by what its calls are known to have come to. */
+/** The caps of the spender alone, with what its calls are known to have cost. */
 export const settledScopes = (payer: Payer, own: Tally): readonly Scope[] => [
   { name: 'spender', cap: payer.capUsd, booked: own.usd, held: 0 },
   { name: 'tokens', cap: payer.capTokens ?? 0, booked: own.tokensIn + own.tokensOut, held: 0 },
 ];
 
-/** The most that a call can cost: all its input newly cached where that is dearer, and all the output it may write. */
+/** The maximum cost of a call: all input newly cached if that costs more, and all output that it may generate. */
 export interface CallReservation extends Reservation {
   readonly outputTokens: number;
 }
 
-/** Fewer output tokens than this are of no use to an agent: the cap counts as reached. */
+/** Fewer output tokens than this are useless for an agent: the cap counts as reached. */
 const LEAST_OUTPUT = 256;
-/** While other calls hold money back, waiting for them is better than an answer cut shorter than this. */
+/** While other calls hold money, it is better to wait than to get an answer shorter than this. */
 const LEAST_CONTENDED_OUTPUT = 8_000;
 
 const NOTHING: CallReservation = { usd: 0, tokens: 0, outputTokens: 0 };
 
-/** For calls that cost nothing: at the cap not even these go out. */
+/** For calls that cost nothing: at the cap they are not sent either. */
 export const freePlan: Plan<CallReservation> = ({ usd }) => (usd > 0 ? NOTHING : null);
 
-/** Input at the dearest that a provider may bill it: newly cached, for an hour where that is asked for. */
+/** Input at the highest price of the provider: newly cached, for an hour if that is requested. */
 export const dearest = (call: AdmittedCall, input: number): Omit<Tokens, 'output'> => ({
   input,
   cacheRead: 0,
@@ -143,7 +143,7 @@ export const dearest = (call: AdmittedCall, input: number): Omit<Tokens, 'output
 });
 
 interface Price {
-  /** A model without a price takes from tokens instead of money. */
+  /** A model without a price uses tokens instead of money. */
   readonly priced: boolean;
   readonly inputUsd: Usd;
   /** Of output. */
@@ -164,10 +164,10 @@ function priceOf(call: AdmittedCall, book: PriceBook, at: number, input: number)
 }
 
 /**
- * How much to set aside for a call of what is left: the most that it can cost. It goes out when what it probably costs
- * fits, with its output clamped to that; null when not even that does. So it may pass what is left by itself, and as its
- * most stands in the ledger until it is settled, no other call goes out meanwhile that could pass it too. A model without
- * a price takes from the tokens that are left instead of the money.
+ * How much to reserve for a call: its maximum cost. The call is sent if its probable cost fits, with its output limited
+ * accordingly; null if not even that fits. So the maximum may exceed what is left, but as it is in the ledger until the
+ * call is settled, no other call is sent meanwhile that could exceed it too. A model without a price uses the remaining
+ * tokens instead of money.
  */
 export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<CallReservation> {
   const { estimate, most } = call.input;
@@ -179,7 +179,7 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
     return probable.perToken > 0 ? Math.floor((usd - probable.inputUsd) / probable.perToken) : wanted;
   };
   return (left, contended) => {
-    // At the cap nothing goes out, not even a call that is free of charge.
+    // At the cap nothing is sent, not even a call that is free.
     if (left.usd <= 0 || !(probable.inputUsd <= left.usd)) return null;
     const fits = room(left);
     if (fits < Math.min(wanted, contended ? LEAST_CONTENDED_OUTPUT : LEAST_OUTPUT)) return null;
@@ -192,7 +192,7 @@ export function planFor(call: AdmittedCall, book: PriceBook, at: number): Plan<C
   };
 }
 
-/** What must be left for a call to go out, with its output as short as we let it be. */
+/** What must be left for a call to be sent, with the shortest output that we allow. */
 export function leastFor(call: AdmittedCall, book: PriceBook, at: number): Reservation {
   const { estimate } = call.input;
   const { inputUsd, perToken } = priceOf(call, book, at, estimate);
@@ -200,7 +200,7 @@ export function leastFor(call: AdmittedCall, book: PriceBook, at: number): Reser
   return { usd: inputUsd + output * perToken, tokens: estimate + output };
 }
 
-/** Whose budget each cap of dollars is. */
+/** Whose budget each dollar cap is. */
 const OWNERS = {
   run: 'the run',
   'repository-day': 'this repository for today (UTC)',
@@ -212,7 +212,7 @@ const DAYS = {
   day: 'MAX_BUDGET_DAY',
 } as const;
 
-/** For people: which cap, how far it is, and what the call that it stopped needed at least. */
+/** For people: which cap, how much of it is used, and the minimum that the rejected call needed. */
 export function capSentence({ whose, spent, cap }: CapReached, spender: string, needed: Reservation): string {
   const state = spent >= cap ? 'is used up' : 'does not suffice for another call';
   if (whose === 'tokens') {
@@ -220,7 +220,7 @@ export function capSentence({ whose, spent, cap }: CapReached, spender: string, 
     return `The budget of tokens of ${spender} for models without a known price ${state}: ${figures}.`;
   }
   const owner = whose === 'spender' ? spender : OWNERS[whose];
-  // A model without a price needs none of it, and yet gets nothing where none is left.
+  // A model without a price needs no money, but gets nothing if none is left.
   const need = needed.usd > 0 ? `, about ${dollarsUp(needed.usd)} needed` : '';
   const figures = `$${spent.toFixed(4)} of $${cap} spent${need}`;
   const day =
@@ -230,5 +230,5 @@ export function capSentence({ whose, spent, cap }: CapReached, spender: string, 
   return `The budget of ${owner} ${state}: ${figures}.${day}`;
 }
 
-/** Rounded up: what is needed must not look like less than what is left. */
+/** Rounded up: what is needed must not look smaller than what is left. */
 const dollarsUp = (usd: Usd): string => `$${(Math.ceil(usd * 1e4) / 1e4).toFixed(4)}`;

@@ -1,14 +1,14 @@
 import type { ModelProtocol } from '../../core/settings/index.ts';
 
-/** A call to one model. Gemini names it in the path, the others in the body. */
+/** A call to a model. Gemini's protocol names it in the path, the others in the body. */
 export interface CallEndpoint {
   readonly kind: 'generate' | 'count';
   readonly protocol: ModelProtocol;
   /** From the path. */
   readonly model?: string;
-  /** The provider's path, below its version. */
+  /** The provider's path, after its version. */
   readonly path: string;
-  /** What of the query goes on, with its question mark; mostly nothing. */
+  /** The part of the query that is passed on, with its question mark; usually empty. */
   readonly query: string;
 }
 
@@ -16,7 +16,7 @@ export type Endpoint =
   | CallEndpoint
   | { readonly kind: 'models'; readonly protocol: 'openai-chat' | 'gemini' };
 
-/** All that a lease key can reach besides Gemini's models: exact method and path. */
+/** Everything that a lease key can reach besides Gemini's models: exact method and path. */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ['POST /v1/messages', call('generate', 'anthropic', '/messages')],
   ['POST /v1/messages/count_tokens', call('count', 'anthropic', '/messages/count_tokens')],
@@ -30,11 +30,11 @@ function call(kind: CallEndpoint['kind'], protocol: ModelProtocol, path: string)
   return { kind, protocol, path, query: '' };
 }
 
-/** No slash, no percent sign and no dot at the start: what matches leads nowhere else. */
+/** No slash, no percent sign and no dot at the start: what matches cannot lead elsewhere. */
 const GEMINI =
   /^\/(?:v1beta|v1)\/models\/([A-Za-z0-9][A-Za-z0-9._-]*):(generateContent|streamGenerateContent|countTokens)$/;
 
-/** Of query strings only Gemini's `alt=sse` goes on. */
+/** Of query strings only Gemini's `alt=sse` is passed on. */
 export function endpointFor(method: string, target: string): Endpoint | null {
   const [path = '', query = ''] = target.split('?', 2);
   const known = ENDPOINTS.get(`${method} ${path}`);
@@ -51,11 +51,11 @@ export function endpointFor(method: string, target: string): Endpoint | null {
   };
 }
 
-/** The key that Google's clients may put in the query; empty when there is none. */
+/** The key that Google's clients may put into the query; empty if there is none. */
 export const keyInQuery = (target: string): string =>
   new URLSearchParams(target.split('?', 2)[1] ?? '').get('key') ?? '';
 
-/** Version in the path, where the address does not name it. Anthropic's and Google's customarily stand without. */
+/** Version in the path, if the base URL does not contain it. Base URLs of Anthropic and Google usually do not. */
 const VERSIONS: Readonly<Record<ModelProtocol, string>> = {
   anthropic: '/v1',
   gemini: '/v1beta',
@@ -63,7 +63,10 @@ const VERSIONS: Readonly<Record<ModelProtocol, string>> = {
   'openai-responses': '/v1',
 };
 
-/** A path at the provider's own address. OpenAI's protocols take a path that is given as it is; else `/v1` is added. */
+/**
+ * A path at the provider's own URL. For OpenAI's protocols a base URL with a path is used as it is; otherwise `/v1` is
+ * added.
+ */
 export function upstreamUrl(baseUrl: string, protocol: ModelProtocol, path: string, query = ''): URL {
   const base = new URL(baseUrl);
   const folder = base.pathname.replace(/\/+$/, '');
@@ -75,7 +78,7 @@ export function upstreamUrl(baseUrl: string, protocol: ModelProtocol, path: stri
   return base;
 }
 
-/** Google's words for a status. None may be RESOURCE_EXHAUSTED: agents then try again for ever. */
+/** Google's names of statuses. None may be RESOURCE_EXHAUSTED, on which agents retry for ever. */
 const GEMINI_STATUS: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
   402: 'FAILED_PRECONDITION',
@@ -87,8 +90,8 @@ const GEMINI_STATUS: Readonly<Record<number, string>> = {
 };
 
 /**
- * The body of a refusal, in the shape of the protocol. It says nothing of keys or providers, and avoids the words
- * that agents take as a reason to try again.
+ * The body of a rejection, in the format of the protocol. It does not mention keys or providers, and avoids words on
+ * which agents retry.
  */
 export function refusalBody(protocol: ModelProtocol | null, status: number, message: string): string {
   if (protocol === 'anthropic') {

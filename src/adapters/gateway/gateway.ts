@@ -13,35 +13,38 @@ import { openCounter } from './token-count.ts';
 import { UPSTREAM_MOST_MS, UPSTREAM_SILENCE_MS } from './upstream.ts';
 
 export interface GatewayOptions {
-  /** Folder for sockets; short, as a socket's path must stay under 100 bytes. Made when it is missing. */
+  /**
+   * Folder for sockets. Its path must be short, because a socket's path must stay below 100 bytes. Created if it does
+   * not exist.
+   */
   readonly dir: string;
   readonly providers: Providers;
-  /** Prices that stand before the maintained table, by `provider/model`. */
+  /** Prices that override the maintained table, by `provider/model`. */
   readonly prices: Readonly<Record<string, TokenPrice>>;
   readonly dayCaps: DayCaps;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
-  /** Milliseconds without a byte from a provider before a call is given up; default ten minutes. */
+  /** Milliseconds without a byte from a provider after which a call is given up; default ten minutes. */
   readonly upstreamSilenceMs?: number;
   /** Milliseconds for one call to a provider, from the first byte to the last; default twenty minutes. */
   readonly upstreamMostMs?: number;
   /** Milliseconds for which a call waits for money that other calls hold; default four minutes. */
   readonly budgetWaitMs?: number;
-  /** Where finished answers are kept for whoever starts over; absent: nowhere, and they are paid again. */
+  /** Where finished answers are stored for coders that start again. Default: nowhere, and they are paid for again. */
   readonly answers?: Answers;
-  /** Told of each call that is refused, for counting. */
+  /** Called for each rejected call, for metrics. */
   readonly onRefusal?: (kind: RefusalKind) => void;
-  /** Milliseconds that a provider may take to tell what it offers; default ten seconds. */
+  /** Milliseconds in which a provider must list its models; default ten seconds. */
   readonly offersMs?: number;
 }
 
-/** Shorter than the silence after which a coder is stopped by default (five minutes). Our default. */
+/** Shorter than the default silence after which a coder is stopped (five minutes). Our default. */
 const BUDGET_WAIT_MS = 4 * 60_000;
-/** Milliseconds that a call may take to be settled after its end, and by which the clocks of two machines may differ. */
+/** Milliseconds for settling a call after its end, and for the difference between the clocks of two machines. */
 const SETTLING_MS = 2 * 60_000;
 
-/** Opens the gateway. Faults: ENVIRONMENT_INVALID when `dir` is too long for sockets. */
+/** Opens the gateway. Faults: ENVIRONMENT_INVALID if `dir` is too long for sockets. */
 export function openGateway(options: GatewayOptions): Gateway {
   const { dir, clock, log, providers } = options;
   prepareSocketFolder(dir);
@@ -69,7 +72,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       const { capTokens } = grant;
       for (const model of grant.models) route(model, capTokens === undefined ? {} : { capTokens });
       await swept;
-      // One object of this lease's own: its cap can change while calls are counted against it.
+      // A separate object for this lease: its cap can change while calls are counted against it.
       const held = { ...grant, runCapUsd: runCaps.get(grant.runId) ?? grant.runCapUsd };
       const { answers } = options;
       const recall = answers ? await openRecall({ ...answers, clock, log }, grant) : null;
@@ -86,7 +89,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       return lease;
     },
     capRun(runId, usd) {
-      // A stage that began before brings the old one in every grant until it ends.
+      // A stage that began earlier passes the old cap with every grant until it ends.
       runCaps.set(runId, usd);
       for (const grant of leases.values()) if (grant.runId === runId) grant.runCapUsd = usd;
     },

@@ -1,13 +1,16 @@
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import { type Body, camel, isObject } from './bodies/index.ts';
 
-/** Tokens that the input of a call comes to. */
+/** Number of tokens of the input of a call. */
 export interface InputTokens {
-  /** What it probably is. */
+  /** The probable number. */
   readonly estimate: number;
-  /** What the provider can bill at most. */
+  /** The maximum that the provider can bill. */
   readonly most: number;
-  /** It holds images or documents, which count with the most that the provider bills for them, whatever their size. */
+  /**
+   * Whether it contains images or documents, which count as the maximum that the provider bills for them, whatever
+   * their size.
+   */
   readonly media: boolean;
 }
 
@@ -15,32 +18,34 @@ type Measured =
   | { readonly kind: 'tokens'; readonly input: InputTokens }
   | { readonly kind: 'forbidden'; readonly why: string };
 
-/** Code and English have three to four bytes a token; the low end, so that the estimate is rather too high. */
+/** Code and English have three to four bytes a token; the lower value, so that the estimate is rather too high. */
 const BYTES_PER_TOKEN = 3;
-/** What vendors add to a request: a few hundred tokens that explain the use of tools to the model. */
+/** What vendors add to a request: several hundred tokens that explain the use of tools to the model. */
 const ADDED_TOKENS = 500;
 /**
- * The most that they add: 530 tokens is the largest prompt for tools in
- * https://docs.anthropic.com/en/docs/tool-use-pricing-and-tokens; nearly four times that.
+ * The maximum that they add: 530 tokens is the largest prompt for tools in
+ * https://docs.anthropic.com/en/docs/tool-use-pricing-and-tokens; this is nearly four times that.
  */
 const MOST_ADDED_TOKENS = 2_000;
 /**
  * A tool that the vendor describes itself, such as `bash_20250124` (245 tokens) or `text_editor_20250429` (700), see
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/text-editor-tool; about three times the dearest.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/text-editor-tool; about three times the largest.
  */
 const TYPED_TOOL_TOKENS = 2_000;
 /**
- * Documents: the longest context window in the price table, as a provider refuses, unbilled, what is longer. Providers
- * bill each page as text and as an image (https://platform.claude.com/docs/en/build-with-claude/pdf-support: 1,500 to
- * 3,000 tokens of text a page, up to 600 pages; https://ai.google.dev/gemini-api/docs/document-processing: up to 1,000
- * pages), and pages cannot be counted in a hostile file: a page tree may name one page many times, or lie compressed.
+ * Documents: the longest context window in the price table, because a provider rejects, unbilled, what is longer.
+ * Providers bill each page as text and as an image (https://platform.claude.com/docs/en/build-with-claude/pdf-support:
+ * 1,500 to 3,000 tokens of text a page, up to 600 pages; https://ai.google.dev/gemini-api/docs/document-processing: up
+ * to 1,000 pages), and pages cannot be counted in a hostile file: a page tree may name one page many times, or be
+ * compressed.
  */
 const DOCUMENT_TOKENS = 1_310_720;
 /**
- * One image. Anthropic: patches of 28 × 28 pixels, and no edge over 2,576 pixels after it was scaled down
- * (https://platform.claude.com/docs/en/build-with-claude/vision), so at most 92 × 92. OpenAI: with `detail: high` at most
- * 8 tiles, of 5,667 tokens at the dearest (gpt-4o-mini), and 2,833 on top (https://platform.openai.com/docs/guides/images-vision).
- * Gemini: at most 2,240 (https://ai.google.dev/gemini-api/docs/media-resolution), or 256 and a pan & scan of about 2,048.
+ * One image. Anthropic: patches of 28 × 28 pixels, and no edge over 2,576 pixels after scaling
+ * (https://platform.claude.com/docs/en/build-with-claude/vision), so at most 92 × 92. OpenAI: with `detail: high` at
+ * most 8 tiles of up to 5,667 tokens (gpt-4o-mini), plus 2,833 (https://platform.openai.com/docs/guides/images-vision).
+ * Gemini: at most 2,240 (https://ai.google.dev/gemini-api/docs/media-resolution), or 256 plus a pan & scan of about
+ * 2,048.
  */
 const IMAGE_TOKENS: Readonly<Record<ModelProtocol, number>> = {
   anthropic: 92 * 92,
@@ -49,12 +54,12 @@ const IMAGE_TOKENS: Readonly<Record<ModelProtocol, number>> = {
   gemini: 2_560,
 };
 
-/** One image elsewhere: the most of any rule that we know, as the one that holds is not known. */
+/** One image elsewhere: the maximum of all known rules, because the applicable one is not known. */
 const UNKNOWN_IMAGE_TOKENS = IMAGE_TOKENS['openai-chat'];
 
 type Kind = 'image' | 'document' | 'audio or video';
 
-/** Fields that hold JSON of the agent's own, in which no provider looks for content. */
+/** Fields that contain the agent's own JSON, in which no provider looks for content. */
 const ARBITRARY = [
   'inputSchema',
   'outputSchema',
@@ -68,9 +73,9 @@ const ARBITRARY = [
 ];
 
 /**
- * What the input of a call may cost, by kind of content. Text: at most a token for each byte, as tokenizers of models work
- * on bytes. `official`: the provider is the vendor whose rules are known, and which reads an image as an image or refuses it.
- * OpenAI's images are asked for in a detail whose most is published.
+ * The possible cost of a call's input, by kind of content. Text: at most one token per byte, because tokenizers work on
+ * bytes. `official`: the provider is the vendor whose rules are known, and which reads an image as an image or rejects
+ * it. OpenAI's images are requested with a detail whose maximum is published.
  */
 export function measure(protocol: ModelProtocol, body: Body, bytes: number, official: boolean): Measured {
   let text = bytes;
@@ -105,10 +110,10 @@ export function measure(protocol: ModelProtocol, body: Body, bytes: number, offi
   };
 }
 
-/** Where the one image of a part stands. */
+/** Fields of a part that contain its image. */
 const IMAGE_PLACES = ['source', 'imageUrl', 'inlineData'];
 
-/** Every object in a body but an image's own, and JSON of the agent. */
+/** Every object in a body, except an image's own and the agent's JSON. */
 function* partsOf(body: Body): Generator<Body> {
   const open: unknown[] = [body];
   while (open.length > 0) {
@@ -124,11 +129,11 @@ function* partsOf(body: Body): Generator<Body> {
   }
 }
 
-/** In Gemini's protocol a function's `response` is JSON of the agent, and its `parts` are content. */
+/** In Gemini's protocol a function's `response` is the agent's JSON, and its `parts` are content. */
 const isArbitrary = (key: string, within: Body): boolean =>
   (key === 'input' && /tool_use$/.test(String(within.type))) || (key === 'response' && 'name' in within);
 
-/** Null for text, and for what only holds other content. What is not known counts as a document. */
+/** Null for text, and for objects that only contain other content. Anything unknown counts as a document. */
 function kindOf(part: Body): Kind | null {
   const keys = Object.keys(part).map(camel);
   const type = typeof part.type === 'string' ? part.type : '';
@@ -139,7 +144,7 @@ function kindOf(part: Body): Kind | null {
   if (/image|screenshot/.test(type) || keys.includes('imageUrl')) return 'image';
   if (['file', 'input_file', 'container_upload'].includes(type) || keys.some((key) => FILES.includes(key)))
     return 'document';
-  // Each sentence of a document that may be cited gets a mark, so that its bytes tell nothing.
+  // Each sentence of a document that may be cited gets a mark, so its size in bytes is no measure.
   if (isObject(part.citations) && part.citations.enabled !== false) return 'document';
   const source = isObject(part.source) ? part.source.type : undefined;
   return type === 'document' && source !== 'text' && source !== 'content' ? 'document' : null;
@@ -155,23 +160,26 @@ function kindOfInline(inline: unknown): Kind | null {
   return /^text\/plain\b/.test(mime) ? null : 'document';
 }
 
-/** Where no detail is asked for, some models take as many tokens as the image has pixels for. */
+/** If no detail is requested, some models use as many tokens as the image has pixels for. */
 function boundDetail(part: Body): void {
   const image = isObject(part.image_url) ? part.image_url : part.type === 'input_image' ? part : null;
   if (image && image.detail !== 'low') image.detail = 'high';
 }
 
-/** Bytes of the image itself, which the vendors read as one or refuse. */
+/** Number of bytes of the image itself, which the vendors read as an image or reject. */
 function dataBytes(part: Body): number {
   const places = [part.source, part.image_url, part.inlineData, part.inline_data].filter(isObject);
   const data = [part.image_url, ...places.flatMap(({ data: own, url }) => [own, url])];
   return data.reduce<number>((sum, one) => sum + (typeof one === 'string' ? one.length : 0), 0);
 }
 
-/** Anthropic reads a conversation that it is to shorten twice (https://platform.claude.com/docs/en/build-with-claude/compaction). */
+/**
+ * Anthropic reads a conversation twice if it must shorten it
+ * (https://platform.claude.com/docs/en/build-with-claude/compaction).
+ */
 const shortens = (body: Body): boolean => JSON.stringify(body.context_management ?? null).includes('compact');
 
-/** Tools without a description of their own; some agents declare tools in an input item. */
+/** Tools without their own description; some agents declare tools in an input item. */
 function typedTools({ tools }: Body): number {
   const all = Array.isArray(tools) ? tools.filter(isObject) : [];
   const own = [undefined, null, 'custom', 'function', 'namespace'];

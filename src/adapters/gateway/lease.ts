@@ -57,7 +57,7 @@ export async function openLease({ grant, onUsage, shared, room, dir, forget }: L
       try {
         onUsage?.(purse.usage());
       } catch (error) {
-        // The listener's fault must not cut an answer that is paid for.
+        // A fault of the listener must not interrupt an answer that is paid for.
         log.error({ run: grant.runId, code: asFault(error).code }, 'A listener for usage failed.');
       }
     },
@@ -65,7 +65,7 @@ export async function openLease({ grant, onUsage, shared, room, dir, forget }: L
     inFlight,
     rooms: openRooms(room),
   };
-  // Calls come by the socket, from outside: what is logged of them belongs to the work that opened the lease.
+  // Calls arrive through the socket, outside of any context; their log lines belong to the work that opened the lease.
   const listener = AsyncLocalStorage.bind(leaseListener(context));
   const door = await openDoor(dir, listener).catch(async (error: unknown) => {
     await purse.close();
@@ -97,7 +97,7 @@ export async function openLease({ grant, onUsage, shared, room, dir, forget }: L
 const LONGEST_PATH = 99;
 const NAME = /^gw-[0-9a-f]{12}\.sock$/;
 const socketName = () => `gw-${randomBytes(6).toString('hex')}.sock`;
-/** Bounds the memory that one sandbox can make us use, together with the limit of a body. */
+/** Limits the memory that one sandbox can make us use, together with the limit of a body. */
 const MOST_CONNECTIONS = 24;
 /** Milliseconds for the headers and for a whole request: a sandbox sends from the same machine. Our defaults. */
 const TIMEOUTS = {
@@ -106,7 +106,7 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 2_000,
 } as const;
 
-/** Makes the folder of sockets, which others may enter but not list. */
+/** Creates the folder of sockets, which others may enter but not list. */
 export function prepareSocketFolder(dir: string): void {
   const bytes = Buffer.byteLength(join(dir, socketName()));
   if (bytes > LONGEST_PATH) {
@@ -118,7 +118,7 @@ export function prepareSocketFolder(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: 0o711 });
 }
 
-/** Removes sockets on which nobody listens: what a process that was killed left behind. */
+/** Removes sockets on which nobody listens, as left behind by a killed process. */
 export async function removeStaleSockets(dir: string): Promise<void> {
   const names = (await readdir(dir)).filter((name) => NAME.test(name));
   for (const path of names.map((name) => join(dir, name))) {
@@ -136,11 +136,11 @@ function isAlive(path: string): Promise<boolean> {
 
 interface Door {
   readonly path: string;
-  /** Cuts all connections and removes the socket. */
+  /** Closes all connections and removes the socket. */
   close(): Promise<void>;
 }
 
-/** A server on a fresh socket that any user may connect to: in a sandbox the caller has another uid. */
+/** A server on a new socket that any user may connect to: in a sandbox the caller has another uid. */
 async function openDoor(dir: string, listener: RequestListener): Promise<Door> {
   const path = join(dir, socketName());
   const server: Server = createServer(TIMEOUTS, listener);

@@ -18,11 +18,11 @@ import type { Outcome } from './relay.ts';
 
 export type Ledger = Pick<Store, 'bookCall' | 'settleCall' | 'usage'>;
 
-/** Writes what calls came to. What cannot be written is kept, and tried again before the next call. */
+/** Writes what calls cost. What cannot be written is kept and tried again before the next call. */
 export interface Bookings {
-  /** True when nothing is left to be written. Never rejects. */
+  /** True if nothing is left to be written. Never rejects. */
   flush(): Promise<boolean>;
-  /** Never rejects: until it is written the amount that was booked stands. */
+  /** Never rejects: until it is written, the booked amount counts. */
   settle(call: number, row: LedgerRow, answer?: KeptAnswer | null): Promise<void>;
 }
 
@@ -41,7 +41,8 @@ export function openBookings(ledger: Ledger, log: Log): Bookings {
           log.error({ run: next.row.runId, code }, 'The ledger cannot be written; model calls wait.');
           return;
         }
-        // No later try can be better, as when somebody removed the row: what was booked stands, if anything does.
+        // Another try cannot succeed, for example because somebody removed the row. What was booked counts, if anything
+        // does.
         log.error({ run: next.row.runId, err: error }, 'A model call could not be settled.');
       }
       unsaved.shift();
@@ -67,7 +68,7 @@ const whose = (grant: Grant, call: AdmittedCall) => ({
   model: `${call.provider}/${call.model}`,
 });
 
-/** What stands in the ledger while a call is under way: the most that it may cost. */
+/** The row of an active call: the maximum that it may cost. */
 export const bookedRow = (
   grant: Grant,
   call: AdmittedCall,
@@ -87,9 +88,9 @@ export const bookedRow = (
 });
 
 /**
- * A call under way whose input is known: it holds that, and all the output it may still write. Null where that is not less
- * than what is booked. Only Anthropic itself is taken at its word: its first event tells what it bills for the input
- * (https://platform.claude.com/docs/en/build-with-claude/streaming), and what would add to it on the way, hosted tools and
+ * An active call whose input is known: it holds that, and all output that it may still generate. Null if this is not
+ * less than what is booked. Only Anthropic itself is trusted here: its first event reports what it bills for the input
+ * (https://platform.claude.com/docs/en/build-with-claude/streaming), and what would add to it later, hosted tools and
  * summaries, is on no list for bodies.
  */
 export function loweredRow(
@@ -107,24 +108,24 @@ export function loweredRow(
   return bookedRow(grant, call, { usd, tokens, outputTokens }, at);
 }
 
-/** An outcome, and what its answer told. */
+/** An outcome, and what its answer reported. */
 interface Told {
   readonly outcome: Outcome;
-  /** Null where there was no answer, or it was not read. */
+  /** Null if there was no answer, or if it was not read. */
   readonly reading: Reading | null;
 }
 
-/** A reading is to be taken once, at the end. */
+/** A reading must be taken once, at the end. */
 export const toldBy = (outcome: Outcome): Told => ({ outcome, reading: outcome.meter?.reading() ?? null });
 
-/** The provider did not say what it used: no input at all is no figure, as no request is empty. */
+/** Whether the provider did not report its usage: zero input counts as not reported, because no request is empty. */
 export const inputIsMissing = ({ outcome, reading }: Told): boolean =>
   outcome.how !== 'unbilled' && !reading?.input?.input;
 
 /**
- * What a call came to. It stays on the day on which it was booked. What its provider did not say is settled at the most
- * that it can be: an answer that was cut may have been written to its end, and all of that may be billed. `counted`: tokens
- * of the input, as the provider counted them when asked.
+ * What a call cost. It stays on the day on which it was booked. What its provider did not report is settled at its
+ * maximum: an answer that was cut off may have been generated to its end, and all of that may be billed. `counted`:
+ * tokens of the input, as the provider counted them on request.
  */
 export function settledRow(
   grant: Grant,
@@ -143,7 +144,7 @@ export function settledRow(
     tokensOut: tokens.output,
     tokensCached: tokens.cacheRead,
     tokensReasoning: told.outcome.how === 'unbilled' ? 0 : (told.reading?.reasoning ?? 0),
-    // Without a price only tokens were set aside, and the sum is not the whole truth.
+    // Without a price only tokens were reserved, and the sum is incomplete.
     usd: priced ?? reserved.usd,
     exact: exact && priced !== null,
     status: told.outcome.status,
@@ -152,7 +153,7 @@ export function settledRow(
   };
 }
 
-/** The low end of characters in a token, so that an estimate is rather too high. */
+/** The lower end of characters per token, so that an estimate is rather too high. */
 const CHARACTERS_PER_TOKEN = 3;
 const NOTHING: Tokens = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
 
@@ -170,13 +171,13 @@ function used(
       ? dearest(call, Math.min(counted ?? call.input.most, call.input.most))
       : reading.input;
   const output = missing ? null : (reading?.output ?? null);
-  // More than the limit only where a provider does not keep to it.
+  // Exceeds the limit only if a provider ignores it.
   const seen = Math.ceil((reading?.characters ?? 0) / CHARACTERS_PER_TOKEN);
   if (outcome.how === 'whole' && output !== null) return { tokens: { ...input, output }, exact: true };
   return { tokens: { ...input, output: Math.max(reading?.output ?? 0, outputTokens, seen) }, exact: false };
 }
 
-/** A ledger for a process that keeps nothing: what it spent is known until it ends. */
+/** A ledger for a process that stores nothing: it knows what was spent until it ends. */
 export function memoryLedger(): Ledger {
   const rows: LedgerRow[] = [];
   return {
@@ -203,7 +204,7 @@ export function memoryLedger(): Ledger {
   };
 }
 
-/** As the database adds them up. */
+/** The sums as the database computes them. */
 export function sumsOf(rows: readonly LedgerRow[], whose: Booker): LedgerSums {
   const sum = (own: readonly LedgerRow[], of: (row: LedgerRow) => number): Booked => {
     const held = own.filter(({ status, at }) => status === 0 && at >= whose.underWayFrom);

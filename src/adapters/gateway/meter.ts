@@ -5,46 +5,49 @@ import { isObject, type Body as Json } from './bodies/index.ts';
 import type { Tokens } from './prices.ts';
 import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './stream-events.ts';
 
-/** Input as a provider counted it. */
+/** Input as counted by a provider. */
 export type InputTold = Omit<Tokens, 'output'>;
 
-/** What an answer says it used. */
+/** What an answer reports about its usage. */
 export interface Reading {
-  /** Input as the provider counted it; null when it did not say. */
+  /** Input as counted by the provider; null if it was not reported. */
   readonly input: InputTold | null;
-  /** Output as the provider counted it at the end; null when it did not say. */
+  /** Output as counted by the provider at the end; null if it was not reported. */
   readonly output: number | null;
-  /** Part of `output`; 0 when the provider did not say. */
+  /** Part of `output`; 0 if it was not reported. */
   readonly reasoning: number;
-  /** Characters of text, reasoning and tool arguments that were seen. */
+  /** Number of characters of text, reasoning and tool arguments. */
   readonly characters: number;
 }
 
 export interface Meter {
   readonly stream: boolean;
   see(chunk: Buffer): void;
-  /** Characters so far; of an answer that is no stream, its bytes. */
+  /** Characters so far; for an answer that is not a stream, its bytes. */
   characters(): number;
-  /** Of its data; comments, by which servers keep a connection open, are none. */
+  /** Bytes of its data, without comments, which servers send to keep a connection open. */
   bytes(): number;
-  /** Tokens of output that the provider has told so far; null where it has told none. */
+  /** Output tokens that the provider has reported so far; null if none. */
   told(): number | null;
-  /** True once a stream has told its last figures, in and out: whatever happens to it then, they are what it cost. */
+  /**
+   * True once a stream has reported its last usage figures, input and output: whatever happens to it then, they are its
+   * cost.
+   */
   final(): boolean;
-  /** Of a stream: what the provider has told of the input so far; null before it did, and where it told no figure. */
+  /** For a stream: the input as reported so far; null before that, and if there was no number. */
   input(): InputTold | null;
-  /** True once a stream has said that it is over: agents act on that, and do not wait for its last byte. */
+  /** True once a stream has announced its end: agents act on that, and do not wait for its last byte. */
   ended(): boolean;
-  /** The answer broke off with an error that the provider told in it. */
+  /** Whether the answer ended with an error that the provider reported in it. */
   failed(): boolean;
-  /** To be taken once, when no more comes. */
+  /** Must be taken once, when nothing more arrives. */
   reading(): Reading;
 }
 
-/** A JSON answer, or one line of a stream, longer than this is not read for usage. */
+/** A longer JSON answer, or line of a stream, is not parsed for usage. */
 const MOST_BUFFERED = 32 * 2 ** 20;
 
-/** Reads usage from an answer as it passes. Providers repeat usage cumulatively: later figures win. */
+/** Reads usage from an answer as it passes. Providers report usage cumulatively: later figures replace earlier ones. */
 export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   const decoder = new StringDecoder('utf8');
   const reading = { input: null, output: null, reasoning: 0, characters: 0 } as {
@@ -111,8 +114,8 @@ const count = (value: unknown): number =>
 const length = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
 
 /**
- * The events in a text; none in what is no JSON: comments, `[DONE]`, and a line cut in the middle carry no usage.
- * Google answers with a list of events where no stream was asked for.
+ * The events in a text; none if it is not JSON: comments, `[DONE]`, and incomplete lines contain no usage. Google
+ * answers with a list of events if no stream was requested.
  */
 function parse(text: string): readonly Json[] {
   const parsed = parseUntrustedJson(text);
@@ -127,14 +130,14 @@ const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
   anthropic(event) {
     const message = object(event.message);
     const usage = object(message.usage ?? event.usage);
-    // Where the conversation was shortened on the way, this costs too and stands only here (compact_20260112).
+    // If the conversation was shortened within the call, that costs too and is reported only here (compact_20260112).
     const parts = Array.isArray(usage.iterations) ? usage.iterations.map(object) : [];
     const whole = anthropicInput([usage]);
     const input = anthropicInput(parts);
     const output = parts.reduce((sum, part) => sum + count(part.output_tokens), 0);
     return {
       input: typeof usage.input_tokens === 'number' ? (input.input > whole.input ? input : whole) : null,
-      // The first event carries a placeholder for the output; the last one carries the sum.
+      // The first event has a placeholder for the output; the last one has the sum.
       output:
         typeof usage.output_tokens === 'number' && event.type !== 'message_start'
           ? Math.max(count(usage.output_tokens), output)
@@ -146,7 +149,7 @@ const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
     if (!isObject(event.usage)) return NOTHING;
     const { usage } = event;
     const details = object(usage.prompt_tokens_details);
-    // Some imitators count reasoning in the total only.
+    // Some imitators count reasoning only in the total.
     const hidden = count(usage.total_tokens) - count(usage.prompt_tokens);
     return openAiUsage(
       usage.prompt_tokens,
@@ -179,7 +182,7 @@ const USAGE: Readonly<Record<ModelProtocol, (event: Json) => Found>> = {
   },
 };
 
-/** The sum of all; cached tokens stand beside the input. */
+/** The sum of all; cached tokens are reported separately from the input. */
 function anthropicInput(parts: readonly Json[]): Omit<Tokens, 'output'> {
   const sum = (read: (part: Json) => unknown) => parts.reduce((all, part) => all + count(read(part)), 0);
   const cacheRead = sum((part) => part.cache_read_input_tokens);
@@ -193,7 +196,7 @@ function anthropicInput(parts: readonly Json[]): Omit<Tokens, 'output'> {
   };
 }
 
-/** Where cached tokens are a part of the input, and reasoning a part of the output. */
+/** Cached tokens are part of the input here, and reasoning is part of the output. */
 function openAiUsage(
   input: unknown,
   [cached, written]: readonly [unknown, unknown],
@@ -210,7 +213,7 @@ function openAiUsage(
   };
 }
 
-/** Characters that one event of a stream adds to the answer. */
+/** Number of characters that one event of a stream adds to the answer. */
 const VISIBLE: Readonly<Record<ModelProtocol, (event: Json) => number>> = {
   anthropic(event) {
     const delta = object(event.delta);

@@ -1,39 +1,39 @@
 import { calcPrice } from '@pydantic/genai-prices';
 import type { Usd } from '../../core/model/index.ts';
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export interface TokenPrice {
   readonly input: number;
   readonly output: number;
-  /** Tokens read from the provider's cache; absent: as `input`. */
+  /** Tokens read from the provider's cache. Default: `input`. */
   readonly cacheRead?: number;
-  /** Tokens written to the provider's cache; absent: as `input`. */
+  /** Tokens written to the provider's cache. Default: `input`. */
   readonly cacheWrite?: number;
 }
 
 /** Tokens of one call. */
 export interface Tokens {
-  /** All that went in, cached or not. */
+  /** All input, cached or not. */
   readonly input: number;
   /** Part of `input`. */
   readonly cacheRead: number;
-  /** Part of `input`; for five minutes or an hour. */
+  /** Part of `input`; cached for five minutes or an hour. */
   readonly cacheWrite: number;
-  /** Part of `cacheWrite`: kept for an hour, which costs more. */
+  /** Part of `cacheWrite`: cached for an hour, which costs more. */
   readonly cacheWriteHour: number;
-  /** Reasoning included. */
+  /** Including reasoning. */
   readonly output: number;
 }
 
 export interface PriceBook {
-  /** Null when no price is known. `at`: milliseconds since 1970, for prices that change with the date or the hour. */
+  /** Null if no price is known. `at`: milliseconds since 1970, for prices that depend on the date or the hour. */
   cost(provider: string, model: string, tokens: Tokens, at: number): Usd | null;
 }
 
 /**
- * Prices from the maintained table, unless `overrides` names the model as `provider/model`. A custom address is
- * looked up by its host first; if the table has no such provider, a model of the provider that the address stands in
- * for has that provider's price (a proxy in front of it), and any other model has none.
+ * Prices from the maintained table, unless `overrides` contains the model as `provider/model`. A custom URL is first
+ * looked up by its host. If the table has no such provider, a model of the provider that the URL replaces has that
+ * provider's price (the URL is a proxy), and any other model has none.
  */
 export function priceBook(
   overrides: Readonly<Record<string, TokenPrice>>,
@@ -61,7 +61,8 @@ function atPrice(price: TokenPrice, tokens: Tokens): Usd {
     fresh * price.input +
     tokens.cacheRead * (price.cacheRead ?? price.input) +
     (tokens.cacheWrite - tokens.cacheWriteHour) * write +
-    // For an hour Anthropic takes twice the price of input: platform.claude.com/docs/en/build-with-claude/prompt-caching.
+    // For an hour Anthropic charges twice the input price:
+    // platform.claude.com/docs/en/build-with-claude/prompt-caching.
     tokens.cacheWriteHour * (price.cacheWrite === undefined ? write : Math.max(write, 2 * price.input)) +
     tokens.output * price.output;
   return millionths / 1e6;
@@ -83,7 +84,7 @@ function fromTable(
   try {
     return calcPrice(full, model, where)?.total_price ?? null;
   } catch {
-    // The table throws for a kind of token that it does not price for a model: all input counts as uncached then.
+    // The table throws for a kind of token without a price; all input then counts as uncached.
     return calcPrice(plain, model, where)?.total_price ?? null;
   }
 }

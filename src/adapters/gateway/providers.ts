@@ -7,24 +7,24 @@ import { upstreamUrl } from './endpoints.ts';
 import type { PriceBook } from './prices.ts';
 import { fetchJson } from './upstream.ts';
 
-/** Where a provider is and how it is paid; the key stays in this process. */
+/** How a provider is reached and paid; the key stays in this process. */
 export interface ProviderAccess {
   readonly key: string;
   readonly baseUrl: string;
-  /** The vendor's own address, not one that imitates its protocol. */
+  /** Whether it is the vendor's own URL, not one that imitates its protocol. */
   readonly official: boolean;
-  /** What it speaks, the protocol to prefer first. */
+  /** The protocols that it speaks, the preferred one first. */
   readonly protocols: readonly ModelProtocol[];
-  /** For runs whose settings name no model, as this provider calls it. */
+  /** For runs whose settings name no model, by this provider's name for it. */
   readonly defaultModel?: string;
 }
 
-/** By the name that stands before the slash of a model. */
+/** By the name before the slash of a model. */
 export type Providers = Readonly<Record<string, ProviderAccess>>;
 
 interface NamedModel {
   readonly provider: string;
-  /** As the provider knows it; may hold slashes itself. */
+  /** The provider's name for it; may contain slashes itself. */
   readonly model: string;
 }
 
@@ -33,7 +33,7 @@ export function namedModel(name: string): NamedModel {
   return { provider: name.slice(0, Math.max(0, slash)), model: name.slice(slash + 1) };
 }
 
-/** One token in, one out: enough to ask whether a price is known. */
+/** One token of each kind: enough to find out whether a price is known. */
 const ONE_TOKEN = { input: 1, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 1 };
 
 const isPriced = (book: PriceBook, { provider, model }: NamedModel, at: number): boolean =>
@@ -84,7 +84,7 @@ function accessOf(providers: Providers, name: string, { provider, model }: Named
   );
 }
 
-/** The provider of a grant's model that a call in some protocol names; null when the grant has none such. */
+/** The provider of the model in a grant that a call in some protocol names; null if the grant does not contain it. */
 export function providerFor(
   providers: Providers,
   granted: readonly string[],
@@ -112,9 +112,9 @@ export const defaultModelsOf = (providers: Providers): readonly string[] =>
 
 /** Our default: a person waits for it. */
 const OFFERS_MS = 10_000;
-/** The longest list we know (OpenRouter's) has under two MiB. */
+/** The longest known list (OpenRouter's) has less than two MiB. */
 const MOST_BYTES = 16 * 2 ** 20;
-/** As providers name models; what is printed on a terminal may hold nothing else. */
+/** Model names of providers; nothing else may be printed in a terminal. */
 const Id = z.string().regex(/^[\w.:@/+~-]{1,200}$/);
 
 const OpenAiList = z.object({ data: z.array(z.unknown()) });
@@ -126,7 +126,7 @@ const Gemini = z
   .transform(({ name }) => name.replace(/^models\//, ''))
   .pipe(Id);
 
-/** Where each protocol lists its models; both lists have pages, and a thousand is the most of one. */
+/** Where each protocol lists its models; both lists have pages of up to a thousand. */
 const LISTS: Readonly<Record<ModelProtocol, string>> = {
   anthropic: '?limit=1000',
   gemini: '?pageSize=1000',
@@ -142,7 +142,7 @@ interface OffersInput {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Asks all providers at once. Never rejects. */
+/** Asks all providers in parallel. Never rejects. */
 export const offersOf = (input: OffersInput): Promise<readonly Offer[]> =>
   Promise.all(Object.entries(input.providers).map(([name, access]) => offerOf(input, name, access)));
 
@@ -175,7 +175,7 @@ async function offerOf(input: OffersInput, provider: string, access: ProviderAcc
   }
 }
 
-/** Null when it is no list; single entries that are no models are left out. */
+/** Null if it is not a list; entries that are not models are dropped. */
 function idsIn(protocol: ModelProtocol, value: unknown): readonly string[] | null {
   const [items, Item] =
     protocol === 'gemini'
@@ -186,7 +186,7 @@ function idsIn(protocol: ModelProtocol, value: unknown): readonly string[] | nul
   return [...new Set(ids)].toSorted();
 }
 
-/** A thousand tokens: some prices rise with the length of the input. */
+/** A thousand tokens: some prices depend on the length of the input. */
 const SAMPLE = 1000;
 const EMPTY = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0 };
 

@@ -1,21 +1,24 @@
 import type { Clock, Log } from '../../ports/index.ts';
 import type { RefusalKind } from './admission.ts';
 
-/** Milliseconds within which what happens again is counted instead of written. Our default. */
+/** Milliseconds within which repetitions are counted instead of logged. Our default. */
 const WINDOW_MS = 60_000;
 
-/** A refusal, by its kind, or a fault of the gateway itself. */
+/** A kind of rejection, or a fault of the gateway itself. */
 type LoggedKind = RefusalKind | 'fault';
 
 export interface RefusalLog {
-  /** Writes the first of a kind at once; how many followed is one line, when the window is over or the lease closes. */
+  /**
+   * Logs the first one of a kind at once. The number of further ones is logged in one line, when the window is over or
+   * the lease closes.
+   */
   add(kind: LoggedKind, fields: Readonly<Record<string, unknown>>): void;
-  /** Names of fields and of beta features that were left out of a call that went on, each once. The client chose them. */
+  /** Names of fields and beta features that were dropped from a call, each once. The client chose them. */
   addUnknown(names: readonly string[]): void;
   close(): void;
 }
 
-/** Names of fields that one lease may write to the log, and how they look. Our default. */
+/** Names of fields that one lease may write to the log, and their format. Our default. */
 const MOST_NAMES = 20;
 const NAME = /^[A-Za-z_][\w-]{0,59}$/;
 
@@ -24,7 +27,7 @@ const MESSAGES = {
   fault: 'A model call failed inside the gateway.',
 } as const;
 
-/** For one lease: an agent that asks on and on must not fill the log. */
+/** For one lease: an agent that retries endlessly must not fill the log. */
 export function openRefusalLog(
   log: Log,
   clock: Pick<Clock, 'elapsed'>,

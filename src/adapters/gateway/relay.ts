@@ -12,18 +12,18 @@ import { createMeter, type InputTold, type Meter } from './meter.ts';
 import { errorAtFirst } from './stream-events.ts';
 import { askedToWait, headersDown, neverSent, passing, Silent, send, type UpstreamCall } from './upstream.ts';
 
-/** How a call went, for the ledger. */
+/** How a call ended, for the ledger. */
 export interface Outcome {
   readonly status: number;
   readonly meter: Meter | null;
   /**
-   * `whole`: the answer came to its end, or to its last figures. `cut`: it did not, and may have been billed.
+   * `whole`: the answer reached its end, or its last usage figures. `cut`: it did not, and may have been billed.
    * `unbilled`: an error, or the provider was never reached.
    */
   readonly how: 'whole' | 'cut' | 'unbilled';
-  /** Why the provider did not do what was asked, for people; null when it did. */
+  /** Why the provider did not do what was asked, for people; null if it did. */
   readonly trouble: string | null;
-  /** The answer as it was passed on, where it is recorded and came whole. */
+  /** The answer as it was passed on, if it is recorded and complete. */
   readonly finished?: Finished;
 }
 
@@ -33,38 +33,39 @@ interface RelayInput {
   readonly upstream: Omit<UpstreamCall, 'payload' | 'signal'>;
   readonly secrets: readonly string[];
   readonly response: ServerResponse;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   /** Milliseconds for the whole call. */
   readonly mostMs: number;
-  /** Bytes up to which an answer is recorded; 0: it is not kept. */
+  /** Maximum number of bytes of an answer that are recorded; 0: it is not stored. */
   readonly recordBytes: number;
   /**
-   * Milliseconds after which the call may be made once more, null where it may not; `askedMs`: what the provider asks for.
+   * Milliseconds after which the call may be repeated, null if it may not. `askedMs`: the time that the provider asks
+   * for.
    */
   readonly again: (askedMs: number | null) => number | null;
-  /** Called whenever the model sent something that was not an error. */
+  /** Called whenever the model sends something that is not an error. */
   readonly alive: () => void;
-  /** Called once at most, before `settle`: the provider has told at the beginning of a stream what the input came to. */
+  /** Called at most once, before `settle`: the provider has reported the input at the start of a stream. */
   readonly learned: (input: InputTold) => void;
-  /** Called once, before the end of the answer reaches the client. Must not reject. */
+  /** Called once, before the client gets the end of the answer. Must not reject. */
   readonly settle: (outcome: Outcome) => Promise<void>;
 }
 
-/** The client closed the connection: nginx's number for it, as HTTP has none. */
+/** The client closed the connection: nginx's status, because HTTP has none. */
 const CLIENT_GONE = 499;
 /** What is left to do for a call. */
 export type Relayed =
   /** The client has its answer. */
   | { readonly kind: 'done' }
-  /** It has nothing yet: the same may be asked again after so many milliseconds. */
+  /** It has nothing yet: the same call may be made again after this many milliseconds. */
   | { readonly kind: 'again'; readonly afterMs: number };
 
 const DONE: Relayed = { kind: 'done' };
 const UNREACHABLE = 'The model provider cannot be reached.';
 
-/** Forwards one call and its answer, with back-pressure, metering what passes. Never rejects. */
+/** Forwards one call and its answer, with back-pressure, and meters both. Never rejects. */
 export async function relay(input: RelayInput): Promise<Relayed> {
   const { call, signal, settle, mostMs } = input;
   if (signal.aborted) {
@@ -100,7 +101,7 @@ export async function relay(input: RelayInput): Promise<Relayed> {
 }
 
 const TOO_SLOW = 'The model provider took too long for one answer.';
-/** Statuses that can be said in words; 529 is Anthropic's. */
+/** Statuses with a description; 529 is Anthropic's. */
 const IN_WORDS: Readonly<Record<number, string>> = {
   429: 'allows no more calls for now',
   503: 'is not available',
@@ -111,7 +112,7 @@ const statusTrouble = (status: number) =>
     ? `The model provider answered with HTTP ${status}.`
     : `The model provider ${IN_WORDS[status]} (HTTP ${status}).`;
 
-/** Settles a try of which nothing was passed on. The client hears of it when it was the last. */
+/** Settles a try of which nothing was passed on. If it was the last one, the client gets an error. */
 async function giveUp(
   { call, response, settle, again }: RelayInput,
   end: Pick<Outcome, 'status' | 'how'> & { readonly trouble: string },
@@ -132,7 +133,7 @@ async function relayAnswer(
 ): Promise<Relayed> {
   const { call, response, settle } = input;
   const status = answer.statusCode ?? 502;
-  // Neither can be passed on: our key was refused, which is nothing an agent can fix; or what we cannot read.
+  // Neither can be passed on: an error about our key, which an agent cannot fix, or an answer that we cannot read.
   const unusable =
     status === 401 || status === 403 ? 'The model provider refused the key.' : unreadable(answer);
   if (unusable) {
@@ -166,7 +167,7 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
   const trouble = failed ? statusTrouble(status) : null;
   const meter = createMeter(call.endpoint.protocol, begun.stream);
   const headers = headersDown(answer, (text) => redactText(text, input.secrets));
-  // We have asked as often as makes sense.
+  // Further tries make no sense.
   if (passing(status)) headers['x-should-retry'] = 'false';
   const settleOnce = once((end: Pick<Outcome, 'how' | 'status' | 'trouble'>) => {
     const record = failed || end.how !== 'whole' ? null : passage.record();
@@ -205,7 +206,7 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
   response.statusCode = failed && status < 400 ? 502 : status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (begun.stream) response.flushHeaders();
-  // Asked when it happens: a broken answer closes the client's connection too, right after.
+  // Set when it happens: a broken answer also closes the client's connection right after.
   let brokeOff = false;
   answer.once('error', () => {
     brokeOff = !signal.aborted;
@@ -213,7 +214,7 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
   try {
     await pipeline(answer, passage.limited, passage.stream, response);
   } catch {
-    // What was answered so far is paid for, and the client sees its connection cut.
+    // What was answered so far is paid for, and the client's connection is closed.
     const why = late.aborted ? TOO_SLOW : 'The model provider broke off its answer.';
     await settleOnce(endOf(meter, brokeOff ? why : null, { status, trouble }));
   }
@@ -221,26 +222,26 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
 
 type End = Pick<Outcome, 'how' | 'status' | 'trouble'>;
 
-/** How an answer ended whose last byte came. */
+/** How an answer ended whose last byte was received. */
 function wholeEnd(meter: Meter, end: Pick<Outcome, 'status' | 'trouble'>): End {
   if (!meter.failed() || meter.final()) return { how: 'whole', ...end };
   return { how: 'cut', status: 502, trouble: 'The model provider broke off its answer with an error.' };
 }
 
-/** How an answer ended that did not come to its end; `why`: it was the provider who broke it off. */
+/** How an incomplete answer ended; `why`: the provider broke it off. */
 function endOf(
   meter: Meter,
   why: string | null,
   { status, trouble }: Pick<Outcome, 'status' | 'trouble'>,
 ): End {
-  // Some agents hang up at the last event, and what the provider told there is what it bills.
+  // Some agents close the connection at the last event, and what the provider reported there is what it bills.
   if (meter.final()) return { how: 'whole', status, trouble };
   return why === null
     ? { how: 'cut', status: CLIENT_GONE, trouble }
     : { how: 'cut', status: 502, trouble: why };
 }
 
-/** Can somebody who starts over be given this instead of asking? A stream must have said that it is over. */
+/** Whether a coder that starts again can get this instead of a new answer. A stream must have announced its end. */
 function isComplete(record: Buffer, meter: Meter): boolean {
   if (meter.failed()) return false;
   return meter.stream ? meter.ended() : isJson(record);
@@ -264,12 +265,12 @@ function unreadable(answer: IncomingMessage): string | null {
 
 const REFUSAL_HEADERS = {
   'content-type': 'application/json',
-  // Read by the SDKs of both vendors; without it a refused agent asks again for minutes.
+  // The SDKs of both vendors read this; without it an agent that is rejected retries for minutes.
   'x-should-retry': 'false',
   connection: 'close',
 } as const;
 
-/** Answers with an error in the shape of the protocol. */
+/** Answers with an error in the format of the protocol. */
 export function refuse(
   response: ServerResponse,
   protocol: ModelProtocol | null,

@@ -5,15 +5,15 @@ import type { ModelProtocol } from '../../core/settings/index.ts';
 import { type Body, isObject } from './bodies/index.ts';
 
 /**
- * What an event of a stream says about its end. `finished`: the answer is written, figures may still follow. `closed`:
+ * What an event of a stream says about its end. `finished`: the answer is complete, usage figures may follow. `closed`:
  * nothing follows.
  */
 type Ending = 'open' | 'finished' | 'closed';
 
-/** The last line of an OpenAI chat stream, which is no JSON. */
+/** The last line of an OpenAI chat stream, which is not JSON. */
 export const CLOSING_LINE = '[DONE]';
 
-/** By protocol, as the vendors' references of streaming have it. */
+/** By protocol, as in the vendors' streaming references. */
 export const ENDINGS: Readonly<Record<ModelProtocol, (event: Body) => Ending>> = {
   anthropic({ type, delta }) {
     if (type === 'message_stop') return 'closed';
@@ -27,13 +27,13 @@ export const ENDINGS: Readonly<Record<ModelProtocol, (event: Body) => Ending>> =
   gemini: ({ candidates }) => (anyOf(candidates, 'finishReason') ? 'finished' : 'open'),
 };
 
-/** As imitators fill the field while the answer goes on. */
+/** What imitators put into the field while the answer continues. */
 const NO_REASON = ['', 'null', 'FINISH_REASON_UNSPECIFIED'];
 const isReason = (value: unknown): boolean => typeof value === 'string' && !NO_REASON.includes(value);
 const anyOf = (answers: unknown, field: string): boolean =>
   Array.isArray(answers) && answers.some((answer) => isObject(answer) && isReason(answer[field]));
 
-/** HTTP status of an error that came as an event, by the vendors' words; null for any other event. */
+/** HTTP status of an error that was sent as an event, by the vendors' names; null for any other event. */
 export function errorIn(event: Body): number | null {
   const inner = isObject(event.response) ? event.response.error : undefined;
   const error = [event.error, inner].find(isObject);
@@ -46,13 +46,13 @@ export function errorIn(event: Body): number | null {
     : 500;
 }
 
-/** Follows a stream to the event after which its figures do not change any more. */
+/** Follows a stream to the event after which its usage figures no longer change. */
 interface EndWatch {
-  /** `figures`: the event tells the output; `writes`: it adds to the answer. */
+  /** `figures`: the event reports the output; `writes`: it adds to the answer. */
   see(ending: Ending, event: { readonly figures: boolean; readonly writes: boolean }): void;
-  /** The answer is written, and nothing that the provider still has to say changes what it used. */
+  /** The answer is complete, and nothing that the provider may still send changes its usage. */
   final(): boolean;
-  /** It said that it has ended, and as far as can be seen it has. */
+  /** It has announced its end and, as far as we can see, it has ended. */
   ended(): boolean;
 }
 
@@ -62,7 +62,7 @@ export function watchEnd(): EndWatch {
   let wroteOn = false;
   return {
     see(ending, { figures, writes }) {
-      // A provider that goes on after an end says "end" at every event: its figures are those of so far.
+      // A provider that continues after an end reports "end" in every event: its figures are those so far.
       if (finished && writes) wroteOn = true;
       if (ending !== 'open') finished = true;
       if (finished && (figures || ending === 'closed')) told = true;
@@ -73,8 +73,8 @@ export function watchEnd(): EndWatch {
 }
 
 /**
- * Looks at what a stream begins with, and leaves it there: HTTP status of an error that is its first event, as vendors
- * send it who were too busy after they had said 200; else null. Rejects when the connection breaks before.
+ * Peeks at the start of a stream. Returns the HTTP status of an error that is its first event, as sent by vendors that
+ * became overloaded after they had answered 200; else null. Rejects if the connection breaks before.
  */
 export async function errorAtFirst(answer: IncomingMessage): Promise<number | null> {
   const begun = await firstBytes(answer);
@@ -86,7 +86,7 @@ export async function errorAtFirst(answer: IncomingMessage): Promise<number | nu
   return event?.kind === 'json' && isObject(event.value) ? errorIn(event.value) : null;
 }
 
-/** Null where there are none. */
+/** Null if there are none. */
 async function firstBytes(answer: IncomingMessage): Promise<Buffer | null> {
   for (;;) {
     const bytes: Buffer | null = answer.read();
@@ -96,7 +96,7 @@ async function firstBytes(answer: IncomingMessage): Promise<Buffer | null> {
     const seen = new AbortController();
     const { signal } = seen;
     try {
-      // `end` without `readable` comes of an answer without a byte; `close` of one that was cut.
+      // `end` without `readable` means an answer without a byte; `close` one that was cut off.
       await Promise.race(['readable', 'end', 'close'].map((event) => once(answer, event, { signal })));
     } finally {
       seen.abort();

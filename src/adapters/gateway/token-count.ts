@@ -5,9 +5,9 @@ import { type Body, isObject } from './bodies/index.ts';
 import { upstreamUrl } from './endpoints.ts';
 import { readJson, send } from './upstream.ts';
 
-/** Milliseconds for one question: the row of the call stays at its most for so long. Our default. */
+/** Milliseconds for one question: the row of the call stays at its maximum for that long. Our default. */
 const COUNT_MS = 5_000;
-/** Questions at a time, and in a minute: Anthropic allows a hundred a minute at its lowest tier. Our defaults. */
+/** Questions at a time, and per minute: Anthropic allows a hundred a minute at its lowest tier. Our defaults. */
 const MOST = { atOnce: 2, aMinute: 30 } as const;
 const MINUTE_MS = 60_000;
 const MOST_ANSWER_BYTES = 64 * 2 ** 10;
@@ -16,21 +16,21 @@ const MARGIN = { share: 1.05, tokens: 100 } as const;
 
 interface CountQuestion {
   readonly call: AdmittedCall;
-  /** Of the client. */
+  /** Headers of the client. */
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Asks a provider how many tokens the input of a call has; null where it cannot be known for free. Never rejects. */
+/** Asks a provider how many tokens the input of a call has; null if it cannot be known for free. Never rejects. */
 export type Counter = (question: CountQuestion) => Promise<number | null>;
 
-/** What a vendor counts, of a body for its model. */
+/** The fields of a body for its model that a vendor counts. */
 const ANTHROPIC_FIELDS = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking'];
 
 /**
  * Where counting is documented and free of charge: Anthropic ("free to use but subject to requests per minute rate
  * limits", https://platform.claude.com/docs/en/build-with-claude/token-counting) and Google (no charge,
  * https://firebase.google.com/docs/vertex-ai/count-tokens). OpenAI documents `responses/input_tokens`
- * (https://developers.openai.com/api/docs/guides/token-counting) but not that it is free, so it is not asked.
+ * (https://developers.openai.com/api/docs/guides/token-counting) but not that it is free, so it is not used.
  */
 function questionOf({ endpoint, access, body, model }: AdmittedCall): { path: string; body: Body } | null {
   if (!access.official) return null;
@@ -49,7 +49,10 @@ function questionOf({ endpoint, access, body, model }: AdmittedCall): { path: st
   return null;
 }
 
-/** Bounded over all leases of a gateway, so that who hangs up again and again uses up no vendor's rate limit. */
+/**
+ * Limited across all leases of a gateway, so that a client that disconnects again and again does not use up a vendor's
+ * rate limit.
+ */
 export function openCounter(clock: Pick<Clock, 'elapsed'>): Counter {
   const asked: number[] = [];
   let atOnce = 0;
@@ -64,7 +67,7 @@ export function openCounter(clock: Pick<Clock, 'elapsed'>): Counter {
       const tokens = await count(call, question, headers);
       return tokens === null ? null : Math.ceil(tokens * MARGIN.share) + MARGIN.tokens;
     } catch {
-      // The call is settled at its most instead.
+      // The call is settled at its maximum instead.
       return null;
     } finally {
       atOnce -= 1;

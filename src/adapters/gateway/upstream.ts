@@ -3,11 +3,14 @@ import https from 'node:https';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 
 /**
- * Milliseconds for one call from its first byte to its last, however it trickles: the longest answers that models write
- * take some ten minutes. Our default.
+ * Milliseconds for one call from its first byte to its last, however slow it is: the longest answers of models take
+ * about ten minutes. Our default.
  */
 export const UPSTREAM_MOST_MS = 20 * 60_000;
-/** Milliseconds without a byte from the provider after which a call is given up. Reasoning can be silent for minutes. */
+/**
+ * Milliseconds without a byte from the provider after which a call is given up. A reasoning model can be silent for
+ * minutes.
+ */
 export const UPSTREAM_SILENCE_MS = 10 * 60_000;
 
 export interface UpstreamCall {
@@ -15,7 +18,7 @@ export interface UpstreamCall {
   readonly protocol: ModelProtocol;
   readonly key: string;
   readonly payload: Buffer;
-  /** Of the client; headers.ts says what of them goes up. */
+  /** Headers of the client; the lists below say which are passed on. */
   readonly headers: http.IncomingHttpHeaders;
   readonly silenceMs: number;
   readonly signal: AbortSignal;
@@ -31,14 +34,14 @@ const PASSED_DOWN = [
   'x-request-id',
 ];
 
-/** Who said nothing for so long would be waited for as long again. */
+/** A provider that was silent for so long is not tried again, because it would be silent for as long. */
 export class Silent extends Error {}
 
-/** Sends one call; rejects when no answer begins. Redirects are not followed. */
+/** Sends one call; rejects if no answer begins. Does not follow redirects. */
 export function send(call: UpstreamCall): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const start = call.url.protocol === 'https:' ? https.request : http.request;
-  // A connection of its own: one that the provider closes while idle would look like a paid call that failed.
+  // A separate connection: one that the provider closes while it is idle would look like a paid call that failed.
   const request = start(call.url, {
     method: 'POST',
     headers: headersUp(call),
@@ -85,7 +88,7 @@ interface JsonQuestion {
   readonly signal: AbortSignal;
 }
 
-/** Reads one small document. Never rejects; what is too large or no JSON comes as an undefined value. */
+/** Reads one small document. Never rejects; a document that is too large or not JSON is returned as undefined. */
 export async function fetchJson(question: JsonQuestion): Promise<JsonAnswer> {
   const { url, protocol, key, signal } = question;
   const start = url.protocol === 'https:' ? https.get : http.get;
@@ -104,12 +107,12 @@ export async function fetchJson(question: JsonQuestion): Promise<JsonAnswer> {
     answer.destroy();
     return { kind: 'status', status: answer.statusCode ?? 502 };
   } catch {
-    // The reasons name addresses at best; the caller says what was tried.
+    // The error messages contain addresses at best; the caller says what was tried.
     return { kind: 'unreachable' };
   }
 }
 
-/** Undefined where it is too long or no JSON; rejects when the answer breaks off. */
+/** Undefined if it is too long or not JSON; rejects if the answer breaks off. */
 export async function readJson(answer: IncomingMessage, mostBytes: number): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -137,18 +140,19 @@ export function headersDown(
   );
 }
 
-/** True when the request cannot have reached the provider. */
+/** True if the request cannot have reached the provider. */
 export function neverSent(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code);
 }
 
 /**
- * Values of `anthropic-beta` that go up, and why each may: none changes the price, adds a tool that runs at the provider,
- * or makes an answer longer than its limit. They are those that claude-code 2.1.329, opencode, pi and the AI SDK send and
- * that a field on the list for bodies (bodies/anthropic.ts) may need. All others are left out, among them
- * `context-1m-2025-08-07` (a premium that the price table does not hold for every model), `fast-mode-2026-02-01` (six times
- * the price), and those for hosted tools, servers, files, other models and summaries on the way.
+ * Values of `anthropic-beta` that are passed on, and why each may be: none changes the price, adds a tool that runs at
+ * the provider, or makes an answer longer than its limit. They are those that claude-code 2.1.329, opencode, pi and the
+ * AI SDK send and that a field on the list for bodies (bodies/anthropic.ts) may need. All others are dropped, among
+ * them `context-1m-2025-08-07` (a surcharge that the price table does not contain for every model),
+ * `fast-mode-2026-02-01` (six times the price), and those for hosted tools, servers, files, other models and summaries
+ * within the call.
  */
 export const BETAS: Readonly<Record<string, string>> = {
   'claude-code-20250219': 'names the client',
@@ -173,11 +177,11 @@ export const BETAS: Readonly<Record<string, string>> = {
   'token-counting-2024-11-01': 'counting is free',
 };
 
-/** The version that our meter and lists of fields are written for; another one answers in other events. */
+/** The version that our meter and lists of fields are written for; other versions use other events. */
 const ANTHROPIC_VERSION = '2023-06-01';
 const ACCEPTED: ReadonlySet<string> = new Set(['*/*', 'application/json', 'text/event-stream']);
 
-/** Values are counted, not only names: a header may carry thousands. */
+/** Values are limited, not only names: a header may contain thousands. */
 const betasIn = (headers: IncomingHttpHeaders): readonly string[] => [
   ...new Set(
     String(headers['anthropic-beta'] ?? '')
@@ -187,11 +191,11 @@ const betasIn = (headers: IncomingHttpHeaders): readonly string[] => [
   ),
 ];
 
-/** Beta features that a client asked for and that are left out. The client chose these words. */
+/** Beta features that a client asked for and that are dropped. The client chose these words. */
 export const unlistedBetas = (headers: IncomingHttpHeaders): readonly string[] =>
   betasIn(headers).filter((value) => !Object.hasOwn(BETAS, value));
 
-/** Headers for Anthropic's protocol, by allow-list of values. */
+/** Headers for Anthropic's protocol, by an allow-list of values. */
 function anthropicHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const betas = betasIn(headers).filter((value) => Object.hasOwn(BETAS, value));
   return {
@@ -200,26 +204,32 @@ function anthropicHeaders(headers: IncomingHttpHeaders): Readonly<Record<string,
   };
 }
 
-/** What kinds of answer the client reads, where it says so in the usual words. */
+/** The media types that the client accepts, if it uses the usual form. */
 function acceptHeader({ accept = '' }: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const kinds = accept.split(',').map((kind) => kind.trim().toLowerCase());
   return kinds.every((kind) => ACCEPTED.has(kind)) ? { accept: kinds.join(', ') } : {};
 }
 
-/** Calls to a provider for one question at most. Our default. */
+/** Maximum number of calls to a provider for one question. Our default. */
 const MOST_TRIES = 3;
-/** Milliseconds: the first wait is up to the first number, each further one up to twice as long, none over the second. Our defaults. */
+/**
+ * Milliseconds: the first wait is up to `first`, each further one up to twice as long, none longer than `most`. Our
+ * defaults.
+ */
 const WAIT = { first: 1_000, most: 20_000 } as const;
-/** Milliseconds that a provider may have us wait; who asks for more gets no further call. Our default. */
+/**
+ * Maximum number of milliseconds that a provider may ask us to wait; if it asks for more, there is no further call. Our
+ * default.
+ */
 const MOST_ASKED_MS = 60_000;
 
-/** Nothing was done, or may be asked for once more: too early, in conflict, too many, or the provider's own fault. */
+/** Nothing was done, or a retry may help: too early, in conflict, too many requests, or the provider's own error. */
 export const passing = (status: number): boolean => [408, 409, 425, 429].includes(status) || status >= 500;
 
 /**
- * Milliseconds before the next try; null where there is none. Where the provider does not say how long, it is drawn evenly
- * from below a limit that doubles ("full jitter", AWS Architecture Blog, "Exponential Backoff and Jitter"), so that many
- * that were refused together do not come back together.
+ * Milliseconds before the next try; null if there is none. If the provider does not say how long, the time is drawn
+ * evenly from below a limit that doubles ("full jitter", AWS Architecture Blog, "Exponential Backoff and Jitter"), so
+ * that clients that were rejected together do not retry together.
  */
 export function waitAfter(
   tries: number,
@@ -231,7 +241,7 @@ export function waitAfter(
   return chance() * Math.min(WAIT.most, WAIT.first * 2 ** (tries - 1));
 }
 
-/** Milliseconds that an answer asks to be left alone for; null where it does not say. `now`: milliseconds since 1970. */
+/** Milliseconds that an answer asks to wait; null if it does not say. `now`: milliseconds since 1970. */
 export function askedToWait(headers: IncomingHttpHeaders, now: number): number | null {
   const ms = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return ms;

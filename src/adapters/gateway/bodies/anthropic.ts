@@ -19,8 +19,8 @@ import {
   tools,
 } from './rules.ts';
 
-// Anthropic's Messages, as of its reference in November 2026 and as claude-code, opencode, pi, copilot, qwen and the AI
-// SDK send it (test/adapters/gateway/recorded).
+// Anthropic's Messages, as in its reference of November 2026 and as sent by claude-code, opencode, pi, copilot, qwen
+// and the AI SDK (test/adapters/gateway/recorded).
 
 const REMOTE = 'a part that refers to content elsewhere, or that a tool of the provider wrote';
 const encoded = object({ type: text, media_type: text, data: bytes });
@@ -32,7 +32,7 @@ const TEXT = object({ ...cached, text, citations: omit });
 const IMAGE = object({ ...cached, source: byType({ base64: encoded }, REMOTE) });
 const SEARCH_RESULT = object({
   ...cached,
-  // A name that the client gives; the content stands beside it.
+  // A name chosen by the client; the content is next to it.
   source: text,
   title: text,
   content: list(byType({ text: TEXT }, REMOTE)),
@@ -70,7 +70,7 @@ const CLIENT_TOOL = object({
   // Any other caller is code that runs at the provider.
   allowed_callers: list(only('direct')),
 });
-/** The vendor gives the shapes of these, and the client runs them. */
+/** The vendor defines the schemas of these tools, and the client executes them. */
 const VERSIONED = /^(?:bash|text_editor|memory)_\d+$/;
 const TOOLS: ToolTypes = (type) =>
   type === undefined || type === 'custom' || (typeof type === 'string' && VERSIONED.test(type))
@@ -117,7 +117,7 @@ const PART = byType(
         ),
       }),
     }),
-    // Claude Code changes its tools in the middle of a conversation by these.
+    // Claude Code changes its tools in the middle of a conversation with these.
     tool_addition: CHANGED_TOOL,
     tool_removal: CHANGED_TOOL,
   },
@@ -137,7 +137,7 @@ const CLEARING = object({
   exclude_tools: list(text),
   clear_tool_inputs: scalar,
 });
-/** To summarise on the way would be a further answer, beyond the limit that is booked. */
+/** A summary within the call would be another answer, beyond the limit that is booked. */
 const EDIT: Rule = (value, findings) =>
   isObject(value) && /^clear_(?:thinking|tool_uses)_\d+$/.test(String(value.type))
     ? CLEARING(value, findings)
@@ -169,10 +169,10 @@ export const ANTHROPIC: Rule = object({
   context_management: object({ edits: list(EDIT) }),
   cache_control: cacheControl,
   metadata: object({ user_id: text }),
-  // Servers and containers at the provider, which have a network.
+  // Servers and containers at the provider, which have network access.
   mcp_servers: refuse('the field mcp_servers'),
   container: refuse('the field container'),
-  // Dearer than the listed price, or other models.
+  // More expensive than the listed price, or other models.
   service_tier: omit,
   speed: omit,
   inference_geo: omit,

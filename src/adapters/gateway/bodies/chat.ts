@@ -20,13 +20,13 @@ import {
   tools,
 } from './rules.ts';
 
-// OpenAI's Chat Completions with the fields of those who imitate it, as opencode, pi, copilot, qwen and the AI SDK send
-// it (test/adapters/gateway/recorded).
+// OpenAI's Chat Completions, with the fields of its imitators, as sent by opencode, pi, copilot, qwen and the AI SDK
+// (test/adapters/gateway/recorded).
 
 const PART_ELSEWHERE = 'a part of a message that is on no list';
 const cached = { type: text, cache_control: cacheControl } as const;
 
-/** Named alike by all: `image_url: "data:…"` or `image_url: { url: "data:…" }`. */
+/** All imitators use the same names: `image_url: "data:…"` or `image_url: { url: "data:…" }`. */
 const media = (name: string): Rule =>
   object({
     ...cached,
@@ -41,7 +41,7 @@ const PART: Rule = byType(
   {
     text: TEXT,
     refusal: object({ ...cached, refusal: text }),
-    // Mistral's models think in parts.
+    // Mistral's models return their thoughts in parts.
     thinking: object({
       ...cached,
       thinking: either({ string: text, array: list(byType({ text: TEXT }, PART_ELSEWHERE)) }),
@@ -70,7 +70,7 @@ const CALLED = object({
   ...cached,
   function: object({ name: text, arguments: json }),
   custom: object({ name: text, input: text }),
-  // Google's models sign what they thought before a call.
+  // Google's models sign their thoughts before a call.
   extra_content: object({ google: object({ thought_signature: text }) }),
 });
 const CALL = byType({ function: CALLED, custom: CALLED }, PART_ELSEWHERE, 'function');
@@ -85,7 +85,7 @@ const MESSAGE = object({
   refusal: text,
   prefix: flag,
   cache_control: cacheControl,
-  // What a model thought, by the names of its servers; without it some refuse to go on.
+  // A model's thoughts, under the names that its servers use; some refuse to continue without them.
   reasoning: text,
   reasoning_content: text,
   reasoning_text: text,
@@ -102,7 +102,7 @@ const MESSAGE = object({
       signature: text,
     }),
   ),
-  // An answer that was spoken before, by its id.
+  // The id of an answer that was spoken before.
   audio: reference,
 });
 
@@ -126,7 +126,7 @@ const TOOLS: ToolTypes = (type) =>
 const named = object({ name: text });
 const CHOICE = only('auto', 'none', 'required', 'any', 'function', 'custom', 'allowed_tools');
 
-/** How the answer is made. */
+/** Sampling options. */
 const SAMPLING = {
   temperature: scalar,
   top_p: scalar,
@@ -144,7 +144,7 @@ const SAMPLING = {
   verbosity: text,
 } as const;
 
-/** How much a model thinks: OpenAI, OpenRouter, Anthropic's and others' imitators, Qwen, vLLM. */
+/** How much a model thinks: OpenAI, OpenRouter, imitators of Anthropic and others, Qwen, vLLM. */
 const THINKING = {
   reasoning_effort: text,
   reasoning: object({ effort: text, max_tokens: scalar, enabled: flag, exclude: flag, summary: text }),
@@ -158,7 +158,7 @@ const THINKING = {
   chat_template_kwargs: object({ enable_thinking: flag, thinking: flag, reasoning_effort: text }),
 } as const;
 
-/** Work or memory at the provider, outside of this call. */
+/** Work or storage at the provider, outside of this call. */
 const OUTSIDE = [
   'web_search_options',
   'background',
@@ -167,11 +167,11 @@ const OUTSIDE = [
   'prompt',
   'mcp_servers',
   'container',
-  // Routers read from the web by the first, or go on to models that the lease does not name.
+  // Routers use this to read from the web, or to switch to models that the lease does not include.
   'plugins',
   'models',
   'preset',
-  // xAI, Groq, Qwen, Perplexity and Cohere read from the web or from what is stored there by these.
+  // xAI, Groq, Qwen, Perplexity and Cohere use these to read from the web or from their storage.
   'search_parameters',
   'search_settings',
   'enable_search',
@@ -182,11 +182,11 @@ const OUTSIDE = [
   'compound_custom',
   'connectors',
   'documents',
-  // The answer, and what it used, would stay there.
+  // The answer and its usage would stay at the provider.
   'deferred',
 ] as const;
 
-/** Left out: dearer than the listed price, several answers, tokens beyond the limit, or kept by the provider. */
+/** Dropped: more expensive than the listed price, several answers, tokens beyond the limit, or stored by the provider. */
 const OMITTED = [
   'service_tier',
   'speed',

@@ -16,13 +16,13 @@ import {
   tool,
 } from './rules.ts';
 
-// Google's generateContent, as gemini, pi, opencode and the AI SDK send it (test/adapters/gateway/recorded).
+// Google's generateContent, as sent by gemini, pi, opencode and the AI SDK (test/adapters/gateway/recorded).
 
-/** Google takes every field in two spellings, so that a rule for one of them would be none. */
+/** Google accepts two spellings of every field, so a rule must cover both. */
 export const camel = (name: string): string =>
   name.replaceAll(/(?<=[a-z\d])_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const fields = (of: Parameters<typeof object>[0]): Rule => object(of, camel);
-/** Google takes one thing for a list of one. */
+/** Google accepts a single value as a list of one. */
 const oneOrMore =
   (of: Rule): Rule =>
   (value, findings) =>
@@ -49,7 +49,7 @@ const PART_FIELDS = {
   fileData: refuse(BY_REFERENCE),
 } as const;
 
-/** A part is what its fields are: one of another kind is refused, not emptied. */
+/** The fields of a part determine its kind: a part of an unknown kind is rejected, not emptied. */
 const PART: Rule = (value, findings) => {
   const other = isObject(value) && Object.keys(value).some((key) => !Object.hasOwn(PART_FIELDS, camel(key)));
   return other
@@ -58,7 +58,7 @@ const PART: Rule = (value, findings) => {
 };
 const CONTENT: Rule = fields({ role: text, parts: oneOrMore(PART) });
 
-/** Function declarations only: every other tool runs at Google. One object may hold tools of several kinds. */
+/** Function declarations only: every other tool runs at Google. One object may contain several kinds of tools. */
 const FUNCTIONS: Rule = (value, findings) => {
   const kept = fields({
     functionDeclarations: oneOrMore(
@@ -93,7 +93,7 @@ const GENERATION: Rule = fields({
   _responseJsonSchema: json,
   thinkingConfig: fields({ includeThoughts: flag, thinkingBudget: scalar, thinkingLevel: text }),
   mediaResolution: text,
-  // Several answers, or pictures and speech, which have prices of their own.
+  // Several answers, or images and speech, which have prices of their own.
   candidateCount: omit,
   responseModalities: omit,
   speechConfig: omit,
@@ -115,5 +115,5 @@ const CALL = {
   labels: omit,
 } as const;
 
-/** Of a request to count tokens, the one that would be made stands inside. */
+/** A request to count tokens contains the request whose tokens are counted. */
 export const GEMINI: Rule = fields({ ...CALL, generateContentRequest: fields(CALL) });

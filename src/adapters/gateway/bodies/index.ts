@@ -20,26 +20,26 @@ export type CheckedBody =
       readonly kind: 'may-pass';
       readonly body: Body;
       readonly limit: OutputLimit;
-      /** Names of fields that are on no list and were left out. The client chose them. */
+      /** Names of fields that are on no list and were dropped. The client chose them. */
       readonly unknown: readonly string[];
     }
-  /** It asks for what is not available here. */
+  /** It asks for something that is not available here. */
   | { readonly kind: 'forbidden'; readonly why: string }
   | { readonly kind: 'invalid'; readonly why: string };
 
-/** A call for which a body is meant. */
+/** The call that a body is for. */
 export interface Purpose {
   readonly protocol: ModelProtocol;
   readonly model: string;
-  /** To count the tokens of a request, which writes nothing. */
+  /** Whether it only counts the tokens of a request, which generates nothing. */
   readonly counting: boolean;
   readonly dialect: Dialect;
 }
 
 /**
- * Makes a body of those fields that are on the list of its protocol. A sandbox has no network of its own, so it must
- * not borrow the provider's; and what costs more than the listed price stays behind. docs/decisions/0050 says how each
- * field is decided.
+ * Builds a body from the fields that are on the list of its protocol. A sandbox has no network, so it must not use the
+ * provider's; and fields that cost more than the listed price are dropped. docs/decisions/0050 says how each field is
+ * decided.
  */
 export function checkBody(sent: Body, purpose: Purpose): CheckedBody {
   const { protocol, counting, dialect } = purpose;
@@ -58,7 +58,7 @@ export function checkBody(sent: Body, purpose: Purpose): CheckedBody {
   return { kind: 'may-pass', body, limit, unknown: [...findings.unknown] };
 }
 
-/** A choice may name a tool that is gone, and any choice without tools is an error. */
+/** A choice may name a tool that was dropped, and any choice without tools is an error. */
 function leaveOutChoice(body: Body): void {
   const none = !Array.isArray(body.tools) || body.tools.length === 0;
   if (none) {
@@ -68,7 +68,7 @@ function leaveOutChoice(body: Body): void {
   if (none || isObject(body.tool_choice)) delete body.tool_choice;
 }
 
-/** Writes what we decide, whatever the client says. */
+/** Sets the fields that we decide, whatever the client sent. */
 const PREPARE: Readonly<Record<ModelProtocol, (body: Body, purpose: Purpose) => void>> = {
   anthropic(body, { model, counting }) {
     body.model = model;
@@ -81,37 +81,37 @@ const PREPARE: Readonly<Record<ModelProtocol, (body: Body, purpose: Purpose) => 
   },
   'openai-chat'(body, { model, dialect }) {
     body.model = model;
-    // A stream tells what it used only where it is asked to.
+    // A stream reports its usage only if asked to.
     if (body.stream === true && !dialect.strict) body.stream_options = { include_usage: true };
     else delete body.stream_options;
   },
   'openai-responses'(body, { model }) {
     body.model = model;
-    // Absent, it is true.
+    // The default is true.
     body.store = false;
   },
 };
 
-/** In what a provider differs from the others with its protocol. */
+/** How a provider differs from others with the same protocol. */
 export interface Dialect {
-  /** The vendor whose protocol it is: takes its newest fields, and has room for long answers. */
+  /** Whether it is the vendor of the protocol: it accepts the newest fields and allows long answers. */
   readonly original: boolean;
-  /** Refuses `stream_options` and `max_completion_tokens`; its streams tell their usage unasked. */
+  /** Whether it rejects `stream_options` and `max_completion_tokens`; its streams always report their usage. */
   readonly strict: boolean;
 }
 
-/** How many output tokens a request may cost at most, and where to write the number that is booked. */
+/** The maximum number of output tokens of a request, and how to write the number that is booked. */
 export interface OutputLimit {
-  /** Positive and whole. Our default where the request does not say. */
+  /** A positive integer. Our default if the request does not contain it. */
   readonly asked: number;
   set(tokens: number): void;
 }
 
-/** Where a request does not say: what current models of these vendors write in one turn at the very most. */
+/** If a request has no limit: the maximum that current models of these vendors write in one turn. */
 const UNSTATED = 32_000;
 /**
- * For servers that imitate them. A number above a model's own maximum is an error there; this is the most that
- * DeepSeek's chat model takes, and leaves room in the context of a model on one's own machine. Our default.
+ * For imitators. A number above a model's own maximum is an error there; this is the maximum of DeepSeek's chat model,
+ * and it leaves space in the context of a local model. Our default.
  */
 const UNSTATED_ELSEWHERE = 8_192;
 
@@ -119,7 +119,7 @@ export type ReadLimit =
   | { readonly kind: 'limit'; readonly field: string; readonly asked: number | null }
   | { readonly kind: 'invalid'; readonly why: string };
 
-/** Every field that names the most output of an answer, by protocol. */
+/** Every field that limits the output of an answer, by protocol. */
 const FIELDS: Readonly<Record<ModelProtocol, readonly [string, ...string[]]>> = {
   anthropic: ['max_tokens'],
   'openai-chat': ['max_tokens', 'max_completion_tokens'],
@@ -129,7 +129,7 @@ const FIELDS: Readonly<Record<ModelProtocol, readonly [string, ...string[]]>> = 
 
 const isLimit = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
 
-/** Reads the limit of a body that has been through its rules. Null is how OpenAI's reference writes "not stated". */
+/** Reads the limit of a body that has been through its rules. Null means "not stated", as in OpenAI's reference. */
 export function readLimit(protocol: ModelProtocol, body: Body): ReadLimit {
   const holder = protocol === 'gemini' ? generationConfig(body) : body;
   const stated = FIELDS[protocol].filter((name) => holder[name] !== undefined && holder[name] !== null);
@@ -144,7 +144,7 @@ export function readLimit(protocol: ModelProtocol, body: Body): ReadLimit {
 
 const generationConfig = (body: Body): Body => (isObject(body.generationConfig) ? body.generationConfig : {});
 
-/** Writes the limit into the one field that the model reads, and makes budgets of thinking fit. */
+/** Writes the limit into the one field that the model reads, and adjusts thinking budgets. */
 export function outputLimit(
   protocol: ModelProtocol,
   body: Body,
@@ -166,19 +166,19 @@ export function outputLimit(
   };
 }
 
-/** Servers that imitate OpenAI may not know `max_completion_tokens`, only `max_tokens`. */
+/** Servers that imitate OpenAI may only know `max_tokens`, not `max_completion_tokens`. */
 function chatField(protocol: ModelProtocol, field: string, asked: number | null, dialect: Dialect): string {
   if (protocol !== 'openai-chat') return field;
   if (dialect.strict) return 'max_tokens';
   return asked === null && dialect.original ? 'max_completion_tokens' : field;
 }
 
-/** The smallest budget for thoughts that Anthropic takes. */
+/** The smallest thinking budget that Anthropic accepts. */
 const LEAST_BUDGET = 1_024;
 
 /**
- * Thoughts count as output: a budget for them that leaves no room for an answer becomes half of the limit, or nothing
- * where that is too small.
+ * Thoughts count as output: a thinking budget that leaves no space for an answer becomes half of the limit, or nothing
+ * if that is too small.
  */
 function fitting(budget: unknown, tokens: number): unknown {
   if (budget === undefined || budget === null) return budget;
@@ -187,7 +187,7 @@ function fitting(budget: unknown, tokens: number): unknown {
   return half >= LEAST_BUDGET ? half : null;
 }
 
-/** Undefined stays undefined, as a field that is absent. */
+/** Undefined, an absent field, stays undefined. */
 function fitThinking(body: Body, tokens: number): void {
   if (isObject(body.thinking)) {
     const budget = fitting(body.thinking.budget_tokens, tokens);

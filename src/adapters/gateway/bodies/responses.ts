@@ -20,11 +20,11 @@ import {
   tools,
 } from './rules.ts';
 
-// OpenAI's Responses, as codex, opencode, pi, copilot and the AI SDK send it (test/adapters/gateway/recorded). Nothing is
-// stored at the provider, so every item has to bring its content.
+// OpenAI's Responses, as sent by codex, opencode, pi, copilot and the AI SDK (test/adapters/gateway/recorded). Nothing
+// is stored at the provider, so every item must carry its content.
 
 const ELSEWHERE = 'an item or part that refers to content elsewhere, or that a tool of the provider wrote';
-/** Servers ask for the field in what they wrote themselves; what it may hold is of no use to them. */
+/** Servers require the field in items that they wrote themselves, but do not need its content. */
 const empty: Rule = () => [];
 const TEXT = object({ type: text, text, annotations: empty, logprobs: empty });
 
@@ -75,7 +75,7 @@ const CUSTOM = object({
   defer_loading: flag,
 });
 const BARE = object({ type: text });
-/** A shell may name a container at the provider to run in, and a search for tools may run there. */
+/** A shell may name a container at the provider to run in, and a tool search may run there. */
 const SHELL: Rule = (value, findings) =>
   isObject(value) && value.environment === undefined ? BARE(value, findings) : undefined;
 const SEARCH: Rule = (value, findings) =>
@@ -102,7 +102,7 @@ const REASONING = object({
   encrypted_content: text,
 });
 
-/** Thoughts with nothing in them but an id are looked up at the provider. */
+/** Thoughts with only an id are looked up at the provider. */
 const reasoning: Rule = (value, findings) => {
   const kept = REASONING(value, findings);
   if (!isObject(kept) || typeof kept.encrypted_content === 'string') return kept;
@@ -156,17 +156,17 @@ const ITEM: Rule = byType(
     apply_patch_call_output: object({ ...call, output: parts }),
     tool_search_call: object({ ...call, execution: only('client'), arguments: json }),
     tool_search_output: object({ ...call, execution: only('client'), tools: tools(TOOLS) }),
-    // Codex declares tools in the middle of a conversation by this.
+    // Codex uses this to declare tools in the middle of a conversation.
     additional_tools: object({ ...item, role: text, tools: tools(TOOLS) }),
   },
   ELSEWHERE,
   'message',
 );
 
-/** Tools that may be chosen: those that may be declared. */
+/** Tools that may be chosen are those that may be declared. */
 const CHOICE = only('allowed_tools', ...Object.keys(TYPES));
 
-/** Work or memory at the provider, outside of this call. */
+/** Work or storage at the provider, outside of this call. */
 const OUTSIDE = [
   'background',
   'previous_response_id',
@@ -185,7 +185,10 @@ const OUTSIDE = [
   'deferred',
 ] as const;
 
-/** Left out: dearer than the listed price, several answers, further answers on the way, or kept by the provider. */
+/**
+ * Dropped: more expensive than the listed price, several answers, further answers within the call, or stored by the
+ * provider.
+ */
 const OMITTED = [
   'service_tier',
   'speed',

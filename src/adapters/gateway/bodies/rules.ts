@@ -4,17 +4,20 @@ export type Body = Record<string, unknown>;
 export const isObject = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What was found while a body was read. */
+/** What was found while reading a body. */
 export interface Findings {
-  /** Why the body may not be sent: the first reason. Of our own words only, never of the client's. */
+  /** The first reason why the body may not be sent. It contains only our own words, never the client's. */
   refusal: string | null;
-  /** Names of fields that are on no list and were left out. */
+  /** Names of fields that are on no list and were dropped. */
   readonly unknown: Set<string>;
-  /** A tool was left out that the provider would run. */
+  /** Whether a tool was dropped that the provider would run. */
   hostedTools: boolean;
 }
 
-/** Returns what is sent on of a value; undefined: nothing. What may not be sent at all is noted in `findings`. */
+/**
+ * Returns what is passed on of a value; undefined: nothing. If the body may not be sent at all, this is noted in
+ * `findings`.
+ */
 export type Rule = (value: unknown, findings: Findings) => unknown;
 
 function reject(findings: Findings, why: string): undefined {
@@ -24,38 +27,38 @@ function reject(findings: Findings, why: string): undefined {
 
 const UNEXPECTED = 'a field whose value has another type than its protocol says';
 
-/** JSON has no infinity, though 1e999 reads as it: it would be sent on as null. */
+/** JSON has no infinity, but 1e999 parses as infinity and would be passed on as null. */
 const isScalar = (value: unknown): boolean =>
   value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
 
-/** A text, number, boolean or null. Halves of characters, which many providers refuse, are replaced. */
+/** A string, number, boolean or null. Unpaired surrogates, which many providers reject, are replaced. */
 export const scalar: Rule = (value, findings) => {
   if (typeof value === 'string') return value.toWellFormed();
   return isScalar(value) ? value : reject(findings, UNEXPECTED);
 };
 
-/** A text or null. */
+/** A string or null. */
 export const text: Rule = (value, findings) =>
   typeof value === 'string' || value === null ? scalar(value, findings) : reject(findings, UNEXPECTED);
 
-/** A boolean or null: what a server makes of other values is its own affair. */
+/** A boolean or null; servers treat other values differently. */
 export const flag: Rule = (value, findings) =>
   typeof value === 'boolean' || value === null ? value : reject(findings, UNEXPECTED);
 
-/** Any JSON: arguments of tools, and schemas. Nothing in it means anything to a provider. */
+/** Any JSON: arguments of tools, and schemas. Providers do not interpret it. */
 export const json: Rule = (value, findings) => {
   if (Array.isArray(value)) return value.map((item) => json(item, findings));
   if (!isObject(value)) return scalar(value, findings);
-  // fromEntries defines properties and never assigns them: `__proto__` stays a name like any other.
+  // fromEntries defines properties and never assigns them, so `__proto__` is a name like any other.
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key.toWellFormed(), json(item, findings)]),
   );
 };
 
-/** Known, and left out: it costs more, or a provider keeps something. */
+/** Known, and dropped: it costs more, or the provider stores something. */
 export const omit: Rule = () => undefined;
 
-/** Refused where it is set. To leave it out would answer another question than the client asked. */
+/** Rejected if it is set: without it, the answer would be to another question than the client's. */
 export const refuse =
   (why: string): Rule =>
   (value, findings) => {
@@ -64,13 +67,13 @@ export const refuse =
     return unset ? undefined : reject(findings, why);
   };
 
-/** One of these values; any other is left out. */
+/** One of these values; any other is dropped. */
 export const only =
   (...values: readonly unknown[]): Rule =>
   (value) =>
     values.includes(value) ? value : undefined;
 
-/** By what kind of JSON it is. Without a rule for a kind it is refused; null is sent on. */
+/** By the kind of JSON value. A kind without a rule is rejected; null is passed on. */
 export const either =
   (rules: { readonly string?: Rule; readonly array?: Rule; readonly object?: Rule }): Rule =>
   (value, findings) => {
@@ -80,7 +83,7 @@ export const either =
     return rule ? rule(value, findings) : reject(findings, UNEXPECTED);
   };
 
-/** Items that may not be sent are left out. */
+/** Items that may not be sent are dropped. */
 export const list =
   (of: Rule): Rule =>
   (value, findings) =>
@@ -92,7 +95,7 @@ export const list =
 
 type Fields = Readonly<Record<string, Rule>>;
 
-/** The fields on the list; any other is left out. `rename` gives the name under which a field stands on the list. */
+/** The fields on the list; all others are dropped. `rename` returns the name under which a field is on the list. */
 export const object =
   (fields: Fields, rename: (key: string) => string = (key) => key): Rule =>
   (value, findings) => {
@@ -113,7 +116,7 @@ export const object =
 export const each = (names: readonly string[], rule: (name: string) => Rule): Fields =>
   Object.fromEntries(names.map((name) => [name, rule(name)]));
 
-/** By the object's field `type`; a type without a rule is refused. `absent`: the type of one that names none. */
+/** By the object's field `type`; a type without a rule is rejected. `absent`: the type of an object without one. */
 export const byType =
   (types: Readonly<Record<string, Rule>>, why: string, absent = ''): Rule =>
   (value, findings) => {
@@ -125,13 +128,13 @@ export const byType =
 
 export const BY_REFERENCE = 'content by reference; put the content itself into the body';
 
-/** Content that stands in the body, as a data address. */
+/** Content in the body itself, as a data URL. */
 export const dataAddress: Rule = (value, findings) =>
   value === null || (typeof value === 'string' && value.startsWith('data:'))
     ? scalar(value, findings)
     : reject(findings, BY_REFERENCE);
 
-/** Base 64, or a data address. No other address passes for base 64: it has no colon and no dot. */
+/** Base64, or a data URL. No other URL passes as Base64, which has no colon and no dot. */
 export const bytes: Rule = (value, findings) =>
   value === null || (typeof value === 'string' && /^(?:data:|[\w+/=\s-]*$)/.test(value))
     ? scalar(value, findings)
@@ -139,10 +142,13 @@ export const bytes: Rule = (value, findings) =>
 
 export const reference = refuse(BY_REFERENCE);
 
-/** A tool that the client runs itself; undefined for the types of those that run at the provider, which has a network. */
+/**
+ * The rule of a tool that the client runs itself; undefined for types that run at the provider, which has network
+ * access.
+ */
 export type ToolTypes = (type: unknown) => Rule | undefined;
 
-/** Left out where it would run at the provider. */
+/** Dropped if it would run at the provider. */
 export const tool =
   (types: ToolTypes): Rule =>
   (value, findings) => {
@@ -151,7 +157,7 @@ export const tool =
     return kept;
   };
 
-/** Agents declare hosted tools, web search above all, in every request: to refuse would be to refuse the agent. */
+/** Agents declare hosted tools, above all web search, in every request; rejecting these would reject the agent. */
 export const tools =
   (types: ToolTypes): Rule =>
   (value, findings) =>
