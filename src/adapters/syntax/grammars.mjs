@@ -13,9 +13,9 @@ const MEMORY = { initial: 512, maximum: 8_192 };
 const spentMs = () => process.threadCpuUsage().user / 1_000;
 
 /** A runtime of its own, since one whose memory was full or broken cannot be used again. */
-async function openRuntime() {
+async function openRuntime(folder) {
   const require = createRequire(import.meta.url);
-  const path = join(FOLDER, 'tree-sitter.js');
+  const path = join(folder, 'tree-sitter.js');
   delete require.cache[require.resolve(path)];
   const { Parser, Language } = require(path);
   await Parser.init({
@@ -28,7 +28,7 @@ async function openRuntime() {
     const known = parsers.get(grammar);
     if (known) return known;
     const parser = new Parser();
-    parser.setLanguage(await Language.load(join(FOLDER, `tree-sitter-${grammar}.wasm`)));
+    parser.setLanguage(await Language.load(join(folder, `tree-sitter-${grammar}.wasm`)));
     parsers.set(grammar, parser);
     return parser;
   };
@@ -40,14 +40,14 @@ const isLimit = (thrown) => thrown instanceof WebAssembly.RuntimeError || thrown
  * `read` parses a text by a grammar and returns what `look(tree, isOver)` makes of the tree; null when there is no
  * answer, because the text was too much for the parser or `look` gave up.
  */
-export function openGrammars() {
+export function openGrammars(folder = FOLDER, allMs = ALL_MS) {
   let runtime = null;
   let spent = 0;
   return {
     async read(grammar, text, look) {
-      if (spent > ALL_MS) return null;
+      if (spent > allMs) return null;
       const start = spentMs();
-      runtime ??= await openRuntime();
+      runtime ??= await openRuntime(folder);
       const parser = await runtime(grammar);
       const parsing = spentMs();
       const isOver = () => spentMs() - parsing > FILE_MS;

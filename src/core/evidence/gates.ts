@@ -1,7 +1,13 @@
 import { type DiffLine, matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
 import { GATES, type GateReport, type TestRun } from './evidence.ts';
 import { isComment, type Language, languageOf } from './languages.ts';
-import { type Finding, findTampering, type TamperingOptions } from './tampering.ts';
+import {
+  type Finding,
+  findTampering,
+  type PatchTexts,
+  sourcesOf,
+  type TamperingOptions,
+} from './tampering.ts';
 
 /** How big a patch may be to be worth a reader's time. Our defaults, tune on dev data. */
 export interface ScopeLimits {
@@ -42,6 +48,12 @@ export function staticGates(
       ]
     : [contentGate(patch), scopeGate(patch, settings.protect), untamperedGate(patch, options)];
 }
+
+/** Texts that must be parsed for these gates; none of a patch that is too big. */
+export const gateSources = (patch: Patch, { baseTexts = {}, limits = {} }: StaticOptions): PatchTexts =>
+  sizeFault(patch, { ...SCOPE_LIMITS, ...limits }) === null
+    ? sourcesOf(patch, baseTexts)
+    : { base: [], patched: [] };
 
 /** Every gate is there and passed. */
 export const isSurvivor = (gates: readonly GateReport[]): boolean =>

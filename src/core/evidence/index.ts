@@ -2,6 +2,7 @@ export { type Behaviour, compareBehaviour, type Telling } from './behaviour.ts';
 export * from './evidence.ts';
 export { type Examples, examplesOf } from './examples.ts';
 export {
+  gateSources,
   isSurvivor,
   ownTestsGate,
   SCOPE_LIMITS,
@@ -33,6 +34,8 @@ export {
 export {
   type Finding,
   findTampering,
+  type PatchTexts,
+  sourcesOf,
   TAMPERING_KINDS,
   type TamperingKind,
   type TamperingOptions,

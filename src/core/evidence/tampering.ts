@@ -1,4 +1,5 @@
 import { isTestNamed, matchesAny, type Patch, type PatchFile } from '../patches/index.ts';
+import { grammarOf, NO_SYNTAX_TREES, type SyntaxTrees } from '../source/index.ts';
 import {
   attributeTricks,
   type Change,
@@ -10,9 +11,11 @@ import {
   firstChange,
   holdsTests,
   ignoredTests,
+  isCode,
   isSupport,
   type Look,
   lookAt,
+  type PatchTexts,
   readTests,
   type Suspicion,
   setVariables,
@@ -20,11 +23,14 @@ import {
   suspiciousCode,
   type TamperingKind,
   type TestView,
+  textsOf,
 } from './integrity/index.ts';
 import { languageOf } from './languages.ts';
 import { changedParts } from './watched.ts';
 
 export interface TamperingOptions {
+  /** The texts that `sourcesOf` names, parsed; default none, and then nothing is known of tests but their lines. */
+  readonly syntax?: SyntaxTrees;
   /** Globs of test files that the brief says must change; what they expect may then change, and is contested. */
   readonly declared?: readonly string[];
   /** Paths of all files of the base commit: with them, ignore rules are tried on its tests. */
@@ -66,13 +72,14 @@ export function findTampering(
   options: TamperingOptions = {},
 ): readonly Finding[] {
   const looks = patch.files.map((file) =>
-    lookAt(file, Object.hasOwn(baseTexts, file.path) ? baseTexts[file.path] : undefined),
+    lookAt(file, baseTextOf(file, baseTexts), options.syntax ?? NO_SYNTAX_TREES),
   );
   const moves = movedLines(looks);
   const tests = testsOf(looks, options.baseFiles ?? []);
   return looks.flatMap((look) => {
     const { file } = look;
     const own = tests.compared.filter((one) => one.file === file).flatMap(({ suspicions }) => suspicions);
+    const unread = unreadTests(look);
     const rests = isSupport(look) || matchesAny(options.support ?? [], file.path) || isFixture(file);
     const all = [
       ...changedRunner(look),
@@ -83,12 +90,40 @@ export function findTampering(
       ...setVariables(look),
       ...wholeTest(look, own, moves),
       ...own,
-      ...(rests && !tests.held.has(file) ? changedSupport(look, (text) => moves.added.has(text)) : []),
+      ...unread,
+      ...(rests && !tests.held.has(file) && unread.length === 0
+        ? changedSupport(look, (text) => moves.added.has(text))
+        : []),
       ...suspiciousCode(look, moves.isMoved),
     ];
     return once(all).map((one) => findingOf(file, one, options));
   });
 }
+
+/** Characters of all texts of a patch that are parsed; files beyond are judged by their lines. Our default. */
+const MOST_CHARACTERS = 8 * 2 ** 20;
+
+/**
+ * Texts that must be parsed to compare the tests of a patch, and to read the code that it adds. Tests of the base come
+ * first, so that what a patch adds cannot use up what they need.
+ */
+export function sourcesOf(patch: Patch, baseTexts: Readonly<Record<string, string>>): PatchTexts {
+  const files = patch.files.filter(({ role, path }) => role !== 'runner' && grammarOf(path) !== null);
+  const isOld = ({ role, change }: PatchFile) => role === 'test' && change !== 'added';
+  let left = MOST_CHARACTERS;
+  const taken = [...files.filter(isOld), ...files.filter((file) => !isOld(file))]
+    .map((file) => textsOf(file, baseTextOf(file, baseTexts)))
+    .filter(({ base, patched }) => {
+      const length = [...base, ...patched].reduce((sum, { text }) => sum + text.length, 0);
+      const fits = length <= left;
+      if (fits) left -= length;
+      return fits;
+    });
+  return { base: taken.flatMap(({ base }) => base), patched: taken.flatMap(({ patched }) => patched) };
+}
+
+const baseTextOf = ({ path }: PatchFile, texts: Readonly<Record<string, string>>): string | undefined =>
+  Object.hasOwn(texts, path) ? texts[path] : undefined;
 
 /** Test files and production files that hold tests, compared with each other: what moves between them is not lost. */
 function testsOf(
@@ -126,6 +161,33 @@ function testsOf(
     (view) => isRun(view, styles),
   );
   return { compared, held };
+}
+
+/** Test files whose tests cannot be told apart: what happened to them is not known, and that is said. */
+function unreadTests(look: Look): readonly Suspicion[] {
+  const { file } = look;
+  if (file.role !== 'test' || file.binary || file.change !== 'modified') return [];
+  const views = readTests(look);
+  const said = { at: firstChange(look), whole: true } as const;
+  const isLost = ({ before, after }: TestView) =>
+    before.tests.length + before.assertions.length > 0 && !after.side.tree && /\w/.test(after.side.code);
+  if (views.some(isLost))
+    return [
+      { kind: 'test-deleted', what: 'the tests of a file are too long or too deep to be read now', ...said },
+    ];
+  const isKnown = views.some(({ before }) => before.tests.length + before.assertions.length > 0);
+  // Without a grammar a helper cannot be told from a test.
+  const isTest = isTestNamed(file.path) || (isCode(look) && grammarOf(file.path) === null);
+  return isKnown || !isTest
+    ? []
+    : [
+        {
+          kind: 'fixture-changed',
+          what: 'a test file was changed whose tests cannot be compared',
+          ...said,
+          slight: true,
+        },
+      ];
 }
 
 /** The part of a name by which runners find tests, and the language: `.test` of JavaScript, `_test` of Go. */
@@ -228,4 +290,4 @@ function findingOf(
   };
 }
 
-export { type Finding, TAMPERING_KINDS, type TamperingKind } from './integrity/index.ts';
+export { type Finding, type PatchTexts, TAMPERING_KINDS, type TamperingKind } from './integrity/index.ts';

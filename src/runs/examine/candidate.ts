@@ -6,6 +6,7 @@ import {
   EXIT_CODE,
   GATES,
   type GateReport,
+  gateSources,
   newlyFailing,
   ownTestsGate,
   SUSPECT_RUNS,
@@ -24,6 +25,7 @@ import { readPatch } from '../context.ts';
 import { unlessDamaged } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
 import { areaId } from './execute.ts';
+import { parseSources } from './syntax.ts';
 import { fail, pass, runOn, type Tree, type TreeRunOptions, type Trees, unbuilt } from './trees.ts';
 
 /** What examining takes of a candidate. */
@@ -64,11 +66,14 @@ export async function examineOne(bank: ExaminationTools, candidate: Entry): Prom
     return { candidate, gates: [pass('collected', 'a patch'), fail('safe', parsed.reasons.join(' '))] };
   }
   const { patch } = parsed;
+  const texts = { baseTexts: await baseTexts(runner, patch) };
+  const id = areaId(runner.task.runId, candidate.alias, 'parsed');
   const gates = [
     pass('collected', 'a patch'),
     pass('safe', 'only ordinary files'),
     ...staticGates(patch, runner.task.settings, {
-      baseTexts: await baseTexts(runner, patch),
+      ...texts,
+      syntax: await parseSources(runner, id, gateSources(patch, texts)),
       declared: runner.declared ?? [],
     }),
   ];

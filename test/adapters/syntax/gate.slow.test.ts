@@ -4,6 +4,7 @@ import { openWorkspaces } from '../../../src/adapters/git/index.ts';
 import { installSyntaxCheck } from '../../../src/adapters/syntax/index.ts';
 import type { Task } from '../../../src/core/model/index.ts';
 import { type Patch, parsePatch } from '../../../src/core/patches/index.ts';
+import type { SourceText } from '../../../src/core/source/index.ts';
 import type {
   BaseCheckout,
   ExecResult,
@@ -13,7 +14,7 @@ import type {
 } from '../../../src/ports/index.ts';
 import type { CheckPorts, CheckRunner } from '../../../src/runs/examine/areas.ts';
 import { checkRunnerOn } from '../../../src/runs/examine/execute.ts';
-import { parseErrors } from '../../../src/runs/examine/trees.ts';
+import { parseErrors, parseSources } from '../../../src/runs/examine/syntax.ts';
 import { patchOf } from '../../contracts/workspaces.suite.ts';
 import { silent } from '../../world/silent.ts';
 import { type GitWorld, openGitWorld } from '../git/world.ts';
@@ -182,5 +183,29 @@ describe('a candidate is held to the syntax that its base parses by', () => {
   test('troubles of several files are told together, at most three', async () => {
     const said = await judge(python, `for f in a b c d; do ${BROKEN} > $f.py; done`);
     expect(said?.split('; ').map((each) => each.split(':')[0])).toEqual(['a.py', 'b.py', 'c.py']);
+  });
+
+  describe('texts of a patch as syntax trees', () => {
+    const old = { path: 'a.ts', text: 'test("a", () => {});\n' };
+    const read = (patched: readonly SourceText[], ended?: Partial<ExecResult>) =>
+      changed(
+        python,
+        'echo x = 2 > a.py',
+        (place) => parseSources(place, `parsed-${++areas}`, { base: [old], patched }),
+        ended,
+      );
+
+    test('are parsed inside the sandbox, whatever they hold', async () => {
+      const go = { path: 'a.go', text: 'package a\n\nfunc f( {\n' };
+      const deep = { path: 'b.ts', text: '['.repeat(3_000) + ']'.repeat(3_000) };
+      const syntax = await read([go, deep]);
+      expect(syntax(old)?.nodes[0]).toMatchObject({ type: 'program', from: 0, to: old.text.length });
+      expect(syntax(go)?.nodes.map(({ type }) => type)).toContain('ERROR');
+      expect(syntax(deep)).toBeNull();
+    });
+
+    test('have none where they made the parser exceed its limits', async () => {
+      expect((await read([{ path: 'b.ts', text: 'x' }], { stopped: 'memory' }))(old)).toBeNull();
+    });
   });
 });

@@ -8,6 +8,7 @@ import {
   testsRunGate,
 } from '../../../src/core/evidence/index.ts';
 import { patchBetween, type Tree } from '../git.ts';
+import { syntaxOf } from '../syntax.ts';
 
 const PROTECT = ['.github/**', '**/*.lock'];
 const gates = (before: Tree, after: Tree, limits = {}): Record<string, GateReport> =>
@@ -106,15 +107,16 @@ test('untampered names the first places and shows the lines', () => {
   expect(gates(before, { ...before, 'src/a.ts': 'x();\n' }).untampered?.passed).toBe(true);
 });
 
-test('untampered lets a declared change of a test pass, and says which', () => {
+test('untampered lets a declared change of a test pass, and says which', async () => {
   const before = { 'test/a.test.ts': "test('a', () => {\n  expect(f()).toBe(1);\n});\n", 'src/a.ts': 'a\n' };
   const after = {
     'test/a.test.ts': before['test/a.test.ts'].replace('toBe(1)', 'toBe(2)'),
     'src/a.ts': 'b\n',
   };
   const patch = patchBetween(before, after);
+  const syntax = await syntaxOf(patch, before);
   const report = (declared: readonly string[]) =>
-    staticGates(patch, { protect: [] }, { baseTexts: before, declared }).find(
+    staticGates(patch, { protect: [] }, { baseTexts: before, syntax, declared }).find(
       ({ gate }) => gate === 'untampered',
     );
   expect(report([])).toMatchObject({ passed: false, hunk: expect.stringContaining('toBe(2)') });

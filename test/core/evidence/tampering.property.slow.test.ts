@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Finding, findTampering } from '../../../src/core/evidence/index.ts';
+import type { Finding } from '../../../src/core/evidence/index.ts';
 import { parsePatch } from '../../../src/core/patches/index.ts';
 import { Git } from '../git.ts';
+import { tamperingIn } from '../syntax.ts';
 
 /** A suite by its parts: what each test is called, and the numbers that it asserts. */
 type Suite = readonly { readonly name: string; readonly values: readonly number[] }[];
@@ -27,22 +28,27 @@ const text = (suite: Suite): string =>
 const RUNS = 25;
 
 describe('any suite', () => {
-  const kinds = (git: Git, before: string, after: string, known: boolean): readonly Finding['kind'][] => {
+  const kinds = async (
+    git: Git,
+    before: string,
+    after: string,
+    known: boolean,
+  ): Promise<readonly Finding['kind'][]> => {
     const { raw, text: diff } = git.diff({ [PATH]: before }, { [PATH]: after });
     const parsed = parsePatch(raw, diff);
     if (parsed.kind === 'refused') throw new Error(parsed.reasons.join('\n'));
-    return findTampering(parsed.patch, known ? { [PATH]: before } : {}).map(({ kind }) => kind);
+    return (await tamperingIn(parsed.patch, known ? { [PATH]: before } : {})).map(({ kind }) => kind);
   };
   const check = (
     name: string,
     change: (suite: Suite, at: number) => string,
     wanted: readonly Finding['kind'][],
   ) =>
-    test(name, () => {
+    test(name, async () => {
       using git = new Git();
-      fc.assert(
-        fc.property(suiteOf, fc.nat(), fc.boolean(), (suite, nat, known) => {
-          expect(kinds(git, text(suite), change(suite, nat % suite.length), known)).toEqual(wanted);
+      await fc.assert(
+        fc.asyncProperty(suiteOf, fc.nat(), fc.boolean(), async (suite, nat, known) => {
+          expect(await kinds(git, text(suite), change(suite, nat % suite.length), known)).toEqual(wanted);
         }),
         { numRuns: RUNS },
       );
@@ -157,14 +163,14 @@ describe('any text', () => {
     ],
   );
 
-  test('is read without a fault, and gives findings of lines that the patch touches', () => {
+  test('is read without a fault, and gives findings of lines that the patch touches', async () => {
     using git = new Git();
-    fc.assert(
-      fc.property(paths, soup, soup, fc.boolean(), (path, before, after, known) => {
+    await fc.assert(
+      fc.asyncProperty(paths, soup, soup, fc.boolean(), async (path, before, after, known) => {
         const { raw, text: diff } = git.diff({ [path]: before }, { [path]: after });
         const parsed = parsePatch(raw, diff);
         if (parsed.kind === 'refused') throw new Error(parsed.reasons.join('\n'));
-        const findings = findTampering(parsed.patch, known ? { [path]: before } : {});
+        const findings = await tamperingIn(parsed.patch, known ? { [path]: before } : {});
         for (const { path: where, hunk } of findings)
           expect([where, hunk]).toEqual([path, expect.any(String)]);
       }),

@@ -1,86 +1,89 @@
 import { describe, expect, test } from 'vitest';
-import {
-  findTampering,
-  TAMPERING_KINDS,
-  type TamperingOptions,
-  watchedFiles,
-} from '../../../src/core/evidence/index.ts';
+import { TAMPERING_KINDS, type TamperingOptions, watchedFiles } from '../../../src/core/evidence/index.ts';
 import { patchBetween, type Tree } from '../git.ts';
+import { tamperingIn } from '../syntax.ts';
 
 const SUITE = `import { test, expect } from 'vitest';
-test('adds', () => {
+test('adds', async () => {
   expect(add(1, 2)).toBe(3);
   expect(add(0, 0)).toBe(0);
 });
-test('subtracts', () => {
+test('subtracts', async () => {
   expect(sub(3, 2)).toBe(1);
 });
 `;
 
 /** `path:line what`, for each finding. */
-const found = (
+const found = async (
   before: Tree,
   after: Tree,
   baseTexts: Readonly<Record<string, string>> = {},
-): readonly string[] =>
-  findTampering(patchBetween(before, after), baseTexts).map(
+): Promise<readonly string[]> =>
+  (await tamperingIn(patchBetween(before, after), baseTexts)).map(
     ({ path, line, what }) => `${path}${line === undefined ? '' : `:${line}`} ${what}`,
   );
-const suite = (change: (text: string) => string): readonly string[] =>
+const suite = (change: (text: string) => string): Promise<readonly string[]> =>
   found({ 'test/a.test.ts': SUITE }, { 'test/a.test.ts': change(SUITE) });
 /** What adding these lines to a production file gives. */
-const adding = (path: string, ...lines: readonly string[]): readonly string[] =>
+const adding = (path: string, ...lines: readonly string[]): Promise<readonly string[]> =>
   found({ [path]: 'one\n' }, { [path]: `one\n${lines.join('\n')}\n` });
 
 describe('tests of the base', () => {
-  test('assertions that are only added are fine', () => {
-    expect(suite((text) => text.replace('toBe(0);', "toBe(0);\n  expect(add('1', 1)).toBe(2);"))).toEqual([]);
-    expect(suite((text) => `${text}test('more', () => {\n  expect(1).toBe(1);\n});\n`)).toEqual([]);
+  test('assertions that are only added are fine', async () => {
+    expect(
+      await suite((text) => text.replace('toBe(0);', "toBe(0);\n  expect(add('1', 1)).toBe(2);")),
+    ).toEqual([]);
+    expect(await suite((text) => `${text}test('more', async () => {\n  expect(1).toBe(1);\n});\n`)).toEqual(
+      [],
+    );
   });
 
-  test('a removed assertion is named with its line and what stands around it', () => {
+  test('a removed assertion is named with its line and what stands around it', async () => {
     const before = { 'test/a.test.ts': SUITE };
     const after = { 'test/a.test.ts': SUITE.replace('  expect(add(0, 0)).toBe(0);\n', '') };
-    expect(findTampering(patchBetween(before, after), {})).toEqual([
+    expect(await tamperingIn(patchBetween(before, after), {})).toEqual([
       {
         kind: 'assertion-removed',
         contested: false,
         path: 'test/a.test.ts',
         line: 4,
         what: '1 assertion was removed from a test',
-        hunk: " import { test, expect } from 'vitest';\n test('adds', () => {\n   expect(add(1, 2)).toBe(3);\n-  expect(add(0, 0)).toBe(0);\n });\n test('subtracts', () => {\n   expect(sub(3, 2)).toBe(1);",
+        hunk: " import { test, expect } from 'vitest';\n test('adds', async () => {\n   expect(add(1, 2)).toBe(3);\n-  expect(add(0, 0)).toBe(0);\n });\n test('subtracts', async () => {\n   expect(sub(3, 2)).toBe(1);",
       },
     ]);
   });
 
-  test('an assertion that is commented out is removed', () => {
-    expect(suite((text) => text.replace('  expect(add(0', '  // expect(add(0'))).toEqual([
+  test('an assertion that is commented out is removed', async () => {
+    expect(await suite((text) => text.replace('  expect(add(0', '  // expect(add(0'))).toEqual([
       'test/a.test.ts:4 1 assertion was removed from a test',
     ]);
   });
 
-  test('a changed expectation is named', () => {
-    expect(suite((text) => text.replace('toBe(3)', 'toBe(4)'))).toEqual([
+  test('a changed expectation is named', async () => {
+    expect(await suite((text) => text.replace('toBe(3)', 'toBe(4)'))).toEqual([
       'test/a.test.ts:3 an expected value was changed',
     ]);
   });
 
-  test('a test that is removed, or only moved', () => {
+  test('a test that is removed, or only moved', async () => {
     const [first, second] = [
       SUITE.slice(0, SUITE.indexOf("test('sub")),
       SUITE.slice(SUITE.indexOf("test('sub")),
     ];
-    expect(suite(() => first)).toEqual(['test/a.test.ts:6 1 test was removed']);
+    expect(await suite(() => first)).toEqual(['test/a.test.ts:6 1 test was removed']);
     const head = first.slice(0, first.indexOf('test('));
-    expect(suite(() => head + second + first.slice(head.length))).toEqual([]);
+    expect(await suite(() => head + second + first.slice(head.length))).toEqual([]);
   });
 
-  test('a whole file that goes', () => {
-    expect(found({ 'test/a.test.ts': SUITE }, {})).toEqual(['test/a.test.ts a test file was removed']);
+  test('a whole file that goes', async () => {
+    expect(await found({ 'test/a.test.ts': SUITE }, {})).toEqual(['test/a.test.ts a test file was removed']);
     expect(
-      found({ 'test/fixtures/in.bin': Buffer.from([0, 1]) }, { 'test/fixtures/in.bin': Buffer.from([0, 2]) }),
+      await found(
+        { 'test/fixtures/in.bin': Buffer.from([0, 1]) },
+        { 'test/fixtures/in.bin': Buffer.from([0, 2]) },
+      ),
     ).toEqual(['test/fixtures/in.bin a binary file of the tests was changed']);
-    expect(found({ 'test/a.test.ts': SUITE }, { 'test/a.test.ts': { link: 'b' } })).toEqual([
+    expect(await found({ 'test/a.test.ts': SUITE }, { 'test/a.test.ts': { link: 'b' } })).toEqual([
       'test/a.test.ts a test file became something else',
     ]);
   });
@@ -95,8 +98,8 @@ describe('tests of the base', () => {
     ["test('adds', ", "test('adds', { todo: 'later' }, "],
     ['  expect(sub', '  t.skip();\n  expect(sub'],
     ['  expect(sub', '  this.skip();\n  expect(sub'],
-  ])('skipped: %s -> %s', (from, to) => {
-    expect(suite((text) => text.replace(from, to))).toContainEqual(
+  ])('skipped: %s -> %s', async (from, to) => {
+    expect(await suite((text) => text.replace(from, to))).toContainEqual(
       expect.stringContaining('a test was skipped'),
     );
   });
@@ -104,23 +107,29 @@ describe('tests of the base', () => {
   test.each([
     ["test('adds'", "test.only('adds'"],
     ["test('adds'", "fit('adds'"],
-  ])('focused: %s -> %s', (from, to) => {
-    expect(suite((text) => text.replace(from, to))).toEqual([expect.stringContaining('a test was focused')]);
+  ])('focused: %s -> %s', async (from, to) => {
+    expect(await suite((text) => text.replace(from, to))).toEqual([
+      expect.stringContaining('a test was focused'),
+    ]);
   });
 
-  test('a test that was skipped before may stay so, and be run again', () => {
+  test('a test that was skipped before may stay so, and be run again', async () => {
     const skipped = SUITE.replace("test('adds'", "test.skip('adds'");
-    expect(found({ 'a.test.ts': skipped }, { 'a.test.ts': SUITE })).toEqual([]);
-    expect(found({ 'a.test.ts': skipped }, { 'a.test.ts': skipped.replace('adds', 'adds up') })).toEqual([]);
+    expect(await found({ 'a.test.ts': skipped }, { 'a.test.ts': SUITE })).toEqual([]);
+    expect(
+      await found({ 'a.test.ts': skipped }, { 'a.test.ts': skipped.replace('adds', 'adds up') }),
+    ).toEqual([]);
   });
 
-  test('words that only look like it are left alone', () => {
+  test('words that only look like it are left alone', async () => {
     expect(
-      suite((text) =>
+      await suite((text) =>
         text.replace('toBe(0);', 'toBe(0);\n  expect(list({ skip: 10, take: 5 })).toEqual([]);'),
       ),
     ).toEqual([]);
-    expect(suite((text) => text.replace('toBe(0);', 'toBe(0);\n  // never use it.only( here'))).toEqual([]);
+    expect(await suite((text) => text.replace('toBe(0);', 'toBe(0);\n  // never use it.only( here'))).toEqual(
+      [],
+    );
   });
 
   test.each<[string, string, string]>([
@@ -140,8 +149,8 @@ describe('tests of the base', () => {
     ['src/test/ATest.java', '@Test\nvoid a() {}\n', '@Disabled\n@Test\nvoid a() {}\n'],
     ['spec/a_spec.rb', "it 'a' do\nend\n", "xit 'a' do\nend\n"],
     ['tests/ATest.php', 'function testA() {\n}\n', 'function testA() {\n$this->markTestSkipped();\n}\n'],
-  ])('in %s: %j -> %j', (path, before, after) => {
-    expect(found({ [path]: before }, { [path]: after })).toContainEqual(
+  ])('in %s: %j -> %j', async (path, before, after) => {
+    expect(await found({ [path]: before }, { [path]: after })).toContainEqual(
       expect.stringContaining('a test was skipped'),
     );
   });
@@ -159,109 +168,113 @@ describe('tests of the base', () => {
       'mod tests {\n#[test]\nfn a() {\n  assert_eq!(1, 1);\n}\n}\n',
       'mod tests {\n#[test]\nfn a() {\n}\n}\n',
     ],
-  ])('an assertion less in %s', (path, before, after) => {
-    expect(found({ [path]: before }, { [path]: after })).toContainEqual(
+  ])('an assertion less in %s', async (path, before, after) => {
+    expect(await found({ [path]: before }, { [path]: after })).toContainEqual(
       expect.stringContaining('1 assertion was removed'),
     );
   });
 
-  test('a unit test inside production code counts too', () => {
+  test('a unit test inside production code counts too', async () => {
     const lib = 'pub fn f() {}\n#[cfg(test)]\nmod tests {\n  #[test]\n  fn works() {}\n}\n';
-    expect(found({ 'src/lib.rs': lib }, { 'src/lib.rs': 'pub fn f() { 1; }\n' })).toEqual([
+    expect(await found({ 'src/lib.rs': lib }, { 'src/lib.rs': 'pub fn f() { 1; }\n' })).toEqual([
       'src/lib.rs:4 1 test was removed',
     ]);
   });
 });
 
 describe('new tests', () => {
-  test('may be skipped, but may not silence others', () => {
-    expect(found({}, { 'test/new.test.ts': SUITE.replace("test('adds'", "test.skip('adds'") })).toEqual([]);
-    expect(found({}, { 'test/new.test.ts': SUITE.replace("test('adds'", "test.only('adds'") })).toEqual([
-      'test/new.test.ts:2 a test was focused, which silences the others',
-    ]);
+  test('may be skipped, but may not silence others', async () => {
+    expect(await found({}, { 'test/new.test.ts': SUITE.replace("test('adds'", "test.skip('adds'") })).toEqual(
+      [],
+    );
+    expect(await found({}, { 'test/new.test.ts': SUITE.replace("test('adds'", "test.only('adds'") })).toEqual(
+      ['test/new.test.ts:2 a test was focused, which silences the others'],
+    );
   });
 });
 
 describe('configuration and snapshots', () => {
-  test('configuration of the runner may not come, change or go', () => {
+  test('configuration of the runner may not come, change or go', async () => {
     const config = 'vitest.config.ts';
-    expect(found({}, { [config]: 'x' })).toEqual([`${config} configuration of the tests or of CI was added`]);
-    expect(found({ [config]: 'x' }, { [config]: 'y' })).toEqual([
+    expect(await found({}, { [config]: 'x' })).toEqual([
+      `${config} configuration of the tests or of CI was added`,
+    ]);
+    expect(await found({ [config]: 'x' }, { [config]: 'y' })).toEqual([
       `${config} configuration of the tests or of CI was changed`,
     ]);
-    expect(found({ [config]: 'x' }, {})).toEqual([
+    expect(await found({ [config]: 'x' }, {})).toEqual([
       `${config} configuration of the tests or of CI was removed`,
     ]);
   });
 
-  test('snapshots may only grow', () => {
+  test('snapshots may only grow', async () => {
     const snap = 'src/__snapshots__/a.test.ts.snap';
-    expect(found({}, { [snap]: 'a\n' })).toEqual([]);
-    expect(found({ [snap]: 'a\n' }, { [snap]: 'a\nb\n' })).toEqual([]);
-    expect(found({ [snap]: 'a\n' }, { [snap]: 'b\n' })).toEqual([
+    expect(await found({}, { [snap]: 'a\n' })).toEqual([]);
+    expect(await found({ [snap]: 'a\n' }, { [snap]: 'a\nb\n' })).toEqual([]);
+    expect(await found({ [snap]: 'a\n' }, { [snap]: 'b\n' })).toEqual([
       `${snap} a recorded snapshot was changed or removed`,
     ]);
   });
 
   const manifest = (fields: object): string => `${JSON.stringify({ name: 'x', ...fields }, null, 2)}\n`;
-  const inPackage = (before: object, after: object, known = true): readonly string[] => {
+  const inPackage = (before: object, after: object, known = true): Promise<readonly string[]> => {
     const text = manifest(before);
     const texts = known ? { 'package.json': text } : {};
     return found({ 'package.json': text }, { 'package.json': manifest(after) }, texts);
   };
   const scripts = { test: 'npm run unit && npm run lint', unit: 'vitest run', lint: 'eslint .', dev: 'vite' };
 
-  test('package.json: scripts that decide about the tests, and those they start', () => {
-    expect(inPackage({ scripts }, { scripts: { ...scripts, test: 'true' } })).toEqual([
+  test('package.json: scripts that decide about the tests, and those they start', async () => {
+    expect(await inPackage({ scripts }, { scripts: { ...scripts, test: 'true' } })).toEqual([
       'package.json it decides how tests or build run, and this part was changed: scripts.test',
     ]);
-    expect(inPackage({ scripts }, { scripts: { ...scripts, unit: 'true' } })).toEqual([
+    expect(await inPackage({ scripts }, { scripts: { ...scripts, unit: 'true' } })).toEqual([
       expect.stringContaining('scripts.unit'),
     ]);
-    expect(inPackage({ scripts }, { scripts: { ...scripts, pretest: 'rm -r test' } })).toEqual([
+    expect(await inPackage({ scripts }, { scripts: { ...scripts, pretest: 'rm -r test' } })).toEqual([
       expect.stringContaining('scripts.pretest'),
     ]);
-    expect(inPackage({}, { jest: { testPathIgnorePatterns: ['a'] } })).toEqual([
+    expect(await inPackage({}, { jest: { testPathIgnorePatterns: ['a'] } })).toEqual([
       expect.stringContaining(': jest'),
     ]);
   });
 
-  test('package.json: all else may change, and order says nothing', () => {
-    expect(inPackage({ scripts }, { scripts: { ...scripts, dev: 'vite --host' }, version: '2.0.0' })).toEqual(
-      [],
-    );
+  test('package.json: all else may change, and order says nothing', async () => {
+    expect(
+      await inPackage({ scripts }, { scripts: { ...scripts, dev: 'vite --host' }, version: '2.0.0' }),
+    ).toEqual([]);
     const jest = { a: 1, b: { c: 2, d: 3 } };
-    expect(inPackage({ jest }, { jest: { b: { d: 3, c: 2 }, a: 1 } })).toEqual([]);
+    expect(await inPackage({ jest }, { jest: { b: { d: 3, c: 2 }, a: 1 } })).toEqual([]);
   });
 
-  test('package.json: without its base text, every doubtful line counts', () => {
-    expect(inPackage({ scripts }, { scripts: { ...scripts, test: 'true' } }, false)).not.toEqual([]);
-    expect(inPackage({ scripts }, { scripts, version: '2.0.0' }, false)).toEqual([]);
+  test('package.json: without its base text, every doubtful line counts', async () => {
+    expect(await inPackage({ scripts }, { scripts: { ...scripts, test: 'true' } }, false)).not.toEqual([]);
+    expect(await inPackage({ scripts }, { scripts, version: '2.0.0' }, false)).toEqual([]);
   });
 
-  test('package.json: one that is no JSON any more', () => {
+  test('package.json: one that is no JSON any more', async () => {
     const text = manifest({ scripts });
     expect(
-      found({ 'package.json': text }, { 'package.json': text.slice(0, -3) }, { 'package.json': text }),
+      await found({ 'package.json': text }, { 'package.json': text.slice(0, -3) }, { 'package.json': text }),
     ).toEqual([expect.stringContaining('its syntax')]);
   });
 
-  test('pyproject.toml and makefiles: the parts about tests', () => {
+  test('pyproject.toml and makefiles: the parts about tests', async () => {
     const toml =
       '[project]\nname = "x"\n[tool.pytest.ini_options]\naddopts = "-q"\n[tool.black]\nline-length = 80\n';
     const inToml = (change: (text: string) => string) =>
       found({ 'pyproject.toml': toml }, { 'pyproject.toml': change(toml) }, { 'pyproject.toml': toml });
-    expect(inToml((text) => text.replace('"-q"', '"--ignore=tests"'))).toEqual([
+    expect(await inToml((text) => text.replace('"-q"', '"--ignore=tests"'))).toEqual([
       expect.stringContaining('tool.pytest.ini_options'),
     ]);
-    expect(inToml((text) => text.replace('80', '100'))).toEqual([]);
+    expect(await inToml((text) => text.replace('80', '100'))).toEqual([]);
     const make = 'build:\n\tcc a.c\n\ntest: build\n\t./run-tests\n\nclean:\n\trm -f a\n';
     const inMake = (change: (text: string) => string) =>
       found({ Makefile: make }, { Makefile: change(make) }, { Makefile: make });
-    expect(inMake((text) => text.replace('\t./run-tests', '\ttrue'))).toEqual([
+    expect(await inMake((text) => text.replace('\t./run-tests', '\ttrue'))).toEqual([
       expect.stringContaining(': test'),
     ]);
-    expect(inMake((text) => text.replace('rm -f a', 'rm -f a b'))).toEqual([]);
+    expect(await inMake((text) => text.replace('rm -f a', 'rm -f a b'))).toEqual([]);
   });
 });
 
@@ -286,8 +299,8 @@ describe('production code that knows it is being tested', () => {
     ['a.go', 'os.Exit(0)'],
     ['src/lib.rs', 'std::process::exit(0);'],
     ['bin/cli.ts', 'if (process.env.VITEST) return 3;'],
-  ])('%s: %s', (path, line) => {
-    expect(adding(path, line)).toEqual([expect.stringMatching(/:2 production code (asks|ends|sets)/)]);
+  ])('%s: %s', async (path, line) => {
+    expect(await adding(path, line)).toEqual([expect.stringMatching(/:2 production code (asks|ends|sets)/)]);
   });
 
   test.each([
@@ -298,40 +311,47 @@ describe('production code that knows it is being tested', () => {
     ['src/a.ts', 'const CI = confidence(x);'],
     ['src/a.ts', '// process.exit(0) would end it'],
     ['README.md', 'Set NODE_ENV === "test" and process.exit(0).'],
-  ])('%s: %s is fine', (path, line) => {
-    expect(adding(path, line)).toEqual([]);
+  ])('%s: %s is fine', async (path, line) => {
+    expect(await adding(path, line)).toEqual([]);
   });
 
-  test('a line that only moves is not new', () => {
+  test('a line that only moves is not new', async () => {
     const before = { 'src/a.ts': 'process.exit(0);\na\nb\nc\n' };
-    expect(found(before, { 'src/a.ts': 'a\nb\nc\n  process.exit(0);\n' })).toEqual([]);
-    expect(found(before, { 'src/a.ts': 'a\nb\nc\nprocess.exit(0);\nprocess.exit(0);\n' })).toHaveLength(1);
+    expect(await found(before, { 'src/a.ts': 'a\nb\nc\n  process.exit(0);\n' })).toEqual([]);
+    expect(await found(before, { 'src/a.ts': 'a\nb\nc\nprocess.exit(0);\nprocess.exit(0);\n' })).toHaveLength(
+      1,
+    );
   });
 
-  test('a long line hides nothing', () => {
-    expect(adding('src/a.js', `${'x;'.repeat(9_000)}process.exit(0);${'y;'.repeat(9_000)}`)).toHaveLength(1);
+  test('a long line hides nothing', async () => {
+    expect(
+      await adding('src/a.js', `${'x;'.repeat(9_000)}process.exit(0);${'y;'.repeat(9_000)}`),
+    ).toHaveLength(1);
   });
 });
 
 describe('what a brief can declare', () => {
-  const standing = (before: Tree, after: Tree, options: TamperingOptions) =>
-    findTampering(patchBetween(before, after), {}, options).map(({ kind, contested }) => [kind, contested]);
+  const standing = async (before: Tree, after: Tree, options: TamperingOptions) =>
+    (await tamperingIn(patchBetween(before, after), {}, options)).map(({ kind, contested }) => [
+      kind,
+      contested,
+    ]);
   const other = { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBe(4)') };
   const before = { 'test/a.test.ts': SUITE };
 
-  test('an expectation in a declared file is contested, in another one it is tampering', () => {
-    expect(standing(before, other, { declared: ['test/**'] })).toEqual([['expectation-changed', true]]);
-    expect(standing(before, other, { declared: ['test/b.test.ts'] })).toEqual([
+  test('an expectation in a declared file is contested, in another one it is tampering', async () => {
+    expect(await standing(before, other, { declared: ['test/**'] })).toEqual([['expectation-changed', true]]);
+    expect(await standing(before, other, { declared: ['test/b.test.ts'] })).toEqual([
       ['expectation-changed', false],
     ]);
   });
 
-  test('where nobody could declare anything, expectations are contested, and nothing else is', () => {
+  test('where nobody could declare anything, expectations are contested, and nothing else is', async () => {
     const options = { undeclared: 'contested' } as const;
-    expect(standing(before, other, options)).toEqual([['expectation-changed', true]]);
-    expect(standing(before, {}, options)).toEqual([['test-deleted', false]]);
+    expect(await standing(before, other, options)).toEqual([['expectation-changed', true]]);
+    expect(await standing(before, {}, options)).toEqual([['test-deleted', false]]);
     const truthy = { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBeTruthy()') };
-    expect(standing(before, truthy, options)).toEqual([['assertion-weakened', false]]);
+    expect(await standing(before, truthy, options)).toEqual([['assertion-weakened', false]]);
   });
 
   test.each<[string, Tree, Tree]>([
@@ -341,36 +361,62 @@ describe('what a brief can declare', () => {
     ['exit-trick', {}, { 'test/z.test.ts': 'process.exit(0);\n' }],
     ['runner-configured', {}, { 'test/vitest.config.ts': 'x\n' }],
     ['environment-detected', {}, { 'src/a.ts': 'if (process.env.VITEST) x();\n' }],
-  ])('%s is never excused', (kind, base, after) => {
-    expect(standing(base, after, { declared: ['**'], undeclared: 'contested' })).toContainEqual([
+  ])('%s is never excused', async (kind, base, after) => {
+    expect(await standing(base, after, { declared: ['**'], undeclared: 'contested' })).toContainEqual([
       kind,
       false,
     ]);
   });
 
-  test('deleting and weakening are excused, and so are snapshots and fixtures', () => {
+  test('deleting and weakening are excused, and so are snapshots and fixtures', async () => {
     const all = (base: Tree, after: Tree) => standing(base, after, { declared: ['test/**'] });
-    expect(all(before, {})).toEqual([['test-deleted', true]]);
-    expect(all(before, { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBeTruthy()') })).toEqual([
+    expect(await all(before, {})).toEqual([['test-deleted', true]]);
+    expect(await all(before, { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBeTruthy()') })).toEqual([
       ['assertion-weakened', true],
     ]);
-    expect(all({ 'test/__snapshots__/a.snap': 'a\n' }, {})).toEqual([['snapshot-changed', true]]);
-    expect(all({ 'test/fixtures/a.txt': 'a\n' }, { 'test/fixtures/a.txt': 'b\n' })).toEqual([
+    expect(await all({ 'test/__snapshots__/a.snap': 'a\n' }, {})).toEqual([['snapshot-changed', true]]);
+    expect(await all({ 'test/fixtures/a.txt': 'a\n' }, { 'test/fixtures/a.txt': 'b\n' })).toEqual([
       ['fixture-changed', true],
     ]);
   });
 });
 
 describe('without the text of the base', () => {
-  test('a helper is told from a test only by its whole text', () => {
+  test('a helper is told from a test only by its whole text', async () => {
     const before = { 'test/same.js': `${'x();\n'.repeat(20)}export const same = (a, b) => a === b;\n` };
     const after = { 'test/same.js': before['test/same.js'].replace('a === b', 'true') };
     const patch = patchBetween(before, after);
-    expect(findTampering(patch, {})).toMatchObject([{ kind: 'fixture-changed', contested: true }]);
-    expect(findTampering(patch, before)).toMatchObject([{ kind: 'fixture-changed', contested: false }]);
+    expect(await tamperingIn(patch, {})).toMatchObject([{ kind: 'fixture-changed', contested: true }]);
+    expect(await tamperingIn(patch, before)).toMatchObject([{ kind: 'fixture-changed', contested: false }]);
   });
 
-  test('the texts that are asked for are those of tests, code and manifests', () => {
+  test('a test file that no parser reads is named, and is left to the tests of the base', async () => {
+    const before = { 'src/test/kotlin/ATest.kt': '@Test\nfun a() {\n  assertEquals(1, f())\n}\n' };
+    const after = {
+      'src/test/kotlin/ATest.kt': before['src/test/kotlin/ATest.kt'].replace('1, f()', '2, f()'),
+    };
+    expect(await tamperingIn(patchBetween(before, after), before)).toMatchObject([
+      {
+        kind: 'fixture-changed',
+        what: 'a test file was changed whose tests cannot be compared',
+        contested: true,
+      },
+    ]);
+  });
+
+  test('tests that were read on the base may not become too deep to be read', async () => {
+    const before = { 'test/a.test.ts': SUITE };
+    const deep = `${'['.repeat(3_000)}${']'.repeat(3_000)};\n`;
+    const patch = patchBetween(before, { 'test/a.test.ts': SUITE.replace('toBe(3)', 'toBe(4)') + deep });
+    expect(await tamperingIn(patch, before)).toContainEqual(
+      expect.objectContaining({
+        what: 'the tests of a file are too long or too deep to be read now',
+        contested: false,
+      }),
+    );
+  });
+
+  test('the texts that are asked for are those of tests, code and manifests', async () => {
     const before = {
       'test/a.test.ts': SUITE,
       'src/a.ts': 'a\n',
@@ -390,6 +436,6 @@ describe('without the text of the base', () => {
   });
 });
 
-test('every kind has a name of its own', () => {
+test('every kind has a name of its own', async () => {
   expect(new Set(TAMPERING_KINDS).size).toBe(TAMPERING_KINDS.length);
 });

@@ -1,191 +1,179 @@
-import type { Language } from '../languages.ts';
-import { argumentsOf, type Call, endOf } from './calls.ts';
-import { CASE_MARKS, type CaseMarks } from './case-marks.ts';
-import { lineAt, lineOf, type Side } from './view.ts';
+import {
+  type Chain,
+  child,
+  type Grammar,
+  isScript,
+  isString,
+  type SyntaxNode,
+  type SyntaxTree,
+  textOf,
+} from '../../source/index.ts';
+import { lineAt, type Side } from './view.ts';
 
 /** One test, or a group of tests, in a text. */
 export interface Case {
   readonly name: string;
   readonly suite: boolean;
-  /** Offset of the first mark, decorator or word that belongs to it. */
+  readonly node: SyntaxNode;
+  /** Offset of the first decorator, attribute or word that belongs to it. */
   readonly at: number;
   /** Offset where its head ends and what it does begins. */
   readonly body: number;
   readonly end: number;
+  /** Offset of the name of a declaration, or of the call that declares. */
+  readonly head: number;
 }
 
-interface Reading {
-  readonly side: Side;
-  readonly marks: CaseMarks;
-  readonly brackets: ReadonlyMap<number, number>;
-  /** The same from closing to opening ones. */
-  readonly openers: ReadonlyMap<number, number>;
-  readonly language: Language;
-}
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+/** Calls that declare a group of tests, or one test; `x` and `f` in front of some skip and focus. */
+const GROUP =
+  /^[xf]?(?:describe|context|feature)$|^(?:suite|group|module)$|^[PFX]?(?:Describe|Context|When)$|^(?:Skip|Focus)?Convey$|^DescribeTable$/;
+const TEST =
+  /^[xf]?(?:it|test|specify|example|scenario)$|^(?:step|bench|subtest|testWidgets)$|^[PFX]?(?:It|Specify|Entry)$|^Run$/;
+/** What tests are called on: a runner, or the handle that a test is given. */
+const ROOTS = words('Deno QUnit RSpec t tt st tap b s suite ctx nodeTest bun');
+const MACRO =
+  /^(?:TYPED_)?TEST(?:_[FP])?$|^TEST_(?:CASE|METHOD)\w*$|^(?:SCENARIO|SECTION|SUBCASE|START_TEST|BOOST_\w+_TEST_CASE)$/;
+/** Names by which runners find functions and methods. */
+const NAMED: Partial<Readonly<Record<Grammar, RegExp>>> = {
+  python: /^test/,
+  go: /^(?:Test|Fuzz|Example)/,
+  java: /^test/,
+  php: /^test/,
+  ruby: /^test_/,
+};
+/** Annotations, attributes and decorators that make a function a test. */
+const MARKS =
+  /^(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Theory|Property|Fact|SkippableFact|TestCase|TestCaseSource|TestMethod|DataTestMethod|test|rstest|test_case|case|wasm_bindgen_test|quickcheck|proptest|bench)$/;
+
+const FUNCTION =
+  /^(?:function_definition|function_declaration|function_item|method_declaration|method|singleton_method|local_function_statement|generator_function_declaration|method_definition)$/;
+const CALLBACK = /function|lambda|closure|func_literal|anonymous_method/;
+const CLASS = /^(?:class|class_definition|class_declaration|mod_item|module|namespace_definition)$/;
+const BLOCK = /^(?:block|do_block|compound_statement|statement_block)$/;
+const ANNOTATION =
+  /^(?:decorator|annotation|marker_annotation|attribute_item|inner_attribute_item|attribute_list)$/;
+
+export const isFunction = ({ type, named }: SyntaxNode): boolean => named && FUNCTION.test(type);
+export const isCallback = ({ type, named }: SyntaxNode): boolean =>
+  named && CALLBACK.test(type) && !FUNCTION.test(type);
 
 /** All tests and groups of a text, in order. */
-export function casesOf(
-  side: Side,
-  language: Language,
-  calls: readonly Call[],
-  brackets: ReadonlyMap<number, number>,
-): readonly Case[] {
-  const openers = new Map([...brackets].map(([open, close]) => [close, open] as const));
-  const reading = { side, marks: CASE_MARKS[language], brackets, openers, language };
-  const found = [...called(reading, calls), ...declared(reading)];
-  return found.sort((a, b) => a.at - b.at || b.end - a.end);
+export function casesOf(side: Side, chains: readonly Chain[]): readonly Case[] {
+  const { tree } = side;
+  if (!tree) return [];
+  const found = [
+    ...chains.flatMap((chain) => called(tree, chain) ?? []),
+    ...tree.nodes.flatMap((node) => declared(tree, node) ?? []),
+  ];
+  return found.filter(({ head }) => side.mask[head] !== ' ').sort((a, b) => a.at - b.at || b.end - a.end);
 }
 
-const squeezed = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-function called({ side, marks, brackets }: Reading, calls: readonly Call[]): readonly Case[] {
-  const { calls: words, suites } = marks;
-  if (!words) return [];
-  return calls.flatMap((call) => {
-    const word = call.chained ? undefined : wordOf(call.path, words);
-    if (word === undefined) return [];
-    const tables = /\.(?:each|for|skipIf|runIf|cases)$/.test(call.path);
-    const own = tables ? following(side, brackets, call) : call;
-    if (!own) return [];
-    const name = nameIn(side, own.open, own.end);
-    if (name === null) return [];
-    const braces = /^[A-Z][A-Z_]+$/.test(word) ? blockAfter(side, brackets, own.end) : null;
-    const end = braces?.end ?? own.end;
-    const body = braces?.start ?? bodyOf(side, own.open, own.end);
-    return [{ name, suite: suites?.has(word) ?? false, at: call.at, body, end }];
-  });
-}
-
-/** `test.skip` declares with the word `test`, `Deno.test.only` with `Deno.test`. */
-function wordOf(path: string, words: ReadonlySet<string>): string | undefined {
-  const parts = path
-    .replace(/^\w+(?=\.(?:describe|suite)\b)/, '')
-    .split('.')
-    .filter(Boolean);
-  const two = parts.slice(0, 2).join('.');
-  return words.has(two) ? two : parts.length < 7 && words.has(parts[0] ?? '') ? parts[0] : undefined;
-}
-
-/** `each(table)(…)`: the call that follows a call. */
-function following(side: Side, brackets: ReadonlyMap<number, number>, call: Call): Call | null {
-  const next = /^\s*\(/.exec(side.mask.slice(call.end, call.end + 200));
-  if (!next) return null;
-  const open = call.end + next[0].length - 1;
-  return { ...call, open, end: endOf(side.mask, open, brackets) };
-}
-
-/** The first argument when it is a text, or when a function follows it. */
-function nameIn(side: Side, open: number, end: number): string | null {
-  const head = side.code.slice(open + 1, Math.min(end, open + 600));
-  const quoted = /^\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`]*)`)/.exec(head);
-  if (quoted) return quoted[1] ?? quoted[2] ?? quoted[3] ?? '';
-  const [first, second] = argumentsOf(side, open, Math.min(end, open + 4_000));
-  if (first === undefined || /^\s*(?:\(|function\b|async\b|[\w$]+\s*=>)/.test(first))
-    return first === undefined ? null : '';
-  const callback =
-    second !== undefined && (/=>|\bfunction\b|\bfunc\b|\{/.test(second) || /^\s*\w+\s*$/.test(second));
-  return callback ? squeezed(first).slice(0, 200) : null;
-}
-
-/** What a test does begins with its function. */
-function bodyOf(side: Side, open: number, end: number): number {
-  const match = /=>|\bfunction\b|\bfunc\b|\)\s*(?:async\s*)?\{/.exec(side.mask.slice(open, end));
-  return match ? open + match.index + match[0].length : open + 1;
-}
-
-function blockAfter(
-  { mask }: Side,
-  brackets: ReadonlyMap<number, number>,
-  from: number,
-): { start: number; end: number } | null {
-  const brace = mask.slice(from, from + 2_000).search(/[{;]/);
-  if (brace < 0 || mask[from + brace] === ';') return null;
-  const start = from + brace;
-  return { start: start + 1, end: Math.min(mask.length, (brackets.get(start) ?? mask.length) + 1) };
-}
-
-const MOST_LINE = 1_000;
-/** Lines between a mark and the method that it marks. */
-const MOST_MARKS = 15;
-
-function declared(reading: Reading): readonly Case[] {
-  const { side, marks } = reading;
-  const found: Case[] = [];
-  const seen = new Set<number>();
-  const add = (name: string, suite: boolean, index: number) => {
-    if (seen.has(index)) return;
-    seen.add(index);
-    found.push(caseAt(reading, name, suite, index));
+/** `it('name', …)`, `test.each(table)('name', …)`, `Deno.test(…)`, `describe Thing do`. */
+function called(tree: SyntaxTree, { node, from, to, links }: Chain): Case | null {
+  const word = wordOf(links);
+  const args = word === null ? null : ownArguments(links);
+  if (word === null || args === null) return null;
+  const [name, ...rest] = args;
+  const callback = node.children.find(({ type }) => BLOCK.test(type)) ?? args.find(isCallback);
+  const isNamed = name !== undefined && isString(name);
+  // Elsewhere `test` and `it` are names like others, unless a function is given to them.
+  const handed = isScript(tree.grammar) && (isNamed || rest.some(({ type }) => /identifier$/.test(type)));
+  if (!callback && !handed) return null;
+  const label = name && name !== callback ? textOf(tree, name) : '';
+  return {
+    name: isNamed ? unquoted(label) : plain(label).slice(0, 200),
+    suite: GROUP.test(word),
+    node,
+    at: from,
+    body: callback ? (child(callback, 'body') ?? callback).from : to,
+    end: to,
+    head: from,
   };
-  const lines = side.starts.length - 1;
-  for (let i = 0; i < lines; i++) {
-    const line = lineOf(side, i).slice(0, MOST_LINE);
-    // A declaration inside of a string is none.
-    if (lineOf(side, i, 'mask').trim() === '') continue;
-    const name = groupsOf(marks.named?.exec(line));
-    if (name !== null) add(name, false, i);
-    const group = groupsOf(marks.group?.exec(line));
-    if (group !== null) add(group, true, i);
-    if (!marks.marked?.test(line)) continue;
-    const at = methodLine(reading, i);
-    if (at) add(at.name, false, at.index);
-  }
-  return found;
 }
 
-const groupsOf = (match: RegExpExecArray | null | undefined): string | null =>
-  match ? (match.slice(1).find((one) => one !== undefined) ?? '') : null;
-
-function methodLine({ side, marks }: Reading, from: number): { name: string; index: number } | null {
-  for (let i = from; i < Math.min(side.starts.length - 1, from + MOST_MARKS); i++) {
-    const line = lineOf(side, i).slice(0, MOST_LINE);
-    // What stands on the line of the mark itself comes after it.
-    const rest = i === from ? line.replace(/^\s*(?:[@#*/]*\[?[\w.:\\@]+(?:\([^()]*\))?\]?)/, '') : line;
-    if (i > from && /^\s*(?:[@[*]|#\[|\/\*|$)/.test(line)) continue;
-    const name = groupsOf(marks.method?.exec(rest));
-    if (name !== null) return { name, index: i };
-  }
-  return null;
+/** The word by which a chain declares a test or a group; null where it declares none. */
+function wordOf(links: Chain['links']): string | null {
+  const [first, second] = links;
+  if (!first || links.length > 7) return null;
+  const isHandle = second && ROOTS.has(first.name) && first.args === null;
+  const { name } = isHandle ? second : first;
+  return GROUP.test(name) || (TEST.test(name) && (isHandle || name !== 'Run')) ? name : null;
 }
 
-function caseAt(reading: Reading, name: string, suite: boolean, index: number): Case {
-  const { side, brackets, language } = reading;
-  const at = side.starts[firstMark(reading, index)] as number;
-  const line = side.starts[index] as number;
-  if (language === 'python' || language === 'ruby' || language === 'shell')
-    return { name, suite, at, body: side.starts[index + 1] as number, end: dedent(side, brackets, index) };
-  const block = blockAfter(side, brackets, line);
-  const next = side.starts[index + 1] as number;
-  return { name, suite, at, body: block?.start ?? next, end: block?.end ?? next };
+/** The call that holds the test comes after the one that is given a table or a condition. */
+function ownArguments(links: Chain['links']): readonly SyntaxNode[] | null {
+  const table = links.findIndex(
+    ({ name, args }) => args && /^(?:each|for|skipIf|runIf|cases|with)$/.test(name),
+  );
+  return (table < 0 ? links.find(({ args }) => args !== null) : links[table + 1])?.args ?? null;
 }
 
-/** Decorators, attributes and annotations stand in the lines above; one may go over several lines. */
-function firstMark({ side, openers }: Reading, index: number): number {
-  let first = index;
-  for (let i = index - 1; i >= 0 && first - i <= MOST_MARKS; i--) {
-    const end = (side.starts[i] as number) + lineOf(side, i, 'mask').trimEnd().length;
-    const open = openers.get(end - 1);
-    if (open !== undefined) i = Math.min(i, lineAt(side, open));
-    if (!/^\s*(?:@|#!?\[|\[\w)/.test(lineOf(side, i))) break;
-    first = i;
-  }
-  return first;
+const unquoted = (text: string): string => text.replace(/^\w*["'`]+|["'`]+$/g, '');
+
+/** A function or method that a runner finds by its name or by what stands in front of it; a class is a group. */
+function declared(tree: SyntaxTree, node: SyntaxNode): Case | null {
+  if (!node.named) return null;
+  if (CLASS.test(node.type)) return declaredAs(tree, node, true);
+  if (!isFunction(node)) return null;
+  const macro = macroName(tree, node);
+  if (macro !== null) return { ...declaredAs(tree, node, false), name: macro };
+  const one = declaredAs(tree, node, false);
+  const marked = annotationsOf(node).some((each) => namesIn(tree, each).some((name) => MARKS.test(name)));
+  return marked || NAMED[tree.grammar]?.test(one.name) ? one : null;
 }
 
-/** The offset behind the last line that is indented more than this one, its `end` or brace included. */
-function dedent(side: Side, brackets: ReadonlyMap<number, number>, index: number): number {
-  const depth = (line: string) => line.length - line.trimStart().length;
-  const own = depth(lineOf(side, index));
-  const open = side.mask.indexOf('(', side.starts[index]);
-  const close = open >= 0 && open < (side.starts[index + 1] as number) ? brackets.get(open) : undefined;
-  const head = close === undefined || close >= side.mask.length ? index : lineAt(side, close);
-  for (let i = head + 1; i + 1 < side.starts.length; i++) {
-    const line = lineOf(side, i, 'mask');
-    // The end of a text over several lines may stand anywhere.
-    if (line.trim() === '' || depth(line) > own || /^\s*["'`]{1,3}[\s),.\]]*$/.test(line)) continue;
-    return /^\s*(?:end\b|\})/.test(line) ? (side.starts[i + 1] as number) : (side.starts[i] as number);
+function declaredAs(tree: SyntaxTree, node: SyntaxNode, suite: boolean): Case {
+  const name = child(node, 'name') ?? child(node, 'declarator');
+  const [first] = annotationsOf(node);
+  return {
+    name: name ? plain(textOf(tree, name)) : '',
+    suite,
+    node,
+    at: Math.min(node.from, first?.from ?? node.from),
+    body: child(node, 'body')?.from ?? node.to,
+    end: node.to,
+    head: name?.from ?? node.from,
+  };
+}
+
+/** `TEST(Suite, Name) { … }` reads like a function without a type. */
+function macroName(tree: SyntaxTree, node: SyntaxNode): string | null {
+  const declarator = tree.grammar === 'cpp' ? child(node, 'declarator') : null;
+  const name = declarator && child(declarator, 'declarator');
+  return declarator && name && MACRO.test(textOf(tree, name)) ? plain(textOf(tree, declarator)) : null;
+}
+
+/** Decorators, annotations and attributes of a declaration, wherever its grammar puts them; in order. */
+export function annotationsOf(node: SyntaxNode): readonly SyntaxNode[] {
+  const { parent } = node;
+  const inside = node.children.flatMap((each) =>
+    ANNOTATION.test(each.type)
+      ? [each]
+      : /^(?:modifiers|attributes)$/.test(each.type)
+        ? each.children.filter(({ named }) => named)
+        : [],
+  );
+  if (parent?.type === 'decorated_definition')
+    return parent.children.filter(({ type }) => type === 'decorator');
+  const at = parent?.children.indexOf(node) ?? 0;
+  const before: SyntaxNode[] = [];
+  for (let i = at - 1; i >= 0 && before.length < 30; i--) {
+    const sibling = parent?.children[i] as SyntaxNode;
+    if (!ANNOTATION.test(sibling.type) && !/comment/.test(sibling.type)) break;
+    before.unshift(sibling);
   }
-  return side.mask.length;
+  return [...before.filter(({ type }) => ANNOTATION.test(type)), ...inside];
+}
+
+/** The last names of what an annotation names: `tokio::test`, `[Fact, Trait("x")]`. */
+export function namesIn(tree: SyntaxTree, annotation: SyntaxNode): readonly string[] {
+  const text = textOf(tree, annotation).slice(0, 1_000);
+  const names = text.replace(/\((?:[^()]|\([^()]*\))*\)/g, '').split(/[\s,[\]@#]+/);
+  return names.map((name) => name.split(/::|\\|\./).at(-1) ?? '').filter((name) => name !== '');
 }
 
 /** The innermost of some tests or groups (in order) around an offset; one that begins on the same line counts. */

@@ -13,9 +13,10 @@ export {
   changedRunner,
   changedSupport,
   ignoredTests,
+  isCode,
   isSupport,
   setVariables,
   shadowingFile,
 } from './test-environment.ts';
 export { comparedTests } from './tests.ts';
-export { firstChange, type Look, lookAt } from './view.ts';
+export { firstChange, type Look, lookAt, type PatchTexts, textsOf } from './view.ts';

@@ -1,8 +1,6 @@
 import type { PatchFile } from '../../patches/index.ts';
-import { type Language, languageOf } from '../languages.ts';
+import { type Chain, chainsOf, grammarOf } from '../../source/index.ts';
 import { type Assertion, assertionsOf } from './assertions.ts';
-import { type Block, blocksOf } from './blocks.ts';
-import { bracketsOf, callsOf } from './calls.ts';
 import { type Case, casesOf, lastBefore, ownerOf } from './cases.ts';
 import type { Look, Side, View } from './view.ts';
 
@@ -13,14 +11,13 @@ export interface Reading {
   readonly cases: readonly Case[];
   readonly tests: readonly Case[];
   readonly assertions: readonly Assertion[];
-  readonly blocks: readonly Block[];
+  readonly chains: readonly Chain[];
 }
 
 /** A part of a test file before and after. */
 export interface TestView {
   readonly look: Look;
   readonly file: PatchFile;
-  readonly language: Language;
   readonly before: Reading;
   readonly after: Reading;
 }
@@ -30,34 +27,28 @@ const IN_SOURCE = /#\[(?:\w+::)*(?:test|rstest|test_case)\b|\bmod\s+tests?\b|#\[
 
 /** Does a production file hold tests of its own, as is usual in Rust? */
 export const holdsTests = (file: PatchFile): boolean =>
-  file.role === 'production' && languageOf(file.path) === 'rust' && IN_SOURCE.test(file.section);
+  file.role === 'production' && grammarOf(file.path) === 'rust' && IN_SOURCE.test(file.section);
 
 /** The views of a test file, or of the tests inside of a production file. */
 export function readTests(look: Look): readonly TestView[] {
-  const { file, language, views } = look;
+  const { file, views } = look;
   const inSource = file.role === 'production';
   return views
     .filter((view) => !inSource || IN_SOURCE.test(view.before.code) || IN_SOURCE.test(view.after.code))
-    .map((view) => ({ look, file, language, ...bothSides(view, language, inSource) }));
+    .map((view) => ({ look, file, ...bothSides(view, inSource) }));
 }
 
-const bothSides = (
-  view: View,
-  language: Language,
-  inSource: boolean,
-): Pick<TestView, 'before' | 'after'> => ({
-  before: read(view.before, language, inSource),
-  after: read(view.after, language, inSource),
+const bothSides = (view: View, inSource: boolean): Pick<TestView, 'before' | 'after'> => ({
+  before: read(view.before, inSource),
+  after: read(view.after, inSource),
 });
 
-function read(side: Side, language: Language, inSource: boolean): Reading {
-  const brackets = bracketsOf(side.mask);
-  const calls = callsOf(side, brackets);
-  const cases = casesOf(side, language, calls, brackets);
-  const blocks = blocksOf(side, language, brackets);
-  const all = assertionsOf(side, language, calls, brackets, blocks);
+function read(side: Side, inSource: boolean): Reading {
+  const chains = side.tree ? chainsOf(side.tree) : [];
+  const cases = casesOf(side, chains);
+  const all = assertionsOf(side, cases, chains);
   const assertions = inSource ? all.filter(({ at }) => ownerOf(side, cases, at) !== null) : all;
-  return { side, cases, tests: cases.filter(({ suite }) => !suite), assertions, blocks };
+  return { side, chains, cases, tests: cases.filter(({ suite }) => !suite), assertions };
 }
 
 /** The test around an offset; groups do not count. */

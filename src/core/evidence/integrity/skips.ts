@@ -1,50 +1,141 @@
-import { type Guard, guardOf, nesting } from './blocks.ts';
-import { CASE_MARKS } from './case-marks.ts';
-import { type Case, lastBefore, ownerOf } from './cases.ts';
+import {
+  ancestors,
+  type Chain,
+  isComment,
+  type SyntaxNode,
+  type SyntaxTree,
+  textOf,
+} from '../../source/index.ts';
+import { annotationsOf, type Case, isCallback, isFunction, lastBefore, namesIn, ownerOf } from './cases.ts';
 import type { Suspicion } from './finding.ts';
+import { type Guard, guardsOf } from './guards.ts';
 import type { Matched } from './matching.ts';
 import { type Reading, type TestView, testAround } from './reading.ts';
-import { lineOf, nearest, type Side } from './view.ts';
+import { lineAt, nearest } from './view.ts';
 
-const LONGEST = 4_000;
-
-/** A line by its index, and where in the text its mark stands. */
+/** A place that keeps tests from running: the test that it marks, or all others. */
 interface Mark {
-  readonly index: number;
   readonly offset: number;
+  readonly focus: boolean;
 }
 
-/** Lines with a mark outside of strings; build tags look like comments and are none. */
-function marksIn(
-  side: Side,
-  pattern: RegExp,
-  wanted: (index: number) => boolean = () => true,
-): readonly Mark[] {
-  const found: Mark[] = [];
-  for (let index = 0; index + 1 < side.starts.length; index++) {
-    if (!wanted(index)) continue;
-    const start = side.starts[index] as number;
-    const raw = side.changes[index]?.line.text ?? '';
-    if (/^\/\/(?:go:build| \+build)/.test(raw) && pattern.test(raw)) found.push({ index, offset: start });
-    const line = lineOf(side, index).slice(0, LONGEST);
-    const match = pattern.exec(line);
-    if (!match) continue;
-    const at = match.index + Math.max(0, match[0].search(/\S/));
-    if (side.mask[start + at] === side.code[start + at]) found.push({ index, offset: start + at });
-  }
-  return found;
+/** Names that skip what they are called on, or the test that they are called in. */
+const SKIPS =
+  /^(?:skip|skipIf|skipUnless|skipif|runIf|todo|fails|failing|fixme|ignore|xfail|importorskip|skipTest|Skip|SkipNow|Skipf|skipOn\w*|pending|bailout|omit|markTest(?:Skipped|Incomplete)|expectNotToPerformAssertions|addToAssertionCount|doesNotPerformAssertions|autoMockOn|enableAutomock|Inconclusive|Ignore|GTEST_SKIP|TEST_IGNORE\w*|SKIP)$/;
+const ASSUMES = /^assum(?:e|ing)(?:True|False|That|NotNull|NoException)?$/;
+const FOCUSES =
+  /^(?:only|f(?:it|describe|context|specify|example)|F(?:It|Describe|Context|When|Specify)|FocusConvey)$/;
+const SKIPPED_WORD =
+  /^(?:x(?:it|test|describe|context|specify|example|scenario|feature)|[PX](?:It|Describe|Context|When)|SkipConvey)$/;
+/** What a name that skips is called on; alone it is called in a test. */
+const HANDLES =
+  /^(?:it|test|describe|suite|context|specify|scenario|bench|QUnit|Deno|t|tt|st|b|f|ctx|this|\$this|self|pytest|unittest|jest|RSpec|Assert|Skip)$/;
+const ALONE = /^(?:skip|pending|omit|bailout|Skip|GTEST_SKIP|SKIP|TEST_IGNORE\w*)$/;
+const OPTIONS = /^(?:skip|todo|ignore|only|fails|solo|pending|focus|Skip|enabled)$/;
+const ANNOTATIONS =
+  /^(?:skip\w*|xfail|expectedFailure|not_?test|Disabled\w*|Ignore\w*|ignore|Explicit|EnabledIf\w*|EnabledOn\w*|EnabledFor\w*|PendingFeature|Requires\w*|disabled|enabled)$/;
+const ABORTS = /^(?:SkipTest|SkipException|TestAbortedException|AssumptionViolatedException)$/;
+
+/** Everything in a text that skips or silences tests; in order. */
+function marksIn({ side, cases, chains }: Reading): readonly Mark[] {
+  const { tree } = side;
+  if (!tree) return [];
+  const found = [
+    ...chains.flatMap((chain) => inChain(chain, cases)),
+    ...tree.nodes.flatMap((node) => atNode(tree, node)),
+    ...cases.flatMap((one) => [
+      ...inOptions(tree, one),
+      ...inAnnotations(tree, one.node, annotationsOf(one.node)),
+    ]),
+  ];
+  return found.filter(
+    ({ offset }) => side.mask[offset] !== ' ' || /^\/\//.test(tree.text.slice(offset, offset + 2)),
+  );
 }
+
+function inChain({ node, from, links }: Chain, cases: readonly Case[]): readonly Mark[] {
+  const [first, ...rest] = links;
+  if (!first) return [];
+  const place = { offset: from };
+  const isCase = cases.some((one) => one.node === node);
+  if (isCase && SKIPPED_WORD.test(first.name)) return [{ ...place, focus: false }];
+  if (isCase && FOCUSES.test(first.name)) return [{ ...place, focus: true }];
+  if (first.args !== null && (ASSUMES.test(first.name) || ALONE.test(first.name)))
+    return [{ ...place, focus: false }];
+  const isHandled = HANDLES.test(first.name) || isCase || rest.some(({ name }) => ABORTS.test(name));
+  if (!isHandled) return ABORTS.test(first.name) ? [{ ...place, focus: false }] : [];
+  if (rest.some(({ name }) => name === 'only')) return [{ ...place, focus: true }];
+  return rest.some(({ name }) => SKIPS.test(name)) ? [{ ...place, focus: false }] : [];
+}
+
+/** Marks that are no calls: statements, build tags, names. */
+function atNode(tree: SyntaxTree, node: SyntaxNode): readonly Mark[] {
+  const at = { offset: node.from, focus: false };
+  if (isComment(node)) {
+    const text = textOf(tree, node);
+    const skips =
+      /^\/\/(?:go:build| \+build)/.test(text) ||
+      (tree.grammar === 'php' && /@(?:requires|doesNotPerformAssertions)\b/.test(text));
+    return skips ? [at] : [];
+  }
+  if (node.type === 'identifier' && ABORTS.test(textOf(tree, node)) && tree.grammar === 'python') return [at];
+  if (node.type === 'inner_attribute_item' && /^#!\[cfg/.test(textOf(tree, node))) return [at];
+  if (tree.grammar === 'cpp' && /identifier$/.test(node.type) && /^DISABLED_/.test(textOf(tree, node)))
+    return [at];
+  if (tree.grammar !== 'python') return [];
+  const text = textOf(tree, node).slice(0, 200);
+  const skips =
+    (node.type === 'assignment' &&
+      /^(?:pytestmark|collect_ignore\w*)\s*=|^__test__\s*=\s*False|^[tT]est\w*\s*=\s*(?:None|lambda)/.test(
+        text,
+      )) ||
+    (node.type === 'delete_statement' && /^del\s+[tT]est/.test(text)) ||
+    (node.type === 'function_definition' && /^def\s+load_tests\b/.test(text));
+  return skips ? [at] : [];
+}
+
+/** Options and tags in the head of a test: `{ skip: true }`, `skip: true`, `:focus`, `[.]`. */
+function inOptions(tree: SyntaxTree, { node, head, body, suite }: Case): readonly Mark[] {
+  const heads = tree.nodes.filter(({ from, to }) => from >= head && to <= Math.max(body, head));
+  return heads.flatMap((each) => {
+    const text = textOf(tree, each).slice(0, 200);
+    if (tree.grammar === 'ruby' && each.type === 'simple_symbol' && OPTIONS.test(text.slice(1)))
+      return [{ offset: each.from, focus: text === ':focus' }];
+    if (tree.grammar === 'cpp' && /string/.test(each.type) && /\[!?\.(?:skip|hide)?\]/.test(text) && !suite)
+      return [{ offset: each.from, focus: false }];
+    if (each.type !== 'pair' || ancestors(each, node).some(isCallback)) return [];
+    const [key, value] = each.children.filter(({ named }) => named);
+    const name = key ? textOf(tree, key).replace(/\W/g, '') : '';
+    if (!value || !OPTIONS.test(name) || textOf(tree, value) === 'false') return [];
+    return [{ offset: each.from, focus: /^(?:only|focus|solo)$/.test(name) }];
+  });
+}
+
+function inAnnotations(
+  tree: SyntaxTree,
+  node: SyntaxNode,
+  annotations: readonly SyntaxNode[],
+): readonly Mark[] {
+  return annotations.flatMap((each) => {
+    const text = textOf(tree, each).slice(0, 1_000);
+    const skips =
+      namesIn(tree, each).some((name) => ANNOTATIONS.test(name)) ||
+      /\bcfg_attr\(.*\bignore\b|\bcfg\((?!test\))|\benabled\s*=\s*false|\bSkip\s*=|\.disabled\b/.test(text);
+    return skips && each !== node ? [{ offset: each.from, focus: false }] : [];
+  });
+}
+
+const changeAt = ({ side }: Reading, { offset }: Mark) => side.changes[lineAt(side, offset)] ?? null;
 
 /** A test that silences the others, in new files too. */
-export function focused({ language, after }: TestView): readonly Suspicion[] {
-  const { focuses } = CASE_MARKS[language];
-  if (!focuses) return [];
-  return marksIn(after.side, focuses, (index) => after.side.changes[index] !== null)
+export function focused({ after }: TestView): readonly Suspicion[] {
+  return marksIn(after)
+    .filter((mark) => mark.focus && changeAt(after, mark) !== null)
     .slice(0, 1)
-    .map(({ index }) => ({
+    .map((mark) => ({
       kind: 'test-focused',
       what: 'a test was focused, which silences the others',
-      at: after.side.changes[index] ?? null,
+      at: changeAt(after, mark),
     }));
 }
 
@@ -56,32 +147,26 @@ export function skipped(matched: Matched): readonly Suspicion[] {
 }
 
 function marked(matched: Matched): readonly Suspicion[] {
-  const { view } = matched;
-  const { before, after, language } = view;
-  const marks = CASE_MARKS[language];
-  const all = (reading: Reading, wanted?: (index: number) => boolean) => [
-    ...marksIn(reading.side, marks.skips, wanted),
-    ...(marks.skipOption ? inHeads(reading, marksIn(reading.side, marks.skipOption, wanted)) : []),
-  ];
+  const { before, after } = matched.view;
   const owner = (reading: Reading, mark: Mark) => ownerOf(reading.side, reading.cases, mark.offset);
-  const old = all(before);
+  const old = marksIn(before).filter(({ focus }) => !focus);
   const isKnown = knownIn(matched);
   const already = new Set(old.map((mark) => owner(before, mark)?.name));
-  const given = old.filter(({ index }) => before.side.changes[index] !== null).length;
-  const fresh = all(after, (index) => after.side.changes[index] !== null).filter((mark) => {
+  const given = old.filter((mark) => changeAt(before, mark) !== null).length;
+  const fresh = marksIn(after).filter((mark) => {
     const one = owner(after, mark);
-    const focus = marks.focuses?.test(lineOf(after.side, mark.index).slice(0, LONGEST));
-    // An attribute inside of a test belongs to a statement.
-    const inside =
-      one !== null && mark.offset >= one.body && /^\s*(?:@|#!?\[cfg)/.test(lineOf(after.side, mark.index));
-    return !focus && !inside && (one === null || (isKnown(one) && !already.has(one.name)));
+    return (
+      !mark.focus &&
+      changeAt(after, mark) !== null &&
+      (one === null || (isKnown(one) && !already.has(one.name)))
+    );
   });
   // What was skipped under another name, or in another place of the file, was skipped before.
   if (fresh.length <= given && fresh.every((mark) => isRenamed(owner(after, mark), before))) return [];
-  return fresh.slice(0, 1).map(({ index }) => ({
+  return fresh.slice(0, 1).map((mark) => ({
     kind: 'test-skipped',
     what: 'a test was skipped or marked as not to be done',
-    at: after.side.changes[index] ?? null,
+    at: changeAt(after, mark),
   }));
 }
 
@@ -97,13 +182,6 @@ function knownIn({ view: { before, after }, kept }: Matched): (one: Case) => boo
     lastBefore(sorted, end) > lastBefore(sorted, at);
   return (one) => names.has(one.name) || some(steady, one) || (one.suite && some(old, one));
 }
-
-/** Options count where a test is declared, not in what it does. */
-const inHeads = ({ side, cases }: Reading, marks: readonly Mark[]): readonly Mark[] =>
-  marks.filter(({ offset }) => {
-    const one = ownerOf(side, cases, offset);
-    return one !== null && offset >= one.at && offset < one.body;
-  });
 
 const REASONS: Readonly<Record<Guard, string>> = {
   condition: 'a test runs only under a condition',
@@ -127,22 +205,14 @@ function guarded({ look, before, after }: TestView): readonly Suspicion[] {
 }
 
 function guardsOfCases({
-  side,
-  cases,
-  blocks,
+  side: { tree },
+  tests,
 }: Reading): ReadonlyMap<string, { guards: readonly Guard[]; at: number }> {
-  const tests = cases.filter(({ suite }) => !suite);
-  const around = nesting(
-    blocks,
-    tests.map(({ at }) => at),
-  );
+  const nodes = new Set(tests.map(({ node }) => node));
   return new Map(
-    tests.map(({ name, at }, i) => {
-      const guards = (around[i] ?? [])
-        .map((block) => guardOf(block, side, blocks))
-        .filter((one) => one !== null);
-      return [name, { guards, at }] as const;
-    }),
+    tests.map(
+      ({ name, node, at }) => [name, { guards: tree ? guardsOf(tree, node, null, nodes) : [], at }] as const,
+    ),
   );
 }
 
@@ -156,37 +226,37 @@ export function surplus(now: readonly Guard[], old: readonly Guard[]): readonly 
   });
 }
 
+/** A `return` that says nothing. */
 const RETURNS =
-  /(?:^|[;{}\s)])return\b\s*(?:;|\}|$|(?:null|undefined|true|None|nil|Ok\(\(\)\)|Promise\.resolve\(\)|done\(\)|t\.(?:end|pass)\(\)|void 0)\s*;?\s*\}?\s*$)/;
+  /^return\b\s*(?:null|undefined|true|None|nil|Ok\(\(\)\)|Promise\.resolve\(\)|done\(\)|t\.(?:end|pass)\(\)|void 0)?\s*;?$/;
 
 /** A new `return` in front of what a test of the base asserts. */
 function early({ view: { after }, kept }: Matched): readonly Suspicion[] {
-  const { side, blocks } = after;
-  const returns = marksIn({ ...side, code: side.mask }, RETURNS, (index) => side.changes[index] !== null);
-  const around = nesting(
-    blocks,
-    returns.map(({ offset }) => offset),
+  const { side } = after;
+  const returns = (side.tree?.nodes ?? []).filter(
+    (node) =>
+      node.named &&
+      /^return/.test(node.type) &&
+      side.changes[lineAt(side, node.from)] &&
+      RETURNS.test(side.code.slice(node.from, node.to).trim()),
   );
-  const found = returns.find(({ offset }, i) => {
-    const plain = (around[i] ?? []).filter(
-      (block) => !/^(?:\}?\s*else\b|if\b|elif\b|unless\b|switch\b|try\b|case\b)/.test(block.head),
+  const found = returns.find((node) => {
+    const home = ancestors(node).find(
+      (each) =>
+        isCallback(each) ||
+        isFunction(each) ||
+        (/^(?:do_block|block)$/.test(each.type) && each.field === 'block'),
     );
-    const home = plain.at(-1);
-    const test = testAround(after, offset);
+    const test = testAround(after, node.from);
     return kept.some(
       ([, { at }]) =>
-        at > offset &&
-        (home === undefined || at < home.end) &&
+        at > node.from &&
+        (home === undefined || at < home.to) &&
         (test === null || at < test.end) &&
         testAround(after, at) === test,
     );
   });
   if (!found) return [];
-  return [
-    {
-      kind: 'test-skipped',
-      what: 'a test returns before its assertions',
-      at: side.changes[found.index] ?? null,
-    },
-  ];
+  const at = side.changes[lineAt(side, found.from)] ?? null;
+  return [{ kind: 'test-skipped', what: 'a test returns before its assertions', at }];
 }

@@ -32,7 +32,7 @@ export function suspiciousCode(
   const subject = file.role === 'production' ? 'production code' : 'a file of the tests';
   const found: Suspicion[] = [];
   for (const { before, after } of views) {
-    const entry = ENTRY.test(file.path) || after.code.startsWith('#!');
+    const entry = ENTRY.test(file.path) || (after.tree?.text ?? after.code).startsWith('#!');
     const known = own.filter(({ usual }) => !(entry && usual));
     // A line that asked for the same before is only written in another way; one that moved is known by its text.
     const texts = new Set(after.changes.flatMap((change) => (change ? [change.line.text.trim()] : [])));

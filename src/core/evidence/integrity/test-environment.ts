@@ -122,7 +122,8 @@ export function changedSupport(look: Look, elsewhere: (text: string) => boolean)
   return [];
 }
 
-const isCode = ({ file, language }: Look): boolean =>
+/** Code of any language, as against data and prose. */
+export const isCode = ({ file, language }: Look): boolean =>
   language !== 'prose' && language !== 'other' && !/\.(?:ya?ml|toml|ini|cfg)$/i.test(file.path);
 
 type ChangedLine = NonNullable<Side['changes'][number]>;

@@ -1,12 +1,12 @@
 import type { PatchFile } from '../../patches/index.ts';
 import type { Assertion } from './assertions.ts';
-import type { Guard } from './blocks.ts';
 import { type Case, ownerOf } from './cases.ts';
 import { counted, type Suspicion, was } from './finding.ts';
+import type { Guard } from './guards.ts';
 import { coverageOf, type Fate, lostTests } from './lost-tests.ts';
 import { literalsOf } from './matchers.ts';
 import { type Matched, matchAll, pairs, weakening } from './matching.ts';
-import { assertionsIn, type TestView, testAround } from './reading.ts';
+import { assertionsIn, type TestView } from './reading.ts';
 import { changedData } from './runs.ts';
 import { focused, skipped, surplus } from './skips.ts';
 import { changeIn, lineOf, nearest, type Side } from './view.ts';
@@ -89,27 +89,14 @@ function neutralised({ view, kept }: Matched): readonly Suspicion[] {
     const guard = surplus(now.guards, old.guards).find((one) => one !== 'function');
     const unawaited = old.awaited && !now.awaited && /\b(?:resolves|rejects|toPass)\b/.test(now.text);
     if (!guard && !unawaited) continue;
-    // Where the whole test stands below a condition, the test is what is named.
-    const test = testAround(after, now.at);
     const what = guard
       ? REASONS[guard as Exclude<Guard, 'function'>]
       : 'the result of an assertion is not waited for any more';
     const at = changeIn(after.side, now.at, now.end) ?? nearest(view.look, after.side, now.at);
-    if (test && guard && outside(view, test.at, guard)) continue;
     return [{ kind: 'assertion-neutralised', what, at }];
   }
   return [];
 }
-
-/** Does the guard stand around the whole test? */
-const outside = ({ after }: TestView, at: number, guard: Guard): boolean =>
-  after.blocks.some(
-    (block) =>
-      block.start <= at &&
-      at < block.end &&
-      guard !== 'later' &&
-      /^(?:if|unless|while|try)\b/.test(block.head),
-  );
 
 interface Allowance {
   readonly what: string;
@@ -183,7 +170,8 @@ const PYTHON_MOCK = /^\s*@(?:mock\.|unittest\.mock\.)?patch(?:\.object)?\s*\(/;
 /** What a test file of the base stands on, replaced: the words of the runner, or the code under test. */
 function replacedApis({ view }: Matched): readonly Suspicion[] {
   if (view.file.change !== 'modified') return [];
-  const { before, after, language } = view;
+  const { before, after } = view;
+  const { language } = view.look;
   const found: Suspicion[] = [];
   after.side.changes.forEach((change, index) => {
     if (!change || found.length > 0) return;

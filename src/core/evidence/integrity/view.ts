@@ -1,10 +1,18 @@
 import { type PatchFile, patchedText } from '../../patches/index.ts';
+import {
+  type BlankedText,
+  blankedText,
+  type SourceText,
+  type SyntaxTree,
+  type SyntaxTrees,
+} from '../../source/index.ts';
 import { type Language, languageOf } from '../languages.ts';
 import type { Change } from './finding.ts';
-import { type Source, sourceOf } from './source.ts';
 
 /** One version of a file, or of the part of it that a hunk shows. */
-export interface Side extends Source {
+export interface Side extends BlankedText {
+  /** Null where its language has no grammar, or the text was too much for the parser. */
+  readonly tree: SyntaxTree | null;
   /** Offset of each line's first character; one more for the end. */
   readonly starts: readonly number[];
   /** What the patch says of each line; null for a line that it leaves alone. */
@@ -28,49 +36,58 @@ export interface Look {
   readonly views: readonly View[];
 }
 
-export function lookAt(file: PatchFile, baseText: string | undefined): Look {
-  const hunks = file.hunks;
-  const each = hunks.map((hunk) => hunk.lines.map((line) => ({ line, hunk })));
-  const changes = each.flat();
+export function lookAt(file: PatchFile, baseText: string | undefined, trees: SyntaxTrees): Look {
   const language = languageOf(file.path);
-  return { file, language, baseText, changes, views: viewsOf(file, language, baseText, each) };
+  const each = changesOf(file);
+  const views = viewTexts(file, baseText, each).map(({ before, after }) => ({
+    before: sideOf(file.path, before, trees),
+    after: sideOf(file.path, after, trees),
+  }));
+  return { file, language, baseText, changes: each.flat(), views };
 }
+
+/** The texts of a file before and after, which must be parsed to look at it. */
+export function textsOf(file: PatchFile, baseText: string | undefined): PatchTexts {
+  const views = viewTexts(file, baseText, changesOf(file));
+  const texts = (side: 'before' | 'after') =>
+    views.map((view) => ({ path: file.path, text: view[side].text }));
+  return { base: texts('before'), patched: texts('after') };
+}
+
+export interface PatchTexts {
+  readonly base: readonly SourceText[];
+  readonly patched: readonly SourceText[];
+}
+
+const changesOf = ({ hunks }: PatchFile): readonly (readonly Change[])[] =>
+  hunks.map((hunk) => hunk.lines.map((line) => ({ line, hunk })));
 
 /** Longer texts are looked at hunk by hunk only. */
 const MOST_CHARACTERS = 2 ** 21;
 
+/** One side of a view before it is parsed: what the patch says of each line. */
+interface Part {
+  readonly text: string;
+  readonly changes: readonly (Change | null)[];
+}
+
 /** The whole file where the text on the base is known and fits, else one view for each hunk. */
-function viewsOf(
+function viewTexts(
   file: PatchFile,
-  language: Language,
   baseText: string | undefined,
   hunks: readonly (readonly Change[])[],
-): readonly View[] {
+): readonly { readonly before: Part; readonly after: Part }[] {
   if (file.binary || hunks.length === 0) return [];
   const base = file.change === 'added' ? '' : baseText;
   if (base !== undefined && base.length <= MOST_CHARACTERS) {
     const after = file.change === 'deleted' ? '' : textAfter(base, file);
     const changes = hunks.flat();
-    if (after !== null) {
-      return [
-        {
-          before: sideOf(base, 'removed', changes, language),
-          after: sideOf(after, 'added', changes, language),
-        },
-      ];
-    }
+    if (after !== null)
+      return [{ before: wholePart(base, 'removed', changes), after: wholePart(after, 'added', changes) }];
   }
   return hunks.map((own) => ({
-    before: partOf(
-      own.filter(({ line }) => line.kind !== 'added'),
-      'removed',
-      language,
-    ),
-    after: partOf(
-      own.filter(({ line }) => line.kind !== 'removed'),
-      'added',
-      language,
-    ),
+    before: hunkPart(file.path, own, 'removed'),
+    after: hunkPart(file.path, own, 'added'),
   }));
 }
 
@@ -81,19 +98,50 @@ function textAfter(base: string, file: PatchFile): string | null {
 
 type Fresh = 'added' | 'removed';
 
-function sideOf(text: string, fresh: Fresh, changes: readonly Change[], language: Language): Side {
-  const source = sourceOf(text, language);
-  const starts = startsOf(source.code);
+function wholePart(text: string, fresh: Fresh, changes: readonly Change[]): Part {
   const byLine = new Map(
     changes.filter(({ line }) => line.kind === fresh).map((change) => [change.line.line, change] as const),
   );
-  return { ...source, starts, changes: starts.slice(0, -1).map((_, i) => byLine.get(i + 1) ?? null) };
+  return {
+    text,
+    changes: startsOf(text)
+      .slice(0, -1)
+      .map((_, i) => byLine.get(i + 1) ?? null),
+  };
 }
 
-function partOf(own: readonly Change[], fresh: Fresh, language: Language): Side {
-  const source = sourceOf(own.map(({ line }) => `${line.text}\n`).join(''), language);
+/** What a hunk shows, with as much around it as the parser needs to read it. */
+function hunkPart(path: string, hunk: readonly Change[], fresh: Fresh): Part {
+  const own = hunk.filter(({ line }) => line.kind === fresh || line.kind === 'context');
+  const text = own.map(({ line }) => `${line.text}\n`).join('');
   const changes = own.map((change) => (change.line.kind === fresh ? change : null));
-  return { ...source, starts: startsOf(source.code), changes };
+  const closed = `${text}${closersOf(text)}\n`;
+  return /\.php$/i.test(path) && !text.includes('<?')
+    ? { text: `<?php\n${closed}`, changes: [null, ...changes, null] }
+    : { text: closed, changes: [...changes, null] };
+}
+
+const CLOSERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+
+/** Brackets that close what a hunk leaves open. */
+function closersOf(text: string): string {
+  const open: string[] = [];
+  for (const char of text) {
+    const closer = CLOSERS[char];
+    if (closer) open.push(closer);
+    else if (char === open.at(-1)) open.pop();
+  }
+  return open.reverse().join('');
+}
+
+function sideOf(path: string, { text, changes }: Part, trees: SyntaxTrees): Side {
+  const tree = trees({ path, text });
+  return {
+    ...(tree ? blankedText(tree) : { code: text, mask: text }),
+    tree,
+    starts: startsOf(text),
+    changes,
+  };
 }
 
 function startsOf(text: string): readonly number[] {

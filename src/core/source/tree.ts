@@ -1,0 +1,125 @@
+import { z } from 'zod';
+
+/** A text of a file, or of the part of one that a hunk shows. */
+export interface SourceText {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** One node of a syntax tree. Offsets count UTF-16 code units. */
+export interface SyntaxNode {
+  /** As its grammar calls it; a keyword or a sign is called as it is written. */
+  readonly type: string;
+  /** What it is to its parent, where the grammar says so. */
+  readonly field: string;
+  readonly named: boolean;
+  readonly from: number;
+  readonly to: number;
+  readonly parent: SyntaxNode | null;
+  readonly children: readonly SyntaxNode[];
+}
+
+/** A parsed text. Where it does not parse, nodes of the type `ERROR` hold what could be read. */
+export interface SyntaxTree {
+  readonly grammar: Grammar;
+  readonly text: string;
+  /** All nodes, a parent before its children. */
+  readonly nodes: readonly SyntaxNode[];
+}
+
+const GRAMMARS = {
+  typescript: ['ts', 'mts', 'cts'],
+  // The grammar for plain JavaScript stumbles over `class=`, so components are all read by the one for TypeScript.
+  tsx: ['js', 'mjs', 'cjs', 'jsx', 'tsx'],
+  python: ['py', 'pyi'],
+  go: ['go'],
+  rust: ['rs'],
+  java: ['java'],
+  ruby: ['rb', 'rake', 'gemspec'],
+  php: ['php'],
+  'c-sharp': ['cs'],
+  cpp: ['c', 'h', 'cc', 'cpp', 'cxx', 'hh', 'hpp', 'hxx'],
+  bash: ['sh', 'bash'],
+} as const;
+export type Grammar = keyof typeof GRAMMARS;
+
+const BY_EXTENSION: ReadonlyMap<string, Grammar> = new Map(
+  Object.entries(GRAMMARS).flatMap(([grammar, extensions]) =>
+    extensions.map((extension) => [extension, grammar as Grammar] as const),
+  ),
+);
+
+/** The grammar that a file is parsed by; null where there is none for its language. */
+export const grammarOf = (path: string): Grammar | null =>
+  BY_EXTENSION.get(/\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? '') ?? null;
+
+export const isScript = (grammar: Grammar | null): boolean => grammar === 'tsx' || grammar === 'typescript';
+
+/**
+ * A tree as the parser, which runs in a sandbox, prints it; null where the text was too much for it. `kinds` are the
+ * different nodes as [type, field, 1 if named]; `nodes` has four numbers for each node, parents first: index of its
+ * kind, depth, distance of its start from the start of the node before it, length.
+ */
+export const PrintedTree = z
+  .object({
+    kinds: z.array(z.tuple([z.string(), z.string(), z.union([z.literal(0), z.literal(1)])])),
+    nodes: z.array(z.int()),
+  })
+  .nullable();
+export type PrintedTree = z.infer<typeof PrintedTree>;
+
+/** The printed tree of a text as nodes; null where what was printed is no tree of this text. */
+export function readTree(printed: PrintedTree, grammar: Grammar, text: string): SyntaxTree | null {
+  if (printed === null || printed.nodes.length === 0 || printed.nodes.length % 4 !== 0) return null;
+  const nodes: (SyntaxNode & { readonly children: SyntaxNode[] })[] = [];
+  const open: (SyntaxNode & { readonly children: SyntaxNode[] })[] = [];
+  let start = 0;
+  for (let i = 0; i < printed.nodes.length; i += 4) {
+    const [index = -1, depth = -1, distance = 0, length = -1] = printed.nodes.slice(i, i + 4);
+    const kind = printed.kinds[index];
+    start += distance;
+    const isPlaced = i === 0 ? depth === 0 : depth > 0 && depth <= open.length;
+    if (!kind || !isPlaced || start < 0 || length < 0 || start + length > text.length) return null;
+    open.length = depth;
+    const parent = open.at(-1) ?? null;
+    const [type, field, named] = kind;
+    const node = { type, field, named: named === 1, from: start, to: start + length, parent, children: [] };
+    parent?.children.push(node);
+    open.push(node);
+    nodes.push(node);
+  }
+  return { grammar, text, nodes };
+}
+
+/** The trees of some texts: null where a text could not be parsed, or nobody did. */
+export type SyntaxTrees = (source: SourceText) => SyntaxTree | null;
+
+const keyOf = ({ path, text }: SourceText): string => `${grammarOf(path)}\0${text}`;
+
+/** What the parser printed, in the order of the texts that it was given. */
+export function syntaxTrees(sources: readonly SourceText[], printed: readonly PrintedTree[]): SyntaxTrees {
+  const known = new Map<string, SyntaxTree | null>();
+  for (const [i, source] of sources.entries()) {
+    const grammar = grammarOf(source.path);
+    if (grammar) known.set(keyOf(source), readTree(printed[i] ?? null, grammar, source.text));
+  }
+  return (source) => known.get(keyOf(source)) ?? null;
+}
+
+export const NO_SYNTAX_TREES: SyntaxTrees = () => null;
+
+export const textOf = ({ text }: SyntaxTree, { from, to }: Pick<SyntaxNode, 'from' | 'to'>): string =>
+  text.slice(from, to);
+
+export const child = (node: SyntaxNode, ...fields: readonly string[]): SyntaxNode | null =>
+  node.children.find(({ field }) => fields.includes(field)) ?? null;
+
+/** More levels above a node are not looked at. */
+const MOST_LEVELS = 200;
+
+/** The nodes around a node, the nearest first, without those from `until` on. */
+export function ancestors(node: SyntaxNode, until: SyntaxNode | null = null): readonly SyntaxNode[] {
+  const found: SyntaxNode[] = [];
+  for (let at = node.parent; at && at !== until && found.length < MOST_LEVELS; at = at.parent) found.push(at);
+  return found;
+}
