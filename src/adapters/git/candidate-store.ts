@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Fault, Sha } from '../../core/model/index.ts';
@@ -85,10 +86,9 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
     const entries = rawEntries(raw);
     if (entries.length > limits.files) return refuse(tooMany(entries.length, limits.files));
     if (entries.some((entry) => entry.newMode === '160000')) return refuse(SUBMODULE);
-    if (entries.some((entry) => !Buffer.from(entry.path.toString('utf8')).equals(entry.path)))
-      return refuse(ODD_NAME);
+    if (entries.some(({ path }) => !isUtf8(Buffer.from(path, 'latin1')))) return refuse(ODD_NAME);
     const oids = entries
-      .flatMap((entry) => [entry.oldMode === '160000' ? '' : entry.oldOid, entry.newOid])
+      .flatMap((entry) => [entry.oldMode === '160000' ? '' : entry.oldSha, entry.newSha])
       .filter((oid) => !/^0*$/.test(oid));
     const sizes = await quarantine({
       cwd,

@@ -149,7 +149,7 @@ export function openCollector(
 
 async function writeLists(folder: string, { facts, traces }: Known): Promise<void> {
   await mkdir(folder, { mode: 0o755 });
-  const altered = traces ? rawEntries(traces.raw).map((entry) => entry.path) : [];
+  const altered = traces ? rawEntries(traces.raw).map(({ path }) => Buffer.from(path, 'latin1')) : [];
   const lists = {
     links: joinSorted(facts.links.map((path) => Buffer.from(path))),
     altered: joinSorted(altered),

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
+import { parseRaw, type RawEntry } from '../../core/patches/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 
@@ -12,30 +13,11 @@ export interface SetupTraces {
   readonly raw: Buffer;
 }
 
-interface RawEntry {
-  readonly oldMode: string;
-  readonly newMode: string;
-  readonly oldOid: string;
-  readonly newOid: string;
-  readonly status: string;
-  readonly path: Buffer;
-}
-
-/** Parses `--raw -z --no-renames` output. Paths stay bytes, as in git. */
+/** Parses `--raw -z --no-renames` output. Paths are bytes, one per character, since git's names are bytes. */
 export function rawEntries(raw: Buffer): readonly RawEntry[] {
-  const entries: RawEntry[] = [];
-  for (let at = 0; at < raw.length; ) {
-    const headEnd = raw.indexOf(0, at);
-    const pathEnd = raw.indexOf(0, headEnd + 1);
-    const head = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([AMDT])$/.exec(
-      raw.toString('latin1', at, headEnd),
-    );
-    if (!head || headEnd < 0 || pathEnd < 0) throw new Fault('INTERNAL', 'A list of changes is damaged.');
-    const [, oldMode = '', newMode = '', oldOid = '', newOid = '', status = ''] = head;
-    entries.push({ oldMode, newMode, oldOid, newOid, status, path: raw.subarray(headEnd + 1, pathEnd) });
-    at = pathEnd + 1;
-  }
-  return entries;
+  const read = parseRaw(raw.toString('latin1'));
+  if (read.kind === 'refused') throw new Fault('INTERNAL', `A list of changes is damaged. ${read.why}`);
+  return read.entries;
 }
 
 const NOTHING = '0'.repeat(40);
@@ -49,12 +31,12 @@ export async function withoutSetup(
   cwd: string,
   from: { readonly base: Sha; readonly tree: Sha; readonly traces: SetupTraces; readonly scratch: string },
 ): Promise<Sha> {
-  const bySetup = new Map(rawEntries(from.traces.raw).map((entry) => [pathKeyOf(entry), entry]));
+  const bySetup = new Map(rawEntries(from.traces.raw).map((entry) => [entry.path, entry]));
   if (bySetup.size === 0) return from.tree;
   const raw = await rawDiff(git, cwd, from);
   const untouched = rawEntries(raw).filter((entry) => {
-    const setup = bySetup.get(pathKeyOf(entry));
-    return setup !== undefined && setup.newMode === entry.newMode && setup.newOid === entry.newOid;
+    const setup = bySetup.get(entry.path);
+    return setup !== undefined && setup.newMode === entry.newMode && setup.newSha === entry.newSha;
   });
   if (untouched.length === 0) return from.tree;
 
@@ -70,11 +52,13 @@ export async function withoutSetup(
   return step(['write-tree']);
 }
 
-const pathKeyOf = (entry: RawEntry): string => entry.path.toString('latin1');
-
 function asInBase(entry: RawEntry): Buffer {
-  const mode = entry.oldOid === NOTHING ? '0' : entry.oldMode;
-  return Buffer.concat([Buffer.from(`${mode} ${entry.oldOid}\t`), entry.path, Buffer.from([0])]);
+  const mode = entry.oldSha === NOTHING ? '0' : entry.oldMode;
+  return Buffer.concat([
+    Buffer.from(`${mode} ${entry.oldSha}\t`),
+    Buffer.from(entry.path, 'latin1'),
+    Buffer.from([0]),
+  ]);
 }
 
 interface Diff {

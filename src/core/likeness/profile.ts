@@ -1,4 +1,4 @@
-import type { ReadFile, ReadHunk, ReadLine } from '../patches/index.ts';
+import type { DiffLine, Hunk, ReadFile } from '../patches/index.ts';
 import { type ClassifiedFile, classifyFiles } from './file-kinds.ts';
 import { Lexer, type LexicalRules, lexicalRulesOf, openBefore } from './lexer.ts';
 
@@ -88,7 +88,7 @@ export const isBeyondLimits = (files: readonly ClassifiedFile[]): boolean => {
 /** The first lines of the files, as many as the limits allow. */
 function linesWithinLimits(files: readonly ClassifiedFile[]): readonly ClassifiedFile[] {
   let { lines, characters }: { lines: number; characters: number } = PROFILE_LIMITS;
-  const fits = ({ text }: ReadLine): boolean => {
+  const fits = ({ text }: DiffLine): boolean => {
     lines--;
     characters -= text.length;
     return lines >= 0 && characters >= 0;
@@ -215,13 +215,13 @@ function functionsOf(
 }
 
 /** A line of a hunk as code. */
-export interface TokenizedLine extends ReadLine {
+export interface TokenizedLine extends DiffLine {
   /** Empty for a comment or a blank line. On a context line: as it stands in the new file. */
   readonly tokens: readonly string[];
 }
 
 /** One hunk's lines as code tokens, both sides read apart: what opens on one side must not swallow the other. */
-export function tokenizeHunk(file: ReadFile, hunk: ReadHunk): readonly TokenizedLine[] {
+export function tokenizeHunk(file: ReadFile, hunk: Hunk): readonly TokenizedLine[] {
   const syntax = lexicalRulesOf(file.path);
   const open = openBefore(
     hunk.lines.filter((line) => line.kind !== 'added').map((line) => line.text),

@@ -3,6 +3,8 @@ export interface DiffLine {
   readonly text: string;
   /** 1-based, in the new file; of a removed line, in the old one. */
   readonly line: number;
+  /** 1-based line of the old file that it is, or that stands next for an added one. */
+  readonly base: number;
   /** The file ends here without a newline. */
   readonly noNewline?: boolean;
 }
@@ -17,149 +19,165 @@ export interface Hunk {
   readonly lines: readonly DiffLine[];
 }
 
-/** One `diff --git` block, taken apart. A change of type is two blocks. */
-export interface DiffBlock {
-  readonly oldMode?: string;
-  readonly newMode?: string;
-  /** Full object names of the `index` line; absent where only the mode changed. */
-  readonly oldSha?: string;
-  readonly newSha?: string;
+export interface ReadFile {
+  /** The file's name after the change, before it where it is deleted. Git's quoting is left as it is. */
+  readonly path: string;
+  /** Its name before the change, where git says that it was renamed or copied. */
+  readonly from: string | null;
   readonly created: boolean;
   readonly deleted: boolean;
   readonly binary: boolean;
   readonly hunks: readonly Hunk[];
 }
 
-type DiffRead =
-  | { readonly kind: 'ok'; readonly block: DiffBlock }
-  | { readonly kind: 'refused'; readonly why: string };
+/** What is read at most; what is beyond counts as not there. Our defaults: no patch people read comes near them. */
+export const READ_LIMITS = {
+  /** UTF-16 code units of a patch. */
+  characters: 4 * 2 ** 20,
+  files: 2_000,
+  /** Code units of one line; machine-made lines beyond it are cut. */
+  lineLength: 2_000,
+} as const;
 
-interface Header {
-  oldMode?: string;
-  newMode?: string;
-  oldSha?: string;
-  newSha?: string;
+interface OpenFile {
+  path: string;
+  from: string | null;
   created: boolean;
   deleted: boolean;
   binary: boolean;
+  /** Its `---` and `+++` lines were read. */
+  named: boolean;
+  hunks: Hunk[];
 }
 
-/** The blocks of a patch text, each with its `diff --git` line; null when text stands before the first. */
-export function splitBlocks(text: string): readonly string[] | null {
-  if (text === '') return [];
-  const starts: number[] = [];
-  for (let at = text.startsWith('diff --git ') ? 0 : -1; at >= 0; ) {
-    starts.push(at);
-    const next = text.indexOf('\ndiff --git ', at);
-    at = next < 0 ? -1 : next + 1;
+/**
+ * Reads any text as a unified diff, git's or plain, and never throws: what does not belong to a file's hunks is passed
+ * over. Lines beyond the counts of a hunk's header are not part of it, because no tool would apply them.
+ */
+export function readDiff(text: string): readonly ReadFile[] {
+  const lines = linesOf(text);
+  const files: OpenFile[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] as string;
+    const file = files.at(-1);
+    if (line.startsWith('diff --git ')) {
+      files.push(opened(gitPath(line)));
+      at++;
+    } else if (isFilePair(line, lines[at + 1])) {
+      nameFile(files, line, lines[at + 1] as string);
+      at += 2;
+    } else if (file && line.startsWith('@@')) {
+      const { hunk, next } = readHunk(lines, at);
+      file.hunks.push(shortened(hunk));
+      at = next;
+    } else {
+      if (file && file.hunks.length === 0) readHeader(line, file);
+      at++;
+    }
+    if (files.length > READ_LIMITS.files) break;
   }
-  if (starts.length === 0) return null;
-  return starts.map((start, i) => text.slice(start, starts[i + 1]));
+  return files.slice(0, READ_LIMITS.files);
 }
 
-/** Reads one block and checks that every line of it belongs to `path`. */
-export function readBlock(block: string, path: string): DiffRead {
-  if (!block.endsWith('\n')) return { kind: 'refused', why: 'ends in the middle of a line' };
-  const lines = block.slice(0, -1).split('\n');
-  if (!headerNames(lines[0] as string, path))
-    return { kind: 'refused', why: 'names another file in its first line' };
-  const header: Header = { created: false, deleted: false, binary: false };
-  let at = 1;
-  while (at < lines.length && readHeaderLine(lines[at] as string, header)) at++;
-  if (lines[at] === 'GIT binary patch') {
-    return { kind: 'ok', block: { ...header, binary: true, hunks: [] } };
-  }
-  if (at === lines.length) return { kind: 'ok', block: { ...header, hunks: [] } };
-  if (!fileLines(lines[at] as string, lines[at + 1] ?? '', path, header)) {
-    return { kind: 'refused', why: 'has a header line that is not expected here' };
-  }
-  const hunks = readHunks(lines, at + 2);
-  return hunks === null
-    ? { kind: 'refused', why: 'has a hunk that does not hold the lines it announces' }
-    : { kind: 'ok', block: { ...header, hunks } };
+function linesOf(text: string): readonly string[] {
+  const lines = text.slice(0, READ_LIMITS.characters).split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
 }
 
-function readHeaderLine(line: string, header: Header): boolean {
-  const mode = /^(old|new|deleted file|new file) mode (\d{6})$/.exec(line);
-  if (mode) {
-    const value = mode[2] as string;
-    if (mode[1] === 'old' || mode[1] === 'deleted file') header.oldMode = value;
-    else header.newMode = value;
-    header.deleted ||= mode[1] === 'deleted file';
-    header.created ||= mode[1] === 'new file';
-    return true;
-  }
-  const index = /^index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})(?: (\d{6}))?$/.exec(line);
-  if (!index) return false;
-  header.oldSha = index[1] as string;
-  header.newSha = index[2] as string;
-  if (index[3]) {
-    header.oldMode = index[3];
-    header.newMode = index[3];
-  }
-  return true;
-}
+const opened = (path: string): OpenFile => ({
+  path,
+  from: null,
+  created: false,
+  deleted: false,
+  binary: false,
+  named: false,
+  hunks: [],
+});
 
-/** Git ends these lines with a tab when the path holds a space. */
-function fileLines(from: string, to: string, path: string, header: Header): boolean {
-  const field = (line: string) => line.slice(4).replace(/\t$/, '');
-  const fromOk = header.created ? field(from) === '/dev/null' : namesPath(field(from), 'a/', path);
-  const toOk = header.deleted ? field(to) === '/dev/null' : namesPath(field(to), 'b/', path);
-  return from.startsWith('--- ') && to.startsWith('+++ ') && fromOk && toOk;
-}
-
-const HUNK_HEADER = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?: (.*))?$/s;
-
-function readHunks(lines: readonly string[], from: number): readonly Hunk[] | null {
-  const hunks: Hunk[] = [];
-  for (let at = from; at < lines.length; ) {
-    const head = HUNK_HEADER.exec(lines[at] as string);
-    if (!head) return null;
-    const counts = {
-      oldStart: Number(head[1]),
-      oldCount: Number(head[2] ?? 1),
-      newStart: Number(head[3]),
-      newCount: Number(head[4] ?? 1),
-    };
-    const body = readHunkLines(lines, at + 1, counts);
-    if (body === null) return null;
-    hunks.push({ ...counts, heading: head[5] ?? '', lines: body.lines });
-    at = body.next;
-  }
-  return hunks;
-}
-
-const LINE_KINDS: Readonly<Record<string, DiffLine['kind']>> = {
-  ' ': 'context',
-  '+': 'added',
-  '-': 'removed',
+/** Both names are alike in what git writes, so the second half is the name; with a rename a later line tells. */
+const gitPath = (line: string): string => {
+  const rest = line.slice('diff --git '.length);
+  const cut = rest.lastIndexOf(rest.endsWith('"') ? ' "b/' : ' b/');
+  return cleaned(cut < 0 ? rest : rest.slice(cut + 1));
 };
+
+const cleaned = (field: string): string =>
+  field
+    .slice(0, READ_LIMITS.lineLength)
+    .replace(/[\t\r].*$/s, '')
+    .replace(/^"(.*)"$/, '$1')
+    .replace(/^[ab]\//, '');
+
+const isFilePair = (line: string, next: string | undefined): boolean =>
+  line.startsWith('--- ') && next?.startsWith('+++ ') === true;
+
+function nameFile(files: OpenFile[], from: string, to: string): void {
+  const [before, after] = [cleaned(from.slice(4)), cleaned(to.slice(4))];
+  const last = files.at(-1);
+  const file = !last || last.named || last.hunks.length > 0 ? opened('') : last;
+  if (file !== last) files.push(file);
+  file.named = true;
+  file.created ||= before === '/dev/null';
+  file.deleted ||= after === '/dev/null';
+  file.path = after === '/dev/null' ? before : after;
+}
+
+function readHeader(line: string, file: OpenFile): void {
+  if (line.startsWith('new file mode')) file.created = true;
+  else if (line.startsWith('deleted file mode')) file.deleted = true;
+  else if (line.startsWith('Binary files ') || line === 'GIT binary patch') file.binary = true;
+  const name = /^(?:rename|copy) (from|to) (.*)$/.exec(line);
+  if (name?.[1] === 'from') file.from = cleaned(name[2] as string);
+  else if (name) file.path = cleaned(name[2] as string);
+}
+
+/** As it is compared: without the line ends of Windows, and machine-made lines cut (their sign counts). */
+const shortened = (hunk: Hunk): Hunk => ({
+  ...hunk,
+  heading: hunk.heading.trim(),
+  lines: hunk.lines.map((line) => ({
+    ...line,
+    text: line.text.replace(/\r$/, '').slice(0, READ_LIMITS.lineLength - 1),
+  })),
+});
+
+interface HunkRead {
+  readonly hunk: Hunk;
+  /** Where the next line to read is. */
+  readonly next: number;
+  /** The header is git's and the lines are those that it announces: nothing had to be guessed. */
+  readonly exact: boolean;
+}
+
 /** Lines of the old and of the new file that a line of a hunk stands for. */
 const LINE_STEPS = { context: [1, 1], removed: [1, 0], added: [0, 1] } as const;
 
-function readHunkLines(
-  lines: readonly string[],
-  from: number,
-  counts: Pick<Hunk, 'oldStart' | 'oldCount' | 'newStart' | 'newCount'>,
-): { lines: readonly DiffLine[]; next: number } | null {
+/** Reads the hunk whose header stands at `from`, as far as its lines look like one. */
+export function readHunk(lines: readonly string[], from: number): HunkRead {
+  const { hunk, ...header } = headerOf(lines[from] as string);
   const body: DiffLine[] = [];
-  let { oldStart: oldLine, newStart: newLine } = counts;
-  const [oldEnd, newEnd] = [oldLine + counts.oldCount, newLine + counts.newCount];
-  let at = from;
-  while (oldLine < oldEnd || newLine < newEnd || lines[at]?.startsWith('\\')) {
-    const text = lines[at++] ?? '';
+  let { exact, left, right, base, line } = header;
+  let at = from + 1;
+  for (; at < lines.length; at++) {
+    const text = lines[at] as string;
     if (text.startsWith('\\')) {
-      if (!markUnended(body)) return null;
+      const marked = markUnended(body);
+      exact &&= marked;
       continue;
     }
-    const kind = LINE_KINDS[text.slice(0, 1)];
-    if (!kind) return null;
-    body.push({ kind, text: text.slice(1), line: kind === 'removed' ? oldLine : newLine });
-    oldLine += LINE_STEPS[kind][0];
-    newLine += LINE_STEPS[kind][1];
-    if (oldLine > oldEnd || newLine > newEnd) return null;
+    if (left <= 0 && right <= 0) break;
+    const kind = kindOf(text);
+    if (kind === null || endsEarly(lines, at, left, right)) break;
+    exact &&= text !== '' && !text.startsWith('\r');
+    body.push({ kind, text: text.slice(1), line: kind === 'removed' ? base : line, base });
+    const [old, now] = LINE_STEPS[kind];
+    left -= old;
+    right -= now;
+    base += old;
+    line += now;
   }
-  return { lines: body, next: at };
+  return { hunk: { ...hunk, lines: body }, next: at, exact: exact && left === 0 && right === 0 };
 }
 
 /** `\ No newline at end of file` speaks of the line before it. */
@@ -169,53 +187,51 @@ function markUnended(body: DiffLine[]): boolean {
   return last !== undefined;
 }
 
-const C_ESCAPES: Readonly<Record<string, number>> = {
-  a: 7,
-  b: 8,
-  t: 9,
-  n: 10,
-  v: 11,
-  f: 12,
-  r: 13,
-  '"': 34,
-  '\\': 92,
+/** The next file begins although the header announced more: whoever wrote it miscounted, or did not count. */
+const endsEarly = (lines: readonly string[], at: number, left: number, right: number): boolean => {
+  if (!isFilePair(lines[at] as string, lines[at + 1])) return false;
+  if (left === Number.POSITIVE_INFINITY) return true;
+  return lines[at + 2]?.startsWith('@@') === true && !(left === 1 && right === 1);
 };
 
-/**
- * The path behind git's C-style quoting (`"a/\303\266.txt"`), quotes included; null when it is not well-formed.
- * Octal escapes are bytes of UTF-8.
- */
-function unquote(quoted: string): string | null {
-  if (quoted.length < 2 || !quoted.startsWith('"') || !quoted.endsWith('"')) return null;
-  const bytes: number[] = [];
-  const inner = quoted.slice(1, -1);
-  for (let i = 0; i < inner.length; ) {
-    const char = inner[i] as string;
-    if (char === '"') return null;
-    if (char !== '\\') {
-      const point = String.fromCodePoint(inner.codePointAt(i) as number);
-      bytes.push(...new TextEncoder().encode(point));
-      i += point.length;
-      continue;
-    }
-    const octal = /^[0-3][0-7]{2}/.exec(inner.slice(i + 1, i + 4))?.[0];
-    const byte = octal === undefined ? C_ESCAPES[inner[i + 1] ?? ''] : Number.parseInt(octal, 8);
-    if (byte === undefined) return null;
-    bytes.push(byte);
-    i += 1 + (octal?.length ?? 1);
-  }
-  return new TextDecoder().decode(Uint8Array.from(bytes));
+const HUNK = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@( ?)(.*)$/s;
+
+/** A header without numbers, as models write it, ends with the lines that look like a hunk's; its place is not known. */
+function headerOf(text: string) {
+  const head = HUNK.exec(text);
+  const [, oldStart = '0', oldCount = '1', newStart = '0', newCount = '1', blank = '', heading = ''] =
+    head ?? [];
+  const hunk = {
+    oldStart: Number(oldStart),
+    oldCount: Number(oldCount),
+    newStart: Number(newStart),
+    newCount: Number(newCount),
+    heading,
+  };
+  const known = head !== null;
+  return {
+    hunk,
+    exact: known && (blank !== '' || heading === ''),
+    left: known ? hunk.oldCount : Number.POSITIVE_INFINITY,
+    right: known ? hunk.newCount : Number.POSITIVE_INFINITY,
+    // Without lines of its own the old side names the line that the new ones follow.
+    base: hunk.oldStart + (known && hunk.oldCount === 0 ? 1 : 0),
+    line: hunk.newStart,
+  };
 }
 
-/** Does a header field (`a/x` or `"a/\303…"`) name `prefix` + `path`? */
-const namesPath = (field: string, prefix: string, path: string): boolean =>
-  field === prefix + path || (field.startsWith('"') && unquote(field) === prefix + path);
-
-/** Does `diff --git A B` name this path on both sides? Git quotes either side only if it has to, so both alike. */
-function headerNames(line: string, path: string): boolean {
-  const rest = line.slice('diff --git '.length);
-  if (rest === `a/${path} b/${path}`) return true;
-  const middle = rest.indexOf('" "');
-  if (middle < 0) return false;
-  return namesPath(rest.slice(0, middle + 1), 'a/', path) && namesPath(rest.slice(middle + 2), 'b/', path);
+/** An empty line is a context line that lost its blank on the way. */
+function kindOf(text: string): DiffLine['kind'] | null {
+  switch (text[0]) {
+    case '+':
+      return 'added';
+    case '-':
+      return 'removed';
+    case ' ':
+    case '\r':
+    case undefined:
+      return 'context';
+    default:
+      return null;
+  }
 }

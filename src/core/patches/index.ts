@@ -1,6 +1,13 @@
-export type { DiffLine, Hunk } from './diff.ts';
+export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff } from './diff.ts';
 export { notable, notableGroups } from './notable.ts';
-export { PATCH_LIMITS, type ParsedPatch, type ParseOptions, parsePatch } from './parse.ts';
+export {
+  PATCH_LIMITS,
+  type ParsedPatch,
+  type ParseOptions,
+  parsePatch,
+  parseRaw,
+  type RawEntry,
+} from './parse.ts';
 export {
   joinSections,
   type PatchedText,
@@ -11,5 +18,3 @@ export {
 export * from './patch.ts';
 export { isSnapshot, isTestNamed, matchesAny, type PatchLimits, roleOf } from './patch.ts';
 export { pathFaults } from './paths.ts';
-
-export { READ_LIMITS, type ReadFile, type ReadHunk, type ReadLine, readDiff } from './tolerant.ts';

@@ -1,4 +1,4 @@
-import { type DiffBlock, readBlock, splitBlocks } from './diff.ts';
+import { type DiffBlock, readBlock, splitBlocks } from './blocks.ts';
 import { isSnapshot, type Patch, type PatchFile, type PatchLimits, roleOf } from './patch.ts';
 import { collisions, linkFault, pathFaults, quotedPath, repositoryFaults } from './paths.ts';
 
@@ -182,7 +182,7 @@ export const PATCH_LIMITS: PatchLimits = {
 };
 
 /** One changed path as `git diff-tree --raw` names it. */
-interface RawEntry {
+export interface RawEntry {
   readonly oldMode: string;
   readonly newMode: string;
   readonly oldSha: string;
@@ -198,7 +198,7 @@ type RawList =
 const META = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) ([AMDT])$/;
 
 /** Reads `git diff-tree -r --raw -z --no-renames --no-abbrev base tree`: records of meta, NUL, path, NUL. */
-function parseRaw(raw: string): RawList {
+export function parseRaw(raw: string): RawList {
   if (raw === '') return { kind: 'ok', entries: [] };
   if (!raw.endsWith('\0'))
     return { kind: 'refused', why: 'The list of changed files ends in the middle of an entry.' };

@@ -16,10 +16,11 @@ export function changing(path: string, signed: readonly string[]): ChangedFile {
   const at = { old: 9, fresh: 9 };
   const lines = signed.map((text) => {
     const kind = KINDS[text.charAt(0) as keyof typeof KINDS];
+    const base = at.old;
     const line = kind === 'removed' ? at.old : at.fresh;
     if (kind !== 'added') at.old++;
     if (kind !== 'removed') at.fresh++;
-    return { kind, text: text.slice(1), line };
+    return { kind, text: text.slice(1), line, base };
   });
   return {
     path,
