@@ -56,7 +56,7 @@ async function shortageOf(dir: string, least: number): Promise<string | null> {
   if (least === 0) return null;
   const { bavail, bsize } = await statfs(dir);
   if (bavail * bsize >= least) return null;
-  return `The disk of this machine is nearly full (under ${least / 1e6} MB are free); no run begins until its operator frees disk space.`;
+  return `The disk of this machine is nearly full (under ${least / 1e6} MB are free); no further run starts until its operator frees disk space.`;
 }
 
 /** Milliseconds between two checks, each of which walks through all files. Our default. */

@@ -8,63 +8,70 @@ import { type ConnectionLimits, LIMITS, LONG_WORK, openPool } from '../postgres/
 import type { OwnFence } from './heartbeat.ts';
 import { withLaunchLock } from './locks.ts';
 
-/** One queue for all machines. The limit of a repository stands in the database, and the last process to launch writes it. */
+/**
+ * One queue for all machines. The limit per repository is in the database, and the process that launches last writes
+ * it.
+ */
 export interface CoderQueue {
   readonly name: string;
-  /** Candidates that this process codes at a time; 0: it takes none. */
+  /** Candidates that this process codes at a time; 0: none. */
   readonly perWorker: number;
-  /** Candidates of one repository that are coded at a time, over all processes. */
+  /** Candidates of one repository that are coded at a time, in all processes together. */
   readonly perPartition: number;
-  /** Runs whose candidates this process builds and tests at a time; 0: it takes none. Default 2. */
+  /** Runs whose candidates this process builds and tests at a time; 0: none. Default 2. */
   readonly examinations?: number;
 }
 
 export interface DbosEngineOptions {
-  /** The same database as the store's, or another. DBOS keeps its tables in the schema `dbos`. */
+  /** The store's database, or another one. DBOS keeps its tables in the schema `dbos`. */
   readonly databaseUrl: string;
   /**
-   * Unique among living processes and the same after a restart (host and slot, or `cli-<run>`): at launch the
-   * executor takes up what it left unfinished. A second process of a name that is in use is refused.
+   * Unique among active processes, and the same after a restart (host and role, or `cli-<run>`): at launch the executor
+   * resumes its unfinished flows. A second process with a name that is in use is refused.
    */
   readonly executorId: string;
-  /** Pinned by hand: flows of another version are left alone, so it changes only when flows may not be resumed; default `1`. */
+  /**
+   * Set by hand. Flows of another version are not resumed, so it changes only if flows must not be resumed; default
+   * `1`.
+   */
   readonly applicationVersion?: string;
-  /** Null: a process of its own, which runs all its flows itself and shares no work with any other. */
+  /** Null: a process that executes all its flows itself and shares no work with others. */
   readonly queue: CoderQueue | null;
-  /** Runs that this process works on at a time; default 8. Runs that wait for people are not counted. */
+  /** Runs that this process executes at a time; default 8. Runs that wait for people do not count. */
   readonly runsAtOnce?: number;
-  /** False: runs that never had a place go on waiting in line. Asked when a place is free; absent: always true. */
+  /** False: runs that never had a slot keep waiting. Called when a slot is free. Default: always true. */
   readonly mayBegin?: () => boolean;
   /** Without a queue: candidates at a time in this process; default 3. */
   readonly directConcurrency?: number;
-  /** With a queue: false for a process that takes candidates only, and leaves runs to others; default true. */
+  /** With a queue: false for a process that executes candidates only and leaves runs to others; default true. */
   readonly takesRuns?: boolean;
   /**
-   * With a queue: how others see that this process lives. Without: nobody looks for it, and it looks for nobody.
+   * With a queue: how others see that this process is alive. Without a queue, no other process checks, and this one
+   * checks no other.
    */
   readonly among?: { readonly fence: OwnFence; readonly facts: Pick<ExecutorFacts, 'host' | 'version'> };
-  /** How long a connection waits; absent: our defaults. */
+  /** How long a connection waits. Default: our defaults. */
   readonly limits?: ConnectionLimits | undefined;
   readonly log: Log;
 }
 
-/** Runs wait on a queue without limit: it decides which processes take them up. How many go on at a time, `line.ts` says. */
+/** The queue of runs has no limit; it decides which process takes a run. `run-queue.ts` limits how many are active. */
 export const RUN_QUEUE = 'runs';
-/** Where runs wait for a process that builds and tests their candidates. */
+/** The queue of runs whose candidates are to be built and tested. */
 export const EXAMINATION_QUEUE = 'examinations';
-/** Our default: an examination builds and tests on several cores by itself. */
+/** Our default: one examination uses several cores by itself. */
 export const DEFAULT_EXAMINATIONS = 2;
-/** Our default: a waiting flow is picked up after half of it on average, for two queries a round. */
+/** Our default: a queued flow starts after half of this time on average, at the cost of two queries each time. */
 export const QUEUE_POLL_MS = 100;
-/** Connections at most; half of them may look for results. */
+/** Maximum number of connections; up to half of them may wait for results. */
 const POOL_SIZE = 6;
 
-/** Processes that share work share this name; DBOS hands flows only to processes of the same name and version. */
+/** Processes that share work use this name: DBOS passes flows only to processes of the same name and version. */
 const SHARED_NAME = 'runoff';
 
 /**
- * The server keeps no limit for a statement or a lock here: DBOS tries again what broke with its connection, and ends the
- * flow whose statement was refused. A connection on which nothing comes is cut.
+ * No server limits for statements and locks here: DBOS retries what failed with its connection, but fails a flow whose
+ * statement the server rejected. A silent connection is closed.
  */
 const engineLimits = (limits: ConnectionLimits = LIMITS): ConnectionLimits => ({
   ...limits,
@@ -72,7 +79,7 @@ const engineLimits = (limits: ConnectionLimits = LIMITS): ConnectionLimits => ({
   lockMs: 0,
 });
 
-/** The connections of DBOS. Whoever launched it closes them. */
+/** The connections of DBOS. The caller that launched it closes them. */
 export const openEnginePool = ({ databaseUrl, executorId, limits }: DbosEngineOptions): pg.Pool =>
   openPool(databaseUrl, {
     size: POOL_SIZE,
@@ -80,7 +87,7 @@ export const openEnginePool = ({ databaseUrl, executorId, limits }: DbosEngineOp
     limits: engineLimits(limits),
   });
 
-/** What each process decides for itself. A queue of which it takes nothing is missing. */
+/** The limits that each process sets for itself. A queue of which it takes nothing is missing. */
 export function queueLimitsOf({ name, perWorker, examinations = DEFAULT_EXAMINATIONS }: CoderQueue) {
   const all = new Map([
     [name, perWorker],
@@ -93,7 +100,7 @@ export function dbosConfigOf(options: DbosEngineOptions, pool: pg.Pool): DBOSCon
   const { databaseUrl, executorId, applicationVersion = '1', queue, takesRuns = true, log } = options;
   const alone = queue === null;
   return {
-    // Under a name of its own, so that nobody else takes up what this process left unfinished.
+    // A separate name, so that no other process resumes its unfinished flows.
     name: alone ? executorId : SHARED_NAME,
     // A version belongs to one name.
     applicationVersion: alone ? `${applicationVersion} ${executorId}` : applicationVersion,
@@ -107,12 +114,15 @@ export function dbosConfigOf(options: DbosEngineOptions, pool: pg.Pool): DBOSCon
   };
 }
 
-/** Makes the engine's tables in this version, as a launch does, without launching. Fault: DATABASE_UNAVAILABLE. */
+/** Creates the engine's tables of this version, as a launch does, without launching. Fault: DATABASE_UNAVAILABLE. */
 export async function prepareEngineSchema(databaseUrl: string, log: Log): Promise<void> {
   await withLaunchLock(databaseUrl, () => migrateEngine(databaseUrl, log));
 }
 
-/** The same for whoever has the launch lock. An index of a large table may take longer than other statements may. */
+/**
+ * The same for a caller that holds the launch lock. An index of a large table may take longer than other statements
+ * may.
+ */
 export async function migrateEngine(databaseUrl: string, log: Log): Promise<void> {
   const pool = openPool(databaseUrl, { size: 1, name: 'runoff engine (migrations)', limits: LONG_WORK });
   try {
@@ -127,7 +137,7 @@ export async function migrateEngine(databaseUrl: string, log: Log): Promise<void
   }
 }
 
-/** DBOS's own log on ours: its chatter is dropped, and so are stack traces, which may quote what a flow worked on. */
+/** Writes DBOS's own log to ours, without its debug output and without stack traces, which may quote data of a flow. */
 const dbosLog = (log: Log): DLogger => ({
   debug: () => undefined,
   info: () => undefined,

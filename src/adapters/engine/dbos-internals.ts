@@ -7,17 +7,17 @@ import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 
 interface ClaimOptions {
-  /** Flows of a queue that this process runs at a time, by the queue's name. */
+  /** Number of flows of a queue that this process executes at a time, by the queue's name. */
   readonly limits: ReadonlyMap<string, number>;
   /** False: nothing more is claimed from any queue. */
   mayClaim(): boolean;
-  /** A claim that marks its flows with this token failed, perhaps after its commit. */
+  /** Called if a claim that marks its flows with this token failed, perhaps after its commit. */
   onUnanswered(ownerXid: string): void;
 }
 
 /**
- * Maximum seconds between two retries of DBOS while the database is away. With its own default, a minute, a run would
- * stand still for as long after the database is back. Our default.
+ * Maximum seconds between two retries of DBOS while the database is down. DBOS's own default is a minute, and a run
+ * would wait that long after the database is back. Our default.
  */
 const MAX_BACKOFF_S = 5;
 
@@ -29,7 +29,7 @@ const MAX_BACKOFF_S = 5;
 export async function launchDbos({ limits, mayClaim, onUnanswered }: ClaimOptions): Promise<void> {
   dbRetryConfig.maxBackoffSec = MAX_BACKOFF_S;
   const launching = DBOS.launch();
-  // Where the executor is missing, `launch` says why.
+  // If there is no executor, `launch` reports the reason.
   const database = DBOSExecutor.globalInstance?.systemDatabase;
   if (database === undefined) {
     await launching;
@@ -61,25 +61,25 @@ export async function launchDbos({ limits, mayClaim, onUnanswered }: ClaimOption
   await launching;
 }
 
-/** SQLSTATEs of a claim that lost against another process: the server says that nothing was claimed. */
+/** SQLSTATEs of a claim that lost against another process: nothing was claimed. */
 const isContention = (error: unknown): boolean =>
   ['40001', '55P03'].includes((error as { readonly code?: string }).code ?? '');
 
-/** Milliseconds between two searches for flows of an unanswered claim, and after which we stop searching. Our defaults. */
+/** Milliseconds between two searches for flows of an unanswered claim, and after which the search ends. Our defaults. */
 const UNANSWERED_CLAIM_POLL_MS = 1_000;
 const UNANSWERED_CLAIM_SEARCH_MS = 120_000;
 
-/** Puts flows back into their queues whose claim was never answered. */
+/** Puts flows back into their queues if their claim was never answered. */
 export interface UnansweredClaims {
-  /** The claim that marks its flows with this token failed; whether it was committed, nobody here knows. */
+  /** The claim that marks its flows with this token failed, and it is unknown whether it was committed. */
   add(ownerXid: string): void;
   stop(): void;
 }
 
 /**
- * DBOS marks a flow as claimed, commits, and then begins it. If the connection breaks at the commit, the flow belongs to
- * this process, and nobody begins it. Each claim has its own token, so a flow that still bears it was never begun. We
- * search repeatedly: a server that is back may commit what it received earlier after our first query.
+ * DBOS marks a flow as claimed, commits, and then starts it. If the connection breaks at the commit, the flow belongs
+ * to this process, but nobody starts it. Each claim has its own token, so a flow that still has it was never started.
+ * We search repeatedly: a server that is back may commit what it received earlier after our first query.
  */
 export function openUnansweredClaims(pool: pg.Pool, log: Log): UnansweredClaims {
   const claims = new Map<string, number>();

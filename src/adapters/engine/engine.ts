@@ -23,7 +23,7 @@ import { type ExecutorLock, lockExecutor, withLaunchLock } from './locks.ts';
 import { openRunQueue } from './run-queue.ts';
 import { type ActiveFlows, openActiveFlows, type RegisteredFlows, register } from './workflows.ts';
 
-/** Milliseconds between two looks at a run somebody waits for. */
+/** Milliseconds between two checks of a run that somebody waits for. */
 const SETTLED_POLL_MS = 100;
 const DEFAULT_GRACE_MS = 10_000;
 
@@ -35,14 +35,14 @@ const shutDownFault = (id: RunId): Fault =>
 
 async function sendSignal(id: RunId, topic: string, key: string): Promise<void> {
   try {
-    // The engine keeps keys for all topics of a flow together.
+    // The engine stores the keys of all topics of a flow together.
     await DBOS.send(id, key, topic, `${topic}:${key}`);
   } catch (error) {
     if (!(error instanceof DbosErrors.DBOSNonExistentWorkflowError)) throw error;
   }
 }
 
-/** Before anything is taken up: what this process writes is refused until the others know it. */
+/** Before any flow is resumed: writes of this process are rejected until it has joined. */
 async function joinExecutors(options: DbosEngineOptions): Promise<Heartbeat | null> {
   const { among, queue, takesRuns = true, log } = options;
   if (!among || queue === null) return null;
@@ -60,7 +60,7 @@ interface Dbos {
   shutDown(): Promise<void>;
 }
 
-/** DBOS on connections of ours. */
+/** DBOS on our connections. */
 function openDbos(options: DbosEngineOptions, residents: ActiveFlows): Dbos {
   const { queue, log, databaseUrl } = options;
   const fence = options.among?.fence;
@@ -122,7 +122,7 @@ async function registerQueues(queue: CoderQueue): Promise<void> {
   });
 }
 
-/** Durable execution on Postgres. DBOS keeps its state in module variables, so there is one of these in a process. */
+/** Durable execution on Postgres. DBOS keeps its state in module variables, so a process can have only one engine. */
 export function openDbosEngine(options: DbosEngineOptions): Engine {
   const { queue, log, databaseUrl, executorId, runsAtOnce = 8, mayBegin } = options;
   const line = openRunQueue({ slots: runsAtOnce, ...(mayBegin ? { mayBegin } : {}) });
@@ -183,7 +183,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     async cancel(id) {
       registered();
       await DBOS.cancelWorkflow(id, { cancelChildren: true });
-      // DBOS tells running steps within a second; those of this process need not wait for it.
+      // DBOS notifies running steps within a second; those in this process need not wait for that.
       residents.abort(id);
     },
 
@@ -213,7 +213,7 @@ function whyFailed(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The port's words for what DBOS says of a flow; null when it knows of none. */
+/** Translates DBOS's status of a flow to the port's; null if it does not know the flow. */
 function flowStatusOf(found: WorkflowStatus | null): FlowStatus {
   if (found === null) return { kind: 'unknown' };
   switch (found.status) {
@@ -230,10 +230,10 @@ function flowStatusOf(found: WorkflowStatus | null): FlowStatus {
   }
 }
 
-/** Runs that are removed by one statement. */
+/** Number of runs that one statement removes. */
 const FORGET_BATCH = 200;
 
-/** Removes the engine's rows of runs that ended before a moment, milliseconds since 1970 UTC; how many runs they were. */
+/** Removes the engine's rows of runs that ended before a time (milliseconds since 1970 UTC). Returns the number of runs. */
 async function forgetEnded(before: number): Promise<number> {
   const completedBefore = new Date(before).toISOString();
   let gone = 0;

@@ -3,39 +3,42 @@ import { FAULTS, Fault, type FaultCode } from '../../core/model/index.ts';
 import type { ChildInput, ChildResult, FlowContext } from '../../ports/index.ts';
 import type { RunSlot } from './run-queue.ts';
 
-/** Milliseconds between two looks at a child that runs elsewhere. Our default: small beside a coder's minutes. */
+/**
+ * Milliseconds between two checks of a child flow in another process. Our default: short compared with a coder's
+ * minutes.
+ */
 const RESULT_POLL_MS = 200;
 
 /**
- * Milliseconds between two looks of a flow that waits. Our default: a signal is told to it at once, so this only says
- * how soon it notices that it was cancelled, and how soon it hears while such news cannot be had.
+ * Milliseconds between two checks of a waiting flow. Our default: a signal reaches it at once, so this only limits how
+ * late it notices a cancellation, or a signal while notifications do not work.
  */
 const WAIT_POLL_MS = 5_000;
 
-/** What a flow wants of the engine that runs it. */
+/** What a flow needs of the engine that executes it. */
 export interface FlowHost {
-  /** Aborts when this flow is cancelled by this process, or when the engine has shut down. */
+  /** Aborts if this process cancels the flow, or when the engine has shut down. */
   readonly signal: AbortSignal;
-  /** No further step starts: the flow freezes where it is and goes on at the next launch. */
+  /** True: no further step starts. The flow freezes where it is and continues at the next launch. */
   isStopping(): boolean;
-  /** Whether nobody else has taken this flow over. */
+  /** Whether no other process has taken this flow over. */
   ownsWork(): Promise<boolean>;
-  /** The flow's place among those that are worked on here. */
+  /** The flow's slot in this process. */
   readonly slot: RunSlot;
-  /** The engine waits for this step before it shuts down, and before it calls the flow settled. It never rejects. */
+  /** The engine waits for this step before it shuts down, and before it reports the flow as settled. It never rejects. */
   track(step: Promise<void>): void;
   startChild(id: string, parent: string, child: ChildInput): Promise<WorkflowHandle<unknown>>;
 }
 
-/** What a flow returns to the engine: wrapped, so that a result that is `undefined` has JSON too. */
+/** The value that a flow returns to the engine, wrapped so that `undefined` can be stored as JSON too. */
 export interface FlowResult {
   readonly value?: unknown;
 }
 
-/** Never settles. A frozen flow is forgotten with its process, or collected with its engine. */
+/** Never settles. A frozen flow ends with its process, or is garbage-collected with its engine. */
 export const neverSettle = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
-/** Ends of the flow itself, not of a child it waits for: they belong to DBOS. */
+/** Errors about the flow itself, not about a child that it waits for: they belong to DBOS. */
 function isOwnEnd(error: unknown, id: string): boolean {
   if (error instanceof DbosErrors.DBOSWorkflowConflictError) return true;
   return (
@@ -56,17 +59,17 @@ function whyChildEnded(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The port's context for the flow `id`, to be used inside its DBOS workflow. */
+/** The port's context for the flow `id`, for use inside its DBOS workflow. */
 export function flowContext(id: string, host: FlowHost): FlowContext {
-  /** Of the DBOS step in which it is called. */
+  /** The signal of the DBOS step in which it is called. */
   function stepSignal(): AbortSignal {
     const cancelled = DBOS.stepStatus?.cancelSignal;
     return cancelled === undefined ? host.signal : AbortSignal.any([cancelled, host.signal]);
   }
 
   /**
-   * Runs inside a DBOS step: failures become values, except those that DBOS has to see. A shutdown waits for `ended`, but
-   * not for a run that only waits for a slot.
+   * Executes work inside a DBOS step: failures become values, except for those that DBOS must see. A shutdown waits for
+   * `ended`, but not for a run that only waits for a slot.
    */
   async function perform<T>(
     name: string,
@@ -86,7 +89,10 @@ export function flowContext(id: string, host: FlowHost): FlowContext {
     }
   }
 
-  /** What is remembered first stands: a process that froze must not bring its result before whoever took over. */
+  /**
+   * The result that is stored first counts: a process that froze must not store its result before the one that took
+   * over.
+   */
   async function kept(outcome: Promise<StepOutcome>): Promise<StepOutcome> {
     const found = await outcome;
     return (await host.ownsWork()) ? found : neverSettle();
@@ -120,12 +126,12 @@ export function flowContext(id: string, host: FlowHost): FlowContext {
       const outcome = await DBOS.runStep(() => kept(perform(name, watched, ended.promise)), { name })
         .finally(ended.resolve)
         .catch((error) => {
-          // The engine left before the step ended: its failure is ours, not the step's.
+          // The engine stopped before the step ended: the failure is ours, not the step's.
           if (host.isStopping()) return neverSettle<StepOutcome>();
           throw error;
         });
       if (outcome.ok) return outcome.value as T;
-      // On the first pass the very error of `work`; on a replay its likeness.
+      // In the first execution this is the original error of `work`; in a replay it is rebuilt from the stored outcome.
       throw (thrown as { readonly error: unknown } | null)?.error ?? errorFrom(outcome);
     },
     async wait(topic, ms) {
@@ -175,14 +181,14 @@ export function flowContext(id: string, host: FlowHost): FlowContext {
   };
 }
 
-/** Our cap, from the port's contract. The engine would take megabytes, and pay for them on every replay. */
+/** Our limit, from the port's contract. The engine would accept megabytes, which every replay would read again. */
 const MAX_JSON_BYTES = 64 * 1024;
-/** A message is for people; a command's whole output in it would break the cap. */
+/** A message is for people; a command's whole output in it would exceed the limit. */
 const MAX_MESSAGE_CHARS = 8_000;
 
 /**
- * A value as it will be after a restart: through JSON and back, so that the first pass sees what a replay sees.
- * `what` names it in the fault INTERNAL that is thrown when it is too big or has no JSON.
+ * A value as it will be after a restart: converted to JSON and back, so that the first execution sees what a replay
+ * sees. `what` names the value in the fault INTERNAL that is thrown if it is too big or has no JSON.
  */
 export function toPlainJson(what: string, value: unknown): unknown {
   let text: string | undefined;
@@ -202,7 +208,7 @@ export function toPlainJson(what: string, value: unknown): unknown {
   return JSON.parse(text);
 }
 
-/** How a step ended, in a form that is the same on the first pass and on a replay. */
+/** How a step ended, in a form that is the same in the first execution and in a replay. */
 type StepOutcome =
   | { readonly ok: true; readonly value?: unknown }
   | { readonly ok: false; readonly name: string; readonly message: string; readonly code?: string };
@@ -220,7 +226,7 @@ function failureOf(thrown: unknown): StepOutcome {
 
 const isFaultCode = (code: string | undefined): code is FaultCode => code !== undefined && code in FAULTS;
 
-/** The error of an earlier pass: a fault is a fault again, anything else an error of the same name. */
+/** Rebuilds the error of an earlier execution: a fault becomes a fault again, anything else an error of the same name. */
 function errorFrom(outcome: Extract<StepOutcome, { ok: false }>): Error {
   if (isFaultCode(outcome.code)) return new Fault(outcome.code, outcome.message);
   const error = new Error(outcome.message);

@@ -9,9 +9,9 @@ export interface Heartbeat {
 }
 
 /**
- * Sends the heartbeats of this executor, also while it waits to be launched; after that, expires executors whose heartbeats
- * stopped. DBOS itself takes up only the flows of an executor that comes back under its own name. Executors that never
- * joined never expire: a run of the command line belongs to its own process.
+ * Sends the heartbeats of this executor, even before it has launched. After the launch, expires executors whose
+ * heartbeats have stopped. DBOS itself resumes only the flows of an executor that returns under its own name. Executors
+ * that never joined never expire: a run of the command line belongs to its own process.
  */
 export function startHeartbeat(fence: OwnFence, log: Log): Heartbeat {
   const { everyMs, staleMs } = fence.heartbeat;
@@ -22,7 +22,7 @@ export function startHeartbeat(fence: OwnFence, log: Log): Heartbeat {
 
   let lastTurn = { now: Date.now(), elapsed: performance.now() };
 
-  /** A machine that slept wakes with all its processes: each needs the time to send a heartbeat. */
+  /** After a machine has slept, all its processes wake: each needs time to send a heartbeat. */
   function hasSlept(): boolean {
     const before = lastTurn;
     lastTurn = { now: Date.now(), elapsed: performance.now() };
@@ -68,7 +68,7 @@ async function expireOthers({ executors }: OwnFence, staleMs: number, log: Log):
     const handles = (await DBOSExecutor.globalInstance?.recoverPendingWorkflows([...ids])) ?? [];
     flows.push(...handles.map((handle) => handle.workflowID));
   });
-  // An executor that ended properly left nothing.
+  // An executor that ended properly left no unfinished flows.
   if (flows.length === 0) return;
   log.warn({ gone, flows }, 'Executors sent no heartbeat. Their flows continue in other processes.');
 }
@@ -82,14 +82,17 @@ export interface HeartbeatOptions {
 
 const DEFAULT_HEARTBEAT: HeartbeatOptions = { everyMs: 10_000, staleMs: 60_000 };
 
-/** Share of the time until others take over that is left for calls which were let through. Our default: a quarter. */
+/**
+ * Share of the time before others take over that is reserved for calls that have passed the fence. Our default: a
+ * quarter.
+ */
 const TAKEOVER_MARGIN = 0.25;
 
 export interface FenceOptions {
   readonly executors: Executors;
   readonly clock: Pick<Clock, 'now' | 'elapsed'>;
   readonly log: Log;
-  /** See the type for the defaults. */
+  /** Default: see the type. */
   readonly heartbeat?: HeartbeatOptions | undefined;
   /** Called once, when this process has expired: it must end. */
   readonly onExpired: () => void;
@@ -101,14 +104,14 @@ export interface OwnFence extends Fence {
   readonly heartbeat: HeartbeatOptions;
   /** Sends a heartbeat. Rejects with DATABASE_UNAVAILABLE. */
   beat(): Promise<void>;
-  /** The last heartbeat is so fresh that no process can have taken over. Does not ask the database. */
+  /** Whether the last heartbeat is so recent that no process can have taken over. Does not ask the database. */
   isFresh(): boolean;
   isExpired(): boolean;
 }
 
 /**
- * The fence of one process. Both clocks count: the wall clock runs while the machine sleeps but can be set; the monotonic
- * clock cannot be set but stands still. If the last heartbeat is old by either, the database decides.
+ * The fence of one process. It uses two clocks: the wall clock runs while the machine sleeps but can be set; the
+ * monotonic clock cannot be set but stops. If the last heartbeat is old by either clock, the database decides.
  */
 export function openFence(options: FenceOptions): OwnFence {
   const { executors, clock, log, onExpired, heartbeat = DEFAULT_HEARTBEAT } = options;
@@ -119,7 +122,7 @@ export function openFence(options: FenceOptions): OwnFence {
   let beating: Promise<void> | null = null;
 
   async function beatOnce(): Promise<void> {
-    // When it began: the database records a later time.
+    // The time of the start: the database records a later one.
     const at = moment();
     if ((await executors.beat()) === 'alive') {
       last = at;
@@ -140,7 +143,7 @@ export function openFence(options: FenceOptions): OwnFence {
 
   function isFresh(): boolean {
     if (expired || last === null) return false;
-    // A clock that was set back tells nothing; the other one does.
+    // A clock that was set back says nothing; the other one does.
     return clock.elapsed() - last.elapsed < freshMs && clock.now() - last.now < freshMs;
   }
 
@@ -151,7 +154,7 @@ export function openFence(options: FenceOptions): OwnFence {
     isFresh,
     isExpired: () => expired,
     async check() {
-      // The answer to a beat that was under way may have been read long after it was given: then we ask again.
+      // The answer to a heartbeat may have been read long after it was sent; then another one is sent.
       for (let beats = 0; beats < MAX_BEATS && !isFresh() && !expired; beats += 1) await beat();
       if (!expired && !isFresh()) {
         throw new Fault('DATABASE_UNAVAILABLE', 'The database takes too long to record a heartbeat.');
@@ -161,13 +164,13 @@ export function openFence(options: FenceOptions): OwnFence {
   };
 }
 
-/** Heartbeats until one is answered in time. */
+/** Maximum number of heartbeats until one is answered in time. */
 const MAX_BEATS = 3;
 
 /** Milliseconds between two checks whether a step is still ours. Our default. */
 const FENCE_RETRY_MS = 1_000;
 
-/** Whether a step's result may be kept; waits while the database cannot tell. */
+/** Whether a step's result may be stored; waits while the database cannot decide. */
 export async function ownsWork(fence: Fence, sleep: (ms: number) => Promise<unknown>): Promise<boolean> {
   for (;;) {
     try {

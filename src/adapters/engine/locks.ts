@@ -5,7 +5,7 @@ import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 import { type ConnectionLimits, type ConnectOptions, openClient } from '../postgres/index.ts';
 
-/** Any fixed number; the store's lock is another. While it is held, no engine launches. */
+/** Any fixed number other than the store's. While it is locked, no engine launches. */
 export const LAUNCH_LOCK = '7346002';
 const LAUNCH_LOCK_POLL_MS = 50;
 
@@ -29,9 +29,9 @@ async function connectEngine(
 }
 
 /**
- * Takes the database's lock of this number, unless another connection has it; it ends with the connection.
- * Tried again and again rather than waited for: DBOS builds indexes concurrently, which waits for every statement that
- * is under way, and so would wait for those who wait for the lock.
+ * Tries to take the database's lock of this number; it is released when the connection ends. It is tried repeatedly
+ * instead of waited for: DBOS builds indexes concurrently, which waits for every active statement, including those that
+ * wait for the lock.
  */
 async function tryLock(client: pg.Client, key: string): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [key]);
@@ -39,8 +39,8 @@ async function tryLock(client: pg.Client, key: string): Promise<boolean> {
 }
 
 /**
- * Runs `work` while no other process launches an engine on this database: DBOS creates its schema without a lock of
- * its own, and of two that do so at once one dies.
+ * Executes `work` while no other process launches an engine on this database: DBOS creates its schema without a lock,
+ * and if two processes do so at once, one of them fails.
  */
 export async function withLaunchLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connectEngine(url, { name: 'runoff launch', holds: true });
@@ -48,17 +48,17 @@ export async function withLaunchLock<T>(url: string, work: (client: pg.Client) =
     while (!(await tryLock(client, LAUNCH_LOCK))) await delay(LAUNCH_LOCK_POLL_MS);
     return await work(client);
   } finally {
-    // Closing the connection gives the lock back.
+    // Closing the connection releases the lock.
     await client.end();
   }
 }
 
-/** Milliseconds that the server gets to notice that an earlier holder was killed. Our default. */
+/** Milliseconds in which the server should notice that an earlier holder was killed. Our default. */
 const EXECUTOR_LOCK_WAIT_MS = 3_000;
 const EXECUTOR_LOCK_POLL_MS = 100;
-/** Milliseconds that our own lost session gets to end when it was told to. Our default. */
+/** Milliseconds in which our own lost session should end after it was told to. Our default. */
 const RELOCK_WAIT_MS = 1_000;
-/** Milliseconds between two looks for a server that went away. Our default. */
+/** Milliseconds between two checks for a server that went down. Our default. */
 const RELOCK_INTERVAL_MS = 500;
 
 export interface ExecutorLock {
@@ -68,7 +68,7 @@ export interface ExecutorLock {
 const lockKeyOf = (executorId: string): string =>
   createHash('sha256').update(`runoff executor ${executorId}`).digest().readBigInt64BE().toString();
 
-/** A session of the server, told from a later one that has the same process number. */
+/** A session of the server, distinguished from a later one with the same process number. */
 interface LockSession {
   readonly pid: number;
   readonly begun: string;
@@ -82,7 +82,7 @@ interface LockHolder {
 const OWN_SESSION =
   'select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()';
 
-/** A connection that holds the lock as long as it lives; null when another one still holds it after `patienceMs`. */
+/** A connection that holds the lock as long as it exists; null if another one still holds the lock after `patienceMs`. */
 async function takeLock(
   url: string,
   key: string,
@@ -112,8 +112,8 @@ async function takeLock(
 }
 
 /**
- * Where a network swallowed everything, the server still has the session that we gave up, and the lock with it, until it
- * notices by itself.
+ * If a network loses all packets, the server keeps the session that we gave up, and the lock with it, until it notices
+ * by itself.
  */
 async function endSession(client: pg.Client, { pid, begun }: LockSession): Promise<void> {
   await client.query(
@@ -123,10 +123,10 @@ async function endSession(client: pg.Client, { pid, begun }: LockSession): Promi
 }
 
 /**
- * The right to work as `executorId`, which one process at a time has: DBOS takes up what an executor of this name left
- * unfinished without asking whether that executor is alive, and two would do the same work twice. It ends with the
- * process. When the server goes away, it is taken again as soon as the server is back.
- * Faults: ALREADY_RUNNING when another process has it, DATABASE_UNAVAILABLE.
+ * The right to work as `executorId`, which only one process at a time has: DBOS resumes the unfinished flows of an
+ * executor without checking whether that executor is alive, and two processes would do the same work twice. It ends
+ * with the process. If the server goes down, the lock is taken again as soon as the server is back. Faults:
+ * ALREADY_RUNNING if another process has it, DATABASE_UNAVAILABLE.
  */
 export async function lockExecutor(
   url: string,
@@ -153,7 +153,7 @@ export async function lockExecutor(
     while (!signal.aborted) {
       await delay(RELOCK_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      // Without a server nothing can be taken, and whoever uses the database says so.
+      // Without a server the lock cannot be taken; other users of the database report the outage.
       const again = await takeLock(url, key, RELOCK_WAIT_MS, limits, holder.session).catch(() => undefined);
       if (again) {
         keep(again);

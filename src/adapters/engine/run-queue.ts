@@ -3,24 +3,24 @@ import { nextInLine, unlessAborted, type Waiting } from '../../core/model/index.
 import type { QueueEntry } from '../../ports/index.ts';
 
 /**
- * The runs that this process works on at a time, and those that wait for a slot. Who is next depends on whose runs have
- * slots at that moment and on `mayBegin`; queues of packages order by a priority that is given once.
+ * The active runs of this process, and those that wait for a slot. Which run is next depends on who holds slots at that
+ * moment and on `mayBegin`; queues in packages use a priority that is set once.
  */
 export interface RunQueue {
-  /** Waits for a slot. Rejects with the signal's reason when it aborts first; never settles once the queue is closed. */
+  /** Waits for a slot. Rejects with the signal's reason if it aborts first; never settles once the queue is closed. */
   acquire(run: Waiting, signal: AbortSignal): Promise<void>;
-  /** Frees the run's slot, or takes it out of the queue; otherwise does nothing. */
+  /** Frees the run's slot or removes the run from the queue; otherwise does nothing. */
   release(id: string): void;
   /** From now on no run gets a slot. */
   close(): void;
 }
 
 interface RunQueueOptions {
-  /** Runs at a time. */
+  /** Maximum number of active runs. */
   readonly slots: number;
-  /** False: no run that never had a slot begins now, e.g. because the disk is full. Absent: always true. */
+  /** False: no run that never had a slot starts now, e.g. because the disk is full. Default: always true. */
   readonly mayBegin?: () => boolean;
-  /** Milliseconds after which `mayBegin` is asked again while a run waits. Our default: 5 000. */
+  /** Milliseconds after which `mayBegin` is called again while a run waits. Our default: 5,000. */
   readonly retryMs?: number;
 }
 
@@ -43,7 +43,7 @@ export function openRunQueue({ slots, mayBegin = () => true, retryMs = 5_000 }: 
       running.set(next.id, next);
       enter?.();
     }
-    // A run waits although a slot is free: `mayBegin` said no.
+    // A run waits although a slot is free: `mayBegin` returned false.
     if (!closed && waiting.size > 0 && running.size < slots) retrying ??= setTimeout(retry, retryMs).unref();
   }
   function retry(): void {

@@ -7,7 +7,7 @@ import { type FlowHost, type FlowResult, flowContext, neverSettle, toPlainJson }
 import { type OwnFence, ownsWork } from './heartbeat.ts';
 import { inSlot, openRunSlot, type RunQueue, type RunSlot } from './run-queue.ts';
 
-/** A flow that was started so often and never ended kills its process each time. */
+/** After so many starts without an end, a flow probably kills its process each time. */
 const MAX_RESTARTS = 20;
 /** A run may wait for people for a week while its process is restarted many times. */
 const MAX_RESTARTS_WAITING = 200;
@@ -21,7 +21,7 @@ export interface RegisteredFlows {
   readonly examination: Workflow;
 }
 
-/** One pass of a flow, first or replayed. */
+/** One execution of a flow, the first one or a replay. */
 async function runFlow(id: string, host: FlowHost, flow: FlowBody, input: unknown): Promise<FlowResult> {
   const value = toPlainJson(`The result of flow ${id}`, await flow(flowContext(id, host), input));
   return value === undefined ? {} : { value };

@@ -4,13 +4,16 @@ import type { AuditEntry, AuditPlace, AuditRecord, Store } from '../../ports/ind
 import { type Db, inStatement, inTransaction, type Tx } from './connection.ts';
 import { hasBegun, storableJson, storableText } from './rows.ts';
 
-/** UTF-16 units of what a person wrote that the audit keeps: the command itself, not the talk around it. Our default. */
+/**
+ * Maximum number of UTF-16 units of a command in the audit log: the command itself, not the rest of the comment. Our
+ * default.
+ */
 const MAX_COMMAND_CHARS = 500;
 
-/** A process that was not seen for so long is gone: four of its signs of life are missing. */
+/** A process without a heartbeat for so long is gone. */
 const ACTIVE_SINCE = sql`now() - interval '2 minutes'`;
 
-/** A row beside what it tells of, in the same transaction. */
+/** Adds a row in the same transaction as the change that it describes. */
 export async function addAudit(
   tx: Tx,
   entry: AuditEntry,
@@ -29,7 +32,7 @@ export async function addAudit(
     .execute();
 }
 
-/** Who did what, and how much there is of what. */
+/** Who did what, and counts for metrics. */
 export function audits(db: Db) {
   return {
     audit: (entry, place) => inTransaction(db, (tx) => addAudit(tx, entry, place)),

@@ -6,7 +6,7 @@ import { type Db, inStatement, inTransaction, lockRun, type Tx } from './connect
 import { storableJson, storableText } from './rows.ts';
 import type { CommandTable } from './schema.ts';
 
-/** Inbox and audit of what people asked for on GitHub. */
+/** Inbox and audit of commands on GitHub. */
 export function commands(db: Db) {
   const all = () => db.selectFrom('runoff.command').selectAll();
   return {
@@ -77,12 +77,12 @@ const commandOfRow = (row: Selectable<CommandTable>): CommandRecord => ({
   ...(row.settled_at === null ? {} : { settledAt: row.settled_at }),
 });
 
-/** What people said to runs. */
+/** Replies to runs. */
 export function replies(db: Db) {
   return {
     addReply: (runId, key, reply) =>
       inTransaction(db, async (tx) => {
-        // Replies to one run come one after the other: without the lock two would take the same number.
+        // Replies to one run are stored one after the other: without the lock two could get the same number.
         await lockRun(tx, runId);
         const said = await tx
           .selectFrom('runoff.reply')
@@ -115,7 +115,7 @@ export function replies(db: Db) {
   } satisfies Partial<Store>;
 }
 
-/** What people voted for and picked. */
+/** Votes and picks. */
 export function picks(db: Db) {
   return {
     vote: (runId, vote) =>
@@ -128,7 +128,7 @@ export function picks(db: Db) {
             conflict
               .columns(['run_id', 'user_id'])
               .doUpdateSet({ vote: row.vote, at: row.at })
-              // A vote that is told late is no later one.
+              // A vote that arrives late does not replace a later one.
               .where('runoff.vote.at', '<=', row.at),
           )
           .execute();
@@ -149,7 +149,7 @@ export function picks(db: Db) {
 
     addPick: (runId, pick) =>
       inTransaction(db, async (tx) => {
-        // Picks of one run come one after the other: without the lock two would take the same number.
+        // Picks of one run are stored one after the other: without the lock two could get the same number.
         await lockRun(tx, runId);
         const made = await picksOf(tx, runId);
         const known = made.find(({ key }) => key === pick.key);

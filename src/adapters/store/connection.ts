@@ -6,7 +6,7 @@ import type { Identity } from '../../ports/index.ts';
 import { type ConnectionLimits, openPool } from '../postgres/index.ts';
 import type { Schema } from './schema.ts';
 
-/** A network that swallows the goodbye must not keep the process. */
+/** A network that loses the closing handshake must not keep the process alive. */
 const POOL_CLOSE_MS = 2_000;
 
 /** Type number of `bigint`: our times and counts are far below 2^53, so they are read as numbers. */
@@ -23,15 +23,15 @@ interface Connection {
 
 interface ConnectionOptions {
   readonly poolSize: number;
-  /** As the server shows it. */
+  /** The application name that the server shows. */
   readonly name: string;
-  /** As whom the server lets it write; absent: as somebody who shares no work with others. */
+  /** The identity for the server's fence. Default: that of a process that shares no work. */
   readonly identity?: Identity | undefined;
-  /** Absent: our defaults. */
+  /** Default: our defaults. */
   readonly limits?: ConnectionLimits | undefined;
 }
 
-/** Who writes, as the database's own fence reads it. */
+/** Session settings with the identity of the writer, for the database's own fence. */
 const identitySettings = ({ id, incarnation }: Identity): Readonly<Record<string, string>> => ({
   'runoff.executor': id,
   'runoff.incarnation': incarnation,
@@ -52,7 +52,8 @@ export function connectStore(url: string, options: ConnectionOptions): Connectio
     db,
     async close() {
       await db.destroy();
-      // The pool does not wait for its connections; whoever stops the server next must not meet them.
+      // The pool does not wait for its connections to close, but the server may be stopped next, and they must be gone
+      // then.
       const patience = new AbortController();
       await Promise.race([
         Promise.all(open),
@@ -63,7 +64,7 @@ export function connectStore(url: string, options: ConnectionOptions): Connectio
   };
 }
 
-/** Node's codes for a server that cannot be reached. */
+/** Node's error codes for a server that cannot be reached. */
 const UNREACHABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -75,16 +76,16 @@ const UNREACHABLE_CODES = new Set([
   'ENETUNREACH',
 ]);
 /**
- * SQLSTATE classes and codes: connection, authorisation, no such database, too many connections, shutdown, a transaction
- * that stood still for too long.
+ * SQLSTATE classes and codes: connection, authorisation, no such database, too many connections, shutdown, a
+ * transaction that was idle for too long.
  */
 const NO_CONNECTION = /^(08...|28...|3D000|53300|57P0.|25P0[34])$/;
 const BROKEN =
   /connection terminated|timeout exceeded when trying to connect|connection error|driver has already been destroyed|after calling end/i;
 const NO_SUCH_RUN = '23503';
-/** Ours, of the database's function `runoff.fence()`. */
+/** Raised by our database function `runoff.fence()`. */
 const EXPIRED = 'RF001';
-/** SQLSTATEs of a server that answers and cannot write: an outage, which runs wait out; nothing of it was kept. */
+/** SQLSTATEs of a server that answers but cannot write: an outage, which runs wait out. Nothing was written. */
 const NO_WRITES: Readonly<Record<string, string>> = {
   '53000': 'it is short of something',
   '53100': 'its disk is full',
@@ -94,7 +95,7 @@ const NO_WRITES: Readonly<Record<string, string>> = {
   '58030': 'its disk fails',
 };
 
-/** SQLSTATEs of a transaction that was ended so that others could go on; it was rolled back whole, and can be tried again. */
+/** SQLSTATEs of a transaction that was ended so that others could continue; it was rolled back and can be retried. */
 const ROLLED_BACK: Readonly<Record<string, string>> = {
   '57014': 'the statement took longer than its limit',
   '55P03': 'a lock was held by others for longer than its limit',
@@ -102,7 +103,7 @@ const ROLLED_BACK: Readonly<Record<string, string>> = {
   '40P01': 'it was in a deadlock with another transaction',
 };
 
-/** The fault behind what `pg` rejected with. Its messages name hosts and users, never a password. */
+/** The fault for an error of `pg`. Its messages contain hosts and users, never a password. */
 export function asDatabaseFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   const { code = '', message } = thrown as { code?: string; message: string };
@@ -135,7 +136,7 @@ export function asDatabaseFault(thrown: unknown): Fault {
 export type Db = Kysely<Schema>;
 export type Tx = Transaction<Schema>;
 
-/** One method of the port: one transaction, and a fault from the catalogue for whatever goes wrong. */
+/** One method of the port: one transaction, and a fault from the catalogue for every error. */
 export async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
   try {
     return await db.transaction().execute(work);
@@ -144,7 +145,7 @@ export async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Pr
   }
 }
 
-/** As `inTransaction` for work of a single statement, which is a transaction by itself: a third of the round trips. */
+/** Like `inTransaction`, for work of a single statement, which is a transaction by itself: a third of the round trips. */
 export async function inStatement<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -153,7 +154,7 @@ export async function inStatement<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** State and repository of a run, which nobody else writes about until the transaction ends. Fault RUN_UNKNOWN. */
+/** State and repository of a run, locked against other writers until the transaction ends. Fault RUN_UNKNOWN. */
 export async function lockRun(
   tx: Tx,
   id: RunId,

@@ -5,18 +5,18 @@ import { type ConnectionLimits, LIMITS } from '../postgres/index.ts';
 import { connectStore, type Db, inStatement, inTransaction, type Tx } from './connection.ts';
 import { storableJson } from './rows.ts';
 
-/** Beats are told apart from the store's work, and from burying others, so that they never wait behind it. */
+/** Heartbeats have their own connections, so that they never wait for the store's work or for the expiry of others. */
 const HEARTBEAT_CONNECTIONS = 2;
 
-/** Any fixed number; those of migrations and launches are others. */
+/** Any fixed number; those of migrations and launches are different. */
 const EXPIRY_LOCK = 7_346_004;
 
-/** Instead of the incarnation of a process that was given up, until its work is moved. None is called so. */
+/** Replaces the incarnation of an expired process until its work has been moved. No process has this incarnation. */
 const EXPIRED_INCARNATION = 'expired';
 
 /**
- * Shorter than those of the store: a sign of life is one row, and one that is lost must be given again before others take
- * over. Our default.
+ * Shorter than those of the store: a heartbeat is one row, and a lost one must be repeated before others take over. Our
+ * default.
  */
 const HEARTBEAT_LIMITS: ConnectionLimits = {
   ...LIMITS,
@@ -26,20 +26,20 @@ const HEARTBEAT_LIMITS: ConnectionLimits = {
   lockMs: 4_000,
 };
 
-/** Longer than an earlier process of the name can hold its row: the server ends a transaction that stands still. */
+/** Longer than an earlier process of the name can lock its row: the server ends an idle transaction. */
 const JOIN_LIMITS: ConnectionLimits = { ...LIMITS, silenceMs: 30_000, statementMs: 25_000, lockMs: 20_000 };
 
-/** Milliseconds between two looks for the end of a burial. */
+/** Milliseconds between two checks whether an expiry has ended. */
 const EXPIRY_POLL_MS = 100;
 
 interface ExecutorsOptions {
-  /** Default: short ones, see `BEAT_LIMITS`. */
+  /** Default: `HEARTBEAT_LIMITS`. */
   readonly limits?: ConnectionLimits | undefined;
-  /** Milliseconds by a clock that never jumps. Default: the system's. */
+  /** Milliseconds by a monotonic clock. Default: the system's. */
   readonly elapsed?: (() => number) | undefined;
 }
 
-/** The processes that share the work, as the one of this identity sees them. The schema must be up to date. */
+/** The processes that share the work, as seen by the one with this identity. The schema must be up to date. */
 export function openExecutors(
   url: string,
   { id, incarnation }: Identity,
@@ -57,7 +57,7 @@ export function openExecutors(
       const waiting = connectStore(url, { poolSize: 1, name: 'runoff heartbeat', limits: JOIN_LIMITS });
       try {
         if (await tryJoin(waiting.db, self, facts, at, 'at once')) return;
-        // Whose work is moved just now comes back when that is through. Asked again and again, as no statement waits so long.
+        // A process whose work is being moved joins after that. It polls, because no statement may wait for so long.
         while (!(await tryJoin(waiting.db, self, facts, at, 'afterwards'))) await delay(EXPIRY_POLL_MS);
       } finally {
         await waiting.close();
@@ -99,7 +99,10 @@ export function openExecutors(
   };
 }
 
-/** Writes the row of a process; false, and nothing is written, where somebody is being buried: this name, if `when` is `at once`. */
+/**
+ * Writes the row of a process. Returns false, and writes nothing, during an expiry: of any process, or, if `when` is
+ * `at once`, only of this name.
+ */
 function tryJoin(
   db: Db,
   { id, incarnation }: Identity,
@@ -109,7 +112,7 @@ function tryJoin(
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     if (when === 'afterwards' && !(await tryExpiryLockIn(tx))) return false;
-    // Waits for what an earlier process of the name writes just now.
+    // Waits for active writes of an earlier process of the name.
     const query = tx.selectFrom('runoff.executor').select('incarnation').where('id', '=', id).forUpdate();
     const former = await query.executeTakeFirst();
     if (former?.incarnation === EXPIRED_INCARNATION && when === 'at once') return false;
@@ -135,7 +138,7 @@ async function tryExpiryLockIn(tx: Tx): Promise<boolean> {
   return rows[0]?.mine ?? false;
 }
 
-/** The lock ends with the connection: whoever dies while burying keeps nobody out. */
+/** The lock is released with the connection: if this process dies during an expiry, it blocks nobody. */
 async function tryExpiryLock(held: Db): Promise<boolean> {
   const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_lock(${EXPIRY_LOCK}) as mine`.execute(
     held,
@@ -143,20 +146,20 @@ async function tryExpiryLock(held: Db): Promise<boolean> {
   return rows[0]?.mine ?? false;
 }
 
-/** A sign of life as it stands in a row, with the server's start: what was silent while the server was away is no sign. */
+/** A heartbeat as stored in a row, combined with the server's start: silence while the server was down does not count. */
 interface Heartbeat {
   readonly id: string;
   readonly sign: string;
-  /** Left by itself, or given up already. */
+  /** It left by itself, or has already expired. */
   readonly gone: boolean;
 }
 
-/** Milliseconds for which each sign of life has been the same, by the clock of this process. */
+/** Milliseconds for which each heartbeat has been unchanged, by the clock of this process. */
 type Observations = (signs: readonly Heartbeat[]) => (sign: Heartbeat) => number;
 
 /**
- * Whether a process is silent is measured here and not by comparing times: the clock of the database server, by which
- * they are written, can be set while everybody is alive.
+ * Silence is measured here instead of comparing times: the heartbeats are written by the clock of the database server,
+ * which can be set while all processes are alive.
  */
 function openObservations(elapsed: () => number): Observations {
   let seen: ReadonlyMap<string, { readonly sign: string; readonly since: number }> = new Map();
@@ -190,8 +193,8 @@ async function findSilent(
 }
 
 /**
- * They are given up first, and for good: whoever moves their flows need not fear that they write meanwhile. Where moving
- * fails, the stone stays, and the next look moves them.
+ * First marks them as expired, for good, so that they cannot write while their flows are moved. If moving fails, the
+ * mark stays, and the next check moves them.
  */
 async function expireAll(
   db: Db,
@@ -210,8 +213,8 @@ async function expireAll(
 }
 
 /**
- * Puts a tombstone in the place of those that gave no sign of life since. One that writes just now is left to the next
- * look: nobody waits here.
+ * Marks those as expired that have sent no heartbeat since. One that is writing now is left to the next check, so that
+ * nobody waits here.
  */
 function markExpired(db: Db, silent: readonly Heartbeat[]): Promise<readonly string[]> {
   return inTransaction(db, async (tx) => {
@@ -232,7 +235,7 @@ function markExpired(db: Db, silent: readonly Heartbeat[]): Promise<readonly str
   });
 }
 
-/** All of them, for people. */
+/** All executors, for people. */
 export function executorList(db: Db) {
   return {
     async executors() {

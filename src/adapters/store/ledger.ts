@@ -4,16 +4,22 @@ import type { Booker, KeptAnswer, LedgerRow, LedgerSums, Store } from '../../por
 import { type Db, inStatement, inTransaction, type Tx } from './connection.ts';
 import { ownerColumn, rowOfCall, storableJson, storableText } from './rows.ts';
 
-/** Any fixed number that no other advisory lock of ours has. All calls count against the cap of the day, so one for all. */
+/**
+ * Any fixed number that no other advisory lock of ours has. All calls count against the cap of the day, so there is one
+ * lock for all.
+ */
 const BOOKING_LOCK = 7_346_048;
 
-/** Calls through the gateway. Read and written around every call of a model, so each method is one statement where it can be. */
+/**
+ * Calls through the gateway. Read and written around every call of a model, so each method is a single statement if
+ * possible.
+ */
 export function ledger(db: Db) {
   return {
     bookCall: (whose, decide) =>
       inTransaction(db, async (tx) => {
         await sql`select pg_advisory_xact_lock(${sql.lit(BOOKING_LOCK)})`.execute(tx);
-        // A statement of its own: it sees what was committed by whoever had the lock before.
+        // A separate statement: it sees what the previous holder of the lock has committed.
         const row = decide(await ledgerSums(tx, whose));
         if (row === null) return null;
         const insert = tx.insertInto('runoff.gateway_call').values(rowOfCall(row)).returning('id');
@@ -34,7 +40,7 @@ export function ledger(db: Db) {
         sql<number>`coalesce(sum(usd), 0)`.as('usd'),
         sql<number>`coalesce(sum(tokens_in), 0)::bigint`.as('tokensIn'),
         sql<number>`coalesce(sum(tokens_out), 0)::bigint`.as('tokensOut'),
-        // Refused for its cap after it was booked: no call went out.
+        // Rejected for its cap after it was booked: no call was sent.
         sql<number>`count(*) filter (where status <> 402 or usd > 0)`.as('calls'),
       ]);
       return inStatement(sums.executeTakeFirstOrThrow());
@@ -82,7 +88,7 @@ async function settleRow(db: Db, call: number, row: LedgerRow): Promise<void> {
   if (numUpdatedRows === 0n) throw new Fault('INTERNAL', `There is no call ${call} in the ledger.`);
 }
 
-/** Answers of models that a run paid for. */
+/** Answers of models that a run has paid for. */
 export function modelAnswers(db: Db) {
   return {
     async keptAnswers(runId, spender) {
@@ -99,7 +105,10 @@ export function modelAnswers(db: Db) {
   } satisfies Partial<Store>;
 }
 
-/** Within the transaction that settles its call. A later answer under the same number is there because the body of the earlier one is gone. */
+/**
+ * Runs in the transaction that settles the call. A later answer with the same number exists if the body of the earlier
+ * one is gone.
+ */
 async function keepAnswer(tx: Tx, { runId, spender }: LedgerRow, answer: KeptAnswer): Promise<void> {
   const { question, number, status, headers, body, at } = answer;
   const kept = { answer: storableJson({ status, headers }), body: storableJson(body), at };
@@ -110,7 +119,7 @@ async function keepAnswer(tx: Tx, { runId, spender }: LedgerRow, answer: KeptAns
     .execute();
 }
 
-/** Answers of models that are kept outside runs. */
+/** Answers of models that are stored outside of runs. */
 export function answers(db: Db) {
   return {
     kept: (scope, key) =>

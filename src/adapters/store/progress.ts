@@ -11,7 +11,7 @@ import {
   transitionOfRow,
 } from './rows.ts';
 
-/** States that a run does not come to by its own work. */
+/** States that a run does not reach by its own work. */
 const AUDITED: Partial<Record<RunState, 'refusal' | 'transition'>> = {
   refused: 'refusal',
   cancelled: 'transition',
@@ -62,7 +62,7 @@ export function progress(db: Db) {
             .execute();
           return;
         }
-        // A stage that is repeated after a crash keeps its first start and is under way again.
+        // A stage that is repeated after a crash keeps its first start time and is active again.
         await tx
           .insertInto('runoff.stage_timing')
           .values({ run_id: id, stage, started_at: at, ended_at: null })
@@ -105,7 +105,7 @@ async function intentOf(tx: Tx, scope: string, key: string): Promise<Intent | nu
   return row.state === 'done' ? { state: 'done', result: row.result } : { state: 'planned' };
 }
 
-/** External writes that are about to happen, so that each happens once. */
+/** Intents of external writes, so that each write is made only once. */
 export function intents(db: Db) {
   return {
     intend: (scope, key) =>

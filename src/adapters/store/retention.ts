@@ -4,7 +4,7 @@ import type { Expiry, Retention } from '../../ports/index.ts';
 import { type Db, inTransaction, type Tx } from './connection.ts';
 
 const FINAL_STATES = RUN_STATES.filter(isFinal);
-/** The run's own work is over, whatever people may still do with its result. */
+/** States in which the run's own work has ended, whatever people may still do with its result. */
 const DONE_STATES = [...FINAL_STATES, 'published', 'awaiting_pick'];
 const INTENT_DAY_MS = 86_400_000;
 
@@ -48,7 +48,7 @@ async function expireRuns(
   return ids;
 }
 
-/** What is kept for one day's counts, and commands that have been settled. */
+/** Removes counts of past days, and settled commands. */
 async function expireTraces(tx: Tx, before: number): Promise<void> {
   await sql`
     delete from runoff.intent
@@ -58,7 +58,7 @@ async function expireTraces(tx: Tx, before: number): Promise<void> {
   await tx.deleteFrom('runoff.command').where('settled_at', '<', before).execute();
 }
 
-/** Tables of ours, and of the engine, whatever later versions add. */
+/** Our tables and the engine's, including those that later versions add. */
 async function allTables(tx: Tx): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_schema || '.' || table_name as name from information_schema.tables
@@ -73,7 +73,7 @@ export function retention(db: Db): Retention {
         const runs = await expireRuns(tx, before, dry);
         if (!dry) await expireTraces(tx, before.runs);
         const old = sql`one.at < ${before.ledger}`;
-        // What a run that is kept has cost stays with it, and counts against its cap.
+        // The calls of a run stay with it as long as it is kept, and count against its cap.
         const ofNoRun = sql`not exists (
           select from runoff.run as run where run.id = one.run_id and run.id <> all (${sql.val(runs)}))`;
         const over = sql`

@@ -19,7 +19,7 @@ import type {
   TransitionTable,
 } from './schema.ts';
 
-/** Postgres stores neither NUL nor half a surrogate pair; models and test output produce both. */
+/** Replaces NUL and unpaired surrogates, which Postgres cannot store; models and test output produce both. */
 export const storableText = (value: string): string => value.toWellFormed().replaceAll('\0', '\ufffd');
 
 function storable(value: unknown): unknown {
@@ -42,14 +42,14 @@ function oneOf<const Word extends string>(words: readonly Word[], found: string,
 
 export const runState = (found: string) => oneOf(RUN_STATES, found, 'state of a run');
 
-/** Leaves out what the database has no value for, so that absent stays absent. */
+/** Omits columns that are null in the database, so that absent stays absent. */
 function withoutNulls<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
   ) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/** Number of whose run it is on GitHub; null for a local one. `run` names the table. */
+/** Id of the user, repository or installation of a run on GitHub; null for a local run. `run` names the table. */
 export function ownerColumn({ kind }: Whose, run: string) {
   const origin = sql.ref(`${run}.origin`);
   switch (kind) {
@@ -62,7 +62,7 @@ export function ownerColumn({ kind }: Whose, run: string) {
   }
 }
 
-/** Whether a `run` has begun its first stage. */
+/** Whether a `run` has started its first stage. */
 export const hasBegun = sql<boolean>`exists (select from runoff.stage_timing where run_id = run.id)`;
 
 export interface NewRun {
@@ -88,7 +88,7 @@ export function rowOfNewRun(run: NewRun): Insertable<RunTable> {
   };
 }
 
-/** Columns of JSON, by the name that they have in a run too. */
+/** JSON columns that have the same name in a run. */
 const DOCUMENTS = [
   'request',
   'task',
@@ -108,7 +108,7 @@ const DOCUMENTS = [
   'line',
 ] as const satisfies readonly (keyof RunPatch)[];
 
-/** `undefined` leaves a column as it is. */
+/** `undefined` leaves a column unchanged. */
 export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable> {
   const { title, ...documents } = patch;
   const columns = DOCUMENTS.map((name) => [name, documents[name]] as const).filter(

@@ -7,9 +7,9 @@ import { hasBegun, type NewRun, ownerColumn, rowOfNewRun, rowOfRunPatch, runOfRo
 const OVER = RUN_STATES.filter(isOver);
 const UNFINISHED = RUN_STATES.filter((state) => !isFinal(state));
 
-/** As the port says. */
+/** As in the port. */
 const MAX_RUNS_OF_THREAD = 50;
-/** In the words of the index `run_of_pull`. */
+/** The expression of the index `run_of_pull`. */
 const isPull = (number: number) =>
   sql<boolean>`(outcome ->> 'kind' = 'pull' and (outcome ->> 'number')::integer = ${number})`;
 
@@ -139,10 +139,10 @@ export function runs(db: Db) {
   } satisfies Partial<Store>;
 }
 
-/** In which somebody works on a run. */
+/** States in which Runoff works on a run. */
 const WORKING_STATES: readonly RunState[] = ['queued', 'admitted', 'briefed', 'coded', 'examined', 'judged'];
 
-/** What admission and intake ask about all runs. */
+/** Queries of admission and intake about all runs. */
 export function lookups(db: Db) {
   return {
     async lined() {
@@ -176,7 +176,7 @@ export function lookups(db: Db) {
 
     async isLabelRecorded(repositoryId, issue, at) {
       const prefix = `labeled:${repositoryId}:${issue}:`;
-      // Other keys may begin alike one day; only a time is read as a number.
+      // Other keys may have the same prefix some day; only a time is read as a number.
       const time = sql<number | null>`
         case when semantic_key ~ '^labeled:[0-9]+:[0-9]+:[0-9]{1,15}$'
              then split_part(semantic_key, ':', 4)::bigint end`;

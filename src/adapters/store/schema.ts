@@ -106,7 +106,7 @@ interface DeliveryTable {
 }
 
 interface IntentTable {
-  /** A run's id, or that of a command which concerns no run. */
+  /** The id of a run, or of a command that concerns no run. */
   scope: string;
   key: string;
   state: 'planned' | 'done';
@@ -164,7 +164,7 @@ interface AuditTable {
   entry: JsonColumn<AuditEntry>;
 }
 
-/** The tables of `migrations/`, as of the last one. */
+/** The tables of `migrations/`, as of the last step. */
 export interface Schema {
   'runoff.run': RunTable;
   'runoff.candidate': CandidateTable;

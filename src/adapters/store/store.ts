@@ -11,22 +11,22 @@ import { retention } from './retention.ts';
 import { lookups, runs } from './runs.ts';
 
 export interface StoreOptions {
-  /** Connections at most; default 4. They are opened on demand and closed after ten idle seconds. */
+  /** Maximum number of connections; default 4. They are opened on demand and closed after ten idle seconds. */
   readonly poolSize?: number;
   /**
-   * For a process that shares the work: once it is given up, each method that writes rejects with EXECUTOR_EXPIRED, also before it
-   * has joined. Absent: nobody gives it up.
+   * For a process that shares the work: after it has expired, and before it has joined, each method that writes rejects
+   * with EXECUTOR_EXPIRED. Default: it never expires.
    */
   readonly identity?: Identity | undefined;
-  /** How long a connection waits; absent: our defaults. */
+  /** How long a connection waits. Default: our defaults. */
   readonly limits?: ConnectionLimits | undefined;
 }
 
-/** Opens the database at `url` and brings its schema up to date. Rejects with DATABASE_UNAVAILABLE. */
+/** Opens the database at `url` and updates its schema. Rejects with DATABASE_UNAVAILABLE. */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const { poolSize = 4, identity, limits } = options;
   const { db, close: closeMain } = connectStore(url, { poolSize, name: 'runoff store', identity, limits });
-  // Connects when it is first used.
+  // Connects on first use.
   const slow = connectStore(url, {
     poolSize: 1,
     name: 'runoff store (long work)',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-/** Tables that only a process may write which has not expired. */
+/** Tables that an expired process must not write to. */
 const FENCED_TABLES = [
   'runoff.run',
   'runoff.candidate',
@@ -15,7 +15,7 @@ const FENCED_TABLES = [
   'runoff.pick',
 ];
 
-/** Runs, and what happens in them. */
+/** Runs and everything in them. */
 const runs = [
   sql`
     create table runoff.run (
@@ -84,7 +84,10 @@ const runs = [
     )`,
 ];
 
-/** Calls of models and their answers. None refers to a run: what was paid for is kept even where the run is gone or never was. */
+/**
+ * Calls of models and their answers. None refers to a run, because the costs are kept even if the run is deleted or
+ * never existed.
+ */
 const modelCalls = [
   sql`
     create table runoff.gateway_call (
@@ -104,7 +107,7 @@ const modelCalls = [
       at               bigint not null
     )`,
   sql`create index gateway_call_of_run on runoff.gateway_call (run_id, spender)`,
-  // The sums of a day are read before every call: from the index alone.
+  // The sums of a day are read before every call, from the index alone.
   sql`create index gateway_call_of_day on runoff.gateway_call (at) include (usd)`,
   sql`create index gateway_call_of_repository on runoff.gateway_call (repository, at) include (usd)`,
   // For expiry.
@@ -120,7 +123,7 @@ const modelCalls = [
       at       bigint not null,
       primary key (run_id, spender, question, number)
     )`,
-  // Answers to work that is no run, such as a debate of a file.
+  // Answers to work that is not a run, such as a debate of a file.
   sql`
     create table runoff.answer (
       scope    text not null,
@@ -130,7 +133,7 @@ const modelCalls = [
     )`,
 ];
 
-/** Webhooks that were accepted, and writes to GitHub. */
+/** Accepted webhooks, and writes to GitHub. */
 const exchange = [
   // Checked at commit: the delivery is written first, because it decides whether there is a run at all.
   sql`
@@ -141,9 +144,9 @@ const exchange = [
       run_id       text not null references runoff.run (id) on delete cascade deferrable initially deferred,
       at           bigint not null
     )`,
-  // For keys that begin alike, whatever the order of letters is in this database.
+  // For keys with the same prefix, whatever the collation of this database.
   sql`create index delivery_by_key on runoff.delivery (semantic_key text_pattern_ops)`,
-  // `scope` is a run, or a command: the answer to one that concerns no run is written exactly once all the same.
+  // `scope` is a run, or a command: the answer to a command that concerns no run is also written exactly once.
   sql`
     create table runoff.intent (
       scope  text not null,
@@ -154,9 +157,9 @@ const exchange = [
     )`,
 ];
 
-/** What people ask, answer, vote for and choose; and the audit of it. */
+/** Commands, replies, votes and picks of people, and the audit log. */
 const people = [
-  // No reference to run: who asked for what, and the outcome, is kept even where the run is gone.
+  // No reference to a run: requests and their outcomes are kept even if the run is deleted.
   sql`
     create table runoff.command (
       id            text primary key,
@@ -196,7 +199,7 @@ const people = [
       primary key (run_id, number),
       unique (run_id, key)
     )`,
-  // No references: an audit outlives its subject.
+  // No references: an audit row outlives its subject.
   sql`
     create table runoff.audit (
       id            bigint generated always as identity primary key,
@@ -210,7 +213,7 @@ const people = [
   sql`create index audit_of_repository on runoff.audit (repository_id, id) where repository_id is not null`,
 ];
 
-/** The processes that share the work. One that expired can write nothing any more (docs/decisions/0036). */
+/** The processes that share the work. An expired one can no longer write anything (docs/decisions/0036). */
 const executors = [
   sql`
     create table runoff.executor (
@@ -221,8 +224,8 @@ const executors = [
       started_at  bigint not null,
       seen        timestamptz not null
     )`,
-  // A process names itself in its connections; one that does not is not checked. A key share lets its own heartbeats
-  // pass while it writes, but not its expiry.
+  // A process identifies itself in its connections; one that does not is not checked. A key share lock allows its own
+  // heartbeats while it writes, but not its expiry.
   sql`
       create function runoff.fence() returns trigger language plpgsql as $$
       begin
@@ -243,7 +246,7 @@ const executors = [
     create trigger fence before insert or update or delete on ${sql.table(table)}
       for each statement execute function runoff.fence()`,
   ),
-  // A call that was booked is settled by whoever booked it: the money is spent.
+  // A booked call may always be settled by the process that booked it: the money is spent.
   sql`
     create trigger fence before insert on runoff.gateway_call
       for each statement execute function runoff.fence()`,

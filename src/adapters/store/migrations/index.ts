@@ -3,24 +3,24 @@ import { Fault } from '../../../core/model/index.ts';
 import { initial } from './0001-initial.ts';
 
 /**
- * One step of the schema. Once it was released, a step is never changed: databases in the field have run it.
- * A column added to an existing table is nullable or has a default, because there are rows
- * (`test/migrations` runs each step on a database that holds data of the one before).
+ * One step of the schema. A released step is never changed, because databases in the field have executed it. A column
+ * added to an existing table is nullable or has a default, because there are rows (`test/migrations` executes each step
+ * on a database with data of the one before).
  */
 export interface Migration {
-  /** 1, 2, 3, … without a gap. */
+  /** 1, 2, 3, … without gaps. */
   readonly version: number;
   readonly name: string;
   readonly up: readonly RawBuilder<unknown>[];
 }
 
-/** All steps of the schema, in order. A new file is registered here; nothing scans the folder. */
+/** All steps of the schema, in order. Register a new file here; the folder is not scanned. */
 export const MIGRATIONS: readonly Migration[] = [initial];
 
-/** Any fixed number; the engine's lock is another. */
+/** Any fixed number other than the engine's. */
 const ADVISORY_LOCK = 7_346_001;
 
-/** Whether the schema is the one of this version. Waits for nobody; false as well where a newer Runoff has written it. */
+/** Whether the schema is the one of this version. Does not wait for locks; also false if a newer Runoff has written it. */
 export async function isMigrated<Schema>(db: Kysely<Schema>): Promise<boolean> {
   const { rows: found } = await sql<{ made: boolean }>`
     select to_regclass('runoff.migration') is not null as made`.execute(db);
@@ -31,9 +31,9 @@ export async function isMigrated<Schema>(db: Kysely<Schema>): Promise<boolean> {
 }
 
 /**
- * Brings the schema `runoff` up to date, in one transaction under an advisory lock: several processes may open the
- * database at once, and a failure leaves it as it was. Returns the versions that were applied.
- * Rejects with DATABASE_UNAVAILABLE when a newer Runoff has written the database.
+ * Updates the schema `runoff` in one transaction under an advisory lock: several processes may open the database at
+ * once, and a failure changes nothing. Returns the versions that were applied. Rejects with DATABASE_UNAVAILABLE if a
+ * newer Runoff has written the database.
  */
 export async function migrate<Schema>(
   db: Kysely<Schema>,
