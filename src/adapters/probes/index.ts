@@ -6,10 +6,10 @@ import { basename, dirname, join } from 'node:path';
 const PROGRAMS = join(import.meta.dirname, 'inside');
 
 /**
- * Puts the programs that derive and run probes into the toolchain's folder, as `checks/probes/`, where every sandbox can
- * read them: whole or not at all, and in place of another version in one step, so that two processes may do it at once.
- * `derive.mjs` takes the folder of the grammars, which the syntax check installs, as its argument; `run.mjs` needs
- * nothing; `observe.cjs`, and `observe.py` beside it, is what derived test files load.
+ * Installs the programs that derive and run probes in the toolchain's folder, as `checks/probes/`, where every sandbox
+ * can read them: completely or not at all, and replacing another version in one step, so that two processes may do it
+ * at once. `derive.mjs` takes the folder of the grammars, which the syntax check installs, as its argument; `run.mjs`
+ * needs nothing; derived test files load `observe.cjs`, with `observe.py` next to it.
  */
 export async function installProbes(toolchain: string): Promise<void> {
   const programs = await readPrograms();
@@ -24,7 +24,7 @@ export async function installProbes(toolchain: string): Promise<void> {
   await rename(link, path);
 }
 
-/** By file name. */
+/** The programs by file name. */
 async function readPrograms(): Promise<ReadonlyMap<string, string>> {
   const programs = new Map<string, string>();
   for (const name of (await readdir(PROGRAMS)).sort()) {
@@ -34,7 +34,7 @@ async function readPrograms(): Promise<ReadonlyMap<string, string>> {
   return programs;
 }
 
-/** Types are taken out once, and not at each start inside. The transformer's service is stopped again. */
+/** Strips the types once, and not at each start in a sandbox. Stops the transformer's service afterwards. */
 async function withoutTypes(programs: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
   const { stop, transform } = await import('esbuild');
   const plain = new Map<string, string>();
@@ -58,13 +58,13 @@ async function copy(programs: ReadonlyMap<string, string>, folder: string): Prom
     await mkdir(fresh, { recursive: true });
     for (const [name, text] of await withoutTypes(programs))
       await writeFile(join(fresh, name), text, { mode: 0o644 });
-    // Not left to the umask: the sandboxes read it as another user.
+    // Set explicitly, whatever the umask: the sandboxes read it as another user.
     await chmod(fresh, 0o755);
     await chmod(dirname(fresh), 0o755);
     await rename(fresh, folder);
   } catch (thrown) {
     await rm(fresh, { recursive: true, force: true });
-    // Another process was faster; what it wrote is the same.
+    // Another process was faster; its files are the same.
     if (!existsSync(folder)) throw thrown;
   }
 }

@@ -2,7 +2,7 @@ import { type Edit, type Node, walk } from './syntax.ts';
 
 interface Bindings {
   readonly edits: readonly Edit[];
-  /** Statements that give the names of ES imports back, wrapped. */
+  /** Statements that declare the names of ES imports again, wrapped. */
   readonly statements: readonly string[];
   readonly esm: boolean;
 }
@@ -13,7 +13,7 @@ const FRAMEWORKS = /^(tape|tap|ava|mocha|vitest|jest|uvu|node:test|@jest\/global
 const TEST_WORDS =
   /^(describe|suite|context|it|test|specify|before|after|beforeEach|afterEach|beforeAll|afterAll|x?test|x?it|xdescribe|fit|vi|jest|mock)$/;
 
-/** How the binding of a module's name is wrapped; null for what stays as it is. */
+/** How the name of an import is wrapped; null if it stays as it is. */
 function wrapOf(specifier: string, name: string, own: string | null): ((value: string) => string) | null {
   const text = JSON.stringify(name);
   if (ASSERT_MODULES.test(specifier)) {
@@ -30,7 +30,7 @@ function wrapOf(specifier: string, name: string, own: string | null): ((value: s
   return ours ? (value) => `__p.ours(${text}, ${value})` : null;
 }
 
-/** Finds the bindings of a file's imports and requires that are to be wrapped; `own` is the package's name. */
+/** Finds the names that a file imports or requires and that must be wrapped; `own` is the package's name. */
 export function bindingsOf(root: Node, own: string | null): Bindings {
   const edits: Edit[] = [];
   const statements: string[] = [];
@@ -88,7 +88,7 @@ function importNames(
   }
 }
 
-/** Names that stand for values somewhere outside of imports; in TypeScript an import may be a type only. */
+/** Names that are used as values outside of imports; in TypeScript an import may be a type only. */
 function valueNames(root: Node): ReadonlySet<string> {
   const names = new Set<string>();
   for (const node of walk(root, (each) => each.type !== 'import_statement')) {
@@ -110,7 +110,7 @@ function requireEdits(declaration: Node, own: string | null): readonly Edit[] {
   });
 }
 
-/** The module that `require('…')`, or a property of it, names. */
+/** The module in `require('…')`, or in a property of it. */
 function requiredBy(value: Node): string | null {
   if (value.type === 'member_expression') {
     const object = value.field('object');
@@ -121,7 +121,7 @@ function requiredBy(value: Node): string | null {
   return argument?.type === 'string' ? argument.text.slice(1, -1) : null;
 }
 
-/** `expect` is called, and nothing in the file declares it. */
+/** Whether `expect` is called and not declared in the file. */
 function usesGlobalExpect(root: Node): boolean {
   let used = false;
   for (const node of walk(root)) {

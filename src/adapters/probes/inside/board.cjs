@@ -1,11 +1,14 @@
 'use strict';
-// Boards: rectangles made of few symbols, as lists of lists or of texts. Changed at random they would be no boards.
+// Boards: rectangles of few symbols, as lists of lists or of strings. A random change would make them invalid.
 
 const MOST_SYMBOLS = 6;
 const LEAST_CELLS = 4;
 const MOST_CELLS_CHANGED = 8;
 
-/** `{ rows, symbols, join }` when the array is a board, else null. `others`: scalars from elsewhere, for boards of one symbol. */
+/**
+ * `{ rows, symbols, join }` if the array is a board, else null. `others`: scalars from elsewhere, for boards with one
+ * symbol.
+ */
 function boardOf(array, others) {
   const [first] = array;
   const texts = typeof first === 'string';
@@ -35,7 +38,7 @@ function alike(symbol, others) {
   return [...new Set(same.flatMap((other) => [...other]))].filter((each) => each !== symbol).slice(0, 3);
 }
 
-/** Boards of the same kind: a cell changed, rows and columns left out, doubled and swapped. `pick(n, nth)` chooses. */
+/** Similar boards: with a cell changed, and with rows or columns removed, duplicated or swapped. `pick(n, nth)` chooses. */
 function boardsLike({ rows, symbols, join }, pick) {
   const found = [];
   const add = (changed, how) => found.push({ value: changed.map(join), how, light: true });

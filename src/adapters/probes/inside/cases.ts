@@ -1,6 +1,6 @@
 import { argumentsOf, isFunction, type Node, rootOf, walk } from './syntax.ts';
 
-/** One test case of a file, or one statement outside of any that asserts something. */
+/** A test case of a file, or a statement with an assertion outside of any case. */
 export interface Case {
   readonly kind: 'case' | 'statement';
   readonly node: Node;
@@ -11,7 +11,7 @@ export interface Case {
 
 interface Cases {
   readonly cases: readonly Case[];
-  /** Functions of tests that hold other tests. */
+  /** Functions of tests that contain other tests. */
   readonly groups: readonly Node[];
 }
 
@@ -26,7 +26,7 @@ const CASE_WAYS: ReadonlySet<string> = new Set([
   'each',
 ]);
 
-/** `test`, `it.only`, `t.test`, `test.each(rows)`: what is called to register a case. */
+/** Callees that register a case: `test`, `it.only`, `t.test`, `test.each(rows)`. */
 function registers(callee: Node): boolean {
   if (callee.type === 'identifier') return CASE_WORDS.has(callee.text);
   if (callee.type === 'call_expression' || callee.type === 'tagged_template') {
@@ -51,7 +51,7 @@ function caseFunction(node: Node): Node | null {
 
 const ASSERTING: ReadonlySet<string> = new Set(['assert', 'expect', 'should']);
 
-/** A call that asserts: `assert…`, `expect(…)…`, or a method of a `t` of tape, tap or ava. */
+/** Whether a call asserts: `assert…`, `expect(…)…`, or a method of a `t` of tape, tap or ava. */
 export function asserts(call: Node): boolean {
   const callee = call.field('function');
   if (!callee) return false;

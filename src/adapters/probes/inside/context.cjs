@@ -1,5 +1,5 @@
 'use strict';
-// One run of one variant of a case: what it is to do, and what was seen in it.
+// One run of one variant of a case: what it should do, and what was observed in it.
 
 const { hashOf } = require('./mutate.cjs');
 const { observedError, observedValue } = require('./serialise.cjs');
@@ -7,7 +7,7 @@ const { observedError, observedValue } = require('./serialise.cjs');
 const MOST_SEEN = 200;
 const MOST_NAME = 200;
 
-/** A long text by its start and a hash. */
+/** A long text, shortened to its start and a hash. */
 const nameOf = (text) =>
   text.length > MOST_NAME ? `${text.slice(0, 160)}#${hashOf(text).toString(36)}` : text;
 
@@ -19,16 +19,16 @@ class Context {
   #broken = null;
   /** Promises that assertions wait for. */
   pending = [];
-  /** What was done with instances, by those that this run touched. */
+  /** The histories of the instances that this run used. */
   touched = new Set();
-  /** Calls that were followed by others. */
+  /** Number of calls that were followed by further calls. */
   calls = 0;
-  /** Nothing counts any more. */
+  /** True: nothing counts any more. */
   over = false;
-  /** The changed literal was reached. */
+  /** Whether the changed literal was reached. */
   described = false;
 
-  /** `mode`: check, look, calls, explore or change; `change`: which literal becomes which of its likes. */
+  /** `mode`: check, look, calls, explore or change; `change`: which literal is replaced by which similar value. */
   constructor(key, { mode, change }, recorder) {
     this.key = key;
     this.mode = mode;
@@ -41,7 +41,7 @@ class Context {
     return this.mode !== 'check';
   }
 
-  /** A place for a value that is about to be seen: taken before, so that what is late does not move the others. */
+  /** Reserves a position for a value that will be observed, so that a late one does not move the others. */
   next() {
     return this.#seen++;
   }
@@ -58,7 +58,7 @@ class Context {
     this.#record(at, observedError(error));
   }
 
-  /** What a method of an instance gave that the case itself may not look at. */
+  /** Records what a method of an instance returned, which the case itself may not check. */
   stepped(at, seen) {
     this.#record(`t${at}`, seen);
   }
@@ -78,7 +78,7 @@ class Context {
     return settled;
   }
 
-  /** On disk before the call is made, so that one that never comes back can be named. */
+  /** Written to disk before the call, so that a call that never returns can be named. */
   mark(call) {
     this.#chance = hashOf(call);
     this.#recorder.write(['m', this.key, nameOf(call), Date.now()]);
@@ -98,12 +98,12 @@ class Context {
     this.#recorder.write(['d', this.key, how, light ? 1 : 0, from, to]);
   }
 
-  /** An assertion said no without throwing. */
+  /** An assertion failed without throwing. */
   broke(why) {
     this.#broken ??= String(why).slice(0, MOST_NAME);
   }
 
-  /** Stands for chance: the same for the same variant, and for the same call, on every tree. */
+  /** Replaces randomness: the same for the same variant, and for the same call, on every tree. */
   random() {
     this.#chance = Math.imul(this.#chance ^ (this.#chance >>> 15), 0x2c1b3c6d) + 0x9e3779b9;
     return ((this.#chance ^ (this.#chance >>> 13)) >>> 0) / 2 ** 32;

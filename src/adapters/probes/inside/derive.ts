@@ -1,9 +1,9 @@
-// Runs inside the sandbox: reads test files of the repository and the issue, and prints derived test files, which ask
-// the code more than the originals do. Executes none of it.
-// Covered: JavaScript and TypeScript whose cases are registered by calls (node:test, vitest, jest, mocha, tape, tap, ava)
-// or that assert in plain statements, with assert, expect, chai or a `t`; in Python test functions and methods that pytest
-// or unittest finds. Not covered: should-style assertions and QUnit's `assert` parameter are only watched for passing.
-// stdin: see `Input`; stdout: see `Output`. The folder with tree-sitter.js and the grammars is the first argument.
+// Runs inside the sandbox: reads the issue and test files of the repository, and prints derived test files, which check
+// more of the code than the originals. Executes none of it. Covered: JavaScript and TypeScript whose cases are
+// registered by calls (node:test, vitest, jest, mocha, tape, tap, ava) or that assert in plain statements, with assert,
+// expect, chai or a `t`; in Python test functions and methods that pytest or unittest finds. Not covered: should-style
+// assertions and QUnit's `assert` parameter are only checked for passing. stdin: see `Input`; stdout: see `Output`. The
+// first argument is the folder with tree-sitter.js and the grammars.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -20,15 +20,15 @@ interface Input {
   readonly issue: string;
   /** Folder that the paths of `tests` are relative to. */
   readonly root: string;
-  /** Test files of the base commit, the likeliest to matter first. */
+  /** Test files of the base commit, the most relevant ones first. */
   readonly tests: readonly string[];
-  /** Test files as candidates left them: new ones, and changed ones whole. */
+  /** Test files of candidates: new ones, and changed ones in full. */
   readonly added?: readonly Added[];
-  /** Lines that the candidates changed, with those around them: the constants in them are likely edges. */
+  /** Lines that the candidates changed, with their context: constants in them are likely boundaries. */
   readonly changed?: string;
-  /** Where observe.cjs lies when the derived files run. */
+  /** Path of observe.cjs when the derived files run. */
   readonly helper: string;
-  /** The package's own name, by which its tests may import it. */
+  /** The package's own name, under which its tests may import it. */
   readonly packageName?: string;
   readonly limits?: Partial<typeof DEFAULTS>;
 }
@@ -36,28 +36,31 @@ interface Input {
 interface Added {
   readonly path: string;
   readonly text: string;
-  /** Its author; never in what is derived. */
+  /** Its author; never part of what is derived. */
   readonly by: string;
 }
 
 interface DerivedFile {
-  /** Where it is to lie: in place of the base's file, or beside where a candidate's was. */
+  /** Its path: that of the base's file, or next to that of a candidate's file. */
   readonly path: string;
   readonly text: string;
   /** First part of the keys of its observations. */
   readonly file: string;
-  /** Authors; none for tests of the base. */
+  /** Its authors; none for tests of the base. */
   readonly by: readonly string[];
   readonly cases: readonly (DerivedCase & { readonly origin: 'base' | 'issue' | 'candidate' })[];
 }
 
 interface Output {
   readonly files: readonly DerivedFile[];
-  /** Examples found in the issue that no test file could take. */
+  /** Examples in the issue that no test file could take. */
   readonly unused: readonly string[];
 }
 
-/** Most changed literals in the first base file (the n-th has an n-th of it) and in a candidate's, most bytes and files. */
+/**
+ * Maximum number of changed literals in the first base file (the n-th one has an n-th of it) and in a candidate's, of
+ * bytes, and of files.
+ */
 const DEFAULTS = { changes: 240, changesAdded: 40, bytes: 200_000, added: 24 };
 const MAX_TESTED = 120;
 const MAX_POOL = 260;
@@ -100,7 +103,7 @@ const isPython = (path: string): boolean => path.endsWith('.py');
 const rewriteAny = (path: string, root: Node, text: string, options: RewriteOptions): Derived | null =>
   isPython(path) ? rewritePython(root, text, options) : rewrite(root, text, options);
 
-/** Examples go to the language that the tests are written in; to the first file's, where there are several. */
+/** Adds the examples in the language of the tests; if there are several, in that of the first file. */
 async function exemplified(issue: string, base: readonly Source[], parse: Parse) {
   const python = base.filter(({ path }) => isPython(path));
   const others = base.filter(({ path }) => !isPython(path));
@@ -113,7 +116,7 @@ async function exemplified(issue: string, base: readonly Source[], parse: Parse)
   return { sources: [...sources, ...python], unused };
 }
 
-/** Equal texts once, named and ordered by what they say: who wrote what, and in which order, has no effect. */
+/** Equal texts once, named and ordered by their content: their authors and order have no effect. */
 function distinct(added: readonly Added[]) {
   const byText = new Map<string, { path: string; text: string; by: string[]; hash: number }>();
   for (const { path, text, by } of added.toSorted((a, b) => compare(a.path, b.path) || compare(a.by, b.by))) {
@@ -126,7 +129,7 @@ function distinct(added: readonly Added[]) {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** In the same folder, with the same endings, so that the runner takes it for a test as well. */
+/** In the same folder, with the same endings, so that the runner recognises it as a test too. */
 const besides = (path: string, hash: number): string => path.replace(/[^/.]+(?=[^/]*$)/, `runoff-${hash}`);
 
 const originOf = ({ title }: DerivedCase): 'issue' | 'base' =>

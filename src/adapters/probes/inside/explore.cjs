@@ -1,6 +1,6 @@
 'use strict';
-// After all cases: asks what no test asked. Functions and methods that the tests did not call get arguments that their
-// siblings got; those they called get known arguments in new combinations.
+// Runs after all cases and calls what no test called. Functions and methods that the tests did not call get arguments
+// of their siblings; those that they called get known arguments in new combinations.
 
 const { membersOf } = require('./members.cjs');
 const { copied } = require('./plain.cjs');
@@ -17,10 +17,10 @@ const MOST_LIVES = 60;
 const MOST_A_FUNCTION = 400;
 const LEAST_A_FUNCTION = 16;
 const MOST_TRIES = 3;
-/** Weight of an observation, for whoever reads it: 2 says that it was made here. */
+/** Weight of an observation; 2 means that it was made here. */
 const EXPLORED = 2;
 
-/** @param targets what makeTargets gave */
+/** @param targets the result of makeTargets */
 function explore(context, { observeOnce, history, classes, functions }, pool) {
   let made = 0;
   const observe = (shown, call) => {
@@ -86,7 +86,7 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
     }
   }
 
-  /** What a call leaves behind: after it, whatever can be asked without arguments. */
+  /** After a call: everything that can be called without arguments. */
   function exploreAfter(recipe, members, argumentsOf) {
     const asked = members.filter(({ arity }) => arity === 0);
     for (const { key, arity } of members) {
@@ -108,7 +108,7 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
     return recipes.filter((recipe) => !seen.has(shownRecipe(recipe)) && seen.add(shownRecipe(recipe)));
   }
 
-  /** Argument lists of siblings that take as many, then values of the pool. */
+  /** Argument lists of siblings with the same number of parameters, then values of the pool. */
   function borrowed(names, arity, instances = []) {
     const lists = names.flatMap((name) => history.get(name) ?? []).filter((args) => args.length === arity);
     const own = arity === 1 ? instances.map((recipe) => [{ recipe }]) : [];
@@ -121,7 +121,7 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
     return unique([...lists, ...own, ...plain]);
   }
 
-  /** Known lists, then lists that mix two of them, then such with one value changed. */
+  /** Known lists, then combinations of two of them, then those with one value changed. */
   function combined(lists) {
     const mixed = lists.flatMap((args, at) =>
       args.length < 2
@@ -142,7 +142,7 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
     return unique([...lists, ...mixed, ...changed]);
   }
 
-  /** Lists whose arguments come from known lists, most of them changed; one after the other, since each takes its time. */
+  /** Lists with arguments from known lists, most of them changed. Yields one at a time, because each takes time. */
   function* mixtures(lists, most, seed) {
     for (let nth = 0; nth < most * MOST_TRIES && lists.length > 0; nth += 1) {
       const some = lists[hashOf(`${seed}|${nth}`) % lists.length];
@@ -158,7 +158,10 @@ function explore(context, { observeOnce, history, classes, functions }, pool) {
     return { value: varied(arg.value, others, pool, seed) };
   }
 
-  /** Lives that no instance had: the start of one, the end of another, with other arguments; and what is seen then. */
+  /**
+   * Sequences of calls that no instance had: the start of one, the end of another, with other arguments. Observes the
+   * result.
+   */
   function exploreLives(name, recipes, members) {
     const asked = members.filter(({ arity }) => arity === 0);
     for (let nth = 0; nth < MOST_LIVES && recipes.length > 0; nth += 1) {

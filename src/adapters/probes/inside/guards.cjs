@@ -1,18 +1,18 @@
 'use strict';
-// A case's function, made harmless: it never throws, it ends in time, and it does nothing when it hung before.
+// Wraps a case's function: it never throws, it ends in time, and it does nothing if it hung before.
 
 const { isThenable, looksLikeT, tShim } = require('./shims.cjs');
 
 const ASYNC_MS = Number(process.env.RUNOFF_PROBES_ASYNC_MS) || 400;
 const CHECK_ASYNC_MS = Number(process.env.RUNOFF_PROBES_CHECK_MS) || 5000;
-/** For the rest of what was planned, once the function has returned. */
+/** Milliseconds for the rest of the planned assertions after the function has returned. */
 const AFTER_PLAN_MS = 30;
 
 const limitOf = (context) => (context.mode === 'check' ? CHECK_ASYNC_MS : ASYNC_MS);
 
 /** @param harness `begin(variant)`, `run(context, call)` and `end(context, outcome, error)` of observe.cjs */
 function makeGuards({ begin, run, end }) {
-  /** Ends with the promise, or when its time is over. */
+  /** Ends with the promise, or when its time is up. */
   function limited(context, promise) {
     let timer;
     const late = new Promise((resolve) => {
@@ -60,12 +60,12 @@ function makeGuards({ begin, run, end }) {
         return undefined;
       }
     };
-    // Runners count parameters.
+    // Test runners check the number of parameters.
     Object.defineProperty(wrapper, 'length', { value: fn.length });
     return wrapper;
   }
 
-  /** All variants in one registered case: registering costs more than most cases do. */
+  /** All variants in one registered case: registering a case takes longer than most cases. */
   function inTurn(variants, fn) {
     const left = variants.map((variant) => guarded(variant, fn));
     return function (...args) {
@@ -80,10 +80,10 @@ function makeGuards({ begin, run, end }) {
     };
   }
 
-  /** tape and tap: a case is over when it says so. */
+  /** tape and tap: a case is over when it calls `end`. */
   function underT(self, context, fn, args) {
     const [real] = args;
-    // Not at once: tape runs the next test inside of `end`, and the many variants would pile up on the stack.
+    // Not at once: tape runs the next test inside of `end`, and the many variants would overflow the stack.
     const over = () => setImmediate(() => real.end());
     if (!context) {
       over();
@@ -131,7 +131,7 @@ function makeGuards({ begin, run, end }) {
   return { guarded, inTurn, limited };
 }
 
-/** Runs `finish` the first time only; `in` makes it run by itself after so many milliseconds. */
+/** Runs `finish` only once; `in` runs it after a number of milliseconds. */
 function once(finish) {
   let timer;
   let ended = false;

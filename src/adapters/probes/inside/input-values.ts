@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { asserts } from './cases.ts';
 import { argumentsOf, type Node, walk } from './syntax.ts';
 
-/** A literal that is an input of a case: changing it asks another question of the code. */
+/** A literal that is an input of a case: changing it tests the code with another input. */
 export interface Literal {
   readonly node: Node;
   readonly value: unknown;
@@ -10,12 +10,12 @@ export interface Literal {
 
 const SIMPLE: ReadonlySet<string> = new Set(['string', 'number', 'true', 'false', 'template_string']);
 const COMPOSITE: ReadonlySet<string> = new Set(['array', 'object']);
-/** Calls whose arguments are no inputs. */
+/** Calls whose arguments are not inputs. */
 const APART =
   /^(require|import|describe|suite|context|setTimeout|setInterval|plan|timeout|slow|retries|comment|mock|spyOn|each)$/;
 const MAX_TEXT = 2000;
 
-/** Input literals below `body`, outermost ones first come first; what is expected is none of them. */
+/** Input literals in `body`, outer ones first. Expected values are not included. */
 export function inputLiterals(body: Node): readonly Literal[] {
   const expected = expectedParts(body);
   const found: Literal[] = [];
@@ -35,7 +35,7 @@ export function inputLiterals(body: Node): readonly Literal[] {
 const isSigned = (node: Node): boolean =>
   node.type === 'unary_expression' && /^-\s*[\d.]/.test(node.text) && node.children[0]?.type === 'number';
 
-/** Made of nothing but literals. */
+/** Whether it consists of literals only. */
 function isPlain(node: Node): boolean {
   for (const each of walk(node)) {
     if (each.type === 'string' || each.type === 'comment') continue;
@@ -61,14 +61,14 @@ const PLAIN: ReadonlySet<string> = new Set([
 function literalOf(node: Node): Literal | null {
   if (node.text.length > MAX_TEXT) return null;
   try {
-    // Nothing but literals stands in the text; what it means is best said by the language itself.
+    // The text contains only literals, so evaluating it is safe and gives the exact value.
     return { node, value: new Function(`'use strict'; return (${node.text}\n);`)() };
   } catch {
     return null;
   }
 }
 
-/** False for keys, indexes, directives, types, markup, and what loops and comparisons are made of. */
+/** False for keys, indexes, directives, types, markup, and parts of loops and comparisons. */
 function isInput(node: Node): boolean {
   const { parent } = node;
   if (!parent) return false;
@@ -104,7 +104,10 @@ function isApart(node: Node): boolean {
   return APART.test(name);
 }
 
-/** Ids of nodes that hold what is expected: later arguments of assertions, matchers' arguments, and what only feeds them. */
+/**
+ * Ids of nodes with expected values: later arguments of assertions, arguments of matchers, and what is only used for
+ * these.
+ */
 function expectedParts(body: Node): ReadonlySet<Node> {
   const parts: Node[] = [];
   for (const node of walk(body)) {
@@ -140,7 +143,7 @@ const holdsCall = (callee: Node): boolean => {
   return object.type === 'call_expression' || holdsCall(object);
 };
 
-/** A value to try instead of another: see mutate.cjs, which runs in the tests' own process as well. */
+/** A value to try instead of another: see mutate.cjs, which also runs in the tests' own process. */
 interface SimilarValue {
   readonly value: unknown;
   readonly how: string;
@@ -158,8 +161,8 @@ const NUMBERS = /(?<![\w.$])\d+(?:\.\d+)?(?![\w.])/g;
 const STRINGS = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/g;
 
 /**
- * Constants in a text, each whole number with its neighbours: code changes its mind where they are. They come sorted, so
- * that the order of what was written has no effect.
+ * Constants in a text, each integer with its neighbours: the behaviour of code often changes there. They are sorted, so
+ * that the order of the text has no effect.
  */
 export function constantsIn(text: string): readonly unknown[] {
   const numbers = [...text.matchAll(NUMBERS)].map(([number]) => Number(number)).filter(Number.isSafeInteger);

@@ -2,7 +2,7 @@ import { findCases } from './cases.ts';
 import { type Example, examplesOf, type Source } from './issue-examples.ts';
 import { isFunction, type Node, type Parse, walk } from './syntax.ts';
 
-/** Puts the examples of the issue, as cases of their own, into the test files that can take them. */
+/** Inserts the examples of the issue, as separate cases, into the test files that can take them. */
 export async function withExamples(
   issue: string,
   sources: readonly Source[],
@@ -39,7 +39,7 @@ interface Place {
   readonly render: (nth: number, body: string) => string;
 }
 
-/** The test file and case whose scope holds the most of the names that the example uses. */
+/** The test file and case whose scope contains most of the names that the example uses. */
 async function placeFor(example: Example, sources: readonly Source[], parse: Parse): Promise<Place | null> {
   const root = await parse('example.ts', example.body);
   if (!root) return null;
@@ -82,7 +82,7 @@ function placeAfter(source: Source, node: Node, fn: Node, missing: readonly stri
   };
 }
 
-/** The one parameter of a case's function, when it is a plain name. */
+/** The only parameter of a case's function, if it is a plain name. */
 function parameterOf(fn: Node): string {
   const single = fn.field('parameter');
   if (single) return single.text;
@@ -108,7 +108,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Names used and not declared inside. */
+/** Names that are used but not declared inside. */
 function freeNames(root: Node): ReadonlySet<string> {
   const declared = declaredNames(root);
   const used = new Set<string>();
@@ -137,7 +137,7 @@ function declaredNames(root: Node): ReadonlySet<string> {
   return names;
 }
 
-/** Names that a case's function can see: imports and declarations of the file and of the blocks around the case. */
+/** Names that a case's function can access: imports and declarations of the file and of the blocks around the case. */
 function namesAround(node: Node, fn: Node): ReadonlySet<string> {
   const names = new Set<string>(['expect', 'assert'].filter((name) => fileUses(node, name)));
   for (let scope: Node | null = node.parent; scope; scope = scope.parent) {

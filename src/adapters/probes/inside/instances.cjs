@@ -1,6 +1,6 @@
 'use strict';
-// What tests do with instances of the repository's classes: how they came about, what was called on them, and what they
-// say in the end. An instance is kept as a recipe, `{ name, args, steps, raw }`, so that it can be made again.
+// What tests do with instances of the repository's classes: how they were created, what was called on them, and their
+// final state. An instance is stored as a recipe, `{ name, args, steps, raw }`, so that it can be created again.
 
 const { membersOf } = require('./members.cjs');
 const { copied, isPlainData } = require('./plain.cjs');
@@ -10,17 +10,17 @@ const { isLocked } = require('./shims.cjs');
 const MOST_REMEMBERED = 40;
 const MOST_STATES = 4;
 
-/** @param state `{ inside }`: set while calls are ours, which tests know nothing of */
+/** @param state `{ inside }`: set during our own calls, which tests must not notice */
 function makeInstances(current, state) {
-  /** By name of a class: itself, and recipes of its instances. */
+  /** By name of a class: the class itself, and recipes of its instances. */
   const classes = new Map();
-  /** By name of a function or `Class#method`: argument lists that the tests gave it. */
+  /** By name of a function or `Class#method`: argument lists that the tests used. */
   const history = new Map();
-  /** By instance, and by its stand-in. */
+  /** By instance, and by its proxy. */
   const recipes = new WeakMap();
   const recipeOf = (value) => (value !== null && typeof value === 'object' ? recipes.get(value) : undefined);
 
-  /** Arguments as they can be given again: plain data, and instances by their recipes; null where that cannot be. */
+  /** Arguments that can be used again: plain data, and instances as their recipes; null if that is impossible. */
   function kept(args) {
     const out = [];
     for (const arg of args) {
@@ -45,7 +45,7 @@ function makeInstances(current, state) {
     if (known && known.length < MOST_REMEMBERED && !known.includes(recipe)) known.push(recipe);
   }
 
-  /** Tests get a stand-in of an instance, which notes what they call and what came of it. Hooks make some, too. */
+  /** Tests get a proxy of an instance, which records their calls and the results. Hooks create some too. */
   function followed(name, args, instance) {
     const context = current();
     const plain = instance === null || typeof instance !== 'object';
@@ -84,14 +84,14 @@ function makeInstances(current, state) {
       if (isPlainData(result) && result !== undefined) note(observedValue(result));
       return result;
     } catch (error) {
-      // What throws is no step towards a state.
+      // A call that throws is not part of the recipe.
       if (recipe.steps.at(-1) === step) recipe.steps.pop();
       note(observedError(error));
       throw error;
     }
   }
 
-  /** Takes the place of a step among what is observed; the result says what came of it. */
+  /** Reserves a position among the observations for a step; the returned function records its result. */
   function watchStep(context, recipe) {
     if (context?.mode !== 'look' && context?.mode !== 'change') return () => {};
     const at = context.step();
@@ -99,7 +99,7 @@ function makeInstances(current, state) {
     return (seen) => context.stepped(at, seen);
   }
 
-  /** What the instances that a case touched say in the end: their getters, and methods without arguments. */
+  /** The final state of the instances that a case used: their getters, and methods without arguments. */
   function finalStates(context) {
     const before = state.inside;
     state.inside = true;

@@ -1,32 +1,32 @@
 import { asserts, findCases } from './cases.ts';
 import { argumentsOf, type Node, type Parse, walk } from './syntax.ts';
 
-/** A test file, read. */
+/** A parsed test file. */
 export interface Source {
   readonly path: string;
   readonly text: string;
   readonly root: Node;
 }
 
-/** A piece of the issue that can be a test's body. */
+/** A part of the issue that can be the body of a test. */
 export interface Example {
   readonly body: string;
 }
 
 const MAX_EXAMPLES = 16;
 const MAX_FENCES = 50;
-/** Characters behind a piece of code in which its result may stand. */
+/** Number of characters after a piece of code in which its result may be. */
 const MAX_AFTER = 600;
 const EXPECTED =
   /expect(?:ed|ation)?[^:\n`]{0,40}(?::|`)[\s*]*`{0,3}([^`\n]+?)`{0,3}\s*(?:$|\n|,|\.\s)|should (?:be|return|give|print|output|yield)[\s:*]*`([^`\n]+)`/im;
 
-/** An assertion of ours: `__p.same` knows how to compare whatever library the tests use. */
+/** Our own assertion: `__p.same` can compare whatever library the tests use. */
 function same(call: string, words: string): string {
   const value = asValue(words);
   return value === null ? `__p.throws(() => ${call});` : `__p.same(${call}, ${value});`;
 }
 
-/** What stands for a value in prose, as source: itself when it reads as a literal, else a text; null for an error. */
+/** The source of a value in prose: the text itself if it parses as a literal, else a string; null for an error. */
 function asValue(words: string): string | null {
   const text = words.trim().replace(/;$/, '');
   if (/^(?:throws?\b|an? (?:error|exception)\b|(?:Uncaught )?(?:\w*Error|Exception)\b)/.test(text))
@@ -40,8 +40,8 @@ function asValue(words: string): string | null {
 const LANGUAGES = /^(|js|javascript|jsx|mjs|cjs|node|ts|typescript|tsx|repl|console)$/i;
 
 /**
- * Examples in the issue: code with assertions, calls with their results behind them, sessions, calls followed by what
- * was expected, sentences that name both, and tables of inputs and outputs.
+ * Examples in the issue: code with assertions, calls followed by their results, sessions, calls followed by the
+ * expected value, sentences with both, and tables of inputs and outputs.
  */
 export async function examplesOf(
   issue: string,
@@ -96,7 +96,7 @@ async function examplesInCode(code: string, after: string, parse: Parse): Promis
   ];
 }
 
-/** Calls of a session, `> f(1)` or `>>> f(1)`, each with the line below it, if that is a result. */
+/** Calls of a session, `> f(1)` or `>>> f(1)`, each with the next line if that is a result. */
 export function sessionOf(code: string, joined: (call: string, result: string) => string): string {
   if (!/^\s*>{1,3} /m.test(code)) return code;
   const lines = code.split('\n');
@@ -115,7 +115,7 @@ const withComment = (call: string, result: string): string => `${call.replace(/;
 const RESULT =
   /^(\s*)((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|→|⇒|returns?:?|gives?:?|results?(?: in)?:?|output:?|logs?:?|prints?:?|should (?:be|return|equal|give):?|expected:?)\s*(.+?)\s*$/;
 
-/** A call with its result in a comment becomes an assertion. */
+/** Turns a call with its result in a comment into an assertion. */
 function withResults(code: string): string {
   return code
     .split('\n')
@@ -135,7 +135,7 @@ const asserting = (call: string): boolean => /^(assert|expect|t\.|should)/.test(
 
 const MAX_WORDS = 60;
 
-/** What the issue quotes: inline code, quoted text, cells of tables; likely inputs. */
+/** What the issue quotes: inline code, quoted text, table cells; these are likely inputs. */
 export function issueConstants(issue: string): readonly unknown[] {
   const { prose } = fencesOf(issue);
   const quoted = [...prose.matchAll(/`([^`\n]{1,80})`|"([^"\n]{1,80})"|(?<!\w)'([^'\n]{1,80})'(?!\w)/g)].map(
@@ -150,13 +150,13 @@ export function issueConstants(issue: string): readonly unknown[] {
     .map((word) => (/^-?\d+(\.\d+)?$/.test(word) ? Number(word) : word));
 }
 
-/** "`f(1)` returns `2` but should return `3`": the call, the verb, the first value and the rest. */
+/** Matches "`f(1)` returns `2` but should return `3`": the call, the verb, the first value and the rest. */
 export const SENTENCE =
   /`([^`\n]{1,200}?\([^`\n]{0,200}\)[^`\n]{0,80})`(?:(?!\.\s)[^`\n]){0,60}?(→|=>|->|⇒|returns?|gives?|yields?|equals?|evaluates? to|becomes?|throws?|should(?: \w+)?|must(?: \w+)?|expected)(?:(?!\.\s)[^`\n]){0,20}`([^`\n]{1,200})`([^`\n]{0,60}`[^`\n]{1,200}`)?/g;
 const RATHER =
   /(?:instead of|rather than|but (?:it |this )?(?:should|must)|should|expected|not)[^`\n]*`([^`\n]+)`/;
 
-/** Of a match of `SENTENCE`: the call, and the value that is meant to come of it. */
+/** For a match of `SENTENCE`: the call, and its intended value. */
 export function meantBy([, call = '', verb = '', first = '', rest = '']: RegExpExecArray) {
   const named = /^(should|must|expected)/.test(verb);
   return { call: call.replace(/;$/, ''), meant: named ? first : (RATHER.exec(rest)?.[1] ?? first) };
@@ -206,7 +206,7 @@ const cellsOf = (row: string): readonly string[] =>
     .map((cell) => cell.trim());
 const bare = (cell: string): string => cell.replace(/^`(.*)`$/, '$1');
 
-/** A call of the function that the tests call most often with as many literals, and these in their place. */
+/** A call of the function that the tests call most often with as many literals, with these literals instead. */
 function callWith(cells: readonly string[], sources: readonly { readonly root: Node }[]): string | null {
   const calls = new Map<string, { readonly kinds: readonly string[]; readonly count: number }>();
   for (const { root } of sources) {
@@ -235,17 +235,17 @@ function callWith(cells: readonly string[], sources: readonly { readonly root: N
   return `${name}(${args.join(', ')})`;
 }
 
-/** A fenced piece of code in Markdown. */
+/** A fenced code block in Markdown. */
 interface Fence {
   readonly language: string;
   readonly code: string;
-  /** What stands behind it, up to the next fence or heading. */
+  /** The text after it, up to the next fence or heading. */
   readonly after: string;
 }
 
 const OPEN = /^[ \t]*(`{3,20}|~{3,20})[ \t]*([\w+-]*)/;
 
-/** The fenced code of a text and the prose around it, read line by line: an issue may open fences without end. */
+/** The code blocks of a text and the prose around them, read line by line: an issue may open any number of fences. */
 export function fencesOf(markdown: string): { readonly fences: readonly Fence[]; readonly prose: string } {
   const fences: { language: string; code: string[]; after: string[] }[] = [];
   const prose: string[] = [];

@@ -1,17 +1,17 @@
 import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A variant that began and did not end. */
+/** A variant that started and did not end. */
 export interface Begun {
   readonly key: string;
-  /** Which journal says so; its name starts with the id of the process. */
+  /** The journal with its start; the file name starts with the id of the process. */
   readonly file: string;
   readonly mode: string;
-  /** The further call that was under way. */
+  /** The further call that was active. */
   readonly call?: string;
 }
 
-/** What is not to be run: a variant, or one call of it. */
+/** What must not be executed: a variant, or one call of it. */
 export interface Skip {
   readonly key: string;
   readonly call?: string;
@@ -23,7 +23,7 @@ const SKIPS = 'skip.jsonl';
 const TAIL_BYTES = 256 << 10;
 const LINE = /^\["([bem])","([^"]+)",("(?:[^"\\]|\\.)*"|\d+)(?:,("[^"]*"|\d+))?/;
 
-/** The folder in which recorder.cjs writes, one file for each process, and reads what to leave out. */
+/** The folder in which recorder.cjs writes one file for each process, and reads what to skip. */
 export class Journal {
   readonly folder: string;
 
@@ -44,7 +44,7 @@ export class Journal {
     return names.filter((name) => name.endsWith('.jsonl') && name !== SKIPS).sort();
   }
 
-  /** One at most for each process; they stand near the end of its file. */
+  /** At most one for each process; they are near the end of its file. */
   async unfinished(): Promise<readonly Begun[]> {
     const found: Begun[] = [];
     for (const file of await this.#files()) found.push(...unfinishedIn(file, await this.#tailOf(file)));
@@ -63,17 +63,17 @@ export class Journal {
     }
   }
 
-  /** `b` for variants, `x` for calls: recorder.cjs reads them when a process starts. */
+  /** `b` for variants, `x` for calls; recorder.cjs reads them when a process starts. */
   async avoid({ key, call }: Skip): Promise<void> {
     await this.#append(SKIPS, call ? ['x', call] : ['b', key, 0]);
   }
 
-  /** So that it does not count as under way any more. */
+  /** Marks it as no longer active. */
   async close({ file, key }: Begun): Promise<void> {
     await this.#append(file, ['e', key, 'lost', '']);
   }
 
-  /** So that it runs again. */
+  /** Lets it run again. */
   async forget({ file, key }: Begun): Promise<void> {
     const path = join(this.folder, file);
     const begin = `["b",${JSON.stringify(key)},`;
@@ -85,7 +85,7 @@ export class Journal {
     await writeFile(join(this.folder, name), `${JSON.stringify(line)}\n`, { flag: 'a' });
   }
 
-  /** What was observed, at most so many bytes of it. */
+  /** The observations, up to a number of bytes. */
   async lines(most: number): Promise<readonly Line[]> {
     const found: Line[] = [];
     let bytes = 0;
@@ -101,7 +101,7 @@ export class Journal {
   }
 }
 
-/** Null for a line that was cut off when its process ended. */
+/** Null for a line that is incomplete because its process ended. */
 function readLine(line: string): Line | null {
   try {
     return JSON.parse(line) as Line;

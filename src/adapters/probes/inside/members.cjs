@@ -1,6 +1,6 @@
 'use strict';
 
-/** Methods and getters of a class and what it extends, in order of their names; none when there is no class. */
+/** Methods and getters of a class and its superclasses, sorted by name; none if there is no class. */
 function membersOf(value) {
   const found = new Map();
   for (

@@ -1,6 +1,6 @@
 'use strict';
-// Other values of the same kind: what a probe puts in place of a literal or an argument. Pure and deterministic.
-// Runs in the process of the repository's own tests, whatever Node that is: plain CommonJS, no syntax after ES2020.
+// Other values of the same kind, with which a probe replaces a literal or an argument. Pure and deterministic. Runs in
+// the process of the repository's own tests, on any version of Node: plain CommonJS, no syntax after ES2020.
 
 const { boardOf, boardsLike } = require('./board.cjs');
 
@@ -16,7 +16,7 @@ function hashOf(text) {
   return hash >>> 0;
 }
 
-/** The items in an order that depends on nothing but `seed` and themselves. */
+/** The items in an order that depends only on `seed` and themselves. */
 function shuffled(items, seed) {
   return items
     .map((item, at) => [hashOf(`${seed}|${at}|${String(item)}`), item])
@@ -27,7 +27,7 @@ function shuffled(items, seed) {
 const light = (value, how) => ({ value, how, light: true });
 const wild = (value, how) => ({ value, how, light: false });
 
-/** What there is to know of a text's shape: the kinds of characters in it, as bits, and its length, as a logarithm. */
+/** The shape of a text: the kinds of characters in it, as bits, and the logarithm of its length. */
 function shapeOf(text) {
   const kinds = (/\d/.test(text) ? 1 : 0) + (/[a-z]/.test(text) ? 2 : 0) + (/[A-Z]/.test(text) ? 4 : 0);
   return {
@@ -42,7 +42,7 @@ const BITS = Array.from(
   (_, bits) => [...bits.toString(2)].filter((bit) => bit === '1').length,
 );
 
-/** Shapes and parts of the texts of a pool, which is asked for very often. */
+/** Shapes and parts of the texts of a pool, cached because they are needed very often. */
 const known = new WeakMap();
 function textsOf(pool) {
   if (!known.has(pool)) {
@@ -55,7 +55,7 @@ function textsOf(pool) {
   return known.get(pool);
 }
 
-/** The most alike of the pool's texts; of equally alike ones, the seed says which. */
+/** The most similar texts of the pool; the seed decides between equally similar ones. */
 function nearest(text, pool, seed, most) {
   const own = shapeOf(text);
   return textsOf(pool)
@@ -101,7 +101,7 @@ function stringsLike(text, pool, seed) {
   return found;
 }
 
-/** Texts with a grammar of their own (versions, patterns, queries): parts of one value put into another. */
+/** Texts with their own grammar (versions, patterns, queries): inserts parts of one value into another. */
 function tokensChanged(text, pool, seed) {
   const tokens = text.match(TOKENS) ?? [];
   if (tokens.length < 2 || tokens.length > 400) return [];
@@ -148,7 +148,7 @@ function numbersLike(number, pool, seed) {
   ).slice(0, 8);
   const found = others.map((other) => light(other, 'another value'));
   found.push(light(number + 1, 'one more'), light(number - 1, 'one less'));
-  // Small counts often choose among cases: each may have its own.
+  // Small counts often select cases: each may have its own.
   if (Number.isInteger(number) && number >= 0 && number <= MOST_COUNT) {
     for (let off = 2; off <= MOST_COUNT; off += 1) {
       if (number + off <= MOST_COUNT) found.push(light(number + off, 'another count'));
@@ -178,10 +178,10 @@ function arraysLike(array, pool, seed, depth) {
   ];
 }
 
-/** Of a board that is none any more. */
+/** Maximum number of values that are no longer valid boards. */
 const MOST_BROKEN = 4;
 
-/** The likeliest, another likely one, and any. */
+/** The most likely value, another likely one, and any. */
 function someOf(likes, seed) {
   const [first, ...rest] = likes;
   const mixed = shuffled(rest, `${seed}|some`);
@@ -262,8 +262,9 @@ function likeAt(value, pool, seed, depth) {
 }
 
 /**
- * Values to try instead of `value`, the likeliest to be valid first: `light` ones are of the same shape, the others are
- * the edges of its kind. `pool` holds values seen elsewhere. None is equal to another or to `value` itself.
+ * Values to try instead of `value`, those that are most likely valid first: `light` ones have the same shape, the
+ * others are boundary values of its kind. `pool` contains values seen elsewhere. All of them are different from each
+ * other and from `value`.
  */
 function similarValues(value, pool, seed) {
   const seen = new Set([keyOf(value)]);

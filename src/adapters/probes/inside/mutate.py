@@ -1,4 +1,4 @@
-"""Other values of the same kind, as mutate.cjs has them. Pure and deterministic."""
+"""Other values of the same kind, as in mutate.cjs. Pure and deterministic."""
 
 import importlib.util
 import os
@@ -13,7 +13,7 @@ MOST_COUNT = 12
 
 
 def shuffled(items, seed):
-    """In an order that depends on nothing but the seed and the items."""
+    """The items in an order that depends only on the seed and themselves."""
     return [items[at] for _, at in sorted((hash_of(f"{seed}|{at}|{item!r}"), at) for at, item in enumerate(items))]
 
 
@@ -91,7 +91,7 @@ def _like(value, pool, seed, depth):
 
 
 def values_like(value, pool, seed):
-    """Pairs of a value to try and whether it is of the same shape; those first. None is equal to another."""
+    """Pairs of a value to try and whether it has the same shape; those first. All values are different."""
     seen, fresh = {repr(value)}, []
     for other, light in _like(value, pool, seed, 3):
         if repr(other) not in seen:

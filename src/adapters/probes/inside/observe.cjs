@@ -1,7 +1,7 @@
 'use strict';
-// Loaded by derived test files. Runs each of their cases several times: as it is (`check`), looking instead of asserting
-// (`look`), with further calls (`calls`), and with one literal changed (`l<literal>.<choice>`). What comes of it goes to
-// the recorder; to the test runner every case has passed.
+// Loaded by derived test files. Runs each of their cases several times: unchanged (`check`), recording values instead
+// of asserting (`look`), with further calls (`calls`), and with one literal changed (`l<literal>.<choice>`). The
+// results go to the recorder; the test runner sees every case pass.
 
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { isDeepStrictEqual } = require('node:util');
@@ -25,7 +25,7 @@ const TEST_WORDS =
 const isSame = (actual, expected) =>
   isDeepStrictEqual(actual, expected) || observedValue(actual).text === observedValue(expected).text;
 
-/** The variants of a case, given the plan that derive made of its literals. */
+/** The variants of a case, according to the plan that derive made for its literals. */
 function makeVariants(file, cases) {
   const registrations = new Map();
   const spent = new Map();
@@ -51,7 +51,10 @@ function makeVariants(file, cases) {
   };
 }
 
-/** Chance and the end of the process are taken from the cases: the one differs from run to run, the other ends the run. */
+/**
+ * Replaces randomness and the exit of the process for the cases: the first differs between runs, the second would end
+ * the run.
+ */
 function tame(current) {
   const { random } = Math;
   Math.random = () => {
@@ -65,13 +68,13 @@ function tame(current) {
   };
 }
 
-/** What cases run in: contexts are found again wherever their code goes on. */
+/** The environment of cases: contexts are found again in asynchronous code. */
 function makeHarness(recorder, storage, finalStates) {
   const times = new Map();
   return {
-    /** Null when nothing is recorded, and for what was begun in a process that is gone. */
+    /** Null if nothing is recorded, and for what was started in a process that has ended. */
     begin(variant) {
-      // Rows of a table run one case many times: each time has a key of its own.
+      // Rows of a table run one case several times: each time has its own key.
       const nth = times.get(variant.key) ?? 0;
       times.set(variant.key, nth + 1);
       const key = nth === 0 ? variant.key : `${variant.key}~${nth}`;
@@ -89,7 +92,7 @@ function makeHarness(recorder, storage, finalStates) {
   };
 }
 
-/** `file` stands first in all keys; `together`: no hook has to run between the variants of a case. */
+/** `file` is the first part of all keys; `together`: no hook has to run between the variants of a case. */
 function open({ file, pool, cases, together }) {
   const storage = new AsyncLocalStorage();
   const current = () => storage.getStore();
@@ -99,7 +102,7 @@ function open({ file, pool, cases, together }) {
   const { guarded, inTurn, limited } = makeGuards(harness);
   const variantsOf = makeVariants(file, cases);
 
-  /** What a name of the test file stands for, wrapped as its name and source deserve. */
+  /** The value of a name in the test file, wrapped according to its name and source. */
   function binding(name, value, key = name, ours = true) {
     if (key === 'expect' && typeof value === 'function') return expectShim(value, current);
     if (/^(assert|should|chai)$/i.test(key)) return assertShim(value, current, key);
@@ -108,7 +111,7 @@ function open({ file, pool, cases, together }) {
   }
 
   return {
-    /** Registers a case for its variants; returns what the first registration returned. */
+    /** Registers a case for its variants; returns the result of the first registration. */
     each(id, register) {
       const variants = variantsOf(id);
       let bundled = false;
@@ -134,7 +137,10 @@ function open({ file, pool, cases, together }) {
         if (context) await limited(context, harness.run(context, statement));
       }
     },
-    /** The function of something that holds cases: its `t` plans nothing, since there are more than it knows of. */
+    /**
+     * The function of something that contains cases: its `t` plans nothing, because there are more cases than it knows
+     * of.
+     */
     group(fn) {
       const wrapper = function (...args) {
         const [real] = args;
@@ -189,7 +195,7 @@ function open({ file, pool, cases, together }) {
       if (context) explore(context, targets, pool);
     },
     ours: (name, value) => binding(name, value, name.split('.').at(-1)),
-    /** A name of somebody else's module; `kind` says that it asserts: a module, or a `t`. */
+    /** A name of a third-party module; `kind` says that it asserts: a module, or a `t`. */
     theirs(name, value, kind) {
       if (kind === 'assert') return assertShim(value, current, name);
       if (kind === 't') return assertShim(value, current, name, true);

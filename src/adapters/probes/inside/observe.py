@@ -1,6 +1,6 @@
-"""Loaded by derived test files in Python: does what observe.cjs does. Test functions of the original source are made
-several times over, changed in their syntax trees: as they are (`check`), looking instead of asserting (`look`), with
-further calls of what they import (`calls`), and with one literal changed (`l<literal>.<choice>`)."""
+"""Loaded by derived test files in Python; the counterpart of observe.cjs. Creates several versions of each test function
+of the original source by changing its syntax tree: unchanged (`check`), recording values instead of asserting (`look`),
+with further calls of what they import (`calls`), and with one literal changed (`l<literal>.<choice>`)."""
 
 import ast
 import copy
@@ -20,7 +20,7 @@ MOST_POOL = 120
 
 
 class Inputs(ast.NodeVisitor):
-    """Literals of a test function that ask something of the code; what is expected is none of them."""
+    """Literals of a test function that are inputs of the code. Expected values are not included."""
 
     def __init__(self):
         self.found = []
@@ -66,7 +66,7 @@ def call(name, *args):
 
 
 class Looking(ast.NodeTransformer):
-    """Looks at what would have been asserted."""
+    """Records what would have been asserted."""
 
     def visit_Assert(self, node):
         test = node.test
@@ -95,7 +95,7 @@ class Looking(ast.NodeTransformer):
 
 
 def guarded(function, name, key, mode, described=None):
-    """The function under another name: it does nothing when it hung before, and never fails."""
+    """The function under another name: it does nothing if it hung before, and never fails."""
     made = copy.deepcopy(function)
     made.name = name
     begin = call("begin", ast.Constant(key), ast.Constant(mode), *([ast.Constant(described)] if described else []))
@@ -173,7 +173,7 @@ def derived(body, plan, room, prefix=""):
 
 
 def load(names, path, text):
-    """Executes the derived form of a test file's source in the names of the module that takes its place."""
+    """Executes the derived form of a test file's source in the namespace of the module that replaces it."""
     plan = json.loads(text)
     tree = ast.parse(plan["source"], filename=path)
     probe = probing.Probe(plan)

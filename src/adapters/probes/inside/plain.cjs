@@ -1,5 +1,5 @@
 'use strict';
-// Data that can be copied and given to a function once more.
+// Data that can be copied and passed to a function again.
 
 const SCALARS = new Set(['string', 'number', 'boolean', 'undefined', 'bigint']);
 

@@ -1,5 +1,5 @@
-"""What derived test files in Python know as `_runoff_probe`: begins and ends cases, notes what they see, and follows
-calls of the repository's functions with others like them."""
+"""The object `_runoff_probe` of derived test files in Python: begins and ends cases, records what they observe, and
+follows calls of the repository's functions with similar ones."""
 
 import contextvars
 import copy
@@ -30,7 +30,7 @@ CURRENT = contextvars.ContextVar("runoff_case", default=None)
 
 
 class Recorder:
-    """Writes JSON arrays, one a line, into $RUNOFF_PROBES; see recorder.cjs."""
+    """Writes JSON arrays, one per line, to $RUNOFF_PROBES; see recorder.cjs."""
 
     def __init__(self):
         folder = os.environ.get("RUNOFF_PROBES")
@@ -82,7 +82,7 @@ class Case:
 
 
 class Probe:
-    """What a derived file knows as `_runoff_probe`."""
+    """The object `_runoff_probe` of a derived file."""
 
     def __init__(self, plan):
         self.file, self.pool, self.recorder = plan["file"], plan["pool"], Recorder()

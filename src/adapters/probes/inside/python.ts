@@ -8,7 +8,7 @@ const MAX_EXAMPLES = 16;
 const MAX_FENCES = 50;
 
 interface PythonCase {
-  /** As observe.py knows it: with the names of the classes around it. */
+  /** The name that observe.py uses: with the names of the classes around it. */
   readonly name: string;
   readonly node: Node;
 }
@@ -27,8 +27,8 @@ function casesOf(root: Node, prefix = ''): readonly PythonCase[] {
 }
 
 /**
- * The derived form of a test file in Python: a module that hands its source to observe.py, which changes the syntax tree
- * with Python's own parser. Null when the file holds no test.
+ * The derived form of a test file in Python: a module that passes its source to observe.py, which changes the syntax
+ * tree with Python's own parser. Null if the file contains no test.
  */
 export function rewritePython(root: Node, source: string, options: RewriteOptions): Derived | null {
   const known = casesOf(root).filter(({ node }) => !options.known.has(node.text.slice(0, MAX_SOURCE)));
@@ -51,7 +51,7 @@ export function rewritePython(root: Node, source: string, options: RewriteOption
   return { text, cases };
 }
 
-/** Puts the examples of the issue, as tests of their own, behind the tests of a file that knows what they call. */
+/** Adds the examples of the issue, as separate tests, after the tests of a file that knows what they call. */
 export async function withPythonExamples(
   issue: string,
   sources: readonly Source[],
@@ -61,7 +61,7 @@ export async function withPythonExamples(
   const unused: string[] = [];
   for (const [nth, example] of (await examplesOf(issue, parse)).entries()) {
     const called = await calledIn(example, parse);
-    // Its lines are moved, which would change a text over several of them.
+    // Its lines are indented, which would change a string over several lines.
     const taker = /"""|'''/.test(example)
       ? undefined
       : sources.find(({ root }) => [...called].every((name) => namesOf(root).has(name)));
@@ -102,7 +102,7 @@ async function examplesOf(issue: string, parse: Parse): Promise<readonly string[
   return [...new Set(found)].slice(0, MAX_EXAMPLES);
 }
 
-/** The code itself, or the body of the one test function that it is. */
+/** The code itself, or the body of its only test function. */
 function bodiesOf(root: Node, text: string): string {
   const [only, ...others] = casesOf(root);
   const body = only && others.length === 0 && !only.name.includes('.') ? only.node.field('body') : null;
@@ -114,7 +114,7 @@ function bodiesOf(root: Node, text: string): string {
 const BUILTIN =
   /^(abs|all|any|bool|bytes|dict|enumerate|filter|float|frozenset|int|isinstance|len|list|map|max|min|print|range|repr|reversed|round|set|sorted|str|sum|tuple|type|zip)$/;
 
-/** First names of what an example calls, other than what it defines or imports itself. */
+/** First names of what an example calls, except for what it defines or imports itself. */
 async function calledIn(example: string, parse: Parse): Promise<ReadonlySet<string>> {
   const root = await parse('example.py', example);
   if (!root) return new Set();
@@ -127,7 +127,7 @@ async function calledIn(example: string, parse: Parse): Promise<ReadonlySet<stri
   return new Set(names);
 }
 
-/** Names that the top of a file imports, defines or assigns. */
+/** Names that the top level of a file imports, defines or assigns. */
 const namesOf = (root: Node): ReadonlySet<string> => new Set(root.children.flatMap(namesBy));
 
 function namesBy(child: Node): readonly string[] {

@@ -1,6 +1,6 @@
 'use strict';
-// Writes what was observed, a JSON array a line, into $RUNOFF_PROBES/<pid>-<n>.jsonl; without that variable, nowhere.
-// A `b` line reaches the disk before its variant runs, and an `e` line as soon as it is over, so that whoever watches
+// Writes the observations, one JSON array per line, to $RUNOFF_PROBES/<pid>-<n>.jsonl; without that variable, nowhere.
+// A `b` line is on disk before its variant starts, and an `e` line as soon as it has ended, so that the supervisor
 // knows what hung or crashed.
 
 const fs = require('node:fs');

@@ -3,7 +3,7 @@ import { type Case, findCases } from './cases.ts';
 import { inputLiterals, type Literal, similarValues } from './input-values.ts';
 import { type Edit, edited, isFunction, type Node, walk } from './syntax.ts';
 
-/** A case of a derived file, and which of its literals are changed how: `[literal, choice of mutate.cjs]`. */
+/** A case of a derived file, and how its literals are changed: `[literal, choice of mutate.cjs]`. */
 export interface DerivedCase {
   readonly id: string;
   readonly title: string;
@@ -19,12 +19,12 @@ export interface Derived {
 export interface RewriteOptions {
   /** Short name of the file in keys of observations. */
   readonly file: string;
-  /** Where observe.cjs lies when the tests run. */
+  /** Path of observe.cjs when the tests run. */
   readonly helper: string;
   readonly pool: readonly unknown[];
-  /** The package's own name, by which its tests may import it. */
+  /** The package's own name, under which its tests may import it. */
   readonly own: string | null;
-  /** Changed literals for the whole file. */
+  /** Maximum number of changed literals for the whole file. */
   readonly mostChanges: number;
   /** Sources of cases that are derived elsewhere. */
   readonly known: ReadonlySet<string>;
@@ -33,7 +33,7 @@ export interface RewriteOptions {
 const MAX_PER_CASE = 40;
 const MIN_PER_CASE = 4;
 
-/** The derived form of a test file; null when it holds no case that can be run several times. */
+/** The derived form of a test file; null if it contains no case that can be run several times. */
 export function rewrite(root: Node, source: string, options: RewriteOptions): Derived | null {
   const { cases: all, groups } = findCases(root);
   const cases = all.filter(({ node }) => !options.known.has(sourceOf(node)));
@@ -68,7 +68,7 @@ export function rewrite(root: Node, source: string, options: RewriteOptions): De
   return { text: edited(source, edits), cases: derived };
 }
 
-/** Of a case, as it is shown to people. */
+/** The source of a case as shown to people. */
 const sourceOf = (node: Node): string => node.text.slice(0, 4_000);
 
 const around = (node: Node, open: string, close: string): Edit => ({
@@ -93,7 +93,7 @@ function caseEdits({ kind, node, body, title }: Case, id: string): readonly Edit
   ];
 }
 
-/** A case behind all others, in which the helper asks what no test asked. */
+/** A case after all others, in which the helper calls what no test called. */
 function lastCase(register: string | null, takesT: boolean, source: string): Edit {
   const body = takesT ? 'function (t) { __p.explore(); t.end(); }' : 'function () { __p.explore(); }';
   const open = register
@@ -102,7 +102,7 @@ function lastCase(register: string | null, takesT: boolean, source: string): Edi
   return { start: source.length, end: source.length, open, close: '' };
 }
 
-/** What the end of a file can register a case with: a name such as `test`, or a method of something at the top. */
+/** How the end of a file can register a case: a name such as `test`, or a method of something at the top level. */
 function registrarOf(cases: readonly Case[], groups: readonly Node[]): string | null {
   const calls = [
     ...groups.flatMap((fn) => fn.parent?.parent ?? []),
@@ -130,7 +130,7 @@ const hasParameter = (fn: Node): boolean => {
   return parameters !== null && (parameters.type === 'identifier' || parameters.children.length > 0);
 };
 
-/** Takes turns among the literals, so that each is changed once before one is changed twice; likely values first. */
+/** Alternates between the literals, so that each is changed once before one is changed twice; likely values first. */
 function choose(inputs: readonly Literal[], first: number, most: number, options: RewriteOptions) {
   const choices = inputs.map(({ value }, nth) =>
     similarValues(value, options.pool, `${options.file}.${first + nth}`),
@@ -165,10 +165,10 @@ function prologue(
   return { start, end: start, open, close: '' };
 }
 
-/** What runs between cases, so that each needs a registration of its own. */
+/** Hooks that run between cases, so that each case needs its own registration. */
 const HOOKS = /\b(beforeEach|afterEach|before_each|after_each|setup|teardown)\b/;
 
-/** Behind a hash bang and directives. */
+/** After a hash bang and directives. */
 function firstStatement(root: Node, source: string): number {
   for (const child of root.children) {
     if (/^(comment|hash_bang_line)$/.test(child.type)) continue;
@@ -178,7 +178,7 @@ function firstStatement(root: Node, source: string): number {
   return source.length;
 }
 
-/** Input literals of all cases: short texts and numbers, for use elsewhere. */
+/** Input literals of all cases: short strings and numbers, for use elsewhere. */
 export function poolOf(root: Node): readonly unknown[] {
   const { cases } = findCases(root);
   return cases.flatMap(({ body }) => inputLiterals(body).flatMap(({ value }) => scalars(value, 3)));

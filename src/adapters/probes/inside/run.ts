@@ -7,26 +7,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Begun, Journal, type Skip } from './journal.ts';
 
 interface Limits {
-  /** Milliseconds until the command is stopped, whatever it does. */
+  /** Milliseconds after which the command is stopped, whatever it does. */
   readonly wallMs: number;
-  /** Milliseconds of work for a changed variant, and for a case as it stands. */
+  /** Milliseconds of processor time for a changed variant, and for an unchanged case. */
   readonly variantMs: number;
   readonly checkMs: number;
 }
 
-/** How a run of the command ended: by itself, because a variant hung, or because its time was over. */
+/** How a run of the command ended: by itself, because a variant hung, or because its time was up. */
 type Ending =
   | { readonly kind: 'exit'; readonly code: number | null }
   | { readonly kind: 'hung'; readonly begun: Begun }
   | { readonly kind: 'late' };
 
 const LOOK_MS = 100;
-/** So much slower than its work may a process be on a machine that is busy otherwise. */
+/** On a busy machine a process may take this many times longer than its processor time. */
 const MAX_SLOWDOWN = 20;
-/** Milliseconds a clock tick of Linux, as /proc counts them. */
+/** Milliseconds per clock tick of Linux, as counted in /proc. */
 const TICK_MS = 10;
 
-/** Runs the command in a process group of its own and watches the journal; nothing of it is left afterwards. */
+/** Runs the command in its own process group and watches the journal. No process is left afterwards. */
 async function supervise(
   command: string,
   env: Readonly<Record<string, string>>,
@@ -35,7 +35,7 @@ async function supervise(
 ): Promise<Ending> {
   const started = performance.now();
   const watch = watcher(limits);
-  // A test runner that finds this set takes itself for another one's child.
+  // A test runner that finds this variable set considers itself a child of another one.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const child = spawn('sh', ['-c', command], {
     env: { ...inherited, CI: '1', ...env, RUNOFF_PROBES: journal.folder },
@@ -60,7 +60,10 @@ async function supervise(
   }
 }
 
-/** Says which variant hangs: by the processor time that its process used since it began, where the system tells it. */
+/**
+ * Finds the variant that hangs by the processor time that its process has used since it started, if the system reports
+ * it.
+ */
 function watcher({ variantMs, checkMs }: Limits): (begun: readonly Begun[]) => Promise<Begun | null> {
   const since = new Map<string, { readonly at: number; readonly cpu: number | null }>();
   return async (all) => {
@@ -78,7 +81,7 @@ function watcher({ variantMs, checkMs }: Limits): (begun: readonly Begun[]) => P
   };
 }
 
-/** Milliseconds of processor time of the process that writes this journal; null where that is not to be known. */
+/** Milliseconds of processor time of the process that writes this journal; null if unknown. */
 async function cpuOf(file: string): Promise<number | null> {
   const stat = await readFile(`/proc/${/^\d+/.exec(file)?.[0]}/stat`, 'utf8').catch(() => '');
   const after = stat.slice(stat.lastIndexOf(')') + 1);
@@ -90,15 +93,15 @@ function kill(child: ChildProcess): void {
   try {
     if (child.pid) process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // No process of it is left.
   }
 }
 
-// Runs inside the sandbox: lays derived test files over the tree in the current directory, runs the tests as often as
-// hanging and crashing cases ask for, and prints what was observed. stdin: see `Input`; stdout: see `Output`.
+// Runs inside the sandbox: copies derived test files over the tree in the current folder, runs the tests as often as
+// hanging and crashing cases require, and prints the observations. stdin: see `Input`; stdout: see `Output`.
 interface Input {
   readonly files: readonly { readonly path: string; readonly text: string }[];
-  /** For `sh -c`. */
+  /** Passed to `sh -c`. */
   readonly command: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Variants, or single calls, that hung or crashed on the base. */
@@ -107,7 +110,7 @@ interface Input {
 }
 
 interface Output {
-  /** What recorder.cjs wrote, and `["h", key, call]` for what hung, `["q", key, call]` for what ended the process. */
+  /** The lines of recorder.cjs, plus `["h", key, call]` for what hung and `["q", key, call]` for what ended the process. */
   readonly lines: readonly (readonly unknown[])[];
   readonly ended: 'done' | 'late' | 'restarts';
   readonly starts: number;
@@ -129,7 +132,7 @@ async function run({ files, command, env = {}, skip = [], limits }: Input): Prom
       const wallMs = most.wallMs - (performance.now() - started);
       const ending = await supervise(command, env, journal, { ...most, wallMs });
       const unfinished = ending.kind === 'late' ? [] : await journal.unfinished();
-      // The machine may have killed it: only what happens a second time is held against the code.
+      // The machine may have killed it: only the second time counts against the code.
       if (!killedBefore && endedEarly(ending, unfinished)) {
         killedBefore = true;
         starts -= 1;
@@ -148,7 +151,7 @@ async function run({ files, command, env = {}, skip = [], limits }: Input): Prom
 
 const codeOf = (ending: Ending): number | null => (ending.kind === 'exit' ? ending.code : null);
 
-/** By a signal, or with a variant under way. */
+/** By a signal, or with an active variant. */
 const endedEarly = (ending: Ending, unfinished: readonly Begun[]): boolean =>
   ending.kind === 'exit' && (unfinished.length > 0 || ending.code === null || ending.code > 128);
 
@@ -157,13 +160,13 @@ function endOf(ending: Ending, unfinished: readonly Begun[]): Output['ended'] {
   return unfinished.length === 0 ? 'done' : 'restarts';
 }
 
-/** What became of a variant that did not end. The next start leaves it out, or only the call that it was at. */
+/** Records the outcome of a variant that did not end. The next start skips it, or only the active call. */
 async function settle(
   journal: Journal,
   ending: Ending,
   begun: Begun,
 ): Promise<readonly (readonly unknown[])[]> {
-  // What only ran beside one that hung runs again.
+  // A variant that was only active while another one hung runs again.
   if (ending.kind === 'hung' && ending.begun.key !== begun.key) {
     await journal.forget(begun);
     return [];
@@ -177,7 +180,7 @@ async function writeFiles(path: string, content: string): Promise<void> {
   const target = resolve(path);
   if (!target.startsWith(resolve('.') + sep)) throw new Error(`${path} lies outside of the tree.`);
   await mkdir(dirname(target), { recursive: true });
-  // A link in the tree must not lead the text elsewhere.
+  // A link in the tree must not redirect the text.
   await rm(target, { force: true });
   await writeFile(target, content);
 }

@@ -1,4 +1,4 @@
-"""Values and errors as text, as serialise.cjs writes them, and data that can be given to a function once more."""
+"""Values and errors as text, as in serialise.cjs, and data that can be passed to a function again."""
 
 import json
 import linecache
@@ -11,7 +11,7 @@ SCALARS = (str, int, float, bool, type(None))
 
 
 def hash_of(text):
-    """32-bit FNV-1a: the only source of choice in all of this."""
+    """32-bit FNV-1a: the only source of choice here."""
     value = 0x811C9DC5
     for character in text:
         value = ((value ^ ord(character)) * 0x01000193) & 0xFFFFFFFF
@@ -19,7 +19,7 @@ def hash_of(text):
 
 
 def text_of(value, depth=0):
-    """Equal values give equal texts, whatever process made them."""
+    """Equal values give equal texts in every process."""
     if depth > 6:
         return "[deep]"
     inner = lambda each: text_of(each, depth + 1)
@@ -56,7 +56,7 @@ def seen_value(value):
 
 
 def seen_error(error):
-    """An error that the language threw itself says little by its words; what the code raises stands on a `raise`."""
+    """The wording of an error of the language itself is irrelevant; one of the code itself has a `raise` on its line."""
     name = type(error).__name__
     if isinstance(error, FAULTS):
         last = error.__traceback__

@@ -1,5 +1,5 @@
 'use strict';
-// A value as text: equal values give equal texts, whatever process made them. Bounded in depth, breadth and length.
+// A value as text: equal values give equal texts in every process. Limited in depth, breadth and length.
 
 const { hashOf } = require('./mutate.cjs');
 
@@ -8,7 +8,7 @@ const MOST_READ = 20_000;
 const MOST_DEPTH = 8;
 const MOST_ITEMS = 400;
 
-/** Errors that the engine itself throws, by words that stand in their messages: a bug, not an answer. */
+/** Errors thrown by the engine itself, by parts of their messages: a bug, not a result. */
 const ENGINE =
   /is not (a function|a constructor|defined|iterable|extensible|async iterable)|^Cannot (read|set|access|destructure|convert|assign|redefine|delete|mix)|Maximum call stack|^Invalid (array length|string length|count value|time value)|object null|undefined|circular structure|^Reduce of empty|is read-only/;
 const NATIVE = new Set([
@@ -21,7 +21,7 @@ const NATIVE = new Set([
   'EvalError',
 ]);
 
-/** `{ kind, text }` of what a call gave: kind `v`. */
+/** `{ kind, text }` of what a call returned: kind `v`. */
 function observedValue(value) {
   let text;
   try {
@@ -32,7 +32,7 @@ function observedValue(value) {
   return { kind: 'v', text: shortened(text) };
 }
 
-/** `{ kind, text }` of what a call threw: `x` for an error of the engine, whose wording says nothing, else `e`. */
+/** `{ kind, text }` of what a call threw: `x` for an error of the engine, whose wording is irrelevant, else `e`. */
 function observedError(error) {
   try {
     const name = nameOf(error);
@@ -44,7 +44,7 @@ function observedError(error) {
   }
 }
 
-/** Many classes of errors set no name of their own. */
+/** Many error classes set no name of their own. */
 function nameOf(error) {
   const name = String(error?.name ?? typeof error);
   const made = error?.constructor?.name;
@@ -118,7 +118,7 @@ function partsText(value, budget, depth) {
   return fieldsText(value, inner);
 }
 
-/** Instances of classes by what they say of themselves, else by their fields; how they keep what they know may differ. */
+/** Instances of classes by their own text representation, else by their fields; their internal state may differ. */
 function fieldsText(value, inner) {
   const prototype = Object.getPrototypeOf(value);
   const plain =

@@ -1,6 +1,6 @@
 'use strict';
-// Stand-ins for `expect`, assertion modules and the `t` of tape, tap and ava. In the mode `check` they are what they
-// stand for; else they only look at the value that would have been asserted, and let everything pass.
+// Replacements for `expect`, assertion modules and the `t` of tape, tap and ava. In the mode `check` they behave like
+// the originals; otherwise they only record the value that would have been asserted, and let everything pass.
 
 const EQUALITIES = /equal|same|^is$|^not$|like|match|include|close|approx|contain|above|below|least|most/i;
 const THROWING = /throw|reject/i;
@@ -21,7 +21,7 @@ function isThenable(value) {
   }
 }
 
-/** Calls what an assertion about throwing was given, and records how that ended. */
+/** Calls the argument of an assertion about throwing, and records how the call ended. */
 function observeCall(context, call) {
   const at = context.next();
   try {
@@ -38,7 +38,7 @@ function observeCall(context, call) {
   }
 }
 
-/** What stands for `expect(actual)`: any chain of properties and calls, as in jest, vitest and chai. */
+/** Replaces `expect(actual)`: any chain of properties and calls, as in jest, vitest and chai. */
 function matcher(context, actual) {
   const state = { throwing: false, seen: false, async: false };
   const deferred = typeof actual === 'function' || isThenable(actual);
@@ -79,7 +79,7 @@ function expectShim(real, current) {
   });
 }
 
-/** Looks at an assertion's arguments instead of asserting. */
+/** Records an assertion's arguments instead of asserting. */
 function look(context, name, args) {
   if (THROWING.test(name)) {
     const [call] = args;
@@ -97,7 +97,7 @@ const isLocked = (target, name) => {
   return own !== undefined && !own.configurable && !own.writable;
 };
 
-/** Stands for an assertion module or one of its functions. `known` keeps to the names that are surely assertions. */
+/** Replaces an assertion module or one of its functions. `known` limits it to names that are certainly assertions. */
 function assertShim(real, current, name, known = false) {
   if (typeof real !== 'function' && (typeof real !== 'object' || real === null)) return real;
   const cache = new Map();
@@ -131,8 +131,8 @@ const looksLikeT = (value) =>
   ['ok', 'is', 'equal', 'truthy'].some((name) => typeof value[name] === 'function');
 
 /**
- * Stands for the `t` of one case. `finish` is called once, when the case has said that it is over: by `end`, or after
- * as many assertions as it planned.
+ * Replaces the `t` of one case. `finish` is called once, when the case has ended: by `end`, or after as many assertions
+ * as it planned.
  */
 function tShim(real, context, finish) {
   const state = { planned: null, count: 0 };

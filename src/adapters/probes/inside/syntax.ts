@@ -10,7 +10,7 @@ export class Node {
   readonly parent: Node | null;
   /** Named children only. */
   readonly children: readonly Node[] = [];
-  /** Something below does not parse. */
+  /** Whether something below does not parse. */
   hasError = false;
   readonly #source: string;
   readonly #fields = new Map<string, Node>();
@@ -31,7 +31,7 @@ export class Node {
     return this.#fields.get(name) ?? null;
   }
 
-  /** Reads all below out of the parser's memory, once: every question to it is expensive. */
+  /** Copies the whole subtree out of the parser's memory once, because every access to it is expensive. */
   static read(cursor: Cursor, parent: Node | null, source: string): Node {
     const node = new Node(cursor, parent, source);
     if (node.type === 'ERROR' || cursor.nodeIsMissing) node.hasError = true;
@@ -50,7 +50,7 @@ export class Node {
   }
 }
 
-/** What we use of tree-sitter's cursor. */
+/** The part of tree-sitter's cursor that we use. */
 interface Cursor {
   readonly nodeType: string;
   readonly startIndex: number;
@@ -90,7 +90,7 @@ const GRAMMARS: Readonly<Record<string, string>> = {
   '.py': 'python',
 };
 
-/** A parser for the files whose language has a grammar here; null for others and for what cannot be parsed. */
+/** A parser for files in languages with a grammar; null for others and for files that do not parse. */
 export async function openParser(folder: string): Promise<Parse> {
   const runtime = createRequire(import.meta.url)(join(folder, 'tree-sitter.js')) as Runtime;
   await runtime.Parser.init({ wasmBinary: await readFile(join(folder, 'tree-sitter.wasm')) });
@@ -112,7 +112,7 @@ export async function openParser(folder: string): Promise<Parse> {
   };
 }
 
-/** A node and all below it, in order of the text; `enter` says whether to look inside. */
+/** A node and everything below it, in text order; `enter` decides whether to go into a node. */
 export function* walk(node: Node, enter: (node: Node) => boolean = () => true): Generator<Node> {
   yield node;
   if (!enter(node)) return;
@@ -132,13 +132,13 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
 ]);
 export const isFunction = (node: Node): boolean => FUNCTIONS.has(node.type);
 
-/** `expect(x).not` → expect; `a.b.c` → a; a call → the root of what is called. */
+/** `expect(x).not` → expect; `a.b.c` → a; for a call, the root of its callee. */
 export function rootOf(node: Node): string {
   const inner = node.field('object') ?? node.field('function');
   return inner ? rootOf(inner) : node.text;
 }
 
-/** Text put into a source: `open` before and `close` behind a span, or `open` in place of it. */
+/** Text to insert into a source: `open` before and `close` after a span, or `open` instead of it. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
@@ -150,12 +150,12 @@ export interface Edit {
 interface Insertion {
   readonly at: number;
   readonly text: string;
-  /** Of what stands at the same place, the lower comes first. */
+  /** At the same position, the lower rank comes first. */
   readonly rank: readonly [number, number];
   readonly until: number;
 }
 
-/** The source with all edits made. Spans may nest; replaced ones hold no other edit. */
+/** The source with all edits applied. Spans may be nested; replaced ones contain no other edit. */
 export function edited(source: string, edits: readonly Edit[]): string {
   const insertions = edits.flatMap((edit): Insertion[] => {
     const { start, end, open, close } = edit;

@@ -16,10 +16,10 @@ const MOST_A_FILE = 1200;
 const MOST_ELSEWHERE = 8;
 const MOST_SHOWN = 160;
 
-/** @param probe what `open` in observe.cjs made: `current()`, `pool`, `cases`, `binding()` */
+/** @param probe the object that `open` in observe.cjs created: `current()`, `pool`, `cases`, `binding()` */
 function makeTargets(probe) {
   const wrapped = new WeakMap();
-  /** By name: functions of the repository, with what they are called on. */
+  /** By name: functions of the repository, with the objects that they are called on. */
   const functions = new Map();
   const state = { inside: false };
   const { classes, history, remember, followed, finalStates, raw } = makeInstances(probe.current, state);
@@ -28,7 +28,10 @@ function makeTargets(probe) {
   const likes = Math.max(LEAST_LIKE_A_CALL, Math.min(MOST_LIKE_A_CALL, fair));
   let made = 0;
 
-  /** Arguments like these: what belongs together changed together, then one of them changed, first to what the same function got elsewhere. */
+  /**
+   * Similar arguments: first with related values changed together, then with one of them changed, preferably to what
+   * the same function got elsewhere.
+   */
   function* argumentsLike(name, args, known) {
     for (const changed of changedTogether(args)) yield { args: changed, light: true };
     const others = args.map((value, at) => {
@@ -58,7 +61,7 @@ function makeTargets(probe) {
     }
   }
 
-  /** Makes one further call and notes what came of it, unless this very call was made before. */
+  /** Makes one further call and records its result, unless the same call was made before. */
   function observeOnce(context, shown, weight, call) {
     if (done.has(shown) || context.avoids(shown)) return false;
     done.add(shown);
@@ -81,7 +84,7 @@ function makeTargets(probe) {
     return true;
   }
 
-  /** Runs the real call, then, in the mode `calls`, its likes. Calls that these make in turn are left alone. */
+  /** Makes the real call, then, in the mode `calls`, similar ones. Calls that these make in turn are not followed. */
   function around(name, args, real, other) {
     const context = probe.current();
     if (context?.mode !== 'calls' || state.inside) return real();
@@ -127,7 +130,7 @@ function makeTargets(probe) {
     return proxy;
   }
 
-  /** Notes a function, a class, or the functions of a module, that no test may have called. */
+  /** Records a function, a class, or the functions of a module that no test may have called. */
   function list(name, value) {
     if (isClass(value)) classes.set(name, { value, recipes: [] });
     else if (typeof value === 'function') functions.set(name, { value });
@@ -141,7 +144,7 @@ function makeTargets(probe) {
 
 const isClass = (fn) => typeof fn === 'function' && /^class\b/.test(Function.prototype.toString.call(fn));
 
-/** Names of a module's functions that are no classes; getters are left alone. */
+/** Names of a module's functions that are not classes, without getters. */
 const functionsOf = (owner) =>
   Object.keys(owner)
     .sort()
@@ -150,13 +153,13 @@ const functionsOf = (owner) =>
       return typeof owner[key] === 'function' && !isClass(owner[key]);
     });
 
-/** What an instance says of itself: its fields are nobody's business. */
+/** An instance's own text representation; its fields are private. */
 function described(instance) {
   const own = Object.getPrototypeOf(instance)?.toString;
   return typeof own === 'function' && own !== Object.prototype.toString ? String(instance) : 'made';
 }
 
-/** Functions, and exports of a module: plain objects and ES namespaces that hold functions. */
+/** Functions, and exports of a module: plain objects and ES namespaces that contain functions. */
 function isTarget(value) {
   if (typeof value === 'function') return true;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

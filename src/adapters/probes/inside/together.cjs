@@ -1,12 +1,12 @@
 'use strict';
-// Arguments that belong together: two texts that begin with the same numbers, such as versions or dates, keep doing so
-// when a number is changed in both. One changed alone asks something else.
+// Arguments that belong together: two texts that start with the same numbers, such as versions or dates, still do after
+// a number is changed in both. Changing only one of them would test something else.
 
 const MOST_NUMBERS = 4;
 const MOST_LENGTH = 200;
 const NUMBERS = /\d+/g;
 
-/** Lists of arguments like these, in which a number that texts share at the same place has changed in all of them. */
+/** Similar lists of arguments, in which a number that texts share at the same position is changed in all of them. */
 function changedTogether(args) {
   const texts = args.flatMap((arg, at) =>
     typeof arg === 'string' && arg.length <= MOST_LENGTH ? [{ at, numbers: arg.match(NUMBERS) ?? [] }] : [],

@@ -1,5 +1,5 @@
 'use strict';
-// Values some steps away from a known one: crossed with other known values, and changed more than once.
+// Values that are several steps away from a known one: combined with other known values, and changed more than once.
 
 const { hashOf, similarValues } = require('./mutate.cjs');
 
@@ -7,7 +7,7 @@ const MOST_STEPS = 3;
 const PARTS = /[A-Za-z0-9]+|\s+|[^\w\s]|_/g;
 
 /**
- * `value` after one to three random steps. `others` are values that stood in its place elsewhere; the same arguments
+ * `value` after one to three random steps. `others` are values that were at its position elsewhere; the same arguments
  * give the same result.
  */
 function varied(value, others, pool, seed) {
@@ -33,7 +33,7 @@ function stepped(value, others, pool, seed) {
   return light.length === 0 ? value : light[(dice >>> 8) % light.length].value;
 }
 
-/** One part of a list or an object some steps away; undefined for what has no parts. */
+/** A list or an object with one part changed by several steps; undefined for a value without parts. */
 function within(value, others, pool, seed) {
   if (value === null || typeof value !== 'object') return undefined;
   const keys = Object.keys(value);
@@ -46,7 +46,10 @@ function within(value, others, pool, seed) {
   return Array.isArray(value) ? Object.assign([...value], { [key]: changed }) : { ...value, [key]: changed };
 }
 
-/** The start of one and the end of the other, or one with its own parts elsewhere; undefined where that makes no sense. */
+/**
+ * The start of one value and the end of the other, or one value with its parts rearranged; undefined if that is
+ * impossible.
+ */
 function cross(value, other, dice) {
   if (Array.isArray(value)) {
     if (Array.isArray(other) && other !== value && dice % 2 === 0) return spliced(value, other, dice >>> 1);
