@@ -192,8 +192,13 @@ describe('what a taken-over collector hands out', () => {
       expect(await collectFrom(nothing, { stopped, exitCode: null })).toMatchObject({ kind: 'refused' });
     }
     await expect(collectFrom(nothing, { exitCode: 127 })).rejects.toMatchObject({ code: 'INTERNAL' });
-    const full = { exitCode: 1, stderr: 'fatal: write error: No space left on device' };
-    await expect(collectFrom(nothing, full)).rejects.toMatchObject({ code: 'DISK_FULL' });
+    for (const stderr of [
+      'fatal: write error: No space left on device',
+      "fatal: sha1 file '<stdout>' write error. Out of diskspace",
+    ]) {
+      const full = collectFrom(nothing, { exitCode: 128, stderr });
+      await expect(full).rejects.toMatchObject({ code: 'DISK_FULL' });
+    }
   });
 
   test('[c08] nothing that was refused stays reachable, and nothing is left behind', async () => {

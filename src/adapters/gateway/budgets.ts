@@ -1,5 +1,5 @@
 import { Mutex } from 'async-mutex';
-import { asFault, type RunId, type Usage } from '../../core/model/index.ts';
+import { asFault, Fault, type RunId, type Usage } from '../../core/model/index.ts';
 import type { Clock, KeptAnswer, LedgerRow, Log } from '../../ports/index.ts';
 import {
   type CapReached,
@@ -60,7 +60,9 @@ export interface Purse {
 }
 
 interface Accounts {
-  /** Rejects if the ledger cannot be read. */
+  /** Writes what calls of closed leases came to, their answers with it. Faults: DATABASE_UNAVAILABLE when it cannot. */
+  flush(): Promise<void>;
+  /** Rejects when the ledger cannot be read. */
   open(payer: Payer): Promise<Purse>;
 }
 
@@ -97,6 +99,13 @@ export function openAccounts(options: AccountsOptions): Accounts {
   };
   const runs = new Map<RunId, { readonly tallies: Map<string, Tally>; purses: number }>();
   return {
+    async flush() {
+      if (await desk.bookings.flush()) return;
+      throw new Fault(
+        'DATABASE_UNAVAILABLE',
+        'What earlier model calls cost cannot be written to the ledger.',
+      );
+    },
     async open(payer) {
       const { runId, spender } = payer;
       const run = runs.get(runId) ?? { tallies: new Map<string, Tally>(), purses: 0 };

@@ -75,6 +75,8 @@ export function openGateway(options: GatewayOptions): Gateway {
       // A separate object for this lease: its cap can change while calls are counted against it.
       const held = { ...grant, runCapUsd: runCaps.get(grant.runId) ?? grant.runCapUsd };
       const { answers } = options;
+      // An answer that was paid for while the database was away is known once it is written.
+      await accounts.flush();
       const recall = answers ? await openRecall({ ...answers, clock, log }, grant) : null;
       const purse = await accounts.open(held);
       const lease = await openLease({

@@ -3,7 +3,8 @@ import type { GitDone } from './git.ts';
 
 const MAX_DETAIL = 600;
 const PROGRESS = /^remote: (Enumerating|Counting|Compressing|Total)/;
-const NO_SPACE = /No space left on device|ENOSPC|Disk quota exceeded/i;
+/** The third is git's own, for a write that took nothing (csum-file.c). */
+const NO_SPACE = /No space left on device|ENOSPC|Out of disk ?space|Disk quota exceeded/i;
 const DENIED =
   /Authentication failed|Invalid username or|could not read Username|requested URL returned error: 40[134]|repository '.*' not found/i;
 

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openArtifacts } from '../../../src/adapters/artifacts/index.ts';
 import { openStore } from '../../../src/adapters/store/index.ts';
+import { Fault } from '../../../src/core/model/index.ts';
 import { freshDatabase } from '../../world/database.ts';
 import { memoryArtifacts, memoryStore } from '../../world/memory-store.ts';
 import { tried } from '../../world/tried.ts';
@@ -205,6 +206,29 @@ describe('who is given an answer', () => {
     const where = kept();
     expect((await inProcess(onFullDisk(where, 5), (lease) => ask(lease))).status).toBe(200);
     await inProcess(where, (lease) => ask(lease));
+    expect(asked).toBe(1);
+  });
+
+  test('an answer whose ledger row could not be written yet is given again in the same process', async () => {
+    const where = kept();
+    let away = false;
+    const { ledger } = where;
+    const unsteady = {
+      ...ledger,
+      settleCall: async (...row: Parameters<typeof ledger.settleCall>) => {
+        if (away) throw new Fault('DATABASE_UNAVAILABLE', 'The database has no room left.');
+        return ledger.settleCall(...row);
+      },
+    };
+    await using rig = await openRig(provider.url, { ...where, ledger: unsteady });
+    const first = await rig.open();
+    away = true;
+    expect((await ask(first)).status).toBe(200);
+    await first.close();
+    await expect(rig.open()).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    away = false;
+    const second = await rig.open();
+    expect((await ask(second)).status).toBe(200);
     expect(asked).toBe(1);
   });
 
