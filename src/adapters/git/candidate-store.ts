@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { Fault, Sha } from '../../core/model/index.ts';
+import { Fault, type Sha } from '../../core/model/index.ts';
 import type { CollectedPatch } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE } from './bases.ts';
 import { type CollectLimits, type Gathered, type Known, tooBig, tooMany } from './collect.ts';
@@ -10,6 +10,7 @@ import { gitFault, isNoSpace } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { checkedSha, exists, isSha, type Layout, temporaryPath, touch } from './layout.ts';
 import { makeBare } from './mirrors.ts';
+import { isFull } from './trees.ts';
 
 type Admitted =
   | { readonly kind: 'patch'; readonly patch: CollectedPatch }
@@ -76,6 +77,8 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       input: pack,
     });
     if (isNoSpace(done.stderr)) throw gitFault(what, done);
+    // Not every message of git's names the reason.
+    if (done.exitCode !== 0 && (await isFull(cwd))) throw new Fault('DISK_FULL', `${what} failed.`);
     if (done.exitCode !== 0) return corrupt(what, done);
     const type = await quarantine({ cwd, args: ['cat-file', '-t', tree] });
     return type.stdout.trim() === 'tree' ? null : corrupt(what, type);

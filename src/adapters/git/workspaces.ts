@@ -80,7 +80,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       const { why, fault } = admitted;
       const cause = fault && (await diagnose(fault));
       if (cause !== fault) throw cause;
-      return refused(log, area.id, { kind: 'refused', why });
+      return refused(log, area.id, { kind: 'refused', why }, fault?.message);
     } finally {
       await removeTree(scratch);
     }
@@ -154,7 +154,12 @@ const damageReporter =
     onDamage?.();
   };
 
-function refused(log: Log, area: string, refusal: Collected & { kind: 'refused' }): Collected {
-  log.warn({ area, why: refusal.why }, 'a patch was refused');
+function refused(
+  log: Log,
+  area: string,
+  refusal: Collected & { kind: 'refused' },
+  gitSaid?: string,
+): Collected {
+  log.warn({ area, why: refusal.why, ...(gitSaid === undefined ? {} : { gitSaid }) }, 'a patch was refused');
   return refusal;
 }
