@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { openWorkspaces } from '../src/adapters/git/index.ts';
 import { openBubblewrap } from '../src/adapters/sandbox/index.ts';
 import { DEFAULT_LIMITS, type WorkArea } from '../src/ports/index.ts';
-import { silent } from '../test/world/silent.ts';
+import { silent } from '../test/world/silent-log.ts';
 
 const FILES = Number(process.env.FILES ?? 50_000);
 const CANDIDATES = [1, 4, 8] as const;

@@ -22,7 +22,7 @@ import {
   type Sandbox,
   type Workspaces,
 } from '../src/ports/index.ts';
-import { silent } from '../test/world/silent.ts';
+import { silent } from '../test/world/silent-log.ts';
 
 const CALLS = Number(process.env.CALLS ?? 200);
 const CANDIDATES = Number(process.env.CANDIDATES ?? 10);

@@ -31,7 +31,7 @@ describe('the fast tests', () => {
 
   test.each([
     ['install no agent', 'test/setup/agents.ts'],
-    ['kill no App', 'test/chaos/on-chaos-stage.ts'],
+    ['kill no App', 'test/chaos/prepared-chaos-environment.ts'],
   ])('%s', (_, helper) => {
     expect(FILES).toContain(helper);
     expect(fast.filter((path) => loadedBy(path).has(helper))).toEqual([]);

@@ -11,7 +11,7 @@ import { openBubblewrap } from '../../src/adapters/sandbox/index.ts';
 import { openExecutors, openStore } from '../../src/adapters/store/index.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system/index.ts';
 import { type BaseCheckout, DEFAULT_LIMITS, type FlowContext } from '../../src/ports/index.ts';
-import { silent } from '../../test/world/silent.ts';
+import { silent } from '../../test/world/silent-log.ts';
 
 export interface MachineOptions {
   readonly databaseUrl: string;

@@ -6,7 +6,7 @@ import type { GitHub } from '../../src/ports/index.ts';
 import { progressLimitFor } from '../../src/runs/code/stop-early.ts';
 import { announceQueue, openAnnouncer, type World } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
-import { silent } from '../world/silent.ts';
+import { silent } from '../world/silent-log.ts';
 import { tried } from '../world/tried.ts';
 
 const MINUTE = 60_000;

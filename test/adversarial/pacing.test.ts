@@ -5,7 +5,7 @@ import { openGitHub } from '../../src/adapters/github/index.ts';
 import { nextTurn, PACE } from '../../src/adapters/github/pace.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Publisher } from '../../src/ports/index.ts';
-import { silent } from '../world/silent.ts';
+import { silent } from '../world/silent-log.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

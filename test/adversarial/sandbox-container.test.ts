@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openContainer } from '../../src/adapters/sandbox/index.ts';
 import type { Sandbox } from '../../src/ports/index.ts';
-import { gone, untilDead, victim } from '../adapters/sandbox/victim.ts';
+import { gone, startKilledApp, untilDead } from '../adapters/sandbox/killed-app.ts';
 import { openWorkbench, shell, type Workbench } from '../adapters/sandbox/workbench.ts';
 import { markedSleep, processesWith } from '../contracts/sandbox.limits.ts';
 import { CONTAINER } from './escape/answers.ts';
@@ -86,7 +86,7 @@ function attacks(engine: EngineName): void {
 
     test('again [r22] ends when Runoff is killed', async () => {
       const mark = markedSleep();
-      const app = await victim('openContainer', bench, daemon(mark), mark, { engine, image });
+      const app = await startKilledApp('openContainer', bench, daemon(mark), mark, { engine, image });
       process.kill(app, 'SIGKILL');
       expect(await untilDead(mark)).toBe(gone);
     });

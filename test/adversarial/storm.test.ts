@@ -2,18 +2,18 @@ import { afterEach, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
 import { queuedRuns } from '../../src/runs/index.ts';
 import { tried } from '../world/tried.ts';
-import { type AppRoom, appRoom, comments, issues } from './app-room.ts';
+import { type AppWorld, appWorld, comments, issues } from './app-world.ts';
 
 const PLACES = 8;
 const BANK = { repository: { id: 43, name: 'bank', owner: { login: 'acme' } } };
 
-let room: AppRoom | null = null;
+let app: AppWorld | null = null;
 let letGo = (): void => {};
 afterEach(async () => {
   // A shutdown would wait for those at work.
   letGo();
-  await room?.close();
-  room = null;
+  await app?.close();
+  app = null;
 });
 
 /** The App whose runs are at work until they are let go, one by one. */
@@ -22,14 +22,14 @@ async function stormed() {
   const ends: (() => void)[] = [];
   const free = Promise.withResolvers<void>();
   letGo = free.resolve;
-  const opened = await appRoom({
+  const opened = await appWorld({
     places: PLACES,
     work: (id) => {
       begun.push(id);
       return Promise.race([free.promise, new Promise<void>((settle) => ends.push(settle))]);
     },
   });
-  room = opened;
+  app = opened;
   const whose = async (id: string | undefined) => {
     const run = await opened.store.run(id ?? '');
     if (run?.origin.kind !== 'github') throw new Error(`Run ${id} is not on GitHub.`);
@@ -42,7 +42,7 @@ async function stormed() {
     await expect.poll(() => begun.length).toBe(before + 1);
     return whose(begun.at(-1));
   };
-  return { room: opened, begun, whose, next };
+  return { app: opened, begun, whose, next };
 }
 
 test('two hundred labels and a person: all are taken, eight begin, the person is next, repositories take turns', async () => {
@@ -52,7 +52,7 @@ test('two hundred labels and a person: all are taken, eight begin, the person is
     what: "Two hundred labels in two repositories, and then a person's command.",
     held: 'Each delivery is answered; eight runs start, the person is next, repositories take turns.',
   });
-  const { room: app, begun, whose, next } = await stormed();
+  const { app, begun, whose, next } = await stormed();
   const labels = Array.from({ length: 200 }, (_, at) =>
     // Three of four in one repository.
     issues('labeled', { number: 100 + at, seconds: at, more: at % 4 === 3 ? BANK : {} }),
@@ -83,11 +83,11 @@ test('while the database is away, or full, a delivery is answered with 503, says
     what: 'Deliveries arrive while the database is unavailable or full.',
     held: 'They are answered with 503, and nothing of them is stored.',
   });
-  const { room: app, begun } = await stormed();
+  const { app, begun } = await stormed();
   const { acceptDelivery } = app.store;
   const faults = [
     new Fault('DATABASE_UNAVAILABLE', 'The database cannot be reached: connect ECONNREFUSED 10.0.0.5:5432.'),
-    new Fault('DISK_FULL', 'The database has no room left.'),
+    new Fault('DISK_FULL', 'The database has no app left.'),
   ];
   const body = issues('labeled');
   for (const fault of faults) {

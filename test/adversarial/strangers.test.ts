@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { comment, mallory, mona, NOON } from '../runs/admit-room.ts';
-import { type AppRoom, appRoom, comments, issues, MONA } from './app-room.ts';
+import { comment, mallory, mona, NOON } from '../runs/admission-world.ts';
+import { type AppWorld, appWorld, comments, issues, MONA } from './app-world.ts';
 
-let room: AppRoom;
+let app: AppWorld;
 beforeEach(async () => {
-  room = await appRoom();
+  app = await appWorld();
 });
-afterEach(() => room.close());
+afterEach(() => app.close());
 
 const MALLORY = { ...mallory, type: 'User' };
 const said = (id: number, body: string, sender: object, association: string) =>
-  room.deliver(
+  app.deliver(
     comments('created', body, {
       comment: {
         id,
@@ -28,7 +28,7 @@ const said = (id: number, body: string, sender: object, association: string) =>
 
 test('five hundred commands of a stranger are all answered, a few stored, and a writer is heard at once', async () => {
   let asked = 0;
-  room.now.rights[mallory.id] = async () => {
+  app.now.rights[mallory.id] = async () => {
     asked += 1;
     return 'read';
   };
@@ -36,25 +36,25 @@ test('five hundred commands of a stranger are all answered, a few stored, and a 
   const run = said(2_000, '/auto-dev run', MONA, 'MEMBER');
   const answers = await Promise.all([...flood, run]);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  await expect.poll(async () => (await room.settled()).map(({ state }) => state)).toEqual(['admitted']);
+  await expect.poll(async () => (await app.settled()).map(({ state }) => state)).toEqual(['admitted']);
   await said(2_001, '/auto-dev cancel', MONA, 'MEMBER');
-  await expect.poll(async () => (await room.settled()).map(({ state }) => state)).toEqual(['cancelled']);
-  await expect.poll(async () => await room.store.unsettledCommands()).toEqual([]);
-  const rows = await room.store.commands(42, 10_000);
+  await expect.poll(async () => (await app.settled()).map(({ state }) => state)).toEqual(['cancelled']);
+  await expect.poll(async () => await app.store.unsettledCommands()).toEqual([]);
+  const rows = await app.store.commands(42, 10_000);
   expect(rows.filter(({ by }) => by.id === mallory.id).length).toBeLessThanOrEqual(20);
   expect(asked).toBeLessThanOrEqual(2);
 });
 
 test('labels that a template sets for a stranger: few are stored, one reaction is written, a maintainer sets hundreds', async () => {
   for (let n = 0; n < 100; n += 1)
-    await room.deliver(issues('labeled', { number: 100 + n, sender: MALLORY, seconds: n }));
-  const runs = await room.settled();
+    await app.deliver(issues('labeled', { number: 100 + n, sender: MALLORY, seconds: n }));
+  const runs = await app.settled();
   expect(runs.length).toBeLessThanOrEqual(20);
   expect(runs.map(({ state }) => state)).toEqual(runs.map(() => 'refused'));
-  expect(room.written).toEqual(['{"issue":100} confused']);
+  expect(app.written).toEqual(['{"issue":100} confused']);
 
-  for (let n = 0; n < 100; n += 1) await room.deliver(issues('labeled', { number: 300 + n, seconds: n }));
-  const states = (await room.settled()).map(({ state }) => state);
+  for (let n = 0; n < 100; n += 1) await app.deliver(issues('labeled', { number: 300 + n, seconds: n }));
+  const states = (await app.settled()).map(({ state }) => state);
   expect(states.filter((state) => state === 'admitted')).toHaveLength(100);
 });
 
@@ -63,17 +63,17 @@ const strangers = (count: number, association = 'NONE') =>
     comment({ id: 900_000 + n, login: `x${n}` }, '+1', { association, id: 5_000 + n }),
   );
 const commentsOf = async () => {
-  const [run] = await room.settled();
+  const [run] = await app.settled();
   return run?.task;
 };
 
 test("a maintainer's comment is in the brief, however many strangers wrote after it", async () => {
-  room.now.comments = [
+  app.now.comments = [
     comment(mona, 'Half up, please.'),
     ...strangers(2_000),
     comment(mona, 'And a test.', { id: 9_000 }),
   ];
-  await room.deliver(issues('labeled', { seconds: 60 }));
+  await app.deliver(issues('labeled', { seconds: 60 }));
   const task = await commentsOf();
   expect(task?.comments.map(({ body }) => body)).toEqual(['Half up, please.', 'And a test.']);
   expect(task?.leftOut).toEqual([
@@ -82,8 +82,8 @@ test("a maintainer's comment is in the brief, however many strangers wrote after
 });
 
 test('a writer whose membership nobody sees is found among few strangers, without a word about it', async () => {
-  room.now.comments = [comment(mona, 'Half up, please.', { association: 'NONE' }), ...strangers(25)];
-  await room.deliver(issues('labeled', { seconds: 60 }));
+  app.now.comments = [comment(mona, 'Half up, please.', { association: 'NONE' }), ...strangers(25)];
+  await app.deliver(issues('labeled', { seconds: 60 }));
   const task = await commentsOf();
   expect(task?.comments).toHaveLength(1);
   expect(task).not.toHaveProperty('leftOut');
@@ -92,13 +92,13 @@ test('a writer whose membership nobody sees is found among few strangers, withou
 test('members without the right to write are bounded as well, and nobody is looked up twice', async () => {
   const asked = new Map<number, number>();
   for (const { author } of strangers(500)) {
-    room.now.rights[author.id] = async () => {
+    app.now.rights[author.id] = async () => {
       asked.set(author.id, (asked.get(author.id) ?? 0) + 1);
       return 'read';
     };
   }
-  room.now.comments = [...strangers(500, 'MEMBER'), ...strangers(500, 'MEMBER')];
-  await room.deliver(issues('labeled', { seconds: 60 }));
+  app.now.comments = [...strangers(500, 'MEMBER'), ...strangers(500, 'MEMBER')];
+  await app.deliver(issues('labeled', { seconds: 60 }));
   const task = await commentsOf();
   expect(task?.comments).toEqual([]);
   expect(task?.leftOut?.[0]).toContain('Comments by 440 people were left out');
@@ -106,8 +106,8 @@ test('members without the right to write are bounded as well, and nobody is look
 });
 
 test('of very many comments by writers the newest are taken, and no more pages are read than that', async () => {
-  room.now.comments = Array.from({ length: 1_000 }, (_, n) => comment(mona, `${n}`, { id: n + 1 }));
-  await room.deliver(issues('labeled', { seconds: 60 }));
+  app.now.comments = Array.from({ length: 1_000 }, (_, n) => comment(mona, `${n}`, { id: n + 1 }));
+  await app.deliver(issues('labeled', { seconds: 60 }));
   const task = await commentsOf();
   expect([task?.comments.length, task?.comments[0]?.body, task?.comments.at(-1)?.body]).toEqual([
     200,

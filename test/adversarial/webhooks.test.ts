@@ -2,20 +2,20 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/compose/index.ts';
 import { serve } from '../../src/compose/serve.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import { NOON } from '../runs/admit-room.ts';
-import { type AppRoom, appRoom, comments, headersOf, issues, SECRET, sign } from './app-room.ts';
+import { NOON } from '../runs/admission-world.ts';
+import { type AppWorld, appWorld, comments, headersOf, issues, SECRET, sign } from './app-world.ts';
 
-let room: AppRoom;
+let app: AppWorld;
 beforeEach(async () => {
-  room = await appRoom();
+  app = await appWorld();
 });
-afterEach(() => room.close());
+afterEach(() => app.close());
 
-const states = async () => (await room.settled()).map(({ state }) => state);
+const states = async () => (await app.settled()).map(({ state }) => state);
 const nothing = async () => {
-  expect(await room.settled()).toEqual([]);
-  expect(await room.store.commands(42, 50)).toEqual([]);
-  expect(room.written).toEqual([]);
+  expect(await app.settled()).toEqual([]);
+  expect(await app.store.commands(42, 50)).toEqual([]);
+  expect(app.written).toEqual([]);
 };
 
 describe('case 1: a delivery that is not signed as it must be is refused, leaves no row and starts no work', () => {
@@ -34,7 +34,7 @@ describe('case 1: a delivery that is not signed as it must be is refused, leaves
     ['with a signature without its name', { 'x-hub-signature-256': right.slice(7) }],
     ['with a signature that is no hex', { 'x-hub-signature-256': `sha256=${'z'.repeat(64)}` }],
   ])('%s', async (_how, headers) => {
-    const { status } = await room.deliver(body, headers);
+    const { status } = await app.deliver(body, headers);
     expect([400, 401]).toContain(status);
     await nothing();
   });
@@ -42,7 +42,7 @@ describe('case 1: a delivery that is not signed as it must be is refused, leaves
   test('one flipped byte of the body', async () => {
     const flipped = Buffer.from(body);
     flipped.writeUInt8(flipped.readUInt8(body.indexOf('Rounding')) ^ 1, body.indexOf('Rounding'));
-    expect((await room.post(flipped, headersOf(body))).status).toBe(400);
+    expect((await app.post(flipped, headersOf(body))).status).toBe(400);
     await nothing();
   });
 
@@ -54,13 +54,13 @@ describe('case 1: a delivery that is not signed as it must be is refused, leaves
       Buffer.from('"}'),
     ]);
     const signed = headersOf(bytes.toString('utf8'));
-    expect((await room.post(bytes, signed)).status).toBe(400);
+    expect((await app.post(bytes, signed)).status).toBe(400);
     await nothing();
-    expect((await room.deliver(body)).status).toBe(200);
+    expect((await app.deliver(body)).status).toBe(200);
   });
 
   test('the right one is taken', async () => {
-    expect((await room.deliver(body)).status).toBe(200);
+    expect((await app.deliver(body)).status).toBe(200);
     expect(await states()).toEqual(['admitted']);
   });
 });
@@ -105,15 +105,15 @@ test('case 3: what is verified are the bytes that came, however another program 
   for (const [number, body] of [plain, `${escaped} \n`, wide].entries()) {
     const own = body.replace(/"number":\s*7/, `"number": ${7 + number}`);
     expect(own === JSON.stringify(JSON.parse(own))).toBe(false);
-    expect((await room.deliver(own)).status).toBe(200);
+    expect((await app.deliver(own)).status).toBe(200);
   }
-  expect((await room.settled()).map((run) => run.title)).toEqual([title, title, title]);
+  expect((await app.settled()).map((run) => run.title)).toEqual([title, title, title]);
 });
 
 test('case 4: the same delivery three times at once is one run', async () => {
   const body = issues('labeled');
   const headers = headersOf(body);
-  const answers = await Promise.all([1, 2, 3].map(() => room.post(Buffer.from(body), headers)));
+  const answers = await Promise.all([1, 2, 3].map(() => app.post(Buffer.from(body), headers)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(await states()).toEqual(['admitted']);
 });
@@ -121,34 +121,34 @@ test('case 4: the same delivery three times at once is one run', async () => {
 describe('case 5: a captured body under a fresh delivery id', () => {
   test('starts no second run, while the first is at work or when it is over', async () => {
     const body = issues('labeled');
-    await room.deliver(body);
-    await room.deliver(body);
-    const [run] = await room.settled();
-    await room.store.transition(run?.id ?? '', 'cancelled', 'test', room.now.now);
-    await room.again();
-    await room.deliver(body);
+    await app.deliver(body);
+    await app.deliver(body);
+    const [run] = await app.settled();
+    await app.store.transition(run?.id ?? '', 'cancelled', 'test', app.now.now);
+    await app.again();
+    await app.deliver(body);
     expect(await states()).toEqual(['cancelled']);
   });
 
   test('does not cancel a run that was started after it', async () => {
     const closed = issues('closed', { seconds: -60 });
     const unlabeled = issues('unlabeled', { seconds: -60, label: 'auto-dev:running' });
-    await room.deliver(issues('labeled'));
-    await room.settled();
-    await room.deliver(closed);
-    await room.deliver(unlabeled);
+    await app.deliver(issues('labeled'));
+    await app.settled();
+    await app.deliver(closed);
+    await app.deliver(unlabeled);
     expect(await states()).toEqual(['admitted']);
-    await room.deliver(issues('closed', { seconds: 60 }));
+    await app.deliver(issues('closed', { seconds: 60 }));
     expect(await states()).toEqual(['cancelled']);
   });
 
   test('of a command does not give it again', async () => {
     const body = comments('created', '/auto-dev run');
-    for (let n = 0; n < 3; n++) await room.deliver(body, { 'x-github-event': 'issue_comment' });
-    await room.again();
-    await room.deliver(body, { 'x-github-event': 'issue_comment' });
+    for (let n = 0; n < 3; n++) await app.deliver(body, { 'x-github-event': 'issue_comment' });
+    await app.again();
+    await app.deliver(body, { 'x-github-event': 'issue_comment' });
     await expect
-      .poll(async () => (await room.store.commands(42, 50)).map((one) => one.outcome?.kind))
+      .poll(async () => (await app.store.commands(42, 50)).map((one) => one.outcome?.kind))
       .toEqual(['done']);
     expect(await states()).toHaveLength(1);
   });
@@ -170,111 +170,111 @@ describe('case 5: a captured body under a fresh delivery id', () => {
       'constructor',
     ];
     for (const body of bodies)
-      for (const event of events) await room.deliver(body, { 'x-github-event': event });
+      for (const event of events) await app.deliver(body, { 'x-github-event': event });
     await nothing();
-    expect((await room.deliver(issues('labeled'))).status).toBe(200);
+    expect((await app.deliver(issues('labeled'))).status).toBe(200);
   });
 });
 
 describe('case 6: a crash between the receipt of a delivery and its end', () => {
   test('before anything is stored: GitHub is told, and the redelivery is the one that counts', async () => {
-    const { acceptDelivery } = room.store;
-    room.store.acceptDelivery = async () => {
+    const { acceptDelivery } = app.store;
+    app.store.acceptDelivery = async () => {
       throw new Fault('DATABASE_UNAVAILABLE', 'The connection ended.');
     };
     const body = issues('labeled');
     const headers = headersOf(body);
-    expect((await room.post(body, headers)).status).toBe(503);
+    expect((await app.post(body, headers)).status).toBe(503);
     await nothing();
-    room.store.acceptDelivery = acceptDelivery;
-    await room.again();
-    expect((await room.post(body, headers)).status).toBe(200);
-    expect((await room.post(body, headers)).status).toBe(200);
+    app.store.acceptDelivery = acceptDelivery;
+    await app.again();
+    expect((await app.post(body, headers)).status).toBe(200);
+    expect((await app.post(body, headers)).status).toBe(200);
     expect(await states()).toEqual(['admitted']);
   });
 
   test('after it is stored: the next start takes the run up, and the redelivery changes nothing', async () => {
-    const { engine } = room.world;
+    const { engine } = app.world;
     engine.start = async () => {
       throw new Error('killed');
     };
     const body = issues('labeled');
     const headers = headersOf(body);
-    expect((await room.post(body, headers)).status).toBe(500);
-    expect((await room.store.runs(10)).map(({ state }) => state)).toEqual(['queued']);
-    await room.again();
-    expect((await room.post(body, headers)).status).toBe(200);
+    expect((await app.post(body, headers)).status).toBe(500);
+    expect((await app.store.runs(10)).map(({ state }) => state)).toEqual(['queued']);
+    await app.again();
+    expect((await app.post(body, headers)).status).toBe(200);
     expect(await states()).toEqual(['admitted']);
   });
 });
 
 describe('case 7: events out of order are held against what GitHub says now', () => {
   test('unlabeled before labeled starts nothing, quietly', async () => {
-    room.now.unlabelled.add(7);
-    await room.deliver(issues('unlabeled', { seconds: 1 }));
-    await room.deliver(issues('labeled'));
+    app.now.unlabelled.add(7);
+    await app.deliver(issues('unlabeled', { seconds: 1 }));
+    await app.deliver(issues('labeled'));
     expect(await states()).toEqual(['refused']);
-    expect((await room.settled())[0]?.task).toBeUndefined();
-    expect(room.said()).toEqual([]);
+    expect((await app.settled())[0]?.task).toBeUndefined();
+    expect(app.said()).toEqual([]);
   });
 
   test('labeled after close starts nothing', async () => {
-    room.now.issue = { ...room.now.issue, open: false };
-    await room.deliver(issues('closed'));
-    await room.deliver(issues('labeled', { seconds: 1 }));
+    app.now.issue = { ...app.now.issue, open: false };
+    await app.deliver(issues('closed'));
+    await app.deliver(issues('labeled', { seconds: 1 }));
     expect(await states()).toEqual(['refused']);
-    expect((await room.settled())[0]?.task).toBeUndefined();
+    expect((await app.settled())[0]?.task).toBeUndefined();
   });
 
   test('a label that was taken off and set again is one run', async () => {
-    await room.deliver(issues('labeled', { seconds: 2 }));
-    await room.settled();
-    await room.deliver(issues('unlabeled', { seconds: 1 }));
-    await room.deliver(issues('labeled', { seconds: 0 }));
+    await app.deliver(issues('labeled', { seconds: 2 }));
+    await app.settled();
+    await app.deliver(issues('unlabeled', { seconds: 1 }));
+    await app.deliver(issues('labeled', { seconds: 0 }));
     expect((await states()).toSorted()).toEqual(['admitted', 'refused']);
-    expect(room.said()).toEqual([]);
+    expect(app.said()).toEqual([]);
   });
 
   test.each([
     ['an issue', 'issues', 'issue'],
     ['a pull request', 'pull_request', 'pull_request'],
   ])('who takes the running label off %s stops its run; we, a bot, do not', async (_what, event, name) => {
-    await room.deliver(issues('labeled'));
-    await room.settled();
+    await app.deliver(issues('labeled'));
+    await app.settled();
     const unlabeled = (type: string) =>
       issues('unlabeled', {
         label: 'auto-dev:running',
         seconds: 9,
         sender: { id: 5, login: 'mona', type },
       }).replace('"issue":', `"${name}":`);
-    await room.deliver(unlabeled('Bot'), { 'x-github-event': event });
+    await app.deliver(unlabeled('Bot'), { 'x-github-event': event });
     expect(await states()).toEqual(['admitted']);
-    await room.deliver(unlabeled('User'), { 'x-github-event': event });
+    await app.deliver(unlabeled('User'), { 'x-github-event': event });
     expect(await states()).toEqual(['cancelled']);
   });
 
   test('a label that is taken off leaves a person who is to pick alone; closing the issue does not', async () => {
-    await room.deliver(issues('labeled'));
-    const [run] = await room.settled();
+    await app.deliver(issues('labeled'));
+    const [run] = await app.settled();
     for (const to of ['briefed', 'coded', 'examined', 'judged', 'awaiting_pick'] as const)
-      await room.store.transition(run?.id ?? '', to, 'test', NOON);
+      await app.store.transition(run?.id ?? '', to, 'test', NOON);
     // Set by mistake, and taken off again.
-    const release = room.hold();
-    await room.deliver(issues('labeled', { seconds: 5 }));
+    const release = app.hold();
+    await app.deliver(issues('labeled', { seconds: 5 }));
     for (const label of ['auto-dev', 'auto-dev:running', 'auto-dev:pick'])
-      await room.deliver(issues('unlabeled', { label, seconds: 9 }));
+      await app.deliver(issues('unlabeled', { label, seconds: 9 }));
     release();
     expect((await states()).toSorted()).toEqual(['awaiting_pick', 'cancelled']);
-    await room.deliver(issues('closed', { seconds: 20 }));
+    await app.deliver(issues('closed', { seconds: 20 }));
     expect((await states()).toSorted()).toEqual(['cancelled', 'closed']);
   });
 
   test('a label is the same in any case, as GitHub takes it', async () => {
-    room.now.issue = { ...room.now.issue, labels: ['Auto-Dev'] };
-    await room.deliver(issues('labeled', { label: 'Auto-Dev' }));
-    await room.settled();
+    app.now.issue = { ...app.now.issue, labels: ['Auto-Dev'] };
+    await app.deliver(issues('labeled', { label: 'Auto-Dev' }));
+    await app.settled();
     expect(await states()).toEqual(['admitted']);
-    await room.deliver(issues('unlabeled', { label: 'AUTO-DEV:RUNNING', seconds: 9 }));
+    await app.deliver(issues('unlabeled', { label: 'AUTO-DEV:RUNNING', seconds: 9 }));
     expect(await states()).toEqual(['cancelled']);
   });
 });
@@ -292,7 +292,7 @@ describe('case 8: bodies that are too much', () => {
       });
       const length = { 'content-length': String(400 * part.length) };
       const headers = { ...headersOf(''), ...(declared ? length : {}) };
-      return fetch(room.url, { method: 'POST', body: stream, headers, duplex: 'half' } as RequestInit);
+      return fetch(app.url, { method: 'POST', body: stream, headers, duplex: 'half' } as RequestInit);
     };
     const before = process.memoryUsage().rss;
     for (let round = 0; round < 3; round++) {
@@ -307,10 +307,10 @@ describe('case 8: bodies that are too much', () => {
   test('JSON of a depth of ten thousand, not signed or signed', async () => {
     const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
     const body = issues('labeled', { more: { deep: 0 } }).replace('"deep":0', `"deep":${deep}`);
-    expect((await room.deliver(body, { 'x-hub-signature-256': sign('') })).status).toBe(400);
-    expect((await room.deliver(deep)).status).toBeLessThan(600);
+    expect((await app.deliver(body, { 'x-hub-signature-256': sign('') })).status).toBe(400);
+    expect((await app.deliver(deep)).status).toBeLessThan(600);
     await nothing();
-    expect((await room.deliver(body)).status).toBe(200);
+    expect((await app.deliver(body)).status).toBe(200);
     expect(await states()).toEqual(['admitted']);
   });
 
@@ -328,16 +328,16 @@ describe('case 8: bodies that are too much', () => {
     ['no installation', issues('labeled', { more: { installation: null } }), {}, 200],
     ['no sender', issues('labeled', { more: { sender: null } }), {}, 200],
   ])('%s is turned away or does nothing', async (_what, body, headers, status) => {
-    expect((await room.deliver(body, headers)).status).toBe(status);
+    expect((await app.deliver(body, headers)).status).toBe(status);
     await nothing();
   });
 
   test('200 deliveries in flight are all answered before a single run goes on: no answer waits for a run', async () => {
-    const release = room.hold();
-    const sent = Array.from({ length: 200 }, (_, n) => room.deliver(issues('labeled', { number: 100 + n })));
+    const release = app.hold();
+    const sent = Array.from({ length: 200 }, (_, n) => app.deliver(issues('labeled', { number: 100 + n })));
     const answers = await Promise.all(sent);
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-    const before = (await room.store.runs(1_000)).map(({ state }) => state);
+    const before = (await app.store.runs(1_000)).map(({ state }) => state);
     expect(before).toEqual(Array(200).fill('queued'));
     release();
     expect(await states()).toEqual(Array(200).fill('admitted'));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { tried } from '../world/tried.ts';
-import { allHolds } from './all-holds.ts';
 import type { Death } from './app.ts';
-import { dice } from './dice.ts';
-import { onChaosStage } from './on-chaos-stage.ts';
-import type { Stage } from './stage.ts';
+import type { ChaosEnvironment } from './chaos-environment.ts';
+import { expectNoProblems } from './expect-no-problems.ts';
+import { withPreparedChaosEnvironment } from './prepared-chaos-environment.ts';
+import { seededRandom } from './seeded-random.ts';
 
 /** The whole takes half an hour: a few kills are played unless all are asked for. */
 const ALL_OF_THEM = process.env.RUNOFF_TEST_CHAOS === 'all';
@@ -12,41 +12,49 @@ const SEED = Number(process.env.RUNOFF_TEST_CHAOS_SEED ?? 1);
 const SEEDS = Array.from({ length: ALL_OF_THEM ? 10 : 0 }, (_, i) => SEED + i);
 
 /** Kills a process of the database twice while two runs are at work: the App goes on by itself, and they end as without a kill. */
-async function outlived(stage: Stage, seed: number, victim: () => Promise<number | null>): Promise<void> {
-  const { between } = dice(seed);
-  const app = await stage.start();
-  const issues = await stage.label(2);
+async function outlived(
+  environment: ChaosEnvironment,
+  seed: number,
+  victim: () => Promise<number | null>,
+): Promise<void> {
+  const { between } = seededRandom(seed);
+  const app = await environment.start();
+  const issues = await environment.label(2);
   for (const times of [between(5, 60), between(61, 140)]) {
     await app.reaches('', times);
     const pid = await victim();
     if (pid !== null) process.kill(pid, 'SIGKILL');
   }
-  expect(await stage.play(app, issues)).toBe('over');
+  expect(await environment.play(app, issues)).toBe('over');
   await app.stop();
-  await allHolds(stage, issues);
+  await expectNoProblems(environment, issues);
 }
 
 /** Plays these lives one after the other, and one more that nobody cuts off; everything holds then. Resolves with the deaths that came. */
-async function livesOf(stage: Stage, deaths: readonly Death[], count: number): Promise<readonly Death[]> {
+async function livesOf(
+  environment: ChaosEnvironment,
+  deaths: readonly Death[],
+  count: number,
+): Promise<readonly Death[]> {
   const died: Death[] = [];
   let issues: readonly number[] | null = null;
   for (const death of [...deaths, undefined]) {
-    const app = await stage.start(death);
-    issues ??= await stage.label(count);
-    if ((await stage.play(app, issues)) === 'over') {
+    const app = await environment.start(death);
+    issues ??= await environment.label(count);
+    if ((await environment.play(app, issues)) === 'over') {
       await app.stop();
       break;
     }
     if (death === undefined) throw new Error(`The App died of its own. It said: ${app.said()}`);
     died.push(death);
   }
-  await allHolds(stage, issues ?? []);
+  await expectNoProblems(environment, issues ?? []);
   return died;
 }
 
 const first = (at: string): Death => ({ at, times: 1 });
 
-/** Where a stage has ended and the next has not begun: before the store knows, and after. */
+/** Where a environment has ended and the next has not begun: before the store knows, and after. */
 const BOUNDARIES = ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'].flatMap((state) => [
   { at: `transition ${state} `, times: 1 },
   { at: `transition ${state} `, times: 2 },
@@ -70,7 +78,7 @@ const UNRECORDED = [
 
 describe('kill -9 of the App', () => {
   test('when a coder is done, and with a pull request open, before either is on record', () =>
-    onChaosStage(async (stage) => {
+    withPreparedChaosEnvironment(async (environment) => {
       tried({
         id: 'app-killed',
         part: 'The App is killed',
@@ -78,11 +86,11 @@ describe('kill -9 of the App', () => {
         held: 'The run ends as without a kill; the coder starts again, and no answer is paid twice.',
       });
       const deaths = ['putCandidate coded ', 'tiny/pulls done'].map(first);
-      expect(await livesOf(stage, deaths, 1)).toEqual(deaths);
+      expect(await livesOf(environment, deaths, 1)).toEqual(deaths);
     }));
 
-  test.runIf(ALL_OF_THEM)('at both sides of every end of a stage', () =>
-    onChaosStage(async (stage) => {
+  test.runIf(ALL_OF_THEM)('at both sides of every end of a environment', () =>
+    withPreparedChaosEnvironment(async (environment) => {
       tried({
         id: 'app-killed-at-stages',
         part: 'The App is killed',
@@ -90,12 +98,12 @@ describe('kill -9 of the App', () => {
         held: 'The run ends as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
-      expect(await livesOf(stage, BOUNDARIES, 1)).toEqual(BOUNDARIES);
+      expect(await livesOf(environment, BOUNDARIES, 1)).toEqual(BOUNDARIES);
     }),
   );
 
   test.runIf(ALL_OF_THEM)('after each write to GitHub, before it is on record', () =>
-    onChaosStage(async (stage) => {
+    withPreparedChaosEnvironment(async (environment) => {
       tried({
         id: 'app-killed-after-writes',
         part: 'The App is killed',
@@ -103,12 +111,12 @@ describe('kill -9 of the App', () => {
         held: 'The run ends as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
-      expect(await livesOf(stage, UNRECORDED, 1)).toEqual(UNRECORDED);
+      expect(await livesOf(environment, UNRECORDED, 1)).toEqual(UNRECORDED);
     }),
   );
 
   test.each(SEEDS)('of three runs, at moments of seed %i', (seed) =>
-    onChaosStage(async (stage) => {
+    withPreparedChaosEnvironment(async (environment) => {
       tried({
         id: 'app-killed-anywhere',
         part: 'The App is killed',
@@ -116,9 +124,9 @@ describe('kill -9 of the App', () => {
         held: 'The runs end as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
-      const { between } = dice(seed);
+      const { between } = seededRandom(seed);
       const deaths = [1, 2, 3, 4].map(() => ({ at: '', times: between(1, 160), afterMs: between(0, 60) }));
-      expect((await livesOf(stage, deaths, 3)).length).toBeGreaterThan(0);
+      expect((await livesOf(environment, deaths, 3)).length).toBeGreaterThan(0);
     }),
   );
 });
@@ -127,7 +135,7 @@ describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
   test.each(SEEDS.slice(0, 3))(
     'of one of its processes, at moments of seed %i: the App goes on by itself',
     (seed) =>
-      onChaosStage(async (stage) => {
+      withPreparedChaosEnvironment(async (environment) => {
         tried({
           id: 'database-process-killed',
           part: 'The database is killed or unavailable',
@@ -135,8 +143,8 @@ describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
           held: 'The App continues by itself, and the runs end as without a kill.',
           only: 'RUNOFF_TEST_CHAOS=all',
         });
-        await outlived(stage, seed, async () => {
-          const [backend] = await stage.query(
+        await outlived(environment, seed, async () => {
+          const [backend] = await environment.query(
             "select pid from pg_stat_activity where datname = 'runoff' and pid <> pg_backend_pid() order by random() limit 1",
           );
           return backend ? Number(backend.pid) : null;
@@ -145,7 +153,7 @@ describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
   );
 
   test.each(SEEDS.slice(0, 3))('as a whole, at moments of seed %i: the App brings it back', (seed) =>
-    onChaosStage(async (stage) => {
+    withPreparedChaosEnvironment(async (environment) => {
       tried({
         id: 'database-server-killed',
         part: 'The database is killed or unavailable',
@@ -153,7 +161,7 @@ describe.runIf(ALL_OF_THEM)('kill -9 of the embedded database', () => {
         held: 'The App restarts it and continues by itself, and the runs end as without a kill.',
         only: 'RUNOFF_TEST_CHAOS=all',
       });
-      await outlived(stage, seed, () => stage.postmaster());
+      await outlived(environment, seed, () => environment.postmaster());
     }),
   );
 });

@@ -1,12 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { tried } from '../world/tried.ts';
-import { type Aim, type Aimed, aimedPath, killWhenSeen, type Prey } from './aimed.ts';
-import { allHolds } from './all-holds.ts';
-import { onChaosStage } from './on-chaos-stage.ts';
+import { expectNoProblems } from './expect-no-problems.ts';
+import { withPreparedChaosEnvironment } from './prepared-chaos-environment.ts';
+import {
+  type KillTarget,
+  killWhenSeen,
+  type SandboxTarget,
+  type TargetedKills,
+  targetedKillsPath,
+} from './targeted-kills.ts';
 
 const ALL_OF_THEM = process.env.RUNOFF_TEST_CHAOS === 'all';
 
-const git = (words: string, nth: number, more: Omit<Aim, 'program' | 'words' | 'nth'> = {}): Aim => ({
+const git = (
+  words: string,
+  nth: number,
+  more: Omit<KillTarget, 'program' | 'words' | 'nth'> = {},
+): KillTarget => ({
   program: 'git',
   words,
   nth,
@@ -28,11 +38,11 @@ const OTHERS = [
   git('diff-tree', 1),
   git('commit-tree', 1),
 ];
-const LOCKS: readonly Aim[] = [1, 2, 5].map((nth) => ({ program: 'flock', words: '', nth }));
+const LOCKS: readonly KillTarget[] = [1, 2, 5].map((nth) => ({ program: 'flock', words: '', nth }));
 
 const UNSHARE = ['unshare', '--user'];
 const BWRAP = ['bwrap', '--args'];
-const PREYS: readonly Prey[] = [
+const PREYS: readonly SandboxTarget[] = [
   { name: 'unshare of a test run', begins: UNSHARE, holds: 'node --test' },
   { name: 'bwrap of a test run', begins: BWRAP, holds: 'node --test' },
   { name: 'unshare of a coder', begins: UNSHARE, holds: 'bridge.mjs' },
@@ -41,7 +51,7 @@ const PREYS: readonly Prey[] = [
   { name: 'bwrap of the collector', begins: BWRAP, holds: 'collect\0candidate' },
 ];
 /** The first process of a sandbox ends as if its command had been killed, which is what the command of a test run is here. */
-const AMBIGUOUS: readonly Prey[] = [
+const AMBIGUOUS: readonly SandboxTarget[] = [
   { name: 'the first process of a test run', begins: BWRAP, holds: 'node --test', inner: true },
   { name: 'the first process of a coder', begins: BWRAP, holds: 'bridge.mjs', inner: true },
   { name: 'the command of a test run', begins: ['sh', '-c'], holds: 'node --test' },
@@ -58,25 +68,25 @@ const PATIENCE_MS = 540_000;
 const LIMIT_MS = PATIENCE_MS + 60_000;
 
 /** One run that meets all of these kills, and ends as without any. */
-async function outlived(aims: readonly Aim[], preys: readonly Prey[]): Promise<void> {
-  const paths: Aimed[] = [];
+async function outlived(aims: readonly KillTarget[], preys: readonly SandboxTarget[]): Promise<void> {
+  const paths: TargetedKills[] = [];
   const env = async (home: string) => {
-    const aimed = await aimedPath(home, aims);
+    const aimed = await targetedKillsPath(home, aims);
     paths.push(aimed);
     return { PATH: aimed.PATH };
   };
-  await onChaosStage(
-    async (stage) => {
-      const app = await stage.start();
+  await withPreparedChaosEnvironment(
+    async (environment) => {
+      const app = await environment.start();
       const over = new AbortController();
       const watching = killWhenSeen(app.pid, preys, over.signal);
-      const issues = await stage.label(1);
-      const ended = await stage.play(app, issues).finally(() => over.abort());
+      const issues = await environment.label(1);
+      const ended = await environment.play(app, issues).finally(() => over.abort());
       expect(ended, app.said()).toBe('over');
       expect(await watching).toEqual([]);
       expect(await paths[0]?.missed()).toEqual([]);
       await app.stop();
-      await allHolds(stage, issues);
+      await expectNoProblems(environment, issues);
     },
     { env, patienceMs: PATIENCE_MS },
   );

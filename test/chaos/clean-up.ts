@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataPaths } from '../../src/compose/data-folder.ts';
-import { MARK } from './stage.ts';
-import { ownProcess, send } from './victims.ts';
+import { MARK } from './chaos-environment.ts';
+import { ownProcess, send } from './descendants.ts';
 
 /** Ends what a round left that was ended itself: by the mark in its environment, which names a folder below ours. */
 export async function endLeftOvers(homes: string): Promise<number> {

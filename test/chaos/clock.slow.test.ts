@@ -3,8 +3,8 @@ import { existsSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { allHolds } from './all-holds.ts';
-import { onChaosStage } from './on-chaos-stage.ts';
+import { expectNoProblems } from './expect-no-problems.ts';
+import { withPreparedChaosEnvironment } from './prepared-chaos-environment.ts';
 
 /**
  * Nobody but root of the machine itself may set its clock, and no namespace has a wall clock of its own: a library between
@@ -44,18 +44,18 @@ describe('the clock of the App’s machine is set while a run is at work', () =>
     const folder = mkdtempSync(join(tmpdir(), 'runoff-clock-'));
     const clock = openWallClock(folder);
     try {
-      await onChaosStage(
-        async (stage) => {
-          const app = await stage.start();
+      await withPreparedChaosEnvironment(
+        async (environment) => {
+          const app = await environment.start();
           clock.set(steps[0] as string);
-          const issues = await stage.label(1);
+          const issues = await environment.label(1);
           await app.reaches('putCandidate coding', 2);
           clock.set(steps[1] as string);
           await app.reaches('transition coded', 1);
           clock.set(steps[0] as string);
-          expect(await stage.play(app, issues)).toBe('over');
+          expect(await environment.play(app, issues)).toBe('over');
           await app.stop();
-          await allHolds(stage, issues);
+          await expectNoProblems(environment, issues);
         },
         { env: async () => clock.env },
       );

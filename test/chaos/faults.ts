@@ -1,14 +1,14 @@
 import { readdir, rm, stat, statfs, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ChaosEnvironment } from './chaos-environment.ts';
+import { type Descendant, descendants, otherChildren, ownProcess, send, supervisors } from './descendants.ts';
 import { chosen, type PlannedFault } from './plan.ts';
 import type { AppProcess } from './process.ts';
-import type { Stage } from './stage.ts';
-import { descendants, otherChildren, ownProcess, send, supervisors, type Victim } from './victims.ts';
 
 /** Who is at work in a round. They come and go, so each is asked for when it is needed. */
-export interface Cast {
-  readonly stage: Stage;
+export interface RoundProcesses {
+  readonly environment: ChaosEnvironment;
   app(): AppProcess;
   worker(): AppProcess | null;
   /** Ends it with kill -9 and starts it anew. */
@@ -23,19 +23,19 @@ type Done = string | null;
 const LOOK_FOR_MS = 4_000;
 const LOOK_EVERY_MS = 4;
 
-const programs = (cast: Cast): readonly number[] =>
-  [cast.app(), cast.worker()].flatMap((one) => (one ? [one.pid] : []));
+const programs = (processes: RoundProcesses): readonly number[] =>
+  [processes.app(), processes.worker()].flatMap((one) => (one ? [one.pid] : []));
 
 /** Which one is chosen is a matter of the moment as well as of the draw: what there is, is not the plan's. */
 async function whenThere(
-  cast: Cast,
-  which: (all: readonly Victim[]) => readonly Victim[],
+  processes: RoundProcesses,
+  which: (all: readonly Descendant[]) => readonly Descendant[],
   { draws: [first, second] }: PlannedFault,
-): Promise<Victim | null> {
+): Promise<Descendant | null> {
   const until = performance.now() + LOOK_FOR_MS;
   while (performance.now() < until) {
     // By name first: there are many of the one kind, and few of the other.
-    const there = which(descendants(programs(cast)));
+    const there = which(descendants(programs(processes)));
     const name = chosen([...new Set(there.map((one) => one.name))].toSorted(), first);
     const found = chosen(
       there.filter((one) => one.name === name),
@@ -48,33 +48,39 @@ async function whenThere(
 }
 
 async function killOne(
-  cast: Cast,
-  which: (all: readonly Victim[]) => readonly Victim[],
+  processes: RoundProcesses,
+  which: (all: readonly Descendant[]) => readonly Descendant[],
   fault: PlannedFault,
 ): Promise<Done> {
-  const found = await whenThere(cast, which, fault);
+  const found = await whenThere(processes, which, fault);
   return found && send(found, 'SIGKILL') ? `${found.name} (${found.command})` : null;
 }
 
 /** The database's processes descend from its first, which a file in the round's own folder names. */
-async function databaseProcesses({ stage }: Cast): Promise<readonly Victim[]> {
-  const pid = await stage.postmaster();
-  const first = pid === null ? null : ownProcess(pid, stage.home);
+async function databaseProcesses({ environment }: RoundProcesses): Promise<readonly Descendant[]> {
+  const pid = await environment.postmaster();
+  const first = pid === null ? null : ownProcess(pid, environment.home);
   return first ? [first, ...descendants([first.pid])] : [];
 }
 
-async function killDatabase(cast: Cast, { draws: [first, second] }: PlannedFault): Promise<Done> {
-  const [server, ...others] = await databaseProcesses(cast);
+async function killDatabase(
+  processes: RoundProcesses,
+  { draws: [first, second] }: PlannedFault,
+): Promise<Done> {
+  const [server, ...others] = await databaseProcesses(processes);
   const found = first < 400 ? server : chosen(others, second);
   if (!found || !send(found, 'SIGKILL')) return null;
   return found === server ? 'the whole server' : found.command;
 }
 
-async function freeze(cast: Cast, { draws: [first, second], ms }: PlannedFault): Promise<Done> {
-  const candidates: readonly (readonly Victim[])[] = [
-    programs(cast).flatMap((pid) => ownProcess(pid) ?? []),
-    await databaseProcesses(cast),
-    descendants(programs(cast)),
+async function freeze(
+  processes: RoundProcesses,
+  { draws: [first, second], ms }: PlannedFault,
+): Promise<Done> {
+  const candidates: readonly (readonly Descendant[])[] = [
+    programs(processes).flatMap((pid) => ownProcess(pid) ?? []),
+    await databaseProcesses(processes),
+    descendants(programs(processes)),
   ];
   const group = chosen(
     candidates.filter((all) => all.length > 0),
@@ -97,8 +103,11 @@ const SILENCES = [
   'cut',
 ] as const;
 
-async function silence(cast: Cast, { draws: [first, second], ms }: PlannedFault): Promise<Done> {
-  const { proxies } = cast.stage;
+async function silence(
+  processes: RoundProcesses,
+  { draws: [first, second], ms }: PlannedFault,
+): Promise<Done> {
+  const { proxies } = processes.environment;
   const how = chosen(SILENCES, first);
   const which = chosen([[0], [1], [0, 1]], second) ?? [0];
   const those = which.flatMap((at) => proxies[at] ?? []);
@@ -122,9 +131,12 @@ async function silence(cast: Cast, { draws: [first, second], ms }: PlannedFault)
 /** What is fetched or made again: mirrors and what is checked out of them. */
 const MADE_AGAIN = ['mirrors', 'bases'] as const;
 
-async function damage(cast: Cast, { draws: [first, second, third] }: PlannedFault): Promise<Done> {
-  const worker = cast.worker();
-  const data = join(cast.stage.home, worker && third < 500 ? 'one' : 'data');
+async function damage(
+  processes: RoundProcesses,
+  { draws: [first, second, third] }: PlannedFault,
+): Promise<Done> {
+  const worker = processes.worker();
+  const data = join(processes.environment.home, worker && third < 500 ? 'one' : 'data');
   const folder = chosen(MADE_AGAIN, first) ?? 'mirrors';
   const names = await readdir(join(data, folder), { recursive: true, withFileTypes: true }).catch(() => []);
   const files = names
@@ -138,8 +150,8 @@ async function damage(cast: Cast, { draws: [first, second, third] }: PlannedFaul
   return `${third % 2 === 0 ? 'truncated' : 'removed'} ${file.slice(data.length + 1)}`;
 }
 
-async function fillDisk(cast: Cast, { ms }: PlannedFault): Promise<Done> {
-  const data = join(cast.stage.home, 'data');
+async function fillDisk(processes: RoundProcesses, { ms }: PlannedFault): Promise<Done> {
+  const data = join(processes.environment.home, 'data');
   const { bavail, bsize } = await statfs(data);
   const file = join(data, 'filler');
   const chunk = Buffer.alloc(2 ** 20);
@@ -155,28 +167,28 @@ async function fillDisk(cast: Cast, { ms }: PlannedFault): Promise<Done> {
 }
 
 /** Does one fault, and waits until it is over. */
-export async function strike(cast: Cast, fault: PlannedFault): Promise<Done> {
+export async function strike(processes: RoundProcesses, fault: PlannedFault): Promise<Done> {
   switch (fault.kind) {
     case 'app':
-      await cast.restartApp();
+      await processes.restartApp();
       return 'the App';
     case 'worker':
-      if (!cast.worker()) return null;
-      await cast.restartWorker();
+      if (!processes.worker()) return null;
+      await processes.restartWorker();
       return 'the worker';
     case 'postgres':
-      return killDatabase(cast, fault);
+      return killDatabase(processes, fault);
     case 'supervisor':
-      return killOne(cast, supervisors, fault);
+      return killOne(processes, supervisors, fault);
     case 'child':
-      return killOne(cast, otherChildren, fault);
+      return killOne(processes, otherChildren, fault);
     case 'freeze':
-      return freeze(cast, fault);
+      return freeze(processes, fault);
     case 'silence':
-      return silence(cast, fault);
+      return silence(processes, fault);
     case 'damage':
-      return damage(cast, fault);
+      return damage(processes, fault);
     case 'disk':
-      return fillDisk(cast, fault);
+      return fillDisk(processes, fault);
   }
 }

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { descendants, ownProcess, send } from './descendants.ts';
 import { chosen, KINDS, planOf, SETTINGS } from './plan.ts';
-import { descendants, ownProcess, send } from './victims.ts';
 
 const ALL = new Set(KINDS);
 

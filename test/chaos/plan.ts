@@ -1,4 +1,4 @@
-import { type Dice, dice } from './dice.ts';
+import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 export const KINDS = [
   'app',
@@ -66,7 +66,7 @@ const FAULTS = { least: 12, most: 18 } as const;
 
 /** What is done in a round, from its seed alone. */
 export function planOf(seed: number, round: number, only: ReadonlySet<Kind>): Plan {
-  const own = dice(seed * 100_003 + round);
+  const own = seededRandom(seed * 100_003 + round);
   const settings = (Object.keys(SETTINGS) as Setting[]).filter(
     (name) => SETTINGS[name].some((kind) => only.has(kind)) && (name !== 'disk' || only.has('disk')),
   );
@@ -80,7 +80,7 @@ export function planOf(seed: number, round: number, only: ReadonlySet<Kind>): Pl
   };
 }
 
-const faultOf = (own: Dice, kind: Kind): PlannedFault => ({
+const faultOf = (own: SeededRandom, kind: Kind): PlannedFault => ({
   kind,
   deeds: own.between(1, 25),
   afterMs: own.between(50, 2_500),
@@ -88,7 +88,11 @@ const faultOf = (own: Dice, kind: Kind): PlannedFault => ({
   ms: own.between(200, 3_000),
 });
 
-function drawn<T extends string>(own: Dice, all: readonly T[], weights: Readonly<Record<T, number>>): T {
+function drawn<T extends string>(
+  own: SeededRandom,
+  all: readonly T[],
+  weights: Readonly<Record<T, number>>,
+): T {
   const [first] = all;
   if (first === undefined) throw new Error('There is nothing to draw from.');
   let at = own.between(

@@ -8,11 +8,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { LIMITS } from '../../src/adapters/postgres/index.ts';
-import { type Cast, strike } from './faults.ts';
+import {
+  type ChaosEnvironment,
+  type ChaosEnvironmentOptions,
+  withChaosEnvironment,
+} from './chaos-environment.ts';
+import { type RoundProcesses, strike } from './faults.ts';
+import { findProblems } from './find-problems.ts';
 import { type Kind, type Plan, type PlannedFault, planOf, type Setting } from './plan.ts';
 import type { AppProcess } from './process.ts';
-import { onStage, type Stage, type StageOptions } from './stage.ts';
-import { whatIsWrong } from './what-is-wrong.ts';
 
 export interface RoundOptions {
   readonly seed: number;
@@ -67,7 +71,7 @@ async function smallDisk(home: string): Promise<() => Promise<void>> {
   };
 }
 
-const STAGES: Readonly<Record<Setting, Omit<StageOptions, 'furnished'>>> = {
+const SETTING_OPTIONS: Readonly<Record<Setting, Omit<ChaosEnvironmentOptions, 'furnished'>>> = {
   embedded: {},
   apart: { databaseApart: true, databaseLimits: LIMITS_HERE },
   workers: { databaseApart: true, databaseLimits: LIMITS_HERE, withWorkers: true },
@@ -76,59 +80,60 @@ const STAGES: Readonly<Record<Setting, Omit<StageOptions, 'furnished'>>> = {
 };
 
 /** The App, and in its setting the worker: started, and started anew when they were ended. */
-async function castOf(stage: Stage, setting: Setting): Promise<Cast> {
-  let app = await stage.start();
-  let worker: AppProcess | null = setting === 'workers' ? await stage.worker(WORKER) : null;
+async function startProcesses(environment: ChaosEnvironment, setting: Setting): Promise<RoundProcesses> {
+  let app = await environment.start();
+  let worker: AppProcess | null = setting === 'workers' ? await environment.worker(WORKER) : null;
   return {
-    stage,
+    environment,
     app: () => app,
     worker: () => worker,
     async restartApp() {
       await app.kill();
-      app = await stage.start();
+      app = await environment.start();
     },
     async restartWorker() {
       await worker?.kill();
-      worker = await stage.worker(WORKER);
+      worker = await environment.worker(WORKER);
     },
   };
 }
 
-async function momentOf(cast: Cast, { deeds, afterMs }: PlannedFault): Promise<void> {
-  const before = cast.app().deeds.length;
+async function momentOf(processes: RoundProcesses, { deeds, afterMs }: PlannedFault): Promise<void> {
+  const before = processes.app().deeds.length;
   const until = performance.now() + afterMs;
-  while (performance.now() < until && cast.app().deeds.length < before + deeds) await delay(LOOK_EVERY_MS);
+  while (performance.now() < until && processes.app().deeds.length < before + deeds)
+    await delay(LOOK_EVERY_MS);
 }
 
 const AT_WORK = `select count(*)::int as runs from runoff.run
   where state not in ('published', 'failed', 'cancelled', 'refused', 'merged', 'closed', 'awaiting_pick')`;
 
 /** Labels further issues as long as too few runs are at work. */
-async function topUp({ stage }: Cast, issues: number[], runsAtOnce: number): Promise<void> {
-  const rows = await stage.query(AT_WORK).catch(() => []);
+async function topUp({ environment }: RoundProcesses, issues: number[], runsAtOnce: number): Promise<void> {
+  const rows = await environment.query(AT_WORK).catch(() => []);
   if (rows.length === 0) return;
   const free = runsAtOnce - Number(rows[0]?.runs ?? 0);
-  if (free > 0) issues.push(...(await stage.label(free)));
+  if (free > 0) issues.push(...(await environment.label(free)));
 }
 
-async function play(stage: Stage, { setting, runsAtOnce, faults }: Plan): Promise<void> {
-  const cast = await castOf(stage, setting);
-  const issues = [...(await stage.label(runsAtOnce))];
+async function play(environment: ChaosEnvironment, { setting, runsAtOnce, faults }: Plan): Promise<void> {
+  const processes = await startProcesses(environment, setting);
+  const issues = [...(await environment.label(runsAtOnce))];
   for (const fault of faults) {
     if (Date.now() > options.until) break;
-    await momentOf(cast, fault);
-    await topUp(cast, issues, runsAtOnce);
-    const detail = await strike(cast, fault);
+    await momentOf(processes, fault);
+    await topUp(processes, issues, runsAtOnce);
+    const detail = await strike(processes, fault);
     tell(
       detail === null ? { what: 'missed', kind: fault.kind } : { what: 'fault', kind: fault.kind, detail },
     );
   }
-  const how = await stage.play(cast.app(), issues);
-  if (how === 'dead') throw new Error(`The App ended by itself. It said: ${cast.app().said()}`);
-  await cast.worker()?.stop();
-  await cast.app().stop();
+  const how = await environment.play(processes.app(), issues);
+  if (how === 'dead') throw new Error(`The App ended by itself. It said: ${processes.app().said()}`);
+  await processes.worker()?.stop();
+  await processes.app().stop();
   const folders = setting === 'workers' ? [WORKER] : [];
-  const lost = (await whatIsWrong(stage, issues, folders)).map((one) => one.slice(0, LONGEST));
+  const lost = (await findProblems(environment, issues, folders)).map((one) => one.slice(0, LONGEST));
   await tell({ what: 'ends', runs: issues.length, lost: lost.slice(0, MOST_TOLD) });
   if (lost.length > 0) throw new Lost();
 }
@@ -140,8 +145,8 @@ const plan = planOf(options.seed, options.round, new Set(options.only));
 await tell({ what: 'begins', setting: plan.setting });
 try {
   const { furnished, keepAt } = options;
-  await onStage((stage) => play(stage, plan), {
-    ...STAGES[plan.setting],
+  await withChaosEnvironment((environment) => play(environment, plan), {
+    ...SETTING_OPTIONS[plan.setting],
     patienceMs: PATIENCE_MS,
     furnished,
     keepAt,

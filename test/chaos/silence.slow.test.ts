@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { LIMITS } from '../../src/adapters/postgres/index.ts';
 import type { DatabaseProxy } from '../world/database-proxy.ts';
 import { tried } from '../world/tried.ts';
-import { allHolds } from './all-holds.ts';
-import { onChaosStage } from './on-chaos-stage.ts';
+import { expectNoProblems } from './expect-no-problems.ts';
+import { withPreparedChaosEnvironment } from './prepared-chaos-environment.ts';
 
 const ALL = process.env.RUNOFF_TEST_CHAOS === 'all';
 
@@ -33,8 +33,8 @@ test.each(CASES)(
   'the way to the database $how for $ms ms while a run is at work',
   { timeout: 900_000 },
   ({ how, ms, limits }) =>
-    onChaosStage(
-      async (stage) => {
+    withPreparedChaosEnvironment(
+      async (environment) => {
         tried({
           id: 'database-silent-runs',
           part: 'The database is killed or unavailable',
@@ -42,23 +42,23 @@ test.each(CASES)(
           held: 'Its health check reports this, no model call starts, and the run ends as without.',
           more: 'RUNOFF_TEST_CHAOS=all',
         });
-        const app = await stage.start();
-        const issues = await stage.label(1);
+        const app = await environment.start();
+        const issues = await environment.label(1);
         await app.reaches('putCandidate', 1);
-        const [proxy] = stage.proxies;
+        const [proxy] = environment.proxies;
         if (!proxy) throw new Error('There is a proxy before the database.');
         WAYS[how]?.(proxy);
         // What was booked before is let go on; nothing that begins later can be booked.
         await delay(ms / 2);
-        const before = stage.models.requests.length;
+        const before = environment.models.requests.length;
         const health = how === 'resets' ? null : await fetch(`${await app.url}/healthz`);
         expect(health?.status ?? 503).toBe(503);
         await delay(ms / 2);
-        if (how !== 'resets') expect(stage.models.requests.length).toBe(before);
+        if (how !== 'resets') expect(environment.models.requests.length).toBe(before);
         proxy.heal();
-        expect(await stage.play(app, issues)).toBe('over');
+        expect(await environment.play(app, issues)).toBe('over');
         await app.stop();
-        await allHolds(stage, issues);
+        await expectNoProblems(environment, issues);
       },
       { databaseApart: true, ...(limits ? { databaseLimits: limits } : {}) },
     ),

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { tried } from '../world/tried.ts';
-import { allHolds } from './all-holds.ts';
-import { onChaosStage } from './on-chaos-stage.ts';
+import type { ChaosEnvironment } from './chaos-environment.ts';
+import { expectNoProblems } from './expect-no-problems.ts';
+import { withPreparedChaosEnvironment } from './prepared-chaos-environment.ts';
 import type { AppProcess } from './process.ts';
-import type { Stage } from './stage.ts';
 
 const NAMES = ['one', 'two'] as const;
 type Name = (typeof NAMES)[number];
@@ -28,9 +28,13 @@ const LOOK_EVERY_MS = 20;
 const THROUGH_MS = 300;
 
 /** Freezes a worker while it does this; it does until it is woken. */
-async function freezeWhile(stage: Stage, workers: Workers, what: keyof typeof AT_WORK): Promise<Met> {
+async function freezeWhile(
+  environment: ChaosEnvironment,
+  workers: Workers,
+  what: keyof typeof AT_WORK,
+): Promise<Met> {
   const holders = async () => {
-    const rows = await stage.query(
+    const rows = await environment.query(
       `select executor_id from dbos.workflow_status where status = 'PENDING' and ${AT_WORK[what]}`,
     );
     return rows.map((row) => String(row.executor_id));
@@ -54,18 +58,18 @@ async function play(
   what: keyof typeof AT_WORK,
   deed: (met: Met, over: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  await onChaosStage(
-    async (stage) => {
-      const app = await stage.start();
-      const [one, two] = await Promise.all(NAMES.map((name) => stage.worker(name)));
+  await withPreparedChaosEnvironment(
+    async (environment) => {
+      const app = await environment.start();
+      const [one, two] = await Promise.all(NAMES.map((name) => environment.worker(name)));
       if (!one || !two) throw new Error('There are two workers.');
-      const issues = await stage.label(1);
-      const met = await freezeWhile(stage, { one, two }, what);
-      await deed(met, async () => expect(await stage.play(app, issues)).toBe('over'));
+      const issues = await environment.label(1);
+      const met = await freezeWhile(environment, { one, two }, what);
+      await deed(met, async () => expect(await environment.play(app, issues)).toBe('over'));
       const other = met.name === 'one' ? 'two' : 'one';
       await (other === 'one' ? one : two).stop();
       await app.stop();
-      await allHolds(stage, issues, [other]);
+      await expectNoProblems(environment, issues, [other]);
     },
     { withWorkers: true },
   );

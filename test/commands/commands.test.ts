@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/core/commands/index.ts';
-import { mallory, RUN } from './pretend.ts';
-import { openPull } from './repository.ts';
-import { ada, atWork, boxes, scene, shown, tick } from './scene.ts';
+import { ada, atWork, boxes, commandWorld, shown, tick } from './command-world.ts';
+import { mallory, RUN } from './dialogue-world.ts';
+import { openPull } from './fake-repository.ts';
 
-const run = async (s: ReturnType<typeof scene>, id = RUN) => (await s.store.run(id)) ?? expect.fail();
-const picksOf = async (s: ReturnType<typeof scene>) =>
+const run = async (s: ReturnType<typeof commandWorld>, id = RUN) => (await s.store.run(id)) ?? expect.fail();
+const picksOf = async (s: ReturnType<typeof commandWorld>) =>
   (await s.store.picks(RUN)).map(({ alias, by }) => `${by?.login} ${alias}`);
 
 test('what each command says where no run was', async () => {
-  const s = scene();
+  const s = commandWorld();
   openPull(s.repository, 12);
   const said: string[] = [];
   for (const { example } of Object.values(COMMANDS)) {
@@ -57,7 +57,7 @@ test('what each command says where no run was', async () => {
 
 describe('where a result is', () => {
   test('a person reads about it, votes, asks for one candidate, picks another', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'pull');
     const said: string[] = [];
     for (const body of [
@@ -108,7 +108,7 @@ describe('where a result is', () => {
   });
 
   test('a candidate that failed a gate cannot be picked, whoever says so and however often (I7)', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     expect((await s.say('/auto-dev pick D')).outcome).toBe('refused');
     expect((await s.say('/auto-dev pick d', { by: ada })).outcome).toBe('refused');
@@ -118,7 +118,7 @@ describe('where a result is', () => {
   });
 
   test('an explanation has the patch and the reasons, and stands where it was asked for', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     const { outcome, reply } = await s.say('/auto-dev explain D');
     expect(outcome).toBe('done');
@@ -127,7 +127,7 @@ describe('where a result is', () => {
   });
 
   test('a pick makes the draft pull request, and the issue no longer asks', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:pick']);
     const { outcome, note, reply, reactions } = await s.say('/auto-dev pick C', { by: ada });
@@ -148,7 +148,7 @@ describe('where a result is', () => {
   });
 
   test('none of them ends it without a pull request', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     expect((await s.say('/auto-dev pick none')).note).toBe(
       'None of the candidates was picked. No pull request was opened.',
@@ -162,7 +162,7 @@ describe('where a result is', () => {
   });
 
   test('a cancel ends the waiting for a pick', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     expect((await s.say('/auto-dev cancel')).note).toBe('the run no longer waits for a choice');
     expect((await run(s)).state).toBe('closed');
@@ -177,7 +177,7 @@ describe('where a result is', () => {
     ['failed', 'The run has ended (failed).'],
     ['judged', 'is still being published: try again in a moment.'],
   ] as const)('of a run that is %s before its end was reached nothing can be picked', async (state, why) => {
-    const s = scene();
+    const s = commandWorld();
     // The comparison stands there, and the end of publishing never came.
     const { transition } = s.store;
     s.store.transition = async (id, to, ...rest) =>
@@ -193,7 +193,7 @@ describe('where a result is', () => {
   });
 
   test('a tick picks, and a later command picks another one onto the same branch', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     await tick(s, 'B');
     const opened = s.repository.branches.get(`auto-dev/7/${RUN}/B`);
@@ -207,7 +207,7 @@ describe('where a result is', () => {
   });
 
   test('a pull request to which somebody pushed, or that is closed, is left alone', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'pull');
     const branch = `auto-dev/7/${RUN}/B`;
     const ours = s.repository.branches.get(branch) ?? '';
@@ -228,7 +228,7 @@ describe('where a result is', () => {
   });
 
   test('CI that is not held is not released', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'pull', { settings: { ci: 'run' } });
     expect((await s.say('/auto-dev ci', { on: 11 })).reply).toMatchInlineSnapshot(
       `"**Runoff:** CI is not on hold in this repository (\`ci: run\`): every push starts it."`,
@@ -238,7 +238,7 @@ describe('where a result is', () => {
 
 describe('where a run is at work', () => {
   test('what is asked of it', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     const said: string[] = [];
     for (const body of [
@@ -274,7 +274,7 @@ describe('where a run is at work', () => {
   });
 
   test('its budget is changed where the gateway, the settings and the reports see it', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     await s.say('/auto-dev budget 7.50');
     expect((await run(s)).task?.settings.budget).toMatchObject({ run: 7.5, candidate: 2 });
@@ -282,7 +282,7 @@ describe('where a run is at work', () => {
   });
 
   test('beside a review of its pull request, the issue may be worked on again', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'pull');
     await atWork(s, { id: 'r0000000009', origin: { issue: 11, work: 'review' } });
     expect((await s.say('/auto-dev review', { on: 11 })).outcome).toBe('refused');
@@ -292,7 +292,7 @@ describe('where a run is at work', () => {
 
 describe('a run that is started', () => {
   test('has the wishes of the command, its writer and the words of now', async () => {
-    const s = scene();
+    const s = commandWorld();
     const body =
       '/auto-dev run -n 3 --models anthropic/a,openai/b --evaluator human --budget 8 --timeout 30m --base release/2';
     const { outcome, reactions, reply } = await s.say(body, { by: ada });
@@ -322,7 +322,7 @@ describe('a run that is started', () => {
   });
 
   test('again has the same wishes; with a letter it carries on from the same commit', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     await s.say('/auto-dev retry', { by: ada });
     await s.store.transition('r0000000001', 'cancelled', 'test', s.now());
@@ -337,7 +337,7 @@ describe('a run that is started', () => {
   });
 
   test.each(['review', 'fix'] as const)('by %s works on the pull request', async (work) => {
-    const s = scene();
+    const s = commandWorld();
     openPull(s.repository, 12);
     expect((await s.say(`/auto-dev ${work}`, { on: 12, line: true })).reactions).toEqual(['eyes', 'rocket']);
     expect((await run(s, 'r0000000001')).origin).toMatchObject({ issue: 12, work });
@@ -347,7 +347,7 @@ describe('a run that is started', () => {
 
 describe('words that are no command', () => {
   test('are answered with what was probably meant', async () => {
-    const s = scene();
+    const s = commandWorld();
     const said: (string | null)[] = [];
     for (const body of [
       '/auto-dev pikc B',
@@ -370,7 +370,7 @@ describe('words that are no command', () => {
   });
 
   test('help lists every command', async () => {
-    const s = scene();
+    const s = commandWorld();
     const { outcome, reply } = await s.say('/auto-dev help');
     expect(outcome).toBe('done');
     for (const { usage } of Object.values(COMMANDS)) expect(reply).toContain(usage[0]);
@@ -378,7 +378,7 @@ describe('words that are no command', () => {
 });
 
 test('a stranger is told nothing at all, on an issue, a pull request or a line', async () => {
-  const s = scene();
+  const s = commandWorld();
   await shown(s, 'pull');
   const before = s.repository.comments.length;
   for (const { example } of Object.values(COMMANDS)) {
@@ -395,7 +395,7 @@ test('a stranger is told nothing at all, on an issue, a pull request or a line',
 });
 
 test('on a pull request from a fork a writer gets help, and one sentence for all else', async () => {
-  const s = scene();
+  const s = commandWorld();
   openPull(s.repository, 12, { headRepositoryId: 99, foreignSha: 'e'.repeat(40) });
   const answers = new Set<string | null>();
   for (const { example } of Object.values(COMMANDS)) {

@@ -12,7 +12,7 @@ import {
   RUN,
   type Said,
   sayTo,
-} from './pretend.ts';
+} from './dialogue-world.ts';
 
 const engines: Engine[] = [];
 afterEach(async () => {

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Store } from '../../src/ports/index.ts';
 import { tried } from '../world/tried.ts';
-import { APP, mallory, mona, RUN } from './pretend.ts';
-import { answerTo, down, forbidden } from './repository.ts';
-import { ada, atWork, boxes, type Scene, scene, shown, tick } from './scene.ts';
+import { ada, atWork, boxes, type CommandWorld, commandWorld, shown, tick } from './command-world.ts';
+import { APP, mallory, mona, RUN } from './dialogue-world.ts';
+import { answerTo, down, forbidden } from './fake-repository.ts';
 
 /** The database goes away at the first call of this method that fits: as a crash right before it. */
 function cutOff<K extends 'fulfil' | 'settleCommand' | 'recordCommand'>(
-  { store }: Scene,
+  { store }: CommandWorld,
   method: K,
   fits: (...args: Parameters<Store[K]>) => boolean = () => true,
 ): void {
@@ -22,8 +22,8 @@ function cutOff<K extends 'fulfil' | 'settleCommand' | 'recordCommand'>(
   Object.assign(store, { [method]: cutting });
 }
 
-const runs = async ({ store }: Scene) => (await store.runs(10)).map(({ id }) => id);
-const command = async ({ store }: Scene, id: number) => store.command(`comment:${id}`);
+const runs = async ({ store }: CommandWorld) => (await store.runs(10)).map(({ id }) => id);
+const command = async ({ store }: CommandWorld, id: number) => store.command(`comment:${id}`);
 
 describe('a command that is cut off', () => {
   test('after it was heard is obeyed at the next start', async () => {
@@ -33,7 +33,7 @@ describe('a command that is cut off', () => {
       what: 'Runoff is interrupted after a command is stored.',
       held: 'The next start applies it.',
     });
-    const s = scene();
+    const s = commandWorld();
     s.repository.trouble.set('permission', down);
     const { id, outcome, reactions } = await s.say('/auto-dev run');
     expect({ outcome, reactions }).toEqual({ outcome: 'open', reactions: [] });
@@ -44,12 +44,12 @@ describe('a command that is cut off', () => {
   });
 
   test('between its run and its outcome knows its own run, also where that is at work by then', async () => {
-    const s = scene();
+    const s = commandWorld();
     cutOff(s, 'fulfil', (_, key) => key === 'result');
     const { id, outcome } = await s.say('/auto-dev run');
     expect(outcome).toBe('open');
     const [started = ''] = await runs(s);
-    const elsewhere = scene();
+    const elsewhere = commandWorld();
     const admitted = await elsewhere.store.run(await atWork(elsewhere));
     await s.store.updateRun(started, { task: admitted?.task ?? expect.fail() }, s.now());
     await s.store.transition(started, 'admitted', 'test', s.now());
@@ -66,7 +66,7 @@ describe('a command that is cut off', () => {
       what: 'Runoff is interrupted after a command has its result and before the reply.',
       held: 'The reply is written, and the command is not applied again.',
     });
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('comment', down);
     const { id, outcome } = await s.say('/auto-dev explain B');
@@ -82,7 +82,7 @@ describe('a command that is cut off', () => {
     ['between the answer and its record', 'fulfil', (_: string, key?: unknown) => key === 'reply'],
     ['between the answer and the end', 'settleCommand', () => true],
   ] as const)('%s is answered once', async (_when, method, fits) => {
-    const s = scene();
+    const s = commandWorld();
     cutOff(s, method, fits as () => boolean);
     const { id, outcome } = await s.say('/auto-dev help');
     expect(outcome).toBe('open');
@@ -98,7 +98,7 @@ describe('a command that is cut off', () => {
       what: 'Runoff is interrupted during a pick.',
       held: 'One pull request, one pick, one comparison.',
     });
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     cutOff(s, 'fulfil', (_, key) => key === 'pull');
     const { id, outcome } = await s.say('/auto-dev pick C');
@@ -111,7 +111,7 @@ describe('a command that is cut off', () => {
   });
 
   test('in a vote, a release of CI and a budget does each once', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'pull');
     const work = await atWork(s, { id: 'r0000000009', origin: { issue: 8 } });
     for (const [body, on] of [
@@ -131,7 +131,7 @@ describe('a command that is cut off', () => {
   });
 
   test('before it was heard is lost to nobody: the delivery fails, and comes again', async () => {
-    const s = scene();
+    const s = commandWorld();
     cutOff(s, 'recordCommand');
     await expect(s.hear('/auto-dev run', { id: 900 })).rejects.toMatchObject({
       code: 'DATABASE_UNAVAILABLE',
@@ -142,7 +142,7 @@ describe('a command that is cut off', () => {
 
 describe('a tick', () => {
   test('that could not be kept stays where it was set, so that it is seen to count for nothing yet', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     cutOff(s, 'recordCommand');
     await expect(tick(s, 'C')).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
@@ -156,7 +156,7 @@ describe('a tick', () => {
   });
 
   test('is answered before anything is written, however slow GitHub is', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     const github = s.world.github ?? expect.fail();
     const { publisher } = github;
@@ -178,7 +178,7 @@ describe('a tick', () => {
   });
 
   test('of a stranger is taken off again also after a crash', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('editComment', down);
     s.repository.trouble.set('permission', down);
@@ -193,7 +193,7 @@ describe('a tick', () => {
 
 describe('an outage', () => {
   test('of an hour ends a command that nobody could be asked about, and never allows it', async () => {
-    const s = scene();
+    const s = commandWorld();
     s.repository.trouble.set('permission', down);
     const { id } = await s.say('/auto-dev run');
     s.later(59 * 60_000);
@@ -208,7 +208,7 @@ describe('an outage', () => {
   });
 
   test('that keeps us from answering does not undo what was done', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('comment', down);
     const { id } = await s.say('/auto-dev explain B');
@@ -221,7 +221,7 @@ describe('an outage', () => {
   });
 
   test('a conversation in which we may not write changes nothing about what was done', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('comment', forbidden);
     const { id } = await s.say('/auto-dev explain B');
@@ -231,7 +231,7 @@ describe('an outage', () => {
   });
 
   test('in the moment of a tick does not lose it', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('editComment', down);
     await tick(s, 'C');
@@ -242,13 +242,13 @@ describe('an outage', () => {
   });
 
   test('a refused permission is a no', async () => {
-    const s = scene();
+    const s = commandWorld();
     s.repository.trouble.set('permission', forbidden);
     expect((await s.say('/auto-dev run', { by: ada })).outcome).toBe('ignored');
   });
 
   test('at one person does not keep the next waiting', async () => {
-    const s = scene();
+    const s = commandWorld();
     s.repository.trouble.set('permission', down);
     const first = await s.hear('/auto-dev help', { by: mallory });
     await s.intake.idle();
@@ -259,7 +259,7 @@ describe('an outage', () => {
 });
 
 test('the same comment, delivered ten times at once and again after a start, is one command', async () => {
-  const s = scene();
+  const s = commandWorld();
   await Promise.all(Array.from({ length: 10 }, () => s.hear('/auto-dev run', { id: 900, at: s.now() })));
   await s.intake.idle();
   await s.again();

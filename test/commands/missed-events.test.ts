@@ -10,22 +10,22 @@ import {
 } from '../../src/commands/index.ts';
 import type { LabelChange } from '../../src/ports/index.ts';
 import { tried } from '../world/tried.ts';
-import { mona, RUN } from './pretend.ts';
-import { down, forbidden, openPull } from './repository.ts';
-import { atWork, boxes, type Scene, START, scene, shown } from './scene.ts';
+import { atWork, boxes, type CommandWorld, commandWorld, START, shown } from './command-world.ts';
+import { mona, RUN } from './dialogue-world.ts';
+import { down, forbidden, openPull } from './fake-repository.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-const stateOf = async ({ store }: Scene, id = RUN) => (await store.run(id))?.state;
-const causeOf = async ({ store }: Scene) => (await store.transitions(RUN)).at(-1)?.cause;
+const stateOf = async ({ store }: CommandWorld, id = RUN) => (await store.run(id))?.state;
+const causeOf = async ({ store }: CommandWorld) => (await store.transitions(RUN)).at(-1)?.cause;
 
 /** Somebody has set the label on the issue, and no webhook came. */
-function labelStands(s: Scene, at = s.now(), byBot = false, touchedAt = at): void {
+function labelStands(s: CommandWorld, at = s.now(), byBot = false, touchedAt = at): void {
   const by = { id: mona.id, login: mona.login };
   s.repository.wanted = [{ issue: s.repository.issue, set: { by, byBot, at }, touchedAt }];
 }
 
-const webhook = (s: Scene, updatedAt: number, deliveryId = 'late') =>
+const webhook = (s: CommandWorld, updatedAt: number, deliveryId = 'late') =>
   startFromLabel(s.world, {
     deliveryId,
     installationId: 1,
@@ -42,7 +42,7 @@ describe('a label without its webhook', () => {
       what: 'The webhook of a label does not arrive, or arrives late.',
       held: 'One run starts.',
     });
-    const s = scene();
+    const s = commandWorld();
     labelStands(s);
     s.later(2 * MINUTE);
     await findMissedLabels(s.world);
@@ -55,7 +55,7 @@ describe('a label without its webhook', () => {
   });
 
   test('is left to its webhook for a minute, and to the run that it started', async () => {
-    const s = scene();
+    const s = commandWorld();
     labelStands(s);
     s.later(59_000);
     await findMissedLabels(s.world);
@@ -67,7 +67,7 @@ describe('a label without its webhook', () => {
   });
 
   test('is the one of its webhook, whose issue was changed a moment before by the clock of GitHub', async () => {
-    const s = scene();
+    const s = commandWorld();
     await webhook(s, START);
     labelStands(s, START + 2_000);
     s.later(2 * MINUTE);
@@ -76,7 +76,7 @@ describe('a label without its webhook', () => {
   });
 
   test('that is set again after a run starts another one', async () => {
-    const s = scene();
+    const s = commandWorld();
     await webhook(s, START);
     s.later(MINUTE);
     labelStands(s);
@@ -86,7 +86,7 @@ describe('a label without its webhook', () => {
   });
 
   test('starts nothing where a bot set it, or nobody knows who did', async () => {
-    const s = scene();
+    const s = commandWorld();
     labelStands(s, START, true);
     s.later(2 * MINUTE);
     await findMissedLabels(s.world);
@@ -99,7 +99,7 @@ describe('a label without its webhook', () => {
     ['set too long ago for anybody to expect a run', 3 * DAY + 1, 0],
     ['set before the App was installed', DAY, START + 1],
   ])('starts nothing where it was %s', async (_when, age, installedAt) => {
-    const s = scene();
+    const s = commandWorld();
     labelStands(s);
     s.repository.installedAt = installedAt;
     s.later(age);
@@ -108,7 +108,7 @@ describe('a label without its webhook', () => {
   });
 
   test('starts nothing where the issue has changed since: its text may be another one', async () => {
-    const s = scene();
+    const s = commandWorld();
     labelStands(s, START, false, START + MINUTE + 1);
     s.later(2 * MINUTE);
     await findMissedLabels(s.world);
@@ -119,7 +119,7 @@ describe('a label without its webhook', () => {
   });
 
   test('is still found after two days, as an outage can last', async () => {
-    const s = scene();
+    const s = commandWorld();
     labelStands(s);
     s.repository.installedAt = START - DAY;
     s.later(2 * DAY);
@@ -128,7 +128,7 @@ describe('a label without its webhook', () => {
   });
 
   test('is looked for no further once GitHub does not answer; the next look begins behind that repository', async () => {
-    const s = scene();
+    const s = commandWorld();
     s.other.trouble.set('labelled', down);
     labelStands(s);
     s.later(2 * MINUTE);
@@ -141,7 +141,7 @@ describe('a label without its webhook', () => {
   });
 
   test('is looked for everywhere where the repository that did not answer is gone', async () => {
-    const s = scene();
+    const s = commandWorld();
     labelStands(s);
     s.later(2 * MINUTE);
     expect(await findMissedLabels(s.world, 4_711)).toBeNull();
@@ -157,7 +157,7 @@ describe('a label without its webhook', () => {
       },
     ],
   ])('is found although another repository is %s', async (_how, trouble) => {
-    const s = scene();
+    const s = commandWorld();
     const first = s.other;
     for (const name of ['reader', 'labelled']) {
       first.trouble.clear();
@@ -172,8 +172,8 @@ describe('a label without its webhook', () => {
 
 describe('what a lost webhook would have told of a run at work', () => {
   /** Greeted: the label that says so is set. */
-  async function greeted(): Promise<Scene> {
-    const s = scene();
+  async function greeted(): Promise<CommandWorld> {
+    const s = commandWorld();
     await atWork(s);
     s.world.announcer.soon(RUN);
     await s.world.announcer.idle();
@@ -182,7 +182,7 @@ describe('what a lost webhook would have told of a run at work', () => {
   }
 
   /** The running label is not on the issue any more; what its events tell. */
-  function tookOff(s: Scene, change: Partial<LabelChange> | null = {}): void {
+  function tookOff(s: CommandWorld, change: Partial<LabelChange> | null = {}): void {
     s.repository.labels.get(7)?.clear();
     const by = { id: mona.id, login: mona.login };
     s.repository.labelChange = change && {
@@ -248,7 +248,7 @@ describe('what a lost webhook would have told of a run at work', () => {
   });
 
   test('before it greeted, a label that is not there yet means nothing', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     await findMissedStops(s.world);
     expect(await stateOf(s)).toBe('briefed');
@@ -262,7 +262,7 @@ describe('what a lost webhook would have told of a run at work', () => {
   });
 
   test('a repository that cannot be read keeps its runs, and does not stop the others', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
     await atWork(s);
     s.other.trouble.set('issue', down);
@@ -274,14 +274,14 @@ describe('what a lost webhook would have told of a run at work', () => {
 
 describe('what a lost webhook would have told of a run that waits for a pick', () => {
   test('nothing: it waits on', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     await findMissedPickEnds(s.world);
     expect(await stateOf(s)).toBe('awaiting_pick');
   });
 
   test('the issue was closed: nobody is asked any more', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.issue = { ...s.repository.issue, open: false };
     await findMissedPickEnds(s.world);
@@ -290,7 +290,7 @@ describe('what a lost webhook would have told of a run that waits for a pick', (
   });
 
   test('the issue is gone, or the App from its repository: it waits no more', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('issue', forbidden);
     await findMissedPickEnds(s.world);
@@ -299,7 +299,7 @@ describe('what a lost webhook would have told of a run that waits for a pick', (
   });
 
   test('nobody knows while GitHub does not answer: it waits on', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('issue', down);
     await findMissedPickEnds(s.world);
@@ -307,7 +307,7 @@ describe('what a lost webhook would have told of a run that waits for a pick', (
   });
 
   test('is not asked for with runs at work, which are looked at far more often', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     let asked = 0;
     const count = (): never => {
@@ -324,7 +324,7 @@ describe('what a lost webhook would have told of a run that waits for a pick', (
 
 describe('what a webhook tells', () => {
   test('a run that is at work stops, one that waits for a pick asks no longer, one that is published stays', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     await atWork(s, { id: 'r0000000008' });
     const cause = 'the issue was closed';
@@ -335,7 +335,7 @@ describe('what a webhook tells', () => {
   });
 
   test('also where the issue is gone with its comments', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('editComment', forbidden);
     expect(
@@ -345,13 +345,13 @@ describe('what a webhook tells', () => {
   });
 
   test('an issue of the same number elsewhere is another one', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     expect(await stopRunsOfIssue(s.world, { repositoryId: 43, issue: 7, cause: 'x' })).toBe(0);
   });
 
   test('a repository that was taken from the App stops its runs, and no other', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
     const at = { installationId: 1, cause: 'the repository was taken from the App' };
@@ -361,7 +361,7 @@ describe('what a webhook tells', () => {
   });
 
   test('an App that was uninstalled asks nobody to pick any more', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('reader', forbidden);
     expect(
@@ -371,7 +371,7 @@ describe('what a webhook tells', () => {
   });
 
   test('what is published outlives the App', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'pull');
     expect(
       await stopRunsWithoutAccess(s.world, { installationId: 1, cause: 'the App was uninstalled' }),
@@ -383,7 +383,7 @@ describe('what a webhook tells', () => {
     [true, 'merged'],
     [false, 'closed'],
   ])('its pull request was closed, merged or not (%s)', async (merged, state) => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'pull');
     const head = `auto-dev/7/${RUN}/B`;
     expect(await recordPullClosed(s.world, { repositoryId: 43, head, merged })).toBe(false);

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { openCommandIntake } from '../../src/commands/index.ts';
-import { mallory, mona } from './pretend.ts';
-import { down } from './repository.ts';
-import { ada, atWork, type Scene, scene, shown } from './scene.ts';
+import { ada, atWork, type CommandWorld, commandWorld, shown } from './command-world.ts';
+import { mallory, mona } from './dialogue-world.ts';
+import { down } from './fake-repository.ts';
 
-const stateOf = async ({ store }: Scene, id: string) => (await store.run(id))?.state;
-const rowsOf = async ({ store }: Scene, id: number) =>
+const stateOf = async ({ store }: CommandWorld, id: string) => (await store.run(id))?.state;
+const rowsOf = async ({ store }: CommandWorld, id: number) =>
   (await store.commands(42, 10_000)).filter(({ by }) => by.id === id);
 
 /** Counts look-ups; those of people in `held` are not answered until they are let go. */
-function watched(s: Scene) {
+function watched(s: CommandWorld) {
   const asked: number[] = [];
   const held = new Map<number, Promise<void>>();
   const { github } = s.world;
-  if (!github) throw new Error('A scene has a GitHub.');
+  if (!github) throw new Error('A commandWorld has a GitHub.');
   Object.assign(s.world, {
     github: {
       ...github,
@@ -34,7 +34,7 @@ function watched(s: Scene) {
 }
 
 /** A new comment, as GitHub's own word beside it has it. */
-const hearFrom = (s: Scene, body: string, id: number, association: string, by = mona) =>
+const hearFrom = (s: CommandWorld, body: string, id: number, association: string, by = mona) =>
   s.intake.onComment({
     place: s.placeAt(id),
     body,
@@ -47,7 +47,7 @@ const hearFrom = (s: Scene, body: string, id: number, association: string, by = 
 
 describe('what people without rights send', () => {
   test('five hundred commands of one are a few rows and one look-up', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     const { asked } = watched(s);
     const heard = [];
@@ -61,7 +61,7 @@ describe('what people without rights send', () => {
   });
 
   test('a writer is not limited so', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     for (let n = 0; n < 15; n += 1) await hearFrom(s, '/auto-dev status', 5_000 + n, 'MEMBER');
     await s.intake.idle();
@@ -71,7 +71,7 @@ describe('what people without rights send', () => {
   });
 
   test('a refusal stands for a minute, in its repository, for its person; afterwards GitHub is asked again', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     const { asked } = watched(s);
     expect((await s.say('/auto-dev status', { by: mallory })).outcome).toBe('ignored');
@@ -94,7 +94,7 @@ describe('what people without rights send', () => {
   });
 
   test('a grant is never remembered: who lost the right is refused at the next command', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     expect((await s.say('/auto-dev status')).outcome).toBe('done');
     s.repository.rights[mona.id] = 'read';
@@ -102,7 +102,7 @@ describe('what people without rights send', () => {
   });
 
   test('no answer is no refusal: once GitHub answers, the command is obeyed', async () => {
-    const s = scene();
+    const s = commandWorld();
     await atWork(s);
     s.repository.trouble.set('permission', down);
     expect((await s.say('/auto-dev status')).outcome).toBe('open');
@@ -116,7 +116,7 @@ describe('who waits for whom', () => {
   test.each(['MEMBER', 'NONE'])(
     'a cancel does not wait for strangers whose right GitHub takes long to tell (its sender: %s)',
     async (association) => {
-      const s = scene();
+      const s = commandWorld();
       const run = await atWork(s);
       const { held } = watched(s);
       if (association === 'NONE') {
@@ -141,7 +141,7 @@ describe('who waits for whom', () => {
   );
 
   test('a cancel does not wait for a long command ahead of it', async () => {
-    const s = scene();
+    const s = commandWorld();
     await shown(s, 'pull');
     const run = await atWork(s, { id: 'r0000000077' });
     const pushed = Promise.withResolvers<void>();
@@ -163,7 +163,7 @@ describe('who waits for whom', () => {
   });
 
   test('a run that was asked for before a cancel is started first, and cancelled', async () => {
-    const s = scene();
+    const s = commandWorld();
     const answer = Promise.withResolvers<void>();
     const { held } = watched(s);
     expect((await s.say('/auto-dev status', { by: ada })).outcome).toBe('done');
@@ -182,7 +182,7 @@ describe('who waits for whom', () => {
   });
 
   test('a run that was asked for after a cancel is not cancelled by it', async () => {
-    const s = scene();
+    const s = commandWorld();
     const first = await atWork(s);
     const answer = Promise.withResolvers<void>();
     const { held } = watched(s);
@@ -198,7 +198,7 @@ describe('who waits for whom', () => {
   });
 
   test('after a crash the rows of strangers do not stand before a writer', async () => {
-    const s = scene();
+    const s = commandWorld();
     const run = await atWork(s);
     s.repository.trouble.set('permission', down);
     for (let n = 0; n < 30; n += 1) {

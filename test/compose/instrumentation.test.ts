@@ -22,7 +22,7 @@ import {
 } from '../../src/ports/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { partial } from '../world/partial.ts';
-import { silent } from '../world/silent.ts';
+import { silent } from '../world/silent-log.ts';
 
 /** Figures and spans, and all that is told to them, in order. */
 function recorders() {

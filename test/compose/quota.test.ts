@@ -9,7 +9,7 @@ import { healthOf } from '../../src/compose/health.ts';
 
 import type { BaseCheckout, RunRecord } from '../../src/ports/index.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
-import { silent } from '../world/silent.ts';
+import { silent } from '../world/silent-log.ts';
 
 const MB = 1e6;
 const DAY = 24 * 60 * 60_000;

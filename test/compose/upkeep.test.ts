@@ -3,7 +3,7 @@ import { pruneUnused, startUpkeep } from '../../src/compose/upkeep.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Log, RepositoryHandle, RunRecord, Workspaces } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
-import { silent } from '../world/silent.ts';
+import { silent } from '../world/silent-log.ts';
 
 const DAY = 24 * 60 * 60_000;
 const NOW = 1_800_000_000_000;

@@ -13,7 +13,7 @@ import { Settings } from '../../src/core/settings/index.ts';
 import type { KeptAnswer, LedgerRow, RunOutcome, Store } from '../../src/ports/index.ts';
 import { bookRow, readSums, spentSince } from '../world/ledger.ts';
 import { auditContract } from './store.audit.ts';
-import { commandsContract, countsContract, picksContract } from './store.said.ts';
+import { commandsContract, countsContract, picksContract } from './store.commands.ts';
 
 export interface OpenStore {
   readonly store: Store;

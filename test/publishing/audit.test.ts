@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AuditRecord } from '../../src/ports/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
-import { furnished, openRoom, type Room } from './room.ts';
-import { branchesOf } from './standing.ts';
+import { branchesOf } from './outcome.ts';
+import { type Fixture, openFixture, sharedFixture } from './publishing-world.ts';
 
-const house = furnished('file');
+const shared = sharedFixture('file');
 
 /** How each kind of write looks on the line; GitHub's own paths, without the repository. */
 const ON_THE_LINE: Readonly<Record<string, RegExp>> = {
@@ -21,23 +21,23 @@ const ON_THE_LINE: Readonly<Record<string, RegExp>> = {
   'fold-comment': /^POST \/graphql$/,
 };
 
-const writesOnTheLine = ({ line }: Room): readonly string[] =>
+const writesOnTheLine = ({ line }: Fixture): readonly string[] =>
   line.calls
     .filter(({ method, path }) => method !== 'GET' && !/\/access_tokens$|^\/installation\/token$/.test(path))
     .map(
       ({ method, path }) => `${method} ${path.replace(/^\/(?:repos\/[^/]+\/[^/]+|repositories\/\d+)/, '')}`,
     );
 
-const oldestFirst = async ({ store }: Room): Promise<readonly AuditRecord[]> =>
+const oldestFirst = async ({ store }: Fixture): Promise<readonly AuditRecord[]> =>
   (await store.audited({ limit: 1_000 })).toReversed();
 
 const writesIn = (records: readonly AuditRecord[]) =>
   records.flatMap(({ entry, ...place }) => (entry.kind === 'write' ? [{ ...entry, ...place }] : []));
 
 /** Each write of the audit, in order, is the write on the line at the same place, and there are no others. */
-async function expectSame(room: Room): Promise<void> {
-  const audited = writesIn(await oldestFirst(room)).filter(({ what }) => what !== 'push');
-  const sent = writesOnTheLine(room);
+async function expectSame(fixture: Fixture): Promise<void> {
+  const audited = writesIn(await oldestFirst(fixture)).filter(({ what }) => what !== 'push');
+  const sent = writesOnTheLine(fixture);
   expect(audited.map(({ what }) => what)).toEqual(
     sent.map((call) => Object.entries(ON_THE_LINE).find(([, form]) => form.test(call))?.[0] ?? call),
   );
@@ -45,17 +45,17 @@ async function expectSame(room: Room): Promise<void> {
 
 describe('the audit', () => {
   test('lists exactly the writes of a run and of its pick, pushes included, and who asked for what', async () => {
-    const room = await openRoom(house(), { audited: true, decision: TOSS_UP });
-    await room.publishes();
-    await room.says('/auto-dev pick B', { login: 'mallory' });
-    await room.says('/auto-dev pick Z');
-    await room.says('/auto-dev pick B');
-    await expectSame(room);
-    const records = await oldestFirst(room);
+    const fixture = await openFixture(shared(), { audited: true, decision: TOSS_UP });
+    await fixture.publishes();
+    await fixture.says('/auto-dev pick B', { login: 'mallory' });
+    await fixture.says('/auto-dev pick Z');
+    await fixture.says('/auto-dev pick B');
+    await expectSame(fixture);
+    const records = await oldestFirst(fixture);
     const pushed = writesIn(records).flatMap(({ branch }) => branch ?? []);
     // A pick pushes again what may be there already.
-    expect([...new Set(pushed)]).toEqual((await branchesOf(room)).map(({ branch }) => branch));
-    const { repositoryId } = house().hub.github.handle('alice', 'demo');
+    expect([...new Set(pushed)]).toEqual((await branchesOf(fixture)).map(({ branch }) => branch));
+    const { repositoryId } = shared().hub.github.handle('alice', 'demo');
     for (const write of writesIn(records)) {
       expect([write.outcome, write.repository, write.repositoryId]).toEqual([
         'done',
@@ -64,7 +64,7 @@ describe('the audit', () => {
       ]);
       // Reactions and answers to a command are the command's own.
       if (!['react', 'comment'].includes(write.what))
-        expect([write.what, write.run]).toEqual([write.what, room.runId]);
+        expect([write.what, write.run]).toEqual([write.what, fixture.runId]);
     }
     const commands = records.flatMap(({ entry }) => (entry.kind === 'command' ? [entry] : []));
     expect(commands.map(({ by, text, outcome }) => [by.login, text, outcome.kind])).toEqual([
@@ -75,13 +75,13 @@ describe('the audit', () => {
   });
 
   test('has a write whose answer was an error, and the one that was tried again', async () => {
-    const room = await openRoom(house(), { audited: true, pushes: 'rest' });
-    const { faults } = house().hub.github;
+    const fixture = await openFixture(shared(), { audited: true, pushes: 'rest' });
+    const { faults } = shared().hub.github;
     faults.add({ method: 'POST', path: /\/pulls$/, status: 502, body: {}, times: 1 });
-    await room.publishes();
-    await expectSame(room);
+    await fixture.publishes();
+    await expectSame(fixture);
     faults.clear();
-    const pulls = writesIn(await oldestFirst(room)).filter(({ what }) => what === 'open-pull');
+    const pulls = writesIn(await oldestFirst(fixture)).filter(({ what }) => what === 'open-pull');
     expect(pulls.map(({ outcome, status }) => [outcome, status])).toEqual([
       ['failed', 502],
       ['done', undefined],

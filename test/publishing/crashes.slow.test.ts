@@ -3,10 +3,10 @@ import { Fault } from '../../src/core/model/index.ts';
 import type { Store } from '../../src/ports/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
 import { tried } from '../world/tried.ts';
-import { furnished, openRoom, type Room, type RoomOptions } from './room.ts';
-import { standing } from './standing.ts';
+import { outcomeOf } from './outcome.ts';
+import { type Fixture, type FixtureOptions, openFixture, sharedFixture } from './publishing-world.ts';
 
-const house = furnished('file');
+const shared = sharedFixture('file');
 
 /** A process that dies: from its `at`th write to the store on, nothing reaches the store until it is started again. */
 function dying() {
@@ -29,55 +29,58 @@ function dying() {
 }
 
 interface Deed {
-  readonly options: RoomOptions;
-  readonly ready: (room: Room) => Promise<unknown>;
-  readonly does: (room: Room) => Promise<unknown>;
+  readonly options: FixtureOptions;
+  readonly ready: (fixture: Fixture) => Promise<unknown>;
+  readonly does: (fixture: Fixture) => Promise<unknown>;
 }
 
-const pullOf = async ({ store, runId }: Room): Promise<number> => {
+const pullOf = async ({ store, runId }: Fixture): Promise<number> => {
   const outcome = (await store.run(runId))?.outcome;
   return outcome?.kind === 'pull' ? outcome.number : 0;
 };
 
 const DEEDS: readonly (readonly [string, Deed])[] = [
-  ['publishing a pull request', { options: {}, ready: async () => null, does: (room) => room.publishes() }],
+  [
+    'publishing a pull request',
+    { options: {}, ready: async () => null, does: (fixture) => fixture.publishes() },
+  ],
   [
     'a pick',
     {
       options: { decision: TOSS_UP },
-      ready: (room) => room.publishes(),
-      does: (room) => room.says('/auto-dev pick C'),
+      ready: (fixture) => fixture.publishes(),
+      does: (fixture) => fixture.says('/auto-dev pick C'),
     },
   ],
   [
     'another pick',
     {
       options: {},
-      ready: (room) => room.publishes(),
-      does: async (room) => room.says('/auto-dev pick C', { on: await pullOf(room) }),
+      ready: (fixture) => fixture.publishes(),
+      does: async (fixture) => fixture.says('/auto-dev pick C', { on: await pullOf(fixture) }),
     },
   ],
   [
     'letting CI run',
     {
       options: {},
-      ready: (room) => room.publishes(),
-      does: async (room) => room.says('/auto-dev ci', { on: await pullOf(room) }),
+      ready: (fixture) => fixture.publishes(),
+      does: async (fixture) => fixture.says('/auto-dev ci', { on: await pullOf(fixture) }),
     },
   ],
 ];
 
 async function played({ options, ready, does }: Deed, dies: number | null) {
   const { state, store } = dying();
-  const room = await openRoom(house(), { ...options, pushes: 'rest', store, onSleep: () => revive() });
+  const fixture = await openFixture(shared(), { ...options, pushes: 'rest', store, onSleep: () => revive() });
   const revive = () => {
     state.at = Number.POSITIVE_INFINITY;
   };
-  await ready(room);
+  await ready(fixture);
   const before = state.writes.length;
   state.at = before + (dies ?? Number.POSITIVE_INFINITY);
-  await does(room);
-  return { stands: await standing(room), writes: state.writes.slice(before) };
+  await does(fixture);
+  return { stands: await outcomeOf(fixture), writes: state.writes.slice(before) };
 }
 
 describe('F2: a process that dies between two of its own records', () => {

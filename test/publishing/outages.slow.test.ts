@@ -1,52 +1,52 @@
 import { describe, expect, test } from 'vitest';
 import { TOSS_UP } from '../core/reports/sample.ts';
 import { tried } from '../world/tried.ts';
-import type { Call, Trouble } from './line.ts';
-import { furnished, openRoom, type Room } from './room.ts';
-import { standing } from './standing.ts';
+import type { Call, Trouble } from './api-calls.ts';
+import { outcomeOf } from './outcome.ts';
+import { type Fixture, openFixture, sharedFixture } from './publishing-world.ts';
 
-const house = furnished('file');
+const shared = sharedFixture('file');
 
 /** Something that a run or a person does, from a run that is ready for it. */
 interface Deed {
-  ready(): Promise<Room>;
-  does(room: Room): Promise<unknown>;
+  ready(): Promise<Fixture>;
+  does(fixture: Fixture): Promise<unknown>;
 }
 
 const PUBLISHING: Deed = {
-  ready: () => openRoom(house(), { pushes: 'rest' }),
-  does: (room) => room.publishes(),
+  ready: () => openFixture(shared(), { pushes: 'rest' }),
+  does: (fixture) => fixture.publishes(),
 };
 const ASKING: Deed = {
-  ready: () => openRoom(house(), { decision: TOSS_UP, pushes: 'rest' }),
-  does: (room) => room.publishes(),
+  ready: () => openFixture(shared(), { decision: TOSS_UP, pushes: 'rest' }),
+  does: (fixture) => fixture.publishes(),
 };
 
-async function published(room: Room): Promise<Room> {
-  await room.publishes();
-  return room;
+async function published(fixture: Fixture): Promise<Fixture> {
+  await fixture.publishes();
+  return fixture;
 }
 
-async function pullOf({ store, runId }: Room): Promise<number> {
+async function pullOf({ store, runId }: Fixture): Promise<number> {
   const outcome = (await store.run(runId))?.outcome;
   return outcome?.kind === 'pull' ? outcome.number : 0;
 }
 
 const PICKING: Deed = {
-  ready: async () => published(await openRoom(house(), { decision: TOSS_UP, pushes: 'rest' })),
-  does: (room) => room.says('/auto-dev pick C'),
+  ready: async () => published(await openFixture(shared(), { decision: TOSS_UP, pushes: 'rest' })),
+  does: (fixture) => fixture.says('/auto-dev pick C'),
 };
 const PICKING_ANOTHER: Deed = {
-  ready: async () => published(await openRoom(house(), { pushes: 'rest' })),
-  does: async (room) => room.says('/auto-dev pick C', { on: await pullOf(room) }),
+  ready: async () => published(await openFixture(shared(), { pushes: 'rest' })),
+  does: async (fixture) => fixture.says('/auto-dev pick C', { on: await pullOf(fixture) }),
 };
 const LETTING_CI_RUN: Deed = {
-  ready: async () => published(await openRoom(house(), { pushes: 'rest' })),
-  does: async (room) => room.says('/auto-dev ci', { on: await pullOf(room) }),
+  ready: async () => published(await openFixture(shared(), { pushes: 'rest' })),
+  does: async (fixture) => fixture.says('/auto-dev ci', { on: await pullOf(fixture) }),
 };
 const EXPLAINING: Deed = {
-  ready: async () => published(await openRoom(house(), { decision: TOSS_UP, pushes: 'rest' })),
-  does: (room) => room.says('/auto-dev explain A'),
+  ready: async () => published(await openFixture(shared(), { decision: TOSS_UP, pushes: 'rest' })),
+  does: (fixture) => fixture.says('/auto-dev explain A'),
 };
 
 /** Giving tokens back is not publishing: they run out by themselves. */
@@ -62,17 +62,17 @@ async function differing({ ready, does }: Deed) {
   const calm = await ready();
   const before = calm.line.calls.length;
   const said = await does(calm);
-  const wanted = await standing(calm);
+  const wanted = await outcomeOf(calm);
   const differ: object[] = [];
   const seen = new Set<string>();
   for (const [at, call] of calm.line.calls.slice(before).entries()) {
     if (!matters(call) || seen.has(kindOf(call))) continue;
     seen.add(kindOf(call));
     for (const kind of troublesOf(call)) {
-      const room = await ready();
-      room.line.fails({ kind, at: room.line.calls.length + at });
-      const answer = await does(room);
-      const stands = await standing(room);
+      const fixture = await ready();
+      fixture.line.fails({ kind, at: fixture.line.calls.length + at });
+      const answer = await does(fixture);
+      const stands = await outcomeOf(fixture);
       const same = JSON.stringify(stands) === JSON.stringify(wanted);
       if (!same) differ.push({ kind, call, answer, ...differenceOf(stands, wanted) });
     }

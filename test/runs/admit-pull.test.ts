@@ -1,11 +1,21 @@
 import { expect, test } from 'vitest';
-import { admitRoom, comment, HEAD, MAIN, mallory, mona, NOON, remark, type Scene } from './admit-room.ts';
+import {
+  admissionWorld,
+  comment,
+  HEAD,
+  MAIN,
+  mallory,
+  mona,
+  NOON,
+  type RepositoryNow,
+  remark,
+} from './admission-world.ts';
 
-async function work(what: 'review' | 'fix', set: (now: Scene) => void) {
-  const room = admitRoom();
-  set(room.now);
-  const started = await room.start({ issue: 12, work: what }, { trigger: 'command' });
-  return { ...room, ...started, task: started.run?.task };
+async function work(what: 'review' | 'fix', set: (now: RepositoryNow) => void) {
+  const admission = admissionWorld();
+  set(admission.now);
+  const started = await admission.start({ issue: 12, work: what }, { trigger: 'command' });
+  return { ...admission, ...started, task: started.run?.task };
 }
 
 const ada = { id: 8, login: 'ada' };
@@ -100,7 +110,7 @@ test.each([
   [
     'review',
     'no such pull request',
-    (now: Scene) => Object.assign(now, { pull: null }),
+    (now: RepositoryNow) => Object.assign(now, { pull: null }),
     /^#12 is not a pull request\.$/,
   ],
   ['review', 'a closed one', close('closed'), /^The pull request is no longer open\.$/],
@@ -124,25 +134,28 @@ test.each([
 });
 
 function close(state: 'closed' | 'merged') {
-  return (now: Scene) => {
+  return (now: RepositoryNow) => {
     if (now.pull) now.pull = { ...now.pull, state };
   };
 }
 function from(headRepositoryId: number | null) {
-  return (now: Scene) => {
+  return (now: RepositoryNow) => {
     if (now.pull) now.pull = { ...now.pull, headRepositoryId };
   };
 }
-function gone(now: Scene) {
+function gone(now: RepositoryNow) {
   now.refs = { main: MAIN };
 }
 
 test('what an earlier run left is not carried on to a branch that has moved since', async () => {
-  const room = admitRoom();
-  room.now.remarks = [remark(mona, 'Kept.')];
-  room.now.refs[MAIN] = MAIN;
+  const admission = admissionWorld();
+  admission.now.remarks = [remark(mona, 'Kept.')];
+  admission.now.refs[MAIN] = MAIN;
   const carry = { run: 'r0000000009', again: 'A' };
-  const { run } = await room.start({ issue: 12, work: 'review' }, { trigger: 'command', base: MAIN, carry });
+  const { run } = await admission.start(
+    { issue: 12, work: 'review' },
+    { trigger: 'command', base: MAIN, carry },
+  );
   expect(run?.state).toBe('refused');
   expect(run?.trouble?.message).toBe(
     'The branch `rounding` has moved since the run that this one continues.',

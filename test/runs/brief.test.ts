@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Brief } from '../../src/core/model/index.ts';
 import { brief } from '../../src/runs/brief/index.ts';
 import { contextOf } from '../world/run-context.ts';
-import { content, issue } from './debate-room.ts';
+import { content, issue } from './debate-world.ts';
 import { type Planned, planningWorld, RUN } from './planning-world.ts';
 
 const BRIEF: Brief = {

@@ -8,7 +8,7 @@ import { maxWorkMs, stagesOf, UNLIMITED, workTimeOf } from '../../src/runs/stage
 
 import { bookRow } from '../world/ledger.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
-import { silent } from '../world/silent.ts';
+import { silent } from '../world/silent-log.ts';
 
 /** What one coder does; `exec` is what its sandbox was asked for. A result is what a real sandbox said. */
 export type Doing = (exec: ExecSpec) => Promise<'done' | 'stopped' | ExecResult>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Debate, questionsOf } from '../../src/core/debate/index.ts';
-import { type Asked, CHECKS, content, debated, issue, SPEC, TEST } from './debate-room.ts';
+import { type Asked, CHECKS, content, debated, issue, SPEC, TEST } from './debate-world.ts';
 
 const COMMA = '- A comma inside a quoted field belongs to the field.';
 const BREAK = '- A line break inside a quoted field belongs to the field.';

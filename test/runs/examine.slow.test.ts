@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestRun } from '../../src/core/evidence/index.ts';
 import { rememberHere } from '../../src/runs/examine/areas.ts';
-import { type House, NODE_TEST, openHouse } from './examine-room.ts';
+import { NODE_TEST, openSharedFixture, type SharedFixture } from './examination-world.ts';
 
-let house: House;
+let shared: SharedFixture;
 /** What the base suite of `REPOSITORY` says there. */
 let base: TestRun;
 beforeAll(async () => {
-  house = await openHouse();
-  base = await (await house.room({ files: REPOSITORY })).base();
+  shared = await openSharedFixture();
+  base = await (await shared.fixture({ files: REPOSITORY })).base();
 });
-afterAll(() => house.close());
+afterAll(() => shared.close());
 
 const MANIFEST = { 'package.json': '{ "type": "module" }\n' };
 const production = (body: string, more = '') => ({
@@ -37,9 +37,9 @@ const EMPTY = "test('of nothing is zero', () => assert.equal(sum([]), 0));";
 
 describe('every survivor’s tests are run on the others’ code', () => {
   test('what asks for something counts, what the base passes too is a guard', async () => {
-    const room = await house.room({ files: REPOSITORY });
+    const fixture = await shared.fixture({ files: REPOSITORY });
     const negative = "test('negative', () => assert.equal(sum([-1, 1]), 0));";
-    const { A, B } = await room.examine(base, {
+    const { A, B } = await fixture.examine(base, {
       A: { ...RIGHT, ...testFile('empty', `${EMPTY}\n${negative}`) },
       B: HASTY,
     });
@@ -55,12 +55,12 @@ describe('every survivor’s tests are run on the others’ code', () => {
       },
     ]);
     // The author's files alone, on the base and on the other.
-    expect(room.tested.filter((area) => /on-base|from/.test(area))).toEqual(['A-on-base', 'B-from-A']);
+    expect(fixture.tested.filter((area) => /on-base|from/.test(area))).toEqual(['A-on-base', 'B-from-A']);
   });
 
   test('a test that was added to a file of the base counts as well', async () => {
-    const room = await house.room({ files: REPOSITORY });
-    const { B } = await room.examine(base, {
+    const fixture = await shared.fixture({ files: REPOSITORY });
+    const { B } = await fixture.examine(base, {
       A: { ...RIGHT, ...testFile('sum', `${FIRST}\n${EMPTY}`) },
       B: HASTY,
     });
@@ -73,15 +73,15 @@ describe('every survivor’s tests are run on the others’ code', () => {
   const WITH_PLUS = { ...production('list.reduce(plus, 0)', 'export const plus = (a, b) => a + b;\n') };
 
   test('a name that only its author has is held against nobody', async () => {
-    const room = await house.room({ files: REPOSITORY });
-    const { B } = await room.examine(base, { A: { ...WITH_PLUS, ...PRIVATE }, B: RIGHT });
+    const fixture = await shared.fixture({ files: REPOSITORY });
+    const { B } = await fixture.examine(base, { A: { ...WITH_PLUS, ...PRIVATE }, B: RIGHT });
     expect(B?.peerTests).toEqual([{ author: 'A', passed: 0, total: 0, failing: [], marks: 'n' }]);
   });
 
   test('a name that another candidate has as well is one that all can be asked for', async () => {
-    const room = await house.room({ files: REPOSITORY });
+    const fixture = await shared.fixture({ files: REPOSITORY });
     const other = production('list.reduce(plus, 0)', 'export function plus(a, b) {\n  return b + a;\n}\n');
-    const { B, C } = await room.examine(base, {
+    const { B, C } = await fixture.examine(base, {
       A: { ...WITH_PLUS, ...PRIVATE },
       B: RIGHT,
       C: other,
@@ -91,14 +91,17 @@ describe('every survivor’s tests are run on the others’ code', () => {
   });
 
   test('so is one that the task names', async () => {
-    const room = await house.room({ files: REPOSITORY, asked: 'Export `plus`, which adds two numbers.' });
-    const { B } = await room.examine(base, { A: { ...WITH_PLUS, ...PRIVATE }, B: RIGHT });
+    const fixture = await shared.fixture({
+      files: REPOSITORY,
+      asked: 'Export `plus`, which adds two numbers.',
+    });
+    const { B } = await fixture.examine(base, { A: { ...WITH_PLUS, ...PRIVATE }, B: RIGHT });
     expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1, marks: 'f' }]);
   });
 
   test('a test file that the command does not name is run all the same', async () => {
-    const room = await house.room({ files: REPOSITORY, test: `${NODE_TEST} test/sum.test.js` });
-    const { A, B } = await room.examine(await room.base(), {
+    const fixture = await shared.fixture({ files: REPOSITORY, test: `${NODE_TEST} test/sum.test.js` });
+    const { A, B } = await fixture.examine(await fixture.base(), {
       A: { ...RIGHT, ...testFile('empty', EMPTY) },
       B: HASTY,
     });
@@ -107,16 +110,16 @@ describe('every survivor’s tests are run on the others’ code', () => {
   });
 
   test('one survivor alone is asked whether its tests fail without its change', async () => {
-    const room = await house.room({ files: REPOSITORY });
-    const { A } = await room.examine(base, { A: { ...RIGHT, ...testFile('empty', EMPTY) } });
+    const fixture = await shared.fixture({ files: REPOSITORY });
+    const { A } = await fixture.examine(base, { A: { ...RIGHT, ...testFile('empty', EMPTY) } });
     expect(A).toMatchObject({ survivor: true, provenTests: 1, peerTests: [] });
   });
 });
 
 describe('what is equal is executed once', () => {
   test('the same production code, by whomever', async () => {
-    const room = await house.room({ files: REPOSITORY });
-    const { A, B, C } = await room.examine(base, {
+    const fixture = await shared.fixture({ files: REPOSITORY });
+    const { A, B, C } = await fixture.examine(base, {
       A: { ...RIGHT, ...testFile('empty', EMPTY) },
       B: RIGHT,
       C: HASTY,
@@ -125,17 +128,17 @@ describe('what is equal is executed once', () => {
     // B wrote A's code: on it, A's tests are run at home.
     expect(B?.peerTests).toEqual([]);
     expect(C?.peerTests).toMatchObject([{ author: 'A', total: 1 }]);
-    expect(room.tested.filter((area) => area.endsWith('-base'))).toHaveLength(3);
+    expect(fixture.tested.filter((area) => area.endsWith('-base'))).toHaveLength(3);
   });
 
   test('what was found out before a crash is not executed again', async () => {
     const remember = rememberHere();
-    const room = await house.room({ files: REPOSITORY, remember });
+    const fixture = await shared.fixture({ files: REPOSITORY, remember });
     const candidates = { A: { ...RIGHT, ...testFile('empty', EMPTY) }, B: HASTY };
-    const first = await room.examine(base, candidates);
-    const before = room.tested.length;
-    expect(await room.examine(base, candidates)).toEqual(first);
-    expect(room.tested.length).toBe(before);
+    const first = await fixture.examine(base, candidates);
+    const before = fixture.tested.length;
+    expect(await fixture.examine(base, candidates)).toEqual(first);
+    expect(fixture.tested.length).toBe(before);
   });
 });
 
@@ -146,10 +149,10 @@ describe('tests that do not always give the same answer', () => {
 
   test('on the base are known by name, and held against nobody', async () => {
     const files = { ...REPOSITORY, ...testFile('moody', moody('moody', ['x-base-2', 'A-base', 'A-own'])) };
-    const room = await house.room({ files });
-    const onBase = await room.base();
+    const fixture = await shared.fixture({ files });
+    const onBase = await fixture.base();
     expect(onBase).toMatchObject({ runs: 3, flaky: ['test/moody.test.js > moody'] });
-    const { A } = await room.examine(onBase, { A: { ...RIGHT, ...testFile('empty', EMPTY) } });
+    const { A } = await fixture.examine(onBase, { A: { ...RIGHT, ...testFile('empty', EMPTY) } });
     expect(A).toMatchObject({
       survivor: true,
       baseTests: {
@@ -165,13 +168,13 @@ describe('tests that do not always give the same answer', () => {
   test('on a candidate are run again, alone; two of three decide', async () => {
     const once = testFile('once', moody('once', ['A-base']));
     const twice = testFile('twice', moody('twice', ['A-base', 'A-base-3']));
-    const room = await house.room({ files: { ...REPOSITORY, ...once, ...twice } });
-    const { A } = await room.examine(await room.base(), { A: RIGHT });
+    const fixture = await shared.fixture({ files: { ...REPOSITORY, ...once, ...twice } });
+    const { A } = await fixture.examine(await fixture.base(), { A: RIGHT });
     expect(A?.baseTests).toMatchObject({
       regressions: ['test/twice.test.js > twice'],
       flaky: ['test/once.test.js > once', 'test/twice.test.js > twice'],
     });
-    expect(room.tested.filter((area) => area.startsWith('A-base'))).toEqual([
+    expect(fixture.tested.filter((area) => area.startsWith('A-base'))).toEqual([
       'A-base',
       'A-base-2',
       'A-base-3',
@@ -179,25 +182,25 @@ describe('tests that do not always give the same answer', () => {
   });
 
   test('a candidate that fails steadily is asked twice, not three times', async () => {
-    const room = await house.room({ files: REPOSITORY });
-    const { A } = await room.examine(base, { A: production('list.length') });
+    const fixture = await shared.fixture({ files: REPOSITORY });
+    const { A } = await fixture.examine(base, { A: production('list.length') });
     expect(A?.baseTests?.regressions).toEqual(['test/sum.test.js > adds two']);
     expect(A?.baseTests).not.toHaveProperty('flaky');
-    expect(room.tested.filter((area) => area.startsWith('A-base'))).toEqual(['A-base', 'A-base-2']);
+    expect(fixture.tested.filter((area) => area.startsWith('A-base'))).toEqual(['A-base', 'A-base-2']);
   });
 
   test('a candidate that is out of the race already is run once, for the record', async () => {
-    const room = await house.room({ files: REPOSITORY });
-    const { A } = await room.examine(base, {
+    const fixture = await shared.fixture({ files: REPOSITORY });
+    const { A } = await fixture.examine(base, {
       A: { ...production('list.length'), ...testFile('sum', 'test.skip();'), ...testFile('empty', EMPTY) },
     });
     expect(A).toMatchObject({ survivor: false, baseTests: { regressions: ['test/sum.test.js > adds two'] } });
-    expect(room.tested).toEqual(['A-base']);
+    expect(fixture.tested).toEqual(['A-base']);
   });
 
   test('steady red ones of its own do, though it breaks no base test', async () => {
-    const room = await house.room({ files: REPOSITORY });
-    const { A } = await room.examine(base, {
+    const fixture = await shared.fixture({ files: REPOSITORY });
+    const { A } = await fixture.examine(base, {
       A: { ...RIGHT, ...testFile('extra', "test('of one is two', () => assert.equal(sum([1]), 2));") },
     });
     expect(A).toMatchObject({ survivor: false, baseTests: { regressions: [] } });
@@ -208,8 +211,8 @@ describe('tests that do not always give the same answer', () => {
   });
 
   test('among its own do not make it red', async () => {
-    const room = await house.room({ files: REPOSITORY });
-    const { A } = await room.examine(base, {
+    const fixture = await shared.fixture({ files: REPOSITORY });
+    const { A } = await fixture.examine(base, {
       A: { ...RIGHT, ...testFile('empty', `${EMPTY}\n${moody('moody', ['A-own'])}`) },
     });
     expect(A).toMatchObject({ survivor: true });
@@ -218,9 +221,9 @@ describe('tests that do not always give the same answer', () => {
 
 test('a test that survivors of two families break is taken out of the race, and asked about', async () => {
   const strict = testFile('strict', "test('of nothing throws', () => assert.throws(() => sum([])));");
-  const room = await house.room({ files: { ...REPOSITORY, ...strict } });
-  const { A, B, C } = await room.examine(
-    await room.base(),
+  const fixture = await shared.fixture({ files: { ...REPOSITORY, ...strict } });
+  const { A, B, C } = await fixture.examine(
+    await fixture.base(),
     { A: RIGHT, B: HASTY, C: production('list.reduce((a, b) => b + a)') },
     { A: 'one', B: 'other', C: 'one' },
   );
@@ -251,10 +254,10 @@ console.log('1..' + checks.length);
   const command = '/opt/runoff/bin/node test/sum.js';
 
   test('are read, also for files that the command does not name', async () => {
-    const room = await house.room({ files, test: command });
-    const onBase = await room.base();
+    const fixture = await shared.fixture({ files, test: command });
+    const onBase = await fixture.base();
     expect(onBase).toMatchObject({ source: 'report', tests: { adds: 'passed', keeps: 'passed' } });
-    const { A, B } = await room.examine(onBase, {
+    const { A, B } = await fixture.examine(onBase, {
       A: { ...RIGHT, 'test/empty.js': program(['empty', 'sum([]) === 0'], ['one', 'sum([1]) === 1']) },
       B: production('list.length === 0 ? null : list.length'),
     });
@@ -275,7 +278,7 @@ console.log('TAP version 13');
 for (const [i, { holds }] of loaded.entries()) console.log((holds() ? 'ok ' : 'not ok ') + (i + 1) + ' ' + files[i]);
 console.log('1..' + files.length);
 `;
-    const room = await house.room({
+    const fixture = await shared.fixture({
       files: {
         ...MANIFEST,
         ...production('list.reduce((a, b) => a + b)'),
@@ -284,7 +287,7 @@ console.log('1..' + files.length);
       },
       test: '/opt/runoff/bin/node test/all.js',
     });
-    const { A } = await room.examine(await room.base(), {
+    const { A } = await fixture.examine(await fixture.base(), {
       A: { ...RIGHT, 'test/new.test.js': "import '../src/nowhere.js';\nexport const holds = () => true;\n" },
     });
     expect(A?.baseTests?.regressions).toEqual([]);
@@ -295,8 +298,8 @@ console.log('1..' + files.length);
   });
 
   test('a candidate that prints what a runner would print has no report', async () => {
-    const room = await house.room({ files, test: command });
-    const { A } = await room.examine(await room.base(), {
+    const fixture = await shared.fixture({ files, test: command });
+    const { A } = await fixture.examine(await fixture.base(), {
       A: production('list.length', "console.log('ok 1 adds');\nconsole.log('ok 2 keeps');\n"),
     });
     expect(A).toMatchObject({ survivor: false });
@@ -309,7 +312,7 @@ console.log('1..' + files.length);
 
 test('where a runner does not take what we ask of it, the command is run as the repository gives it', async () => {
   const old = '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/runoff/bin/node check.mjs\n';
-  const room = await house.room({
+  const fixture = await shared.fixture({
     files: {
       ...REPOSITORY,
       'tools/vitest': old,
@@ -317,9 +320,9 @@ test('where a runner does not take what we ask of it, the command is run as the 
     },
     test: 'sh tools/vitest run',
   });
-  const onBase = await room.base();
+  const onBase = await fixture.base();
   expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0, runs: 3 });
-  const { A, B } = await room.examine(onBase, { A: RIGHT, B: production('list.length') });
+  const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: production('list.length') });
   expect(A?.baseTests).toMatchObject({ source: 'exit-code', regressions: [] });
   expect(B?.baseTests).toMatchObject({ source: 'exit-code', regressions: ['exit code'] });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { admit } from '../../src/runs/admit/index.ts';
 import { loadRun } from '../../src/runs/context.ts';
 import { exposureOfLocal, type World } from '../../src/runs/index.ts';
-import { admitRoom, MAIN, NOON } from './admit-room.ts';
+import { admissionWorld, MAIN, NOON } from './admission-world.ts';
 
 const PATH = '/home/ada/shop';
 const origin = { kind: 'local', path: PATH } as const;
@@ -15,8 +15,8 @@ const HOSTS = 'network: { allow: [registry.example.com] }\n';
 
 /** A repository of the user's, on a machine with this sandbox, whose operator allows one host. */
 function local(probe: typeof NONE | typeof FULL, settings: string) {
-  const room = admitRoom();
-  room.now.files[`${MAIN}:.github/auto-dev.yml`] = settings;
+  const admission = admissionWorld();
+  admission.now.files[`${MAIN}:.github/auto-dev.yml`] = settings;
   const describe = async () => ({
     top: PATH,
     dirty: false,
@@ -25,12 +25,12 @@ function local(probe: typeof NONE | typeof FULL, settings: string) {
     unwritable: null,
   });
   const world: World = {
-    ...room.world,
-    workspaces: { ...room.world.workspaces, describe },
-    sandbox: { ...room.world.sandbox, probe: async () => probe },
-    ceilings: { ...room.world.ceilings, networkAllow: ['registry.example.com'] },
+    ...admission.world,
+    workspaces: { ...admission.world.workspaces, describe },
+    sandbox: { ...admission.world.sandbox, probe: async () => probe },
+    ceilings: { ...admission.world.ceilings, networkAllow: ['registry.example.com'] },
   };
-  return { ...room, world };
+  return { ...admission, world };
 }
 
 async function admitted(
@@ -88,8 +88,8 @@ test('a host that the operator does not allow is not reached, so that it is no r
 });
 
 test('on GitHub nobody is asked: operator and writer have said yes', async () => {
-  const room = admitRoom();
-  const world = { ...room.world, sandbox: { ...room.world.sandbox, probe: async () => NONE } };
-  const request = await room.ask();
+  const admission = admissionWorld();
+  const world = { ...admission.world, sandbox: { ...admission.world.sandbox, probe: async () => NONE } };
+  const request = await admission.ask();
   expect(await admit(world, await loadRun(world, request.runId), request)).toBe('go');
 });

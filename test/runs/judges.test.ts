@@ -3,7 +3,16 @@ import { judgeModels, MOST_CALLS } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { ANSWER_MS } from '../../src/runs/judge/judge-model.ts';
 import { AUTHORS, adding, candidate, NOTHING_RAN } from '../core/judging/sample.ts';
-import { always, cite, DOWN, openCourt, poolOf, prefers, type Ruling, saying } from './court.ts';
+import {
+  always,
+  cite,
+  DOWN,
+  type JudgeAnswer,
+  openJudging,
+  poolOf,
+  prefers,
+  saying,
+} from './judging-world.ts';
 
 const RIGHT = candidate('A', ['if (input.length === 0) return 0;', 'return parse(input);'], AUTHORS.claude);
 const WRONG = candidate('B', ['return parse(input) || 0;'], AUTHORS.gpt);
@@ -15,9 +24,9 @@ const JUDGES = {
 };
 
 test('three judges of other families see both orders and agree', async () => {
-  const court = openCourt(JUDGES);
-  const judgement = await court.judge(poolOf(RIGHT, WRONG));
-  expect(court.seen).toHaveLength(6);
+  const judging = openJudging(JUDGES);
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG));
+  expect(judging.seen).toHaveLength(6);
   expect(judgement.standings).toMatchObject([
     { alias: 'A', wins: 3, ties: 0, losses: 0 },
     { alias: 'B', wins: 0, ties: 0, losses: 3 },
@@ -29,24 +38,24 @@ test('three judges of other families see both orders and agree', async () => {
     notes: [],
     because: 'The judges put A clearly ahead of B (3-0-0 against 0-0-3, won-tied-lost).',
   });
-  expect(court.open).toBe(0);
+  expect(judging.open).toBe(0);
 });
 
 test('what judges read holds the task, what ran, and both patches, and nothing about who wrote them', async () => {
-  const court = openCourt(JUDGES);
+  const judging = openJudging(JUDGES);
   const facts = {
     ...NOTHING_RAN,
     base: { passed: 11, total: 12, failing: ['list > sorts'] },
     inputs: [{ input: '[]', expected: '0', got: 'NaN' }],
   };
-  await court.judge(
+  await judging.judge(
     poolOf(RIGHT, {
       ...WRONG,
       facts,
       files: [...WRONG.files, adding('test/run.test.ts', 'expect(run("")).toBe(0);')],
     }),
   );
-  const [one] = court.seen;
+  const [one] = judging.seen;
   expect(one?.prompt.replaceAll(one.nonce, 'NONCE')).toMatchInlineSnapshot(`
     "<<<TASK NONCE
     Return 0 for an empty input.
@@ -89,8 +98,8 @@ test('what judges read holds the task, what ran, and both patches, and nothing a
 });
 
 test('half the judges down: the others decide, with a lower quorum', async () => {
-  const court = openCourt({ ...JUDGES, 'x-ai/grok-5': DOWN });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  const judging = openJudging({ ...JUDGES, 'x-ai/grok-5': DOWN });
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.quorum).toEqual({ asked: 3, heard: 2 });
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 2 });
   expect(judgement.confidence).toBe('likely');
@@ -101,8 +110,8 @@ test('half the judges down: the others decide, with a lower quorum', async () =>
 });
 
 test('all judges down: nothing is decided, and it says why', async () => {
-  const court = openCourt({ 'deepseek/deepseek-v4': DOWN, 'x-ai/grok-5': DOWN });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG, OTHER));
+  const judging = openJudging({ 'deepseek/deepseek-v4': DOWN, 'x-ai/grok-5': DOWN });
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
   expect(judgement).toMatchObject({
     kind: 'unheard',
     standings: [],
@@ -111,13 +120,13 @@ test('all judges down: nothing is decided, and it says why', async () => {
     because: 'No judge gave an answer that counts. judge-1: HTTP 529',
   });
   // A model that is down is not asked to the end.
-  expect(court.seen.length).toBeLessThan(12);
-  expect(court.open).toBe(0);
+  expect(judging.seen.length).toBeLessThan(12);
+  expect(judging.open).toBe(0);
 });
 
 test('a judge whose key is missing is lost, the others are asked', async () => {
-  const court = openCourt(JUDGES, { models: ['qwen/qwen-4', ...Object.keys(JUDGES)] });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  const judging = openJudging(JUDGES, { models: ['qwen/qwen-4', ...Object.keys(JUDGES)] });
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.judges[0]).toMatchObject({ judge: 'judge-1', lost: ['There is no key for qwen/qwen-4.'] });
   // The fourth model took its place.
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 3 });
@@ -125,8 +134,8 @@ test('a judge whose key is missing is lost, the others are asked', async () => {
 
 test('a judge that gives no answer is replaced by the next model, as long as the calls suffice', async () => {
   const judges = { ...JUDGES, 'x-ai/grok-5': DOWN, 'qwen/qwen-4': DOWN, 'z-ai/glm-6': prefers(/length/) };
-  const court = openCourt(judges);
-  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  const judging = openJudging(judges);
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.judges.map(({ family, heard }) => [family, heard])).toEqual([
     ['deepseek', 2],
     ['grok', 0],
@@ -136,24 +145,24 @@ test('a judge that gives no answer is replaced by the next model, as long as the
   ]);
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', wins: 3 });
 
-  const few = openCourt(judges, { mostCalls: 6 });
+  const few = openJudging(judges, { mostCalls: 6 });
   expect((await few.judge(poolOf(RIGHT, WRONG))).standings[0]).toMatchObject({ alias: 'A', wins: 2 });
   expect(few.seen).toHaveLength(6);
 });
 
 test('a judge whose answers cannot be used was heard, and is not replaced', async () => {
   const citations = [{ candidate: 'first' as const, file: 'src/none.ts', line: 1, quote: 'is not there' }];
-  const inventive: Ruling = (seen) => ({ ...saying(seen, 'first'), citations });
-  const court = openCourt({ ...JUDGES, 'x-ai/grok-5': inventive, 'qwen/qwen-4': prefers(/length/) });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  const inventive: JudgeAnswer = (seen) => ({ ...saying(seen, 'first'), citations });
+  const judging = openJudging({ ...JUDGES, 'x-ai/grok-5': inventive, 'qwen/qwen-4': prefers(/length/) });
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.judges.map(({ family }) => family)).toEqual(['deepseek', 'grok', 'mistral']);
 });
 
 test('a fault that is not about a model stops the run, and leaves no lease open', async () => {
-  const broken = openCourt(JUDGES);
+  const broken = openJudging(JUDGES);
   const { open } = broken.parts.gateway;
   let opened = 0;
-  const court = openCourt(JUDGES, {
+  const judging = openJudging(JUDGES, {
     gateway: {
       ...broken.parts.gateway,
       async open(grant) {
@@ -162,13 +171,13 @@ test('a fault that is not about a model stops the run, and leaves no lease open'
       },
     },
   });
-  await expect(court.judge(poolOf(RIGHT, WRONG))).rejects.toThrow('The database is gone.');
+  await expect(judging.judge(poolOf(RIGHT, WRONG))).rejects.toThrow('The database is gone.');
   expect(broken.open).toBe(0);
 });
 
 test('the order alone decides nothing: a judge that names a place is left out', async () => {
-  const court = openCourt({ ...JUDGES, 'x-ai/grok-5': always('first') });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG, OTHER));
+  const judging = openJudging({ ...JUDGES, 'x-ai/grok-5': always('first') });
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
   expect(judgement.judges.find(({ family }) => family === 'grok')?.discarded).toMatch(/named the first/);
   expect(judgement.quorum).toEqual({ asked: 3, heard: 2 });
   expect(judgement.standings[0]).toMatchObject({ alias: 'A', losses: 0 });
@@ -177,24 +186,24 @@ test('the order alone decides nothing: a judge that names a place is left out', 
 test('judges that all change their mind with the order are all left out', async () => {
   const bySize = (seen: Parameters<ReturnType<typeof prefers>>[0]) =>
     saying(seen, seen.first.length > seen.second.length ? 'first' : 'tie');
-  const court = openCourt({ 'deepseek/deepseek-v4': bySize, 'x-ai/grok-5': bySize });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG, OTHER));
+  const judging = openJudging({ 'deepseek/deepseek-v4': bySize, 'x-ai/grok-5': bySize });
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
   expect(judgement).toMatchObject({ kind: 'discarded', standings: [], confidence: 'toss-up' });
   expect(judgement.because).toMatch(/changed with the order/);
 });
 
 test('who wrote a candidate does not judge it where two other families can', async () => {
-  const court = openCourt({ 'anthropic/claude-opus-5': always('first'), ...JUDGES });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  const judging = openJudging({ 'anthropic/claude-opus-5': always('first'), ...JUDGES });
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.judges.map(({ family }) => family)).toEqual(['deepseek', 'grok', 'mistral']);
 });
 
 test('where only the authors’ families are there they judge, and it is said', async () => {
-  const court = openCourt({
+  const judging = openJudging({
     'anthropic/claude-opus-5': prefers(/length/),
     'openai/gpt-6-sol': prefers(/length/),
   });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.judges.map(({ ownFamily }) => ownFamily)).toEqual([true, true]);
   expect(judgement.notes).toEqual([
     'Too few other families were available, so that judges saw patches of their own family too.',
@@ -202,31 +211,31 @@ test('where only the authors’ families are there they judge, and it is said', 
 });
 
 test('one family alone is never clear', async () => {
-  const court = openCourt({
+  const judging = openJudging({
     'deepseek/deepseek-v4': prefers(/length/),
     'deepseek/deepseek-v4-mini': prefers(/length/),
     'deepseek/deepseek-r3': prefers(/length/),
   });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG, OTHER));
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG, OTHER));
   expect(judgement.confidence).not.toBe('clear');
   expect(judgement.notes).toEqual(['All judges are of one family (deepseek).']);
 });
 
 test('the same patch twice is a tie that nobody is asked about', async () => {
-  const court = openCourt(JUDGES);
-  const judgement = await court.judge(poolOf(RIGHT, { ...RIGHT, alias: 'D', author: AUTHORS.gpt }));
-  expect(court.seen).toEqual([]);
+  const judging = openJudging(JUDGES);
+  const judgement = await judging.judge(poolOf(RIGHT, { ...RIGHT, alias: 'D', author: AUTHORS.gpt }));
+  expect(judging.seen).toEqual([]);
   expect(judgement).toMatchObject({ kind: 'judged', confidence: 'toss-up', pairs: [{ alike: true }] });
   expect(judgement.standings.map(({ strength }) => strength)).toEqual([0, 0]);
 });
 
 test('neither the order of the candidates nor their names change who is first', async () => {
   const pool = poolOf(RIGHT, WRONG, OTHER);
-  const forwards = await openCourt(JUDGES).judge(pool);
-  const backwards = await openCourt(JUDGES).judge({ ...pool, competitors: pool.competitors.toReversed() });
+  const forwards = await openJudging(JUDGES).judge(pool);
+  const backwards = await openJudging(JUDGES).judge({ ...pool, competitors: pool.competitors.toReversed() });
   expect(backwards.standings[0]).toEqual(forwards.standings[0]);
   expect(backwards.pairs).toEqual(forwards.pairs);
-  const renamed = await openCourt(JUDGES).judge(
+  const renamed = await openJudging(JUDGES).judge(
     poolOf({ ...RIGHT, alias: 'Z' }, { ...WRONG, alias: 'A' }, { ...OTHER, alias: 'B' }),
   );
   expect(renamed.standings[0]).toMatchObject({ ...forwards.standings[0], alias: 'Z' });
@@ -234,11 +243,13 @@ test('neither the order of the candidates nor their names change who is first', 
 
 describe('money', () => {
   test('all judges together get a share of the run’s budget', async () => {
-    const court = openCourt(JUDGES);
-    const judgement = await court.judge(poolOf(RIGHT, WRONG));
-    expect(court.grants.map(({ spender }) => spender).sort()).toEqual(['judge-1', 'judge-2', 'judge-3']);
-    expect(court.grants.reduce((sum, { capUsd }) => sum + capUsd, 0)).toBeLessThanOrEqual(1);
-    expect(court.grants.every(({ runCapUsd, models }) => runCapUsd === 5 && models.length === 1)).toBe(true);
+    const judging = openJudging(JUDGES);
+    const judgement = await judging.judge(poolOf(RIGHT, WRONG));
+    expect(judging.grants.map(({ spender }) => spender).sort()).toEqual(['judge-1', 'judge-2', 'judge-3']);
+    expect(judging.grants.reduce((sum, { capUsd }) => sum + capUsd, 0)).toBeLessThanOrEqual(1);
+    expect(judging.grants.every(({ runCapUsd, models }) => runCapUsd === 5 && models.length === 1)).toBe(
+      true,
+    );
     expect(judgement.spent).toMatchObject({ calls: 6, usd: expect.closeTo(0.06) });
   });
 
@@ -248,9 +259,9 @@ describe('money', () => {
       if (!kept.has(key)) kept.set(key, JSON.parse(JSON.stringify(await work())));
       return kept.get(key) as T;
     };
-    const before = await openCourt(JUDGES, { remember }).judge(poolOf(RIGHT, WRONG, OTHER));
+    const before = await openJudging(JUDGES, { remember }).judge(poolOf(RIGHT, WRONG, OTHER));
     expect([...kept.keys()].filter((key) => !key.startsWith('nonce:'))).toHaveLength(18);
-    const resumed = openCourt(JUDGES, { remember });
+    const resumed = openJudging(JUDGES, { remember });
     const after = await resumed.judge(poolOf(RIGHT, WRONG, OTHER));
     expect(resumed.seen).toEqual([]);
     expect({ ...after, spent: null }).toEqual({ ...before, spent: null });
@@ -260,9 +271,9 @@ describe('money', () => {
     const many = Array.from({ length: n }, (_, i) =>
       candidate(`C${i}`, [`return parse(input, ${i});`, ...(i === 1 ? ['if (input.length) return 0;'] : [])]),
     );
-    const court = openCourt(JUDGES);
-    const judgement = await court.judge(poolOf(...many));
-    expect(court.seen.length).toBeLessThanOrEqual(MOST_CALLS);
+    const judging = openJudging(JUDGES);
+    const judgement = await judging.judge(poolOf(...many));
+    expect(judging.seen.length).toBeLessThanOrEqual(MOST_CALLS);
     expect(judgement.standings[0]?.alias).toBe('C1');
     expect(judgement.how).toBe(n > 4 ? 'knockout' : 'round-robin');
     if (n > 4) expect(judgement.notes.join(' ')).toMatch(/knockout/);
@@ -272,9 +283,9 @@ describe('money', () => {
 
 test('no more than four questions are under way at a time', async () => {
   const under = { way: 0, most: 0 };
-  const court = openCourt(JUDGES);
-  const { model } = court.parts;
-  const watched = openCourt(JUDGES, {
+  const judging = openJudging(JUDGES);
+  const { model } = judging.parts;
+  const watched = openJudging(JUDGES, {
     model: {
       async ask(question) {
         under.most = Math.max(under.most, ++under.way);
@@ -291,7 +302,7 @@ test('no more than four questions are under way at a time', async () => {
 
 test('a cancelled run asks nothing more, closes its leases and rejects', async () => {
   const stop = new AbortController();
-  const court = openCourt(
+  const judging = openJudging(
     {
       'deepseek/deepseek-v4': (seen) => {
         stop.abort(new Error('cancelled by a person'));
@@ -301,22 +312,22 @@ test('a cancelled run asks nothing more, closes its leases and rejects', async (
     },
     { signal: stop.signal },
   );
-  await expect(court.judge(poolOf(RIGHT, WRONG, OTHER))).rejects.toThrow('cancelled by a person');
-  expect(court.seen.length).toBeLessThanOrEqual(4);
-  expect(court.open).toBe(0);
+  await expect(judging.judge(poolOf(RIGHT, WRONG, OTHER))).rejects.toThrow('cancelled by a person');
+  expect(judging.seen.length).toBeLessThanOrEqual(4);
+  expect(judging.open).toBe(0);
 });
 
 test('a run that was cancelled before asks nothing at all', async () => {
-  const court = openCourt(JUDGES, { signal: AbortSignal.abort(new Error('cancelled before')) });
-  await expect(court.judge(poolOf(RIGHT, WRONG))).rejects.toThrow('cancelled before');
-  expect(court.seen).toEqual([]);
-  expect(court.open).toBe(0);
+  const judging = openJudging(JUDGES, { signal: AbortSignal.abort(new Error('cancelled before')) });
+  await expect(judging.judge(poolOf(RIGHT, WRONG))).rejects.toThrow('cancelled before');
+  expect(judging.seen).toEqual([]);
+  expect(judging.open).toBe(0);
 });
 
 test('a model that never ends is lost when its time is over', async () => {
   const slept: number[] = [];
   const stopped: boolean[] = [];
-  const court = openCourt(JUDGES, {
+  const judging = openJudging(JUDGES, {
     model: {
       ask: ({ signal }) => new Promise(() => signal?.addEventListener('abort', () => stopped.push(true))),
     },
@@ -326,7 +337,7 @@ test('a model that never ends is lost when its time is over', async () => {
       },
     },
   });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.kind).toBe('unheard');
   expect(judgement.judges[0]?.lost).toContain('It gave no answer within 5 minutes.');
   expect(stopped.length).toBe(slept.length);
@@ -339,19 +350,19 @@ test('what judges say would fail is kept as claims, for whoever can execute them
     const failures = [{ candidate: worse, input: '""', expected: '0', got: 'NaN' }];
     return { ...saying(seen, worse === 'first' ? 'second' : 'first'), failures };
   };
-  const court = openCourt({ 'deepseek/deepseek-v4': claiming, 'x-ai/grok-5': claiming });
-  const judgement = await court.judge(poolOf(RIGHT, WRONG));
+  const judging = openJudging({ 'deepseek/deepseek-v4': claiming, 'x-ai/grok-5': claiming });
+  const judgement = await judging.judge(poolOf(RIGHT, WRONG));
   expect(judgement.claims).toEqual([
     { alias: 'B', judge: expect.stringMatching(/^judge-/), input: '""', expected: '0', got: 'NaN' },
   ]);
 });
 
 test('one survivor is not judged, and neither is anyone without a model', async () => {
-  expect(await openCourt(JUDGES).judge(poolOf(RIGHT))).toMatchObject({
+  expect(await openJudging(JUDGES).judge(poolOf(RIGHT))).toMatchObject({
     kind: 'unheard',
     quorum: { asked: 0 },
   });
-  const judgement = await openCourt({}).judge(poolOf(RIGHT, WRONG));
+  const judgement = await openJudging({}).judge(poolOf(RIGHT, WRONG));
   expect(judgement.because).toBe('No model is available as a judge.');
 });
 
@@ -365,7 +376,7 @@ test('the models of the coders judge, then those whose keys are set', () => {
 
 test('a citation off by a line counts, one of another file does not', async () => {
   const citing = (change: Partial<ReturnType<typeof cite>>) =>
-    openCourt({
+    openJudging({
       'deepseek/deepseek-v4': (seen) => ({
         ...saying(seen, 'tie'),
         citations: [{ ...cite(seen, 'first'), ...change }],

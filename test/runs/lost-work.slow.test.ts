@@ -10,7 +10,7 @@ import { found } from '../core/ranking/round-facts.ts';
 import { memoryEngine } from '../world/memory-engine.ts';
 import { tried } from '../world/tried.ts';
 import { codingWorld, type Doing, flowsOf, played, RUN } from './coding-world.ts';
-import { entryOf, type House, openHouse, type RoomOptions } from './examine-room.ts';
+import { entryOf, type FixtureOptions, openSharedFixture, type SharedFixture } from './examination-world.ts';
 
 const testOf = (name: string, expectation: string) => `import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -38,20 +38,20 @@ const told = (one: Evidence | undefined) => [
 ];
 
 describe('checks whose work is lost', () => {
-  let house: House;
+  let shared: SharedFixture;
   let base: TestRun;
   let calm: readonly unknown[];
   beforeAll(async () => {
-    house = await openHouse();
-    const room = await house.room({ files: FILES });
-    base = await room.base();
-    const { A, B } = await room.examine(base, { A: RIGHT, B: WRONG });
+    shared = await openSharedFixture();
+    const fixture = await shared.fixture({ files: FILES });
+    base = await fixture.base();
+    const { A, B } = await fixture.examine(base, { A: RIGHT, B: WRONG });
     calm = [told(A), told(B)];
   });
-  afterAll(() => house.close());
+  afterAll(() => shared.close());
 
   /** What the first so many commands of every area of the examination come to. */
-  const losing = (times: number, how: 'launcher' | 'command'): NonNullable<RoomOptions['exec']> => {
+  const losing = (times: number, how: 'launcher' | 'command'): NonNullable<FixtureOptions['exec']> => {
     const lost = new Map<string, number>();
     return async (spec, real) => {
       const before = lost.get(spec.area.id) ?? 0;
@@ -64,22 +64,22 @@ describe('checks whose work is lost', () => {
   };
 
   test.each(['launcher', 'command'] as const)('to the %s that is killed come to the same', async (how) => {
-    const room = await house.room({ files: FILES, exec: losing(2, how) });
-    const onBase = await room.base();
+    const fixture = await shared.fixture({ files: FILES, exec: losing(2, how) });
+    const onBase = await fixture.base();
     expect(onBase).toMatchObject({ tests: base.tests, source: base.source, runs: 3 });
-    const { A, B } = await room.examine(onBase, { A: RIGHT, B: WRONG });
+    const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: WRONG });
     expect([told(A), told(B)]).toEqual(calm);
   });
 
   test('each time to a signal, end as what kills itself does', async () => {
     let times = 0;
-    const exec: RoomOptions['exec'] = async (spec, real) => {
+    const exec: FixtureOptions['exec'] = async (spec, real) => {
       if (!spec.area.id.endsWith('x-A-base')) return real(spec);
       if (isTest(spec)) times += 1;
       return { ...(await real(spec)), exitCode: isTest(spec) ? null : 1 };
     };
-    const room = await house.room({ files: FILES, exec });
-    const { A, B } = await room.examine(base, { A: RIGHT, B: WRONG });
+    const fixture = await shared.fixture({ files: FILES, exec });
+    const { A, B } = await fixture.examine(base, { A: RIGHT, B: WRONG });
     expect([A?.survivor, B?.survivor]).toEqual([false, true]);
     expect(times).toBe(5);
   });
@@ -88,13 +88,13 @@ describe('checks whose work is lost', () => {
     'by processes of run %i of the base tests alone do not make it broken or its tests flaky',
     async (which) => {
       let runs = 0;
-      const exec: RoomOptions['exec'] = async (spec, real) => {
+      const exec: FixtureOptions['exec'] = async (spec, real) => {
         if (isTest(spec)) runs += 1;
         if (isTest(spec) && runs === which)
           await writeFile(join(spec.area.upper, 'add.js'), 'process.exit(1);\n');
         return real(spec);
       };
-      const onBase = await (await house.room({ files: FILES, exec })).base();
+      const onBase = await (await shared.fixture({ files: FILES, exec })).base();
       expect(onBase).toMatchObject({ tests: base.tests, runs: 2 });
       expect(onBase.flaky).toBeUndefined();
     },
@@ -108,17 +108,17 @@ describe('checks whose work is lost', () => {
       held: 'The failure counts against nobody; the checkout is rebuilt, and the tests pass.',
     });
     let damaged = false;
-    const exec: RoomOptions['exec'] = async (spec, real) => {
+    const exec: FixtureOptions['exec'] = async (spec, real) => {
       if (isTest(spec) && !damaged) {
         damaged = true;
-        await rm(join(room.bench.base.lower, 'add.js'));
+        await rm(join(fixture.bench.base.lower, 'add.js'));
       }
       return real(spec);
     };
-    const room = await house.room({ files: FILES, exec });
-    await expect(room.base()).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
-    await room.prepare();
-    expect(await room.base()).toMatchObject({ tests: base.tests });
+    const fixture = await shared.fixture({ files: FILES, exec });
+    await expect(fixture.base()).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
+    await fixture.prepare();
+    expect(await fixture.base()).toMatchObject({ tests: base.tests });
   });
 
   test('to a damaged file: base runs are made again, a patch is lost, and that is said', async () => {
@@ -128,20 +128,20 @@ describe('checks whose work is lost', () => {
       what: 'The stored base run is truncated, and the patch of one of two candidates.',
       held: 'The base run is repeated; the candidate is eliminated with a sentence that says why, and the other one is examined.',
     });
-    const room = await house.room({ files: FILES });
-    const { artifacts } = room.bench.world;
-    const stored = await artifacts.put(JSON.stringify(await room.base()));
-    await room.truncate(stored);
-    const onBase = await readBaseRun(room.bench, stored);
+    const fixture = await shared.fixture({ files: FILES });
+    const { artifacts } = fixture.bench.world;
+    const stored = await artifacts.put(JSON.stringify(await fixture.base()));
+    await fixture.truncate(stored);
+    const onBase = await readBaseRun(fixture.bench, stored);
     expect(onBase).toMatchObject({ tests: base.tests, source: base.source });
     const entries = [
-      { ...(await entryOf(room.bench, room.bench.world.workspaces, 'A', RIGHT)), ordinal: 0 },
-      { ...(await entryOf(room.bench, room.bench.world.workspaces, 'B', WRONG)), ordinal: 1 },
+      { ...(await entryOf(fixture.bench, fixture.bench.world.workspaces, 'A', RIGHT)), ordinal: 0 },
+      { ...(await entryOf(fixture.bench, fixture.bench.world.workspaces, 'B', WRONG)), ordinal: 1 },
     ] as const;
     const text = entries[0].patch?.text;
     if (!text) throw new Error('A left no patch.');
-    await room.truncate(text);
-    const { evidence } = await gatherEvidence(room.bench, entries, onBase);
+    await fixture.truncate(text);
+    const { evidence } = await gatherEvidence(fixture.bench, entries, onBase);
     expect(evidence.find(({ alias }) => alias === 'A')).toMatchObject({
       survivor: false,
       gates: [

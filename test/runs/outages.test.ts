@@ -3,7 +3,7 @@ import { Fault } from '../../src/core/model/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { retryOutages } from '../../src/runs/stage.ts';
 import { partial } from '../world/partial.ts';
-import { silent } from '../world/silent.ts';
+import { silent } from '../world/silent-log.ts';
 
 function recordWaits() {
   const waits: number[] = [];

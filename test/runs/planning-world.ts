@@ -4,8 +4,8 @@ import { Settings } from '../../src/core/settings/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { bookRow } from '../world/ledger.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
-import { silent } from '../world/silent.ts';
-import { answered, askedAs, type Say } from './debate-room.ts';
+import { silent } from '../world/silent-log.ts';
+import { answered, askedAs, type Say } from './debate-world.ts';
 
 export const RUN = 'r0000000000';
 /** US dollars of one call. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type House, openHouse } from './examine-room.ts';
-import { expecting, HASTY, IDLE, RIGHT } from './neutral-room.ts';
-import { familiesOf, objects, passes, type Scene, stageOf } from './review-room.ts';
+import { openSharedFixture, type SharedFixture } from './examination-world.ts';
+import { expecting, HASTY, IDLE, RIGHT } from './independent-tests-world.ts';
+import { familiesOf, objects, openReviewFixture, passes, type ReviewOptions } from './review-world.ts';
 
 /** A is HASTY: it gives a cell for an empty line, which B does not. */
 const TWO = { A: HASTY, B: RIGHT };
@@ -9,13 +9,14 @@ const TWO = { A: HASTY, B: RIGHT };
 const EMPTY = expecting('', []);
 
 describe('the review of a winner', { timeout: 120_000 }, () => {
-  let house: House;
+  let shared: SharedFixture;
   beforeAll(async () => {
-    house = await openHouse();
+    shared = await openSharedFixture();
   }, 120_000);
-  afterAll(() => house.close());
+  afterAll(() => shared.close());
 
-  const stage = (scene: Partial<Scene>) => stageOf(house, { candidates: TWO, ...scene });
+  const stage = (options: Partial<ReviewOptions>) =>
+    openReviewFixture(shared, { candidates: TWO, ...options });
   /** What became of each objection to the first winner. */
   const fates = (run: { review?: readonly { critics: readonly object[] }[] }) =>
     (run.review?.[0]?.critics ?? []).flatMap((one) =>
@@ -204,8 +205,8 @@ describe('the review of a winner', { timeout: 120_000 }, () => {
     ],
     ['auto, after a debate', { settings: { review: 'auto' }, debated: true }, 3],
     ['always, without a model', { models: [] }, 0],
-  ] satisfies [string, Partial<Scene>, number][])('%s', async (_, scene, asked) => {
-    const { play, seen } = await stage(scene);
+  ] satisfies [string, Partial<ReviewOptions>, number][])('%s', async (_, options, asked) => {
+    const { play, seen } = await stage(options);
     const run = await play();
     expect(seen).toHaveLength(asked);
     expect(run.review?.length ?? 0).toBe(asked === 0 ? 0 : 1);

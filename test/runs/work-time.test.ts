@@ -7,7 +7,7 @@ import type { World } from '../../src/runs/index.ts';
 import { executeStage, type StageResult, stagesOf, workTimeOf } from '../../src/runs/stage.ts';
 
 import { type Journal, memoryEngine, newJournal } from '../world/memory-engine.ts';
-import { silent } from '../world/silent.ts';
+import { silent } from '../world/silent-log.ts';
 import { codingWorld, flowsOf, played, RUN } from './coding-world.ts';
 
 const MINUTE = 60_000;

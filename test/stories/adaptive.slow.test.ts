@@ -4,7 +4,7 @@ import type { RunView } from '../../src/core/reports/index.ts';
 import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
 import { edit, say } from '../../src/demo/sample/contestants.ts';
 import { SCRIPTS } from '../../src/demo/sample/index.ts';
-import { onStage } from '../world/theatre.ts';
+import { withDemoApp } from '../world/demo-app.ts';
 
 /** As the sample's scripts have them; npm takes longer to start than they take. */
 const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
@@ -29,7 +29,7 @@ const roundOf = (view: RunView, kind: string) =>
 const found = (view: RunView, alias = '') => view.evidence.find((one) => one.alias === alias);
 
 test('nobody survives: the best two mend their own patches, and a person is asked about the one that holds', () =>
-  onStage(
+  withDemoApp(
     {
       settings: settings(['openai/scripted-wren', 'anthropic/scripted-mole'], { candidates: 2 }),
       scripts: {
@@ -54,9 +54,9 @@ test('nobody survives: the best two mend their own patches, and a person is aske
         },
       },
     },
-    async (stage) => {
-      const issue = await stage.label();
-      const view = await stage.run(issue);
+    async (demo) => {
+      const issue = await demo.label();
+      const view = await demo.run(issue);
       const [wren, mole] = [first(view, 'wren'), first(view, 'mole')];
       const repairs = roundOf(view, 'repair');
       const mended = repairs.find(({ contestant }) => contestant.round?.of[0] === wren?.alias);
@@ -74,23 +74,23 @@ test('nobody survives: the best two mend their own patches, and a person is aske
 
       // Alone, and without a test that shows it right, it is for a person to take.
       expect(view.state).toBe('awaiting_pick');
-      expect(await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
-      const [status, choice] = await stage.comments(issue);
+      expect(await demo.environment.github.as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
+      const [status, choice] = await demo.comments(issue);
       expect(status).toContain(`repair of ${wren?.alias}`);
       expect(choice).toContain(`- [ ] **${mended?.alias}**`);
     },
   ));
 
 test('the first two pass and wrote the same: with `stopEarly`, a coder that is slow is stopped', () =>
-  onStage(
+  withDemoApp(
     {
       settings: settings(['anthropic/scripted-heron', 'openai/scripted-heron', 'anthropic/scripted-stork'], {
         candidates: 3,
         adaptive: { stopEarly: true },
       }),
     },
-    async (stage) => {
-      const view = await stage.run(await stage.label());
+    async (demo) => {
+      const view = await demo.run(await demo.label());
       const [stork] = byModel(view, 'stork');
       const herons = byModel(view, 'heron').map(({ alias }) => alias);
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
-import { onStage, type Stage } from '../world/theatre.ts';
+import { type DemoApp, withDemoApp } from '../world/demo-app.ts';
 
 const run = promisify(execFile);
 
@@ -17,8 +17,8 @@ const SETTINGS = stringify({
 });
 
 /** The first comment there that holds all of these texts, once there is one. */
-async function comment(stage: Stage, on: number, ...texts: readonly string[]) {
-  const { github, world } = stage.theatre;
+async function comment(demo: DemoApp, on: number, ...texts: readonly string[]) {
+  const { github, world } = demo.environment;
   for (const until = Date.now() + 120_000; Date.now() < until; await world.clock.sleep(50)) {
     const all = await github.as(MAINTAINER).comments(REPOSITORY, on);
     const found = all.find(({ body }) => texts.every((text) => body.includes(text)));
@@ -28,11 +28,11 @@ async function comment(stage: Stage, on: number, ...texts: readonly string[]) {
 }
 
 test('a person picks by a tick, has the pull request answer a review, picks another, lets CI run', () =>
-  onStage({ settings: SETTINGS, collaborators: { bob: 'push', tess: 'triage' } }, async (stage) => {
-    const { github, world } = stage.theatre;
+  withDemoApp({ settings: SETTINGS, collaborators: { bob: 'push', tess: 'triage' } }, async (demo) => {
+    const { github, world } = demo.environment;
     const as = (login: string) => github.as(login);
-    const issue = await stage.label();
-    const view = await stage.run(issue);
+    const issue = await demo.label();
+    const view = await demo.run(issue);
     const by = Object.fromEntries(
       view.candidates.map((c) => [c.contestant.model.split('scripted-')[1], c.alias]),
     ) as Record<'heron' | 'otter', string>;
@@ -40,18 +40,18 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
     // Nothing is opened: the comparison is on the issue, with a box for each.
     expect(view.state).toBe('awaiting_pick');
     expect(await as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
-    expect(await stage.labels(issue)).toEqual(['auto-dev:pick']);
-    const choice = await comment(stage, issue, 'runoff:choice');
+    expect(await demo.labels(issue)).toEqual(['auto-dev:pick']);
+    const choice = await comment(demo, issue, 'runoff:choice');
     expect(choice.body.match(/^- \[ \] /gm)).toHaveLength(3);
 
     // Who may not write is not heard; a writer's vote is counted.
     await as('tess').comment(REPOSITORY, issue, `/auto-dev pick ${by.heron}`);
     await as('bob').comment(REPOSITORY, issue, `/auto-dev vote ${by.heron}`);
-    await comment(stage, issue, 'runoff:choice', '`bob`');
+    await comment(demo, issue, 'runoff:choice', '`bob`');
     expect(await as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
 
     // A tick decides. What was not picked stays a branch.
-    const now = await comment(stage, issue, 'runoff:choice');
+    const now = await comment(demo, issue, 'runoff:choice');
     const line = now.body
       .split('\n')
       .find((each) => each.startsWith('- [ ] ') && each.includes(`**${by.otter}**`));
@@ -59,15 +59,15 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
     await as(MAINTAINER).request('PATCH', path, {
       body: now.body.replace(line ?? '?', (line ?? '').replace('[ ]', '[x]')),
     });
-    const published = await stage.run(issue, ({ state }) => state === 'published');
+    const published = await demo.run(issue, ({ state }) => state === 'published');
     const outcome = published.outcome;
     if (outcome?.kind !== 'pull') throw new Error('There is not a pull request.');
     const pullOf = async (number: number) =>
       (await as(MAINTAINER).pulls(REPOSITORY)).find((one) => one.number === number);
     expect(await pullOf(outcome.number)).toMatchObject({ draft: true, head: { ref: outcome.branch } });
     expect(outcome.branch).toMatch(new RegExp(`/${by.otter}$`));
-    await comment(stage, outcome.number, 'runoff:comparison');
-    await comment(stage, issue, 'runoff:choice', '`alice`');
+    await comment(demo, outcome.number, 'runoff:comparison');
+    await comment(demo, issue, 'runoff:choice', '`alice`');
     expect(await world.store.picks(view.id)).toMatchObject([
       { alias: by.otter, by: { login: MAINTAINER }, shown: { votes: { [by.heron]: 1 } } },
     ]);
@@ -80,11 +80,11 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
       body: 'Quotes that are doubled are read wrongly.',
     });
     await as('bob').comment(REPOSITORY, outcome.number, '/auto-dev review');
-    const second = await stage.run(outcome.number, ({ state }) => state === 'awaiting_pick');
+    const second = await demo.run(outcome.number, ({ state }) => state === 'awaiting_pick');
     expect(second.base?.ref).toBe(outcome.branch);
     const secondHeron = second.candidates.find((c) => c.contestant.model.endsWith('heron'))?.alias ?? '?';
     await as('bob').comment(REPOSITORY, outcome.number, `/auto-dev pick ${secondHeron}`);
-    const stacked = (await stage.run(outcome.number, ({ state }) => state === 'published')).outcome;
+    const stacked = (await demo.run(outcome.number, ({ state }) => state === 'published')).outcome;
     if (stacked?.kind !== 'pull') throw new Error('There is no stacked pull request.');
     expect(await pullOf(stacked.number)).toMatchObject({ draft: true, base: { ref: outcome.branch } });
     expect((await pullOf(stacked.number))?.body).not.toMatch(/Fixes #/);
@@ -95,7 +95,7 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
     const before = await git('rev-parse', outcome.branch);
     const spent = (await world.store.usage(view.id)).usd;
     await as(MAINTAINER).comment(REPOSITORY, issue, `/auto-dev pick ${by.heron}`);
-    await comment(stage, outcome.number, 'runoff:comparison', `**${by.heron}** — picked by`);
+    await comment(demo, outcome.number, 'runoff:comparison', `**${by.heron}** — picked by`);
     const after = await git('rev-parse', outcome.branch);
     expect(await git('rev-parse', `${after}^`)).toBe(before);
     const branch = `auto-dev/${issue}/${view.id}/${by.heron}`;
@@ -106,7 +106,7 @@ test('a person picks by a tick, has the pull request answer a review, picks anot
     // CI is held until somebody says so.
     await as('bob').comment(REPOSITORY, issue, '/auto-dev ci');
     await as('bob').comment(REPOSITORY, issue, `/auto-dev explain ${by.otter}`);
-    const explained = await comment(stage, issue, 'runoff:reply', `### Candidate ${by.otter}`);
+    const explained = await comment(demo, issue, 'runoff:reply', `### Candidate ${by.otter}`);
     expect(explained.body).not.toMatch(/^\/auto-dev/m);
     const released = await git('rev-parse', outcome.branch);
     expect(await git('rev-parse', `${released}^`)).toBe(after);

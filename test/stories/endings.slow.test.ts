@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
-import { onStage } from '../world/theatre.ts';
+import { withDemoApp } from '../world/demo-app.ts';
 
 const coders = (...names: string[]) =>
   names.map((name) => ({ agent: 'builtin', model: `anthropic/scripted-${name}` }));
@@ -10,16 +10,16 @@ const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
 const settings = (more: object) => stringify({ budget: { run: 2, candidate: 0.5 }, checks: CHECKS, ...more });
 
 test('nothing survives: no pull request, an honest table; the label set again starts a new run', () =>
-  onStage({ settings: settings({ candidates: 2, coders: coders('mole', 'idle') }) }, async (stage) => {
-    const issue = await stage.label();
-    const view = await stage.run(issue);
+  withDemoApp({ settings: settings({ candidates: 2, coders: coders('mole', 'idle') }) }, async (demo) => {
+    const issue = await demo.label();
+    const view = await demo.run(issue);
 
     expect(view.state).toBe('published');
     expect(view.decision).toMatchObject({ kind: 'none', decidedBy: 'gates' });
     expect(view.budget.spent).toBeLessThanOrEqual(view.budget.run);
-    const maintainer = stage.theatre.github.as(MAINTAINER);
+    const maintainer = demo.environment.github.as(MAINTAINER);
     expect(await maintainer.pulls(REPOSITORY)).toEqual([]);
-    const tables = (await stage.comments(issue)).filter((c) => c.includes(`runoff:outcome:${view.id}`));
+    const tables = (await demo.comments(issue)).filter((c) => c.includes(`runoff:outcome:${view.id}`));
     expect(tables).toHaveLength(1);
     // The one that its author was asked to mend stands in it as well.
     expect(view.candidates.map(({ contestant }) => contestant.round?.kind)).toEqual([
@@ -28,46 +28,46 @@ test('nothing survives: no pull request, an honest table; the label set again st
       'repair',
     ]);
     for (const { alias } of view.candidates) expect(tables[0]).toContain(`**${alias}**`);
-    expect(await stage.labels(issue)).toEqual(['auto-dev:none']);
+    expect(await demo.labels(issue)).toEqual(['auto-dev:none']);
 
     await maintainer.addLabel(REPOSITORY, issue, 'auto-dev');
-    const second = await stage.run(issue, (again) => again.id !== view.id && again.state !== 'queued');
+    const second = await demo.run(issue, (again) => again.id !== view.id && again.state !== 'queued');
     expect(second.state).not.toBe('refused');
     await maintainer.closeIssue(REPOSITORY, issue);
-    expect((await stage.run(issue, ({ state }) => state === 'cancelled')).id).toBe(second.id);
+    expect((await demo.run(issue, ({ state }) => state === 'cancelled')).id).toBe(second.id);
   }));
 
 test('somebody who may label but not write labels: one polite sentence, no run', () =>
-  onStage({ collaborators: { tess: 'triage' } }, async (stage) => {
-    const issue = await stage.label('tess');
-    const view = await stage.run(issue);
+  withDemoApp({ collaborators: { tess: 'triage' } }, async (demo) => {
+    const issue = await demo.label('tess');
+    const view = await demo.run(issue);
 
     expect(view.state).toBe('refused');
     expect(view.candidates).toEqual([]);
-    const [said, ...more] = await stage.comments(issue);
+    const [said, ...more] = await demo.comments(issue);
     expect(said).toContain('starting a run requires write access to this repository');
     expect(more).toEqual([]);
-    expect(await stage.labels(issue)).toEqual([]);
-    expect(stage.theatre.github.reactions.map((r) => r.content)).toEqual(['confused']);
+    expect(await demo.labels(issue)).toEqual([]);
+    expect(demo.environment.github.reactions.map((r) => r.content)).toEqual(['confused']);
   }));
 
 test('the settings file has a mistake: refused with line and suggestion', () =>
-  onStage({ settings: 'candidates: 4\ncandidate: 3\n' }, async (stage) => {
-    const issue = await stage.label();
-    const view = await stage.run(issue);
+  withDemoApp({ settings: 'candidates: 4\ncandidate: 3\n' }, async (demo) => {
+    const issue = await demo.label();
+    const view = await demo.run(issue);
 
     expect(view.state).toBe('refused');
-    const [comment] = await stage.comments(issue);
+    const [comment] = await demo.comments(issue);
     expect(comment).toContain('auto-dev.yml:2:1');
     expect(comment).toContain('candidates');
   }));
 
 test('the tests do not run on the base commit: it ends before a coder is paid', () =>
-  onStage(
+  withDemoApp(
     { settings: settings({ candidates: 1, coders: coders('heron'), checks: { test: 'exit 7' } }) },
-    async (stage) => {
-      const issue = await stage.label();
-      const view = await stage.run(issue);
+    async (demo) => {
+      const issue = await demo.label();
+      const view = await demo.run(issue);
 
       expect(view.state).toBe('failed');
       expect(view.trouble).toMatchObject({
@@ -75,27 +75,27 @@ test('the tests do not run on the base commit: it ends before a coder is paid', 
         message: expect.stringContaining('exit code 7'),
       });
       expect(view.candidates).toEqual([]);
-      expect(await stage.labels(issue)).toEqual(['auto-dev:failed']);
+      expect(await demo.labels(issue)).toEqual(['auto-dev:failed']);
     },
   ));
 
 test('the running label is taken off while coders work: cancelled, nothing left running', () =>
-  onStage({ settings: settings({ candidates: 2, coders: coders('stork') }) }, async (stage) => {
-    const issue = await stage.label();
-    await stage.run(issue, (view) => view.candidates.filter((c) => c.state === 'coding').length === 2);
-    await stage.theatre.github.as(MAINTAINER).removeLabel(REPOSITORY, issue, 'auto-dev:running');
+  withDemoApp({ settings: settings({ candidates: 2, coders: coders('stork') }) }, async (demo) => {
+    const issue = await demo.label();
+    await demo.run(issue, (view) => view.candidates.filter((c) => c.state === 'coding').length === 2);
+    await demo.environment.github.as(MAINTAINER).removeLabel(REPOSITORY, issue, 'auto-dev:running');
     // The run is cancelled before its candidates are.
-    await stage.theatre.github.settled();
-    const view = await stage.run(issue);
+    await demo.environment.github.settled();
+    const view = await demo.run(issue);
 
     expect(view.state).toBe('cancelled');
     expect(view.candidates.map((c) => c.state)).toEqual(['cancelled', 'cancelled']);
-    await stage.theatre.github.settled();
-    expect(await stage.labels(issue)).toEqual([]);
+    await demo.environment.github.settled();
+    expect(await demo.labels(issue)).toEqual([]);
   }));
 
 test('a coder that never answers is stopped, the others go on', () =>
-  onStage(
+  withDemoApp(
     {
       settings: settings({
         candidates: 2,
@@ -104,8 +104,8 @@ test('a coder that never answers is stopped, the others go on', () =>
         timeout: { candidate: '5m', silence: '15s' },
       }),
     },
-    async (stage) => {
-      const view = await stage.run(await stage.label());
+    async (demo) => {
+      const view = await demo.run(await demo.label());
       const stork = view.candidates.find((c) => c.contestant.model.endsWith('stork'));
       const heron = view.candidates.find((c) => c.contestant.model.endsWith('heron'));
 

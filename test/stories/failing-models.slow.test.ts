@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
 import { SCRIPTS } from '../../src/demo/sample/index.ts';
 import type { Turn } from '../../src/demo/scripted-models/index.ts';
-import { onStage } from '../world/theatre.ts';
+import { withDemoApp } from '../world/demo-app.ts';
 
 const always = (turn: Turn) => ({
   ...SCRIPTS['scripted-idle'],
@@ -33,9 +33,9 @@ const settings = (models: readonly string[]) =>
   });
 
 test('every model fails in its own way: no pull request, each reason in plain words, and what to do', () =>
-  onStage({ scripts, settings: settings(FAILING) }, async (stage) => {
-    const issue = await stage.label();
-    const view = await stage.run(issue);
+  withDemoApp({ scripts, settings: settings(FAILING) }, async (demo) => {
+    const issue = await demo.label();
+    const view = await demo.run(issue);
 
     expect(view.state).toBe('published');
     const reasons = Object.fromEntries(view.candidates.map((one) => [one.contestant.model, one.note]));
@@ -54,35 +54,35 @@ test('every model fails in its own way: no pull request, each reason in plain wo
     });
     // What was refused is not charged, and nothing stays booked. An answer that broke off counts for the most that it can
     // have cost.
-    const charged = await stage.theatre.world.store.usage(view.id);
+    const charged = await demo.environment.world.store.usage(view.id);
     const byCoders = view.candidates.reduce((sum, { usage }) => sum + usage.usd, 0);
-    const planned = await stage.theatre.world.store.usage(view.id, 'brief');
+    const planned = await demo.environment.world.store.usage(view.id, 'brief');
     expect(view.budget.spent).toBeCloseTo(charged.usd, 9);
     expect(byCoders + planned.usd).toBeCloseTo(charged.usd, 9);
     expect(charged.usd).toBeLessThan(0.5);
     for (const model of ['mole', 'otter'])
       expect(view.candidates.find(({ contestant }) => contestant.model.endsWith(model))?.usage.usd).toBe(0);
 
-    expect(await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
-    const [status = '', table = ''] = await stage.comments(issue);
+    expect(await demo.environment.github.as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
+    const [status = '', table = ''] = await demo.comments(issue);
     expect(status).toContain('**Next:** find out what stopped each coder, fix it');
     expect(status).not.toContain('more precisely');
     for (const { alias, note } of view.candidates) expect(table).toContain(`**${alias}**: ${note}`);
-    expect(await stage.labels(issue)).toEqual(['auto-dev:none']);
+    expect(await demo.labels(issue)).toEqual(['auto-dev:none']);
   }));
 
 // Half a minute each; the first is the one that always runs.
 test('one model of three lives: the run goes on with what it wrote', () =>
-  onStage(
+  withDemoApp(
     {
       scripts,
       settings: settings(['anthropic/scripted-mole', 'openai/scripted-otter', 'anthropic/scripted-heron']),
     },
-    async (stage) => {
-      const issue = await stage.label();
-      const view = await stage.run(issue);
+    async (demo) => {
+      const issue = await demo.label();
+      const view = await demo.run(issue);
       const heron = view.candidates.find(({ contestant }) => contestant.model.endsWith('heron'));
       expect(view.decision).toMatchObject({ kind: 'winner', alias: heron?.alias });
-      expect(await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY)).toHaveLength(1);
+      expect(await demo.environment.github.as(MAINTAINER).pulls(REPOSITORY)).toHaveLength(1);
     },
   ));

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { runJson } from '../../src/cli/index.ts';
 import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
-import { onStage } from '../world/theatre.ts';
+import { withDemoApp } from '../world/demo-app.ts';
 
 describe('a maintainer labels an issue', () => {
   test('and the candidate that survives the evidence becomes a draft pull request', () =>
-    onStage({ furnish: async () => {} }, async (stage) => {
-      const issue = await stage.label();
-      const view = await stage.run(issue);
+    withDemoApp({ furnish: async () => {} }, async (demo) => {
+      const issue = await demo.label();
+      const view = await demo.run(issue);
       const document = runJson(view);
 
       expect(document.run.state).toBe('published');
@@ -44,7 +44,7 @@ describe('a maintainer labels an issue', () => {
       for (const candidate of view.candidates) expect(candidate.usage.usd).toBeGreaterThan(0);
 
       // One draft pull request, from our branch, that closes the issue by our own line only.
-      const pulls = await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY);
+      const pulls = await demo.environment.github.as(MAINTAINER).pulls(REPOSITORY);
       expect(pulls).toHaveLength(1);
       expect(pulls[0]).toMatchObject({
         draft: true,
@@ -55,22 +55,22 @@ describe('a maintainer labels an issue', () => {
       expect(pulls[0]?.body).toContain(`Fixes #${issue}`);
 
       // The comparison with every losing diff stands on it.
-      const [comparison, ...more] = await stage.comments(pulls[0]?.number ?? 0);
+      const [comparison, ...more] = await demo.comments(pulls[0]?.number ?? 0);
       expect(more).toEqual([]);
       expect(comparison).toContain(`<!-- runoff:comparison:${view.id} -->`);
       for (const name of ['otter', 'mole', 'wren']) expect(comparison).toContain(`scripted-${name}`);
       expect(comparison?.match(/^`{3,}diff$/gm)?.length).toBeGreaterThanOrEqual(3);
 
       // The issue tells its end: one status comment, label and reactions.
-      const comments = await stage.comments(issue);
+      const comments = await demo.comments(issue);
       expect(comments).toHaveLength(1);
       expect(comments[0]).toContain(`#${pulls[0]?.number}`);
-      expect(await stage.labels(issue)).toEqual(['auto-dev:done']);
-      const reactions = stage.theatre.github.reactions.filter((r) => r.target === `issues/${issue}`);
+      expect(await demo.labels(issue)).toEqual(['auto-dev:done']);
+      const reactions = demo.environment.github.reactions.filter((r) => r.target === `issues/${issue}`);
       expect(reactions.map((r) => r.content).toSorted()).toEqual(['eyes', 'rocket']);
 
       // The same delivery once more, with the same label in it, makes no second run.
-      const { github, world } = stage.theatre;
+      const { github, world } = demo.environment;
       const labelled = github.deliveries.find((d) => d.event === 'issues' && d.action === 'labeled');
       await github.redeliver(labelled?.guid ?? '');
       await github.settled();

@@ -11,7 +11,7 @@ import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
 import { SCRIPTS } from '../../src/demo/sample/index.ts';
 import type { Action, Scripts, Turn } from '../../src/demo/scripted-models/index.ts';
 import { INSTALL_MS, installedAgents } from '../setup/agents.ts';
-import { onStage } from '../world/theatre.ts';
+import { withDemoApp } from '../world/demo-app.ts';
 
 /** Who writes with which of the sample's scripts. */
 const FIELD = {
@@ -95,14 +95,14 @@ describe('four real agents compete on one issue', () => {
   }, INSTALL_MS);
 
   test('and the one that survives the evidence becomes a draft pull request', { timeout: 600_000 }, () =>
-    onStage({ agents, scripts, settings: SETTINGS }, async (stage) => {
-      const issue = await stage.label();
+    withDemoApp({ agents, scripts, settings: SETTINGS }, async (demo) => {
+      const issue = await demo.label();
       // Two waits: real agents alone may take as long as a whole run of the builtin one.
-      await stage.run(
+      await demo.run(
         issue,
         ({ state, candidates }) => isOver(state) || (candidates.length === 4 && candidates.every(hasEnded)),
       );
-      const view = await stage.run(issue);
+      const view = await demo.run(issue);
       expect(view.state, JSON.stringify(runJson(view), null, 1)).toBe('published');
 
       const by = Object.fromEntries(
@@ -127,11 +127,11 @@ describe('four real agents compete on one issue', () => {
       expect(failed('mole')).toBe('untampered');
       expect(failed('wren')).toMatch(/parses|builds/);
 
-      const pulls = await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY);
+      const pulls = await demo.environment.github.as(MAINTAINER).pulls(REPOSITORY);
       expect(pulls).toMatchObject([
         { draft: true, head: { ref: `auto-dev/${issue}/${view.id}/${by.heron.alias}` } },
       ]);
-      const [comparison = ''] = await stage.comments(pulls[0]?.number ?? 0);
+      const [comparison = ''] = await demo.comments(pulls[0]?.number ?? 0);
       for (const name of NAMES) {
         expect(comparison).toContain(FIELD[name].agent);
         expect(comparison).toContain(`scripted-${name}`);
@@ -139,7 +139,7 @@ describe('four real agents compete on one issue', () => {
       }
 
       // The operator's keys are in nothing that stays: the winner's model is, as a proof that the search works.
-      const everything = await kept(join(stage.theatre.home, 'data'));
+      const everything = await kept(join(demo.environment.home, 'data'));
       expect(everything.some((text) => text.includes('scripted-heron'))).toBe(true);
       for (const text of everything) expect(text.includes('scripted-key-for-')).toBe(false);
     }),

@@ -8,7 +8,7 @@ import { type DemoEnvironment, MAINTAINER, REPOSITORY } from '../../src/demo/env
 import { cancelRun } from '../../src/runs/index.ts';
 import { furnish } from '../world/data-folder.ts';
 import { freshDatabase } from '../world/database.ts';
-import { onStage } from '../world/theatre.ts';
+import { withDemoApp } from '../world/demo-app.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LEADS_ONLY = { CODERS_PER_WORKER: '0', EXAMINATIONS_PER_WORKER: '0' };
@@ -62,10 +62,10 @@ async function startWorker({ home, environment }: DemoEnvironment, name: string)
   };
 }
 
-const onMachines = async (paceMs: number, play: Parameters<typeof onStage>[1]): Promise<void> => {
+const onMachines = async (paceMs: number, play: Parameters<typeof withDemoApp>[1]): Promise<void> => {
   const database = await freshDatabase();
   try {
-    await onStage({ paceMs, environment: { DATABASE_URL: database.url, ...LEADS_ONLY } }, play);
+    await withDemoApp({ paceMs, environment: { DATABASE_URL: database.url, ...LEADS_ONLY } }, play);
   } finally {
     for (const worker of workers) await kill(worker);
     await database.drop();
@@ -74,27 +74,27 @@ const onMachines = async (paceMs: number, play: Parameters<typeof onStage>[1]): 
 
 describe('the app leads, and workers do the work', () => {
   test('one is killed with -9 while its candidates are coded: another finishes them, and the app publishes', () =>
-    onMachines(100, async (stage) => {
-      const one = await startWorker(stage.theatre, 'one');
-      const issue = await stage.label();
-      await stage.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
+    onMachines(100, async (demo) => {
+      const one = await startWorker(demo.environment, 'one');
+      const issue = await demo.label();
+      await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
       await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
       await kill(one.process);
-      await startWorker(stage.theatre, 'two');
+      await startWorker(demo.environment, 'two');
 
-      const view = await stage.run(issue);
+      const view = await demo.run(issue);
       expect(view.state).toBe('published');
-      const pulls = await stage.theatre.github.as(MAINTAINER).pulls(REPOSITORY);
+      const pulls = await demo.environment.github.as(MAINTAINER).pulls(REPOSITORY);
       expect(pulls).toMatchObject([{ draft: true, state: 'open' }]);
     }));
 
   test('one is stopped while its candidates are coded: it ends in its grace, and another goes on at once', () =>
-    onMachines(500, async (stage) => {
-      const one = await startWorker(stage.theatre, 'one');
-      const issue = await stage.label();
-      await stage.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
+    onMachines(500, async (demo) => {
+      const one = await startWorker(demo.environment, 'one');
+      const issue = await demo.label();
+      await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
       await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
-      const two = await startWorker(stage.theatre, 'two');
+      const two = await startWorker(demo.environment, 'two');
       expect(await one.leases()).toBeGreaterThan(0);
 
       const began = performance.now();
@@ -111,19 +111,17 @@ describe('the app leads, and workers do the work', () => {
         `a worker ended in ${Math.round(endedMs)} ms, its candidates went on after ${Math.round(onMs)} ms\n`,
       );
       expect(endedMs).toBeLessThan(20_000);
-      expect((await stage.run(issue)).state).toBe('published');
+      expect((await demo.run(issue)).state).toBe('published');
     }));
 
   test('a cancel in the app ends the coders of a worker within two seconds', () =>
-    onMachines(500, async (stage) => {
-      const one = await startWorker(stage.theatre, 'one');
-      const issue = await stage.label();
-      const { id } = await stage.run(issue, (view) =>
-        view.candidates.some(({ state }) => state === 'coding'),
-      );
+    onMachines(500, async (demo) => {
+      const one = await startWorker(demo.environment, 'one');
+      const issue = await demo.label();
+      const { id } = await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
       await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
       const began = performance.now();
-      await cancelRun(stage.theatre.world, id, 'a person cancelled it');
+      await cancelRun(demo.environment.world, id, 'a person cancelled it');
       await expect.poll(one.leases, { interval: 20, timeout: 20_000 }).toBe(0);
       const ms = performance.now() - began;
       process.stdout.write(`cancel reached the coders of a worker in ${Math.round(ms)} ms\n`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { SCRIPTS } from '../../src/demo/sample/index.ts';
 import type { Turn } from '../../src/demo/scripted-models/index.ts';
-import { onStage } from '../world/theatre.ts';
+import { withDemoApp } from '../world/demo-app.ts';
 
 /** The same work, without the tests that the coder would have added. */
 const untested = (turns: readonly Turn[]): readonly Turn[] =>
@@ -30,7 +30,7 @@ test('nobody adds a test: a writer that saw no candidate writes some, and what i
     structured,
     answers: [...answers, { holds: 'You review one candidate patch', structured: REVIEW }],
   };
-  return onStage(
+  return withDemoApp(
     {
       settings: stringify({
         budget: { run: 2, candidate: 0.5 },
@@ -49,9 +49,9 @@ test('nobody adds a test: a writer that saw no candidate writes some, and what i
         'scripted-otter': { turns: untested(SCRIPTS['scripted-otter'].turns), ...asked },
       },
     },
-    async (stage) => {
-      const issue = await stage.label();
-      const view = await stage.run(issue);
+    async (demo) => {
+      const issue = await demo.label();
+      const view = await demo.run(issue);
       const [heron, otter] = ['heron', 'otter'].map(
         (name) => view.candidates.find(({ contestant }) => contestant.model.endsWith(name))?.alias ?? '',
       );
@@ -65,7 +65,7 @@ test('nobody adds a test: a writer that saw no candidate writes some, and what i
       expect(view.neutral).toMatchObject({ models: [expect.stringContaining('scripted-')] });
 
       const pull = view.outcome?.kind === 'pull' ? view.outcome.number : 0;
-      const [comparison = ''] = await stage.comments(pull);
+      const [comparison = ''] = await demo.comments(pull);
       expect(comparison).toMatch(/Tests written from the brief by .*: \d admitted/);
       expect(comparison).toContain('Several of 2 survivors make the same changes to: src/csv.js (2)');
       expect(comparison).toContain(`“a doubled quote”: ${heron} passes, ${otter} fails.`);

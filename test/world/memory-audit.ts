@@ -1,6 +1,6 @@
 import { RUN_STATES, type RunState } from '../../src/core/model/index.ts';
 import type { AuditEntry, AuditPlace, AuditRecord, Census, RunRecord, Store } from '../../src/ports/index.ts';
-import { kept } from './memory-said.ts';
+import { kept } from './memory-commands.ts';
 
 const AUDITED: ReadonlySet<RunState> = new Set(['refused', 'cancelled', 'merged', 'closed']);
 

@@ -24,7 +24,7 @@ import type {
   Whose,
 } from '../../src/ports/index.ts';
 import { censusOf, memoryAudit } from './memory-audit.ts';
-import { kept, memoryAnswers, memoryCommands, memoryPicks } from './memory-said.ts';
+import { kept, memoryAnswers, memoryCommands, memoryPicks } from './memory-commands.ts';
 
 interface Entry {
   run: Omit<RunRecord, 'stages'>;

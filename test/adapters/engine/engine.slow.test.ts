@@ -8,7 +8,7 @@ import {
 } from '../../contracts/engine.suite.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { memoryEngine, newJournal } from '../../world/memory-engine.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 
 const SHARED = {
   executorId: 'box-1',

@@ -3,7 +3,7 @@ import { openFence } from '../../../src/adapters/engine/index.ts';
 import { Fault } from '../../../src/core/model/index.ts';
 import type { Executors } from '../../../src/ports/index.ts';
 import { partial } from '../../world/partial.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 
 /** A fence with clocks that a test sets, over a database that answers what it is told to. */
 function aFence() {

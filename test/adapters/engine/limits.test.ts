@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openDbosEngine } from '../../../src/adapters/engine/index.ts';
 import { priorityOf } from '../../../src/core/model/index.ts';
 import { freshDatabase } from '../../world/database.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 
 test('candidates of one repository wait for each other, those of another do not', async () => {
   const { url, drop } = await freshDatabase();

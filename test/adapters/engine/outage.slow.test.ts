@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '../../../src/adapters/database/index.ts';
 import { openDbosEngine, openFence } from '../../../src/adapters/engine/index.ts';
 import { openExecutors, openStore } from '../../../src/adapters/store/index.ts';
 import { systemClock } from '../../../src/adapters/system/index.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 import { tried } from '../../world/tried.ts';
 
 test('the server dies under a running engine: it is brought back, and run and waiting go on', async () => {

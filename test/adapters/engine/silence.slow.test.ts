@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/adapters/system/index.ts';
 import type { Engine, Executors } from '../../../src/ports/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../world/database-proxy.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 import { tried } from '../../world/tried.ts';
 
 const ALL = process.env.RUNOFF_TEST_CHAOS === 'all';

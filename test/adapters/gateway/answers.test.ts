@@ -280,7 +280,7 @@ test('kill -9 around the moment at which an answer is kept: booked always, paid 
   const folder = join(rig.dir, 'artifacts');
   const artifacts = openArtifacts(folder);
   const crash = async (run: string, dies: string): Promise<string> => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'dying.ts')], {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'killed-gateway.ts')], {
       env: {
         DATABASE: database.url,
         PROVIDER: provider.url,

@@ -34,7 +34,7 @@ test('what a call may cost counts after its process was killed in the middle of 
   });
   provider = await startProvider(() => {});
   await using rig = await openRig(provider.url, { ledger: store, clock, budgetWaitMs: 20 });
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'dying.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'killed-gateway.ts')], {
     env: { DATABASE: database.url, PROVIDER: provider.url, DIR: join(rig.dir, 'd') },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Fault } from '../../../src/core/model/index.ts';
 import type { Log, Workspaces } from '../../../src/ports/index.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 import { tried } from '../../world/tried.ts';
 import { type GitServer, startGitServer } from './server.ts';
 import { type GitWorld, git, LIMITS, openGitWorld } from './world.ts';

@@ -2,7 +2,7 @@
 import { openWorkspaces } from '../../../src/adapters/git/index.ts';
 import { openBubblewrap } from '../../../src/adapters/sandbox/index.ts';
 import { DEFAULT_LIMITS } from '../../../src/ports/index.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 
 const [dataDir = '', scratch = '', uid = '', path = '', work = '', ...commits] = process.argv.slice(2);
 const owner = uid === '' ? null : { uid: Number(uid), gid: Number(uid) };

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openTrash } from '../../../src/adapters/git/areas.ts';
 import { layoutOf, makeLayout } from '../../../src/adapters/git/layout.ts';
 import { removeTree } from '../../../src/adapters/git/trees.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 import { tried } from '../../world/tried.ts';
 import { type GitWorld, openGitWorld } from './world.ts';
 

@@ -13,7 +13,7 @@ import {
   type WorkArea,
   type Workspaces,
 } from '../../../src/ports/index.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 
 /** An unused id, so that no other process of the machine counts. */
 const OWNER = process.getuid?.() === 0 ? { uid: 64191, gid: 64191 } : null;

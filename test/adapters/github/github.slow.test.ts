@@ -8,7 +8,7 @@ import { type GitHubWorld, git, openGitHubWorld } from '../../../packages/local-
 import { openGitHub } from '../../../src/adapters/github/index.ts';
 import type { ReactionTarget } from '../../../src/ports/index.ts';
 import { type GitHubBench, githubContract } from '../../contracts/github.suite.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 
 const seen = new Set<string>();
 const violations: Violation[] = [];

@@ -12,7 +12,7 @@ import { delivery, SECRET } from '../../server/delivery.ts';
 import { bookRow } from '../../world/ledger.ts';
 import { memoryEngine } from '../../world/memory-engine.ts';
 import { memoryStore } from '../../world/memory-store.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 
 const TOKEN = 'scrape-0123456789abcdef';
 const MODEL = 'anthropic/claude-sonnet-5';

@@ -4,7 +4,7 @@ import { LAUNCH_LOCK, prepareEngineSchema } from '../../../src/adapters/engine/i
 import { moveDatabase } from '../../../src/adapters/move/index.ts';
 import { openStore } from '../../../src/adapters/store/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 import { tried } from '../../world/tried.ts';
 import { executors } from '../engine/executors.ts';
 

@@ -9,7 +9,7 @@ import type { ExecSpec, Sandbox } from '../../../src/ports/index.ts';
 import { limited, markedSleep, processesWith } from '../../contracts/sandbox.limits.ts';
 import { sandboxContract } from '../../contracts/sandbox.suite.ts';
 import { importImage } from '../../setup/container-image.ts';
-import { gone, untilDead, victim } from './victim.ts';
+import { gone, startKilledApp, untilDead } from './killed-app.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
 const IMAGE = 'localhost/runoff-sandbox-test:1';
@@ -121,7 +121,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
     test('is ended by its control socket and by the watcher when Runoff is killed', async () => {
       const mark = markedSleep();
       const line = `(setsid setsid sh -c "trap '' TERM HUP INT; sleep ${mark}" &) ; sleep ${mark}`;
-      const app = await victim('openContainer', bench, line, mark, { engine, image: IMAGE });
+      const app = await startKilledApp('openContainer', bench, line, mark, { engine, image: IMAGE });
       process.kill(app, 'SIGKILL');
       expect(await untilDead(mark)).toBe(gone);
     });
@@ -130,7 +130,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
       const mark = markedSleep();
       // The entry is the parent of the command. Stopped, it does not see its control socket break.
       const line = `kill -STOP $PPID; sleep ${mark} & sleep ${mark}`;
-      const app = await victim('openContainer', bench, line, mark, { engine, image: IMAGE });
+      const app = await startKilledApp('openContainer', bench, line, mark, { engine, image: IMAGE });
       process.kill(app, 'SIGKILL');
       expect(await untilDead(mark)).toBe(gone);
     });
@@ -138,7 +138,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
     test('left by a Runoff that died with its watcher is removed at the next start', async () => {
       await sh('true');
       const mark = markedSleep();
-      const app = await victim('openContainer', bench, `sleep ${mark} & sleep ${mark}`, mark, {
+      const app = await startKilledApp('openContainer', bench, `sleep ${mark} & sleep ${mark}`, mark, {
         engine,
         image: IMAGE,
       });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ControlGroups, findControlGroups } from '../../../src/adapters/sandbox/control-groups.ts';
 import { startedAt } from '../../../src/adapters/sandbox/processes.ts';
-import { type PretendGroups, pretendGroups } from './grouphost.ts';
+import { type PretendGroups, pretendGroups } from './fake-control-groups.ts';
 import { openWorkbench, shell, type Workbench } from './workbench.ts';
 
 const LIMITS = { memoryBytes: 300e6, processes: 40 };

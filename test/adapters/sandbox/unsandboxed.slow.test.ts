@@ -8,7 +8,7 @@ import { onHost } from '../../../src/adapters/sandbox/unsandboxed/index.ts';
 import type { Sandbox } from '../../../src/ports/index.ts';
 import { limited, markedSleep, processesWith } from '../../contracts/sandbox.limits.ts';
 import { sandboxContract } from '../../contracts/sandbox.suite.ts';
-import { gone, untilDead, victim } from './victim.ts';
+import { gone, startKilledApp, untilDead } from './killed-app.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
 const open = (bench: Workbench): Sandbox => {
@@ -106,7 +106,7 @@ describe('without a sandbox', () => {
   test('what a killed Runoff left is ended, daemons too', async () => {
     const mark = markedSleep();
     const line = `(setsid setsid sh -c "trap '' TERM HUP INT; sleep ${mark}" &) ; sleep ${mark}`;
-    const app = await victim('openUnsandboxed', bench, line, mark);
+    const app = await startKilledApp('openUnsandboxed', bench, line, mark);
     expect(processesWith(mark)).toBeGreaterThan(1);
     process.kill(app, 'SIGKILL');
     expect(await untilDead(mark)).toBe(gone);

@@ -7,7 +7,7 @@ import { asFault } from '../../../src/core/model/index.ts';
 import type { Executors, Store } from '../../../src/ports/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../world/database-proxy.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 import { tried } from '../../world/tried.ts';
 
 const limits = { ...LIMITS, connectMs: 1_000, silenceMs: 600, statementMs: 400, lockMs: 300 };

@@ -16,7 +16,7 @@ import type { CheckPorts, CheckRunner } from '../../../src/runs/examine/areas.ts
 import { checkRunnerOn } from '../../../src/runs/examine/execute.ts';
 import { parseErrors, parseSources } from '../../../src/runs/examine/syntax.ts';
 import { patchOf } from '../../contracts/workspaces.suite.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 import { type GitWorld, openGitWorld } from '../git/world.ts';
 import { openWorkbench, shell, type Workbench } from '../sandbox/workbench.ts';
 

@@ -9,7 +9,7 @@ import { instrumentFlows } from '../../../src/runs/instrumentation.ts';
 import { bookRow } from '../../world/ledger.ts';
 import { memoryEngine } from '../../world/memory-engine.ts';
 import { memoryStore } from '../../world/memory-store.ts';
-import { silent } from '../../world/silent.ts';
+import { silent } from '../../world/silent-log.ts';
 
 interface SentSpan {
   readonly traceId: string;

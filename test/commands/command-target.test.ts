@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import { atWork, boxes, type CommandWorld, commandWorld, shown, tick } from './command-world.ts';
+import { mona, RUN } from './dialogue-world.ts';
+import { down } from './fake-repository.ts';
+
+const REVIEW = 'r0000000009';
+const OURS = `auto-dev/7/${RUN}/B`;
+const picked = async ({ store }: CommandWorld, id: string) =>
+  (await store.picks(id)).map(({ alias }) => alias);
+
+/** Pull request #11 is ours, made for issue #7; a review there led to a pull request of its own, or asks for a pick. */
+async function reviewed(how: 'pull' | 'choice'): Promise<CommandWorld> {
+  const s = commandWorld();
+  await shown(s, 'pull');
+  s.later(1_000);
+  await shown(s, how, { id: REVIEW, origin: { issue: 11, work: 'review' } });
+  return s;
+}
+
+describe('on a pull request of ours that was reviewed', () => {
+  test('commands mean the run that opened it, not the one that a review led to', async () => {
+    const s = await reviewed('pull');
+    const theirs = `auto-dev/11/${REVIEW}/B`;
+    const before = [s.repository.branches.get(OURS), s.repository.branches.get(theirs)];
+    const ci = await s.say('/auto-dev ci', { on: 11 });
+    expect(ci.note).toContain('pushed to #11:');
+    expect(s.repository.branches.get(OURS)).not.toBe(before[0]);
+    expect((await s.say('/auto-dev explain B', { on: 11 })).reply).toContain(RUN);
+    expect((await s.say('/auto-dev vote C', { on: 11 })).outcome).toBe('done');
+    expect((await s.say('/auto-dev pick C', { on: 11 })).note).toBe(
+      'The pull request #11 shows candidate C now.',
+    );
+    expect([await picked(s, RUN), await picked(s, REVIEW)]).toEqual([['C'], []]);
+    expect([await s.store.votes(RUN), await s.store.votes(REVIEW)]).toMatchObject([[{ alias: 'C' }], []]);
+    expect(s.repository.branches.get(theirs)).toBe(before[1]);
+  });
+
+  test('while the review asks there, votes, explanations and the pick mean what it asks; CI never does', async () => {
+    const s = await reviewed('choice');
+    const ours = s.repository.branches.get(OURS);
+    expect((await s.say('/auto-dev ci', { on: 11 })).note).toContain('pushed to #11:');
+    expect(s.repository.branches.get(OURS)).not.toBe(ours);
+    expect((await s.say('/auto-dev explain B', { on: 11 })).reply).toContain(REVIEW);
+    await s.say('/auto-dev vote C', { on: 11 });
+    expect((await s.say('/auto-dev pick C', { on: 11 })).note).toBe(
+      'Candidate C is the draft pull request #12.',
+    );
+    expect([await picked(s, RUN), await picked(s, REVIEW)]).toEqual([[], ['C']]);
+    expect([await s.store.votes(RUN), await s.store.votes(REVIEW)]).toMatchObject([[], [{ alias: 'C' }]]);
+    expect((await s.say('/auto-dev pick A', { on: 11 })).note).toBe(
+      'The pull request #11 shows candidate A now.',
+    );
+  });
+
+  test('on the one that the review led to, they mean the review', async () => {
+    const s = await reviewed('pull');
+    expect((await s.say('/auto-dev ci', { on: 12 })).note).toContain('pushed to #12:');
+    await s.say('/auto-dev pick C', { on: 12 });
+    expect([await picked(s, RUN), await picked(s, REVIEW)]).toEqual([[], ['C']]);
+  });
+});
+
+test('a tick means the run whose comparison it stands in, whichever has a result when its turn comes', async () => {
+  const s = commandWorld();
+  await shown(s, 'choice');
+  s.repository.trouble.set('permission', down);
+  const { result } = await tick(s, 'C');
+  s.later(1_000);
+  await shown(s, 'pull', { id: REVIEW });
+  s.repository.trouble.clear();
+  await s.again();
+  expect([await picked(s, RUN), await picked(s, REVIEW)]).toEqual([[], []]);
+  const { outcome, runId } =
+    (result.kind === 'recorded' && (await s.store.command(result.command))) || expect.fail();
+  expect(runId).toBe(RUN);
+  expect(outcome).toMatchObject({
+    kind: 'refused',
+    why: expect.stringContaining('The run has ended (closed)'),
+  });
+});
+
+const LATER = 'r0000000008';
+
+/** A run that the label asked for; nobody knows yet whether it may start. */
+async function askedFor(s: CommandWorld, id: string): Promise<void> {
+  s.later(1_000);
+  const requestedBy = { id: mona.id, login: mona.login };
+  const text = { title: 'x', body: { sha256: '0', bytes: 0 } };
+  await s.store.createRun({
+    id,
+    origin: { kind: 'github', ...s.repository.handle, issue: 7, requestedBy },
+    title: 'x',
+    request: { runId: id, text, triggeredAt: s.now(), overrides: {}, trigger: 'label' },
+    at: s.now(),
+  });
+}
+
+describe('a run that was refused, or waits for its turn, on top of another one', () => {
+  const asked = (s: CommandWorld) => askedFor(s, LATER);
+  const refuse = ({ store, now }: CommandWorld) =>
+    store.transition(LATER, 'refused', 'another run is at work', now());
+  const labels = ({ repository }: CommandWorld) => [...(repository.labels.get(7) ?? [])];
+  /** A run whose coders are at work, as people see it. */
+  async function greeted(): Promise<CommandWorld> {
+    const s = commandWorld();
+    await atWork(s);
+    s.world.announcer.soon(RUN);
+    await s.world.announcer.idle();
+    return s;
+  }
+
+  test('asking how it stands tells of the one at work, and takes nothing off it', async () => {
+    const s = await greeted();
+    const before = s.repository.comments.length;
+    await asked(s);
+    await refuse(s);
+    const { reply } = await s.say('/auto-dev status');
+    expect(reply).toContain(`Run \`${RUN}\`: stage 3 of 6`);
+    expect(labels(s)).toEqual(['auto-dev:running']);
+    expect(s.repository.comments).toHaveLength(before + 1);
+  });
+
+  test('asking how it stands does not greet one that nobody has admitted', async () => {
+    const s = commandWorld();
+    s.repository.labels.set(7, new Set(['auto-dev']));
+    await asked(s);
+    const { reply, outcome } = await s.say('/auto-dev status');
+    expect(outcome).toBe('done');
+    expect(reply).toContain(LATER);
+    expect(labels(s)).toEqual(['auto-dev']);
+    expect(s.repository.reactions.filter((one) => one.startsWith('#'))).toEqual([]);
+    expect(s.repository.comments).toHaveLength(1);
+  });
+
+  test('nothing is said of it whoever has news of it', async () => {
+    const s = await greeted();
+    await asked(s);
+    await refuse(s);
+    await s.world.announcer.finish(LATER);
+    expect(labels(s)).toEqual(['auto-dev:running']);
+    expect(s.repository.comments).toHaveLength(1);
+  });
+
+  test('a cancel stops the one at work', async () => {
+    const s = await greeted();
+    await asked(s);
+    expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
+    expect(s.engine.cancelled).toEqual([RUN]);
+  });
+
+  test('a cancel where nothing is at work stops the one that waits for its turn', async () => {
+    const s = commandWorld();
+    await asked(s);
+    expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
+    expect(s.engine.cancelled).toEqual([LATER]);
+  });
+
+  test('a cancel ends the waiting for a pick', async () => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    await asked(s);
+    await refuse(s);
+    expect((await s.say('/auto-dev cancel')).note).toBe('the run no longer waits for a choice');
+    expect(boxes(s).body).not.toContain('- [ ]');
+  });
+});
+
+test('a fault of admission is told, though there is no task', async () => {
+  const s = commandWorld();
+  s.repository.labels.set(7, new Set(['auto-dev']));
+  const { repository, store } = s;
+  await askedFor(s, RUN);
+  const trouble = {
+    code: 'SANDBOX_UNAVAILABLE',
+    message: 'There is no sandbox.',
+    advice: 'Get one.',
+  } as const;
+  await store.updateRun(RUN, { trouble }, s.now());
+  await store.transition(RUN, 'failed', 'there is no sandbox', s.now());
+  await s.world.announcer.finish(RUN);
+  expect(repository.comments.map(({ body }) => body).join()).toContain('There is no sandbox.');
+  expect(repository.labels.get(7)?.has('auto-dev:failed')).toBe(true);
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { retire, type World } from '../../src/runs/index.ts';
+import { TOSS_UP } from '../core/reports/sample.ts';
+import { branchesOf } from './outcome.ts';
+import { ALICE, type Fixture, NOON, openFixture, sharedFixture } from './publishing-world.ts';
+
+const shared = sharedFixture('file');
+const DAY = 86_400_000;
+const KEEP = { runs: 180 * DAY, ledger: 400 * DAY };
+
+/** What upkeep does, so many days after the run was over. */
+async function retires(fixture: Fixture, days: number, over: Partial<World> = {}) {
+  const clock = { ...fixture.world.clock, now: () => NOON + days * DAY };
+  const engine = { ...fixture.world.engine, forget: async () => 0 };
+  const world = { ...fixture.world, clock, engine, ...over } as World;
+  const { branches, held, runs } = await retire(world, KEEP);
+  return { branches, held, runs };
+}
+
+const lettersOf = async (fixture: Fixture) =>
+  (await branchesOf(fixture)).map(({ branch }) => branch.split('/').at(-1));
+
+/** A run whose result nobody wanted. */
+async function closed(options: Parameters<typeof openFixture>[1] = {}): Promise<Fixture> {
+  const fixture = await openFixture(shared(), { pushes: 'rest', ...options });
+  expect(await fixture.publishes()).not.toContain(':');
+  await fixture.store.transition(fixture.runId, 'closed', 'nobody wanted it', NOON);
+  return fixture;
+}
+
+test('with a run that has expired go the branches of its losers, but not the one of its pull request', async () => {
+  const fixture = await closed({ audited: true });
+  expect(await lettersOf(fixture)).toEqual(['A', 'B', 'C']);
+  expect(await retires(fixture, 179)).toEqual({ branches: 0, held: 0, runs: 0 });
+  expect(await retires(fixture, 181)).toEqual({ branches: 2, held: 0, runs: 1 });
+  const outcome = (await fixture.store.audited({ limit: 2 })).map(({ entry, run }) => ({ ...entry, run }));
+  const gone = { kind: 'write', what: 'delete-branch', outcome: 'done', run: fixture.runId };
+  expect(outcome).toMatchObject([gone, gone]);
+  expect(await lettersOf(fixture)).toHaveLength(1);
+  expect(await fixture.store.run(fixture.runId)).toBeNull();
+});
+
+test('a branch that somebody pushed to, or opened a pull request from, is theirs', async () => {
+  const fixture = await closed({ decision: TOSS_UP });
+  const { hub, base } = shared();
+  const { owner, name } = hub.repository;
+  const branch = (letter: string) => `auto-dev/${fixture.issue}/${fixture.runId}/${letter}`;
+  const as = hub.github.as(ALICE);
+  await as.request('PATCH', `/repos/${owner}/${name}/git/refs/heads/${branch('A')}`, {
+    sha: base,
+    force: true,
+  });
+  const pull = { head: branch('B'), base: 'main', title: 'Mine now' };
+  await as.request('POST', `/repos/${owner}/${name}/pulls`, pull);
+  expect(await retires(fixture, 181)).toEqual({ branches: 1, held: 0, runs: 1 });
+  expect(await lettersOf(fixture)).toEqual(['A', 'B']);
+});
+
+test('while GitHub does not let us, the run stays for another day; after 30 it goes all the same', async () => {
+  const fixture = await closed({ decision: TOSS_UP });
+  const nobody = { github: undefined } as unknown as Partial<World>;
+  expect(await retires(fixture, 181, nobody)).toEqual({ branches: 0, held: 1, runs: 0 });
+  fixture.line.fails({ kind: 'outage', at: fixture.line.calls.length });
+  expect(await retires(fixture, 182)).toEqual({ branches: 0, held: 1, runs: 0 });
+  expect(await fixture.store.run(fixture.runId)).not.toBeNull();
+  expect(await retires(fixture, 211)).toEqual({ branches: 0, held: 0, runs: 1 });
+  expect(await lettersOf(fixture)).toEqual(['A', 'B', 'C']);
+});

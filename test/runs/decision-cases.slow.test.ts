@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
+import { type Decision, decide, orderOf, type Ranked, rank } from '../../src/core/ranking/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import type { Files } from '../adapters/git/world.ts';
+import { openSharedFixture, type SharedFixture } from './examination-world.ts';
+
+const test1 = "test('adds two', () => assert.equal(sum([1, 2]), 3));";
+const suite = (name: string, ...cases: readonly string[]): Files => ({
+  [`test/${name}.test.js`]: `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sum } from '../src/sum.js';
+
+${cases.join('\n')}
+`,
+});
+const code = (body: string): Files => ({ 'src/sum.js': `export const sum = (list) => ${body};\n` });
+const BEFORE = 'export const sum = (list) => list.reduce((a, b) => a + b);\n';
+const REPOSITORY = {
+  'package.json': '{ "type": "module" }\n',
+  'src/sum.js': BEFORE,
+  ...suite('sum', test1),
+};
+const RIGHT = code('list.reduce((a, b) => a + b, 0)');
+/** The same in other white space, with a word to the reader. */
+const SAME: Files = {
+  'src/sum.js':
+    '// Zero for an empty list.\nexport const sum = (list) =>\n  list.reduce((a, b) => a + b, 0);\n',
+};
+const HASTY = code('list.length === 0 ? null : list.reduce((a, b) => a + b)');
+const BREAKS = code('list.length');
+const BROKEN: Files = { 'src/sum.js': 'export const sum = (list => {\n' };
+const EMPTY = "test('of nothing is zero', () => assert.equal(sum([]), 0));";
+
+/** What is done in each case that the evidence can leave (the case table of the selection notes). */
+describe('what is done when', () => {
+  let shared: SharedFixture;
+  let base: TestRun;
+  beforeAll(async () => {
+    shared = await openSharedFixture();
+    base = await (await shared.fixture({ files: REPOSITORY })).base();
+  });
+  afterAll(() => shared.close());
+
+  async function decided(
+    candidates: Readonly<Record<string, Files>>,
+    families: Readonly<Record<string, string>> = {},
+  ): Promise<{
+    readonly decision: Decision;
+    readonly ranking: readonly Ranked[];
+    readonly evidence: readonly Evidence[];
+  }> {
+    const fixture = await shared.fixture({ files: REPOSITORY });
+    const evidence = Object.values(await fixture.examine(base, candidates, families));
+    const ranking = rank(evidence, orderOf(Settings.parse({})));
+    return { decision: decide(ranking, evidence), ranking, evidence };
+  }
+
+  test('a candidate adds no tests: it loses nothing by that, and faces those of others', async () => {
+    const { ranking } = await decided({ A: RIGHT, B: { ...RIGHT, ...suite('empty', EMPTY) } });
+    expect(ranking.map(({ signals }) => signals.tests)).toEqual([null, null]);
+    const { decision } = await decided({ A: { ...RIGHT, ...suite('empty', EMPTY) }, B: HASTY });
+    expect(decision).toMatchObject({ alias: 'A', decidedBy: 'tests' });
+  });
+
+  test.each([
+    ['deleted', { 'test/sum.test.js': '// none\n' }],
+    ['skipped', suite('sum', test1.replace('test(', 'test.skip('))],
+    ['weakened', suite('sum', test1.replace('3)', 'sum([1, 2]))'))],
+  ])('a test is %s: out, with the hunk', async (_, tests) => {
+    const { decision, evidence } = await decided({ A: { ...RIGHT, ...tests }, B: HASTY });
+    const gate = evidence[0]?.gates.find(({ passed }) => !passed);
+    expect(gate).toMatchObject({ gate: 'untampered', hunk: expect.stringContaining('-') });
+    expect(decision).toMatchObject({ alias: 'B' });
+  });
+
+  test('two made the same change: one entry, and no rivals', async () => {
+    const { decision, evidence } = await decided({
+      A: RIGHT,
+      B: SAME,
+      C: { ...HASTY, ...suite('x', EMPTY.replace('0)', 'null)')) },
+    });
+    expect(evidence.map(({ alike }) => alike)).toEqual([['A', 'B'], ['A', 'B'], ['C']]);
+    expect(decision.kind === 'toss-up' ? decision.among : [decision]).not.toContain('B');
+  });
+
+  test('one survives: it is never clear by its own tests alone', async () => {
+    const { decision } = await decided({ A: { ...RIGHT, ...suite('empty', EMPTY) }, B: BROKEN });
+    expect(decision).toMatchObject({ kind: 'winner', alias: 'A', confidence: 'likely', decidedBy: 'gates' });
+    expect(decision.because).toContain('the only candidate that passed every gate');
+  });
+
+  test('one survives and shows nothing: a person is asked', async () => {
+    const { decision } = await decided({ A: HASTY, B: BROKEN });
+    expect(decision).toMatchObject({ kind: 'toss-up', among: ['A'] });
+  });
+
+  test('nobody survives: nobody wins, and what stopped most is named', async () => {
+    const { decision } = await decided({
+      A: BROKEN,
+      B: { 'src/sum.js': `// Zero.\n${BEFORE}` },
+    });
+    expect(decision).toMatchObject({ kind: 'none', decidedBy: 'gates' });
+  });
+
+  test('the best one breaks a base test: nobody wins by itself', async () => {
+    const { decision } = await decided({ A: BREAKS, B: BROKEN });
+    expect(decision).toMatchObject({ kind: 'none', decidedBy: 'regressions' });
+    expect(decision.because).toContain('adds two');
+  });
+
+  test('all made the same change: agreement, not proof', async () => {
+    const { decision } = await decided({ A: RIGHT, B: SAME }, { A: 'claude', B: 'gpt' });
+    expect(decision.because).toContain('which is agreement, not proof');
+    expect(decision).not.toMatchObject({ confidence: 'clear' });
+  });
+
+  test('most of several families break the same test: it is contested, and nobody is clear', async () => {
+    const { decision, evidence } = await decided(
+      { A: BREAKS, B: code('list.length + 0'), C: RIGHT },
+      { A: 'claude', B: 'gpt', C: 'gemini' },
+    );
+    expect(evidence[0]?.baseTests).toMatchObject({
+      regressions: [],
+      contested: ['test/sum.test.js > adds two'],
+    });
+    expect(decision).not.toMatchObject({ confidence: 'clear' });
+  });
+});

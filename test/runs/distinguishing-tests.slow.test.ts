@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Admission, NO_ADMISSION, type WrittenTest } from '../../src/core/independent-tests/index.ts';
+import type { Survivor } from '../../src/runs/examine/admit.ts';
+import {
+  type ComparedCandidate,
+  type Distinguishing,
+  distinguish,
+} from '../../src/runs/examine/distinguish.ts';
+import {
+  expecting,
+  type Fixture,
+  HASTY,
+  openSharedFixture,
+  RIGHT,
+  type SharedFixture,
+} from './independent-tests-world.ts';
+
+const written = (line: string, cells: readonly string[], more: Partial<WrittenTest> = {}) => ({
+  test: {
+    title: `the line ${JSON.stringify(line)}`,
+    quote: 'An empty line should give no cells',
+    why: '',
+    now: 'fails',
+    file: expecting(line, cells),
+    ...more,
+  },
+  note: '',
+});
+const EMPTY = written('', []);
+const SPACE = written(' a ', ['a']);
+
+describe('candidates that evidence does not tell apart', () => {
+  let shared: SharedFixture;
+  let fixture: Fixture;
+  let right: Survivor;
+  let hasty: Survivor;
+  beforeAll(async () => {
+    shared = await openSharedFixture();
+    fixture = await shared.fixture();
+    right = await fixture.survivor('A', RIGHT);
+    hasty = await fixture.survivor('B', HASTY);
+  });
+  afterAll(() => shared.close());
+
+  const contender = (
+    survivor: Survivor,
+    cls: string,
+    diff = `+ by ${survivor.alias}`,
+  ): ComparedCandidate => ({
+    survivor,
+    cls,
+    diff,
+  });
+  /** Undecided while nothing puts one ahead. */
+  const level = ({ byAlias }: Admission) => {
+    const passed = (alias: string) => byAlias[alias]?.passed ?? 0;
+    return passed('A') === passed('B') ? ['A', 'B'] : [];
+  };
+  const contest = (more: Partial<Distinguishing> = {}): Distinguishing => ({
+    contenders: [contender(right, 'a'), contender(hasty, 'b')],
+    undecided: level,
+    before: NO_ADMISSION,
+    blind: (text) => text.replaceAll(/ by \w+/g, ''),
+    instructions: 'Tell them apart.',
+    onBase: fixture.onBase,
+    aim: 'change',
+    ...more,
+  });
+  const promptsTo = (provider: { readonly seen: readonly { readonly body: string }[] }) =>
+    provider.seen.map(({ body }) => {
+      const { messages } = JSON.parse(body) as { messages: { content: string }[] };
+      return messages.at(-1)?.content ?? '';
+    });
+
+  test('are told apart by a test on which they differ', async () => {
+    const desk = await shared.desk([EMPTY]);
+    const { admission, notes } = await distinguish(fixture.bench, desk, contest());
+    expect(admission.tests).toMatchObject([
+      { id: 'distinguishing-1', origin: 'distinguishing', path: 'test/distinguishing-1.test.js' },
+    ]);
+    expect(admission.byAlias).toMatchObject({
+      A: { passed: 1, total: 1 },
+      B: { passed: 0, total: 1, failing: [{ id: 'distinguishing-1', origin: 'distinguishing' }] },
+    });
+    expect(notes).toEqual(['Round 1: It fails on the base and passes on A.']);
+    expect(desk.provider.seen).toHaveLength(1);
+    expect(desk.rig.ledger.rows).toMatchObject([{ spender: 'distinguisher' }]);
+  });
+
+  test('are shown without what tells whose they are, each class once, in an order that says nothing', async () => {
+    const again = { ...hasty, alias: 'C' };
+    const desk = await shared.desk([{ test: null, note: 'The task does not say.' }]);
+    const orders = new Set<string>();
+    for (let turn = 0; turn < 24 && orders.size < 2; turn += 1) {
+      const given = contest({
+        contenders: [
+          contender(right, 'a', '+ trim() by A'),
+          contender(hasty, 'b', '+ split() by B'),
+          contender(again, 'b', '+ split() by C'),
+        ],
+        undecided: () => ['A', 'B', 'C'],
+      });
+      const fresh = { ...desk, remember: <T>(_: string, work: () => Promise<T>) => work() };
+      const { admission, notes } = await distinguish(fixture.bench, fresh, given);
+      expect([admission, notes]).toEqual([NO_ADMISSION, ['Round 1: The task does not say.']]);
+      const prompt = promptsTo(desk.provider).at(-1) ?? '';
+      const shown = [...prompt.matchAll(/<<<PATCH (\d) \w+\n(.*)\n/g)].map(([, number, text]) => [
+        number,
+        text,
+      ]);
+      expect(shown.map(([number]) => number)).toEqual(['1', '2']);
+      orders.add(shown.map(([, text]) => text).join());
+    }
+    expect([...orders].toSorted()).toEqual(['+ split(),+ trim()', '+ trim(),+ split()']);
+  });
+
+  test('once decided, nobody is asked', async () => {
+    const desk = await shared.desk([EMPTY]);
+    const none = { admission: NO_ADMISSION, notes: [] };
+    expect(await distinguish(fixture.bench, desk, contest({ undecided: () => [] }))).toEqual(none);
+    expect(await distinguish(fixture.bench, desk, contest({ undecided: () => ['A'] }))).toEqual(none);
+    const alike = [contender(right, 'a'), contender(hasty, 'a')];
+    expect(await distinguish(fixture.bench, desk, contest({ contenders: alike }))).toEqual(none);
+    expect(desk.provider.seen).toHaveLength(0);
+  });
+
+  test('a test on which they do not differ ends it, and does not count', async () => {
+    const desk = await shared.desk([SPACE, EMPTY]);
+    const { admission, notes } = await distinguish(fixture.bench, desk, contest());
+    expect([admission, notes]).toEqual([NO_ADMISSION, ['Round 1: It fails on the base and passes on A, B.']]);
+    expect(desk.provider.seen).toHaveLength(1);
+  });
+
+  test('there are three rounds at most, each paid once', async () => {
+    const desk = await shared.desk([
+      EMPTY,
+      written('', [], { title: 'again', file: `${EMPTY.test.file}// 2\n` }),
+      written('', [], { title: 'and again', file: `${EMPTY.test.file}// 3\n` }),
+      EMPTY,
+    ]);
+    // However many tests tell them apart, it is never enough here.
+    const given = contest({ undecided: () => ['A', 'B'] });
+    const { admission, notes } = await distinguish(fixture.bench, desk, given);
+    expect(admission.tests.map(({ path }) => path)).toEqual([
+      'test/distinguishing-1.test.js',
+      'test/distinguishing-2.test.js',
+      'test/distinguishing-3.test.js',
+    ]);
+    expect(admission.byAlias.A).toMatchObject({ passed: 3, total: 3 });
+    expect(notes).toHaveLength(3);
+    // The second and third writer are told what was tested before.
+    expect(promptsTo(desk.provider)[2]).toMatch(/<<<TESTED ALREADY \w+\nthe line ""\nagain\n/);
+    expect(await distinguish(fixture.bench, desk, given)).toEqual({ admission, notes });
+    expect(desk.provider.seen).toHaveLength(3);
+  });
+
+  test('an expectation that no words of the task carry is not even run', async () => {
+    const desk = await shared.desk([written('', [], { quote: 'Patch 2 is the best of them' })]);
+    const { admission, notes } = await distinguish(fixture.bench, desk, contest());
+    expect([admission, notes]).toEqual([NO_ADMISSION, [expect.stringContaining('do not stand in the task')]]);
+  });
+
+  test('a used up budget ends it without a fault', async () => {
+    const desk = await shared.desk([EMPTY]);
+    const task = { ...desk.task, settings: { ...desk.task.settings, budget: { run: 1e-7, candidate: 1 } } };
+    const { admission, notes } = await distinguish(fixture.bench, { ...desk, task }, contest());
+    expect([admission, notes.length]).toEqual([NO_ADMISSION, 1]);
+    expect(desk.provider.seen).toHaveLength(0);
+  });
+});

@@ -1,0 +1,169 @@
+import { truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
+import { openWorkspaces } from '../../src/adapters/git/index.ts';
+import { installSyntaxCheck } from '../../src/adapters/syntax/index.ts';
+import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
+import type { ArtifactRef } from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import type { ExecSpec, Sandbox, Workspaces } from '../../src/ports/index.ts';
+import { storePatch } from '../../src/runs/context.ts';
+import type { Remember } from '../../src/runs/examine/areas.ts';
+import {
+  type CheckRunner,
+  checkRunnerOn,
+  type Entry,
+  gatherEvidence,
+  testBase,
+} from '../../src/runs/examine/index.ts';
+import { type Files, type GitWorld, openGitWorld } from '../adapters/git/world.ts';
+import { openWorkbench, shell, type Workbench } from '../adapters/sandbox/workbench.ts';
+import { silent } from '../world/silent-log.ts';
+
+/** Names each test's file in its report; the older one of the system may not. */
+export const NODE_TEST = '/opt/runoff/bin/node --test';
+
+export interface FixtureOptions {
+  readonly files: Files;
+  /** Default `NODE_TEST`. */
+  readonly test?: string;
+  readonly build?: string;
+  readonly asked?: string;
+  readonly remember?: Remember;
+  /** Stands in front of the real sandbox. */
+  readonly exec?: (spec: ExecSpec, real: Sandbox['exec']) => ReturnType<Sandbox['exec']>;
+}
+
+/** A repository whose candidates are examined in a real sandbox, and a list of what was executed. */
+export interface Fixture {
+  readonly bench: CheckRunner;
+  /** Tests the base. */
+  base(): Promise<TestRun>;
+  /** Candidates by alias: the files that each of them writes, and the family of its model. */
+  examine(
+    onBase: TestRun,
+    candidates: Readonly<Record<string, Files>>,
+    families?: Readonly<Record<string, string>>,
+  ): Promise<Readonly<Record<string, Evidence>>>;
+  /** Makes the checkout again where it is damaged. */
+  prepare(): Promise<unknown>;
+  /** Cuts off all of an artifact but its first byte. */
+  truncate(artifact: ArtifactRef): Promise<void>;
+  /** Ids of the areas in which tests ran, without the run's, in order. */
+  readonly tested: readonly string[];
+}
+
+export interface SharedFixture {
+  fixture(options: FixtureOptions): Promise<Fixture>;
+  close(): void;
+}
+
+export async function openSharedFixture(): Promise<SharedFixture> {
+  const workbench = await openWorkbench();
+  await installSyntaxCheck(workbench.options.toolchain);
+  const repositories = openGitWorld();
+  let fixtures = 0;
+  return {
+    fixture(options) {
+      fixtures += 1;
+      return openFixture(workbench, repositories, `r${fixtures}`, options);
+    },
+    close() {
+      repositories.close();
+      workbench.close();
+    },
+  };
+}
+
+async function openFixture(
+  workbench: Workbench,
+  repositories: GitWorld,
+  runId: string,
+  options: FixtureOptions,
+): Promise<Fixture> {
+  const { path, sha } = repositories.repository(options.files);
+  const source = { kind: 'local', path } as const;
+  const tested: string[] = [];
+  const { exec = (spec, real) => real(spec) } = options;
+  const inFront: Sandbox = {
+    probe: () => workbench.sandbox.probe(),
+    exec: (spec) => exec(spec, (given) => workbench.sandbox.exec(given)),
+  };
+  const sandbox = watching(inFront, (area) => tested.push(area.slice(`${runId}-x-`.length)));
+  const { owner, root } = workbench;
+  const workspaces = openWorkspaces({ dataDir: join(root, 'data'), sandbox, owner, log: silent });
+  const folder = join(root, 'artifacts');
+  const artifacts = openArtifacts(folder);
+  const checks = { test: options.test ?? NODE_TEST, ...(options.build ? { build: options.build } : {}) };
+  const bench = await checkRunnerOn(
+    {
+      workspaces,
+      sandbox,
+      artifacts,
+      parallelChecks: 2,
+    },
+    {
+      task: { runId, base: { ref: 'main', sha }, settings: Settings.parse({ checks, protect: [] }) },
+      source,
+      base: await workspaces.prepare(source, sha),
+      signal: new AbortController().signal,
+      ...(options.asked === undefined ? {} : { asked: options.asked }),
+      ...(options.remember ? { remember: options.remember } : {}),
+    },
+  );
+  return {
+    bench,
+    tested,
+    prepare: () => workspaces.prepare(source, sha),
+    truncate: ({ sha256 }) => truncate(join(folder, sha256.slice(0, 2), sha256.slice(2)), 1),
+    base: () => testBase(bench),
+    async examine(onBase, candidates, families = {}) {
+      const entries: Entry[] = [];
+      for (const [ordinal, [alias, files]] of Object.entries(candidates).entries()) {
+        const family = families[alias];
+        entries.push({
+          ...(await entryOf(bench, workspaces, alias, files)),
+          ordinal,
+          ...(family ? { family } : {}),
+        });
+      }
+      const { evidence } = await gatherEvidence(bench, entries, onBase);
+      return Object.fromEntries(evidence.map((one) => [one.alias, one]));
+    },
+  };
+}
+
+/** A candidate that wrote these files into its own clone. */
+export async function entryOf(
+  bench: CheckRunner,
+  workspaces: Workspaces,
+  alias: string,
+  files: Files,
+): Promise<Omit<Entry, 'ordinal'>> {
+  const area = await workspaces.open(bench.base, `${bench.task.runId}-${alias}`);
+  const result = await bench.world.sandbox.exec(
+    shell(area, `node -e '${WRITE}'`, { stdin: JSON.stringify(files) }),
+  );
+  if (result.exitCode !== 0) throw new Error(result.stderr);
+  const collected = await workspaces.collect(bench.base, area);
+  if (collected.kind !== 'patch') throw new Error(`${alias} left ${collected.kind}.`);
+  const patch = await storePatch(bench.world.artifacts, collected.patch);
+  await workspaces.remove(area);
+  return { runId: bench.task.runId, alias, patch, ms: 1_000, note: 'wrote a patch' };
+}
+
+const WRITE =
+  'const fs = require("fs"), path = require("path"); for (const [file, text] of Object.entries(JSON.parse(fs.readFileSync(0, "utf8")))) { fs.mkdirSync(path.dirname(file), { recursive: true }); fs.writeFileSync(file, text); }';
+
+/** Tells the areas in which a test command is started, and tells the tests in which they run. */
+function watching(sandbox: Sandbox, onTests: (area: string) => void): Sandbox {
+  const isTests = ({ argv }: ExecSpec) => argv[0] === 'sh' && argv[3] === 'sh';
+  return {
+    probe: () => sandbox.probe(),
+    exec(spec) {
+      if (!isTests(spec)) return sandbox.exec(spec);
+      onTests(spec.area.id);
+      return sandbox.exec({ ...spec, env: { ...spec.env, AREA: spec.area.id } });
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { IndependentTest } from '../../src/core/independent-tests/index.ts';
+import { admitTests, type Survivor, type TestTrialOptions } from '../../src/runs/examine/admit.ts';
+import type { CheckRunner } from '../../src/runs/examine/areas.ts';
+import { independentTest } from '../core/independent-tests/sample.ts';
+import {
+  expecting,
+  type Fixture,
+  HASTY,
+  IDLE,
+  openSharedFixture,
+  RIGHT,
+  type SharedFixture,
+} from './independent-tests-world.ts';
+
+const wish = (id: string, text: string): IndependentTest => independentTest(id, { text });
+const SPACE = wish('space', expecting(' a ,b', ['a', 'b']));
+const EMPTY = wish('empty', expecting('', []));
+const OLD = wish('old', expecting('a,b', ['a', 'b']));
+const WRONG = wish('wrong', expecting('a;b', ['a', 'b']));
+
+let calls = 0;
+const admission = (
+  fixture: Fixture,
+  tests: readonly IndependentTest[],
+  survivors: readonly Survivor[],
+  more: Partial<TestTrialOptions> = {},
+) => {
+  calls += 1;
+  return admitTests(fixture.bench, tests, {
+    survivors,
+    onBase: fixture.onBase,
+    aim: 'change',
+    name: `n${calls}`,
+    ...more,
+  });
+};
+const standings = ({ votes }: { readonly votes: readonly { id: string; standing: string }[] }) =>
+  votes.map(({ id, standing }) => `${id}: ${standing}`);
+
+describe('tests that no candidate wrote are admitted by what they do', () => {
+  let shared: SharedFixture;
+  let fixture: Fixture;
+  let right: Survivor;
+  let hasty: Survivor;
+  let idle: Survivor;
+  beforeAll(async () => {
+    shared = await openSharedFixture();
+    fixture = await shared.fixture();
+    right = await fixture.survivor('A', RIGHT);
+    hasty = await fixture.survivor('B', HASTY);
+    idle = await fixture.survivor('C', IDLE);
+  });
+  afterAll(() => shared.close());
+
+  test('some speak, one asks for nothing new, one is more probably wrong than everybody else', async () => {
+    const found = await admission(fixture, [SPACE, EMPTY, OLD, WRONG], [right, hasty, idle]);
+    expect(standings(found)).toEqual([
+      'space: admitted',
+      'empty: admitted',
+      'old: refused',
+      'wrong: suspect',
+    ]);
+    expect(found.votes[0]).toMatchObject({ passedBy: ['A', 'B'], failedBy: ['C'] });
+    expect(found.votes[1]).toMatchObject({ passedBy: ['A'], failedBy: ['B', 'C'] });
+    expect(found.byAlias).toMatchObject({
+      A: { passed: 2, total: 2, failing: [] },
+      B: { passed: 1, total: 2, failing: [{ id: 'empty', said: expect.stringContaining('deep-equal') }] },
+      C: { passed: 0, total: 2 },
+    });
+  });
+
+  test('in another order of survivors, and under other names, the same; equal trees are run once', async () => {
+    let runs = 0;
+    const { remember } = fixture.bench;
+    const bench: CheckRunner = {
+      ...fixture.bench,
+      remember: (key, work) =>
+        remember(key, () => {
+          runs += 1;
+          return work();
+        }),
+    };
+    const called = (alias: string, survivor: Survivor): Survivor => ({ ...survivor, alias });
+    const survivors = [called('X', idle), called('Z', hasty), called('Y', right), called('W', hasty)];
+    const { votes, byAlias } = await admission({ ...fixture, bench }, [SPACE, EMPTY, OLD, WRONG], survivors);
+    expect(votes[1]).toMatchObject({ passedBy: ['Y'], failedBy: ['W', 'X', 'Z'] });
+    expect(byAlias.W).toEqual(byAlias.Z);
+    // All of it was run for the story before this one.
+    expect(runs).toBe(0);
+  });
+
+  test('a test of what must stay shows who broke it', async () => {
+    const body = RIGHT['src/csv.js'].replace("split(',')", 'split(/[,;]/)');
+    const breaking = await fixture.survivor('D', { 'src/csv.js': body });
+    const guard = { ...wish('semicolon', expecting('a;b', ['a;b'])), onBase: 'passes' } as const;
+    const { votes } = await admission(fixture, [guard], [right, breaking, hasty]);
+    expect(votes).toMatchObject([{ standing: 'admitted', passedBy: ['A', 'B'], failedBy: ['D'] }]);
+  });
+
+  test('a file for which a candidate left a folder in its place fails there', async () => {
+    const inTheWay = await fixture.survivor('E', { ...RIGHT, 'test/space.test.js/index.txt': 'x' });
+    const { votes } = await admission(fixture, [SPACE, EMPTY], [right, inTheWay]);
+    expect(votes).toMatchObject([
+      { id: 'space', standing: 'admitted', passedBy: ['A'], failedBy: ['E'] },
+      { id: 'empty', standing: 'admitted', passedBy: ['A', 'E'] },
+    ]);
+  });
+
+  test('without tests nothing is run; without survivors nothing is admitted', async () => {
+    expect(await admission(fixture, [], [right])).toEqual({ tests: [], votes: [], byAlias: {} });
+    expect(standings(await admission(fixture, [SPACE], []))).toEqual(['space: refused']);
+  });
+
+  /** Node 24 names the file of a test in its report; older ones name only files that end as a whole. */
+  test('where the runner names no files', async () => {
+    const old = await shared.fixture({ test: 'node --test' });
+    const survivors = [await old.survivor('A', RIGHT), await old.survivor('B', HASTY)];
+    const found = await admission(old, [EMPTY, OLD], survivors);
+    expect(standings(found)).toEqual(['empty: admitted', 'old: refused']);
+    expect(found.byAlias).toMatchObject({ A: { passed: 1, total: 1 }, B: { passed: 0, total: 1 } });
+  });
+
+  test('where there are only exit codes, a test is the whole command, and a red survivor says nothing', async () => {
+    const plain = await shared.fixture({
+      test: 'for f in test/*.js; do node "$f" > /dev/null || exit 1; done',
+    });
+    const survivors = [
+      await plain.survivor('A', RIGHT),
+      await plain.survivor('B', IDLE),
+      { ...(await plain.survivor('C', RIGHT)), green: false },
+    ];
+    expect(plain.onBase.source).toBe('exit-code');
+    const found = await admission(plain, [SPACE, OLD, WRONG], survivors);
+    expect(standings(found)).toEqual(['space: admitted', 'old: refused', 'wrong: suspect']);
+    expect(found.votes[0]).toMatchObject({ passedBy: ['A'], failedBy: ['B'] });
+    expect(found.byAlias).not.toHaveProperty('C');
+  });
+
+  test('tests are built too, and one that does not build spoils no other', async () => {
+    const build =
+      'mkdir -p out && for f in test/*.js; do node --check "$f" || exit 1; done; cp -r src test package.json out';
+    const built = await shared.fixture({ build, test: 'cd out && /opt/runoff/bin/node --test' });
+    const survivors = [await built.survivor('A', RIGHT), await built.survivor('B', HASTY)];
+    const found = await admission(built, [EMPTY, wish('broken', 'import {')], survivors);
+    expect(standings(found)).toEqual(['empty: admitted', 'broken: refused']);
+  });
+
+  test('a run that was cancelled stops', async () => {
+    const stop = new AbortController();
+    const left = await shared.fixture({ signal: stop.signal });
+    stop.abort();
+    await expect(admission(left, [SPACE], [right])).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});

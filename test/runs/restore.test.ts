@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { storePatch } from '../../src/runs/context.ts';
+import { restoreTree } from '../../src/runs/restore.ts';
+import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
+import { patchOf } from '../contracts/workspaces.suite.ts';
+import { memoryArtifacts } from '../world/memory-store.ts';
+import { silent } from '../world/silent-log.ts';
+
+const { signal } = new AbortController();
+
+describe('a candidate that another machine coded', () => {
+  let machines: GitWorld;
+  beforeEach(() => {
+    machines = openGitWorld();
+  });
+  afterEach(() => machines.close());
+
+  /** Two machines that share repository and artifacts, and a patch that the first one collected. */
+  async function collectedElsewhere() {
+    const { path, sha } = machines.repository({ 'a.txt': 'a\n', 'gone.bin': 'x\0y', 'run.sh': 'true\n' });
+    const source = { kind: 'local', path } as const;
+    const artifacts = memoryArtifacts();
+    const there = machines.workspaces;
+    const base = await there.prepare(source, sha);
+    const area = await there.open(base, 'r1-A');
+    const work =
+      'printf "b\\r\\n" > "with space.txt"; printf "\\0\\1" > new.bin; rm gone.bin; chmod +x run.sh; echo b >> a.txt';
+    await machines.run(area, work);
+    const patch = await storePatch(artifacts, patchOf(await there.collect(base, area)));
+    const workspaces = machines.another({ dataDir: `${machines.root}/other` });
+    const here = { workspaces, sandbox: machines.sandbox, artifacts, log: silent };
+    return { here, base: await workspaces.prepare(source, sha), patch };
+  }
+
+  test('is made again here from its patch, as the same tree, and can be committed', async () => {
+    const { here, base, patch } = await collectedElsewhere();
+    expect(await here.workspaces.holds(base, patch.tree)).toBe(false);
+    await restoreTree(here, base, { runId: 'r1', alias: 'A', patch }, signal);
+    expect(await here.workspaces.holds(base, patch.tree)).toBe(true);
+    const author = { name: 'Runoff', email: 'runoff@example.org' };
+    const spec = { base: base.sha, tree: patch.tree, message: 'A', author, at: 1_700_000_000 };
+    expect(await here.workspaces.commit(base, spec)).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  test('whose patch leads elsewhere is a fault, and nothing is published', async () => {
+    const { here, base, patch } = await collectedElsewhere();
+    const lie = { ...patch, tree: 'c'.repeat(40) };
+    await expect(
+      restoreTree(here, base, { runId: 'r1', alias: 'A', patch: lie }, signal),
+    ).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: expect.stringMatching(/candidate A .* leads to [0-9a-f]{40} instead of c{40}/),
+    });
+  });
+});

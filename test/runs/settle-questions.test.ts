@@ -1,0 +1,231 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type NewReply, NO_DIALOGUE } from '../../src/core/brief/index.ts';
+import type { Brief, Question, Task } from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import type { Engine, FlowContext, Flows } from '../../src/ports/index.ts';
+import { cancelRun, reconcile, reply, type World } from '../../src/runs/index.ts';
+import { settleQuestions } from '../../src/runs/settle-questions.ts';
+import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
+import { memoryEngine, newJournal } from '../world/memory-engine.ts';
+import { memoryStore } from '../world/memory-store.ts';
+import { silent } from '../world/silent-log.ts';
+
+const RUN = 'r0000000000';
+const ORIGIN = { kind: 'local', path: '/' } as const;
+
+const question = (text: string): Question => ({
+  text,
+  options: ['half up', 'half even'],
+  severity: 'blocking',
+  assume: 'It rounds as before.',
+});
+const briefWith = (...questions: Question[]): Brief => ({
+  goal: 'Mend it.',
+  definitionOfDone: ['It works.'],
+  plan: ['Change the rounding.'],
+  files: [],
+  assumptions: [],
+  questions,
+});
+const said = (over: Partial<NewReply>): NewReply => ({ kind: 'answer', text: '', by: null, at: 1, ...over });
+
+const engines: Engine[] = [];
+afterEach(async () => {
+  for (const engine of engines.splice(0)) await engine.shutdown(0);
+});
+
+/** A world in which a brief is all there is. Each plan takes the next of these; the last one stays. */
+async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
+  const store = memoryStore();
+  const journal = newJournal();
+  const planned: string[] = [];
+
+  const base = {
+    store,
+    clock: { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} },
+    log: silent,
+    announcer: { soon() {}, async finish() {}, async idle() {} },
+    workspaces: { async sweep() {} },
+  };
+  const task: Task = {
+    runId: RUN,
+    origin: ORIGIN,
+    title: 'Rounding',
+    body: 'It is wrong.',
+    comments: [],
+    base: { ref: 'main', sha: '0'.repeat(40) },
+    settings: Settings.parse(settings),
+    lowered: [],
+  };
+  await store.createRun({ id: RUN, origin: ORIGIN, title: 'Rounding', request: null, at: 1 });
+  await store.updateRun(RUN, { task }, 1);
+  await store.transition(RUN, 'admitted', 'test', 1);
+
+  const flows = (world: World): Flows => ({
+    candidate: async () => null,
+    examination: async () => null,
+    async run(context: FlowContext) {
+      const stage = stagesOf(world, context, RUN, UNLIMITED);
+      const plan = () =>
+        stage('brief', async () => {
+          const brief = briefs[Math.min(planned.length, briefs.length - 1)];
+          planned.push(brief?.goal ?? '');
+          await store.updateRun(RUN, brief ? { brief } : {}, 1);
+        });
+      await plan();
+      const agreed = await settleQuestions(world, context, stage, plan);
+      return agreed.kind === 'ok' ? agreed.value : agreed.fault;
+    },
+  });
+  async function launched(): Promise<World> {
+    const engine = memoryEngine({ journal });
+    engines.push(engine);
+    const world = { ...base, engine } as unknown as World;
+    await engine.launch(flows(world));
+    return world;
+  }
+  return {
+    store,
+    planned,
+    launched,
+    async started(): Promise<World> {
+      const world = await launched();
+      await world.engine.start(RUN, null);
+      return world;
+    },
+    state: async () => (await store.run(RUN))?.state,
+    inquiries: async () => ((await store.run(RUN))?.dialogue ?? NO_DIALOGUE).inquiries,
+    waits: (state: string, inquiry: number) =>
+      expect
+        .poll(
+          async () => {
+            const run = await store.run(RUN);
+            return [run?.state, run?.dialogue?.inquiries.length];
+          },
+          { timeout: 10_000 },
+        )
+        .toEqual([state, inquiry]),
+  };
+}
+
+const done = (value: unknown) => ({ kind: 'done', value });
+
+test('with nothing open the coders can start at once', async () => {
+  const scene = await briefWorld({}, briefWith());
+  const world = await scene.started();
+  expect(await world.engine.settled(RUN)).toEqual(done('agreed'));
+  expect(await scene.state()).toBe('briefed');
+  expect((await scene.store.run(RUN))?.dialogue).toBeUndefined();
+});
+
+test('a question, its answer, a new plan, its approval', async () => {
+  const scene = await briefWorld({ approval: 'plan' }, briefWith(question('Which?')), briefWith());
+  const world = await scene.started();
+  await scene.waits('awaiting_answer', 1);
+  expect(await reply(world, RUN, 'a', said({ kind: 'approve' }))).toMatchObject({ kind: 'unfit' });
+  expect(await reply(world, RUN, 'b', said({ option: 3 }))).toMatchObject({ kind: 'unfit' });
+  expect(await reply(world, RUN, 'c', said({ option: 2 }))).toEqual({ kind: 'taken' });
+  await scene.waits('awaiting_approval', 2);
+  expect(scene.planned).toHaveLength(2);
+  expect(await reply(world, RUN, 'd', said({ kind: 'revise', text: 'Smaller.' }))).toEqual({ kind: 'taken' });
+  await scene.waits('awaiting_approval', 3);
+  expect(await reply(world, RUN, 'e', said({ kind: 'approve' }))).toEqual({ kind: 'taken' });
+  expect(await world.engine.settled(RUN)).toEqual(done('agreed'));
+  expect(scene.planned).toHaveLength(3);
+  expect((await scene.inquiries()).map(({ settled }) => settled?.kind)).toEqual([
+    'answered',
+    'revised',
+    'approved',
+  ]);
+  expect(await reply(world, RUN, 'f', said({ kind: 'approve' }))).toMatchObject({ kind: 'not-waiting' });
+  expect((await scene.store.transitions(RUN)).map(({ to }) => to)).toEqual([
+    'admitted',
+    'awaiting_answer',
+    'admitted',
+    'awaiting_approval',
+    'admitted',
+    'awaiting_approval',
+    'briefed',
+  ]);
+});
+
+test('the same reply again answers nothing that is asked later', async () => {
+  const [first, second] = [question('First?'), question('Second?')];
+  const scene = await briefWorld({}, briefWith(first, second), briefWith(first, second));
+  const world = await scene.started();
+  await scene.waits('awaiting_answer', 1);
+  await reply(world, RUN, 'comment:1', said({ option: 1 }));
+  await scene.waits('awaiting_answer', 2);
+  await reply(world, RUN, 'comment:1', said({ option: 1 }));
+  await new Promise((settle) => setTimeout(settle, 100));
+  expect(await scene.state()).toBe('awaiting_answer');
+  await reply(world, RUN, 'comment:2', said({ text: 'as before' }));
+  expect(await world.engine.settled(RUN)).toEqual(done('agreed'));
+  expect(await scene.inquiries()).toMatchObject([
+    { settled: { text: 'half up' } },
+    { settled: { text: 'as before' } },
+  ]);
+});
+
+describe('nobody speaks', () => {
+  test('the run stops, and its record says why', async () => {
+    const scene = await briefWorld({ answer: { within: '1s' } }, briefWith(question('Which?')));
+    const world = await scene.started();
+    expect(await world.engine.settled(RUN)).toEqual(done('stopped'));
+    expect(await scene.state()).toBe('cancelled');
+    expect((await scene.store.transitions(RUN)).at(-1)).toMatchObject({
+      cause: 'nobody answered within 1 s',
+    });
+  });
+
+  test('or goes on with what the question assumes, which no plan is', async () => {
+    const settings = { answer: { within: '1s', otherwise: 'assume' }, approval: 'plan' };
+    const scene = await briefWorld(settings, briefWith(question('Which?')));
+    const world = await scene.started();
+    await scene.waits('awaiting_approval', 2);
+    expect((await scene.store.run(RUN))?.brief?.assumptions).toEqual([
+      'Which? Assumed: It rounds as before.',
+    ]);
+    expect(scene.planned).toHaveLength(1);
+    expect(await world.engine.settled(RUN)).toEqual(done('stopped'));
+  });
+});
+
+describe('the process ends while a run waits', () => {
+  test('the next one goes on, and asks nothing twice', async () => {
+    const scene = await briefWorld({}, briefWith(question('Which?')), briefWith());
+    const first = await scene.started();
+    await scene.waits('awaiting_answer', 1);
+    await first.engine.shutdown(0);
+    const second = await scene.launched();
+    await reply(second, RUN, 'a', said({ option: 1 }));
+    expect(await second.engine.settled(RUN)).toEqual(done('agreed'));
+    expect(await scene.inquiries()).toHaveLength(1);
+    expect(scene.planned).toHaveLength(2);
+  });
+
+  test('a reply that was stored and not told is heard when store and engine are brought together', async () => {
+    const scene = await briefWorld({}, briefWith(question('Which?')), briefWith());
+    const world = await scene.started();
+    await scene.waits('awaiting_answer', 1);
+    await scene.store.addReply(RUN, 'a', said({ option: 1 }));
+    await new Promise((settle) => setTimeout(settle, 50));
+    expect(await scene.state()).toBe('awaiting_answer');
+    const asGitHub = { ...world.store };
+    asGitHub.unfinished = async () =>
+      (await world.store.unfinished()).map((run) => ({ ...run, origin: { kind: 'github' } as never }));
+    await reconcile({ ...world, store: asGitHub });
+    await reconcile({ ...world, store: asGitHub });
+    expect(await world.engine.settled(RUN)).toEqual(done('agreed'));
+  });
+});
+
+test('a run that waits can be cancelled, and hears nobody then', async () => {
+  const scene = await briefWorld({}, briefWith(question('Which?')));
+  const world = await scene.started();
+  await scene.waits('awaiting_answer', 1);
+  expect(await cancelRun(world, RUN, 'test')).toBe(true);
+  expect(await world.engine.settled(RUN)).toEqual({ kind: 'cancelled' });
+  expect(await reply(world, RUN, 'a', said({ option: 1 }))).toMatchObject({ kind: 'not-waiting' });
+  expect(await scene.state()).toBe('cancelled');
+});
