@@ -85,7 +85,7 @@ export function openSharing(
   const executors = openExecutors(databaseUrl, identity, { limits: databaseLimits });
   cleanups.defer(async () => {
     await executors.leave().catch((thrown: unknown) => {
-      log.warn({ err: thrown }, 'The others could not be told that this process ends; they will notice.');
+      log.warn({ err: thrown }, 'Other processes could not be told that this one ends; they will notice.');
     });
     await executors.close();
   });

@@ -70,7 +70,7 @@ export function defaultData(env: NodeJS.ProcessEnv): string {
   if (env.HOME) return join(env.HOME, '.local', 'share', 'runoff');
   throw new Fault(
     'ENVIRONMENT_INVALID',
-    'There is no place for data: neither HOME nor RUNOFF_DATA is set. Set RUNOFF_DATA to a folder for Runoff alone.',
+    'There is no data folder: neither HOME nor RUNOFF_DATA is set. Set RUNOFF_DATA to a folder that only Runoff uses.',
   );
 }
 
@@ -127,7 +127,7 @@ async function makeFolder(data: string): Promise<string | undefined> {
   } catch (thrown) {
     throw new Fault(
       'ENVIRONMENT_INVALID',
-      `RUNOFF_DATA: the data folder ${data} cannot be made: ${(thrown as Error).message}.`,
+      `RUNOFF_DATA: the data folder ${data} cannot be created: ${(thrown as Error).message}.`,
       { cause: thrown },
     );
   }
@@ -147,7 +147,7 @@ async function isOurs(data: string): Promise<boolean> {
 const refused = (data: string, why: string): Fault =>
   new Fault(
     'ENVIRONMENT_INVALID',
-    `RUNOFF_DATA: ${data} cannot be the data folder: ${why}. Name a folder for Runoff alone; it is made if it is missing.`,
+    `RUNOFF_DATA: ${data} cannot be the data folder: ${why}. Name a folder that only Runoff uses; it is created if it does not exist.`,
   );
 
 /** The store of artifacts that the operator chose. Opening it sends no request; `checkArtifacts` does. */

@@ -95,7 +95,7 @@ export function watchQuota(
       try {
         diskSpace.setQuotaShortage(await enforceQuota(world, quota));
       } catch (thrown) {
-        world.log.warn({ err: thrown }, 'It could not be seen whether the data folder is within MAX_DISK.');
+        world.log.warn({ err: thrown }, 'The size of the data folder could not be measured.');
       }
       await delay(QUOTA_CHECK_MS, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
     }

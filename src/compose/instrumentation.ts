@@ -51,7 +51,7 @@ async function recordWrite(
   await instruments.store.audit({ kind: 'write', ...write }, place).catch((thrown: unknown) => {
     instruments.log.error(
       { err: thrown, what, outcome, thread },
-      'a write to GitHub could not be kept in the audit',
+      'a write to GitHub could not be recorded in the audit log',
     );
   });
 }

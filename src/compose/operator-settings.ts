@@ -116,7 +116,7 @@ async function absolutePaths(
 const foreignPath = (name: string, path: string, tree: string): Fault =>
   new Fault(
     'ENVIRONMENT_INVALID',
-    `${name} is a relative path, and from here it leads to ${path}, inside the git work tree ${tree}, whose files may come from somebody else. Write it as an absolute path.`,
+    `${name} is a relative path, which resolves to ${path}, inside the git work tree ${tree}, whose files may come from somebody else. Use an absolute path.`,
   );
 
 /** Runoff's own checkout or folder. */

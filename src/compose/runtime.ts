@@ -95,9 +95,7 @@ function pruneMeanwhile(
   const pruning = pruneUnused(world)
     .then(() => enforceQuota(world, quota))
     .then((why) => why !== null && world.log.warn({ dir: quota.dir }, why))
-    .catch((thrown: unknown) =>
-      world.log.warn({ err: thrown }, 'What is no longer used could not be removed.'),
-    );
+    .catch((thrown: unknown) => world.log.warn({ err: thrown }, 'Unused files could not be removed.'));
   cleanups.defer(async () => void (await pruning));
 }
 

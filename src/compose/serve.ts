@@ -135,7 +135,7 @@ export async function serve(settings: OperatorSettings, terminal: Terminal): Pro
   const stop = Promise.withResolvers<void>();
   const stopListening = onPresses(terminal.onInterrupt, (press) => {
     if (press > 1) return terminal.exit(EXIT.cancelled);
-    screen.err('Stopping: what is unfinished goes on at the next start …\n');
+    screen.err('Stopping: unfinished runs continue at the next start …\n');
     stop.resolve();
   });
   try {
@@ -165,7 +165,7 @@ function requireAllOrNothing(operator: Operator, missing: number): void {
   if (missing > 0 && missing < APP_VARIABLES) {
     throw new Fault(
       'ENVIRONMENT_INVALID',
-      `The GitHub App is only partly configured: ${operator.appLacks.join(', ')} missing. Set all of them, or none to make a new App.`,
+      `The GitHub App is only partly configured: ${operator.appLacks.join(', ')} missing. Set all of them, or none to create a new App.`,
     );
   }
 }
@@ -203,10 +203,10 @@ async function serveSetup(
     log,
   });
   screen.err(
-    `No GitHub App is configured (${missing.join(', ')}). Make one here:\n\n    ${setup.link(web.url)}\n\n`,
+    `No GitHub App is configured (${missing.join(', ')}). Create one here:\n\n    ${setup.link(web.url)}\n\n`,
   );
   setup.done.then(
-    () => screen.err('The App is set up. Stop Runoff and start it again to use it.\n'),
+    () => screen.err('The App is set up. Restart Runoff to use it.\n'),
     () => {},
   );
   return { url: web.url, close: () => web.close(GRACE_MS) };

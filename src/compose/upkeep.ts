@@ -50,7 +50,9 @@ export async function startUpkeep(
 ): Promise<Upkeep> {
   await reconcile(world);
   await intake.recover();
-  let reconciling = announceEndedRuns(world).catch(warn(world, 'Last words could not be said.'));
+  let reconciling = announceEndedRuns(world).catch(
+    warn(world, 'Outcomes of finished runs could not be posted.'),
+  );
   const timer = setInterval(() => {
     reconciling = reconciling
       .then(() => reconcile(world))
@@ -60,8 +62,8 @@ export async function startUpkeep(
   }, EVERY_MS);
   const prune = async () => {
     // If one of them fails, the other one is still executed.
-    await pruneUnused(world).catch(warn(world, 'What is no longer used could not be removed.'));
-    await removeExpired(world, keep).catch(warn(world, 'What is old could not be let go.'));
+    await pruneUnused(world).catch(warn(world, 'Unused files could not be removed.'));
+    await removeExpired(world, keep).catch(warn(world, 'Expired data could not be removed.'));
   };
   let pruning = prune();
   const daily = setInterval(() => {
@@ -87,12 +89,10 @@ export function startWorkerUpkeep(world: Pick<World, 'clock' | 'log' | 'store' |
   const sweep = () => {
     work = work
       .then(() => sweepEnded(world))
-      .catch(warn(world, 'Areas of runs that are over could not be removed.'));
+      .catch(warn(world, 'Areas of finished runs could not be removed.'));
   };
   const prune = () => {
-    work = work
-      .then(() => pruneUnused(world))
-      .catch(warn(world, 'What is no longer used could not be removed.'));
+    work = work.then(() => pruneUnused(world)).catch(warn(world, 'Unused files could not be removed.'));
   };
   sweep();
   prune();
@@ -140,7 +140,7 @@ function startMissedEventChecks(world: World): Upkeep {
   async function next(): Promise<void> {
     if (checking) return;
     checking = true;
-    await checkMissedEvents().catch(warn(world, 'What webhooks did not tell could not be looked for.'));
+    await checkMissedEvents().catch(warn(world, 'Missed webhooks could not be checked.'));
     checking = false;
   }
   void next();
@@ -159,7 +159,7 @@ async function removeExpired(
 ): Promise<void> {
   const { artifacts, ...rows } = await retire(world, keep);
   const any = artifacts.files > 0 || Object.values(rows).some((count) => count > 0);
-  if (any) world.log.info({ ...rows, artifacts }, 'What need not be kept any longer was removed.');
+  if (any) world.log.info({ ...rows, artifacts }, 'Expired data was removed.');
 }
 
 export type Prunable = Pick<World, 'clock' | 'log'> & {
@@ -221,7 +221,9 @@ export function watchWorkers(
     if (checking) return;
     checking = true;
     check()
-      .catch((thrown: unknown) => world.log.warn({ err: thrown }, 'Runs on workers could not be looked at.'))
+      .catch((thrown: unknown) =>
+        world.log.warn({ err: thrown }, 'The progress of runs on workers could not be checked.'),
+      )
       .finally(() => {
         checking = false;
       });

@@ -30,7 +30,7 @@ export async function work(settings: OperatorSettings, terminal: Terminal): Prom
   const stop = Promise.withResolvers<void>();
   const stopListening = onPresses(terminal.onInterrupt, (press) => {
     if (press > 1) return terminal.exit(EXIT.cancelled);
-    screen.err('Stopping: other processes continue what is unfinished …\n');
+    screen.err('Stopping: other processes continue unfinished work …\n');
     stop.resolve();
   });
   try {
@@ -96,19 +96,19 @@ function requireShared(operator: Operator): void {
   if (!operator.databaseUrl) {
     throw new Fault(
       'ENVIRONMENT_INVALID',
-      'DATABASE_URL is not set: a worker shares the database of the app, and the embedded one is of one machine. Set it to the same address as for `runoff serve`.',
+      'DATABASE_URL is not set: a worker shares the database of the App, and the embedded one serves one machine only. Set it to the same value as for `runoff serve`.',
     );
   }
   if (!operator.app) {
     throw new Fault(
       'ENVIRONMENT_INVALID',
-      `A worker reads repositories as the GitHub App, which is not configured here: ${operator.appLacks.join(', ')} missing. Set what \`runoff serve\` has.`,
+      `A worker reads repositories as the GitHub App, which is not configured here: ${operator.appLacks.join(', ')} missing. Set the same values as for \`runoff serve\`.`,
     );
   }
   if (operator.codersPerWorker + operator.examinationsPerWorker === 0) {
     throw new Fault(
       'ENVIRONMENT_INVALID',
-      'CODERS_PER_WORKER and EXAMINATIONS_PER_WORKER are both 0: this worker would take nothing. Raise one.',
+      'CODERS_PER_WORKER and EXAMINATIONS_PER_WORKER are both 0: this worker would have nothing to do. Raise one of them.',
     );
   }
 }

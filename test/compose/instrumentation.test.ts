@@ -171,7 +171,7 @@ describe('a push', () => {
     });
     const { answer, errors } = await pushed(async () => ({ kind: 'pushed' }), store);
     expect(answer).toEqual({ kind: 'pushed' });
-    expect(errors).toEqual(['a write to GitHub could not be kept in the audit']);
+    expect(errors).toEqual(['a write to GitHub could not be recorded in the audit log']);
   });
 });
 

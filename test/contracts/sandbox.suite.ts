@@ -146,7 +146,7 @@ export function sandboxContract(
         'are never mounted at %s',
         async (to) => {
           const running = exec(world.area(), ['true'], { binds: [{ from: world.folder(), to }] });
-          await expect(running).rejects.toThrow('no place to mount');
+          await expect(running).rejects.toThrow('not a valid mount point');
         },
       );
 

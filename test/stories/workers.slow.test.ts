@@ -102,7 +102,7 @@ describe('the app leads, and workers do the work', () => {
       one.process.kill('SIGTERM');
       expect(await gone).toEqual([0, null]);
       const endedMs = performance.now() - began;
-      expect(one.said()).toContain('Stopping: other processes continue what is unfinished');
+      expect(one.said()).toContain('Stopping: other processes continue unfinished work');
       expect(await one.leases()).toBe(0);
       // Others count as gone after a minute without a sign of life: this one said that it goes.
       await expect.poll(two.leases, { interval: 50, timeout: 40_000 }).toBeGreaterThan(0);

@@ -129,7 +129,7 @@ export async function migrateEngine(databaseUrl: string, log: Log): Promise<void
     await ensureSystemDatabase(databaseUrl, new GlobalLogger(undefined, { logger: dbosLog(log) }), pool);
   } catch (error) {
     const { message } = error as Error;
-    throw new Fault('DATABASE_UNAVAILABLE', `The engine's tables could not be made: ${message}.`, {
+    throw new Fault('DATABASE_UNAVAILABLE', `The engine's tables could not be created: ${message}.`, {
       cause: error,
     });
   } finally {

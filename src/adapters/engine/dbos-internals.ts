@@ -107,7 +107,7 @@ export function openUnansweredClaims(pool: pg.Pool, log: Log): UnansweredClaims 
     } catch (thrown) {
       log.info(
         { why: (thrown as Error).message },
-        'Flows of an unanswered claim cannot be looked for yet; we try again.',
+        'Flows of an unanswered claim cannot be found yet; trying again.',
       );
     }
     timer = null;

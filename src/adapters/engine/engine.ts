@@ -30,7 +30,7 @@ const DEFAULT_GRACE_MS = 10_000;
 const shutDownFault = (id: RunId): Fault =>
   new Fault(
     'INTERNAL',
-    `The engine was shut down while somebody waited for run ${id}; the run goes on at the next launch.`,
+    `The engine was shut down while somebody waited for run ${id}; the run continues at the next launch.`,
   );
 
 async function sendSignal(id: RunId, topic: string, key: string): Promise<void> {
@@ -224,7 +224,7 @@ function flowStatusOf(found: WorkflowStatus | null): FlowStatus {
     case 'ERROR':
       return { kind: 'failed', why: whyFailed(found.error) };
     case 'MAX_RECOVERY_ATTEMPTS_EXCEEDED':
-      return { kind: 'failed', why: 'It was restarted too often without coming to an end.' };
+      return { kind: 'failed', why: 'It was restarted too often without finishing.' };
     default:
       return { kind: 'running' };
   }

@@ -143,7 +143,7 @@ export async function lockExecutor(
   if (taken === null) {
     throw new Fault(
       'ALREADY_RUNNING',
-      `Another Runoff process works as \`${executorId}\` already: two at once would do the same work twice.`,
+      `Another Runoff process already uses the name \`${executorId}\`: two at once would do the same work twice.`,
     );
   }
   let holder = taken;
@@ -163,7 +163,7 @@ export async function lockExecutor(
         told = true;
         log.error(
           { executorId },
-          'Another process works under our name since the database was away; end one.',
+          'Another process took the name of this one while the database was down. Stop one of them.',
         );
       }
     }

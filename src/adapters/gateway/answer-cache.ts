@@ -88,7 +88,7 @@ export async function openRecall({ artifacts, store, clock, log }: Parts, whose:
       } catch (error) {
         log.warn(
           { run: runId, spender, err: error },
-          'An answer that was kept cannot be read; the model is asked again.',
+          'A stored answer cannot be read; the model is called again.',
         );
         return { asked, answer: null };
       }
@@ -104,7 +104,7 @@ export async function openRecall({ artifacts, store, clock, log }: Parts, whose:
         const { code } = asFault(error);
         log.error(
           { run: runId, spender, code, err: error },
-          'An answer could not be kept; after a crash it is paid again.',
+          'A model answer could not be stored; after a crash it is paid for again.',
         );
         return null;
       }

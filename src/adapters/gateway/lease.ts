@@ -58,7 +58,7 @@ export async function openLease({ grant, onUsage, shared, room, dir, forget }: L
         onUsage?.(purse.usage());
       } catch (error) {
         // A fault of the listener must not interrupt an answer that is paid for.
-        log.error({ run: grant.runId, code: asFault(error).code }, 'A listener for usage failed.');
+        log.error({ run: grant.runId, code: asFault(error).code }, 'A usage listener failed.');
       }
     },
     refusals,

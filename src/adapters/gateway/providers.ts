@@ -58,7 +58,10 @@ export function routeTo(
     );
   }
   if (how.capTokens === undefined && !isPriced(book, named, at)) {
-    throw new Fault('MODEL_PRICE_UNKNOWN', `No price is known for ${name}, so its budget cannot be kept.`);
+    throw new Fault(
+      'MODEL_PRICE_UNKNOWN',
+      `No price is known for ${name}, so its budget cannot be enforced.`,
+    );
   }
   return { protocol, model: named.model };
 }

@@ -62,10 +62,7 @@ export function openRefusalLog(
         .slice(0, MOST_NAMES - names.size);
       if (fields.length === 0) return;
       for (const field of fields) names.add(field);
-      log.info(
-        { ...whose, fields },
-        'Fields or beta features that are on no list were left out of a model call.',
-      );
+      log.info({ ...whose, fields }, 'Unknown fields or beta features were dropped from a model call.');
     },
     close() {
       for (const kind of [...windows.keys()]) end(kind);

@@ -73,7 +73,7 @@ export function openAreas(parts: Parts): Areas {
       await removeTree(path);
     } catch (error) {
       // A git that outlived its killed parent may still write there; the next sweep finds it.
-      log.warn({ err: error, path }, 'half-made files could not be removed yet');
+      log.warn({ err: error, path }, 'incomplete files could not be removed yet');
     }
   }
 
@@ -140,7 +140,7 @@ async function openArea(
 async function standOn(lowers: readonly string[]): Promise<void> {
   for (const lower of lowers) {
     if ((await exists(lower)) && (await touch(join(lower, '..')))) continue;
-    throw new Fault('INTERNAL', `${lower} is gone; the checkout must be prepared again.`);
+    throw new Fault('INTERNAL', `${lower} no longer exists; the checkout must be prepared again.`);
   }
 }
 
@@ -216,7 +216,7 @@ export function openTrash(
       } catch (error) {
         log.warn(
           { err: error, path: trash },
-          'A folder that is no longer needed could not be removed; a later sweep tries again.',
+          'A folder that is no longer needed could not be removed; a later cleanup tries again.',
         );
       } finally {
         queued.delete(trash);

@@ -174,7 +174,7 @@ async function refusal(result: ExecResult, out: string, limits: CollectLimits): 
     return refusalSentence(word?.toString('latin1') ?? '', limits);
   }
   if (isNoSpace(result.stderr) || (await isFull(out))) {
-    throw new Fault('DISK_FULL', 'There was no space left for reading what a candidate changed.');
+    throw new Fault('DISK_FULL', 'There was no space left to read what a candidate changed.');
   }
   throw new Fault(
     'INTERNAL',

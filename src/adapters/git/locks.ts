@@ -72,7 +72,7 @@ export function openLocks(folder: string): Locks {
     alone: (key, work) => holding(['-x', '-n', '-E', String(TAKEN)], key, work),
     fetching: async (key, work) => {
       const done = await holding(['-x'], `${key}.fetch`, async () => ({ value: await work() }));
-      if (!done) throw new Fault('INTERNAL', 'A lock that is waited for was not given.');
+      if (!done) throw new Fault('INTERNAL', 'A lock was not granted although it was waited for.');
       return done.value;
     },
   };

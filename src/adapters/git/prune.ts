@@ -55,7 +55,7 @@ export function openPruning(parts: Parts): Pick<Workspaces, 'prune'> {
           const one = await pruneOne(key, options);
           total = one ? sum(total, one) : { ...total, busy: total.busy + 1 };
         } catch (error) {
-          log.warn({ err: error, repository: key }, 'what is no longer used could not be removed');
+          log.warn({ err: error, repository: key }, 'unused files could not be removed');
         }
       }
       return total;

@@ -93,7 +93,7 @@ async function holdLaunches(client: pg.Client, lock: string, which: string): Pro
   if (rows[0]?.taken) return;
   throw new Fault(
     'MOVE_REFUSED',
-    `A Runoff is starting on the ${which} database just now, or another move is under way.`,
+    `A Runoff process is starting on the ${which} database just now, or another move is under way.`,
   );
 }
 

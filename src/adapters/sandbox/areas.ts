@@ -93,7 +93,7 @@ export function writeBelow(
       const { code } = thrown as NodeJS.ErrnoException;
       throw new Fault(
         'SANDBOX_UNAVAILABLE',
-        `${parts.join('/')} cannot be written below a command's HOME (${code}): a link, a file or a closed folder stands in its way.`,
+        `${parts.join('/')} cannot be written below a command's HOME (${code}): a link, a file or a closed folder is in the way.`,
       );
     }
   }

@@ -160,7 +160,7 @@ export function commandLine(spec: ExecSpec, egress: boolean): readonly string[] 
 /** Unprivileged users cannot use ports below 1024, inside or outside. */
 function checkedPort({ port }: NonNullable<ExecSpec['gateway']>): number {
   if (Number.isInteger(port) && port >= 1024 && port <= 65_535) return port;
-  throw new Fault('INTERNAL', `${port} is no port that a sandbox can listen on.`);
+  throw new Fault('INTERNAL', `${port} is not a port that a sandbox can listen on.`);
 }
 
 function bubblewrapOptions(input: LaunchInput): readonly string[] {
@@ -213,7 +213,7 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
 export function mountPoint(to: string): string {
   const owned = Object.values<string>(INSIDE).some((path) => to === path || to.startsWith(`${path}/`));
   if (owned || normalize(to) !== to || !/^\/(?:run\/runoff|opt)\/[^/]/.test(to)) {
-    throw new Fault('INTERNAL', `"${to}" is no place to mount something in a sandbox.`);
+    throw new Fault('INTERNAL', `"${to}" is not a valid mount point in a sandbox.`);
   }
   return to;
 }

@@ -169,6 +169,6 @@ function blameForFullDisk(before: DiskSpace, written: number): 'disk' {
   const megabytes = (bytes: number): string => `${Math.round(Math.max(0, bytes) / 1e6)} MB`;
   throw new Fault(
     'DISK_FULL',
-    `The disk of this machine was full while a command ran, which itself had written ${megabytes(written)} of the ${megabytes(before.scarcest)} that were free before.`,
+    `The disk of this machine was full while a command ran, which had itself written ${megabytes(written)} of the ${megabytes(before.scarcest)} that were free before.`,
   );
 }

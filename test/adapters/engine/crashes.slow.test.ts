@@ -208,7 +208,7 @@ describe('several processes', () => {
 
       const second = start('box-1');
       expect(await second.ended()).not.toBe(0);
-      expect(second.complaints()).toMatch(/Another Runoff process works as `box-1` already/);
+      expect(second.complaints()).toMatch(/Another Runoff process already uses the name `box-1`/);
       // Whatever the second could have taken up, it did not begin.
       expect(Object.values(all.begun()).every((times) => times === 1)).toBe(true);
       await first.kill();

@@ -151,7 +151,7 @@ function mountFlags({ spec, toolchain, files, controlSocket, egress }: Container
     if (/[,"\n]/.test(from) || /[,"\n]/.test(to)) {
       throw new Fault(
         'SANDBOX_UNAVAILABLE',
-        `"${from}" cannot be mounted: its name holds a comma or a quote.`,
+        `"${from}" cannot be mounted: its name contains a comma or a quote.`,
       );
     }
     return ['--mount', `type=bind,source=${from},target=${to}${readOnly ? ',readonly' : ''}`];

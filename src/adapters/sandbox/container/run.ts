@@ -159,7 +159,7 @@ async function findInside(
   }
   throw new Fault(
     'SANDBOX_UNAVAILABLE',
-    'The processes of a container are not to be seen here: the engine runs on another machine, or hides them.',
+    'The processes of a container are not visible on this machine: the engine runs elsewhere, or hides them.',
   );
 }
 
