@@ -1,12 +1,12 @@
-# Runoff with its sandbox, as an ordinary user. docs/deployment.md says what of this was tried, and what was not: run
+# Runoff with its sandbox, as an unprivileged user. docs/deployment.md says what was tested and what was not: run
 # `docker compose run --rm runoff doctor` before you rely on it.
 #
 #   docker build .                                             the built-in coder and those that need no program
 #   docker build --build-arg AGENTS="claude-code codex" .      with agents; `runoff agents` lists their names
 #
 # Debian 12 by name: newer images carry a `mount` whose system calls deploy/seccomp-bwrap.json does not allow.
-# A tag can be moved: for a release give the image by digest, --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:…
-# (deploy/pin-images looks it up). Packages of Debian are the newest of the day.
+# A tag can be moved: for a release pin the image by digest, --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:…
+# (deploy/pin-images looks it up). Debian packages are the newest at build time.
 ARG NODE_IMAGE=node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
@@ -22,11 +22,11 @@ RUN apt-get update \
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY . .
-# `node` (uid 1000) comes with the image. It owns the data folder and nothing else: the code stays root's.
+# `node` (uid 1000) comes with the image. It owns the data folder and nothing else: the code belongs to root.
 RUN install -d -o node -g node -m 0700 /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 RUNOFF_DATA=/data RUNOFF_AGENTS=/opt/agents
-# Agents belong to root: no candidate and no leak of Runoff's own rights changes what the next run starts. `USER root` in
-# an image above this one may install more the same way.
+# Agents belong to root: neither a candidate nor Runoff itself can change what the next run starts. An image based on this
+# one can install more in the same way, as `USER root`.
 ARG AGENTS=""
 RUN install -d -m 0755 /opt/agents \
   && if [ -n "$AGENTS" ]; then \
@@ -34,12 +34,12 @@ RUN install -d -m 0755 /opt/agents \
     && rm -rf /tmp/install /root/.npm && chmod -R a+rX,go-w /opt/agents; \
   fi
 USER node
-# `.env` is read from, and the set-up flow writes to, the data folder.
+# Runoff reads `.env` from the data folder, and the set-up pages write it there.
 WORKDIR /data
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=6s --start-period=30s --retries=3 \
   CMD ["/app/node_modules/.bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# Node directly, not npm: npm would not pass SIGTERM on.
+# Node directly, because npm would not pass SIGTERM on.
 ENTRYPOINT ["/app/node_modules/.bin/node", "--max-semi-space-size=2", "--", "/app/src/main.ts"]
 CMD ["serve"]

@@ -142,6 +142,28 @@ describe('links in the documents', () => {
   );
 });
 
+describe('headings that links name', () => {
+  /** As GitHub makes them: lower case, without punctuation, hyphens for spaces. */
+  const anchorsOf = (path: string): readonly string[] =>
+    [...read(path).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_\- ]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+
+  test.each(FILES.filter((path) => path.endsWith('.md')))('%s: every one of them exists', (path) => {
+    const links = [...read(path).matchAll(/\]\(([^)\s#:]*)#([^)\s]+)\)/g)].map(
+      ([, to = '', anchor = '']) => ({
+        to: to === '' ? path : join(dirname(path), to),
+        anchor,
+      }),
+    );
+    const own = links.filter(({ to }) => to.endsWith('.md'));
+    expect(own.filter(({ to, anchor }) => !anchorsOf(to).includes(anchor))).toEqual([]);
+  });
+});
+
 describe('docs/reliability.md', () => {
   const declared = FILES.filter((path) => /^test\/.*\.(?:test|suite)\.ts$/.test(path)).flatMap((path) =>
     declaredIn(path, read(path)),
