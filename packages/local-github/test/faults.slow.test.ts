@@ -23,10 +23,10 @@ const remote = (name = 'demo'): string => `${world.github.url}/alice/${name}.git
 const head = async (branch: string): Promise<string> =>
   (await git(folder, ['ls-remote', remote(), `refs/heads/${branch}`])).split('\t')[0] ?? '';
 
-describe('a call that fails', () => {
+describe('a call that is set to fail', () => {
   const COMMENTS = /^\/repos\/alice\/demo\/issues\/\d+\/comments$/;
 
-  test('does so as often as it was told to, and does nothing', async () => {
+  test('fails as often as requested, without an effect', async () => {
     const alice = world.github.as('alice');
     const issue = await alice.openIssue(world.repository, { title: 'Broken' });
     world.github.faults.add({
@@ -47,7 +47,7 @@ describe('a call that fails', () => {
     expect(await alice.comments(world.repository, issue)).toHaveLength(1);
   });
 
-  test('after it was carried out has lost its answer only', async () => {
+  test('after it took effect loses only its answer', async () => {
     const alice = world.github.as('alice');
     const issue = await alice.openIssue(world.repository, { title: 'Broken' });
     world.github.faults.add({ method: 'POST', path: COMMENTS, after: true });
@@ -55,7 +55,7 @@ describe('a call that fails', () => {
     expect(await alice.comments(world.repository, issue)).toMatchObject([{ body: 'x' }]);
   });
 
-  test('can be a push, before or after the branch is there', async () => {
+  test('can be a push, before or after the branch exists', async () => {
     const token = world.github.token('alice');
     const path = /\/git-receive-pack$/;
     world.github.faults.add({ method: 'POST', path });
@@ -75,7 +75,7 @@ describe('a call that fails', () => {
 
 // What the stories of publishing rely on, they show.
 describe('a repository', () => {
-  test('with a new name is found by the old one, by git too', async () => {
+  test('with a new name is found under the old one, also by git', async () => {
     const alice = world.github.as('alice');
     const issue = await alice.openIssue(world.repository, { title: 'Moving' });
     await world.github.rename(world.repository, 'moved');
@@ -107,7 +107,7 @@ describe('a repository', () => {
     await world.push('free', { a: '1' }, token);
   });
 
-  test('of others can be forked, and the fork offered back', async () => {
+  test('of another owner can be forked, and the fork proposed in a pull request', async () => {
     const mallory = world.github.as('mallory');
     const own = await mallory.fork(world.repository);
     await mallory.push(own, { branch: 'gift', files: { 'src/gift.js': 'x\n', 'README.md': null } });
@@ -123,13 +123,13 @@ describe('a repository', () => {
   });
 });
 
-describe('the App hears', () => {
+describe('the App receives a webhook', () => {
   const heard = async (event: string) => {
     await world.github.settled();
     return world.github.deliveries.filter((delivery) => delivery.event === event);
   };
 
-  test('of a comment on a line', async () => {
+  test('for a comment on a line', async () => {
     const bob = world.github.as('bob');
     const sha = await bob.push(world.repository, { branch: 'topic', files: { 'fix.txt': 'one\n' } });
     const pull = await bob.openPull(world.repository, { head: 'topic', base: 'main', title: 'Fix' });
@@ -157,7 +157,7 @@ describe('the App hears', () => {
     ]);
   });
 
-  test('that an installation was suspended, and nothing more until it goes on', async () => {
+  test('when an installation is suspended, and none afterwards until it is resumed', async () => {
     const alice = world.github.as('alice');
     await world.github.suspend();
     await alice.openIssue(world.repository, { title: 'Unheard' });
@@ -168,7 +168,7 @@ describe('the App hears', () => {
     expect(await heard('issues')).toMatchObject([{ payload: { issue: { title: 'Heard' } } }]);
   });
 
-  test('that it was removed, or a repository taken out', async () => {
+  test('when it is uninstalled, or a repository removed', async () => {
     await world.github.setInstalled(world.repository, false);
     await world.github.uninstall();
     const id = world.github.handle('alice', 'demo').repositoryId;

@@ -38,7 +38,7 @@ const refSha = async (branch: string): Promise<string> => {
 };
 
 describe('git over HTTP', () => {
-  test('fetches shallowly, with the protocol of today', async () => {
+  test('supports shallow fetches with protocol version 2', async () => {
     const folder = join(scratch, 'shallow');
     const args = ['-c', 'protocol.version=2', 'clone', '--quiet', '--depth', '1', remote, folder];
     await git(scratch, args, world.github.token('bob'));
@@ -84,7 +84,7 @@ describe('git over HTTP', () => {
     );
   });
 
-  test('lets everybody clone what is public, but push nothing', async () => {
+  test('lets everybody clone a public repository, but not push', async () => {
     const folder = join(scratch, 'stranger');
     await git(scratch, ['clone', '--quiet', remote, folder]);
     await commit(folder, 'evil');
@@ -93,7 +93,7 @@ describe('git over HTTP', () => {
     );
   });
 
-  test('lets an outsider fetch what is public, but not push', async () => {
+  test('lets an outsider fetch a public repository, but not push', async () => {
     const token = world.github.token('mallory');
     const folder = await clone('outsider', token);
     await commit(folder, 'evil');
@@ -101,7 +101,7 @@ describe('git over HTTP', () => {
     expect(await git(folder, ['ls-remote', 'origin', 'evil'], token)).toBe('');
   });
 
-  test('takes pushes that come at the same time', async () => {
+  test('accepts concurrent pushes', async () => {
     const names = ['p1', 'p2', 'p3', 'p4'];
     const shas = await Promise.all(
       names.map((name) => world.push(name, { [`${name}.txt`]: name }, world.github.token('bob'))),
@@ -237,7 +237,7 @@ describe('a local GitHub', () => {
     }
   });
 
-  test('leaves nothing behind, even when closed in the middle of things', async () => {
+  test('leaves nothing behind, even when closed during activity', async () => {
     const busy = await openGitHubWorld();
     const directory = busy.github.directory('alice', 'demo');
     const alice = busy.github.as('alice');
@@ -257,7 +257,7 @@ describe('a local GitHub', () => {
     await expect(fetch(busy.github.url)).rejects.toThrow();
   });
 
-  test('needs a repository that is there', async () => {
+  test('requires an existing repository', async () => {
     const starting = startLocalGitHub({
       users: ['ann'],
       repositories: [{ owner: 'ann', name: 'one', from: join(scratch, 'missing') }],
@@ -267,7 +267,7 @@ describe('a local GitHub', () => {
   });
 });
 
-test("everything that was request, answered and delivered fits GitHub's own descriptions", async () => {
+test("all requests, answers and webhooks match GitHub's own descriptions", async () => {
   await world.github.settled();
   expect(world.contract.violations).toEqual([]);
 });

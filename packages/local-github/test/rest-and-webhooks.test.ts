@@ -169,7 +169,7 @@ describe('webhooks', () => {
     expect(received.map(({ headers }) => headers['x-github-delivery'])).toEqual([delivery?.guid]);
   });
 
-  test('to an App that is not there are recorded without an answer', async () => {
+  test('to an App that does not respond are recorded without an answer', async () => {
     world.deliverTo('http://127.0.0.1:9/');
     const [delivery] = await caused(() =>
       world.github.as('alice').openIssue(world.repository, { title: 'Nobody home' }),
@@ -193,7 +193,7 @@ describe('webhooks', () => {
 
 describe('rights', () => {
   test.each(['nonsense', 'ghs_unknown', 'eyJhbGciOiJub25lIn0.e30.'])(
-    'the token %s is nobody',
+    'the token %s identifies nobody',
     async (token) => {
       const headers = { authorization: `bearer ${token}` };
       for (const path of ['/repos/alice/demo', '/user', '/app']) {
@@ -308,7 +308,7 @@ describe('pages', () => {
   });
 });
 
-test("everything that was request, answered and delivered fits GitHub's own descriptions", async () => {
+test("all requests, answers and webhooks match GitHub's own descriptions", async () => {
   await world.github.settled();
   expect(world.contract.violations).toEqual([]);
 });

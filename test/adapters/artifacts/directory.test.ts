@@ -19,14 +19,14 @@ artifactsContract('memory', async () => memoryArtifacts());
 
 const pathOf = (dir: string, sha256: string) => join(dir, sha256.slice(0, 2), sha256.slice(2));
 
-test('a file lies under its hash, and no draft is left beside it', async () => {
+test('a file is named by its hash, and no temporary file remains', async () => {
   const dir = await fresh();
   const { sha256 } = await openArtifacts(dir).put('hello');
   expect(await readFile(pathOf(dir, sha256), 'utf8')).toBe('hello');
   expect(await readdir(join(dir, sha256.slice(0, 2)))).toEqual([sha256.slice(2)]);
 });
 
-test('a file that was changed on disk is not handed out, and putting the content again repairs it', async () => {
+test('a file that was changed on disk is not returned, and storing the content again repairs it', async () => {
   const dir = await fresh();
   const artifacts = openArtifacts(dir);
   const ref = await artifacts.put('hello');
@@ -37,14 +37,14 @@ test('a file that was changed on disk is not handed out, and putting the content
   expect(await artifacts.get(ref)).toBe('hello');
 });
 
-test('a name that is no hash never becomes a path', async () => {
+test('a name that is not a hash never becomes a path', async () => {
   const artifacts = openArtifacts(await fresh());
   await expect(artifacts.get({ sha256: '../../../../etc/passwd', bytes: 1 })).rejects.toThrow(
     /is not the name of an artifact/,
   );
 });
 
-test('a sweep takes drafts that a crash left, and nothing that is not ours', async () => {
+test('a sweep removes temporary files of a crash, and no file of others', async () => {
   const dir = await fresh();
   const artifacts = openArtifacts(dir);
   const ref = await artifacts.put('hello');
@@ -61,7 +61,7 @@ test('a sweep takes drafts that a crash left, and nothing that is not ours', asy
   expect(await artifacts.get(ref)).toBe('hello');
 });
 
-test('what is put again counts as new: a sweep that began before does not take it', async () => {
+test('content that is stored again counts as new: an earlier sweep does not remove it', async () => {
   const dir = await fresh();
   const artifacts = openArtifacts(dir);
   const { sha256 } = await artifacts.put('hello');
@@ -72,7 +72,7 @@ test('what is put again counts as new: a sweep that began before does not take i
   expect(await artifacts.get(ref)).toBe('hello');
 });
 
-test('put and swept by several processes at once, an artifact is there whenever its put has ended', async () => {
+test('an artifact exists once it is stored, even if several processes store and sweep at once', async () => {
   const dir = await fresh();
   const [writer, sweeper] = [openArtifacts(dir), openArtifacts(dir)];
   let ended = false;

@@ -79,7 +79,7 @@ function inPagesOf(count: number): typeof fetch {
   };
 }
 
-test('what others keep beside our prefix is never touched', async () => {
+test('objects outside the prefix are never touched', async () => {
   const [mine, theirs] = [
     openS3Artifacts(options({ prefix: 'a' })),
     openS3Artifacts(options({ prefix: 'ab' })),
@@ -126,14 +126,14 @@ test('one that stays away is an outage with its address, which a run waits out',
 test.each<readonly [string, Partial<S3Options>, RegExp]>([
   ['a wrong secret', { secretAccessKey: 'wrong' }, /SignatureDoesNotMatch.*Check the access key/s],
   ['a bucket that is not there', { bucket: 'nowhere' }, /NoSuchBucket.*Check the name of the bucket/s],
-])('%s is said with what to check, on writing and on reading', async (_, wrong, words) => {
+])('%s is reported with what to check, on writing and on reading', async (_, wrong, words) => {
   const artifacts = openS3Artifacts(options(wrong));
   const fault = { code: 'ARTIFACTS_UNAVAILABLE', message: expect.stringMatching(words) };
   await expect(artifacts.put('text')).rejects.toMatchObject(fault);
   await expect(artifacts.get({ sha256: 'a'.repeat(64), bytes: 3 })).rejects.toMatchObject(fault);
 });
 
-test('busy servers are asked again, and a cut answer is not taken for the artifact', async () => {
+test('requests to busy servers are retried, and a truncated answer is rejected', async () => {
   tried({
     id: 'bucket-busy',
     part: 'The database is killed or unavailable',
@@ -152,7 +152,7 @@ test('busy servers are asked again, and a cut answer is not taken for the artifa
   await expect(cut.get(ref)).rejects.toThrow(/is damaged on the machine/);
 });
 
-test('an answer without end is not read to its end', async () => {
+test('an endless answer is not read to its end', async () => {
   let sent = 0;
   const endless = new ReadableStream({
     pull(stream) {

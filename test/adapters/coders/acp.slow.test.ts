@@ -97,7 +97,7 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     expect(await exists(join(cwd, 'through-client.txt'))).toBe(false);
   });
 
-  test('that gives no way to allow gets no answer that it could take for one', async () => {
+  test('that offers no way to allow gets no permission', async () => {
     const { end, cwd } = await run(scripted('only-rejects'));
     expect(end?.text).toContain('permission cancelled.');
     expect(await exists(join(cwd, 'hello.txt'))).toBe(false);
@@ -112,7 +112,7 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     },
   );
 
-  test('that says a lot is shown in short lines', async () => {
+  test('that writes a lot is shown in short lines', async () => {
     const { end, events } = await run(scripted('floods'));
     expect(end).toMatchObject({ ok: true });
     for (const { text } of events) expect(text.length).toBeLessThanOrEqual(300);
@@ -128,18 +128,18 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     ['newer', 'The agent speaks version 9 of the Agent Client Protocol, not 1.'],
     ['garbage', 'The agent prints something else than the Agent Client Protocol: no protocol, no manners'],
     ['one-endless-line', expect.stringContaining('The agent broke off: ')],
-  ])('ends badly with a sentence: %s', async (how, sentence) => {
+  ])('that fails ends with a clear message: %s', async (how, sentence) => {
     const { code, end } = await run(scripted(how));
     expect({ code, end }).toEqual({ code: 1, end: { kind: 'end', ok: false, text: sentence } });
   });
 
-  test('that is no program ends with a sentence', async () => {
+  test('that is not a program ends with a clear message', async () => {
     const { code, end } = await run(['/nowhere/agent']);
     expect(code).toBe(1);
     expect(end).toMatchObject({ ok: false, text: expect.stringContaining('could not be started') });
   });
 
-  test('that is another program ends with a sentence', async () => {
+  test('that does not speak the protocol ends with a clear message', async () => {
     const { end } = await run(['true', '--acp']);
     expect(end).toMatchObject({ ok: false, text: 'The agent ended with exit code 0.' });
   });
@@ -161,7 +161,7 @@ describe('an agent that does not come to an end', () => {
     expect(await exists(join(cwd, 'cancelled.txt'))).toBe(true);
   });
 
-  test('is killed when it does not listen, with all that it started', async () => {
+  test('is killed with everything it started when it ignores the cancellation', async () => {
     const cwd = await folder();
     const loud = ['bash', '-c', `sleep 1000 & echo $! > child.pid; exec ${NODE} ${AGENT} deaf`] as const;
     const stop = new AbortController();
@@ -181,7 +181,7 @@ describe('an agent that does not come to an end', () => {
     await waitFor(async () => !alive(pid));
   });
 
-  test('is given up when it does not open a session', async () => {
+  test('is stopped when it does not open a session', async () => {
     const { signal } = new AbortController();
     const end = await drive({
       agent: scripted('silent'),

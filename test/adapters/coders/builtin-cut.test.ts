@@ -87,7 +87,7 @@ const cut =
     setTimeout(() => response.destroy(), 30);
   };
 
-test('an answer that is cut in the middle is asked for again, and what was done before is not done twice', async () => {
+test('a truncated answer is requested again, and earlier actions are not repeated', async () => {
   tried({
     id: 'coder-answer-cut',
     part: 'Model calls break off',
@@ -108,7 +108,7 @@ test('an answer that is cut in the middle is asked for again, and what was done 
   expect(bodies[3]).toEqual(bodies[1]);
 });
 
-test('answers that break off again and again end the work, with a reason', async () => {
+test('answers that break off repeatedly end the work with a reason', async () => {
   expect(await behind(cut(...says('I')))).toMatchObject({
     ok: false,
     text: expect.stringContaining('no answer'),
@@ -116,7 +116,7 @@ test('answers that break off again and again end the work, with a reason', async
   expect(provider.seen).toHaveLength(3);
 });
 
-test('what is refused is not asked again: the gateway has tried', async () => {
+test('a refused call is not retried: the gateway has already retried it', async () => {
   expect(await behind((_body, response) => json(response, 529, {}))).toMatchObject({
     ok: false,
     text: 'The model answered with HTTP 529.',

@@ -162,7 +162,7 @@ describe('the builtin coder', () => {
     },
   );
 
-  test('says what is wrong when its model is not there', async () => {
+  test('reports what is wrong when its model does not exist', async () => {
     await using bench = await openBench({});
     const done = await bench.work(
       bench.home,

@@ -36,8 +36,8 @@ coderContract('operator’s own ACP', () => ({
   end: { line: '{"type":"end","ok":false,"text":"The agent refused to go on."}', ok: false },
 }));
 
-describe('a program of the contestant’s', () => {
-  test('gets its task as it is, and is told the way to its model under the usual names', async () => {
+describe('a program named by a contestant', () => {
+  test("gets its task unchanged, and its model's address under the usual names", async () => {
     const { argv, env, stdin } = commandCoder().launch(input);
     const [program, ...words] = argv;
     const child = spawn(program, words, { env: { PATH: process.env.PATH, ...env } });
@@ -60,17 +60,17 @@ describe('a program of the contestant’s', () => {
     ['anthropic', { ANTHROPIC_BASE_URL: 'http://127.0.0.1:8123', ANTHROPIC_API_KEY: 'gw-canary' }],
     ['openai-responses', { OPENAI_BASE_URL: 'http://127.0.0.1:8123/v1', OPENAI_API_KEY: 'gw-canary' }],
     ['gemini', { GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:8123', GEMINI_API_KEY: 'gw-canary' }],
-  ] as const)('of %s has the names of that protocol only', (protocol, names) => {
+  ] as const)('for %s gets only the names of that protocol', (protocol, names) => {
     const { env } = commandCoder().launch({ ...input, protocol });
     expect(env).toMatchObject(names);
     expect(Object.values(env).filter((value) => value === 'gw-canary')).toHaveLength(1);
   });
 
-  test('is started as its words stand: no shell, nothing filled in', () => {
+  test('is started with its exact arguments: no shell, no substitution', () => {
     expect(commandCoder().launch(input).argv).toEqual(input.argv);
   });
 
-  test('is shown line by line, and no line of its own says that all went well', () => {
+  test('is shown line by line, and none of its lines counts as success', () => {
     const coder = commandCoder();
     expect(coder.read('\u001b[32m✓ tests pass\u001b[0m')).toEqual({
       kind: 'step',
@@ -81,8 +81,8 @@ describe('a program of the contestant’s', () => {
   });
 });
 
-describe('a program of the operator’s', () => {
-  test('has the operator’s words and variables, but our way to the model', () => {
+describe('a program named by the operator', () => {
+  test("has the operator's arguments and variables, but Runoff's address of the model", () => {
     const coder = namedCoder('aider', {
       ...aider,
       env: { ...aider.env, OPENAI_BASE_URL: 'http://elsewhere' },
@@ -98,7 +98,7 @@ describe('a program of the operator’s', () => {
     });
   });
 
-  test('that speaks the Agent Client Protocol is led by our program', () => {
+  test("that speaks the Agent Client Protocol is controlled by Runoff's driver", () => {
     const { argv, stdin } = agents.acp.launch(input);
     expect(argv.slice(1)).toEqual([ACP_PATH, '--wall-seconds=900', '--', ...aider.argv]);
     expect(stdin).toBe(input.prompt);
@@ -114,12 +114,12 @@ describe('a program of the operator’s', () => {
     ['/opt/runoff', '/opt/agents/aider'],
     ['/opt/runoff/bin', '/opt/agents/aider'],
     ['/opt/agents', '/opt/agents/aider'],
-  ])('in %s is seen at %s', (folder, to) => {
+  ])('in %s is mounted at %s', (folder, to) => {
     const [bind] = namedCoder('aider', { ...aider, folder }).launch(input).binds ?? [];
     expect(bind?.to).toBe(to);
   });
 
-  test('is known by its words, and missing where its folder is', async () => {
+  test('has a hash of its arguments as version, and none without its folder', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agent-'));
     const version = (command: AgentCommand) => namedCoder('aider', command).version();
     try {

@@ -33,13 +33,13 @@ describe('Gemini CLI', () => {
     for (const line of QUIET_LINES) expect(coder.read(line)).toBeNull();
   });
 
-  test('takes nothing from the repository: its folder is not trusted, and no flag says otherwise', () => {
+  test('takes nothing from the repository, because its folder is untrusted', () => {
     const { argv, env } = coder.launch(input);
     expect(env.GEMINI_CLI_TRUST_WORKSPACE).toBe('false');
     expect(argv.join(' ')).not.toMatch(/trust|yolo/);
   });
 
-  test('may use every tool all the same, but those that lead out of the sandbox or to other models', () => {
+  test('may use every tool except those that need the network or other models', () => {
     const policy = coder.launch(input).files?.['.gemini/policies/runoff.toml'];
     expect(policy).toMatch(/toolName = "\*"\ndecision = "allow"/);
     expect(policy).toMatch(/toolName = "run_shell_command"\nargsPattern = "\."\ndecision = "allow"/);

@@ -176,13 +176,13 @@ test.each([
   expect(await readdir(folder)).toEqual(['pi']);
 });
 
-test('a version that is nowhere is looked up under the name that npm knows', async () => {
+test("a version that does not exist is looked up under npm's name of the package", async () => {
   await expect(install('codex', { FAIL: 'ETARGET' }, '9.9.9')).rejects.toMatchObject({
     message: expect.stringContaining('`npm view @openai/codex versions`'),
   });
 });
 
-test('a registry that lacks the tried version is not blamed on the word', async () => {
+test('a registry without the tested version is not reported as a wrong argument', async () => {
   await expect(install('pi', { FAIL: 'ETARGET' })).rejects.toMatchObject({
     code: 'AGENT_INSTALL_FAILED',
     message: expect.stringContaining('It is the version that Runoff was tried with.'),
@@ -195,7 +195,7 @@ test.each([
   ['npm_config_silent', 'true'],
   ['npm_config_json', 'true'],
   ['npm_config_progress', 'true'],
-])('npm says why, whatever the npm that started us was told: %s=%s', async (name, value) => {
+])("npm's reason is reported, whatever the configuration of the outer npm: %s=%s", async (name, value) => {
   await expect(install('pi', { FAIL: 'EWHATEVER', [name]: value })).rejects.toMatchObject({
     message: expect.stringContaining('network request failed'),
   });
@@ -210,7 +210,7 @@ test('that a package wants another Node than npm’s is not said, other warnings
   expect(lines).toEqual(['npm warn deprecated old@1.0.0', 'added 1 package']);
 });
 
-test('npm is stopped when it does not come to an end, and nothing is left', async () => {
+test('npm is stopped when it does not finish, and nothing remains', async () => {
   await expect(install('pi', { HANG: '1' }, undefined, 2000)).rejects.toMatchObject({
     code: 'AGENT_INSTALL_FAILED',
     message: expect.stringMatching(/npm was stopped: it was not done with .* after 2 seconds/),
@@ -226,7 +226,7 @@ test('a package without its program is not put in place', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('it ends when it is cancelled, and leaves nothing', async () => {
+test('a cancelled installation ends and leaves nothing', async () => {
   const stop = new AbortController();
   await ask({ HANG: '1' });
   const going = installAgent({
@@ -258,7 +258,7 @@ test.each([
   await expect(seen()).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('it says so when there is no npm', async () => {
+test('a missing npm is reported', async () => {
   await mkdir(join(home, 'empty'));
   await chmod(join(home, 'empty'), 0o755);
   await expect(

@@ -32,7 +32,7 @@ test('opencode shows what it does, and says when the model cannot be reached', (
 });
 
 test.each(['{env:HOME}', '{file:/etc/hostname}', '{{env:HOME}}'])(
-  'opencode is given no name of a model that it would put something else in place of: %s',
+  'opencode is not given a model name that it would replace: %s',
   (model) => {
     const text = coder.launch({ ...input, model }).env.OPENCODE_CONFIG_CONTENT ?? '';
     expect(text).not.toMatch(/\{(env|file):/);

@@ -15,7 +15,7 @@ test('settings can name our own coder, every agent of the catalogue, any program
 });
 
 test.each(AGENTS.map(({ name }) => name))(
-  '%s is seen by sandboxes at a place of its own, and not installed here',
+  '%s has its own path in sandboxes, and is not installed here',
   async (name) => {
     const coder = known.get(name);
     expect(await coder?.version()).toBeNull();

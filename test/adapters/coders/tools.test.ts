@@ -98,7 +98,7 @@ describe('bash', () => {
     expect(output.length).toBeLessThan(400);
   });
 
-  test('does not pass the gateway’s key or address on', async () => {
+  test('does not pass the gateway’s key or address to commands', async () => {
     process.env.GW_KEY = 'gw-canary';
     process.env.GW_URL = 'http://canary.example';
     try {
@@ -127,7 +127,7 @@ describe('bash', () => {
     process.kill(Number.parseInt(output, 10), 'SIGKILL');
   });
 
-  test('ends when the time for the task is over', async () => {
+  test("ends when the task's time is over", async () => {
     const stop = new AbortController();
     const running = shell('echo up; sleep 300', { signal: stop.signal, onOutput: () => stop.abort() });
     expect(await running).toContain('the time for the whole task is over');
@@ -143,7 +143,7 @@ async function expectDead(pid: number): Promise<void> {
     .toMatch(/[XZ]/);
 }
 
-test('a clip keeps both ends and never more than it may, however the text arrives', () => {
+test('a clipped text keeps both ends within its limit, however it arrives', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), fc.integer({ min: 2, max: 40 }), (parts, most) => {
       const clip = createClip(most);

@@ -18,7 +18,7 @@ const file = async (name: string, text: string): Promise<string> => {
   return join(dir, name);
 };
 
-test('a .env file, with comments, quotes and lines in quotes', async () => {
+test('a .env file is read with its comments, quotes and multi-line values', async () => {
   const path = await file(
     '.env',
     `# ours\nPORT=4000\nexport LOG_LEVEL="debug"\nPRIVATE_KEY="${PEM.trim()}"\nEMPTY=\n`,
@@ -50,7 +50,7 @@ test('blank lines, lines in quotes and quotes that nothing closes are no malform
   expect(await readEnvFile(await file('odd.env', text))).toMatchObject({ A: '1\n2', C: 'it"s', E: '5' });
 });
 
-test('no file, or a folder in its place, is a fault', async () => {
+test('a missing file, or a folder in its place, is a fault', async () => {
   await expect(readEnvFile(join(dir, 'nowhere', '.env'))).rejects.toMatchObject({
     code: 'ENVIRONMENT_INVALID',
     message: expect.stringContaining('There is no settings file'),
@@ -58,7 +58,7 @@ test('no file, or a folder in its place, is a fault', async () => {
   await expect(readEnvFile(dir)).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
 });
 
-test('the real environment wins', () => {
+test('the real environment takes precedence', () => {
   expect(overFile({ PORT: '4000', HOST: '::1' }, { PORT: '5000', LOG_LEVEL: undefined })).toEqual({
     PORT: '5000',
     HOST: '::1',

@@ -96,7 +96,7 @@ function holder(folder = dir, ids: { uid?: number; gid?: number } = {}) {
 }
 
 describe('the embedded database', () => {
-  test('is set up, keeps its data over a stop, and is found again', async () => {
+  test('is set up, keeps its data across a stop, and is found again', async () => {
     const first = await startEmbeddedPostgres({ dir });
     expect(first).toMatchObject({ attached: false, version: expect.stringMatching(/^18\./) });
     await first.ensureDatabase('shop');
@@ -112,7 +112,7 @@ describe('the embedded database', () => {
     await second.stop();
   });
 
-  test('takes connections from this machine only, with a password that only we can read', async () => {
+  test('accepts connections only from this machine, with a password that only its user can read', async () => {
     const server = await startEmbeddedPostgres({ dir });
     const url = new URL(server.url('postgres'));
     expect(url.hostname).toBe('127.0.0.1');
@@ -124,13 +124,13 @@ describe('the embedded database', () => {
     await server.stop();
   });
 
-  test('a name that is no plain word never reaches the server', async () => {
+  test('rejects a name that is not a plain word', async () => {
     const server = await startEmbeddedPostgres({ dir });
     await expect(server.ensureDatabase('a"; drop table x')).rejects.toMatchObject({ code: 'INTERNAL' });
     await server.stop();
   });
 
-  test('finds its server again after it was killed with -9 itself, and after the server was', async () => {
+  test('finds its server again after kill -9 of the process, and of the server', async () => {
     tried({
       id: 'embedded-killed',
       part: 'The database is killed or unavailable',
@@ -154,7 +154,7 @@ describe('the embedded database', () => {
     await again.stop();
   });
 
-  test('a pid file that names another living process does not keep it from starting', async () => {
+  test('starts despite a pid file that names another running process', async () => {
     await (await startEmbeddedPostgres({ dir })).stop();
     const file = join(dir, 'pg18', 'postmaster.pid');
     await writeFile(file, `${process.pid}\n${join(dir, 'pg18')}\n1\n5432\n\n127.0.0.1\n\nready\n`);
@@ -163,7 +163,7 @@ describe('the embedded database', () => {
     await server.stop();
   });
 
-  test('a set-up that was cut off leaves nothing that a later one could trip over', async () => {
+  test('recovers from an interrupted set-up', async () => {
     tried({
       id: 'embedded-set-up-cut',
       part: 'The database is killed or unavailable',
@@ -181,7 +181,7 @@ describe('the embedded database', () => {
     await server.stop();
   });
 
-  test('without its password file it cannot be opened, and says which file that is', async () => {
+  test('names its password file if that is missing', async () => {
     await (await startEmbeddedPostgres({ dir })).stop();
     await rename(join(dir, 'pg.json'), join(dir, 'pg.json.aside'));
     await expect(startEmbeddedPostgres({ dir })).rejects.toMatchObject({
@@ -192,7 +192,7 @@ describe('the embedded database', () => {
 });
 
 describe('several processes', () => {
-  test('that start at once share one server, which runs until the last has let go', async () => {
+  test('that start at once share one server, which runs until the last releases it', async () => {
     tried({
       id: 'embedded-shared',
       part: 'Several processes',
@@ -210,7 +210,7 @@ describe('several processes', () => {
     expect(await postmaster()).toBeNull();
   });
 
-  test('a start that was killed half way does not block the next one', async () => {
+  test('are not blocked by a start that was killed halfway', async () => {
     tried({
       id: 'embedded-start-killed',
       part: 'The database is killed or unavailable',
@@ -237,7 +237,7 @@ describe('several processes', () => {
     await server.stop();
   });
 
-  test('an unclosed connection keeps the server, unless it is stopped by force', async () => {
+  test('keep the server while a connection is open, unless it is stopped by force', async () => {
     const server = await startEmbeddedPostgres({ dir });
     const open = new pg.Client({ connectionString: server.url('postgres') });
     open.on('error', () => undefined);
@@ -250,7 +250,7 @@ describe('several processes', () => {
 });
 
 describe.runIf(isRoot)('as root', () => {
-  test('the server runs as another user, who owns its data and nothing else', async () => {
+  test('run the server as another user, who owns only its data', async () => {
     const server = await startEmbeddedPostgres({ dir });
     const pid = await postmaster();
     expect((await stat(`/proc/${pid}`)).uid).not.toBe(0);
@@ -260,7 +260,7 @@ describe.runIf(isRoot)('as root', () => {
     await server.stop();
   });
 
-  test('a folder that user cannot enter is named, and nothing is left in it', async () => {
+  test('report a folder that this user cannot enter, and leave nothing in it', async () => {
     await chmod(home, 0o700);
     await expect(startEmbeddedPostgres({ dir: join(home, 'deep', 'pg') })).rejects.toMatchObject({
       code: 'DATABASE_UNAVAILABLE',
@@ -269,7 +269,7 @@ describe.runIf(isRoot)('as root', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  test('an ordinary user starts a server of their own', async () => {
+  test('of an ordinary user start their own server', async () => {
     const nobody = { uid: 65_534, gid: 65_534 };
     await mkdir(join(home, 'own'), { mode: 0o700 });
     await chown(join(home, 'own'), nobody.uid, nobody.gid);
@@ -281,7 +281,7 @@ describe.runIf(isRoot)('as root', () => {
     expect(await postmaster()).toBeNull();
   });
 
-  test('an ordinary user cannot open the database of root, and learns why', async () => {
+  test("of an ordinary user cannot open root's database, and learn why", async () => {
     const server = await startEmbeddedPostgres({ dir });
     const other = holder(dir, { uid: 65_534, gid: 65_534 });
     expect((await other.says()).fault).toMatch(/is closed to this user/);

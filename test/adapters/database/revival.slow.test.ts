@@ -59,7 +59,7 @@ function poolOf(server: EmbeddedPostgres): pg.Pool {
 const soon = (work: () => Promise<unknown>) =>
   expect.poll(() => work().catch((error: Error) => error.message));
 
-test('the server is killed under us, again and again: it is back at the same address with all that was committed', async () => {
+test('a server that is killed repeatedly comes back at the same address with all committed data', async () => {
   tried({
     id: 'embedded-revived',
     part: 'The database is killed or unavailable',
@@ -85,7 +85,7 @@ test('the server is killed under us, again and again: it is back at the same add
   expect(existsSync(pidFile())).toBe(false);
 });
 
-test('one of its processes is killed: the server mends itself, and we find it again', async () => {
+test('a server recovers after one of its processes is killed, and Runoff reconnects', async () => {
   const server = await open();
   const pool = poolOf(server);
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
@@ -97,7 +97,7 @@ test('one of its processes is killed: the server mends itself, and we find it ag
   await pool.end();
 });
 
-test('several users of one folder bring it back once, and all go on', async () => {
+test('several processes of one folder restart their server once, and all continue', async () => {
   tried({
     id: 'embedded-revived-once',
     part: 'The database is killed or unavailable',
@@ -114,7 +114,7 @@ test('several users of one folder bring it back once, and all go on', async () =
   expect(existsSync(pidFile())).toBe(false);
 });
 
-test('a server that somebody stopped is not started again behind their back', async () => {
+test('a server that a person stopped is not restarted', async () => {
   const [ours, theirs] = [await open(), await open()];
   await theirs.stop({ force: true });
   await expect
@@ -124,7 +124,7 @@ test('a server that somebody stopped is not started again behind their back', as
   expect(existsSync(pidFile())).toBe(false);
 });
 
-test('let go of while the server is away, nothing is started any more', async () => {
+test('a process that releases its server while it is down does not restart it', async () => {
   const server = await open();
   process.kill(await postmaster(), 'SIGKILL');
   await server.stop({ force: true });

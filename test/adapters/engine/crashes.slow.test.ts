@@ -46,13 +46,13 @@ const AFTER_ONE_CRASH = {
   'r1 publish': 1,
 };
 
-describe('killed with -9 while three candidates work', () => {
+describe('an executor that is lost while three candidates work', () => {
   const worlds = [
     ['on a shared queue', 'box-1', {}],
     ['in a process of its own', 'cli-r1', { queue: null, directConcurrency: 3 }],
   ] as const;
   test.each(worlds)(
-    '%s: the same executor goes on, and no finished step is repeated',
+    'by kill -9, %s, continues after its restart, and no finished step is repeated',
     async (_name, id, over) => {
       tried({
         id: 'engine-killed',
@@ -75,7 +75,7 @@ describe('killed with -9 while three candidates work', () => {
   );
 
   test(
-    'for good: another executor takes over after a while, and nothing is repeated either',
+    'permanently is replaced by another one, and no finished step is repeated',
     async () => {
       tried({
         id: 'executor-lost',
@@ -101,7 +101,7 @@ describe('killed with -9 while three candidates work', () => {
   );
 
   test(
-    'frozen, and awake again when others have taken over: nothing that it does counts, and it ends',
+    'by a freeze until others took over can change nothing when it resumes, and exits',
     async () => {
       tried({
         id: 'executor-frozen',
@@ -140,7 +140,7 @@ describe('killed with -9 while three candidates work', () => {
   );
 
   test(
-    'a run of the command line waits for its own process, however long others look for the dead',
+    'does not take a command-line run with it: such a run waits for its own process',
     async () => {
       const first = start('cli-r1', { queue: null, hold: ['turn 1'] });
       await first.until(ready('cli-r1'));
@@ -169,7 +169,7 @@ describe('killed with -9 while three candidates work', () => {
 
 describe('several processes', () => {
   test(
-    'that launch at once on an empty database all get ready, open no port and say nothing',
+    'that start at once on an empty database all become ready, without a port or output',
     async () => {
       tried({
         id: 'first-launches-race',
@@ -193,7 +193,7 @@ describe('several processes', () => {
   );
 
   test(
-    'of one name: the second is refused while the first lives, and may once the first is killed',
+    'of one name exclude each other until the first is killed',
     async () => {
       tried({
         id: 'two-of-one-name',
@@ -222,7 +222,7 @@ describe('several processes', () => {
   );
 
   test(
-    'of one name: whoever comes while the database was away does not push in',
+    'of one name exclude each other also after a database outage',
     async () => {
       tried({
         id: 'two-of-one-name-after-outage',
@@ -252,7 +252,7 @@ describe('several processes', () => {
   );
 
   test(
-    'a worker takes candidates and leaves runs to the server',
+    'share the work: a worker takes candidates and leaves runs to the server',
     async () => {
       const worker = start('worker-1', { takesRuns: false });
       await worker.until(ready('worker-1'));
@@ -274,7 +274,7 @@ describe('several processes', () => {
   );
 
   test(
-    'a worker that is asked to stop takes nothing more, and what it cannot end in its grace goes on elsewhere at once',
+    'hand over: a stopped worker takes nothing more, and its unfinished work continues elsewhere at once',
     async () => {
       tried({
         id: 'worker-stopped',
@@ -344,7 +344,7 @@ describe('several processes', () => {
   );
 
   test(
-    'one can look at the run of another and cancel it',
+    "see and cancel each other's runs",
     async () => {
       const owner = start('cli-r1', { queue: null, hold: ['turn 1'] });
       await owner.until(ready('cli-r1'));
@@ -390,7 +390,7 @@ describe('a run that waits for people', () => {
   );
 
   test(
-    'is killed with -9: it goes on waiting, and hears what was said meanwhile',
+    'still waits after kill -9, and receives replies written in the meantime',
     async () => {
       tried({
         id: 'waiting-run-killed',
@@ -416,7 +416,7 @@ describe('a run that waits for people', () => {
   );
 
   test(
-    'is killed with -9: the time went on meanwhile',
+    'has less time left after kill -9',
     async () => {
       const first = start('box-1', { waitMs: 4_000 });
       await first.until(ready('box-1'));

@@ -36,7 +36,7 @@ function aFence() {
 }
 
 describe('the fence of a process', () => {
-  test('asks nobody while the last sign of life is fresh', async () => {
+  test('does not query the database while the last heartbeat is fresh', async () => {
     const { fence, clock, seen } = aFence();
     await fence.beat();
     clock.wall += 44_000;
@@ -49,7 +49,7 @@ describe('the fence of a process', () => {
     ['the machine slept, and its monotonic clock with it', { wall: 46_000, monotonic: 0 }],
     ['somebody set the wall clock back while it was frozen', { wall: -3_600_000, monotonic: 46_000 }],
   ] as const;
-  test.each(late)('%s: the database decides', async (_how, { wall, monotonic }) => {
+  test.each(late)('asks the database %s', async (_how, { wall, monotonic }) => {
     const { fence, clock, seen, answers } = aFence();
     await fence.beat();
     clock.wall += wall;
@@ -65,7 +65,7 @@ describe('the fence of a process', () => {
     expect(seen).toEqual({ beats: 3, ended: 1 });
   });
 
-  test('while the database is away it lets nothing through and gives nobody up', async () => {
+  test('blocks everything and expires nobody while the database is away', async () => {
     const { fence, answers, seen } = aFence();
     answers(() => Promise.reject(new Fault('DATABASE_UNAVAILABLE', 'away')));
     await expect(fence.check()).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });

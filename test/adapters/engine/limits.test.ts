@@ -44,7 +44,7 @@ test('candidates of one repository wait for each other, those of another do not'
   await drop();
 });
 
-test('what a person asked for is coded before what many labels asked for earlier', async () => {
+test('candidates that a person requested run before those of many earlier labels', async () => {
   const { url, drop } = await freshDatabase();
   const engine = openDbosEngine({
     databaseUrl: url,

@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/adapters/system/index.ts';
 import { silent } from '../../world/silent-log.ts';
 import { tried } from '../../world/tried.ts';
 
-test('the server dies under a running engine: it is brought back, and run and waiting go on', async () => {
+test('an engine whose server dies restarts it, and active and waiting runs continue', async () => {
   tried({
     id: 'database-dies-under-engine',
     part: 'The database is killed or unavailable',

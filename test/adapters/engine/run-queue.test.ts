@@ -11,7 +11,7 @@ const who = (id: string, returning = false): Waiting => ({
 });
 const never = new AbortController().signal;
 
-test('while nobody may begin, those that had a place before still come back; the others begin when they may', async () => {
+test('runs that had a slot before return even while new runs may not begin', async () => {
   vi.useFakeTimers();
   try {
     let may = false;
@@ -30,7 +30,7 @@ test('while nobody may begin, those that had a place before still come back; the
   }
 });
 
-test('whoever is cancelled in line rejects with the reason and takes no place', async () => {
+test('a run that is cancelled in the queue rejects with the reason and takes no slot', async () => {
   const line = openRunQueue({ slots: 1 });
   await line.acquire(who('r1'), never);
   const cancelling = new AbortController();

@@ -94,8 +94,8 @@ const COMMITS: Readonly<Record<string, string>> = {
   'that a flow heard a signal': 'SET consumed = true',
 };
 
-describe('the answer to a commit is lost', () => {
-  test.each(Object.keys(COMMITS))('%s: each step is done once, and the run ends', async (what) => {
+describe('an engine whose commit is not answered', () => {
+  test.each(Object.keys(COMMITS))('does each step once and ends the run: %s', async (what) => {
     tried({
       id: 'database-answer-lost',
       part: 'The database is killed or unavailable',
@@ -116,9 +116,9 @@ describe('the answer to a commit is lost', () => {
 /** Milliseconds for which nothing passes; the long ones on request only. */
 const SILENCES = ALL ? [3_000, 60_000] : [3_000];
 
-describe('nothing passes to or from the database for a while', () => {
+describe('an engine that cannot reach the database', () => {
   test.each(SILENCES.flatMap((ms) => (['swallowed', 'refused'] as const).map((how) => [how, ms] as const)))(
-    '%s for %i ms: the run goes on in the same process',
+    'continues the run in the same process: %s for %i ms',
     async (how, ms) => {
       tried({
         id: 'database-silent-under-engine',
@@ -147,7 +147,7 @@ describe('nothing passes to or from the database for a while', () => {
   );
 });
 
-test('who listens and who holds the name notice a silent connection by themselves', async () => {
+test('connections that only listen or hold a lock notice silence by themselves', async () => {
   await openEngine(limits);
   const sessions = async () => {
     const rows = await database.query(

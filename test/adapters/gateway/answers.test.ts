@@ -46,7 +46,7 @@ describe.each(PROTOCOLS)('an answer of %s', (name, { call, before, last, after }
     expect(provider.seen).toHaveLength(1);
   });
 
-  test('of which the client took the last event and hung up is kept', async () => {
+  test('is kept when the client disconnects after the last event', async () => {
     provider = await startProvider((_body, response) => sse(response, ...before, last, ...after));
     const where = kept();
     const events = before.length + 1 + after.length;
@@ -56,7 +56,7 @@ describe.each(PROTOCOLS)('an answer of %s', (name, { call, before, last, after }
     expect(provider.seen).toHaveLength(1);
   });
 
-  test('of which the client took the last figures and was killed is kept with its end', async () => {
+  test('is kept whole when the client is killed after the last usage figures', async () => {
     provider = await stalls([...before, last]);
     const where = kept();
     await inProcess(where, async (lease) => {
@@ -70,7 +70,7 @@ describe.each(PROTOCOLS)('an answer of %s', (name, { call, before, last, after }
     expect(provider.seen).toHaveLength(1);
   });
 
-  test('that broke off is asked for again', async () => {
+  test('is requested again when it broke off', async () => {
     const broken = Promise.withResolvers<void>();
     provider = await startProvider(async (_body, response) => {
       sse(response, ...before.slice(0, 1));
@@ -93,7 +93,7 @@ describe.each(PROTOCOLS)('an answer of %s', (name, { call, before, last, after }
   });
 });
 
-describe('who is given an answer', () => {
+describe('a kept answer', () => {
   let asked = 0;
   beforeEach(async () => {
     asked = 0;
@@ -103,7 +103,7 @@ describe('who is given an answer', () => {
     });
   });
 
-  test('the same spender of the same run, and nobody else', async () => {
+  test('is given to the same spender of the same run, and to nobody else', async () => {
     const where = kept();
     await inProcess(where, (lease) => ask(lease));
     for (const grant of [{ spender: 'B' }, { runId: 'r2' }, { runId: 'r2', spender: 'B' }]) {
@@ -114,7 +114,7 @@ describe('who is given an answer', () => {
     expect(asked).toBe(4);
   });
 
-  test('nobody twice: who asks the same several times gets the answers one after the other, then a new one', async () => {
+  test('is given once: repeated requests get the answers in order, then a new one', async () => {
     const where = kept();
     const thrice = (times: number) =>
       inProcess(where, async (lease) => {
@@ -128,7 +128,7 @@ describe('who is given an answer', () => {
     expect(asked).toBe(3);
   });
 
-  test('also after the budget has been used up: it was paid before', async () => {
+  test('is given also after the budget is used up, because it was paid before', async () => {
     const where = kept();
     await inProcess(where, (lease) => ask(lease));
     const replies = await inProcess(
@@ -142,7 +142,7 @@ describe('who is given an answer', () => {
   test.each([
     ['order of fields', { messages: PROMPT.messages, model: 'm', max_tokens: 1000 }],
     ['who the client says it is', { ...PROMPT, metadata: { user_id: 'session_5' } }],
-  ])('although it asks with another %s', async (_what, body) => {
+  ])('is given although the request has another %s', async (_what, body) => {
     const where = kept();
     await inProcess(where, (lease) => ask(lease));
     await inProcess(where, (lease) => ask(lease, { body }));
@@ -162,7 +162,7 @@ describe('who is given an answer', () => {
     ['a line that begins with a time', 'a\n2026-11-22 10:00 b\n12.5s', 'a\n2026-11-23 11:11 b\n3s'],
     ['an id with the time in it', 'write_file_1795360050773_0', 'write_file_1795360067111_0'],
     ['the gateway’s port', 'curl http://127.0.0.1:20001/', 'curl http://127.0.0.1:31999/'],
-  ])('although %s differs', async (_what, one, other) => {
+  ])('is given although %s differs', async (_what, one, other) => {
     const where = kept();
     await inProcess(where, (lease) => ask(lease, { body: user(one) }));
     await inProcess(where, (lease) => ask(lease, { body: user(other) }));
@@ -173,14 +173,14 @@ describe('who is given an answer', () => {
     ['a figure that is no time', '3 tests failed', '4 tests failed'],
     ['a word', 'Fix it.', 'Leave it.'],
     ['the prompt’s mark', '<<ISSUE 0a>>', '<<ISSUE 0b>>'],
-  ])('but not where %s differs', async (_what, one, other) => {
+  ])('is not given if %s differs', async (_what, one, other) => {
     const where = kept();
     await inProcess(where, (lease) => ask(lease, { body: user(one) }));
     await inProcess(where, (lease) => ask(lease, { body: user(other) }));
     expect(asked).toBe(2);
   });
 
-  test('an answer whose body is gone is paid again, and kept again', async () => {
+  test('is paid and kept again if its body is missing', async () => {
     const where = kept();
     await inProcess(where, (lease) => ask(lease));
     const swept = { ...where, answers: { ...where.answers, artifacts: memoryArtifacts() } };
@@ -202,7 +202,7 @@ describe('who is given an answer', () => {
     return { ...where, answers: { ...where.answers, artifacts: { ...artifacts, put } } };
   };
 
-  test('an answer waits to be kept where the disk is full for a while', async () => {
+  test('is stored later if the disk is full for a while', async () => {
     const where = kept();
     expect((await inProcess(onFullDisk(where, 5), (lease) => ask(lease))).status).toBe(200);
     await inProcess(where, (lease) => ask(lease));
@@ -232,7 +232,7 @@ describe('who is given an answer', () => {
     expect(asked).toBe(1);
   });
 
-  test('a disk that stays full costs the memory of an answer, not the answer', async () => {
+  test('is lost on a full disk without losing the answer itself', async () => {
     const where = kept();
     const reply = await inProcess(onFullDisk(where, 1_000), (lease) => ask(lease));
     expect(reply.status).toBe(200);
@@ -240,7 +240,7 @@ describe('who is given an answer', () => {
     expect(await where.ledger.usage('r1')).toMatchObject({ calls: 1 });
   });
 
-  test('an error is nobody’s answer', async () => {
+  test('is never an error', async () => {
     await provider.close();
     provider = await startProvider((_body, response) => json(response, 400, { error: { message: 'no' } }));
     const where = kept();
@@ -266,7 +266,7 @@ async function inProcess<T>(
   }
 }
 
-test('kill -9 around the moment at which an answer is kept: booked always, paid twice only where nobody had it', async () => {
+test('kill -9 while an answer is stored leaves it booked, and paid twice only if nobody received it', async () => {
   tried({
     id: 'answer-killed',
     part: 'Model calls break off',

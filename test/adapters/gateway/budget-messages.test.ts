@@ -44,7 +44,7 @@ test.each<[string, Partial<Grant>, { repositoryUsd: number; everythingUsd: numbe
   ],
   ['a day', {}, { ...ENOUGH, everythingUsd: CAP }, 'of everything for today (UTC)', ANEW('MAX_BUDGET_DAY')],
 ])(
-  'the budget of %s is not called used up while a smaller call would fit',
+  'the budget of %s is not reported as used up while a smaller call would fit',
   async (_, grant, caps, of, anew) => {
     const text = await sentence(grant, caps);
     expect(text).toBe(
@@ -57,7 +57,7 @@ test.each<[string, Partial<Grant>, { repositoryUsd: number; everythingUsd: numbe
   },
 );
 
-test('a budget of nothing is used up from the start', async () => {
+test('a budget of zero is used up from the start', async () => {
   provider = await startProvider((_, response) => json(response, 200, message(1, 1)));
   await using rig = await openRig(provider.url);
   const lease = await rig.open({ capUsd: 0 });
@@ -69,7 +69,7 @@ test('a budget of nothing is used up from the start', async () => {
   expect(lease.refusal()).toBe('The budget of A is used up: $0.0000 of $0 spent.');
 });
 
-test('tokens have a budget too, and its sentence counts them', async () => {
+test('a token budget has a message that counts tokens', async () => {
   provider = await startProvider((_, response) =>
     json(response, 200, { choices: [], usage: { prompt_tokens: 600, completion_tokens: 1000 } }),
   );

@@ -25,7 +25,7 @@ afterEach(async () => {
 const CHAT = '/v1/chat/completions';
 
 describe('a cap', () => {
-  test('ends a model that calls for ever, and is not passed', async () => {
+  test('ends an endless loop of calls, and is not exceeded', async () => {
     provider = await startProvider((body, response) =>
       json(response, 200, message(300, body.max_tokens as number)),
     );
@@ -87,7 +87,7 @@ describe('a cap', () => {
       { contents: [], generationConfig: { maxOutputTokens: 1000 } },
       { candidates: [{ content: { parts: [{ text: 'xxxx' }, { functionCall: { args: { text } } }] } }] },
     ],
-  ])('stops an answer of %s that is much longer than what was asked for', async (_, path, body, event) => {
+  ])('stops an answer of %s that is much longer than requested', async (_, path, body, event) => {
     const line = `data: ${JSON.stringify(event)}\n\n`;
     provider = await startProvider((_body, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -128,7 +128,7 @@ describe('a cap', () => {
         stream: true,
       },
     ]),
-  )('ends a client that asks for ever as $name (stream: $stream), and is not passed', async (call) => {
+  )('ends an endless client as $name (stream: $stream), and is not exceeded', async (call) => {
     provider = await startProvider((body, response) => {
       const config = (body.generationConfig ?? {}) as { maxOutputTokens?: number };
       const output = body.max_tokens ?? body.max_output_tokens ?? config.maxOutputTokens;
@@ -188,7 +188,7 @@ describe('a cap', () => {
     expect((await rig.ledger.usage('r1')).usd).toBeCloseTo(spent, 9);
   });
 
-  test('lets a call wait for money that another one holds and will give back', async () => {
+  test('lets a call wait for money that another call has booked', async () => {
     const first = Promise.withResolvers<void>();
     provider = await startProvider(async (_, response) => {
       if (provider?.seen.length === 1) await first.promise;
@@ -203,7 +203,7 @@ describe('a cap', () => {
     expect([(await holding).status, (await waiting).status]).toEqual([200, 200]);
   });
 
-  test('lets a long answer wait rather than cut it short for money that others hold', async () => {
+  test('lets a long answer wait rather than shorten it for money that others have booked', async () => {
     const first = Promise.withResolvers<void>();
     provider = await startProvider(async (_, response) => {
       if (provider?.seen.length === 1) await first.promise;
@@ -222,7 +222,7 @@ describe('a cap', () => {
     expect(JSON.parse(provider.seen[2]?.body ?? '').max_tokens).toBeGreaterThan(8_000);
   });
 
-  test('tells a call that waited too long for money of others to try again', async () => {
+  test('tells a call that waited too long for booked money to retry', async () => {
     const first = Promise.withResolvers<void>();
     provider = await startProvider(async (_, response) => {
       if (provider?.seen.length === 1) await first.promise;
@@ -241,7 +241,7 @@ describe('a cap', () => {
     expect((await ask(lease)).status).toBe(200);
   });
 
-  test('lets parallel calls of an agent pass while their most fits, and the others in turn', async () => {
+  test('lets parallel calls pass while their maximum fits, and the others in turn', async () => {
     let atOnce = 0;
     let most = 0;
     provider = await startProvider(async (_, response) => {
@@ -272,7 +272,7 @@ describe('a cap', () => {
     expect(lease.refusal()).toContain('529');
   });
 
-  test('of nothing lets a free model pass only while it is not reached', async () => {
+  test('of zero allows a free model only until it is reached', async () => {
     provider = await startProvider((_, response) => json(response, 200, message(10, 10)));
     await using rig = await openRig(provider.url);
     const body = { ...PROMPT, model: 'free' };
@@ -281,7 +281,7 @@ describe('a cap', () => {
   });
 });
 
-test('a row that somebody removed does not keep later calls waiting', async () => {
+test('a removed ledger row does not block later calls', async () => {
   provider = await startProvider((_, response) => {
     rig.ledger.lose();
     json(response, 200, message(10, 10));
@@ -293,8 +293,8 @@ test('a row that somebody removed does not keep later calls waiting', async () =
   expect((await ask(lease)).status).toBe(200);
 });
 
-describe('a ledger that is away', () => {
-  test('lets no call out, until it works again', async () => {
+describe('an unavailable ledger', () => {
+  test('blocks all calls until it works again', async () => {
     tried({
       id: 'ledger-away',
       part: 'Model calls break off',
@@ -314,7 +314,7 @@ describe('a ledger that is away', () => {
     expect(rig.ledger.rows).toHaveLength(1);
   });
 
-  test('in the middle of a call keeps what was booked, until what it came to can be written', async () => {
+  test('keeps a booking until the actual cost can be written', async () => {
     tried({
       id: 'ledger-away-in-call',
       part: 'Model calls break off',
@@ -350,7 +350,7 @@ test('counting tokens costs nothing and leaves no row', async () => {
   expect(rig.ledger.rows).toEqual([]);
 });
 
-describe('accounts', () => {
+describe('a budget', () => {
   const payer = (spender: string, capUsd: number) => ({
     runId: 'r',
     spender,
@@ -384,7 +384,7 @@ describe('accounts', () => {
     });
   const never = new AbortController().signal;
 
-  test('never promise more than the caps, whatever the order of calls, and always come to an end', async () => {
+  test('never promises more than the caps in any order of calls, and always settles', async () => {
     const calls = fc.array(
       fc.record({
         spender: fc.constantFrom('A', 'B', 'C'),
@@ -427,7 +427,7 @@ describe('accounts', () => {
     );
   });
 
-  test('a call that waits ends when its client goes', async () => {
+  test('ends a waiting call when its client disconnects', async () => {
     const purse = await open(memoryLedger()).open(payer('A', 10));
     const reserve = (signal: AbortSignal) =>
       purse.reserve(

@@ -23,7 +23,7 @@ const wordy = () =>
   startProvider((body, response) => json(response, 200, message(300, body.max_tokens as number)));
 
 describe('the cap of a repository for a day', () => {
-  test('ends all its runs, and no others; the sentence for people has the figures', async () => {
+  test('ends all its runs and no others, with the amounts in its message', async () => {
     provider = await wordy();
     await using rig = await openRig(provider.url, { dayCaps: { repositoryUsd: 0.05, everythingUsd: 9 } });
     const [one, two] = [await rig.open(), await rig.open({ runId: 'r2', spender: 'B' })];
@@ -39,7 +39,7 @@ describe('the cap of a repository for a day', () => {
     expect((await ask(elsewhere)).status).toBe(200);
   });
 
-  test('opens again at midnight, UTC', async () => {
+  test('resets at midnight UTC', async () => {
     provider = await wordy();
     await using rig = await openRig(provider.url, {
       dayCaps: { repositoryUsd: CALL * 1.15, everythingUsd: 9 },
@@ -53,7 +53,7 @@ describe('the cap of a repository for a day', () => {
   });
 });
 
-describe('the cap of everything for a day', () => {
+describe('the cap of the whole day', () => {
   test('holds over two processes with one ledger that call at the same time', async () => {
     provider = await startProvider((body, response) => {
       setTimeout(() => json(response, 200, message(300, body.max_tokens as number)), 3);
@@ -105,7 +105,7 @@ describe('a model without a known price', () => {
     usage: { prompt_tokens: input, completion_tokens: output },
   });
 
-  test('is held to its tokens, in and out, and its money is not known', async () => {
+  test('is limited by its input and output tokens, at unknown cost', async () => {
     provider = await startProvider((sent, response) =>
       json(response, 200, usage(600, sent.max_tokens as number)),
     );
@@ -124,7 +124,7 @@ describe('a model without a known price', () => {
     );
   });
 
-  test('gets its output cut to the tokens that are left', async () => {
+  test('has its output limited to the remaining tokens', async () => {
     provider = await startProvider((_, response) => json(response, 200, usage(1, 1)));
     await using rig = await openRig(provider.url);
     const lease = await rig.open({ models, capTokens: 2_000 });
@@ -147,14 +147,14 @@ describe('a model without a known price', () => {
     expect((await ask(again, { path: CHAT, body })).status).toBe(402);
   });
 
-  test('is also held to the money that others of its run spend', async () => {
+  test('is also limited by what others of its run spend', async () => {
     provider = await startProvider((_, response) => json(response, 200, usage(1, 1)));
     await using rig = await openRig(provider.url);
     const poor = await rig.open({ models, capTokens: 9_000, runCapUsd: 0 });
     expect((await ask(poor, { path: CHAT, body })).status).toBe(402);
   });
 
-  test('does not bind a model that has one', async () => {
+  test('does not apply to a model with a known price', async () => {
     provider = await wordy();
     await using rig = await openRig(provider.url);
     const lease = await rig.open({ capTokens: 1 });

@@ -20,7 +20,7 @@ const thousands = (protocol: ModelProtocol, body: object, official?: boolean): u
   return measured.kind === 'forbidden' ? measured.why : Math.floor(measured.input.most / 1000);
 };
 
-describe('an image counts with the most that its vendor bills, whatever its bytes', () => {
+describe("an image counts at its vendor's maximum, whatever its size", () => {
   const image = { type: 'image', source: source('image/png') };
   test.each<[string, ModelProtocol, object, number]>([
     ['in a message', 'anthropic', user(image), 10],
@@ -50,7 +50,7 @@ describe('an image counts with the most that its vendor bills, whatever its byte
     ],
   ])('%s', (_, protocol, body, most) => expect(thousands(protocol, body)).toBe(most));
 
-  test('and where no vendor’s rule is known with the most of any, and as text too', () => {
+  test('counts at the highest known maximum, and as text, if no rule is known', () => {
     expect(thousands('anthropic', user(image), false)).toBe(450);
   });
 
@@ -109,7 +109,7 @@ test.each<[string, ModelProtocol, object]>([
   ['a film for Gemini', 'gemini', gemini({ inline_data: { mimeType: 'video/mp4', data: DATA } })],
 ])('%s is refused', (_, protocol, body) => expect(thousands(protocol, body)).toContain('audio and video'));
 
-describe('nothing but text counts by its bytes alone', () => {
+describe('only text counts by its bytes', () => {
   const schema = {
     type: 'object',
     properties: { image_url: { type: 'string' }, file_data: { type: 'string' }, input_audio: {} },
@@ -146,7 +146,7 @@ describe('nothing but text counts by its bytes alone', () => {
     expect(thousands('anthropic', { ...user({ type: 'text', text: DATA }), ...edits })).toBe(804);
   });
 
-  test('a tool that the vendor describes has a most of its own', () => {
+  test('a tool that the vendor describes has its own maximum', () => {
     const plain = tokens('anthropic', user('x'));
     const typed = tokens('anthropic', { ...user('x'), tools: [{ type: 'bash_20250124', name: 'bash' }] });
     if (plain.kind !== 'tokens' || typed.kind !== 'tokens') throw new Error('refused');
@@ -154,7 +154,7 @@ describe('nothing but text counts by its bytes alone', () => {
   });
 });
 
-test('what holds a document is never cheaper for what stands around it', () => {
+test('a document is never cheaper because of the content around it', () => {
   const pdf = { type: 'document', source: source('application/pdf') };
   const around = fc.letrec<{ tree: unknown }>((tie) => ({
     tree: fc.oneof(

@@ -137,7 +137,7 @@ describe.each(PROTOCOLS)('%s', (_, stream) => {
     expect(lease.refusal()).not.toBeNull();
   });
 
-  test('a fault that passes is not seen by who asked', async () => {
+  test('a transient fault is invisible to the caller', async () => {
     tried({
       id: 'model-faults',
       part: 'Model calls break off',
@@ -161,7 +161,7 @@ describe.each(PROTOCOLS)('%s', (_, stream) => {
     expect(rig.ledger.rows.map((row) => row.status)).toEqual([503, 502, 200]);
   });
 
-  test('a trickle that never ends is ended, and paid', async () => {
+  test('an endless trickle is ended and charged', async () => {
     tried({
       id: 'model-trickle',
       part: 'Model calls break off',
@@ -184,7 +184,7 @@ describe.each(PROTOCOLS)('%s', (_, stream) => {
   });
 });
 
-test('nobody at the address is no bill, and is tried three times', async () => {
+test('an unreachable address is tried three times, at no cost', async () => {
   provider = await startProvider(() => {});
   const { url } = provider;
   await provider.close();
@@ -195,7 +195,7 @@ test('nobody at the address is no bill, and is tried three times', async () => {
   expect(lease.usage()).toMatchObject({ usd: 0, calls: 3 });
 });
 
-test('waits are as long as the provider asks for, else by chance, longer each time', async () => {
+test('retries wait as long as the provider asks, else for a random, growing time', async () => {
   provider = await startProvider((body, response) => {
     if (body.max_tokens === 1000) response.setHeader('retry-after', '7');
     json(response, 429, {});
@@ -211,7 +211,7 @@ test('waits are as long as the provider asks for, else by chance, longer each ti
   expect(second).toBeLessThanOrEqual(2_000);
 });
 
-test('a try that the budget has no room for is refused as such', async () => {
+test('a retry that exceeds the budget is rejected', async () => {
   provider = await startProvider((_body, response) => response.destroy());
   await using rig = await openRig(provider.url);
   // One try is booked with a cent and kept, as the provider may bill it.
@@ -222,7 +222,7 @@ test('a try that the budget has no room for is refused as such', async () => {
   expect(provider.seen.length).toBeLessThan(3);
 });
 
-test('who was given up while it waited for the next try makes none: each one is booked anew first', async () => {
+test('an expired process makes no retry, because each retry is booked first', async () => {
   provider = await startProvider((_body, response) => json(response, 503, {}));
   const ledger = memoryLedger();
   let tries = 0;
@@ -242,7 +242,7 @@ test('who was given up while it waited for the next try makes none: each one is 
   expect(provider.seen).toHaveLength(1);
 });
 
-test('who goes away while we wait for the next try gets none', async () => {
+test('a client that disconnects before the next retry gets none', async () => {
   provider = await startProvider((_body, response) => json(response, 503, {}));
   const waits = Promise.withResolvers<AbortSignal | undefined>();
   const clock = {
@@ -266,7 +266,7 @@ test('who goes away while we wait for the next try gets none', async () => {
 });
 
 test.each([3_600_000, -3_600_000])(
-  'a wall clock that is set by %d ms ends no lease, and keeps none open',
+  'a wall clock that jumps by %d ms neither ends nor extends a lease',
   async (ms) => {
     provider = await startProvider((_body, response) => json(response, 200, { usage: {} }));
     await using rig = await openRig(provider.url);

@@ -58,11 +58,11 @@ describe('the models of a run whose settings name none', () => {
     expect(gateway.route('openai/gpt-6-sol').protocol).toBe('openai-responses');
   });
 
-  test('are none without a key', () => {
+  test('are empty without a key', () => {
     expect(withProviders({}).defaultModels()).toEqual([]);
   });
 
-  test('must be named for an address that is not the vendor’s', () => {
+  test("must be named if the address is not the vendor's", () => {
     const own = {
       baseUrl: 'https://api.deepseek.com',
       key: OPENAI_KEY,
@@ -95,14 +95,14 @@ describe('the models of a run whose settings name none', () => {
   });
 });
 
-describe('the way to a model', () => {
+describe('the route to a model', () => {
   const gateway = withProviders({
     ...official,
     google: { ...PROVIDERS.google, key: GOOGLE_KEY, official: true },
     openrouter: { ...PROVIDERS.openrouter, key: OPENAI_KEY, official: true },
   });
 
-  test('is the first protocol of the agent’s own that the provider speaks', () => {
+  test("is the agent's first protocol that the provider supports", () => {
     const protocols = (name: string, ...wanted: ModelProtocol[]) =>
       gateway.route(name, { protocols: wanted }).protocol;
     expect(protocols('openai/gpt-6-sol', 'anthropic', 'openai-chat', 'openai-responses')).toBe('openai-chat');
@@ -111,7 +111,7 @@ describe('the way to a model', () => {
     expect(gateway.route('google/gemini-2.5-pro')).toEqual({ protocol: 'gemini', model: 'gemini-2.5-pro' });
   });
 
-  test('keeps the slashes in a model’s own name', () => {
+  test("keeps slashes in a model's name", () => {
     expect(gateway.route('openrouter/anthropic/claude-sonnet-5')).toEqual({
       protocol: 'openai-chat',
       model: 'anthropic/claude-sonnet-5',
@@ -127,7 +127,7 @@ describe('the way to a model', () => {
     );
   });
 
-  test('leads to a model without a price only where its tokens are capped', () => {
+  test('exists for a model without a price only if its tokens are capped', () => {
     expect(() => gateway.route('openai/nobody-knows')).toThrow(
       expect.objectContaining({ code: 'MODEL_PRICE_UNKNOWN' }),
     );
@@ -135,7 +135,7 @@ describe('the way to a model', () => {
   });
 });
 
-test('a data folder with too long a path is refused with the reason', () => {
+test('a data folder whose path is too long is rejected with the reason', () => {
   const dir = `/tmp/${'x'.repeat(90)}`;
   expect(() => gatewayIn(dir, {})).toThrow(
     expect.objectContaining({
@@ -145,7 +145,7 @@ test('a data folder with too long a path is refused with the reason', () => {
   );
 });
 
-test('a restart gives no fresh budget', async () => {
+test('a restart does not reset the budget', async () => {
   const provider = await startProvider((_, response) => json(response, 200, message(100, 900)));
   await using before = await openRig(provider.url);
   const first = await before.open();

@@ -46,7 +46,7 @@ const rigOf = (official: boolean) =>
     },
   });
 
-test('a call whose input is known gives the rest back, and one that waits for it goes out', async () => {
+test('a call whose input is known releases the rest, and a waiting call is sent', async () => {
   const first = await slowFirst([START]);
   await using rig = await rigOf(true);
   const [one, two] = [await rig.open(CAPS), await rig.open({ ...CAPS, spender: 'B' })];
@@ -66,7 +66,7 @@ test('a call whose input is known gives the rest back, and one that waits for it
   expect(one.usage()).toMatchObject({ calls: 1, tokensOut: 40 });
 });
 
-test('who hangs up after the first event is settled at what it held', async () => {
+test('a call that is cut after the first event is settled at its booking', async () => {
   const first = await slowFirst([START]);
   await using rig = await rigOf(true);
   const lease = await rig.open(CAPS);
@@ -83,7 +83,7 @@ test.each([
   ['no figure', true, { input_tokens: 0, output_tokens: 1 }],
   ['a figure that is no number', true, { input_tokens: '5', output_tokens: 1 }],
   ['more than was booked', true, { input_tokens: 900_000, output_tokens: 1 }],
-])('what is booked stays until the end: %s', async (_, official, told) => {
+])('a booking stays until the end: %s', async (_, official, told) => {
   const first = await slowFirst([{ type: 'message_start', message: { usage: told } }]);
   await using rig = await rigOf(official);
   const lease = await rig.open(CAPS);
@@ -94,7 +94,7 @@ test.each([
   await lease.close();
 });
 
-test('a ledger that is away for the release has the figures of the end in the end', async () => {
+test('a ledger that misses the release gets the final figures', async () => {
   const first = await slowFirst([]);
   await using rig = await rigOf(true);
   const lease = await rig.open(CAPS);

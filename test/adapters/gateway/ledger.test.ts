@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const clock = { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} };
 
-test('what a call may cost counts after its process was killed in the middle of it', async () => {
+test('the maximum cost of a call counts after its process is killed', async () => {
   tried({
     id: 'ledger-killed',
     part: 'Model calls break off',
@@ -56,7 +56,7 @@ test('what a call may cost counts after its process was killed in the middle of 
   expect(provider.seen).toHaveLength(1);
 });
 
-test('two processes together keep the cap of a day, to the last cent of the ledger', async () => {
+test('two processes together keep a daily cap to the cent', async () => {
   tried({
     id: 'ledger-two-processes',
     part: 'Several processes',
@@ -81,7 +81,7 @@ test('two processes together keep the cap of a day, to the last cent of the ledg
   await other.close();
 });
 
-test('a call leaves one whole row, and none when it cannot be booked', async () => {
+test('a call leaves one complete row, or none if it cannot be booked', async () => {
   provider = await startProvider((_, response) =>
     json(response, 200, message(100, 20, { output_tokens_details: { thinking_tokens: 7 } })),
   );

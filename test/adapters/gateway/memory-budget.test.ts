@@ -3,13 +3,13 @@ import { openRooms } from '../../../src/adapters/gateway/admission.ts';
 
 const MIB = 2 ** 20;
 
-test('a request has room up to its limit, and no more', () => {
+test('a request can use memory up to its limit', () => {
   const room = openRooms().enter();
   expect(room.take(16 * MIB)).toBe('taken');
   expect(room.take(1)).toBe('too-large');
 });
 
-test('the requests of a lease share its memory, and give it back when they end', () => {
+test('the requests of a lease share its memory and release it when they end', () => {
   const rooms = openRooms();
   const [one, two, three, four] = [rooms.enter(), rooms.enter(), rooms.enter(), rooms.enter()];
   for (const room of [one, two, three]) expect(room?.take(16 * MIB)).toBe('taken');
@@ -18,7 +18,7 @@ test('the requests of a lease share its memory, and give it back when they end',
   expect(four?.take(16 * MIB)).toBe('taken');
 });
 
-test('leases that fill the shared memory leave every other lease its own part', () => {
+test('leases that fill the shared memory leave every other lease its reserved part', () => {
   const shared = { bytes: 0 };
   const full = Array.from({ length: 8 }, () => {
     const rooms = openRooms(shared);

@@ -82,7 +82,7 @@ describe('usage is read from', () => {
     expect(rig.ledger.rows).toMatchObject([{ tokensIn: 223, tokensOut: 45, tokensCached: 20, exact: true }]);
   });
 
-  test('a chat answer and a chat stream, which is made to tell it', async () => {
+  test('a chat answer and a chat stream', async () => {
     const usage = { prompt_tokens: 50, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 40 } };
     provider = await startProvider((body, response) => {
       if (!body.stream) return json(response, 200, { choices: [{ message: { content: 'ok' } }], usage });
@@ -165,7 +165,7 @@ describe('usage is read from', () => {
     expect(rig.ledger.rows).toMatchObject([{ tokensIn: 50, tokensOut: 25, exact: true }]);
   });
 
-  test('reasoning, as each protocol tells it', async () => {
+  test('reasoning, as each protocol reports it', async () => {
     provider = await startProvider((_, response, request) => {
       if (request.url === '/v1/messages')
         return json(response, 200, message(1, 30, { output_tokens_details: { thinking_tokens: 11 } }));
@@ -205,7 +205,7 @@ describe('usage is read from', () => {
     expect(rig.ledger.rows).toMatchObject([{ tokensIn: 10, tokensOut: 105, tokensReasoning: 100 }]);
   });
 
-  test('figures and characters that are cut between two chunks', async () => {
+  test('figures and characters that are split between two chunks', async () => {
     const whole = Buffer.from(
       `data: ${JSON.stringify({ type: 'message_start', message: { usage: { input_tokens: 9 } } })}\r\n\r\n` +
         `data: ${JSON.stringify({ delta: { text: 'ä€😀' } })}\r\n\r\n` +
@@ -226,8 +226,8 @@ describe('usage is read from', () => {
   });
 });
 
-describe('what a provider does not tell is settled at the most it can be, and marked as estimated,', () => {
-  test('when a provider tells none', async () => {
+describe('unreported usage is settled at its maximum and marked as estimated', () => {
+  test('when a provider reports none', async () => {
     provider = await startProvider((_, response) => {
       sse(response, { choices: [{ delta: { content: 'x'.repeat(300) } }] }, '[DONE]');
       response.end();
@@ -252,7 +252,7 @@ describe('what a provider does not tell is settled at the most it can be, and ma
     ]);
   });
 
-  test('when the provider breaks off; what it told before counts', async () => {
+  test('when the provider breaks off, except what it reported before', async () => {
     tried({
       id: 'stream-breaks',
       part: 'Model calls break off',
@@ -274,7 +274,7 @@ describe('what a provider does not tell is settled at the most it can be, and ma
     expect(lease.refusal()).toContain('broke off');
   });
 
-  test('when the agent hangs up: the provider may write on, and bill it', async () => {
+  test('when the agent disconnects, because the provider may continue and bill it', async () => {
     provider = await startProvider((_, response) =>
       sse(response, { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } }),
     );
@@ -290,7 +290,7 @@ describe('what a provider does not tell is settled at the most it can be, and ma
     ]);
   });
 
-  test('also when it hangs up before anything was answered', async () => {
+  test('when the agent disconnects before the answer begins', async () => {
     provider = await startProvider(() => {});
     await using rig = await openRig(provider.url);
     for (const stream of [false, true]) {
@@ -308,7 +308,7 @@ describe('what a provider does not tell is settled at the most it can be, and ma
   });
 });
 
-test('closing the gateway books what is in flight and ends the upstream call', async () => {
+test('closing the gateway settles active calls and ends them upstream', async () => {
   provider = await startProvider((_, response) => sse(response, { delta: { text: 'x'.repeat(30) } }));
   await using rig = await openRig(provider.url);
   const answer = await begin(await rig.open());
@@ -319,7 +319,7 @@ test('closing the gateway books what is in flight and ends the upstream call', a
   expect(rig.ledger.rows).toMatchObject([{ tokensOut: PROMPT.max_tokens, exact: false }]);
 });
 
-test('a call stands in the ledger at the most it may cost before it goes out', async () => {
+test('a call is booked at its maximum cost before it is sent', async () => {
   const seen: unknown[] = [];
   provider = await startProvider((_, response) => {
     seen.push(...structuredClone(rig.ledger.rows));
@@ -334,7 +334,7 @@ test('a call stands in the ledger at the most it may cost before it goes out', a
   expect(rig.ledger.rows).toMatchObject([{ tokensOut: 1, status: 200, usd: expect.closeTo(usd(1, 1), 9) }]);
 });
 
-test('a lease knows when a model last sent anything; errors and refusals are no sign of life', async () => {
+test('a lease knows when a model last sent anything except errors and refusals', async () => {
   const more = Promise.withResolvers<void>();
   provider = await startProvider(async (body, response) => {
     if (!body.stream) return json(response, 529, { error: { message: 'overloaded' } });
@@ -361,14 +361,14 @@ test('a lease knows when a model last sent anything; errors and refusals are no 
   expect(lease.lastActivity()).toBe(started + 5_000);
 });
 
-test('an answer ends only when it is in the ledger', async () => {
+test('an answer ends only after it is in the ledger', async () => {
   provider = await startProvider((_, response) => json(response, 200, message(1, 1)));
   await using rig = await openRig(provider.url);
   await ask(await rig.open());
   expect(rig.ledger.rows).toHaveLength(1);
 });
 
-test('an answer that is read slowly is not piled up in memory', async () => {
+test('an answer that is read slowly does not fill memory', async () => {
   const size = 64 * 2 ** 20;
   let written = 0;
   provider = await startProvider(async (_, response) => {
@@ -417,7 +417,7 @@ describe('the table of prices', () => {
     expect(lease.usage().usd).toBeCloseTo(0.2 + 2 + 1, 6);
   });
 
-  test('sets aside what a cache of an hour costs, where a request asks for one', async () => {
+  test('reserves the price of a one-hour cache if a request asks for one', async () => {
     provider = await startProvider((_, response) => json(response, 200, message(1, 1)));
     await using rig = await openRig(provider.url);
     const lease = await rig.open({ models: ['anthropic/claude-sonnet-5'], capUsd: 100, runCapUsd: 100 });
@@ -432,7 +432,7 @@ describe('the table of prices', () => {
     expect((hour ?? 0) / (short ?? 1)).toBeCloseTo(4 / 2.5, 3);
   });
 
-  test('knows that a cache of an hour is dearer also where the operator set a price', async () => {
+  test("charges a one-hour cache more also at the operator's price", async () => {
     provider = await startProvider((_, response) => {
       const cache = { ephemeral_1h_input_tokens: 1_000_000 };
       const written = { cache_creation_input_tokens: 1_000_000, cache_creation: cache };
@@ -446,7 +446,7 @@ describe('the table of prices', () => {
     expect(lease.usage().usd).toBeCloseTo(8, 6);
   });
 
-  test('is not asked when the operator set a price', async () => {
+  test('is not used if the operator set a price', async () => {
     provider = await startProvider((_, response) => json(response, 200, message(1_000_000, 0)));
     await using rig = await openRig(provider.url, {
       prices: { 'anthropic/claude-sonnet-5': { input: 7, output: 1 } },
@@ -472,7 +472,7 @@ describe('providers that differ from the others with their protocol', () => {
   const sent = () => JSON.parse(provider.seen[0]?.body ?? '');
   const body = { model: 'm', messages: [], stream: true };
 
-  test('get no field that they refuse', async () => {
+  test('get no field that they reject', async () => {
     const { rig, lease } = await openAt('mistral', true);
     await using _ = rig;
     await ask(lease, {
@@ -482,14 +482,14 @@ describe('providers that differ from the others with their protocol', () => {
     expect(sent()).toEqual({ ...body, max_tokens: 500 });
   });
 
-  test('get a shorter limit where we do not know theirs', async () => {
+  test('get a shorter limit if theirs is unknown', async () => {
     const { rig, lease } = await openAt('groq', true);
     await using _ = rig;
     await ask(lease, { path: CHAT, body });
     expect(sent()).toEqual({ ...body, stream_options: { include_usage: true }, max_tokens: 8_192 });
   });
 
-  test('and the vendor whose protocol it is gets one', async () => {
+  test("do not include the protocol's own vendor, which gets a limit", async () => {
     const { rig, lease } = await openAt('openai', true);
     await using _ = rig;
     await ask(lease, { path: CHAT, body });

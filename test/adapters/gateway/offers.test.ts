@@ -24,8 +24,8 @@ const access = (url: string) => ({
   } as const,
 });
 
-describe('what providers offer', () => {
-  test('is asked of each in its own way, with prices where they are known', async () => {
+describe('the models of providers', () => {
+  test('are requested from each in its own way, with known prices', async () => {
     const asked: [string | undefined, unknown][] = [];
     const url = await serve((request, response) => {
       const { headers } = request;
@@ -91,12 +91,12 @@ describe('what providers offer', () => {
       (_, response) => json(response, 200, [OPENAI_KEY]),
       'Its answer is not a list of models.',
     ],
-  ])('say why not, without the key, when a provider %s', async (_, listener, why) => {
+  ])('are missing with a reason, without the key, when a provider %s', async (_, listener, why) => {
     await using rig = await openRig('http://127.0.0.1:1', access(await serve(listener)));
     expect(await rig.gateway.offers()).toEqual([{ kind: 'failed', provider: 'openai', why }]);
   });
 
-  test('end when a provider redirects, and the key goes nowhere else', async () => {
+  test('are missing when a provider redirects, and the key is not sent elsewhere', async () => {
     let elsewhere = 0;
     const other = await serve((_, response) => {
       elsewhere += 1;
@@ -111,7 +111,7 @@ describe('what providers offer', () => {
     expect(elsewhere).toBe(0);
   });
 
-  test('end when nobody listens, when a provider is silent, when it sends for ever, and when it is cancelled', async () => {
+  test('are missing when a provider is unreachable, silent or endless, and when the request is cancelled', async () => {
     await using nobody = await openRig('http://127.0.0.1:1', access('http://127.0.0.1:1'));
     expect(await nobody.gateway.offers()).toMatchObject([{ kind: 'failed', why: 'It cannot be reached.' }]);
 

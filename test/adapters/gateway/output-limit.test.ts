@@ -46,7 +46,7 @@ const WRONG = [
 ];
 
 describe.each(PLACES)('an output limit in %s', (_, path, body) => {
-  test.each(WRONG)('that is %s is refused with a sentence', async (limit) => {
+  test.each(WRONG)('that is %s is rejected with a message', async (limit) => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
@@ -63,7 +63,7 @@ describe.each(PLACES)('an output limit in %s', (_, path, body) => {
   test.each([
     ['absent', undefined],
     ['null', null],
-  ])('that is %s is booked and written all the same', async (_name, limit) => {
+  ])('that is %s is still booked and written', async (_name, limit) => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     expect((await ask(await rig.open(), { path, body: body(limit) })).status).toBe(200);
@@ -92,7 +92,7 @@ describe.each(PLACES)('an output limit in %s', (_, path, body) => {
 });
 
 describe('several limits in one request', () => {
-  test('are refused where they differ, and one where they agree', async () => {
+  test('are rejected if they differ, and merged if they agree', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
@@ -115,7 +115,7 @@ describe('several limits in one request', () => {
     expect(sent()).toEqual({ ...chat, max_tokens: 9 });
   });
 
-  test('for thoughts fit into the one that is booked, or are left out', async () => {
+  test('for thinking are reduced to the booked one, or removed', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
@@ -154,7 +154,7 @@ describe('several limits in one request', () => {
     expect((await go(GENERATE, google)).generationConfig.thinkingConfig).toEqual({ thinkingBudget: 4_000 });
   });
 
-  test('a number of answers counts as one', async () => {
+  test('do not include the number of answers, which is always one', async () => {
     provider = await honest();
     await using rig = await openRig(provider.url);
     const lease = await rig.open();
@@ -230,7 +230,7 @@ describe('a provider that ignores the limit', () => {
     },
   );
 
-  test('has its stream cut where it writes in fields that nobody knows', async () => {
+  test('has its stream cut when it writes in unknown fields', async () => {
     const line = `data: ${JSON.stringify({ choices: [{ delta: { secret: 'x'.repeat(60_000) } }] })}\n\n`;
     let written = 0;
     provider = await startProvider((_, response) => {
@@ -258,35 +258,32 @@ describe('a provider that ignores the limit', () => {
       /"error":\{"message"/,
     ],
     ['gemini', GENERATE, { contents: [], generationConfig: { maxOutputTokens: 1000 } }, /"code":502/],
-  ] as const)(
-    'has an answer cut that is no stream, and its client an error (%s)',
-    async (_, path, body, error) => {
-      provider = await startProvider((_body, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.write('{"text":"');
-        const more = () => {
-          if (!response.destroyed) response.write('x'.repeat(4096), () => setImmediate(more));
-        };
-        more();
-      });
-      await using rig = await openRig(provider.url);
-      const lease = await rig.open();
-      const reply = await ask(lease, { path, body });
-      await provider.aborted;
-      expect(reply).toMatchObject({
-        status: 502,
-        headers: { 'content-type': 'application/json', 'x-should-retry': 'false' },
-      });
-      expect(reply.text).toMatch(error);
-      expect(JSON.parse(reply.text).error.message).toMatch(/more than the output limit/);
-      await lease.close();
-      // All that may have been written is what it can have cost.
-      expect(rig.ledger.rows).toMatchObject([{ exact: false }]);
-      expect(rig.ledger.rows[0]?.tokensOut).toBeGreaterThan(20_000);
-    },
-  );
+  ] as const)('has its plain answer cut, and its client gets an error (%s)', async (_, path, body, error) => {
+    provider = await startProvider((_body, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"text":"');
+      const more = () => {
+        if (!response.destroyed) response.write('x'.repeat(4096), () => setImmediate(more));
+      };
+      more();
+    });
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open();
+    const reply = await ask(lease, { path, body });
+    await provider.aborted;
+    expect(reply).toMatchObject({
+      status: 502,
+      headers: { 'content-type': 'application/json', 'x-should-retry': 'false' },
+    });
+    expect(reply.text).toMatch(error);
+    expect(JSON.parse(reply.text).error.message).toMatch(/more than the output limit/);
+    await lease.close();
+    // All that may have been written is what it can have cost.
+    expect(rig.ledger.rows).toMatchObject([{ exact: false }]);
+    expect(rig.ledger.rows[0]?.tokensOut).toBeGreaterThan(20_000);
+  });
 
-  test('and one that keeps to it are told apart: long escapes and comments are no output', async () => {
+  test('is distinguished from long escapes and comments, which are not output', async () => {
     const text = '\u0001'.repeat(5_000);
     provider = await startProvider((body, response) => {
       if (body.stream !== true)

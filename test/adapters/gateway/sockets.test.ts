@@ -7,14 +7,14 @@ import { expect, test } from 'vitest';
 import { tried } from '../../world/tried.ts';
 import { openRig } from './rig.ts';
 
-test('any user of the machine may connect to a lease, and nobody else may list the leases', async () => {
+test('any user of the machine may connect to a lease, but only the owner may list the leases', async () => {
   await using rig = await openRig('http://127.0.0.1:1');
   const lease = await rig.open();
   expect((await stat(lease.socket)).mode & 0o777).toBe(0o666);
   expect((await stat(rig.dir)).mode & 0o077).toBe(0o011);
 });
 
-test('sockets of a process that was killed are removed, those of a living one stay', async () => {
+test('sockets of a killed process are removed, those of a running one stay', async () => {
   tried({
     id: 'sockets-of-killed-app',
     part: 'The App is killed',

@@ -85,7 +85,7 @@ describe('the input of a call that was cut is settled as its vendor counts it', 
   });
 });
 
-describe('it is settled at its most', () => {
+describe('a cut call is settled at its maximum', () => {
   test.each<[string, Answering]>([
     ['where counting fails', (_, response) => json(response, 500, {})],
     ['where the count is no number', (_, response) => json(response, 200, { input_tokens: '7' })],
@@ -107,14 +107,14 @@ describe('it is settled at its most', () => {
       undefined,
     ],
     ['of one that only speaks the protocol', MESSAGES, {}],
-  ])('%s, which is not asked', async (_, call, options) => {
+  ])('for %s, which is not asked', async (_, call, options) => {
     provider = await silent((_body, response) => json(response, 200, { input_tokens: 1 }));
     const { row, most } = await hungUp(call, options ?? vendors(provider.url));
     expect(row).toMatchObject({ tokensIn: most, exact: false });
     expect(provider.seen).toHaveLength(1);
   });
 
-  test('once a vendor was asked thirty times in a minute', async () => {
+  test('after thirty token counts in a minute', async () => {
     provider = await startProvider((_, response, request) => {
       if (isCount(request.url)) return json(response, 200, { input_tokens: 10 });
       response.destroy();
@@ -132,7 +132,7 @@ describe('it is settled at its most', () => {
   });
 });
 
-test('while a vendor counts, what was booked stays booked', async () => {
+test('a booking stays while the vendor counts', async () => {
   const count = Promise.withResolvers<void>();
   provider = await silent(async (_, response) => {
     await count.promise;

@@ -59,7 +59,7 @@ describe('runs that share a setup', () => {
     return existsSync(folder) ? readdirSync(folder) : [];
   };
 
-  test('go on with it when the one that started it is cancelled', async () => {
+  test('continue it when the run that started it is cancelled', async () => {
     const base = await aBase();
     const { install, starts, runs } = paced('endless', 'quick');
     const [first, second] = [at(runs, 0), at(runs, 1)];
@@ -78,7 +78,7 @@ describe('runs that share a setup', () => {
     expect(leftovers()).toEqual([]);
   });
 
-  test('lose one that only waited, at once, and the others keep theirs', async () => {
+  test('continue it when a waiting run is cancelled, which ends at once', async () => {
     const base = await aBase();
     const { install, starts, runs } = paced('quick');
     const only = at(runs, 0);
@@ -95,7 +95,7 @@ describe('runs that share a setup', () => {
     expect(starts()).toBe(1);
   });
 
-  test('leave nothing when all are cancelled, and the next one starts afresh', async () => {
+  test('leave nothing when all are cancelled, and the next run starts over', async () => {
     const base = await aBase();
     const { install, starts, runs } = paced('endless', 'quick');
     const [first, second] = [at(runs, 0), at(runs, 1)];

@@ -55,7 +55,7 @@ const WHICH: Readonly<Record<string, (mirror: string) => string>> = {
   'a ref': (mirror) => filesBelow(mirror).find((path) => /refs\/runoff\/[0-9a-f]{40}$/.test(path)) ?? '',
 };
 
-describe('stored copies that are damaged', () => {
+describe('a damaged stored copy', () => {
   let world: GitWorld;
   let server: GitServer;
   let folder: string;
@@ -154,7 +154,7 @@ describe('stored copies that are damaged', () => {
       .map((how) => [which, how] as const),
   );
 
-  test.each(cases)('a mirror: %s is %s', async (which, how) => {
+  test.each(cases)('is detected in a mirror whose %s is %s', async (which, how) => {
     tried({
       id: 'mirror-damaged',
       part: 'Stored data is damaged',
@@ -175,7 +175,7 @@ describe('stored copies that are damaged', () => {
     expect(made.damages()).toBe(made.told.length);
   });
 
-  test('a mirror: the folder of its objects is gone, or closed', async () => {
+  test('is detected in a mirror whose object folder is missing or unreadable', async () => {
     for (const spoil of [
       (mirror: string) => rmSync(join(mirror, 'objects'), { recursive: true }),
       (mirror: string) => chmodSync(join(mirror, 'objects'), 0o000),
@@ -188,7 +188,7 @@ describe('stored copies that are damaged', () => {
     }
   });
 
-  test('a lock file that nobody holds is no damage', async () => {
+  test('is not reported for an abandoned lock file', async () => {
     const made = await mirrored();
     for (const name of [
       'HEAD.lock',
@@ -203,7 +203,7 @@ describe('stored copies that are damaged', () => {
     expect(made.told).toEqual([]);
   });
 
-  test('a commit that its source does not give any more is taken from the damaged mirror', async () => {
+  test('still provides a commit that the source no longer has', async () => {
     const made = await mirrored(await published());
     const { bare } = made;
     git(bare, 'update-ref', 'refs/heads/main', made.shas[0] ?? '');
@@ -216,7 +216,7 @@ describe('stored copies that are damaged', () => {
     expect(await patiently(read)).toBe('two\n');
   });
 
-  test('a patch of a run that goes on can be committed after its mirror was made again', async () => {
+  test('is rebuilt so that an active run can commit its patch', async () => {
     const made = await mirrored();
     const { workspaces, source, shas, mirror } = made;
     const base = await workspaces.prepare(source, shas[1] ?? '');
@@ -242,7 +242,7 @@ describe('stored copies that are damaged', () => {
     expect(pushed).toEqual({ kind: 'pushed' });
   });
 
-  test('a checkout that somebody else is making again is damaged for the moment, and no fault of the candidate', async () => {
+  test('counts against nobody while another process rebuilds the checkout', async () => {
     const { workspaces, source, shas } = await mirrored();
     const base = await workspaces.prepare(source, shas[1] ?? '');
     const area = await workspaces.open(base, 'run-A');
@@ -254,7 +254,7 @@ describe('stored copies that are damaged', () => {
     expect(await workspaces.collect(base, area)).toMatchObject({ kind: 'patch' });
   });
 
-  test('a checkout that loses an object while a coder works is damaged, and no fault of the candidate', async () => {
+  test('counts against nobody when a checkout loses an object while a coder works', async () => {
     const { workspaces, source, shas } = await mirrored();
     const base = await workspaces.prepare(source, shas[2] ?? '');
     const area = await workspaces.open(base, 'run-A');
@@ -270,21 +270,18 @@ describe('stored copies that are damaged', () => {
   test.each([
     ['what the candidate left as it is', (path: string) => path.endsWith('.pack')],
     ['what the candidate changed', (path: string) => !path.includes('/pack/')],
-  ])(
-    'a mirror that loses %s while a coder works is damaged, and no fault of the candidate',
-    async (_, isLost) => {
-      const { workspaces, source, shas, mirror } = await mirrored();
-      const base = await workspaces.prepare(source, shas[2] ?? '');
-      const area = await workspaces.open(base, 'run-A');
-      await world.run(area, 'echo mine > a.txt');
-      for (const path of filesBelow(join(mirror, 'objects'))) if (isLost(path)) rmSync(path);
-      await expect(workspaces.collect(base, area)).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
-      const again = await workspaces.prepare(source, shas[2] ?? '');
-      expect(await workspaces.collect(again, area)).toMatchObject({ kind: 'patch' });
-    },
-  );
+  ])('counts against nobody when a mirror loses %s while a coder works', async (_, isLost) => {
+    const { workspaces, source, shas, mirror } = await mirrored();
+    const base = await workspaces.prepare(source, shas[2] ?? '');
+    const area = await workspaces.open(base, 'run-A');
+    await world.run(area, 'echo mine > a.txt');
+    for (const path of filesBelow(join(mirror, 'objects'))) if (isLost(path)) rmSync(path);
+    await expect(workspaces.collect(base, area)).rejects.toMatchObject({ code: 'STORED_DATA_DAMAGED' });
+    const again = await workspaces.prepare(source, shas[2] ?? '');
+    expect(await workspaces.collect(again, area)).toMatchObject({ kind: 'patch' });
+  });
 
-  test('trees of candidates: what is damaged is set aside, and said not to be there', async () => {
+  test("of candidates' trees is set aside and reported as missing", async () => {
     const { workspaces, source, shas, dataDir } = await mirrored();
     const base = await workspaces.prepare(source, shas[0] ?? '');
     const area = await workspaces.open(base, 'run-A');
@@ -313,7 +310,7 @@ describe('stored copies that are damaged', () => {
     ['its mark is gone', (base) => rmSync(join(base, 'runoff-mark'))],
   ];
 
-  test.each(BASES)('a checkout: %s', async (_, spoil) => {
+  test.each(BASES)('of a checkout is rebuilt: %s', async (_, spoil) => {
     tried({
       id: 'checkout-damaged',
       part: 'Stored data is damaged',
@@ -341,7 +338,7 @@ describe('stored copies that are damaged', () => {
     ['what is known of it is gone', (layer) => rmSync(join(layer, 'brought'))],
   ];
 
-  test.each(LAYERS)('a layer of dependencies: %s', async (_, spoil) => {
+  test.each(LAYERS)('of a dependency layer is rebuilt: %s', async (_, spoil) => {
     tried({
       id: 'layer-damaged',
       part: 'Stored data is damaged',

@@ -56,7 +56,7 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
     ]).toString();
   const big = (megabytes: number) => ({ 'a.txt': 'one\n', big: randomBytes(megabytes * MB) });
 
-  test('is told while a repository is fetched, and while it is checked out; nothing half made is left', async () => {
+  test('is reported while a repository is fetched or checked out, and nothing incomplete remains', async () => {
     tried({
       id: 'disk-full-fetch',
       part: 'Disks are full',
@@ -79,7 +79,7 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
     expect(await workspaces.prepare({ kind: 'local', path }, sha)).toMatchObject({ sha });
   });
 
-  test('is told while setup runs, not taken for a fault of the repository', async () => {
+  test('is reported while set-up runs, and not taken for a fault of the repository', async () => {
     tried({
       id: 'disk-full-setup',
       part: 'Disks are full',
@@ -96,7 +96,7 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
     });
   });
 
-  test('is told while an area is collected, and the area can be collected when there is space again', async () => {
+  test('is reported while an area is collected, which succeeds when there is space again', async () => {
     tried({
       id: 'disk-full-collect',
       part: 'Disks are full',
@@ -115,7 +115,7 @@ describe.skipIf(process.getuid?.() !== 0)('a disk without space', () => {
     expect(changes(await workspaces.collect(base, area))).toEqual(['A new']);
   });
 
-  test('is told when an area is opened, which is gone then', async () => {
+  test('is reported when an area is opened, and the area is removed', async () => {
     tried({
       id: 'disk-full-area',
       part: 'Disks are full',

@@ -78,7 +78,7 @@ describe('a process that is killed with kill -9', () => {
       .filter((line) => line !== '' && !line.includes('.tmp-gitconfig'));
 
   test.each(['prepare', 'open', 'install', 'collect', 'prune'])(
-    'in the middle of %s leaves nothing that matters',
+    'during %s leaves nothing that affects the next one',
     async (work) => {
       tried({
         id: 'git-killed',

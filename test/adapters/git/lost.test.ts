@@ -6,7 +6,7 @@ import { openLocks } from '../../../src/adapters/git/locks.ts';
 import { tried } from '../../world/tried.ts';
 import { type GitWorld, openGitWorld } from './world.ts';
 
-describe('a git that is lost', () => {
+describe('a git process that is killed', () => {
   let world: GitWorld;
   const path = process.env.PATH ?? '';
   beforeAll(() => {
@@ -43,7 +43,7 @@ describe('a git that is lost', () => {
     ['without its helper', 'echo "error: git-remote-https died of signal 9" >&2; exit 128'],
   ] as const;
 
-  test.each(LOSSES)('%s twice, is started again', async (_, how) => {
+  test.each(LOSSES)('%s twice, is restarted', async (_, how) => {
     tried({
       id: 'git-lost',
       part: 'Child processes are killed',
@@ -61,7 +61,7 @@ describe('a git that is lost', () => {
 
   const CUT = 'echo "fatal: Could not read from remote repository." >&2; exit 128';
 
-  test('without the git that reads the other folder, which nobody names, is started again', async () => {
+  test('through its helper process is restarted', async () => {
     const starts = inFront('git', `if [ $n -le 2 ]; then ${CUT}; fi`);
     const fetch = { args: ['fetch', '--dry-run', world.root, 'HEAD'] };
     expect(await run(fetch)).not.toMatchObject({ stderr: expect.stringContaining('Could not read') });
@@ -69,15 +69,15 @@ describe('a git that is lost', () => {
   });
 
   test.each([
-    ['that stays so', ['fetch', '/repository', 'HEAD'], 4],
+    ['that is always cut off', ['fetch', '/repository', 'HEAD'], 4],
     ['from another machine', ['fetch', 'https://git.example/repository', 'HEAD'], 1],
-  ])('a fetch %s gives what git says of it', async (_, args, times) => {
+  ])("during a fetch %s reports git's own message", async (_, args, times) => {
     const starts = inFront('git', CUT);
     expect(await run({ args })).toMatchObject({ exitCode: 128, stderr: /Could not read from remote/ });
     expect(starts()).toBe(times);
   });
 
-  test('each time is a fault that names it, and that waits', async () => {
+  test('each time is a fault that names it, and that runs wait out', async () => {
     const starts = inFront('git', 'kill -KILL $$');
     await expect(run()).rejects.toMatchObject({
       code: 'PROGRAM_KILLED',
@@ -86,19 +86,19 @@ describe('a git that is lost', () => {
     expect(starts()).toBe(4);
   });
 
-  test('once, where its caller must look first, is not started again', async () => {
+  test('is not restarted if its caller must check first', async () => {
     const starts = inFront('git', 'kill -KILL $$');
     await expect(run({ starts: 'once' })).rejects.toMatchObject({ code: 'PROGRAM_KILLED' });
     expect(starts()).toBe(1);
   });
 
-  test('that ends by itself is not started again, whatever it says', async () => {
+  test('is told from one that exits by itself, which is not restarted', async () => {
     const starts = inFront('git', 'echo "fatal: no" >&2; exit 128');
     expect(await run()).toMatchObject({ exitCode: 128, stderr: 'fatal: no\n' });
     expect(starts()).toBe(1);
   });
 
-  test('that is not there, or whose folder is gone', async () => {
+  test('is told from one that does not exist, or whose folder is missing', async () => {
     process.env.PATH = '/nonexistent';
     await expect(run()).rejects.toMatchObject({
       code: 'PROGRAM_KILLED',
@@ -108,7 +108,7 @@ describe('a git that is lost', () => {
     expect(await run({ cwd: join(world.root, 'gone') })).toMatchObject({ exitCode: 128 });
   });
 
-  test('a lock is taken although flock is killed, and nobody ends it by killing anything', async () => {
+  test('does not include flock: its lock survives the kill', async () => {
     tried({
       id: 'flock-killed',
       part: 'Child processes are killed',

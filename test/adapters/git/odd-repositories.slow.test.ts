@@ -11,7 +11,7 @@ import { type Files, type GitWorld, git, openGitWorld, writeFiles } from './worl
 
 const isRoot = process.getuid?.() === 0;
 
-describe('repositories of all kinds', () => {
+describe('unusual repositories', () => {
   let world: GitWorld;
   beforeAll(() => {
     world = openGitWorld();
@@ -43,7 +43,7 @@ describe('repositories of all kinds', () => {
     return git(clone, 'write-tree');
   }
 
-  test('a bare repository, a linked work tree and a shallow clone are sources like any other', async () => {
+  test('can be bare, a linked work tree or a shallow clone', async () => {
     const origin = world.repository({ 'a.txt': 'one\n' });
     git(origin.path, 'commit', '-q', '--allow-empty', '-m', 'Second');
     const sha = git(origin.path, 'rev-parse', 'HEAD');
@@ -64,7 +64,7 @@ describe('repositories of all kinds', () => {
     }
   });
 
-  test('a submodule stays as it is, whatever a candidate puts in its place', async () => {
+  test('keep a submodule unchanged, whatever a candidate puts in its place', async () => {
     const inner = world.repository({ 'lib.c': 'int x;\n' });
     const outer = world.repository({ 'a.txt': 'one\n' });
     git(outer.path, 'submodule', '--quiet', 'add', inner.path, 'lib [1]');
@@ -80,7 +80,7 @@ describe('repositories of all kinds', () => {
     expect(changes(removed.collected)).toEqual(['M a.txt']);
   });
 
-  test('attributes of the repository change no byte on the way in or out', async () => {
+  test('change no byte by their attributes', async () => {
     const source = world.repository({
       '.gitattributes':
         '*.bat text eol=crlf\n*.c ident\n*.u16 working-tree-encoding=UTF-16LE\n*.psd filter=lfs -diff\n',
@@ -103,7 +103,7 @@ describe('repositories of all kinds', () => {
     expect(patchOf(collected).text).toContain('+changed\n');
   });
 
-  test('content that is not UTF-8 becomes a binary patch, in its place', async () => {
+  test('give a binary patch for content that is not UTF-8', async () => {
     const source = world.repository({
       'a.txt': 'a\n',
       'l.txt': Buffer.from('caf\xe9\n', 'latin1'),
@@ -125,14 +125,14 @@ describe('repositories of all kinds', () => {
   });
 
   test.each(['echo x > "$(printf "caf\\351")"', 'ln -s "$(printf "caf\\351")" link'])(
-    'a name or a link target that is not UTF-8 is refused: %s',
+    'are rejected with a name or link target that is not UTF-8: %s',
     async (line) => {
       const { collected } = await edited(world.repository({ 'a.txt': 'a\n' }), line);
       expect(collected).toMatchObject({ kind: 'refused', why: expect.stringContaining('UTF-8') });
     },
   );
 
-  test('files and folders that a candidate locked are collected all the same', async () => {
+  test('are collected even if a candidate removed permissions', async () => {
     const source = world.repository({ 'a.txt': 'a\n', 'd/b.txt': 'b\n' });
     const { collected } = await edited(
       source,
@@ -141,7 +141,7 @@ describe('repositories of all kinds', () => {
     expect(changes(collected)).toEqual(['M a.txt', 'A d/c', 'A n/y']);
   });
 
-  test('a file becomes a link, a link a file, a file a folder and a folder a file', async () => {
+  test('can change files into links or folders, and back', async () => {
     const source = world.repository({ f: 'f\n', g: 'g\n', 'd/e/x': 'x\n', 'd/y': 'y\n', 'k/z': 'z\n' });
     const { collected } = await edited(
       source,
@@ -152,7 +152,7 @@ describe('repositories of all kinds', () => {
     expect(applied(source, patch)).toBe(patch.tree);
   });
 
-  test('any patch of any bytes is applied by git to the same tree, and read by us', async () => {
+  test('give patches that git applies to the same tree, whatever the bytes', async () => {
     const names = [
       'a',
       'b c',
@@ -202,7 +202,7 @@ describe('repositories of all kinds', () => {
     );
   });
 
-  test('two processes prepare the same commit at once', async () => {
+  test('can be prepared by two processes at once', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 300 }, (_, at) => [`d${at % 7}/f${at}`, `${at}\n`]),
     );
@@ -214,7 +214,7 @@ describe('repositories of all kinds', () => {
     expect(readdirSync(folder)).toEqual([sha]);
   });
 
-  test('two candidates are collected at once', async () => {
+  test('can have two candidates collected at once', async () => {
     const source = world.repository({ 'a.txt': 'a\n' });
     const all = await Promise.all(
       [1, 2, 3].map((n) => edited(source, `echo ${n} > a.txt; echo ${n} > n${n}`)),
@@ -225,7 +225,7 @@ describe('repositories of all kinds', () => {
     }
   });
 
-  test('more files or bytes than allowed are refused, with the number', async () => {
+  test('are rejected above the limit of files or bytes, with the number', async () => {
     const source = world.repository({ 'a.txt': 'a\n', 'old.bin': 'x'.repeat(60_000) });
     const strict = world.another({ limits: { files: 20, contentBytes: 50_000, packBytes: 40_000 } });
     const base = await strict.prepare({ kind: 'local', path: source.path }, source.sha);
@@ -286,7 +286,7 @@ describe('repositories of all kinds', () => {
     expect(await unreachable.sweep(() => true)).toEqual([]);
   });
 
-  test('folders nested deeper than any path are refused, and removed', async () => {
+  test('are rejected and removed if folders are nested deeper than any path', async () => {
     const source = world.repository({ 'a.txt': 'a\n' });
     const base = await world.workspaces.prepare({ kind: 'local', path: source.path }, source.sha);
     const area = await world.workspaces.open(base, 'deep');
@@ -300,7 +300,7 @@ describe('repositories of all kinds', () => {
     expect(readdirSync(join(world.dataDir, 'areas'))).not.toContain('deep');
   });
 
-  test('a tree whose names alone fill memory is refused', async () => {
+  test('are rejected if the names alone fill memory', async () => {
     const source = world.repository({ 'a.txt': 'a\n', '.gitignore': 'junk\n' });
     const base = await world.workspaces.prepare({ kind: 'local', path: source.path }, source.sha);
     const area = await world.workspaces.open(base, 'names');
@@ -314,7 +314,7 @@ describe('repositories of all kinds', () => {
     await world.workspaces.remove(area);
   });
 
-  test('nothing of a half-made checkout is taken for a whole one', async () => {
+  test('never yield an incomplete checkout', async () => {
     const { path, sha } = world.repository({ 'a.txt': 'a\n' });
     const once = await world.workspaces.prepare({ kind: 'local', path }, sha);
     const half = join(once.lower, '..', '..', '.tmp-0123456789abcdef', 'lower');

@@ -9,7 +9,7 @@ import { type GitWorld, git, LIMITS, openGitWorld } from './world.ts';
 const author = { name: 'R', email: 'r@example.org' };
 const DAY = 24 * 60 * 60_000;
 
-describe('what no run used for long', () => {
+describe('a checkout that no run used for a long time', () => {
   let world: GitWorld;
   beforeEach(() => {
     world = openGitWorld();
@@ -49,7 +49,7 @@ describe('what no run used for long', () => {
     }
   };
 
-  test('goes with all that came with it, and is made again when it is asked for', async () => {
+  test('is removed with everything it came with, and rebuilt on request', async () => {
     const { path, sha, base } = await based();
     await collected(base, 'r1-A');
     const pruned = await pruneAll();
@@ -63,7 +63,7 @@ describe('what no run used for long', () => {
     expect(await collected(again, 'r2-A')).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  test('stays while it is younger, and is young again when it is used', async () => {
+  test('stays while it is recent, and each use makes it recent', async () => {
     const { path, sha, base } = await based();
     const before = Date.now() - 14 * DAY;
     expect(await world.workspaces.prune({ before, keep: nobody })).toMatchObject({ checkouts: 0, layers: 0 });
@@ -117,7 +117,7 @@ describe('what no run used for long', () => {
     expect(git(store, 'fsck', '--strict')).not.toContain('missing');
   });
 
-  test('a tree that another run took over stays for it', async () => {
+  test('keeps a tree that another run took over', async () => {
     const { base } = await based();
     const tree = await collected(base, 'r1-A');
     expect(await world.workspaces.holds(base, tree)).toBe(true);
@@ -128,7 +128,7 @@ describe('what no run used for long', () => {
     expect(has(base, tree)).toBe(false);
   });
 
-  test('stays while another process makes something of it', async () => {
+  test('stays while another process builds something from it', async () => {
     const { base } = await based();
     const controller = new AbortController();
     const endless = { command: 'while :; do sleep 0.1; done', egress: [], limits: LIMITS };
@@ -149,7 +149,7 @@ describe('what no run used for long', () => {
     expect(await pruneAll()).toMatchObject({ checkouts: 1, busy: 0 });
   });
 
-  test('can go at any moment: whoever opens an area then has a whole one, or is told to prepare again', async () => {
+  test('can be removed at any moment: an area that is opened then is complete, or preparation is requested again', async () => {
     const { path, sha } = await based();
     const pruner = { stop: false, rounds: 0, checkouts: 0 };
     const pruning = (async () => {
@@ -179,7 +179,7 @@ describe('what no run used for long', () => {
     expect(kept('areas')).toEqual([]);
   });
 
-  test('an area of a setup that tells nothing any more stops no sweep, and goes with its age', async () => {
+  test('is removed by age even if an unreadable area exists', async () => {
     const { base } = await based();
     const { upper } = await world.workspaces.open(base, 'setup-torn');
     const area = join(upper, '..');
@@ -190,7 +190,7 @@ describe('what no run used for long', () => {
     expect(await world.another().sweep(() => true)).toEqual(['setup-torn']);
   });
 
-  test('is not touched at all where nobody can tell what an area stands on', async () => {
+  test("is never removed if the areas' bases are unknown", async () => {
     const { base } = await based();
     const area = await world.workspaces.open(base, 'r1-A');
     execFileSync('sh', ['-c', 'echo broken > "$1"', 'sh', join(area.upper, '..', 'area.json')]);

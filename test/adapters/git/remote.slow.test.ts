@@ -81,7 +81,7 @@ describe('a repository behind a URL', () => {
     }
   });
 
-  test('is read as it is now, each time', async () => {
+  test('is read in its current state each time', async () => {
     const remote = published();
     expect(await world.workspaces.resolve(remote.source, 'main')).toBe(remote.sha);
     git(remote.path, 'commit', '-q', '--allow-empty', '-m', 'Next');
@@ -91,7 +91,7 @@ describe('a repository behind a URL', () => {
     expect(await world.workspaces.listFiles(remote.source, next)).toEqual(['a.txt']);
   });
 
-  test('is not asked again for a commit that is there', async () => {
+  test('is not contacted for a commit that exists locally', async () => {
     const remote = published();
     await world.workspaces.prepare(remote.source, remote.sha);
     const before = [server.seen.requests.length, minted];
@@ -108,7 +108,7 @@ describe('a repository behind a URL', () => {
     expect(minted).toBe(before + 1);
   });
 
-  test('a login that cannot be had is the fault that its maker names', async () => {
+  test('reports an unavailable login with the fault of its provider', async () => {
     const { source, sha } = published();
     const credential = async () => {
       throw new Fault('GITHUB_REFUSED', 'The App was uninstalled.');
@@ -119,7 +119,7 @@ describe('a repository behind a URL', () => {
     await expect(world.workspaces.prepare(locked, sha)).rejects.toMatchObject(refused);
   });
 
-  test('gets a new branch, and nothing else is changed', async () => {
+  test('gets a new branch and no other change', async () => {
     const remote = published();
     const { sha, push } = await changed(remote);
     expect(await push('auto-dev/7/r1/A')).toEqual({ kind: 'pushed' });
@@ -129,7 +129,7 @@ describe('a repository behind a URL', () => {
     expect(git(remote.bare, 'show', `${sha}:a.txt`)).toBe('two');
   });
 
-  test('a branch at the same commit counts as pushed, one at another commit is left alone', async () => {
+  test('keeps a branch at another commit, and counts one at the same commit as pushed', async () => {
     const remote = published();
     const { sha, other, push } = await changed(remote);
     await push('auto-dev/7/A');
@@ -138,23 +138,20 @@ describe('a repository behind a URL', () => {
     expect(git(remote.bare, 'rev-parse', 'auto-dev/7/A')).toBe(sha);
   });
 
-  test.each(['told', 'served'] as const)(
-    'a branch that appears before a push is %s is not overwritten',
-    async (last) => {
-      const remote = published();
-      const { sha, push } = await changed(remote);
-      const appears = 'auto-dev/7/A';
-      server.beforePush = (moment) => {
-        if (moment === last) git(remote.bare, 'update-ref', `refs/heads/${appears}`, remote.sha);
-      };
-      expect(await push(appears)).toEqual({ kind: 'exists', at: remote.sha });
-      server.beforePush = null;
-      expect(git(remote.bare, 'rev-parse', appears)).toBe(remote.sha);
-      expect(sha).not.toBe(remote.sha);
-    },
-  );
+  test.each(['told', 'served'] as const)('keeps a branch that appears before a push is %s', async (last) => {
+    const remote = published();
+    const { sha, push } = await changed(remote);
+    const appears = 'auto-dev/7/A';
+    server.beforePush = (moment) => {
+      if (moment === last) git(remote.bare, 'update-ref', `refs/heads/${appears}`, remote.sha);
+    };
+    expect(await push(appears)).toEqual({ kind: 'exists', at: remote.sha });
+    server.beforePush = null;
+    expect(git(remote.bare, 'rev-parse', appears)).toBe(remote.sha);
+    expect(sha).not.toBe(remote.sha);
+  });
 
-  test('a branch goes on where it is known to be, and not where somebody else has pushed', async () => {
+  test('extends a branch only from its known commit, not after a push by others', async () => {
     const remote = published();
     const { sha, other, next, push } = await changed(remote);
     const branch = 'auto-dev/7/A';
@@ -170,7 +167,7 @@ describe('a repository behind a URL', () => {
     await expect(push(branch, other, sha)).rejects.toThrow(/not built on/);
   });
 
-  test('its own rules can refuse a branch', async () => {
+  test('can reject a branch by its own rules', async () => {
     const remote = published();
     const { push } = await changed(remote);
     const hook = join(remote.bare, 'hooks', 'pre-receive');
@@ -181,7 +178,7 @@ describe('a repository behind a URL', () => {
     expect(git(remote.bare, 'branch', '--list', 'auto-dev/*')).toBe('');
   });
 
-  test('only auto-dev/ branches are ever pushed', async () => {
+  test('receives only auto-dev/ branches', async () => {
     const remote = published();
     const { push } = await changed(remote);
     const before = server.seen.requests.length;
@@ -191,7 +188,7 @@ describe('a repository behind a URL', () => {
     expect(server.seen.requests).toHaveLength(before);
   });
 
-  test('a base that the remote has moved on from is not sent again', async () => {
+  test('does not receive a base again that it has moved on from', async () => {
     const remote = published({ 'a.txt': 'one\n', 'noise.txt': randomBytes(300_000).toString('base64') });
     const { push } = await changed(remote);
     git(remote.path, 'commit', '-q', '--allow-empty', '-m', 'Next');
@@ -201,7 +198,7 @@ describe('a repository behind a URL', () => {
     expect(server.seen.pushedBytes - before).toBeLessThan(20_000);
   });
 
-  test('the token stands in no file, no argument and no message', async () => {
+  test('never has its token in a file, argument or message', async () => {
     const remote = published();
     const { push } = await changed(remote);
     let processes = '';
@@ -229,7 +226,7 @@ describe('a repository behind a URL', () => {
     [404, 'GITHUB_REFUSED'],
     [500, 'GITHUB_UNAVAILABLE'],
     [503, 'GITHUB_UNAVAILABLE'],
-  ])('status %i is the fault %s', async (status, code) => {
+  ])('with status %i is the fault %s', async (status, code) => {
     const remote = published();
     server.status = status;
     try {
@@ -240,7 +237,7 @@ describe('a repository behind a URL', () => {
     }
   });
 
-  test('a server that is not there is the fault GITHUB_UNAVAILABLE', async () => {
+  test('that is unreachable is the fault GITHUB_UNAVAILABLE', async () => {
     const gone = await startGitServer(folder);
     const source = sourceAt(gone.url('x'), gone.credential);
     await gone.close();
@@ -250,7 +247,7 @@ describe('a repository behind a URL', () => {
   });
 
   test.each(['ext::sh -c touch% /tmp/x', 'file:///etc', '/etc', 'https://user:pass@example.org/a.git'])(
-    'the address %s is refused before anything is run',
+    'with the address %s is rejected before anything runs',
     async (url) => {
       const before = minted;
       await expect(world.workspaces.resolve(sourceAt(url), 'main')).rejects.toMatchObject({

@@ -34,7 +34,7 @@ const INSTALL = 'npm ci';
 /** What the stand-in for npm does unless a test says otherwise. */
 const PLAIN = `mkdir -p node_modules/left; echo '{"name":"left"}' > node_modules/left/package.json; date +%N > node_modules/stamp`;
 
-describe('dependencies are installed once', () => {
+describe('dependencies are installed', () => {
   let world: GitWorld;
   beforeAll(() => {
     world = openGitWorld({ overlay: true });
@@ -104,7 +104,7 @@ describe('dependencies are installed once', () => {
     },
   );
 
-  test('for commits with the same lock file, one after the other and at once', async () => {
+  test('once for commits with the same lock file, in sequence and in parallel', async () => {
     const { seen, install, workspaces } = shop();
     const first = world.repository(SHOP);
     const commits = [first, next(first.path, { 'a.txt': 'two\n' }), next(first.path, { 'b.txt': 'b\n' })];
@@ -119,7 +119,7 @@ describe('dependencies are installed once', () => {
     expect(collected).toEqual({ kind: 'empty' });
   });
 
-  test('and what a candidate does to them stays with that candidate', async () => {
+  test("so that a candidate's changes to them stay with that candidate", async () => {
     const { install, workspaces } = shop();
     const first = world.repository(SHOP);
     const base = await install(first);
@@ -231,7 +231,7 @@ describe('dependencies are installed once', () => {
     ['it removed a file of the repository', { script: `${PLAIN}; rm a.txt` }],
     ['it made a file that is not ignored', { script: `${PLAIN}; echo x > made.txt` }],
   ];
-  test.each(commitOnly)('for one commit only where %s', async (_, { files = {}, script, command }) => {
+  test.each(commitOnly)('for one commit only if %s', async (_, { files = {}, script, command }) => {
     const { seen, install } = shop(script, command ? { command } : {});
     const first = world.repository({ ...SHOP, ...files });
     if (files['package-lock.json'] === '') git(first.path, 'rm', '-q', 'package-lock.json');
@@ -260,7 +260,7 @@ describe('dependencies are installed once', () => {
       'yarn --frozen-lockfile',
       { 'yarn.lock': 'x@^1.0.0:\n  version "1.0.0"\n  resolved "https://example.com/x.tgz#abc"\n' },
     ],
-  ])('for all commits by %s', async (_, command, files) => {
+  ])('once for all commits by %s', async (_, command, files) => {
     const { seen, install } = shop(PLAIN, { command });
     const first = world.repository({ ...SHOP, ...files });
     await install(first);
@@ -276,7 +276,7 @@ describe('dependencies are installed once', () => {
       `${PLAIN}; echo '{"scripts":{"postinstall":"x"}}' > node_modules/left/package.json`,
       'npm ci --ignore-scripts',
     ],
-  ])('for all commits in spite of a script %s', async (_, script, command) => {
+  ])('once for all commits in spite of a script %s', async (_, script, command) => {
     const { seen, install } = shop(script, { command });
     const first = world.repository(SHOP);
     await install(first);
@@ -284,7 +284,7 @@ describe('dependencies are installed once', () => {
     expect(seen.installs).toBe(1);
   });
 
-  test('and never laid over a file that a commit has in their place', async () => {
+  test('without covering a file that a commit has in their place', async () => {
     const { seen, install, workspaces } = shop();
     const first = world.repository(SHOP);
     await install(first);
@@ -295,7 +295,7 @@ describe('dependencies are installed once', () => {
     expect(stdout).toBe('tracked\n');
   });
 
-  test('and a failed install leaves no layer behind', async () => {
+  test('without a layer after a failed install', async () => {
     const { install } = shop('echo half > node_modules; exit 1');
     const first = world.repository(SHOP);
     await expect(install(first)).rejects.toThrow('exit code 1');

@@ -14,8 +14,8 @@ beforeEach(() => {
 });
 afterEach(() => world.close());
 
-describe('what takes long to remove', () => {
-  test('leaves its name at once, and goes one tree at a time in the background', async () => {
+describe('a folder that takes long to remove', () => {
+  test('releases its name at once, and is removed in the background, one tree at a time', async () => {
     const layout = layoutOf(world.dataDir);
     await makeLayout(layout, null);
     const begun: string[] = [];
@@ -43,7 +43,7 @@ describe('what takes long to remove', () => {
     expect(begun).toHaveLength(2);
   });
 
-  test('one that cannot be removed does not keep the others', async () => {
+  test('does not block others if it cannot be removed', async () => {
     const layout = layoutOf(world.dataDir);
     await makeLayout(layout, null);
     const bin = openTrash(layout, silent, async (path) => {
@@ -59,7 +59,7 @@ describe('what takes long to remove', () => {
     expect(readdirSync(layout.areas)).toHaveLength(1);
   });
 
-  test('folders nested by the thousands, half removed by a process that was killed: the next start finds them and goes on', async () => {
+  test('with thousands of nested levels, half removed by a killed process, is removed by the next start', async () => {
     tried({
       id: 'deep-folders-killed',
       part: 'The App is killed',

@@ -78,7 +78,7 @@ function issueWith(total: number, instead?: () => Response) {
 const span = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-test('an answer that is longer than any that GitHub has to give is not collected', async () => {
+test("an answer that is longer than any of GitHub's is not read to its end", async () => {
   let sent = 0;
   const part = new Uint8Array(2 ** 20).fill(32);
   const endless = new ReadableStream<Uint8Array>({
@@ -102,7 +102,7 @@ describe('the comments of a busy issue', () => {
     { total: 201, ids: span(1, 201), pages: [1, 3, 2] },
     { total: 301, ids: span(101, 301), pages: [1, 4, 3, 2] },
     { total: 1234, ids: span(1001, 1234), pages: [1, 13, 12, 11] },
-  ])('of $total are read backwards until there are enough', async ({ total, ids, pages }) => {
+  ])('($total) are read backwards until there are enough', async ({ total, ids, pages }) => {
     const issue = issueWith(total);
     expect(await issue.read(200)).toEqual(ids);
     expect(issue.pages).toEqual(pages);

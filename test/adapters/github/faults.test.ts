@@ -115,7 +115,7 @@ afterAll(() => {
   nock.restore();
 });
 
-describe('a process that was given up', () => {
+describe('an expired process', () => {
   test('writes nothing and gets no token to push with; it may still read', async () => {
     const bot = await publisher({
       fence: { check: () => Promise.reject(new Fault('EXECUTOR_EXPIRED', 'Others have taken over.')) },
@@ -147,7 +147,7 @@ describe('tokens', () => {
     await bot.close();
   });
 
-  test('serve all readers of a repository for fifty minutes; a fetch gets a new one', async () => {
+  test('serve all readers of a repository for 50 minutes, except fetches, which get a new one', async () => {
     let now = Date.now();
     const github = open({ now: () => now });
     nock(API).get(ISSUE_PATH).times(4).reply(200, ISSUE);
@@ -181,7 +181,7 @@ describe('tokens', () => {
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
   });
 
-  test('that the App may not have are refused before anything is published', async () => {
+  test('with rights that the App lacks are rejected before anything is published', async () => {
     nock(API)
       .post('/app/installations/2/access_tokens')
       .twice()
@@ -196,7 +196,7 @@ describe('tokens', () => {
     ['suspended', 403, 'This installation has been suspended'],
     ['removed', 404, 'Not Found'],
     ['unknown', 401, 'A JSON web token could not be decoded'],
-  ])('of an App that is %s are refused at once, and asked for once', async (_what, status, message) => {
+  ])('of an App that is %s are rejected at once and requested once', async (_what, status, message) => {
     nock(API).post('/app/installations/2/access_tokens').reply(status, { message });
     const alice = await open().reader(HANDLE);
     await expect(alice.issue(7)).rejects.toMatchObject({
@@ -207,7 +207,7 @@ describe('tokens', () => {
     await expect(open().publisher(HANDLE)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
   });
 
-  test('are asked for without checks where those were never granted, and that is said once', async () => {
+  test('are requested without checks if those were never granted, which is logged once', async () => {
     const refuse = (permissions: Record<string, string>) =>
       nock(API)
         .post('/app/installations/2/access_tokens', { repository_ids: [5], permissions })
@@ -243,7 +243,7 @@ describe('tokens', () => {
     await bot.close();
   });
 
-  test("are signed for half a minute ago, and once more by GitHub's clock where ours is wrong", async () => {
+  test("are signed 30 s in the past, and once more by GitHub's clock if the local one is wrong", async () => {
     const issuedAt = (header: unknown): number => {
       const claims = Buffer.from(String(header).split('.')[1] ?? '', 'base64url').toString();
       return Number((JSON.parse(claims) as { iat: number }).iat);
@@ -271,7 +271,7 @@ describe('tokens', () => {
     expect(now - (seen.at(-1) ?? 0)).toBeGreaterThanOrEqual(3_600);
   });
 
-  test('that cannot be given back do not fail the run', async () => {
+  test('that cannot be revoked do not fail the run', async () => {
     const bot = await publisher();
     nock(API).delete('/installation/token').reply(500, { message: 'boom' });
     await bot.close();
@@ -314,7 +314,7 @@ function everythingIn(value: unknown, seen = new Set<unknown>()): string {
 }
 
 describe('server errors', () => {
-  test('a read is repeated until GitHub answers', async () => {
+  test('repeat a read until GitHub answers', async () => {
     const alice = await reader();
     nock(API).get(ISSUE_PATH).reply(500, { message: 'boom' });
     nock(API).get(ISSUE_PATH).reply(502, '<html>bad gateway</html>');
@@ -325,7 +325,7 @@ describe('server errors', () => {
     expect(await alice.issue(7)).toMatchObject({ number: 7 });
   });
 
-  test('a read gives up after three repetitions', async () => {
+  test('end a read after three repetitions', async () => {
     const alice = await reader();
     nock(API).get(ISSUE_PATH).times(4).reply(503, '');
     await expect(alice.issue(7)).rejects.toMatchObject({
@@ -334,7 +334,7 @@ describe('server errors', () => {
     });
   });
 
-  test('a token is asked for again after a server error', async () => {
+  test('repeat the request of a token', async () => {
     nock(API).post('/app/installations/2/access_tokens').reply(502, '');
     const alice = await reader();
     nock(API).get(ISSUE_PATH).reply(200, ISSUE);
@@ -342,7 +342,7 @@ describe('server errors', () => {
   });
 
   // A second request would find no answer here, and be reported with another message.
-  test.each([500, 502, 503, 504])('a write that is answered %i is sent once', async (status) => {
+  test.each([500, 502, 503, 504])('do not repeat a write that is answered %i', async (status) => {
     const bot = await publisher();
     nock(API).post(COMMENTS_PATH).reply(status, {});
     await expect(bot.comment(7, 'x')).rejects.toMatchObject({
@@ -351,7 +351,7 @@ describe('server errors', () => {
     });
   });
 
-  test('a write whose connection breaks is sent once', async () => {
+  test('do not repeat a write whose connection breaks', async () => {
     tried({
       id: 'github-connection-breaks',
       part: 'GitHub is unavailable',
@@ -367,7 +367,7 @@ describe('server errors', () => {
   });
 });
 
-describe('the clock of this machine is set', () => {
+describe('a wrong clock of this machine', () => {
   const RealDate = Date;
   const realNow = () => RealDate.now();
   afterEach(() => {
@@ -386,7 +386,7 @@ describe('the clock of this machine is set', () => {
   };
   const HOUR = 60 * 60_000;
 
-  test('an hour back, twice, and ahead: calls are sent at once, not when the clock is where it was', async () => {
+  test('that jumps an hour back, twice, and ahead does not delay calls', async () => {
     tried({
       id: 'github-clock',
       part: 'Clocks jump',
@@ -414,7 +414,7 @@ describe('the clock of this machine is set', () => {
     ['ahead', HOUR],
     ['back', -HOUR],
   ])(
-    'an hour %s: a signature that GitHub refuses for its time is made again by the time of GitHub',
+    "that is an hour %s makes GitHub reject a signature, which is repeated by GitHub's time",
     async (_, ms) => {
       tried({
         id: 'github-signature-clock',
@@ -443,20 +443,20 @@ describe('the clock of this machine is set', () => {
 describe('rate limits', () => {
   const secondary = { message: 'You have exceeded a secondary rate limit.' };
 
-  test('a read waits as long as GitHub asks and is repeated', async () => {
+  test('delay a read as long as GitHub asks, and repeat it', async () => {
     const alice = await reader({ throttle: true });
     nock(API).get(ISSUE_PATH).reply(403, secondary, { 'retry-after': '1' });
     nock(API).get(ISSUE_PATH).reply(200, ISSUE);
     expect(await alice.issue(7)).toMatchObject({ number: 7 });
   });
 
-  test('a read is repeated at most twice for it', async () => {
+  test('repeat a read at most twice', async () => {
     const alice = await reader({ throttle: true });
     nock(API).get(ISSUE_PATH).times(3).reply(429, secondary, { 'retry-after': '1' });
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
   });
 
-  test('a write is not repeated, and the next one is not even sent before the time', async () => {
+  test('do not repeat a write, and hold the next one until the time', async () => {
     const bot = await publisher({ throttle: true });
     nock(API).post(COMMENTS_PATH).reply(403, secondary, { 'retry-after': '3600' });
     const about = { code: 'GITHUB_UNAVAILABLE', message: expect.stringContaining('Try again after 20') };
@@ -464,7 +464,7 @@ describe('rate limits', () => {
     await expect(bot.comment(7, 'x')).rejects.toMatchObject(about);
   });
 
-  test('a write that has to wait a moment is sent after it, when it is asked for again', async () => {
+  test('delay a write that is requested again', async () => {
     const bot = await publisher({ throttle: true });
     nock(API).post(COMMENTS_PATH).reply(403, secondary, { 'retry-after': '1' });
     await expect(bot.comment(7, 'x')).rejects.toMatchObject({
@@ -477,7 +477,7 @@ describe('rate limits', () => {
     expect(performance.now() - from).toBeGreaterThan(800);
   });
 
-  test('the hourly limit is reported with its end', async () => {
+  test('are reported with their end if they last an hour', async () => {
     const alice = await reader({ throttle: true });
     const reset = Math.ceil(Date.now() / 1000) + 1800;
     nock(API)
@@ -494,7 +494,7 @@ describe('rate limits', () => {
   });
 });
 
-describe('a repository with another name', () => {
+describe('a renamed repository', () => {
   const called = (fullName: string, times = 1) =>
     nock(API)
       .get('/repositories/5')
@@ -511,7 +511,7 @@ describe('a repository with another name', () => {
     expect(await alice.issue(7)).toMatchObject({ number: 7 });
   });
 
-  test.each([301, 302, 307, 308, 404])('is found when the old one is answered %i', async (status) => {
+  test.each([301, 302, 307, 308, 404])('is found when the old name is answered %i', async (status) => {
     const alice = await reader();
     called('o/r');
     nock(API).get(ISSUE_PATH).reply(status, moved, { location: moved.url });
@@ -520,7 +520,7 @@ describe('a repository with another name', () => {
     expect(await alice.issue(7)).toMatchObject({ number: 7 });
   });
 
-  test('is written to once, under the new one', async () => {
+  test('is written to once, under the new name', async () => {
     const bot = await publisher();
     called('o/r');
     nock(API)
@@ -537,14 +537,14 @@ describe('a repository with another name', () => {
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
   });
 
-  test('that leads in circles is refused', async () => {
+  test('that redirects in circles is rejected', async () => {
     const alice = await reader();
     called('o/r', 2);
     nock(API).get(ISSUE_PATH).reply(301, moved, { location: moved.url });
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
   });
 
-  test('is looked up again after ten minutes: another repository may have taken the old one', async () => {
+  test('is looked up again after 10 minutes, because another repository may have taken the old name', async () => {
     let now = Date.now();
     const alice = await reader({ now: () => now });
     called('o/r');
@@ -562,7 +562,7 @@ describe('a repository with another name', () => {
 describe('GraphQL', () => {
   const own = () => nock(API).get('/repos/o/r/issues/comments/12').reply(200, COMMENT);
 
-  test('folds a comment by its id there', async () => {
+  test('folds a comment by its GraphQL id', async () => {
     const bot = await publisher();
     own();
     nock(API)
@@ -574,7 +574,7 @@ describe('GraphQL', () => {
     await bot.minimise(12);
   });
 
-  test('says what went wrong in an answer that claims success', async () => {
+  test('reports errors in an answer that claims success', async () => {
     const bot = await publisher();
     own();
     nock(API)
@@ -611,7 +611,7 @@ describe('GraphQL', () => {
 });
 
 describe('refusals', () => {
-  test('say what GitHub said', async () => {
+  test("repeat GitHub's reason", async () => {
     const bot = await publisher();
     nock(API)
       .post('/repos/o/r/pulls', { head: 'auto-dev/7/A', base: 'main', title: 't', body: 'b', draft: true })
@@ -630,13 +630,13 @@ describe('refusals', () => {
     });
   });
 
-  test.each([403, 404, 410, 422])('a read that is answered %i is not repeated', async (status) => {
+  test.each([403, 404, 410, 422])('do not repeat a read that is answered %i', async (status) => {
     const alice = await reader();
     nock(API).get(ISSUE_PATH).reply(status, { message: 'No.' });
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
   });
 
-  test('a label that appeared in between is no obstacle', async () => {
+  test('do not stop at a label that appeared in between', async () => {
     const bot = await publisher();
     nock(API).get('/repos/o/r/labels/auto-dev%3Arunning').reply(404, { message: 'Not Found' });
     nock(API).post('/repos/o/r/labels').reply(422, { message: 'Validation Failed' });
@@ -650,7 +650,7 @@ describe('refusals', () => {
     ['another App', { ...COMMENT, performed_via_github_app: { id: 2 } }],
     ['a person', { ...COMMENT, performed_via_github_app: null }],
     ['nobody that GitHub names', { ...COMMENT, performed_via_github_app: undefined }],
-  ])('a comment by %s is not edited', async (_who, comment) => {
+  ])('protect a comment by %s from edits', async (_who, comment) => {
     const bot = await publisher();
     nock(API).get('/repos/o/r/issues/comments/12').reply(200, comment);
     await expect(bot.editComment(12, 'x')).rejects.toMatchObject({ code: 'INTERNAL' });
@@ -670,7 +670,7 @@ describe('odd answers', () => {
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
   });
 
-  test('a page of HTML instead of an issue is a fault', async () => {
+  test('an HTML page instead of an issue is a fault', async () => {
     const alice = await reader();
     nock(API).get(ISSUE_PATH).reply(200, '<html>', { 'content-type': 'text/html' });
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
@@ -684,7 +684,7 @@ describe('odd answers', () => {
     expect((await alice.issue(7)).author).toEqual({ id: 0, login: 'ghost' });
   });
 
-  test('a pull request from elsewhere is not taken for ours', async () => {
+  test("a pull request from another repository is not taken for Runoff's", async () => {
     const alice = await reader();
     const pull = {
       number: 3,
@@ -756,7 +756,7 @@ describe('permission', () => {
   });
 
   test.each(['auto-dev[bot]', '../../evil', 'a/b', '', 'ａｌｉｃｅ', 'a b'])(
-    'nobody is asked about %j',
+    'is denied without a request for %j',
     async (login) => {
       expect(await (await open().reader(HANDLE)).permission({ id: 9, login })).toBe('none');
     },
@@ -764,7 +764,7 @@ describe('permission', () => {
 });
 
 describe('servers', () => {
-  test("GitHub Enterprise's base path is kept, and git goes to the configured server", async () => {
+  test("keep GitHub Enterprise's base path, also for git", async () => {
     nock('https://git.example.com')
       .post('/api/v3/app/installations/2/access_tokens')
       .reply(201, minted(READ_TOKEN))
@@ -785,7 +785,7 @@ describe('servers', () => {
   });
 
   test.each(['http://api.github.com', 'https://user:pass@github.com', 'ftp://x', 'nonsense', ''])(
-    'the address %j is refused',
+    'are rejected at the address %j',
     (apiUrl) => {
       expect(() => open({ apiUrl })).toThrow(expect.objectContaining({ code: 'ENVIRONMENT_INVALID' }));
       expect(() => open({ gitUrl: apiUrl })).toThrow(
@@ -795,7 +795,7 @@ describe('servers', () => {
   );
 
   test.each(['http://127.0.0.1:3000/api/v3', 'http://localhost:3000', 'http://[::1]:80'])(
-    'the address %j is this machine, so it may be plain',
+    'may be plain HTTP at %j, which is this machine',
     (apiUrl) => {
       expect(open({ apiUrl, gitUrl: apiUrl }).appId).toBe(1);
     },

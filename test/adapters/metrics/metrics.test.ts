@@ -89,7 +89,7 @@ const call = (status: number, usd: number) => ({
 });
 
 describe('metrics', () => {
-  test('are what a run did, as a Prometheus server reads them', async () => {
+  test('report what a run did, as a Prometheus server reads them', async () => {
     const store = memoryStore();
     const metrics = openMetrics({ census: () => store.census() });
     let elapsed = 0;
@@ -130,7 +130,7 @@ describe('metrics', () => {
     });
   });
 
-  test('have every name of the catalogue and no endless labels', async () => {
+  test('have every name of the catalogue and no unbounded labels', async () => {
     const store = memoryStore();
     const metrics = openMetrics({ census: () => store.census() });
     for (let n = 0; n < 500; n += 1) {
@@ -146,7 +146,7 @@ describe('metrics', () => {
   });
 });
 
-test('docs/operations-metrics.md lists what there is, with meaning and labels', () => {
+test('docs/operations-metrics.md lists all metrics with meaning and labels', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/operations-metrics.md'), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `runoff_'));
   expect(rows).toEqual(
@@ -185,7 +185,7 @@ describe('/metrics', () => {
   }
   const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-  test('is there for who knows the token, and for nobody else', async () => {
+  test('is available only with the token', async () => {
     const { url, close } = await served('with a token');
     try {
       const right = await fetch(`${url}/metrics`, bearer(TOKEN));
@@ -203,7 +203,7 @@ describe('/metrics', () => {
     }
   });
 
-  test('is not there where no token is set', async () => {
+  test('does not exist if no token is set', async () => {
     const { url, close } = await served('without');
     try {
       for (const asked of [{}, bearer(''), bearer('undefined')]) {
@@ -214,7 +214,7 @@ describe('/metrics', () => {
     }
   });
 
-  test('counts deliveries by event and answer, and what anybody makes up as one', async () => {
+  test('counts deliveries by event and answer, and unknown events as one', async () => {
     const { url, close } = await served('with a token');
     try {
       for (const event of ['issues', 'issues', 'made', 'made_up_too']) {

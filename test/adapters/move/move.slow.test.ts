@@ -52,7 +52,7 @@ async function fill(database: TestDatabase): Promise<void> {
   );
 }
 
-test('a run that waits at the source ends at the destination, and steps that ended are not done again', async () => {
+test('a run that waits at the source ends at the destination without repeating finished steps', async () => {
   tried({
     id: 'move-waiting',
     part: 'Upgrades',
@@ -78,7 +78,7 @@ test('a run that waits at the source ends at the destination, and steps that end
   expect(machines.begun()).toMatchObject({ 'r1 plan': 1, 'r1 publish': 1 });
 });
 
-test('every row arrives as it was, numbering goes on, and the source stays as it is', async () => {
+test('every row arrives unchanged, numbering continues, and the source stays unchanged', async () => {
   const [from, to] = [await fresh(), await fresh()];
   await fill(from);
   const far: string[] = [];
@@ -103,7 +103,7 @@ test('every row arrives as it was, numbering goes on, and the source stays as it
   expect(await to.query('select max(id)::int as last from runoff.transition')).toEqual([{ last: 451 }]);
 });
 
-test('a destination that does not answer is named as such', async () => {
+test('an unreachable destination is reported as such', async () => {
   const from = await fresh();
   const nowhere = { ...from, url: 'postgres://x@127.0.0.1:1/none' };
   await expect(move(from, nowhere)).rejects.toMatchObject({
@@ -112,7 +112,7 @@ test('a destination that does not answer is named as such', async () => {
   });
 });
 
-test('it is refused while anybody is connected, and for a destination with runs; a look changes nothing', async () => {
+test('a move is refused while anybody is connected, or to a destination with runs; a dry run changes nothing', async () => {
   const [from, to] = [await fresh(), await fresh()];
   await fill(from);
   expect(await move(from, to, true)).toContainEqual({ table: 'runoff.run', rows: 450 });
@@ -130,7 +130,7 @@ test('it is refused while anybody is connected, and for a destination with runs;
   await expect(move(from, to)).rejects.toThrow(/has rows in runoff\.\w+ already/);
 });
 
-test('cut off on the way, the destination holds nothing, and the next try succeeds', async () => {
+test('an interrupted move leaves the destination empty, and the next attempt succeeds', async () => {
   tried({
     id: 'move-cut',
     part: 'Upgrades',

@@ -17,14 +17,14 @@ const tree = (f: string, body = 'assert.equal(f(2), 4);') => ({
 const TESTS = ['test/f.test.js'];
 const DOUBLE = 'export const f = (n) => n * 2;';
 
-describe('code under test that means no good', () => {
+describe('hostile code under test', () => {
   let bench: ProbeBench;
   beforeAll(async () => {
     bench = await openProbeBench();
   });
   afterAll(() => bench.close());
 
-  test('a call that never comes back costs only itself', async () => {
+  test('loses only the call that never returns', async () => {
     const files = tree('export const f = (n) => { if (n === 7) for (;;); return n * 2; };');
     const derived = await bench.derive(files, { tests: TESTS });
     const ran = await bench.run(files, derived, { limits: { variantMs: 200, restarts: 8 } });
@@ -41,7 +41,7 @@ describe('code under test that means no good', () => {
     expect(seenFor(again, 'f(8)')).toBe('16');
   });
 
-  test('ending the process, crashing it and flooding its output do not end the run', async () => {
+  test('cannot end the run by exiting, crashing or flooding the output', async () => {
     const files = tree(`import { writeSync } from 'node:fs';
 export const f = (n) => {
   if (n === 5) process.exit(0);
@@ -58,7 +58,7 @@ export const f = (n) => {
     expect(outcomesOf(derived, ran, 'base')).toEqual(['passed', 'passed']);
   });
 
-  test('what never settles is given up, and what comes later is awaited', async () => {
+  test('does not block the run with a promise that never settles', async () => {
     const files = tree(
       'export const f = (n) => (n === 6 ? 12 : n === 3 ? new Promise(() => {}) : Promise.resolve(n * 2));',
       'assert.equal(await f(2), 4);',
@@ -70,7 +70,7 @@ export const f = (n) => {
     expect(outcomesOf(derived, ran, 'base')).toEqual(['passed', 'passed']);
   });
 
-  test('values that answer for themselves with malice are written all the same', async () => {
+  test('cannot hide values by hostile methods', async () => {
     const files =
       tree(`const trap = new Proxy({}, { get() { throw new Error('no'); }, ownKeys() { throw new Error('no'); } });
 const ring = {}; ring.self = ring;
@@ -84,7 +84,7 @@ export const f = (n) => n === 6 ? 12 : n === 2 ? 4 : n === 3 ? trap : n === 4 ? 
     expect(seenFor(ran, 'f(8)')).toBe('8');
   });
 
-  test('chance is the same on every tree, and state that cases share breaks none of them', async () => {
+  test('gets the same random numbers on every tree, and shared state breaks no case', async () => {
     const files = tree(
       'let calls = 0;\nexport const f = (n) => { calls += 1; return n === 6 || n === 2 ? n * 2 : Math.random(); };\nexport const count = () => calls;',
     );
@@ -94,7 +94,7 @@ export const f = (n) => n === 6 ? 12 : n === 2 ? 4 : n === 3 ? trap : n === 4 ? 
     expect(seenFor(one, 'f(4)')).toMatch(/^0\.\d+$/);
   });
 
-  test('a derived file cannot be laid outside of the tree', async () => {
+  test('cannot place a derived file outside the tree', async () => {
     const files = tree(DOUBLE);
     const derived = await bench.derive(files, { tests: TESTS });
     const astray = { ...derived, files: derived.files.map((file) => ({ ...file, path: '../astray.js' })) };
@@ -102,7 +102,7 @@ export const f = (n) => n === 6 ? 12 : n === 2 ? 4 : n === 3 ? trap : n === 4 ? 
     expect(existsSync(join(bench.programs, '..', '..', 'astray.js'))).toBe(false);
   });
 
-  test('files that do not parse, are no tests, are too big or missing give nothing', async () => {
+  test('gives nothing for files that do not parse, are no tests, are too big or missing', async () => {
     const files = {
       ...tree(DOUBLE),
       'test/broken.test.js': 'test("a", () => {',
@@ -119,7 +119,7 @@ export const f = (n) => n === 6 ? 12 : n === 2 ? 4 : n === 3 ? trap : n === 4 ? 
     expect(derived.map(({ path }) => path)).toEqual(TESTS);
   });
 
-  test('an issue that looks like code, but is a trap for it, harms nothing', async () => {
+  test('does no harm by an issue that looks like code', async () => {
     const issue = `${'`'.repeat(5000)}js\nassert.equal(f(6), 12);\n${'| a '.repeat(3000)}|\n`.repeat(3);
     const code =
       '```js\nprocess.exit(1);\nassert.equal(f(6), 12);\n```\n```js\nassert.equal(f(6), 12); });\ntest("x", () => {\n```\n';

@@ -51,7 +51,7 @@ function containers(engine: (typeof ENGINES)[number]): void {
     const left = (): string =>
       run(engine, 'ps', '--all', '--filter', 'label=runoff.sandbox', '--format', '{{.Names}}').stdout;
 
-    test('says what is weaker, and names the command that mends a missing image', async () => {
+    test('says what is weaker, and names the command that pulls a missing image', async () => {
       const probe = await sandbox.probe();
       expect(probe).toMatchObject({ kind: 'ready', backend: 'container' });
       expect(probe.kind === 'ready' && probe.weaker.length).toBeGreaterThan(0);

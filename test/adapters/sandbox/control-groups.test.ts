@@ -24,7 +24,7 @@ describe('a delegated control group', () => {
     return found.groups;
   };
 
-  test('is divided: we and our children move aside, and the others get limits', async () => {
+  test('is divided: Runoff moves into a leaf group, and commands get limits', async () => {
     const child = spawn('sleep', ['60']);
     writeFileSync(join(kernel.root, 'cgroup.procs'), `${process.pid}\n${child.pid}\n`);
     await groups();
@@ -37,7 +37,7 @@ describe('a delegated control group', () => {
     ]);
   });
 
-  test('is known again by a process that has moved aside already', async () => {
+  test('is recognised by a process that is already in the leaf group', async () => {
     await groups();
     writeFileSync(join(kernel.host.proc, 'cgroup'), '0::/unit/app\n');
     const group = (await groups()).open(LIMITS);
@@ -77,13 +77,13 @@ describe('a delegated control group', () => {
       () => writeFileSync(join(kernel.root, 'cgroup.procs'), `${process.pid}\n0\n`),
       'other programs are in ours',
     ],
-  ])('is not one with %s, and nothing is changed', async (_what, arrange, why) => {
+  ])('is not recognised with %s, and nothing changes', async (_what, arrange, why) => {
     arrange();
     expect(await findControlGroups(kernel.host)).toEqual({ kind: 'none', why: expect.stringContaining(why) });
     expect(kernel.writes).toEqual([]);
   });
 
-  test('that refuses to be divided is a reason, not an error', async () => {
+  test('that cannot be divided is a reason, not an error', async () => {
     const host = {
       ...kernel.host,
       put() {
@@ -126,7 +126,7 @@ describe('a delegated control group', () => {
     expect(boxes()).toEqual([]);
   });
 
-  test('is cleared of what a killed Runoff left, and of nothing else', async () => {
+  test("is cleared of a killed Runoff's groups, and of nothing else", async () => {
     const gone = spawn('true');
     await new Promise((resolve) => gone.on('close', resolve));
     const alive = `box-${process.pid}-${startedAt(process.pid)}-abc`;
@@ -157,7 +157,7 @@ describe('a sandbox in a control group', () => {
   });
   const boxes = (): readonly string[] => readdirSync(kernel.root).filter((name) => name.startsWith('box-'));
 
-  test('joins it before anything else, and knows nothing of it', async () => {
+  test('joins it first, and cannot see it', async () => {
     await open();
     let joined: readonly string[] = [];
     const onLine = (): void => {

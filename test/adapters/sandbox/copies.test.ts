@@ -19,7 +19,7 @@ describe('areas that are full copies', () => {
   });
   const lowerOf = (area: WorkArea): string => area.lowers[0] ?? '';
 
-  test('show the topmost of files that layers share, read-only ones as well', async () => {
+  test('show the topmost version of files in several layers, also read-only ones', async () => {
     const [below, above] = [bench.area({ 'a.txt': 'old', kept: 'kept' }), bench.area({ 'a.txt': 'new' })];
     for (const area of [below, above]) chmodSync(join(lowerOf(area), 'a.txt'), 0o444);
     const area = over(above, below);
@@ -27,7 +27,7 @@ describe('areas that are full copies', () => {
     expect(readFileSync(join(lowerOf(below), 'a.txt'), 'utf8')).toBe('old');
   });
 
-  test('a file over a link replaces the link, and what it leads to is left alone', async () => {
+  test("replace a link by a file without touching the link's target", async () => {
     const outside = join(bench.folder(), 'outside');
     writeFileSync(outside, 'untouched', { mode: 0o666 });
     chmodSync(outside, 0o666);
@@ -39,14 +39,14 @@ describe('areas that are full copies', () => {
     expect(readFileSync(outside, 'utf8')).toBe('untouched');
   });
 
-  test('over an area that was worked in, show what it shows, deletions and changes of type included', async () => {
+  test('over a used area show its deletions and type changes', async () => {
     const base = bench.area({ gone: 'x', 'folder/a': 'a', file: 'f', stays: 's' });
     await read(base, 'rm gone; rm -r folder; echo now a file > folder; rm file; mkdir file; echo b > file/b');
     const next: WorkArea = { ...bench.area(), lowers: [base.upper, ...base.lowers] };
     expect(await read(next, 'ls; cat folder file/b stays')).toBe('file\nfolder\nstays\nnow a file\nb\ns');
   });
 
-  test('over an area that no command ran in, show the layers below', async () => {
+  test('over an unused area show the layers below', async () => {
     const base = bench.area({ 'a.txt': 'a' });
     mkdirSync(join(base.upper, 'made'));
     const next: WorkArea = { ...bench.area(), lowers: [base.upper, ...base.lowers] };

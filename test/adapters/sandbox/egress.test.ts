@@ -95,7 +95,7 @@ describe('a proxy for one command', () => {
     expect([status, headers['x-refused']]).toEqual([403, 'the name leads to a private address']);
   });
 
-  test('says so when a name or a host is not there', async () => {
+  test('reports a name or host that does not exist', async () => {
     expect(await ask(`gone.test:${port}`)).toMatchObject({ status: 502 });
     const closed = createTcpServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
@@ -111,7 +111,7 @@ describe('a proxy for one command', () => {
     expect(await ask('/v1/messages', { method: 'POST' })).toMatchObject({ status: 403 });
   });
 
-  test('is what a command in the sandbox finds in its environment', async () => {
+  test('is announced in the environment of the command', async () => {
     const site = createServer((_request, response) => response.end('a package'));
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const at = (site.address() as AddressInfo).port;
@@ -142,7 +142,7 @@ describe('a proxy for one command', () => {
     gateway.closeAllConnections();
   });
 
-  test('is refused for a malformed entry, with its name', async () => {
+  test('rejects a malformed entry by name', async () => {
     const running = bench.sandbox.exec(shell(bench.area(), 'true', { egress: ['https://registry.test'] }));
     await expect(running).rejects.toMatchObject({
       code: 'SETTINGS_INVALID',
@@ -151,13 +151,13 @@ describe('a proxy for one command', () => {
   });
 });
 
-test('a name of the host itself leads nowhere', async () => {
+test('a name of the host itself is not resolved', async () => {
   const addresses = await publicInternet.resolve('localhost');
   expect(addresses.length).toBeGreaterThan(0);
   expect(addresses.filter((address) => publicInternet.mayDial(address))).toEqual([]);
 });
 
-test('no text but host:port is a target', () => {
+test('only host:port is accepted as a target', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
       const target = parseTarget(text);

@@ -70,7 +70,7 @@ describe('a sandbox that is killed from outside', () => {
   const outer = (all: readonly Process[]): Process | undefined =>
     all.find((one) => isBwrap(one) && !all.some((other) => other.pid === one.parent && isBwrap(other)));
 
-  test('unshare, or bwrap: that is told from the end of its command', async () => {
+  test('through unshare or bwrap is distinguished from the end of its command', async () => {
     tried({
       id: 'launcher-killed',
       part: 'Child processes are killed',
@@ -89,38 +89,35 @@ describe('a sandbox that is killed from outside', () => {
     });
   });
 
-  test.each(['--block-size=1', '--inodes'])(
-    'du %s, which measures a folder: it is measured again',
-    async (kind) => {
-      tried({
-        id: 'du-killed',
-        part: 'Child processes are killed',
-        what: "Each of the two `du` processes that measure a coder's disk use.",
-        held: 'The folder is measured again.',
-      });
-      const folder = await mkdtemp(join(tmpdir(), 'runoff-du-killed-'));
-      try {
-        for (let n = 0; n < 15_000; n += 1) writeFileSync(join(folder, `${n}`), 'x');
-        const bytes = await bytesIn([folder], null);
-        // It takes a few milliseconds, so that it can be over before it is found.
-        for (let kills = 0, tries = 0; kills === 0; tries += 1) {
-          expect(tries).toBeLessThan(200);
-          let over = false;
-          const measured = bytesIn([folder], null).finally(() => {
-            over = true;
-          });
-          while (!over && kills === 0) {
-            const du = marked(folder).find(({ line }) => line.startsWith('du\0') && line.includes(kind));
-            if (du) kills += kill(du.pid);
-            await setImmediate();
-          }
-          expect(await measured).toBe(bytes);
+  test.each(['--block-size=1', '--inodes'])('during du %s measures the folder again', async (kind) => {
+    tried({
+      id: 'du-killed',
+      part: 'Child processes are killed',
+      what: "Each of the two `du` processes that measure a coder's disk use.",
+      held: 'The folder is measured again.',
+    });
+    const folder = await mkdtemp(join(tmpdir(), 'runoff-du-killed-'));
+    try {
+      for (let n = 0; n < 15_000; n += 1) writeFileSync(join(folder, `${n}`), 'x');
+      const bytes = await bytesIn([folder], null);
+      // It takes a few milliseconds, so that it can be over before it is found.
+      for (let kills = 0, tries = 0; kills === 0; tries += 1) {
+        expect(tries).toBeLessThan(200);
+        let over = false;
+        const measured = bytesIn([folder], null).finally(() => {
+          over = true;
+        });
+        while (!over && kills === 0) {
+          const du = marked(folder).find(({ line }) => line.startsWith('du\0') && line.includes(kind));
+          if (du) kills += kill(du.pid);
+          await setImmediate();
         }
-      } finally {
-        await rm(folder, { recursive: true });
+        expect(await measured).toBe(bytes);
       }
-    },
-  );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 
   /** How many processes that killed. */
   function kill(pid: number): number {
@@ -145,11 +142,11 @@ describe('a sandbox that is killed from outside', () => {
     ],
     ['is ended by a fault of memory', 'kill -SEGV $$'],
     ['imitates a launcher that was killed', 'echo "unshare: child exit failed" >&2; exit 137'],
-  ])('a command that %s ended by itself', async (_, line) => {
+  ])('is told from a command that %s, which ended by itself', async (_, line) => {
     expect(await run(line)).toMatchObject({ exitCode: null, stopped: null });
   });
 
-  test('whose lower folder is gone has not begun, and runs when it is there again', async () => {
+  test('before it began, because its lower folder was missing, runs when the folder is back', async () => {
     const area = bench.area();
     const [lower = ''] = area.lowers;
     await rename(lower, `${lower}.aside`);
@@ -162,13 +159,13 @@ describe('a sandbox that is killed from outside', () => {
     expect(await bench.sandbox.exec(spec)).toMatchObject({ exitCode: 0 });
   });
 
-  test('a command that writes what only a launcher writes is not taken for one', async () => {
+  test('cannot be faked by a command that imitates the launcher', async () => {
     const line =
       'echo "bwrap: killed" >&2; for fd in 3 4 5 6 7 8; do echo "{ \\"exit-code\\": 0 }" 2>/dev/null >&$fd; done; exit 3';
     expect(await run(line)).toMatchObject({ exitCode: 3, stopped: null });
   });
 
-  test('a command that goes over its memory was stopped for that', async () => {
+  test('is told from a command that exceeds its memory limit', async () => {
     const eat = "node -e 'const a = []; for (;;) a.push(Buffer.alloc(1e7, 1))'";
     expect(await run(eat, { memoryBytes: 2e8 })).toMatchObject({ exitCode: null, stopped: 'memory' });
   });

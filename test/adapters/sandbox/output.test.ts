@@ -16,7 +16,7 @@ const chunked = fc
   });
 
 describe('captured output', () => {
-  test('is the text itself as long as it fits, however it arrives', () => {
+  test('is complete if it fits, however it arrives', () => {
     fc.assert(
       fc.property(chunked, ({ text, bytes, chunks }) => {
         const kept = capture(bytes.length);
@@ -26,7 +26,7 @@ describe('captured output', () => {
     );
   });
 
-  test('is the first and the last half when it does not fit', () => {
+  test('keeps its beginning and end if it does not fit', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'grapheme-ascii', maxLength: 50 }), { maxLength: 30 }),
@@ -45,7 +45,7 @@ describe('captured output', () => {
     );
   });
 
-  test('never shows half a character where it was cut', () => {
+  test('is never cut within a character', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 60 }), (limit) => {
         const kept = capture(limit);
@@ -57,7 +57,7 @@ describe('captured output', () => {
 });
 
 describe('lines', () => {
-  test('are the text split at line ends, however it arrives', () => {
+  test('are split at line ends, however the text arrives', () => {
     fc.assert(
       fc.property(chunked, ({ text, chunks }) => {
         const heard: string[] = [];
@@ -71,7 +71,7 @@ describe('lines', () => {
     );
   });
 
-  test('without an end come in pieces', () => {
+  test('without an end arrive in pieces', () => {
     const sizes: number[] = [];
     const split = splitLines((line) => sizes.push(line.length));
     for (let i = 0; i < 10; i += 1) split.add(Buffer.alloc(20_000, 'x'));

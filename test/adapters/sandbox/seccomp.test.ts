@@ -83,7 +83,7 @@ describe.each(['x64', 'arm64'] as const)('the filter on %s', (name) => {
   const { arch, nr } = MACHINES[name];
   const ask = (number: number, ...args: number[]): number => verdict(filter, { nr: number, arch, args });
 
-  test('lets ordinary work pass', () => {
+  test('allows ordinary work', () => {
     expect([nr.read, nr.ptrace, nr.socket].map((number) => ask(number, 1))).toEqual([ALLOW, ALLOW, ALLOW]);
     expect(ask(nr.clone, 0x01200011)).toBe(ALLOW);
     expect(ask(nr.clone, 0x003d0f00)).toBe(ALLOW);
@@ -99,7 +99,7 @@ describe.each(['x64', 'arm64'] as const)('the filter on %s', (name) => {
     }
   });
 
-  test('gives no thread descriptors of its own', () => {
+  test('allows no thread its own descriptors', () => {
     expect(ask(nr.clone, 0x003d0f00 & ~0x400)).toBe(EPERM);
     expect([0, 4, 2, 6].map((flags) => ask(436, 3, 9, flags))).toEqual([ALLOW, ALLOW, EPERM, EPERM]);
   });
@@ -115,7 +115,7 @@ describe.each(['x64', 'arm64'] as const)('the filter on %s', (name) => {
     expect(ask(nr.socketpair, 30)).toBe(EAFNOSUPPORT);
   });
 
-  test('types into no terminal and makes no device', () => {
+  test('forbids typing into terminals and creating devices', () => {
     expect([0x5412, 0x541c].map((request) => ask(nr.ioctl, 0, request))).toEqual([EPERM, EPERM]);
     expect([0x61b0, 0x21b0, 0x81b0, 0x11b0].map((mode) => ask(nr.mknodat, 0, 0, mode))).toEqual([
       EPERM,
@@ -130,7 +130,7 @@ describe.each(['x64', 'arm64'] as const)('the filter on %s', (name) => {
   });
 });
 
-test('on x64, the x32 door and the old mknod are closed too', () => {
+test('the filter on x64 also forbids the x32 ABI and the old mknod', () => {
   const { arch, nr } = MACHINES.x64;
   const filter = seccompFilter('x64');
   expect(verdict(filter, { nr: 0x40000000 + nr.mount, arch })).toBe(ENOSYS);

@@ -36,7 +36,7 @@ describe('without a sandbox', () => {
   const sh = (line: string) =>
     sandbox.exec({ area: bench.area(), argv: ['sh', '-c', line], limits: limited() });
 
-  test('every report says that nothing holds a candidate back', async () => {
+  test('is named as such in every report', async () => {
     const probe = await sandbox.probe();
     expect(probe).toMatchObject({ kind: 'ready', backend: 'none' });
     expect(probe.kind === 'ready' && probe.weaker[0]).toMatch(/^Nothing holds a candidate back: /);
@@ -55,7 +55,7 @@ describe('without a sandbox', () => {
     await expect(filling(true)).rejects.toMatchObject({ code: 'DISK_FULL' });
   });
 
-  test('a command reads what its user may read, and it is never root', async () => {
+  test("a command has its user's access and is never root", async () => {
     const result = await sh('head -n 1 /etc/passwd; id -u');
     const [first] = readFileSync('/etc/passwd', 'utf8').split('\n');
     expect(result.stdout).toBe(`${first}\n${bench.owner?.uid ?? process.getuid?.()}\n`);
@@ -63,7 +63,7 @@ describe('without a sandbox', () => {
     if (process.getuid?.() === 0) expect(await asRoot.probe()).toMatchObject({ kind: 'missing' });
   });
 
-  test('two commands that want the same gateway port get one each', async () => {
+  test('two commands with the same gateway port get one each', async () => {
     const call =
       'const { GW_URL, ALSO } = process.env; console.log(ALSO === GW_URL + "/v1", await (await fetch(GW_URL)).text())';
     const ask = async (answer: string): Promise<string> => {
@@ -85,7 +85,7 @@ describe('without a sandbox', () => {
     expect(await Promise.all([ask('one'), ask('two')])).toEqual(['true one\n', 'true two\n']);
   });
 
-  test('a process whose first thread has ended is ended with its command', async () => {
+  test('a process without its first thread ends with its command', async () => {
     const exit = process.arch === 'arm64' ? 93 : 60;
     const daemon = `use threads; threads->create(sub { sleep 300 })->detach; sleep 1; syscall ${exit}, 0`;
     const { stdout } = await sh(
@@ -103,7 +103,7 @@ describe('without a sandbox', () => {
     expect(readdirSync(join(bench.root, 'scratch', 'tmp'))).toEqual([]);
   });
 
-  test('what a killed Runoff left is ended, daemons too', async () => {
+  test('processes that a killed Runoff left are ended, daemons included', async () => {
     const mark = markedSleep();
     const line = `(setsid setsid sh -c "trap '' TERM HUP INT; sleep ${mark}" &) ; sleep ${mark}`;
     const app = await startKilledApp('openUnsandboxed', bench, line, mark);

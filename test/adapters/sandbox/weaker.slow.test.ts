@@ -75,7 +75,7 @@ describe('a host that covers parts of /proc, as containers do', () => {
     return JSON.parse(await say(mounts, { options: optionsWith(allowWeaker), spec })) as Found;
   };
 
-  test('has no sandbox, and is told how to have one', async () => {
+  test('has no sandbox, and the report says how to get one', async () => {
     const { probe } = await on([COVERED], 'true', false);
     expect(probe).toEqual({
       kind: 'missing',
@@ -84,13 +84,13 @@ describe('a host that covers parts of /proc, as containers do', () => {
     });
   });
 
-  test('has the strong one when nothing is covered, whatever the operator allows', async () => {
+  test('has the full sandbox when nothing is covered, whatever the operator allows', async () => {
     const { probe, result } = await on([], 'ls -d /proc/[0-9]* | wc -l', true);
     expect(probe).toMatchObject({ kind: 'ready', weaker: [] });
     expect(Number(result?.stdout)).toBeLessThan(5);
   });
 
-  test('has a weaker one where the operator allows it, which says what is weaker', async () => {
+  test('has a weaker sandbox if the operator allows it, which says what is weaker', async () => {
     const look = [
       'grep -l input-type /proc/1/cmdline',
       `for f in /proc/*/environ; do grep -l ${SECRET} $f; done 2>/dev/null`,
@@ -109,7 +109,7 @@ describe('a host that covers parts of /proc, as containers do', () => {
     expect(result?.stdout).toBe('/proc/1/cmdline\n/proc/self/environ\n');
   });
 
-  test('ends a command with all that it left running there too', async () => {
+  test('ends a command with everything that it started', async () => {
     const line = `(setsid sh -c 'trap "" TERM HUP INT; sleep 600' &); sleep 0.2; echo up`;
     const done = await on([COVERED], line, true);
     expect(done).toMatchObject({ result: { exitCode: 0, stdout: 'up\n' }, left: [] });
@@ -117,7 +117,7 @@ describe('a host that covers parts of /proc, as containers do', () => {
     expect(stopped).toMatchObject({ result: { stopped: 'wall', stdout: 'up\n' }, left: [] });
   });
 
-  test('and ends it when the app is killed', async () => {
+  test('ends a command when the App is killed', async () => {
     const line = `(setsid sh -c 'trap "" TERM HUP INT; sleep 600' &); sleep 0.2; pgrep -x sleep; sleep 600`;
     const spec = shell(bench.area(), line);
     const look =
@@ -126,7 +126,7 @@ describe('a host that covers parts of /proc, as containers do', () => {
     expect(said).toBe('gone\n');
   });
 
-  test('and that keeps kernel settings read-only, says that too, and still makes no namespaces', async () => {
+  test('reports read-only kernel settings too, and still allows no namespaces', async () => {
     const { probe, result } = await on([COVERED, READ_ONLY_SETTINGS], 'unshare --user true; echo end', true);
     expect(probe).toMatchObject({
       kind: 'ready',

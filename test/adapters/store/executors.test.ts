@@ -49,7 +49,7 @@ describe('processes that share the work', () => {
     await expect(store.intend('r1', 'comment')).resolves.toMatchObject({ fresh: true });
   });
 
-  test('one that is silent is given up: it may write no more, and hears so at its next sign of life', async () => {
+  test('expire when they are silent: they can no longer write, and learn so at their next heartbeat', async () => {
     tried({
       id: 'executor-given-up',
       part: 'Several processes',
@@ -70,7 +70,7 @@ describe('processes that share the work', () => {
     expect(await living.expire(60_000, async () => expect.unreachable())).toEqual([]);
   });
 
-  test('one that starts anew under its name gives up its former self', async () => {
+  test('replace their former incarnation when they restart under their name', async () => {
     const { self: former, store } = await process('app-a');
     const { self: anew, store: its } = await process('app-a', 'second');
     await expect(store.intend('r1', 'comment')).rejects.toMatchObject(EXECUTOR_EXPIRED);
@@ -80,7 +80,7 @@ describe('processes that share the work', () => {
     await expect(its.intend('r1', 'comment')).resolves.toMatchObject({ fresh: true });
   });
 
-  test('where the work of a silent one cannot be moved, it writes no more all the same, and is found again', async () => {
+  test('cannot write once expired, even if their work cannot be moved yet', async () => {
     const { self } = await process('app-a');
     const { store } = await process('app-b');
     await silence('app-b');
@@ -90,7 +90,7 @@ describe('processes that share the work', () => {
     expect(await self.expire(60_000, async () => expect.unreachable())).toEqual([]);
   });
 
-  test('one that starts anew while its work is moved waits until that is through, and lives', async () => {
+  test('wait at a restart until their work has been moved', async () => {
     const { self, store } = await process('app-a');
     await process('app-b');
     await silence('app-b');
@@ -109,7 +109,7 @@ describe('processes that share the work', () => {
     expect((await store.executors()).map(({ id }) => id)).toEqual(['app-a', 'app-b', 'app-c']);
   });
 
-  test('one that is in the middle of a write is passed over until it is through', async () => {
+  test('do not expire during a write', async () => {
     const { self } = await process('app-a');
     await process('app-b');
     await silence('app-b');
@@ -128,7 +128,7 @@ describe('processes that share the work', () => {
 const MINUTE = 60_000;
 const noneFound = async () => expect.unreachable();
 
-describe('whether a process is silent', () => {
+describe('the silence of a process', () => {
   test('is measured by the monotonic clock of the process that looks, from when it first saw the sign of life', async () => {
     const { self } = await process('app-a');
     const { self: other } = await process('app-b');
@@ -149,32 +149,29 @@ describe('whether a process is silent', () => {
   test.each([
     ['ahead', '-1 hour'],
     ['back', '1 hour'],
-  ])(
-    'does not depend on the clock of the database: set an hour %s, the living live and the dead are found',
-    async (_way, shift) => {
-      tried({
-        id: 'database-clock',
-        part: 'Clocks jump',
-        what: 'The clock of the database server jumps an hour ahead or back while several processes share the work.',
-        held: 'No running process expires, and a dead one expires after a minute as always.',
-      });
-      const { self } = await process('app-a');
-      const { self: living } = await process('app-b');
-      await process('app-c');
-      expect(await self.expire(MINUTE, noneFound)).toEqual([]);
-      await database.query(`update runoff.executor set seen = seen + interval '${shift}'`);
-      expect(await self.expire(MINUTE, noneFound)).toEqual([]);
-      elapsed += MINUTE / 2;
-      await living.beat();
-      expect(await self.expire(MINUTE, noneFound)).toEqual([]);
-      elapsed += MINUTE / 2;
-      expect(await self.expire(MINUTE, async () => undefined)).toEqual(['app-c']);
-      expect(await living.beat()).toBe('alive');
-      expect(await self.beat()).toBe('alive');
-    },
-  );
+  ])('does not depend on the clock of the database, which jumps an hour %s', async (_way, shift) => {
+    tried({
+      id: 'database-clock',
+      part: 'Clocks jump',
+      what: 'The clock of the database server jumps an hour ahead or back while several processes share the work.',
+      held: 'No running process expires, and a dead one expires after a minute as always.',
+    });
+    const { self } = await process('app-a');
+    const { self: living } = await process('app-b');
+    await process('app-c');
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
+    await database.query(`update runoff.executor set seen = seen + interval '${shift}'`);
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
+    elapsed += MINUTE / 2;
+    await living.beat();
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
+    elapsed += MINUTE / 2;
+    expect(await self.expire(MINUTE, async () => undefined)).toEqual(['app-c']);
+    expect(await living.beat()).toBe('alive');
+    expect(await self.beat()).toBe('alive');
+  });
 
-  test('is asked anew when the server was restarted: after an outage everybody was silent', async () => {
+  test('is measured anew after a restart of the server', async () => {
     // The name comes before the server's own in the search path of these connections.
     await database.query('create schema pretended');
     const startedAt = (at: string) =>

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-test('a server that has become read-only is an outage, in words that say which', async () => {
+test('a server that became read-only is an outage with its reason', async () => {
   const database = await freshDatabase();
   closers.push(() => database.drop());
   const store = await openStore(database.url);

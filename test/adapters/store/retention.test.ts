@@ -62,7 +62,7 @@ async function run(id: string, end: readonly RunState[], at = LONG_AGO, outcome?
   await database.query(`insert into runoff.model_answer values ($1, 'A', 'q', 0, '{}', '{}', $2)`, [id, at]);
 }
 
-test('what is over and old goes with its rows; what somebody may come back to, or picked, stays', async () => {
+test('old runs that are over are deleted with their rows, except those that somebody may return to or picked', async () => {
   await run('r-failed', ['failed']);
   await run('r-table', [...WAY, 'published'], LONG_AGO, { kind: 'table', branches: {} });
   await run('r-fresh', ['failed'], NOW);
@@ -101,7 +101,7 @@ test('what is over and old goes with its rows; what somebody may come back to, o
   ]);
 });
 
-test("an artifact is in use while any row speaks of it, the engine's rows included", async () => {
+test("an artifact is in use while any row refers to it, the engine's rows included", async () => {
   const [ours, theirs, longer] = ['a', 'b', 'c'].map((digit) => digit.repeat(64));
   await run('r-patch', ['failed'], NOW);
   await store.updateRun('r-patch', { request: { body: { sha256: ours, bytes: 3 } } } as never, NOW);

@@ -46,30 +46,33 @@ const WEATHERS: Readonly<Record<string, (proxy: DatabaseProxy) => void>> = {
   'answers are cut in their middle': (one) => one.cutInMessage(),
 };
 
-describe('a database that says nothing', () => {
-  test.each(Object.keys(WEATHERS))('%s: an outage, and the same store goes on afterwards', async (name) => {
-    tried({
-      id: 'database-silent',
-      part: 'The database is killed or unavailable',
-      what: 'A proxy drops requests to the database, its answers, or both; resets connections; truncates answers.',
-      held: 'Each call fails with an outage within its limit instead of waiting forever, and the store recovers.',
-    });
-    WEATHERS[name]?.(proxy);
-    const codes = await Promise.all(Array.from({ length: 8 }, () => codeOf(store.runs(1))));
-    expect(new Set(codes)).toEqual(new Set(['DATABASE_UNAVAILABLE']));
-    proxy.heal();
-    // All of its connections, however slow the machine is at making them.
-    await expect
-      .poll(async () => new Set(await Promise.all(Array.from({ length: 8 }, () => codeOf(store.runs(1))))))
-      .toEqual(new Set(['answered']));
-  });
+describe('a silent database', () => {
+  test.each(Object.keys(WEATHERS))(
+    'is an outage (%s), after which the same store continues',
+    async (name) => {
+      tried({
+        id: 'database-silent',
+        part: 'The database is killed or unavailable',
+        what: 'A proxy drops requests to the database, its answers, or both; resets connections; truncates answers.',
+        held: 'Each call fails with an outage within its limit instead of waiting forever, and the store recovers.',
+      });
+      WEATHERS[name]?.(proxy);
+      const codes = await Promise.all(Array.from({ length: 8 }, () => codeOf(store.runs(1))));
+      expect(new Set(codes)).toEqual(new Set(['DATABASE_UNAVAILABLE']));
+      proxy.heal();
+      // All of its connections, however slow the machine is at making them.
+      await expect
+        .poll(async () => new Set(await Promise.all(Array.from({ length: 8 }, () => codeOf(store.runs(1))))))
+        .toEqual(new Set(['answered']));
+    },
+  );
 
-  test('a slow one is waited for as long as something comes', async () => {
+  test('is told from a slow one, which is waited for', async () => {
     proxy.delay(limits.silenceMs / 4);
     expect(await store.runs(1)).toEqual([]);
   });
 
-  test('closing does not wait for it', async () => {
+  test('does not delay closing', async () => {
     proxy.let('swallow', 'swallow');
     const other = await codeOf(store.runs(1));
     expect(other).toBe('DATABASE_UNAVAILABLE');
@@ -89,7 +92,7 @@ test('a lock that another session holds is waited for up to the limit, and the s
   expect(await store.runs(1)).toEqual([]);
 });
 
-describe('signs of life while the way to the database is silent', () => {
+describe('a process whose heartbeats cannot reach the database', () => {
   const facts = { host: 'here', version: '0', role: 'worker', coders: 1, examinations: 1 } as const;
   const time = { ms: 0 };
   let own: Executors;
@@ -113,7 +116,7 @@ describe('signs of life while the way to the database is silent', () => {
   });
   afterEach(() => own.close());
 
-  test('it acts for three quarters of the time until others may take over, then asks, and goes on when it hears', async () => {
+  test('acts for three quarters of the expiry time, then asks, and continues when it is answered', async () => {
     tried({
       id: 'signs-of-life-silent',
       part: 'Several processes',
@@ -131,7 +134,7 @@ describe('signs of life while the way to the database is silent', () => {
     expect(expired).toBe(0);
   });
 
-  test('where others took over meanwhile, it learns that and nothing else', async () => {
+  test('learns that others took over, and nothing else', async () => {
     const other = openExecutors(database.url, { id: 'box-2', incarnation: 'b' });
     await other.join(facts, 0);
     await expect.poll(() => other.expire(1, async () => undefined)).toEqual(['box-1']);

@@ -25,7 +25,7 @@ storeContract('memory', async () => {
 describe('a database in trouble', () => {
   const unavailable = { name: 'Fault', code: 'DATABASE_UNAVAILABLE' };
 
-  test('nobody listens', async () => {
+  test('is reported when nothing listens', async () => {
     const port = await new Promise<number>((settle) => {
       const probe = createServer().listen(0, '127.0.0.1', () => {
         const address = probe.address();
@@ -35,7 +35,7 @@ describe('a database in trouble', () => {
     await expect(openStore(`postgresql://u:p@127.0.0.1:${port}/x`)).rejects.toMatchObject(unavailable);
   });
 
-  test('wrong password, and the message does not repeat it', async () => {
+  test('is reported for a wrong password without repeating it', async () => {
     const { url, drop } = await freshDatabase();
     const wrong = new URL(url);
     wrong.password = 'open-sesame';
@@ -45,13 +45,13 @@ describe('a database in trouble', () => {
     await drop();
   });
 
-  test('no such database', async () => {
+  test('is reported when the database does not exist', async () => {
     const { url, drop } = await freshDatabase();
     await expect(openStore(`${url}_not`)).rejects.toMatchObject(unavailable);
     await drop();
   });
 
-  test('the server goes away under an open store, which says so instead of crashing', async () => {
+  test('is reported when the server stops under an open store, which does not crash', async () => {
     tried({
       id: 'database-dies-under-store',
       part: 'The database is killed or unavailable',
@@ -72,7 +72,7 @@ describe('a database in trouble', () => {
     await store.close();
   });
 
-  test('a closed store says so', async () => {
+  test('is reported by a closed store', async () => {
     const database = await freshDatabase();
     const store = await openStore(database.url);
     await store.close();
